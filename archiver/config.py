@@ -229,7 +229,7 @@ TRACKERS = (
     *("ttclid", "igshid", "igsh", "mc_cid", "mc_eid", "mkt_tok", "_hsenc", "_hsmi", "vero_id"),
     *("oly_anon_id", "oly_enc_id", "wickedid", "srsltid", "li_fat_id", "_openstat", "ref_src"),
 )
-LONGEST_HOST_DELAY = 3600
+MAX_HOST_DELAY = 3600
 """Seconds; multiplied by the number of crawl processes."""
 
 
@@ -311,7 +311,7 @@ class Settings:
     )
     host_delay: float = _setting(
         0.2,
-        decimal(least=0, most=LONGEST_HOST_DELAY),
+        decimal(least=0, most=MAX_HOST_DELAY),
         "Minimum seconds between two requests to the same host.",
     )
     crawl_processes: int = _setting(
@@ -488,8 +488,8 @@ def read_settings(given: Mapping[str, object], environment: Mapping[str, str]) -
         name: environment[key] for name in SETTINGS if (key := variable(name)) in environment
     }
     settings = Settings(**(values | {**given}))
-    if settings.host_delay * settings.crawl_processes > LONGEST_HOST_DELAY:
-        reason = f"times crawl_processes should be at most {LONGEST_HOST_DELAY}"
+    if settings.host_delay * settings.crawl_processes > MAX_HOST_DELAY:
+        reason = f"times crawl_processes should be at most {MAX_HOST_DELAY}"
         raise InvalidSettings({"host_delay": reason})
     if settings.store and settings.backlog_bytes < settings.seal_bytes:
         raise InvalidSettings({"backlog_bytes": "should be no less than seal_bytes"})

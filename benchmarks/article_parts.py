@@ -27,9 +27,9 @@ PARTS = (
     "links",
     "embeds",
 )
-LONGEST_BLOCK = 40
+MAX_BLOCK = 40
 """Number of words that identify a block of text."""
-LONGEST_TABLE = 200
+MAX_TABLE = 200
 """Number of characters that identify a table."""
 
 _SOURCES = ("src", "data-src", "data-lazy-src", "data-original", "data-original-src", "data-url")
@@ -227,7 +227,7 @@ def _source(written: str) -> frozenset[str]:
 
 
 def _words_key(node: LexborNode) -> frozenset[str]:
-    words = " ".join(_blocks(node)).split()[:LONGEST_BLOCK]
+    words = " ".join(_blocks(node)).split()[:MAX_BLOCK]
     return frozenset({" ".join(words)} if words else ())
 
 
@@ -240,7 +240,7 @@ def _heading_key(node: LexborNode) -> frozenset[str]:
 
 def _run_together(node: LexborNode) -> frozenset[str]:
     """Return the words of a table without spaces, so that line breaks do not matter."""
-    return frozenset({"".join("".join(_blocks(node)).split())[:LONGEST_TABLE]}) - {""}
+    return frozenset({"".join("".join(_blocks(node)).split())[:MAX_TABLE]}) - {""}
 
 
 def _blocks(root: LexborNode) -> Iterator[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmarks.fast_server import Server
 
-MOST_COPIES = 1000
+MAX_COPIES = 1000
 _ABSOLUTE = re.compile(rb"(?:https?:)?//(?=[a-zA-Z0-9])")
 _WORDS = (
     "archive paper river stone window winter garden letter morning signal copper harbour".split()
@@ -53,7 +53,7 @@ class PageServer(Server):
         if page is None:
             return None
         if path not in self._copies:
-            if len(self._copies) >= MOST_COPIES:
+            if len(self._copies) >= MAX_COPIES:
                 self._copies.clear()
             self._copies[path] = _ABSOLUTE.sub(f"{self.base}/{copy}".encode(), page)
         return self._copies[path]

@@ -25,7 +25,7 @@ LEAST_WORDS = 10
 NEEDED_BELOW = 0.5
 _SETTLE_MS = 2500
 _DRAWN = "[...document.body.querySelectorAll('*')].filter((e) => e.getClientRects().length).length"
-_MOST_REQUISITES = 10
+_MAX_REQUISITES = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Looked:
 def has_signals(content: bytes) -> bool:
     """Return whether the signals of the plain response are raised."""
     html = content.decode("utf-8", "replace")
-    return discover_requisites(html, "https://example.org/", _MOST_REQUISITES).needs_browser
+    return discover_requisites(html, "https://example.org/", _MAX_REQUISITES).needs_browser
 
 
 async def seen_at(browser: Browser, url: str, *, scripts: bool) -> tuple[str, int]:

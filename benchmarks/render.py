@@ -51,7 +51,7 @@ from archiver.replay.response_headers import Viewer
 
 _WORD = re.compile(r"\w+")
 _SETTLE_MS = 3000
-MOST_COMPARED = 50
+MAX_COMPARED = 50
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):
@@ -203,7 +203,7 @@ async def capture(settings: Settings, urls: Sequence[str], rounds: int) -> None:
                 f"at most {most} MiB in the browser",
                 flush=True,
             )
-        await compare(runtime, urls[:MOST_COMPARED])
+        await compare(runtime, urls[:MAX_COMPARED])
     left = [each.name() for each in psutil.Process().children(recursive=True)]
     files = [*settings.data.joinpath("tmp").iterdir()]
     print(f"left over: {len(left)} processes {left}, {len(files)} files")

@@ -19,7 +19,7 @@ from benchmarks.capture import run
 from benchmarks.crawl import crawl_settings
 from benchmarks.fast_server import FastServer
 
-LEAST, MOST = 2.0, 5.0
+MIN, MAX = 2.0, 5.0
 
 
 def main() -> None:
@@ -64,7 +64,7 @@ def crawl(environment: dict[str, str]) -> int:
             stdout=subprocess.DEVNULL,
             start_new_session=True,
         )
-        deadline = time.monotonic() + chance.uniform(LEAST, MOST)
+        deadline = time.monotonic() + chance.uniform(MIN, MAX)
         while time.monotonic() < deadline:
             if process.poll() is not None:
                 return kills

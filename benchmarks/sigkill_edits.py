@@ -27,7 +27,7 @@ from benchmarks.fast_server import FastServer
 from benchmarks.pywb_replay import free_port, serving
 from benchmarks.sigkill import responses
 
-LEAST, MOST = 0.05, 1.5
+MIN, MAX = 0.05, 1.5
 COMPACT_EVERY = 3
 DELETE_ONE_IN = 12
 
@@ -95,7 +95,7 @@ class ChangeClient:
             processes = [process]
             if with_compaction:
                 processes.append(begin("compact", self._environment))
-            killer = threading.Timer(self._chance.uniform(LEAST, MOST), kill, [processes])
+            killer = threading.Timer(self._chance.uniform(MIN, MAX), kill, [processes])
             killer.start()
             while self._change(port):
                 pass

@@ -2,7 +2,7 @@
 const root = document.documentElement;
 const article = document.querySelector(".reading");
 const text = article?.querySelector(".text");
-const MOST = 200;
+const MAX_PLACES = 200;
 
 function read(key) {
   try { return JSON.parse(localStorage.getItem(key)) ?? {}; } catch { return {}; }
@@ -39,7 +39,7 @@ if (blocks.length > 5) {
     waiting = setTimeout(() => {
       const { [key]: _, ...others } = read("places");
       const at = topmost();
-      const kept = Object.entries(others).slice(1 - MOST);
+      const kept = Object.entries(others).slice(1 - MAX_PLACES);
       keep("places", Object.fromEntries(at > 2 ? [...kept, [key, at]] : kept));
     }, 300);
   }, { passive: true });

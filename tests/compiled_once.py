@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, event
 
-MOST = 1000
+MAX_PATTERNS = 1000
 """Statements that are kept; then all of them go."""
 
 
@@ -19,7 +19,7 @@ class Compiled(dict[Any, Any]):
         return super().get(_of_any_engine(key), default)
 
     def __setitem__(self, key: tuple[Any, ...], compiled: Any) -> None:
-        if len(self) >= MOST:
+        if len(self) >= MAX_PATTERNS:
             self.clear()
         super().__setitem__(_of_any_engine(key), compiled)
 

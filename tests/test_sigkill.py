@@ -17,7 +17,7 @@ from tests.indices import remove_index
 from tests.processes import Archive
 
 PAGES = 160
-MOST_HITS_BEFORE_A_KILL = 16
+MAX_HITS_BEFORE_A_KILL = 16
 REPEATED = 1_000
 KILLS = 4
 SLOWLY = {"ARCHIVER_HOST_DELAY": "3600"}
@@ -83,7 +83,7 @@ async def kill_again_and_again(
 ) -> None:
     chance = random.Random(kills)
     for _ in range(kills):
-        hits = chance.randint(1, MOST_HITS_BEFORE_A_KILL)
+        hits = chance.randint(1, MAX_HITS_BEFORE_A_KILL)
         process = await start()
         await site.more_hits(hits)
         process.kill()

@@ -12,7 +12,7 @@ from typing import Any
 
 from archiver.errors import BrowserError, BrowserGone
 
-MOST_MESSAGE_BYTES = 160 << 20
+MAX_MESSAGE_BYTES = 160 << 20
 """Maximum message size. A screenshot of 20,000 pixels is some megabytes, in Base64 within JSON."""
 _SHORT_BYTES = 128 << 10
 Listener = Callable[[dict[str, Any]], None]
@@ -56,7 +56,7 @@ class Connection(asyncio.Protocol):
             self._messages.put_nowait(bytes(self._held[:end]))
             del self._held[: end + 1]
             first = 0
-        if len(self._held) > MOST_MESSAGE_BYTES:
+        if len(self._held) > MAX_MESSAGE_BYTES:
             self._lost()
 
     def connection_lost(self, _: BaseException | None) -> None:

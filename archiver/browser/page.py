@@ -15,17 +15,17 @@ from archiver.errors import BrowserError, PageGone, PageTooLarge
 from archiver.http.cookies import Cookie
 
 WIDTH, HEIGHT = 1280, 800
-MOST_HEIGHT = 20_000
+MAX_HEIGHT = 20_000
 """Maximum height of a screenshot in CSS pixels."""
-MOST_WEBP = 16_000
+MAX_WEBP = 16_000
 """Height above which a screenshot is stored as JPEG; WebP ends at 16,383 pixels."""
 THUMBNAIL_SCALE = 0.25
-MOST_CHARACTERS = 15 << 20
+MAX_CHARACTERS = 15 << 20
 """Maximum length of a rendered page; the parser has the same limit."""
-MOST_TEXT = 1 << 20
-MOST_SOURCE = 1 << 18
+MAX_TEXT = 1 << 20
+MAX_SOURCE = 1 << 18
 """Maximum length of a page with its scripts: bot walls are recognised by their start."""
-MOST_PDF_BYTES = 64 << 20
+MAX_PDF_BYTES = 64 << 20
 WORLD = "archiver"
 _END_SECONDS = 5.0
 _PIECE = 1 << 20
@@ -143,19 +143,19 @@ class Page:
             PageTooLarge: it exceeds the size limit.
             BrowserError: it is gone, or cannot be read.
         """
-        found = await self._call(f"({_script('serialise')})({MOST_CHARACTERS})")
+        found = await self._call(f"({_script('serialise')})({MAX_CHARACTERS})")
         if found is None:
             raise PageTooLarge("The page is too large after its scripts have run.")
         url = str(found["url"]).partition("#")[0]
         return Standing(str(found["html"]), url, str(found["title"]), str(found["type"]))
 
     async def source(self) -> str:
-        """Return the page with its scripts, up to ``MOST_SOURCE`` characters."""
-        whole = f"document.documentElement?.outerHTML.slice(0, {MOST_SOURCE}) ?? ''"
+        """Return the page with its scripts, up to ``MAX_SOURCE`` characters."""
+        whole = f"document.documentElement?.outerHTML.slice(0, {MAX_SOURCE}) ?? ''"
         return str(await self._call(whole))
 
     async def text(self) -> str:
-        """Return the visible text, up to ``MOST_TEXT`` characters."""
+        """Return the visible text, up to ``MAX_TEXT`` characters."""
         return str(await self._call(reading()))
 
     async def show_without_scripts(self, url: str) -> str:
@@ -166,23 +166,23 @@ class Page:
         return await self.show(url)
 
     async def picture(self) -> Picture:
-        """Take a screenshot of the whole page, up to ``MOST_HEIGHT``, with scrollers expanded."""
+        """Take a screenshot of the whole page, up to ``MAX_HEIGHT``, with scrollers expanded."""
         beyond = int(await self._call("globalThis.archiver?.beyond() ?? 0"))
         if beyond:
-            await self._ask(_RESIZE, **_window(min(HEIGHT + beyond, MOST_HEIGHT)))
+            await self._ask(_RESIZE, **_window(min(HEIGHT + beyond, MAX_HEIGHT)))
         try:
             width, height = await self._size()
-            taken = min(height, MOST_HEIGHT)
-            picture = await self._capture("webp" if taken <= MOST_WEBP else "jpeg", width, taken, 1)
+            taken = min(height, MAX_HEIGHT)
+            picture = await self._capture("webp" if taken <= MAX_WEBP else "jpeg", width, taken, 1)
         finally:
             if beyond:
                 self._connection.tell(_RESIZE, self._session, **_window(HEIGHT))
-        return replace(picture, is_whole=max(height, HEIGHT + beyond) <= MOST_HEIGHT)
+        return replace(picture, is_whole=max(height, HEIGHT + beyond) <= MAX_HEIGHT)
 
     async def small(self) -> Picture:
         """Take a PNG of the page, scaled so that a line of text is one cell (``similarity_of``)."""
         _, height = await self._size()
-        return await self._capture("png", WIDTH, min(height, MOST_HEIGHT), SCALE)
+        return await self._capture("png", WIDTH, min(height, MAX_HEIGHT), SCALE)
 
     async def thumbnail(self) -> Picture:
         """Take a small screenshot of the first screenful."""
@@ -204,7 +204,7 @@ class Page:
                 piece = await self._ask("IO.read", handle=handle, size=_PIECE)
                 data = piece["data"]
                 found += base64.b64decode(data) if piece.get("base64Encoded") else data.encode()
-                if len(found) > MOST_PDF_BYTES:
+                if len(found) > MAX_PDF_BYTES:
                     raise BrowserError("The PDF of the page is too large.")
                 if piece.get("eof"):
                     return bytes(found)
@@ -355,8 +355,8 @@ def _window(height: int) -> dict[str, Any]:
 
 
 def reading() -> str:
-    """Return a script expression for the visible text, up to ``MOST_TEXT`` characters."""
-    return f"({_script('text')})({MOST_TEXT})"
+    """Return a script expression for the visible text, up to ``MAX_TEXT`` characters."""
+    return f"({_script('text')})({MAX_TEXT})"
 
 
 @cache

@@ -89,8 +89,8 @@ def _certificate(key: ec.EllipticCurvePrivateKey) -> bytes:
     return made.public_bytes(serialization.Encoding.PEM)
 
 
-MOST_HEAD_BYTES = 256 << 10
-MOST_CONTENT_BYTES = 16 << 20
+MAX_HEAD_BYTES = 256 << 10
+MAX_CONTENT_BYTES = 16 << 20
 REFUSAL = b"HTTP/1.1 302 Refused\r\nlocation: about:blank\r\ncontent-length: 0\r\n\r\n"
 """Response that Chromium treats as a network error: redirects to ``about:`` are forbidden."""
 _PIECE = 64 << 10
@@ -166,7 +166,7 @@ async def _content(stream: asyncio.StreamReader, asked: Proxied) -> bytes:
         return await _chunked(stream)
     if not length:
         return b""
-    if not length.isdecimal() or int(length) > MOST_CONTENT_BYTES:
+    if not length.isdecimal() or int(length) > MAX_CONTENT_BYTES:
         raise InvalidResponse("The request body is too large.")
     return await stream.readexactly(int(length))
 
@@ -175,7 +175,7 @@ async def _chunked(stream: asyncio.StreamReader) -> bytes:
     decoder, found = ChunkDecoder(), bytearray()
     while not (decoder.is_complete or decoder.is_broken):
         piece = await stream.read(_PIECE)
-        if not piece or len(found) > MOST_CONTENT_BYTES:
+        if not piece or len(found) > MAX_CONTENT_BYTES:
             raise InvalidResponse("The request is truncated or too large.")
         for each in decoder.feed(piece):
             found += each
@@ -241,10 +241,10 @@ async def _addresses(fetcher: Fetcher, host: str, port: int) -> list[str]:
     return [each["host"] for each in found]
 
 
-MOST_CONNECTIONS = 256
+MAX_CONNECTIONS = 256
 """Maximum connections of one page; Chromium uses 32 for a proxy, plus WebSockets."""
 _CONNECT = b"CONNECT "
-_MOST_CONNECT_BYTES = 4096
+_MAX_CONNECT_BYTES = 4096
 _HANDSHAKE = 0x16
 """First byte of a TLS handshake record (RFC 8446 §5.1)."""
 _PATIENCE_SECONDS = 30
@@ -289,7 +289,7 @@ class Gate:
         self._listening = listening
         self._tls = tls
         self._beyond = beyond
-        self._room = asyncio.Semaphore(MOST_CONNECTIONS)
+        self._room = asyncio.Semaphore(MAX_CONNECTIONS)
 
     async def serve(self) -> None:
         """Serve until cancelled, then close all connections."""
@@ -381,9 +381,9 @@ async def _read_connect(accepted: socket.socket) -> str:
         return ""
     head = bytearray()
     while b"\r\n\r\n" not in head:
-        piece = await loop.sock_recv(accepted, _MOST_CONNECT_BYTES)
+        piece = await loop.sock_recv(accepted, _MAX_CONNECT_BYTES)
         head += piece
-        if not piece or len(head) > _MOST_CONNECT_BYTES:
+        if not piece or len(head) > _MAX_CONNECT_BYTES:
             raise InvalidResponse("The header of a CONNECT request has no end.")
     authority = head.split(b" ")[1].decode("latin-1")
     await loop.sock_sendall(accepted, b"HTTP/1.1 200 Connection established\r\n\r\n")
@@ -426,7 +426,7 @@ async def _readable(accepted: socket.socket) -> None:
 async def _streams(accepted: socket.socket, tls: ssl.SSLContext | None) -> _Streams:
     """Wrap a connection in streams, with or without TLS."""
     loop = asyncio.get_running_loop()
-    reader = asyncio.StreamReader(limit=MOST_HEAD_BYTES, loop=loop)
+    reader = asyncio.StreamReader(limit=MAX_HEAD_BYTES, loop=loop)
     protocol = asyncio.StreamReaderProtocol(reader, loop=loop)
     transport, _ = await loop.connect_accepted_socket(lambda: protocol, accepted, ssl=tls)
     return reader, asyncio.StreamWriter(transport, protocol, reader, loop)

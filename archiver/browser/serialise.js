@@ -7,7 +7,7 @@ async (limit) => {
   const ENDS_RAW = /<\/(?=style|xmp|noembed|noframes|plaintext)/gi;
   const DROPPED = new Set(['script', 'noscript', 'template']);
   const HTML = 'http://www.w3.org/1999/xhtml';
-  const MOST_DATA = 8 << 20;
+  const MAX_DATA = 8 << 20;
   const TOO_LARGE = new Error('too large');
   const parts = [];
   let length = 0;
@@ -25,7 +25,7 @@ async (limit) => {
   const readBlob = async (url) => {
     try {
       const blob = await (await fetch(url)).blob();
-      if (blob.size > MOST_DATA) return;
+      if (blob.size > MAX_DATA) return;
       const data = await new Promise((done, fail) => {
         const reader = new FileReader();
         reader.onload = () => done(reader.result);
@@ -42,7 +42,7 @@ async (limit) => {
       canvas.height = image.naturalHeight;
       canvas.getContext('2d').drawImage(image, 0, 0);
       const data = canvas.toDataURL();
-      return data.length > MOST_DATA ? null : data;
+      return data.length > MAX_DATA ? null : data;
     } catch { return null; }
   };
   const unblobbed = (text) => text.replace(/blob:[^\s"')]+/g, (url) => blobs.get(url) || url);
@@ -125,7 +125,7 @@ async (limit) => {
   const putCanvas = (element) => {
     let data = null;
     try { data = element.toDataURL(); } catch { /* it may not be read */ }
-    if (data === null || data.length > MOST_DATA) return false;
+    if (data === null || data.length > MAX_DATA) return false;
     put('<img');
     const style = getComputedStyle(element);
     const sizes = `width:${style.width};height:${style.height}`;

@@ -12,14 +12,14 @@
     .cookiefirst-root, #cc-main, #gdpr-consent-tool-wrapper, .evidon-consent-button`;
   const DIALOGS = '[role="dialog"], [role="alertdialog"], [aria-modal="true"], dialog[open]';
   const ASKS = /cookie|consent|gdpr/i;
-  const MOST = 20;
-  const MOST_TEXT = 8000;
+  const MAX_TARGETS = 20;
+  const MAX_TEXT = 8000;
 
   const asks = (element) => {
     const names = `${element.id} ${element.className} ${element.getAttribute('aria-label') || ''}`;
     if (!ASKS.test(names)) return false;
     const text = element.textContent;
-    return text.length < MOST_TEXT && ASKS.test(text)
+    return text.length < MAX_TEXT && ASKS.test(text)
       && /fixed|sticky/.test(getComputedStyle(element).position);
   };
   const found = [...document.querySelectorAll(KNOWN)];
@@ -27,7 +27,7 @@
     if (asks(each)) found.push(each);
   }
   const covers = globalThis.archiver.covers;
-  for (const each of found.slice(0, MOST)) {
+  for (const each of found.slice(0, MAX_TARGETS)) {
     each.style.setProperty('display', 'none', 'important');
     covers.add(each);
   }

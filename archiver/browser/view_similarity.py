@@ -13,7 +13,7 @@ from itertools import zip_longest
 from archiver.errors import BrowserError
 
 SCALE = 0.05
-MOST_PIXELS = 200_000
+MAX_PIXELS = 200_000
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _HEADER = struct.Struct(">IIBBBBB")
 _CHANNELS = {2: 3, 6: 4}
@@ -88,7 +88,7 @@ def _chunks(data: bytes) -> tuple[int, int, int, bytes]:
         packed += body if kind == b"IDAT" else b""
         place += length + 12
     width, height, depth, colours, _, _, interlaced = _HEADER.unpack(header)
-    if depth != 8 or interlaced or not 0 < width * height <= MOST_PIXELS:
+    if depth != 8 or interlaced or not 0 < width * height <= MAX_PIXELS:
         raise ValueError("it is not in the requested format")
     return width, height, _CHANNELS[colours], packed
 

@@ -29,7 +29,7 @@ from archiver.services.imports import Imports
 LEFT_OUT = ("in no folder that was chosen",)
 """Explanation printed after the number of skipped links."""
 _STANDARD_INPUT = Path("-")
-_MOST_SHOWN = 40
+_MAX_SHOWN = 40
 
 
 @contextmanager
@@ -117,10 +117,10 @@ def _print(survey: ImportSurvey) -> None:
 
 
 def _print_counted(what: str, names: tuple[Counted, ...], total: int) -> None:
-    for each in names[:_MOST_SHOWN]:
+    for each in names[:_MAX_SHOWN]:
         write_row(what, each.name, str(each.count))
-    if total > _MOST_SHOWN:
-        write_row(what, f"… and {total - _MOST_SHOWN:,} more")
+    if total > _MAX_SHOWN:
+        write_row(what, f"… and {total - _MAX_SHOWN:,} more")
 
 
 _LINK_COUNTS = {each: each for each in ("read", "added", "known", "merged")}

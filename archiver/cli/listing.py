@@ -14,7 +14,7 @@ from archiver.config import Settings
 from archiver.formats.json_output import to_document
 from archiver.http.timestamps import write_iso
 from archiver.model.listing import ListingQuery, Sort
-from archiver.services.search import MOST_PER_PAGE, Search
+from archiver.services.search import MAX_PER_PAGE, Search
 from archiver.services.search_results import ListedEntry
 
 
@@ -67,7 +67,7 @@ async def _pages(
     """
     after: str | None = ""
     while after is not None and (wanted is None or wanted > 0):
-        limit = MOST_PER_PAGE if wanted is None else min(wanted, MOST_PER_PAGE)
+        limit = MAX_PER_PAGE if wanted is None else min(wanted, MAX_PER_PAGE)
         page = await search.listing(replace(query, after=after, limit=limit))
         if page.meant:
             click.echo(f"archiver: did you mean: {clean(page.meant)}", err=True)

@@ -32,7 +32,7 @@ EXPORTS = "exports"
 UPLOADED = "uploaded"
 INDEX_ELSEWHERE = "index"
 """File with the address of an external index and the archive name that the index knows."""
-MOST_OF_A_NAME = 4096
+MAX_OF_A_NAME = 4096
 STORE = "store"
 """File with the address of the segment store, so that the archive is never opened without it."""
 
@@ -148,7 +148,7 @@ def where_it_lies(data: Path) -> tuple[str | None, str | None]:
 
     Blocking.
     """
-    held = AtomicFile(data / INDEX_ELSEWHERE).read(MOST_OF_A_NAME) or b""
+    held = AtomicFile(data / INDEX_ELSEWHERE).read(MAX_OF_A_NAME) or b""
     index = held.decode("utf-8", "replace").partition("\n")[0]
     return index or None, _known_store(data)
 
@@ -251,7 +251,7 @@ def _say_where(settings: Settings) -> None:
 
 def _index_elsewhere(settings: Settings) -> tuple[str, str]:
     """Return the address of an external index and this folder's name; empty if unknown."""
-    held = AtomicFile(settings.data / INDEX_ELSEWHERE).read(MOST_OF_A_NAME) or b""
+    held = AtomicFile(settings.data / INDEX_ELSEWHERE).read(MAX_OF_A_NAME) or b""
     known, name, *_ = [*held.decode("utf-8", "replace").splitlines(), "", ""]
     return known, name
 

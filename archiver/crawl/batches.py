@@ -194,7 +194,7 @@ LONG = 20_000
 """Characters of an article from which its search row is built in a thread: about 4 ms of work."""
 
 
-MOST_COPIES = 10
+MAX_COPIES = 10
 """Records with the same payload that are tried when one is damaged."""
 
 
@@ -215,7 +215,7 @@ class IntactRecords:
         for each in found:
             copies = [each]
             if not await self._is_intact(each.location):
-                copies = await captures.holders_of(conn, each.payload_digest, limit=MOST_COPIES)
+                copies = await captures.holders_of(conn, each.payload_digest, limit=MAX_COPIES)
             for one in copies:
                 if await self._is_intact(one.location):
                     intact.append(one)

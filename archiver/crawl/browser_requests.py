@@ -26,9 +26,9 @@ from archiver.model.rendering import Limit
 from archiver.pages.page_problems import wall_in_headers
 from archiver.warc.records import ANSWERS
 
-MOST_BYTES = 200 << 20
+MAX_BYTES = 200 << 20
 """Maximum total size of a page's responses."""
-MOST_GIVEN_AGAIN = 32 << 20
+MAX_GIVEN_AGAIN = 32 << 20
 """Maximum total size of the responses held in memory to show the saved document."""
 _STREAM = "text/event-stream"
 _CONDITIONS = frozenset({"if-none-match", "if-modified-since", "if-range"})
@@ -127,7 +127,7 @@ class Traffic:
         self.is_refused = False
         self._again: dict[str, _Given] = {}
         self._is_again = False
-        self._room = MOST_GIVEN_AGAIN
+        self._room = MAX_GIVEN_AGAIN
         self._requests = self._bytes = self._under_way = 0
         self._changed = time.monotonic()
 
@@ -145,7 +145,7 @@ class Traffic:
         self._bytes += length
         if not is_stream:
             self._changed = time.monotonic()
-        if self._bytes > MOST_BYTES:
+        if self._bytes > MAX_BYTES:
             self.met.add(Limit.BYTES)
             raise FetchError(
                 Failure(

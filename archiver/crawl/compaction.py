@@ -162,7 +162,7 @@ def _original(capture: Capture) -> Original:
 
 CHUNK = 1000
 SPOOLED_BYTES = 8 << 20
-MOST_REQUEST_BYTES = 64 << 10
+MAX_REQUEST_BYTES = 64 << 10
 _REFERER = re.compile(rb"(?im)^referer:[ \t]*([^\r\n]*?)[ \t]*\r?\n")
 _NONE = RecordId("")
 _RESPONSES = frozenset({RecordType.RESPONSE, RecordType.REVISIT})
@@ -278,7 +278,7 @@ def _seen(scanned: Scanned | Damage) -> Seen:
         except StoreError:
             key = None  # Keep the record: an unreadable one can't be matched with a deleted entry.
     if record.type is RecordType.REQUEST:
-        referer = _referer_of(record.block.read(MOST_REQUEST_BYTES))
+        referer = _referer_of(record.block.read(MAX_REQUEST_BYTES))
     beside = record.get("warc-concurrent-to") or record.get("warc-refers-to")
     place = scanned.place()
     return Seen(

@@ -25,13 +25,13 @@ from archiver.model.rendering import NewRendition, RenditionKind
 from archiver.pages.worker_pool import WorkerPool
 from archiver.warc.segments import SegmentStore
 
-MOST = 512
+MAX_HOSTS = 512
 
 
 class ImageCache:
     """LRU cache of icons and preview images, by the payloads that they were made from."""
 
-    def __init__(self, most: int = MOST) -> None:
+    def __init__(self, most: int = MAX_HOSTS) -> None:
         self._most = most
         self._known: OrderedDict[tuple[RenditionKind, PayloadDigest], tuple[NewRendition | None]]
         self._known = OrderedDict()

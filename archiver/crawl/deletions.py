@@ -19,7 +19,7 @@ from archiver.db import captures as db_captures
 from archiver.db import deletions, entries, snapshot_resources, tombstones
 from archiver.db.deletions import RestoredBatch
 from archiver.db.engine import AsyncConnection
-from archiver.db.snapshot_resources import MOST_ROUNDS, Seen, SnapshotSources
+from archiver.db.snapshot_resources import MAX_ROUNDS, Seen, SnapshotSources
 from archiver.errors import StoreError
 from archiver.http.timestamps import to_datetime
 from archiver.model.capture import RecordId, Timestamp
@@ -257,7 +257,7 @@ def reached(demands: Iterable[Demand], by_url: Mapping[str, Sequence[Seen]]) -> 
     done: set[tuple[str, int]] = set()
     for demand in demands:
         step: str | None = demand.url
-        for _ in range(MOST_ROUNDS):
+        for _ in range(MAX_ROUNDS):
             if not step or (step, demand.timestamp) in done:
                 break
             done.add((step, demand.timestamp))

@@ -22,7 +22,7 @@ from archiver.db.snapshots import Held
 from archiver.errors import ArchiverError, StoreError
 from archiver.logs import get_log
 from archiver.model.capture import Location
-from archiver.model.listing import MOST_EARLIER, SearchDocument
+from archiver.model.listing import MAX_EARLIER, SearchDocument
 from archiver.model.rendering import WHOLE
 from archiver.pages.article_text import read_article_document, to_text
 from archiver.pages.capture_quality import score_of
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from archiver.model.page import Comparison
 
 DOCUMENTS_BATCH = 250
-MOST_EARLIER_WORDS = 50_000
+MAX_EARLIER_WORDS = 50_000
 """Maximum number of indexed words from earlier snapshots."""
 
 log = get_log(__name__)
@@ -80,7 +80,7 @@ async def _made(
     held = {number: [each] for number, each in latest.items()}
     for number in held:
         if known[number].entry.snapshot_count > 1:
-            held[number] = await snapshots.of_entry(conn, number, limit=1 + MOST_EARLIER)
+            held[number] = await snapshots.of_entry(conn, number, limit=1 + MAX_EARLIER)
     return await asyncio.to_thread(
         lambda: [
             (each, _found_by(store, known[each.entry_id], held.get(each.entry_id, [])))
@@ -106,7 +106,7 @@ def _found_by(store: SegmentStore, known: Revised, held: Sequence[Held]) -> Sear
         words=indexed(texts[0]),
         revision=known.revision,
     )
-    went = indexed(_what_went(texts)).split()[:MOST_EARLIER_WORDS]
+    went = indexed(_what_went(texts)).split()[:MAX_EARLIER_WORDS]
     return replace(found_by, text=" ".join((found_by.text, *went))) if went else found_by
 
 

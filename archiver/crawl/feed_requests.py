@@ -21,7 +21,7 @@ GONE = 410
 _PERMANENT = frozenset({301, 308})
 _VALIDATOR = re.compile(r"[\t\x20-\x7e\x80-\xff]{1,1000}")
 """Validators that can be sent back unchanged."""
-MOST_ADDRESS = 2048
+MAX_ADDRESS = 2048
 """Maximum length of a URL to which a feed may move."""
 _MAX_AGE = re.compile(r"(?:\A|[\s,])max-age\s*=\s*\"?(\d{1,9})")
 
@@ -74,7 +74,7 @@ async def ask_for_feed(
         led_by |= {host(asked)}
         found = await _obtain(context, Outgoing(asked, headers=headers, led_by=led_by, jar=jar))
         if found.redirect_to is None:
-            is_moved = is_permanent and asked != url and len(asked) <= MOST_ADDRESS
+            is_moved = is_permanent and asked != url and len(asked) <= MAX_ADDRESS
             moved = asked if is_moved else ""
             return replace(_answer(asked, found), moved_to=moved)
         is_permanent = is_permanent and found.ref.status in _PERMANENT

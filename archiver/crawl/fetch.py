@@ -33,7 +33,7 @@ from archiver.http.urls import host
 from archiver.model.capture import Capture, CaptureRef, Exchange
 from archiver.model.failure import Failure, FailureKind
 from archiver.pages.page_problems import wall_in_headers
-from archiver.pages.reference_values import LONGEST_LINK_HEADER
+from archiver.pages.reference_values import MAX_LINK_HEADER
 from archiver.warc.reader import open_payload
 from archiver.warc.records import new_record_id
 
@@ -42,7 +42,7 @@ SHORT_BYTES = 64 << 10
 PARSED_BYTES = 16 << 20
 PDF_BYTES = 48 << 20
 """Maximum size of a parsed page or style sheet. A larger one is stored whole and parsed in part."""
-MOST_RATIO = 50
+MAX_RATIO = 50
 """Maximum compression ratio. Pages compress to a fifth, tables to a thirtieth."""
 BOMB_BYTES = 1 << 20
 """Parsed size of a response above the ratio; it is stored whole."""
@@ -247,7 +247,7 @@ def _content(
     length: int,
 ) -> tuple[str, bytes]:
     decoded = decode(pieces, encoding, limit=context.settings.max_decoded_bytes)
-    plausible = max(MOST_RATIO * length, BOMB_BYTES)
+    plausible = max(MAX_RATIO * length, BOMB_BYTES)
     content = bytearray()
     kind = ""
     try:
@@ -273,7 +273,7 @@ def _charset(declared: MediaType | None) -> str:
 
 
 def _link_header(headers: Iterable[tuple[str, str]]) -> str:
-    return ", ".join(value for name, value in headers if name == "link")[:LONGEST_LINK_HEADER]
+    return ", ".join(value for name, value in headers if name == "link")[:MAX_LINK_HEADER]
 
 
 def _is_readable(kind: str) -> bool:

@@ -18,12 +18,12 @@ from archiver.model.page import UNREAD, Article, Discovery
 from archiver.model.rendering import NewRendition, RenditionKind
 from archiver.model.requisite import Requisite, RequisiteKind, RequisiteOutcome
 from archiver.pages.article_text import whole
-from archiver.pages.worker_messages import MOST_PICTURE_BYTES
+from archiver.pages.worker_messages import MAX_PICTURE_BYTES
 
-MOST_TRIED: Final = 4
+MAX_TRIED: Final = 4
 """Maximum number of images that are tried."""
 LEAST_COVER_BYTES: Final = 128
-MOST_ARTICLE: Final = 200_000
+MAX_ARTICLE: Final = 200_000
 """Characters of an article that are searched for images."""
 
 
@@ -92,7 +92,7 @@ def _wanted(page: CaptureRef, found: Discovery, article: Article) -> dict[Rendit
     covers = chain(found.covers, _pictures(page, article))
     each_kind = ((RenditionKind.ICON, found.icons), (RenditionKind.COVER, covers))
     return {
-        kind: [*islice(dict.fromkeys(islice(urls, 2 * MOST_TRIED)), MOST_TRIED)]
+        kind: [*islice(dict.fromkeys(islice(urls, 2 * MAX_TRIED)), MAX_TRIED)]
         for kind, urls in each_kind
     }
 
@@ -132,7 +132,7 @@ def _holds_itself(found: Capture) -> bool:
 def _pictures(page: CaptureRef, article: Article) -> Iterator[str]:
     if page.media_type.startswith("image/"):
         yield page.url
-    for urls in candidates(whole(article)[:MOST_ARTICLE]):
+    for urls in candidates(whole(article)[:MAX_ARTICLE]):
         yield from urls[:1]
 
 
@@ -150,7 +150,7 @@ async def _first(
         known = context.image_cache.get(kind, holder.payload_digest)
         if known is None:
             payload = await asyncio.to_thread(
-                read_payload, context.store, holder, MOST_PICTURE_BYTES
+                read_payload, context.store, holder, MAX_PICTURE_BYTES
             )
             drawn = await context.derive.draw(kind, payload.content, url) if payload else None
             known = context.image_cache.keep(kind, holder.payload_digest, drawn)

@@ -48,8 +48,8 @@ from archiver.warc.segments import SegmentStore
 
 OK = 200
 NOT_MODIFIED = 304
-MOST_CANDIDATES = 8
-MOST_HISTORY = 1000
+MAX_CANDIDATES = 8
+MAX_HISTORY = 1000
 REMEMBERED = 4096
 EMPTY = digest_of(())[0]
 _EMPTY_STATED = frozenset(
@@ -169,13 +169,13 @@ async def _named(conn: AsyncConnection, revisit: ForeignRevisit) -> list[Capture
 
 async def _others(conn: AsyncConnection, revisit: ForeignRevisit) -> list[Capture]:
     """Return earlier captures of a revisit's URL or of the URL it refers to, nearest first."""
-    found = await db_captures.of_url(conn, revisit.refers_to_url or revisit.url, limit=MOST_HISTORY)
+    found = await db_captures.of_url(conn, revisit.refers_to_url or revisit.url, limit=MAX_HISTORY)
     earlier = [
         each
         for each in found
         if each.timestamp <= revisit.timestamp and each.status == OK and each.payload_length
     ]
-    return earlier[: -MOST_CANDIDATES - 1 : -1]
+    return earlier[: -MAX_CANDIDATES - 1 : -1]
 
 
 def _digests(store: SegmentStore, original: Capture, algorithm: str) -> frozenset[str]:

@@ -29,7 +29,7 @@ from archiver.model.seed import Reception, RevisedSeed, Seed
 from archiver.warc.metadata_records import EntryRecord, read_entry_record
 from archiver.warc.temporary_lines import SortedLines
 
-MOST_MESSAGE = 2000
+MAX_MESSAGE = 2000
 _HTTP_STATUSES = range(100, 1000)
 
 
@@ -200,4 +200,4 @@ def _unvisited(found: EntryRecord) -> Unvisited:
 
 def _bounded_failure(failure: Failure) -> Failure:
     status = failure.status if failure.status in _HTTP_STATUSES else None
-    return Failure(failure.kind, well_formed(failure.message[:MOST_MESSAGE]), status)
+    return Failure(failure.kind, well_formed(failure.message[:MAX_MESSAGE]), status)

@@ -39,7 +39,7 @@ from archiver.formats.archive_records import (
     StoredResponses,
     pieces_of,
 )
-from archiver.formats.seeds import MOST_TITLE, bounded
+from archiver.formats.seeds import MAX_TITLE, bounded
 from archiver.http.headers import parse_head
 from archiver.http.media_types import declared_media_type, essence_of, is_html, parse_media_type
 from archiver.http.timestamps import to_datetime, to_timestamp
@@ -76,7 +76,7 @@ from archiver.warc.temporary_lines import SortedLines
 
 FIRST_FINAL = 200
 """Lower statuses are interim responses (RFC 9110 §15.2) and not pages."""
-MOST_REDIRECTS = 10
+MAX_REDIRECTS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +224,7 @@ def _named_capture(
 
 async def _led_to(conn: AsyncConnection, page: ForeignPage) -> Capture | None:
     url, found = page.seed.url, None
-    for _ in range(MOST_REDIRECTS):
+    for _ in range(MAX_REDIRECTS):
         found = await db_captures.nearest(conn, url, page.timestamp) or found
         if found is None or found.redirect_to is None:
             break
@@ -485,7 +485,7 @@ def _page(line: bytes, source: str) -> ForeignPage | None:
             entry_record = read_entry_record(rest.encode())
             return _described(entry_record) if entry_record else None
         return None
-    url, title = noted["url"], noted.get("title", "")[:MOST_TITLE]
+    url, title = noted["url"], noted.get("title", "")[:MAX_TITLE]
     annotation = Annotation(url, to_datetime(timestamp), title=title, source=source)
     seed = Seed(hash_url(url), url, host(url), annotation)
     return ForeignPage(timestamp, seed, payload_digest=noted.get("digest"))

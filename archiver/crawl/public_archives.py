@@ -38,10 +38,10 @@ from archiver.replay.memento_client import (
 )
 from archiver.warc.records import CREATION_DATE, HEAD, SOURCE_URI, SYNTHESISED, one_line
 
-MOST_STEPS = 6
+MAX_STEPS = 6
 """Maximum number of redirects within an archive, from the TimeGate to a memento."""
 TRIES = 3
-LONGEST_REST = 120.0
+MAX_REST = 120.0
 """Maximum pause in seconds that an archive may ask for; longer ones wait in the queue."""
 _BUSY = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
 
@@ -71,7 +71,7 @@ async def locate(
     """
     asked, headers = gate + url, (("Accept-Datetime", http_date(moment)),)
     found: list[PublicMemento] = []
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         exchange = await _ask(context, asked, headers)
         exchange.body.close()
         now = datetime.now(UTC)
@@ -95,7 +95,7 @@ async def fetch_memento(context: CrawlContext, asked: str, url: str) -> FoundMem
     Raises:
         FetchError: there is none, or it can't be fetched now.
     """
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         exchange = await _ask(context, asked, ())
         now = datetime.now(UTC)
         at = moment_of(exchange.headers, now)
@@ -120,7 +120,7 @@ async def _ask(context: CrawlContext, url: str, headers: tuple[tuple[str, str], 
     """Send a request to an archive; wait and retry if the archive asks for a pause."""
     asked = Outgoing(url, headers=headers)  # without cookies, since no user's page led there
     for left in reversed(range(TRIES)):
-        exchange = await ask(context, asked, spaced=True, longest_rest=LONGEST_REST)
+        exchange = await ask(context, asked, spaced=True, longest_rest=MAX_REST)
         rest = retry_after_seconds(
             exchange.status, exchange.header("retry-after"), datetime.now(UTC)
         )
@@ -173,7 +173,7 @@ def _without(asked: str, status: int) -> Failure:
 
 AT_ONCE = 4
 """Maximum number of concurrent recoveries in a process, since they use the same few archives."""
-MOST_TRIED = 4
+MAX_TRIED = 4
 """Maximum number of mementos tried for a page, since the nearest may be an error page."""
 OFF = Failure(
     FailureKind.NOT_ARCHIVED,
@@ -230,7 +230,7 @@ class PublicArchiveFetcher:
 
     async def _nearest(self, url: str, waiting: list[PublicMemento], moment: datetime) -> Visit:
         tried: dict[str, Failure] = {}
-        while waiting and len(tried) < MOST_TRIED:
+        while waiting and len(tried) < MAX_TRIED:
             memento = waiting.pop(0)
             if memento.address in tried:
                 continue

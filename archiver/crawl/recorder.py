@@ -40,7 +40,7 @@ from archiver.model.capture import Capture, CaptureRef, Exchange, Location
 from archiver.warc.records import new_record_id
 from archiver.warc.segments import SegmentStore
 
-MOST_TRIES = 3
+MAX_TRIES = 3
 """Attempts to index records that an available index rejects; the rest is left to recovery."""
 
 log = get_log(__name__)
@@ -87,7 +87,7 @@ class UnindexedRecords:
             # A record that the index can't accept must not block all others.
             self._tries += 1
             log.exception("records were not indexed", segments=len(self._names), tries=self._tries)
-            if self._tries < MOST_TRIES:
+            if self._tries < MAX_TRIES:
                 return
         else:
             log.info("records were indexed", captures=rebuilt.captures, snapshots=rebuilt.snapshots)

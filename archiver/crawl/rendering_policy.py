@@ -40,7 +40,7 @@ from archiver.pages.worker_messages import Document
 
 ONE_IN = 10
 """One page in this many is inspected without a browser."""
-MOST_HOSTS = 50_000
+MAX_HOSTS = 50_000
 REFRESH_SECONDS = 10.0
 """Interval at which hints of other processes are read."""
 
@@ -74,7 +74,7 @@ class RenderHints:
             return
         self._known.pop(at, None)
         self._known[at] = timestamp, look
-        if len(self._known) > MOST_HOSTS:
+        if len(self._known) > MAX_HOSTS:
             del self._known[next(iter(self._known))]
 
     @property
@@ -86,7 +86,7 @@ class RenderHints:
             if not self._is_old:
                 return
             async with self._db.read() as conn:
-                found = await host_queue.render_hints_after(conn, self._row, limit=MOST_HOSTS)
+                found = await host_queue.render_hints_after(conn, self._row, limit=MAX_HOSTS)
             self._looked_at = time.monotonic()
             for row, timestamp, look, url in found:
                 self._row = row
@@ -111,7 +111,7 @@ _GONE = frozenset({404, 410})
 """Statuses of missing pages. Applications also send them with the script that shows the page."""
 FEW = 3
 """Refused pages of a host after which a browser is not asked for its others."""
-MOST_REMEMBERED = 4096
+MAX_REMEMBERED = 4096
 
 PATIENCE_SECONDS = 600.0
 """Wait before a browser that failed to start is tried again."""
@@ -266,7 +266,7 @@ class Renderer:
         if has_passed:
             self._in_vain.pop(host(url), None)
             return
-        if len(self._in_vain) >= MOST_REMEMBERED:
+        if len(self._in_vain) >= MAX_REMEMBERED:
             self._in_vain.clear()
         self._in_vain[host(url)] = self._in_vain.get(host(url), 0) + 1
 

@@ -21,12 +21,12 @@ from archiver.http.urls import host
 from archiver.model.capture import Capture, Timestamp
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.requisite import Requisite, RequisiteKind, RequisiteOutcome
-from archiver.pages.article.multipage import MOST_PARTS
+from archiver.pages.article.multipage import MAX_PARTS
 from archiver.pages.writing_modes import PROPERTY, sets_vertical_mode
 
-MOST_SHEETS = 24
+MAX_SHEETS = 24
 """Maximum number of style sheets of a page that are checked."""
-MOST_BYTES = 256 << 10
+MAX_BYTES = 256 << 10
 """Maximum size of a style sheet that is checked."""
 
 
@@ -37,7 +37,7 @@ def vertical_rules(found: FetchedResponse) -> str:
     """
     if not is_css(found.media_type) or PROPERTY.encode() not in found.content:
         return ""
-    css = found.content[:MOST_BYTES].decode("utf-8", "replace")
+    css = found.content[:MAX_BYTES].decode("utf-8", "replace")
     return css if sets_vertical_mode(css) else ""
 
 
@@ -51,7 +51,7 @@ async def vertical_sheets(
     """
     kept = [each for each in outcomes if each.kind is RequisiteKind.STYLE and not each.is_missing]
     sheets = []
-    for each in kept[:MOST_SHEETS]:
+    for each in kept[:MAX_SHEETS]:
         found = await read_nearest(context, each.url, timestamp)
         if css := vertical_rules(found) if found else "":
             sheets.append((each.url, css))
@@ -145,8 +145,8 @@ class Round:
             if len(self._seen) > self._limit + 1:
                 message = f"The page needs more than {self._limit} resources; this one was skipped."
                 self._leave_out(each, Failure(FailureKind.TOO_LARGE, message))
-            elif each.kind is RequisiteKind.PART and self._parts >= MOST_PARTS:
-                message = f"The article has more than {MOST_PARTS} pages; the rest was skipped."
+            elif each.kind is RequisiteKind.PART and self._parts >= MAX_PARTS:
+                message = f"The article has more than {MAX_PARTS} pages; the rest was skipped."
                 self._leave_out(each, Failure(FailureKind.TOO_LARGE, message))
             else:
                 self._waiting.append(one)

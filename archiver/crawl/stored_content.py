@@ -40,7 +40,7 @@ def article_html(read: Callable[[Location], StoredRecord], article: Location) ->
 
 
 OK = 200
-MOST_HOPS = 5
+MAX_HOPS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ async def holder_from(
     conn: AsyncConnection, found: Capture | None, moment: Timestamp
 ) -> Capture | None:
     """Return the record with the payload of a capture, following redirects near ``moment``."""
-    for _ in range(MOST_HOPS):
+    for _ in range(MAX_HOPS):
         if found is None or not found.redirect_to:
             break
         found = await captures.nearest(conn, found.redirect_to, moment)

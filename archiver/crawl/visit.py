@@ -16,13 +16,13 @@ from archiver.errors import FetchError
 from archiver.http.cookies import Cookie, VisitCookies
 from archiver.http.requests import Outgoing
 from archiver.http.timestamps import to_timestamp
-from archiver.http.urls import MOST_CHARACTERS, escape_bytes, host
+from archiver.http.urls import MAX_CHARACTERS, escape_bytes, host
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import Lease
 from archiver.model.page import Article, Discovery
 from archiver.model.rendering import RenderHint, Rendering
 from archiver.model.requisite import Requisite, RequisiteKind, RequisiteOutcome
-from archiver.pages.page_problems import LEAST_CHARACTERS, MOST_COUNTED
+from archiver.pages.page_problems import LEAST_CHARACTERS, MAX_COUNTED
 from archiver.pages.requisites import refresh_of
 from archiver.pages.worker_pool import unread_article
 from archiver.pages.writing_modes import is_set_vertically
@@ -244,7 +244,7 @@ async def _still_failing(
     refused = status_failure(rendered.page.status, None)
     if failure and failure.kind is FailureKind.HTTP_STATUS and refused:
         return failure
-    if rendered.source and not wall and (found.appearance.readable or 0) < MOST_COUNTED:
+    if rendered.source and not wall and (found.appearance.readable or 0) < MAX_COUNTED:
         wall = rendered.wall
         if refused and not wall:
             return failure or refused
@@ -332,7 +332,7 @@ def _leads_to(page: FetchedResponse, found: Discovery | None, *, is_rendered: bo
         is_rendered: whether a browser will show it, so that ``<noscript>`` does not apply.
     """
     field = next((value for name, value in page.headers if name == "refresh"), "")
-    refresh = refresh_of(escape_bytes(field[:MOST_CHARACTERS]), page.ref.url)
+    refresh = refresh_of(escape_bytes(field[:MAX_CHARACTERS]), page.ref.url)
     refresh = refresh or (found.refresh if found else None)
     if refresh is None or not 200 <= page.ref.status < 300:
         return ""

@@ -102,7 +102,7 @@ _RECENT = CAPTURES.where(
     capture.c.timestamp >= bindparam("since"),
 ).order_by(capture.c.timestamp, capture.c.id)
 _MOMENT = (capture.c.surt, capture.c.url, capture.c.timestamp)
-_MOST_KEYS = 5_000
+_MAX_KEYS = 5_000
 """Keys per statement: PostgreSQL and SQLite accept about 32,700 parameters."""
 Lookup = Callable[[CTE], ScalarSelect[int]]
 """Builds a subquery for the row id of a capture for each row of keys."""
@@ -250,9 +250,9 @@ async def found_by(
 ) -> list[Capture]:
     """Return the captures that lookups find for rows of keys (values of ``columns``)."""
     ids: list[int] = []
-    for start in range(0, len(keys), _MOST_KEYS):
+    for start in range(0, len(keys), _MAX_KEYS):
         keyed = values(*(column(each.name, each.type) for each in columns))
-        wanted = keyed.data(keys[start : start + _MOST_KEYS]).cte("wanted")
+        wanted = keyed.data(keys[start : start + _MAX_KEYS]).cte("wanted")
         found = await conn.execute(select(*(each(wanted) for each in lookups)).select_from(wanted))
         ids += [number for row in found for number in row if number is not None]
     if not ids:

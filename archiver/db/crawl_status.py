@@ -15,7 +15,7 @@ from archiver.db.statements import among, among_texts
 from archiver.model.failure import Failure, Reason
 from archiver.model.job import State
 
-MOST_WAITS = 10
+MAX_WAITS = 10
 _PAUSED = "paused"
 _DUE = (queue.INTERACTIVE, queue.BULK, queue.LAST)
 _WAITING = (
@@ -91,7 +91,7 @@ async def queue_lag(conn: AsyncConnection, now: datetime) -> QueueLag:
         .where(are_due, queue_host.c.ready_at_ms < host_queue.to_ms(now))
         .group_by(queue_host.c.host)
         .order_by(since, queue_host.c.host)
-        .limit(MOST_WAITS)
+        .limit(MAX_WAITS)
     )
     taken = await conn.execute(
         select(func.min(job.c.changed_at_ms)).where(job.c.state == State.FETCHING)

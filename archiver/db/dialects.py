@@ -292,7 +292,7 @@ _register_sqlite(HostOf, "substr({0}, 1, instr({0}, ')') - 1)")
 WRITERS["sqlite"] = lambda values: json.dumps([*values])
 
 NAME = "postgresql"
-MOST_OF_KEY = 2_000
+MAX_OF_KEY = 2_000
 """Maximum key size in bytes; an index row of PostgreSQL may have 2,704 with all columns."""
 SHORTENED_TO = 1_900
 PARTED = "\x02"
@@ -321,7 +321,7 @@ def bounded(key: str | None) -> str | None:
 
     Long keys with the same start may be sorted differently.
     """
-    if key is None or len(key) <= MOST_OF_KEY // 4 or len(encoded := key.encode()) <= MOST_OF_KEY:
+    if key is None or len(key) <= MAX_OF_KEY // 4 or len(encoded := key.encode()) <= MAX_OF_KEY:
         return key
     beginning = encoded[:SHORTENED_TO].decode("utf-8", "ignore")
     return f"{beginning}{PARTED}{hashlib.sha256(encoded).hexdigest()}"

@@ -39,7 +39,7 @@ __all__ = ["AsyncConnection", "Database", "Engines", "engines_of", "is_one_place
 PAGE_BYTES = 16_384
 """Page size of a new SQLite file."""
 READERS = 4
-MOST_READERS = 16
+MAX_READERS = 16
 READER_CACHE_KB = 8_000
 WRITER_CACHE_KB = 32_000
 READER_BUSY_MS = 60_000
@@ -148,7 +148,7 @@ class SqliteIndex:
         """Return the engine of the connections that read; a transaction sees one snapshot."""
         engine = self._engine(
             READERS,
-            MOST_READERS,
+            MAX_READERS,
             f"PRAGMA busy_timeout = {READER_BUSY_MS}",
             f"PRAGMA cache_size = -{READER_CACHE_KB}",
             "PRAGMA query_only = ON",

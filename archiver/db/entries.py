@@ -441,9 +441,9 @@ async def entry_states(conn: AsyncConnection, entry_ids: Collection[int]) -> dic
     }
 
 
-MOST_LOOKED_AT = 500
+MAX_LOOKED_AT = 500
 """Maximum number of captures and snapshots read per query, since a URL may have many."""
-MOST_TOLD = 50
+MAX_TOLD = 50
 _NAMES_ANOTHER = snapshot.c.canonical != literal_column("''")
 
 
@@ -457,11 +457,11 @@ async def aliases_of(conn: AsyncConnection, url: str) -> list[str]:
     found = {
         each
         for query in (*_by_captures(url), *_by_names(url))
-        for each in (await conn.execute(query.limit(MOST_LOOKED_AT))).scalars()
+        for each in (await conn.execute(query.limit(MAX_LOOKED_AT))).scalars()
         if each is not None
     }
     host = _host(url)
-    return sorted(found - {url}, key=lambda each: (_host(each) != host, each))[:MOST_TOLD]
+    return sorted(found - {url}, key=lambda each: (_host(each) != host, each))[:MAX_TOLD]
 
 
 async def saved_aliases(conn: AsyncConnection, url: str) -> dict[int, Entry]:

@@ -17,9 +17,9 @@ from archiver.search.query_tree import Condition
 
 FACETS = (Condition.SITE, Condition.TAG, Condition.ADDED, Condition.TYPE)
 """Facet fields in display order."""
-MOST_VALUES = 8
-MOST_YEARS = 20
-_MOST_SPANNED = 100
+MAX_VALUES = 8
+MAX_YEARS = 20
+_MAX_SPANNED = 100
 _OWN = select(
     Gathered(entry.c.host), Gathered(YearOf(entry.c.added_at)), Gathered(document.c.kind)
 ).select_from(entry.outerjoin(document, document.c.id == entry.c.document_id))
@@ -31,13 +31,13 @@ _TAGS = (
     select(tag.c.name, _COUNTED.c.number)
     .join(_COUNTED, _COUNTED.c.tag_id == tag.c.id)
     .order_by(_COUNTED.c.number.desc(), tag.c.name)
-    .limit(MOST_VALUES)
+    .limit(MAX_VALUES)
 )
-_MOST_USED = (
+_MAX_USED = (
     select(tag.c.name, tag.c.entry_count)
     .where(tag.c.entry_count > 0)
     .order_by(tag.c.entry_count.desc())
-    .limit(MOST_VALUES)
+    .limit(MAX_VALUES)
 )
 _ENDS = select(
     select(func.min(entry.c.added_at)).scalar_subquery(),
@@ -53,18 +53,18 @@ async def facets_of_all(conn: AsyncConnection, *, most: int) -> tuple[Facet, ...
         conn: a connection.
         most: maximum count per year.
     """
-    tags = [FacetValue(*row) for row in await conn.execute(_MOST_USED)]
+    tags = [FacetValue(*row) for row in await conn.execute(_MAX_USED)]
     first, last = (await conn.execute(_ENDS)).one()
     if first is None:
         return ()
     newest = min(datetime.fromtimestamp(last, UTC).year, MAXYEAR - 1)
-    oldest = max(datetime.fromtimestamp(first, UTC).year, newest - _MOST_SPANNED + 1)
+    oldest = max(datetime.fromtimestamp(first, UTC).year, newest - _MAX_SPANNED + 1)
     found = await conn.execute(_years_from(min(oldest, newest), newest), {"most": most})
     years = [FacetValue(f"{year:04}", count, is_more=count == most) for year, count in found]
     newest_first = sorted((each for each in years if each.count), key=_by_value, reverse=True)
     return (
         Facet(Condition.TAG.value, tuple(tags), is_of_all=True),
-        Facet(Condition.ADDED.value, tuple(newest_first[:MOST_YEARS]), is_of_all=True),
+        Facet(Condition.ADDED.value, tuple(newest_first[:MAX_YEARS]), is_of_all=True),
     )
 
 
@@ -107,10 +107,10 @@ async def facets_of(conn: AsyncConnection, entry_ids: Sequence[int]) -> tuple[Fa
 def _most(values: Sequence[str | None] | None) -> list[FacetValue]:
     """Return the most frequent values; ties in order of the value."""
     counts = Counter(filter(None, values or ()))
-    most = nsmallest(MOST_VALUES, ((-count, value) for value, count in counts.items()))
+    most = nsmallest(MAX_VALUES, ((-count, value) for value, count in counts.items()))
     return [FacetValue(value, -less) for less, value in most]
 
 
 def _newest(years: Sequence[str | None] | None) -> list[FacetValue]:
     counts = Counter(filter(None, years or ()))
-    return [FacetValue(each, counts[each]) for each in sorted(counts, reverse=True)[:MOST_YEARS]]
+    return [FacetValue(each, counts[each]) for each in sorted(counts, reverse=True)[:MAX_YEARS]]

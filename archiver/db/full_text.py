@@ -216,11 +216,11 @@ _SECOND = f"{digits}{ascii_lowercase}æðøþđħıĸłŋœŧƿəɛɔ"
 _APART = 100
 """Positions between two columns, so that phrases do not span columns."""
 _LAST_PLACE = 16_383
-_MOST_PLACES = 255
+_MAX_PLACES = 255
 """Maximum number of positions of a lexeme in PostgreSQL."""
-_MOST_BYTES = 1_000_000
+_MAX_BYTES = 1_000_000
 """Maximum size of a tsvector in bytes; PostgreSQL allows 1 MiB."""
-_MOST_BYTES_WITH_PLACES = 700_000
+_MAX_BYTES_WITH_PLACES = 700_000
 """Size above which known words get no further positions, to leave room for other words."""
 _BEGINS = 'one.lexeme COLLATE "C" >= :first AND one.lexeme COLLATE "C" < :beyond'
 _SMALL = 30_000
@@ -319,7 +319,7 @@ def _places_in_bounds(found_by: SearchDocument) -> Mapping[str, list[str]]:
         known = places.get(lexeme)
         if known is None:
             more = 6 + len(lexeme.encode())
-            if size + more > _MOST_BYTES:
+            if size + more > _MAX_BYTES:
                 break
             size += more
             places[lexeme] = [f"{min(place, _LAST_PLACE)}{weight}"]
@@ -331,8 +331,8 @@ def _places_in_bounds(found_by: SearchDocument) -> Mapping[str, list[str]]:
 
 def _is_kept(place: int, known: Sequence[str], size: int) -> bool:
     """Return whether a further position of a word fits into a vector of ``size`` bytes."""
-    is_in_reach = place <= _LAST_PLACE and len(known) < _MOST_PLACES
-    return is_in_reach and size < _MOST_BYTES_WITH_PLACES
+    is_in_reach = place <= _LAST_PLACE and len(known) < _MAX_PLACES
+    return is_in_reach and size < _MAX_BYTES_WITH_PLACES
 
 
 def _lexemes(found_by: SearchDocument) -> Iterator[tuple[str, int, str]]:

@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from archiver.db.dialects import JsonRow
 from archiver.db.schema import entry, import_row, imports
 from archiver.db.statements import among, insert_rows
-from archiver.model.imports import ARCHIVE_FORMS, MOST_GIVEN, Outcome, ReceiptRow, Rejected
+from archiver.model.imports import ARCHIVE_FORMS, MAX_GIVEN, Outcome, ReceiptRow, Rejected
 from archiver.model.job import State
 from archiver.model.seed import Reception
 
@@ -41,7 +41,7 @@ async def write(
     """
     # Reception and Outcome members have the same values.
     rows: list[tuple[int, int, str, str, str | None, str]] = [
-        (import_id, row, reception.value, given[:MOST_GIVEN], key, "")
+        (import_id, row, reception.value, given[:MAX_GIVEN], key, "")
         for row, reception, given, key in taken
     ]
     rows += [

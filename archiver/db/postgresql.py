@@ -29,7 +29,7 @@ WRITING = 0x6172636869766572
 """Key of the advisory lock for writing."""
 MIGRATING = WRITING - 1
 READERS = 4
-MOST_READERS = 16
+MAX_READERS = 16
 CONNECT_SECONDS = 10
 STATEMENT_SECONDS = 120
 """Time without a response after which the connection is closed."""
@@ -110,7 +110,7 @@ class PostgresIndex:
         """Return the engine of the connections that read; a transaction sees one snapshot."""
         return self._engine(
             pool_size=READERS,
-            max_overflow=MOST_READERS - READERS,
+            max_overflow=MAX_READERS - READERS,
             isolation_level="REPEATABLE READ",
             execution_options={"postgresql_readonly": True},
         )

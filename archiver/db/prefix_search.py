@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from archiver.db.full_text import word_index_of
 from archiver.db.query_sql import (
     EXPENSIVE_PAGES,
-    MOST_PAGES,
+    MAX_PAGES,
     Split,
     is_open_ended,
     is_worded,
@@ -97,7 +97,7 @@ async def having(
         has = await _matching(conn, f"{loose.parted.match} AND {_any_of(words)}", left)
         found |= has
         left = dict.fromkeys(each for each in left if each not in has)
-    within = [*dict.fromkeys(each // PART_SIZE for each in left)][: MOST_PAGES // loose.pages or 1]
+    within = [*dict.fromkeys(each // PART_SIZE for each in left)][: MAX_PAGES // loose.pages or 1]
     told = [each for each in left if each // PART_SIZE in within]
     found |= await _matching(conn, loose.match, told)
     return found, left.keys() - {*told}

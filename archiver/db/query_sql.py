@@ -408,7 +408,7 @@ _MOMENTS: Mapping[Condition, tuple[ColumnElement[int], Callable[[datetime], int]
     Condition.PUBLISHED: (document.c.published, lambda moment: int(moment.timestamp())),
 }
 
-MOST_PAGES = 3000
+MAX_PAGES = 3000
 """Maximum number of pages (4 kB) read for negated prefixes; one part is always read."""
 EXPENSIVE_PAGES = 500
 """Pages of one part above which a prefix is expensive.
@@ -438,7 +438,7 @@ async def parts_within_cost(conn: AsyncConnection, tree: Node, parts: Sequence[i
     justifies reading all parts. A negated prefix never has enough.
     """
     pages = await pages_of(conn, (each for each, is_denied in _begun(tree) if is_denied), parts)
-    return max(1, MOST_PAGES // pages) if pages * len(parts) > MOST_PAGES else None
+    return max(1, MAX_PAGES // pages) if pages * len(parts) > MAX_PAGES else None
 
 
 def prefix_terms(tree: Node) -> list[Term]:

@@ -128,11 +128,11 @@ def _joined(words: Sequence[str], *, open_ended: bool = False) -> str:
     return f" {' '.join(words)}" + ("" if open_ended else " ")
 
 
-MOST_COUNTED = 8
+MAX_COUNTED = 8
 """Maximum number of query words whose document counts are looked up."""
 SAMPLE = 512
 """Number of matching documents from which a word's document count is extrapolated."""
-MOST_POSTINGS = 1 << 18
+MAX_POSTINGS = 1 << 18
 """Maximum number of postings that one ranking may read, since bm25 reads all of a word."""
 SAMPLED = 3
 """Number of parts that are sampled for very frequent words."""
@@ -168,7 +168,7 @@ async def countable(
     if len(parts) > SAMPLED:
         some = (parts[0], parts[len(parts) // 2], parts[-1])
         counts = await _counts(conn, some, _words_of(worded))
-        most = MOST_POSTINGS * sum(each.size for each in some) // sum(each.size for each in parts)
+        most = MAX_POSTINGS * sum(each.size for each in some) // sum(each.size for each in parts)
         worded = [node for node in worded if _cost(node, some, counts) <= most]
     counts = await _counts(conn, parts, _words_of(worded))
     return _countable(worded, parts, counts), counts
@@ -198,12 +198,12 @@ def _words_of(worded: Sequence[Node]) -> list[str]:
     words = dict.fromkeys(
         word for term in positive_terms(conjunction(worded)) for word in phrase_of(term.text)
     )
-    return [*words][:MOST_COUNTED]
+    return [*words][:MAX_COUNTED]
 
 
 def _countable(worded: Sequence[Node], parts: Sequence[Part], counts: Counts) -> list[Node]:
     costs = {node: _cost(node, parts, counts) for node in worded}
-    counted, left = [], MOST_POSTINGS
+    counted, left = [], MAX_POSTINGS
     for node in sorted(costs, key=lambda each: costs[each]):
         left -= costs[node]
         if left >= 0:
@@ -263,7 +263,7 @@ All words in title or tags; some of them in another form; title starts with the 
 each other; words side by side.
 """
 NEAR_WORDS = 10
-MOST_NEAR = 250
+MAX_NEAR = 250
 """Number of best results that are tested for nearby words."""
 LEAST_MANY = 250
 """Number of documents below which scoring is always cheap."""
@@ -276,7 +276,7 @@ PARTS_OF_NAMES, PARTS_OF_PREFIXES = 8, 2
 """Number of parts whose titles are searched; prefixes are more expensive."""
 _MATCHING = "SELECT rowid AS id FROM {0} WHERE MATCHES AND rowid BETWEEN :first{1} AND :last{1}"
 """Selects matches in the range of a part's candidates."""
-_MOST = 1 << 60
+_MAX_DOCUMENT = 1 << 60
 """Greater than any document count."""
 
 
@@ -300,7 +300,7 @@ async def scored(
         _scores(conn, match, tree, parts), _factors(conn, match, tree, parts)
     )
     _raise(scores, factors)
-    best = by_part(nlargest(MOST_NEAR, scores, key=scores.__getitem__), last)
+    best = by_part(nlargest(MAX_NEAR, scores, key=scores.__getitem__), last)
     _raise(scores, await _nearness(conn, match, tree, best))
     # Rounding makes sums independent of their order.
     put = sorted((float(f"{score:.6g}"), each) for each, score in scores.items())
@@ -394,7 +394,7 @@ def _scoring(words: WordIndex, parts: Sequence[int]) -> Select[*tuple[Any, ...]]
     candidates = (bindparam(f"wanted{n}", type_=ListedNumbers()) for n in range(len(parts)))
     union = _union(parts, arm)
     # The LIMIT keeps SQLite from merging the queries, in which bm25 is not available.
-    parted = asking(f"{union} LIMIT {_MOST}").bindparams(*candidates)
+    parted = asking(f"{union} LIMIT {_MAX_DOCUMENT}").bindparams(*candidates)
     return gathering(parted, "id", "score")
 
 
@@ -456,7 +456,7 @@ def _narrowed(match: str, tree: Node, better: str) -> str:
     return better if match == expression(conjunction(terms)) else f"{match} AND {better}"
 
 
-def by_part(documents: Iterable[int], last: int = _MOST) -> list[Part]:
+def by_part(documents: Iterable[int], last: int = _MAX_DOCUMENT) -> list[Part]:
     """Group documents by part; ``last`` is the newest document of all."""
     return [
         Part(number, tuple(some), min(PART_SIZE, last + 1 - number * PART_SIZE))

@@ -19,7 +19,7 @@ from archiver.http.surt import surt
 from archiver.model.capture import HashUrl, Location, RecordId, Timestamp
 
 _BATCH = 5_000
-MOST_ROUNDS = 20
+MAX_ROUNDS = 20
 """Maximum number of redirects that are followed."""
 
 
@@ -189,7 +189,7 @@ async def around(conn: AsyncConnection, urls: Collection[str]) -> dict[str, list
     """
     found: dict[str, list[Seen]] = {}
     wanted = set(urls)
-    for _ in range(MOST_ROUNDS):
+    for _ in range(MAX_ROUNDS):
         fresh = wanted - found.keys()
         if not fresh:
             break

@@ -16,8 +16,8 @@ from archiver.search.query_tree import Condition
 from archiver.search.spelling import distance, words_one_edit_away, words_with_two_deletions
 from archiver.search.words import fold, list_key, reversed_host
 
-MOST_PARTS = 3
-MOST_READ = 6000
+MAX_PARTS = 3
+MAX_READ = 6000
 """Maximum number of words read per part and prefix."""
 SHORTEST = 4
 LONG = 8
@@ -41,7 +41,7 @@ async def nearest_words(conn: AsyncConnection, parts: Sequence[int], word: str) 
         return None
     most = 2 if len(word) >= LONG else 1
     best: tuple[int, int, str] | None = None
-    for part in parts[:MOST_PARTS]:
+    for part in parts[:MAX_PARTS]:
         for term, documents in await _near(conn, part, word, most):
             if abs(len(term) - len(word)) > most or term == word:
                 continue
@@ -80,14 +80,14 @@ async def _words(conn: AsyncConnection, part: int, prefix: str) -> list[tuple[st
     counted = word_index_of(conn).vocabulary.format(search_table(part))
     rows = await conn.execute(
         text(f"{counted} WHERE term >= :first AND term < :beyond LIMIT :most"),
-        {"first": prefix, "beyond": prefix + "\uffff", "most": MOST_READ},
+        {"first": prefix, "beyond": prefix + "\uffff", "most": MAX_READ},
     )
     return [(row.term, row.doc) for row in rows]
 
 
 SHORTEST_NAME, LONG_NAME = 3, 8
 """Minimum length of names with one accepted typo, and with two."""
-MOST_NAMES_READ = 2000
+MAX_NAMES_READ = 2000
 """Maximum number of names compared, of those with a similar prefix."""
 _BEYOND = "\U0010ffff"
 
@@ -130,7 +130,7 @@ async def _names(
         column = entry_list.c.folded
     found = []
     for prefix in _name_prefixes(_wanted(which, value)):
-        rows = await conn.execute(own.where(*_begins(column, prefix)).limit(MOST_NAMES_READ))
+        rows = await conn.execute(own.where(*_begins(column, prefix)).limit(MAX_NAMES_READ))
         found += [(row[0], row[1], row[2]) for row in rows]
     return found
 
@@ -141,7 +141,7 @@ async def _sites(conn: AsyncConnection, value: str) -> Iterable[tuple[str, str, 
     depth, domains = value.count(".") + 1, dict[str, int]()
     for prefix in _name_prefixes(others):
         own = _begins(host.c.reversed, f"{last}.{prefix}")
-        rows = await conn.execute(select(host.c.reversed).where(*own).limit(MOST_NAMES_READ))
+        rows = await conn.execute(select(host.c.reversed).where(*own).limit(MAX_NAMES_READ))
         for name in rows.scalars():
             domain = ".".join(reversed(name.removesuffix(".").split(".")[:depth]))
             domains[domain] = domains.get(domain, 0) + 1

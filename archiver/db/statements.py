@@ -150,7 +150,7 @@ def among_keys(values: "Iterable[str] | BindParameter[Any]") -> Select[str]:
     return dialects.keys(values)
 
 
-MOST = 1_000
+MAX_BATCH = 1_000
 
 _Each = TypeVar("_Each")
 
@@ -164,7 +164,7 @@ class _PageReader(Protocol[_Each]):
 
 
 async def in_batches(
-    db: Database, behind: _PageReader[_Each], *, most: int = MOST
+    db: Database, behind: _PageReader[_Each], *, most: int = MAX_BATCH
 ) -> AsyncIterator[list[_Each]]:
     """Iterate over all items in batches."""
     after = 0

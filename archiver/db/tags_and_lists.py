@@ -18,7 +18,7 @@ from archiver.db import counters, tombstones
 from archiver.db.schema import counter, entry, entry_list, entry_tag, imports, in_list, tag
 from archiver.db.statements import THESE, OnConflict, among, among_texts, execute_rows, insert_rows
 from archiver.model.entry_list import (
-    MOST_LISTS,
+    MAX_LISTS,
     Arrangement,
     EntryList,
     beside,
@@ -44,7 +44,7 @@ async def all_lists(conn: AsyncConnection) -> list[EntryList]:
     rows = await conn.execute(
         select(entry_list.c.path, entry_list.c.query, entry_list.c.entry_count)
         .order_by(entry_list.c.position, entry_list.c.id)
-        .limit(MOST_LISTS)
+        .limit(MAX_LISTS)
     )
     return [EntryList(path, query, None if query else count) for path, query, count in rows]
 
@@ -146,7 +146,7 @@ async def list_ids(conn: AsyncConnection, paths: Iterable[str]) -> dict[str, int
     last = (await conn.execute(select(func.max(entry_list.c.position)))).scalar() or 0
     rows = [(path, list_key(path), last + n) for n, path in enumerate(fresh, 1)]
     await insert_rows(conn, entry_list, ("path", "folded", "position"), rows)
-    if last < MOST_LISTS:
+    if last < MAX_LISTS:
         await add_pending_record(conn)
     return await _known(conn, wanted)
 
@@ -380,7 +380,7 @@ async def _count_lists(conn: AsyncConnection, more: Mapping[int, int]) -> None:
         )
 
 
-MOST_IN_SEVERAL = 200_000
+MAX_IN_SEVERAL = 200_000
 """Above this number, counts of nested lists may count entries twice."""
 
 
@@ -392,7 +392,7 @@ async def in_several(conn: AsyncConnection) -> list[tuple[int, str]]:
         .join(entry_list, entry_list.c.id == in_list.c.list_id)
         .where(in_list.c.entry_id.in_(several))
         .order_by(in_list.c.entry_id)
-        .limit(MOST_IN_SEVERAL)
+        .limit(MAX_IN_SEVERAL)
     )
     return [(row.entry_id, row.path) for row in rows]
 

@@ -25,7 +25,7 @@ from archiver.helpers import scratch_file
 from archiver.http.urls import parse_url
 from archiver.warc.foreign_files import ForeignBlock, ForeignRecord, Skipped
 
-MOST_OPEN = 16
+MAX_OPEN = 16
 """Maximum number of incomplete segmented records; the oldest is dropped first."""
 PIECE = 64 << 10
 _CONTINUATION = "continuation"
@@ -77,7 +77,7 @@ class Segments(ExitStack):
         begun = _PartialRecord(record, scratch_file())
         self._take(begun, record)
         found: list[ForeignRecord | Skipped] = []
-        if len(self._begun) >= MOST_OPEN:
+        if len(self._begun) >= MAX_OPEN:
             found.append(self._give_up(next(iter(self._begun))))
         if record.id in self._begun:
             found.append(self._give_up(record.id))
@@ -149,7 +149,7 @@ class _LineReader:
         return self._file.readline(most)
 
 
-MOST_REQUEST = 64 << 10
+MAX_REQUEST = 64 << 10
 _FRAMED = re.compile(
     rb"^sec-fetch-dest: *(?:iframe|frame|object|embed)\r?$", re.MULTILINE | re.IGNORECASE
 )
@@ -188,7 +188,7 @@ class _Pairs:
     def request(self, record: ForeignRecord) -> Iterator[Found]:
         """Add a request."""
         try:
-            request = record.target_uri, record.block.read(MOST_REQUEST)
+            request = record.target_uri, record.block.read(MAX_REQUEST)
         except StoreError as error:
             yield Unusable(record.target_uri, str(error))
             return
@@ -246,7 +246,7 @@ def _joined(response: _Response, request: tuple[str, bytes]) -> _Response:
 
 
 BATCH = 200
-_MOST_BYTES = 32 << 20
+_MAX_BYTES = 32 << 20
 _LEAST_MEMORY_SIZE = 16 << 10
 
 
@@ -271,7 +271,7 @@ class FoundBatches:
             for each in self._found:
                 batch.append(each)
                 weight += _memory_size(each)
-                if len(batch) >= BATCH or weight >= _MOST_BYTES:
+                if len(batch) >= BATCH or weight >= _MAX_BYTES:
                     break
         except UnreadableFile as error:
             if not batch:

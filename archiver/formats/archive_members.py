@@ -23,21 +23,21 @@ from archiver.model.seed import Bookmark, broken
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-MOST_MEMBERS = 100_000
-MOST_GROWTH = 200
+MAX_MEMBERS = 100_000
+MAX_GROWTH = 200
 """Maximum ratio of a member's size to its compressed size; link lists reach 20."""
 ALWAYS_ALLOWED = 16 << 20
 GROWTH_OF_ALL = 50
 """Maximum ratio of all decompressed bytes to the size of the archive."""
 ALLOWED_OF_ALL = 64 << 20
-MOST_LISTED = 16 << 20
+MAX_LISTED = 16 << 20
 """Maximum size of the central directory in bytes; parsed members take four times as much memory."""
 _UNPACKED_TOO_MUCH = marked("Only so much is unpacked of an archive: give this file by itself.")
 _TOO_MANY = marked("An archive holds more files than are read: pack those behind this one apart.")
 _END = struct.Struct("<4s4H2LH")
 _END_64_PLACE = struct.Struct("<4sLQL")
 _END_64 = struct.Struct("<4sQ2H2L4Q")
-_LONGEST_COMMENT = 0xFFFF
+_MAX_COMMENT = 0xFFFF
 _SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
 _READ_ERRORS = (
     zipfile.BadZipFile,
@@ -71,8 +71,8 @@ class Members:
         length = stream.seek(0, os.SEEK_END)
         self._room = _DecompressionBudget(max(ALLOWED_OF_ALL, length * GROWTH_OF_ALL))
         found = self._archive.infolist() if self._archive else []
-        self._first_left_out = next((each.filename for each in found[MOST_MEMBERS:]), "")
-        named = [each.filename for each in found[:MOST_MEMBERS] if not each.is_dir()]
+        self._first_left_out = next((each.filename for each in found[MAX_MEMBERS:]), "")
+        named = [each.filename for each in found[:MAX_MEMBERS] if not each.is_dir()]
         self.names = tuple(each for each in named if not _is_system_file(each))
 
     def open(self, name: str) -> BinaryIO:
@@ -84,7 +84,7 @@ class Members:
             member = info = None
         if member is None or info is None:
             return io.BytesIO(b"")
-        most = max(ALWAYS_ALLOWED, info.compress_size * MOST_GROWTH)
+        most = max(ALWAYS_ALLOWED, info.compress_size * MAX_GROWTH)
         return io.BufferedReader(_Member(member, most, self._room, name), 1 << 16)
 
     def read(self, name: str, most: int) -> bytes:
@@ -115,7 +115,7 @@ def member_names(stream: BinaryIO) -> tuple[str, ...]:
 
 def _open_zip(stream: BinaryIO) -> zipfile.ZipFile | None:
     try:
-        if _central_directory_length(stream) > MOST_LISTED:
+        if _central_directory_length(stream) > MAX_LISTED:
             raise UnreadableFile(
                 "The archive holds more files than can be listed. Pack them into several, and give "
                 "each."
@@ -128,7 +128,7 @@ def _open_zip(stream: BinaryIO) -> zipfile.ZipFile | None:
 def _central_directory_length(stream: BinaryIO) -> int:
     """Return the declared length of the central directory (APPNOTE 4.3.14, 4.3.16)."""
     length = stream.seek(0, os.SEEK_END)
-    stream.seek(max(0, length - _LONGEST_COMMENT - _END.size - _END_64_PLACE.size - _END_64.size))
+    stream.seek(max(0, length - _MAX_COMMENT - _END.size - _END_64_PLACE.size - _END_64.size))
     tail = stream.read()
     # Like zipfile: the last complete record, even if its fields are invalid.
     at = tail.rfind(b"PK\x05\x06", 0, max(0, len(tail) - _END.size + len(b"PK\x05\x06")))
@@ -236,7 +236,7 @@ class TarMembers:
 
     def _files(self) -> Iterator[tarfile.TarInfo]:
         """Yield complete regular files; no links, devices or sparse files."""
-        for _ in range(MOST_MEMBERS):
+        for _ in range(MAX_MEMBERS):
             try:
                 member = self._archive.next() if self._archive else None
             except _TAR_ERRORS:

@@ -47,9 +47,9 @@ from archiver.warc.records import (
     read_moment,
 )
 
-MOST_BYTES = 64 << 20
+MAX_BYTES = 64 << 20
 """Maximum size of one such record."""
-MOST_KEPT = 200_000
+MAX_KEPT = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def is_rendition(record: ForeignRecord) -> bool:
     if record.type != "conversion" or kind not in set(RenditionKind) - DRAWN:
         return False
     stated = essence_of(parse_media_type(record.get("content-type")))
-    return stated in MEDIA_TYPES[RenditionKind(kind)] and record.block.left <= MOST_BYTES
+    return stated in MEDIA_TYPES[RenditionKind(kind)] and record.block.left <= MAX_BYTES
 
 
 class StoredRenditions(ExitStack):
@@ -85,7 +85,7 @@ class StoredRenditions(ExitStack):
 
     def note(self, found: ForeignRendition) -> None:
         """Keep an image if there is room for its index entry."""
-        if len(self._places) < MOST_KEPT:
+        if len(self._places) < MAX_KEPT:
             self._file.seek(self._end)
             self._file.write(found.block)
             self._places[found.record_id] = self._end, len(found.block)
@@ -262,8 +262,8 @@ def _date(given: str) -> str:
         return ""
 
 
-MOST_HTTP_HEAD = 256 << 10
-MOST_ENTRY_RECORD = 4 << 20
+MAX_HTTP_HEAD = 256 << 10
+MAX_ENTRY_RECORD = 4 << 20
 SPOOLED_BYTES = 1 << 20
 PIECE = 64 << 10
 ENTRY_RECORD_PREFIX = "urn:archiver:"
@@ -341,9 +341,9 @@ def read_found(record: ForeignRecord, *, most_bytes: int) -> Found:
 def _read(record: ForeignRecord, most_bytes: int) -> Found:
     target = record.target_uri.lower()
     if record.type == "metadata" and target.startswith(ENTRY_RECORD_PREFIX):
-        return ForeignEntryRecord(record.block.read(MOST_ENTRY_RECORD))
+        return ForeignEntryRecord(record.block.read(MAX_ENTRY_RECORD))
     if target.startswith(ENTRY_RECORD_PREFIX) and is_rendition(record):
-        return ForeignRendition(RecordId(record.id), record.block.read(MOST_BYTES))
+        return ForeignRendition(RecordId(record.id), record.block.read(MAX_BYTES))
     read = _READ.get(record.type)
     if read and target.startswith(_SCHEMES_WITHOUT_REPLAY):
         raise InvalidRecord("Only responses of http and https addresses can be imported.")
@@ -360,7 +360,7 @@ def _revisit(record: ForeignRecord, url: str) -> ForeignRevisit:
 
 
 def _response(record: ForeignRecord, url: str) -> ForeignCapture:
-    start = record.block.line(MOST_HTTP_HEAD)
+    start = record.block.line(MAX_HTTP_HEAD)
     if start.startswith(b"HTTP/") or record.get("content-type").startswith(_HTTP_TYPE):
         return _capture(record, url, _head_bytes(record, start), imported_fields(record.fields))
     return _resource(record, url, start)
@@ -432,9 +432,9 @@ def _stated_digest(record: ForeignRecord, body: BinaryIO, *, is_chunked: bool) -
 def _head_bytes(record: ForeignRecord, start: bytes = b"") -> bytes:
     line, head = start, bytearray(start)
     while record.block.left and not (line and is_end_of_head(line)):
-        line = record.block.line(MOST_HTTP_HEAD)
+        line = record.block.line(MAX_HTTP_HEAD)
         head += line
-        if len(head) >= MOST_HTTP_HEAD:
+        if len(head) >= MAX_HTTP_HEAD:
             raise InvalidRecord("The HTTP head does not end.")
     return bytes(head)
 
@@ -467,9 +467,9 @@ _READ: dict[str, Callable[[ForeignRecord, str], ForeignCapture | ForeignRevisit]
     "revisit": _revisit,
 }
 
-MOST_HELD = 64 << 20
+MAX_HELD = 64 << 20
 """Bytes of heads and requests that are kept in memory."""
-MOST_SPOOLED = 4 << 30
+MAX_SPOOLED = 4 << 30
 """Bytes of bodies that are spooled to disk: a small file can unpack to a thousand times its size.
 """
 
@@ -497,11 +497,11 @@ class StoredResponses(ExitStack):
         exchange = found.exchange
         with closing(exchange.body):
             self._held += len(exchange.head) + len(exchange.request) + PIECE // 64
-            if self._held > MOST_HELD:
+            if self._held > MAX_HELD:
                 return
             start = self._file.seek(self._end)
             for piece in pieces_of(exchange.body):
-                if self._file.tell() + len(piece) > MOST_SPOOLED:
+                if self._file.tell() + len(piece) > MAX_SPOOLED:
                     return
                 self._file.write(piece)
             self._end = self._file.tell()

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 # Shared by these formats: identifiers as addresses, fields of bounded length.
 
 NO_ADDRESS = marked("This reference holds no address.")
-MOST_FIELD = 1 << 20
-MOST_REFERENCE = 1 << 20
+MAX_FIELD = 1 << 20
+MAX_REFERENCE = 1 << 20
 """Maximum characters of a reference: one without an end would be buffered to the end of the file.
 """
-MOST_LINES = 10_000
+MAX_LINES = 10_000
 TOO_LONG = marked("This reference has no end, or is longer than can be read.")
 _DOI = "https://doi.org/"
 _IDENTIFIER_URLS = (
@@ -83,7 +83,7 @@ def lines_of(file: GivenFile) -> Iterator[str]:
     for chunk in file.chunks():
         *lines, held = (held + chunk.replace("\r\n", "\n").replace("\r", "\n")).split("\n")
         yield from lines
-        if len(held) > MOST_FIELD:
+        if len(held) > MAX_FIELD:
             yield held
             held = ""
     yield held
@@ -105,7 +105,7 @@ _COMMANDS = {
     "copyright": "©",
 }
 """Commands that reference managers write and pylatexenc does not support."""
-_MOST_DECODED = 20_000
+_MAX_DECODED = 20_000
 """Maximum characters for pylatexenc, which takes seconds for more."""
 _URL = re.compile(r"\\url\{([^{}]*)\}")
 
@@ -116,7 +116,7 @@ def text_of_latex(text: str) -> str:
     >>> text_of_latex('G{\\"o}del, Erd\\H{o}s and \\O rsted')
     'Gödel, Erdős and Ørsted'
     """
-    if not _MARKUP.search(text) or "://" in text or len(text) > _MOST_DECODED:
+    if not _MARKUP.search(text) or "://" in text or len(text) > _MAX_DECODED:
         return text
     try:
         decoded: str = _decoder().latex_to_text(_UNESCAPED.sub(r"\\\1", text))
@@ -179,12 +179,12 @@ def _references(file: GivenFile) -> Iterator[tuple[list[str], bool]]:
         tag = found[1] if found else ""
         is_over = not line.strip() and "TY" not in tags and not tags.isdisjoint((*_ADDRESSES, "DO"))
         if lines and (is_over or tag in ("TY", "ER")):
-            yield lines, count <= MOST_LINES and size <= MOST_REFERENCE
+            yield lines, count <= MAX_LINES and size <= MAX_REFERENCE
             lines, tags, count, size = [], set(), 0, 0
         if tag == "ER" or not line.strip():
             continue
         count, size = count + 1, size + len(line)
-        if count > MOST_LINES or size > MOST_REFERENCE:
+        if count > MAX_LINES or size > MAX_REFERENCE:
             continue
         tags.add(tag)
         if found:
@@ -192,7 +192,7 @@ def _references(file: GivenFile) -> Iterator[tuple[list[str], bool]]:
         elif lines:
             lines[-1] += f" {line.strip()}"  # continuation of a long field
     if lines:
-        yield lines, count <= MOST_LINES and size <= MOST_REFERENCE
+        yield lines, count <= MAX_LINES and size <= MAX_REFERENCE
 
 
 def _fields(lines: list[str]) -> Fields:
@@ -256,9 +256,9 @@ RIS = Importer(
     marked("Zotero, Mendeley, EndNote: Export, RIS"),
 )
 
-MOST_CHARACTERS = 16 << 20
+MAX_CHARACTERS = 16 << 20
 """Maximum characters of a file, because bibtexparser keeps all of it in memory."""
-_MOST_FIELDS = 1000
+_MAX_FIELDS = 1000
 _FIRST = re.compile(
     r"^[ \t]{0,20}@\w{1,50}\s{0,9}[{(][^,\n{}]{0,500},\s{0,50}[\w-]{1,50}\s{0,9}=", re.MULTILINE
 )
@@ -270,12 +270,12 @@ def _read_bibtex(file: GivenFile) -> Iterator[Bookmark]:
     model = import_module("bibtexparser.model")
     # problems are reported by the caller
     logging.getLogger("bibtexparser").setLevel(logging.CRITICAL)
-    text = joined(file.chunks(), file.name, MOST_CHARACTERS).lstrip("\ufeff")
+    text = joined(file.chunks(), file.name, MAX_CHARACTERS).lstrip("\ufeff")
     for block in bibtexparser.parse_string(text).blocks:
         found = block
         while isinstance(found, model.ParsingFailedBlock) and found.ignore_error_block:
             found = found.ignore_error_block  # a duplicate key or field
-        if isinstance(found, model.Entry) and len(found.fields) <= _MOST_FIELDS:
+        if isinstance(found, model.Entry) and len(found.fields) <= _MAX_FIELDS:
             yield _bibtex_reference(found)
         elif isinstance(found, model.Entry | model.ParsingFailedBlock):
             yield unreadable((found.raw or "").lstrip().partition("\n")[0][:200], TOO_LONG)

@@ -21,7 +21,7 @@ from archiver.model.seed import Bookmark, broken, unreadable
 
 # Chrome's bookmarks file: JSON, a tree under ``roots``; times are µs since 1601.
 
-_DEEPEST = 500
+_MAX_DEPTH = 500
 _NO_BOOKMARK = marked("This is no bookmark.")
 _NO_ADDRESS = marked("This bookmark holds no address.")
 
@@ -38,7 +38,7 @@ def _trees(document: dict[str, Any]) -> Iterator[Bookmark]:
 
 
 def _children(folder: dict[str, Any], path: tuple[str, ...], root: str) -> Iterator[Bookmark]:
-    if len(path) > _DEEPEST:
+    if len(path) > _MAX_DEPTH:
         yield broken(path[-1], FOLDER_NESTED)
         return
     children = folder.get("children")
@@ -126,7 +126,7 @@ BUKU = Importer(
 
 # Firefox's bookmarks backup: JSON, a tree of places; times are µs since 1970.
 
-MOST_UNPACKED = 64 << 20
+MAX_UNPACKED = 64 << 20
 _DAMAGED = marked("This file is damaged or not complete. Copy it from the profile again.")
 MOZLZ4 = b"mozLz40\0"
 _JSON_ROOTS = frozenset(
@@ -135,7 +135,6 @@ _JSON_ROOTS = frozenset(
 _TAGS_ROOT = "tagsFolder"
 _NOTE = "bookmarkProperties/description"
 _TYPE = "text/x-moz-place"
-_JSON_DEEPEST = 500
 
 
 def _read_firefox(file: GivenFile) -> Iterator[Bookmark]:
@@ -147,11 +146,11 @@ def _read_firefox(file: GivenFile) -> Iterator[Bookmark]:
 
 
 def _read_packed(file: GivenFile) -> Iterator[Bookmark]:
-    packed = file.stream().read(MOST_UNPACKED)
+    packed = file.stream().read(MAX_UNPACKED)
     start = len(MOZLZ4) + 4
     size = int.from_bytes(packed[len(MOZLZ4) : start], "little")
     try:
-        text = lz4.block.decompress(packed[start:], uncompressed_size=min(size, MOST_UNPACKED))
+        text = lz4.block.decompress(packed[start:], uncompressed_size=min(size, MAX_UNPACKED))
     except lz4.block.LZ4BlockError:
         yield broken(file.name, _DAMAGED)
         return
@@ -161,7 +160,7 @@ def _read_packed(file: GivenFile) -> Iterator[Bookmark]:
 def _firefox_nodes(node: Any, folders: tuple[str, ...], root: str) -> Iterator[Bookmark]:
     if not isinstance(node, dict):
         return
-    if len(folders) > _JSON_DEEPEST:
+    if len(folders) > _MAX_DEPTH:
         yield broken(text_of(node.get("title")), FOLDER_NESTED)
         return
     if node.get("uri"):
@@ -263,7 +262,6 @@ _ROOT_GUIDS = {
 }
 """Built-in folders since Firefox 62, which have fixed GUIDs."""
 _BUILT_IN_FOLDERS = frozenset({*_ROOT_GUIDS.values(), ""})
-_PLACES_DEEPEST = 500
 
 
 def _read_places(file: GivenFile) -> Iterator[Bookmark]:
@@ -343,7 +341,7 @@ def _tree_position(row: Mapping[str, Any], folders: Mapping[Any, Mapping[str, An
     """Return a bookmark's position in the tree, from the outermost folder in."""
     places: list[int] = []
     node: Mapping[str, Any] | None = row
-    while node is not None and len(places) < _PLACES_DEEPEST:
+    while node is not None and len(places) < _MAX_DEPTH:
         place = node.get("position")
         places.append(place if isinstance(place, int) else 0)
         node = folders.get(node["parent"])
@@ -357,7 +355,7 @@ def _path_of_place(
     """Return the folder names from the outermost in; the first one is a built-in folder."""
     names: list[str] = []
     seen = set()
-    while number in folders and number not in seen and len(names) < _PLACES_DEEPEST:
+    while number in folders and number not in seen and len(names) < _MAX_DEPTH:
         seen.add(number)
         names.append(roots.get(number) or text_of(folders[number]["title"]))
         number = folders[number]["parent"]
@@ -395,18 +393,18 @@ PLACES = Importer(
 )
 
 BINARY = b"bplist00"
-MOST = 64 << 20
+MAX_PROPERTY_LIST = 64 << 20
 _READING_LIST = "com.apple.ReadingList"
 _ROOTS = {"BookmarksBar", "BookmarksMenu", _READING_LIST}
 _REDUNDANT_FIELDS = frozenset(
     {"URLString", "URIDictionary", "ReadingList", "WebBookmarkType", "Children", "Sync"}
 )
-_SAFARI_DEEPEST = 200
+_MAX_SAFARI_DEPTH = 200
 
 
 def _read_safari(file: GivenFile) -> Iterator[Bookmark]:
     try:
-        tree = plistlib.loads(file.stream().read(MOST))
+        tree = plistlib.loads(file.stream().read(MAX_PROPERTY_LIST))
     # plistlib raises arbitrary exceptions for bad input: KeyError, struct.error, expat's own.
     except Exception as error:  # noqa: BLE001
         yield broken(file.name, format_problem(NO_PROPERTY_LIST, error or type(error).__name__))
@@ -420,7 +418,7 @@ def _read_safari(file: GivenFile) -> Iterator[Bookmark]:
 def _safari_nodes(node: Any, folders: tuple[str, ...], root: str) -> Iterator[Bookmark]:
     if not isinstance(node, dict):
         return
-    if len(folders) > _SAFARI_DEEPEST:
+    if len(folders) > _MAX_SAFARI_DEPTH:
         yield broken(text_of(node.get("Title")), FOLDER_NESTED)
     elif isinstance(node.get("URLString"), str):
         yield _safari_bookmark(node, folders, root)

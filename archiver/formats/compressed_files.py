@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
-from archiver.formats.archive_members import MOST_GROWTH
+from archiver.formats.archive_members import MAX_GROWTH
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -22,12 +22,12 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-MOST_BYTES = 8 << 30
-MOST_STREAMS = 200_000
+MAX_BYTES = 8 << 30
+MAX_STREAMS = 200_000
 """Maximum number of streams: enough for the largest output in bgzip blocks of 64 KiB."""
 ALWAYS_ALLOWED = 64 << 20
 _GZIP_BITS = 31
-_MOST_MEMORY = 96 << 20
+_MAX_MEMORY = 96 << 20
 """Memory limit for xz; its highest level needs 65 MiB."""
 _ZSTD_WINDOW = 27
 """128 MiB, the limit of the zstd command line tool without options (RFC 8878 §3.1.1)."""
@@ -84,7 +84,7 @@ def _zstd() -> _Decompressor:
 _KINDS: dict[bytes, Callable[[], _Decompressor]] = {
     b"\x1f\x8b": _Gzip,
     b"BZh": bz2.BZ2Decompressor,
-    b"\xfd7zXZ\x00": lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_MOST_MEMORY),
+    b"\xfd7zXZ\x00": lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_MAX_MEMORY),
     b"\x28\xb5\x2f\xfd": _zstd,
 }
 
@@ -123,7 +123,7 @@ class Unpacked(io.RawIOBase):
         return len(piece)
 
     def _next(self, most: int) -> bytes:
-        while self._given < self._most() and self._ended < MOST_STREAMS:
+        while self._given < self._most() and self._ended < MAX_STREAMS:
             if self._unpacker.eof:
                 self._ended += 1
                 self._waiting = self._unpacker.unused_data
@@ -149,4 +149,4 @@ class Unpacked(io.RawIOBase):
         return given
 
     def _most(self) -> int:
-        return min(MOST_BYTES, max(ALWAYS_ALLOWED, self._read * MOST_GROWTH))
+        return min(MAX_BYTES, max(ALWAYS_ALLOWED, self._read * MAX_GROWTH))

@@ -70,7 +70,7 @@ _SAVED_ON_REDDIT = frozenset({"saved_posts.csv", "saved_comments.csv"})
 """If an archive contains these, its other tables are votes, posts and messages: all data that
 Reddit has about the account.
 """
-_MOST_MEMBERS = 20_000
+_MAX_MEMBERS = 20_000
 _LEFT_OUT = marked("Only so many files of an archive are read: give this one by itself.")
 
 
@@ -82,7 +82,7 @@ def zip_of_lists(find: FindImporter) -> Importer:
             inner.lists = file.lists
             yield from importer.read(inner)
         packed = _archive(file)
-        for name in sorted(packed.names if packed else ())[_MOST_MEMBERS:]:
+        for name in sorted(packed.names if packed else ())[_MAX_MEMBERS:]:
             yield broken(name, _LEFT_OUT)
 
     def fits(file: GivenFile) -> bool:
@@ -118,7 +118,7 @@ def _candidate_lists(names: Sequence[str]) -> list[str]:
     is_reddit = not _SAVED_ON_REDDIT.isdisjoint(bare.values())
     return [
         each
-        for each in sorted(names)[:_MOST_MEMBERS]
+        for each in sorted(names)[:_MAX_MEMBERS]
         if bare[each] not in _NOT_LISTS
         and not (is_reddit and bare[each].endswith(".csv") and bare[each] not in _SAVED_ON_REDDIT)
     ]

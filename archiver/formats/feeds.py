@@ -17,7 +17,7 @@ from archiver.formats.importer import Importer, bookmarks_of
 from archiver.formats.json_values import JsonText
 from archiver.formats.list_writer import Heading, ListForm
 from archiver.formats.rows import Row, first_of, names_of, text_of
-from archiver.formats.saved_pages import MOST_PAGE
+from archiver.formats.saved_pages import MAX_PAGE
 from archiver.formats.source_file import HEAD_BYTES, GivenFile, decode_head, joined
 from archiver.formats.xml_events import is_xml, xml_text
 from archiver.http.text_decoders import for_xml
@@ -26,7 +26,7 @@ from archiver.model.entry import Entry, ExportedEntry
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark
 
-MOST_CHARACTERS = 32 << 20
+MAX_CHARACTERS = 32 << 20
 """Maximum characters of an RSS or Atom feed, because feedparser keeps all of it in memory."""
 _DATES = ("published", "created", "updated")
 _HAS_PARAGRAPHS = re.compile(
@@ -40,8 +40,8 @@ _RSS_NAMESPACE = re.compile(
 )
 """The complete namespace: Zotero's RDF uses an RSS module whose name begins the same."""
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]{0,20}:", re.IGNORECASE)
-_MOST_KEPT = 2000
-_MOST_OF_A_NAME = 20
+_MAX_KEPT = 2000
+_MAX_OF_A_NAME = 20
 _HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 _XML_TITLE = re.compile(r"<title[^<>]*>\s*(?:<!\[CDATA\[)?([^<\]]*)", re.IGNORECASE)
 _JSON_TITLE = re.compile(r'"title"\s*:\s*("(?:[^"\\]|\\.){0,2000}")')
@@ -51,7 +51,7 @@ def _read(file: GivenFile) -> Iterator[Bookmark]:
     feedparser = import_module("feedparser")  # slow to import; most files are not feeds
     # Never pass a string: feedparser takes it for a file name or a URL to request.
     feed = feedparser.parse(
-        BytesIO(joined(xml_text(file), file.name, MOST_CHARACTERS).encode()),
+        BytesIO(joined(xml_text(file), file.name, MAX_CHARACTERS).encode()),
         response_headers={
             "content-type": "application/xml; charset=utf-8",
             "content-location": file.url,
@@ -89,7 +89,7 @@ def _item(entry: Mapping[str, Any], base: str) -> Bookmark:
     }
     if not article:
         fields["content"] = _field_value(entry.get("content"))
-    if fields.get("summary") in (article[:_MOST_KEPT], fields.get("content")):
+    if fields.get("summary") in (article[:_MAX_KEPT], fields.get("content")):
         fields["summary"] = ""
     row = Row({name: value for name, value in fields.items() if value})
     for rel, addresses in links.items():
@@ -121,11 +121,11 @@ def _field_value(value: Any) -> str | list[str]:
         for each in value:
             _add(found, "".join(_field_value(each)))
         return found[0] if len(found) == 1 else found
-    return text_of(value).strip()[:_MOST_KEPT]
+    return text_of(value).strip()[:_MAX_KEPT]
 
 
 def _add(found: list[str], text: str) -> None:
-    if text and text not in found and len(found) < _MOST_OF_A_NAME:
+    if text and text not in found and len(found) < _MAX_OF_A_NAME:
         found.append(text)
 
 
@@ -134,14 +134,14 @@ def _article(entry: Mapping[str, Any]) -> str:
     contents: Iterable[Any] = (*entry.get("content", ()), entry.get("summary_detail") or {})
     for each in contents:
         text = text_of(each.get("value"))
-        if each.get("type") in _HTML_TYPES and len(text) > _MOST_KEPT and is_article(text):
+        if each.get("type") in _HTML_TYPES and len(text) > _MAX_KEPT and is_article(text):
             return text
     return ""
 
 
 def is_article(text: str) -> bool:
     """Return whether an item's text is an HTML article within the length limits."""
-    return len(text) <= MOST_PAGE and _HAS_PARAGRAPHS.search(text) is not None
+    return len(text) <= MAX_PAGE and _HAS_PARAGRAPHS.search(text) is not None
 
 
 def _read_json(file: GivenFile) -> Iterator[Bookmark]:
@@ -161,7 +161,7 @@ def _read_json(file: GivenFile) -> Iterator[Bookmark]:
 def _json_item(row: Row, base: str) -> Bookmark:
     own = row.text("externalurl")
     article = text_of(row.peek("contenthtml"))
-    is_long = len(article) > _MOST_KEPT and is_article(article)
+    is_long = len(article) > _MAX_KEPT and is_article(article)
     if is_long:
         row.drop("contenthtml")
     address = own or row.text("url")
@@ -224,7 +224,7 @@ def feed_title(content: bytes) -> str:
         found = _JSON_TITLE.search(head)
         return _unescaped(found[1]).strip() if found else ""
     found = _XML_TITLE.search(head)
-    return " ".join(unescape(found[1]).split())[:_MOST_KEPT] if found else ""
+    return " ".join(unescape(found[1]).split())[:_MAX_KEPT] if found else ""
 
 
 def _unescaped(string: str) -> str:

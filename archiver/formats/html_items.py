@@ -19,12 +19,12 @@ MAX_PIECE = 1 << 21
 """Maximum characters of one piece; an icon in a ``data:`` URL may have a megabyte."""
 _BATCH_PIECES = 200
 _BATCH_CHARACTERS = 1 << 19
-_MOST_HIDDEN = 8 << 20
+_MAX_HIDDEN = 8 << 20
 """Maximum characters, and pieces, of a comment or script from its first link to its end."""
-_MOST_PIECES = 20_000
+_MAX_PIECES = 20_000
 
 _CUT = re.compile(r"<(/?dl|/?dd|dt|h[1-3]|hr|a)(?=[\s/>])", re.IGNORECASE | re.ASCII)
-_LONGEST_CUT = len("</dl>")
+_MAX_CUT = len("</dl>")
 _HREF = re.compile(r"\bhref\s{0,20}=", re.IGNORECASE)
 _WITH_TEXT = frozenset({"a", "dd", "h1", "h3"})
 _TEXT_ENDS = {
@@ -119,9 +119,9 @@ def plain_text(html: str) -> str:
 def _pieces(chunks: Iterable[str]) -> Iterator[_Piece]:
     """Split a text before each tag that begins or ends an item."""
     name, held, size, rest = "", list[str](), 0, ""
-    for chunk in chain(chunks, [" " * _LONGEST_CUT]):
+    for chunk in chain(chunks, [" " * _MAX_CUT]):
         text = rest + chunk
-        last = text.rfind("<", max(0, len(text) - _LONGEST_CUT))
+        last = text.rfind("<", max(0, len(text) - _MAX_CUT))
         text, rest = (text[:last], text[last:]) if last >= 0 else (text, "")
         at = 0
         for cut in _CUT.finditer(text):
@@ -153,7 +153,7 @@ def _skip_hidden(pieces: Iterator[_Piece], hidden: Hidden) -> Iterator[_Piece]:
         kind = opened[1].lower()
         skipped, size = list[_Piece](), 0
         end: re.Match[str] | None = None
-        while not end and size < _MOST_HIDDEN and len(skipped) < _MOST_PIECES:
+        while not end and size < _MAX_HIDDEN and len(skipped) < _MAX_PIECES:
             skip = following()
             if skip is None:
                 break

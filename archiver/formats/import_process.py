@@ -152,7 +152,7 @@ A larger transaction writes fewer pages of the index; other writers wait for it,
 PIECE = 256 << 10
 READ_AHEAD = 4 << 20
 """Bytes of messages buffered for the index; the child pauses when there are more."""
-MOST_MESSAGE_BYTES = 1 << 30
+MAX_MESSAGE_BYTES = 1 << 30
 
 log = get_log(__name__)
 
@@ -269,7 +269,7 @@ async def _receive(process: asyncio.subprocess.Process, name: str) -> bytes:
     answers: Any = process.stdout
     try:
         (size,) = PREFIX.unpack(await answers.readexactly(PREFIX.size))
-        if size > MOST_MESSAGE_BYTES:
+        if size > MAX_MESSAGE_BYTES:
             raise UnreadableFile("{name} holds more than can be read at once.", name=name)
         message: bytes = await answers.readexactly(size)
     except asyncio.IncompleteReadError as error:

@@ -34,8 +34,8 @@ from archiver.pages.worker_messages import COLLECT, pack
 
 BATCH_BYTES = 16 << 20
 """Maximum size of the texts and pages of one batch."""
-MOST_SHOWN = 500
-MOST_CPU_SECONDS = 7200
+MAX_SHOWN = 500
+MAX_CPU_SECONDS = 7200
 """CPU time limit: millions of links take minutes, so a longer run means a malicious file."""
 NOT_CHOSEN = marked("It lies in none of the folders that were chosen.")
 _PIECE = 1 << 20
@@ -48,7 +48,7 @@ def main() -> None:
     choices, name, url = Choices.read(sys.argv[4]), sys.argv[5], sys.argv[6]
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_CPU, (MOST_CPU_SECONDS, MOST_CPU_SECONDS))
+    resource.setrlimit(resource.RLIMIT_CPU, (MAX_CPU_SECONDS, MAX_CPU_SECONDS))
     gc.set_threshold(*COLLECT)
     try:
         file = GivenFile(
@@ -148,7 +148,7 @@ class _Reader:
             return self._rejected(annotation, str(error))
 
     def _rejected(self, annotation: Annotation, reason: str, **kind: bool) -> Rejected:
-        shown = well_formed(annotation.url_given[:MOST_SHOWN])
+        shown = well_formed(annotation.url_given[:MAX_SHOWN])
         return Rejected(shown, well_formed(reason), self._row, **kind)
 
 

@@ -11,9 +11,9 @@ from archiver.formats.source_file import GivenFile, TableHead
 from archiver.model.imports import NO_ADDRESS, NO_ROW, TABLE_ENDS, format_problem
 from archiver.model.seed import Bookmark, broken, unreadable
 
-MOST_CELL = 8 << 20
+MAX_CELL = 8 << 20
 """Maximum characters of one cell: some services export whole articles in them."""
-MOST_COLUMNS = 500
+MAX_COLUMNS = 500
 _HINT = "sep="
 Fields = dict[str, str]
 
@@ -24,9 +24,9 @@ def table_rows(file: GivenFile) -> Iterator[Fields | Bookmark]:
     Cells beyond the header are named by position, such as ``column 7``; empty cells are omitted.
     """
     table = file.table or TableHead(",", (), frozenset())
-    csv.field_size_limit(MOST_CELL)
+    csv.field_size_limit(MAX_CELL)
     rows = csv.reader(_lines(file), delimiter=table.delimiter)
-    names = list(table.header[:MOST_COLUMNS])
+    names = list(table.header[:MAX_COLUMNS])
     is_first = bool(names)
     try:
         for cells in rows:
@@ -35,7 +35,7 @@ def table_rows(file: GivenFile) -> Iterator[Fields | Bookmark]:
             if is_first:
                 is_first = False
                 continue
-            row = cells[:MOST_COLUMNS]
+            row = cells[:MAX_COLUMNS]
             while len(names) < len(row):
                 names.append(f"column {len(names) + 1}")
             yield {name: cell for name, cell in zip(names, row, strict=False) if cell}
@@ -56,7 +56,7 @@ def _lines(file: GivenFile) -> Iterator[str]:
                 yield _line(line)
         else:
             held.append(text)
-            if sum(map(len, held)) > 2 * MOST_CELL:
+            if sum(map(len, held)) > 2 * MAX_CELL:
                 yield _line("".join(held))
                 held = []
     if held:

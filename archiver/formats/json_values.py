@@ -15,12 +15,12 @@ from archiver.model.imports import NO_JSON, format_problem
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark, broken
 
-MOST_VALUE = 32 << 20
+MAX_VALUE = 32 << 20
 """Maximum characters of one value; a tree of bookmarks is one value."""
-MOST_PARTS = 1_000_000
+MAX_PARTS = 1_000_000
 """Maximum number of commas in a long value: each means at least one Python object."""
 _LONG = 4 << 20
-_MOST_DIGITS = 40
+_MAX_DIGITS = 40
 _MARGIN = 32
 _BETWEEN = re.compile(r"[\s,\x1e]*+")
 _SKIPPED = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]|[^\[\]{}"]++', re.DOTALL)
@@ -95,7 +95,7 @@ class JsonText:
                 yield self._skip_value(format_problem(NO_JSON, "it is nested too deep"))
                 return
             except json.JSONDecodeError as error:
-                if self._may_be_truncated(error) and len(self._buffer) - self._at < MOST_VALUE:
+                if self._may_be_truncated(error) and len(self._buffer) - self._at < MAX_VALUE:
                     problem = self._read_on()
                     if not problem:
                         continue
@@ -114,7 +114,7 @@ class JsonText:
         if not self._fill_buffer():
             return _ENDED
         is_long = len(self._buffer) - self._at > _LONG
-        if is_long and self._buffer.count(",", self._at) > MOST_PARTS:
+        if is_long and self._buffer.count(",", self._at) > MAX_PARTS:
             return format_problem(NO_JSON, "it has too many parts")
         return ""
 
@@ -176,7 +176,7 @@ def of_object(
 
 
 def _number(digits: str) -> int | str:
-    return int(digits) if len(digits) <= _MOST_DIGITS else digits
+    return int(digits) if len(digits) <= _MAX_DIGITS else digits
 
 
 _DECODER = json.JSONDecoder(strict=False, parse_int=_number)

@@ -12,10 +12,10 @@ from archiver.formats.importer import Importer, bookmarks_of
 from archiver.formats.json_values import JsonText, of_object, whole_json
 from archiver.formats.plain_text import links_in_text
 from archiver.formats.rows import Row, text_of
-from archiver.formats.saved_pages import HTML, MOST_FILE
+from archiver.formats.saved_pages import HTML, MAX_FILE
 from archiver.formats.source_file import GivenFile
 from archiver.formats.sqlite_files import DatabaseDamagedError, rows_of, tables_of
-from archiver.model.entry_list import MOST_DEPTH, folder_path
+from archiver.model.entry_list import MAX_DEPTH, folder_path
 from archiver.model.imports import DATABASE_ENDS, format_problem
 from archiver.model.message import marked
 from archiver.model.seed import ArchivedPage, Bookmark, broken, html_page
@@ -24,7 +24,7 @@ from archiver.model.seed import ArchivedPage, Bookmark, broken, html_page
 
 _QUERY = "smart"
 _LIST_FIELDS = ("description", "icon")
-_MOST_TEXT = 1 << 20
+_MAX_TEXT = 1 << 20
 
 
 def _read_karakeep(file: GivenFile) -> Iterator[Bookmark]:
@@ -83,13 +83,13 @@ def bookmark_of(
 
 
 def _links(text: Any) -> Iterator[Bookmark]:
-    return chain.from_iterable(map(links_in_text, text_of(text)[:_MOST_TEXT].split("\n")))
+    return chain.from_iterable(map(links_in_text, text_of(text)[:_MAX_TEXT].split("\n")))
 
 
 def _path(number: Any, lists: Mapping[str, Mapping[str, Any]]) -> str:
     names: list[str] = []
     at = text_of(number)
-    while at in lists and len(names) < MOST_DEPTH:
+    while at in lists and len(names) < MAX_DEPTH:
         names.append(text_of(lists[at].get("name")))
         at = text_of(lists[at].get("parentId"))
     return folder_path(reversed(names))
@@ -122,7 +122,7 @@ _MANIFEST, _DUMP_BOOKMARKS = "manifest.json", "bookmarks/index.jsonl"
 _DUMP_WHOLE = ("precrawledArchiveAssetId", "fullPageArchiveAssetId")
 _ARTICLE = ("contentAssetId",)
 _PRINT = ("pdfAssetId", "assetId")
-_MOST_MANIFEST = 1 << 20
+_MAX_MANIFEST = 1 << 20
 
 
 def _read_dump(file: GivenFile) -> Iterator[Bookmark]:
@@ -200,7 +200,7 @@ def _asset_from_dump(
 ) -> ArchivedPage | None:
     for name in names:
         path, kind = assets.get(text_of(content.get(name)), ("", ""))
-        if path and (data := packed.read(path, MOST_FILE)):
+        if path and (data := packed.read(path, MAX_FILE)):
             return ArchivedPage(data, kind or HTML)
     return None
 
@@ -213,7 +213,7 @@ def _is_dump(file: GivenFile) -> bool:
     if file.tar is None or _DUMP_BOOKMARKS not in file.tar.names:
         return False
     try:
-        manifest = json.loads(file.tar.read(_MANIFEST, _MOST_MANIFEST))
+        manifest = json.loads(file.tar.read(_MANIFEST, _MAX_MANIFEST))
     except (ValueError, RecursionError):
         return False
     return isinstance(manifest, dict) and manifest.get("format") == _FORMAT
@@ -234,7 +234,7 @@ KARAKEEP_DUMP = Importer(
 _DATABASE = "db.db"
 _TABLES = frozenset({"bookmarks", "bookmarklinks", "bookmarktags", "tagsonbookmarks"})
 _ASSETS = "assets"
-_MOST_METADATA = 1 << 16
+_MAX_METADATA = 1 << 16
 _LISTS = "SELECT id, name, parentId, type FROM bookmarkLists"
 _TABLE_EXPRESSIONS = {
     "assets": """(SELECT json_group_object(p.assetType, p.userId || '/' || p.id) FROM assets p
@@ -328,8 +328,8 @@ def _asset_from_database(
 ) -> ArchivedPage | None:
     for kind in kinds:
         folder = f"{assets}{text_of(files.get(kind))}"
-        if kind in files and (data := packed.read(f"{folder}/asset.bin", MOST_FILE)):
-            metadata = _data_json(packed.read(f"{folder}/metadata.json", _MOST_METADATA), dict)
+        if kind in files and (data := packed.read(f"{folder}/asset.bin", MAX_FILE)):
+            metadata = _data_json(packed.read(f"{folder}/metadata.json", _MAX_METADATA), dict)
             return ArchivedPage(data, text_of(metadata.get("contentType")) or HTML)
     return None
 

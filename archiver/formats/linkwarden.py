@@ -12,9 +12,9 @@ from archiver.formats.archive_members import Members
 from archiver.formats.importer import Importer, bookmarks_of
 from archiver.formats.json_values import of_object
 from archiver.formats.rows import Row, text_of
-from archiver.formats.saved_pages import HTML, MOST_FILE, MOST_PAGE
+from archiver.formats.saved_pages import HTML, MAX_FILE, MAX_PAGE
 from archiver.formats.source_file import GivenFile
-from archiver.model.entry_list import MOST_DEPTH, folder_path
+from archiver.model.entry_list import MAX_DEPTH, folder_path
 from archiver.model.message import marked
 from archiver.model.seed import ArchivedPage, Bookmark
 
@@ -65,7 +65,7 @@ def _ancestors(
     """Return a collection and its ancestors, from the outermost in."""
     line: list[Mapping[str, Any]] = []
     at: Mapping[str, Any] | None = collection
-    while at is not None and len(line) < MOST_DEPTH:
+    while at is not None and len(line) < MAX_DEPTH:
         line.insert(0, at)
         parent = text_of(at.get("parentId"))
         at = known.get(parent) if parent else None
@@ -99,7 +99,7 @@ LINKWARDEN = Importer(
 
 _KEPT = re.compile(r"(?:.*/)?archives/[0-9]+/([0-9]+)(\.html|\.pdf|_readability\.json)")
 
-_MOST_LISTS = 100
+_MAX_LISTS = 100
 
 
 def _read_zip(file: GivenFile) -> Iterator[Bookmark]:
@@ -117,7 +117,7 @@ def _read_zip(file: GivenFile) -> Iterator[Bookmark]:
 
 def _lists(packed: Members) -> Iterator[str]:
     others = (each for each in packed.names if not _KEPT.fullmatch(each))
-    for name in islice((each for each in others if each.endswith(".json")), _MOST_LISTS):
+    for name in islice((each for each in others if each.endswith(".json")), _MAX_LISTS):
         if LINKWARDEN.recognises(GivenFile(packed.open(name), name)):
             yield name
 
@@ -131,12 +131,12 @@ def _link_id(bookmark: Bookmark) -> str:
 def _page(packed: Members, kept: Mapping[str, str]) -> ArchivedPage | None:
     """Return the best archived copy: the whole page, else its article, else its PDF."""
     if name := kept.get(".html"):
-        return _whole(packed.read(name, MOST_FILE), HTML)
+        return _whole(packed.read(name, MAX_FILE), HTML)
     if name := kept.get("_readability.json"):
-        article = _article(packed.read(name, MOST_PAGE))
+        article = _article(packed.read(name, MAX_PAGE))
         return _whole(article.encode(), "text/html; charset=utf-8")
     if name := kept.get(".pdf"):
-        return _whole(packed.read(name, MOST_FILE), "application/pdf")
+        return _whole(packed.read(name, MAX_FILE), "application/pdf")
     return None
 
 

@@ -25,10 +25,10 @@ from archiver.pages.article.formulas import TEX
 REFERENCE = "footnote-ref"
 """Name of the elements that replace links to notes; ``label`` is the note's label."""
 
-_MOST_LINKS = 2_000
-_LONGEST_MARK = 12
+_MAX_LINKS = 2_000
+_MAX_MARK = 12
 """Maximum characters of the text of a link to a note: *1*, *[12]*, *note 3*."""
-_MOST_ELEMENTS = 200
+_MAX_ELEMENTS = 200
 """Maximum number of elements in a note."""
 _LEVELS = 4
 """Number of ancestors searched for the note of a target, or the mark of a link."""
@@ -82,7 +82,7 @@ def _internal_links(root: Tag) -> Iterator[tuple[Tag, Tag]]:
     named: dict[str, Tag] = {}
     for element in root.find_all(id=True):
         named.setdefault(attribute(element, "id"), element)
-    for link in root.find_all("a", limit=_MOST_LINKS) if named else ():
+    for link in root.find_all("a", limit=_MAX_LINKS) if named else ():
         page, mark, fragment = attribute(link, "href").partition("#")
         target = named.get(unquote(fragment)) if mark and not page else None
         if target is not None and target is not link:
@@ -91,14 +91,14 @@ def _internal_links(root: Tag) -> Iterator[tuple[Tag, Tag]]:
 
 def _is_reference_mark(link: Tag) -> bool:
     """Return whether a link has a short text and may become a reference."""
-    return 0 < len(link.get_text().strip()) <= _LONGEST_MARK and not link.find_parent(_VERBATIM)
+    return 0 < len(link.get_text().strip()) <= _MAX_MARK and not link.find_parent(_VERBATIM)
 
 
 def _find_note(target: Tag, link: Tag, leads: list[tuple[Tag, Tag]]) -> Tag | None:
     """Return the block at a link's target, if a link in it leads back."""
     for element in (target, *islice(target.parents, _LEVELS)):
         if element.name in _BLOCKS:
-            if len(element.find_all(True, limit=_MOST_ELEMENTS)) == _MOST_ELEMENTS:
+            if len(element.find_all(True, limit=_MAX_ELEMENTS)) == _MAX_ELEMENTS:
                 return None
             inside = {id(each) for each in element.find_all("a")}
             if id(link) in inside:
@@ -134,7 +134,7 @@ def _put_reference(link: Tag, label: str) -> None:
         around.unwrap()
 
 
-_MOST_DEPTH = 80
+_MAX_DEPTH = 80
 """Depth below which elements are reduced to their text."""
 _CONTAINERS = frozenset(
     "address article aside blockquote body dd details div dl figure footer header li main ol "
@@ -289,7 +289,7 @@ def _limit_depth(root: Tag) -> None:
         depth = depths.get(id(element.parent))
         if depth is None:
             continue  # inside an element that is already reduced to text
-        if depth < _MOST_DEPTH:
+        if depth < _MAX_DEPTH:
             depths[id(element)] = depth + 1
         else:
             element.string = element.get_text()

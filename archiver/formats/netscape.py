@@ -49,7 +49,7 @@ _READ_SECTIONS = frozenset({"read archive", "archive", "archived", "read"})
 _STARRED_SECTIONS = frozenset({"starred", "liked", "favorites", "favourites"})
 _PLAIN_SECTIONS = frozenset({"unread", "bookmarks"}) | _READ_SECTIONS | _STARRED_SECTIONS
 _NOT_KEPT = frozenset({"icon", "toread"})
-_MOST_NAME = 100
+_MAX_NAME = 100
 _UNIX = datetime(1970, 1, 1, tzinfo=UTC)
 _HASHTAG = re.compile(r"(?<!\S)#([^\W\d_][\w-]{0,99})")
 """Hashtag in a note, as Shaarli and others write it; it does not begin with a digit."""
@@ -109,7 +109,7 @@ def record_of(
 ) -> str:
     """Return the remaining fields as a source record, without favicons."""
     fields: dict[str, Any] = {
-        name[:_MOST_NAME]: value
+        name[:_MAX_NAME]: value
         for name, value in link.items()
         if name not in _NOT_KEPT and value != "0"
     }
@@ -126,9 +126,9 @@ def record_of(
 
 _MAX_DEPTH = 64
 _KEPT = ("add_date", "last_modified")
-_MOST_DATE = 100
-_MOST_PENDING = 64
-_MOST_DESCRIPTION = 10_000
+_MAX_DATE = 100
+_MAX_PENDING = 64
+_MAX_DESCRIPTION = 10_000
 # Names of browsers' built-in top folders; a nested folder of that name is the user's.
 _ROOT_FOLDERS = frozenset(
     {
@@ -198,12 +198,12 @@ class Folders:
     def describe(self, text: str) -> None:
         """Set the description of the announced folder."""
         if description := text.strip():
-            self._facts["description"] = description[:_MOST_DESCRIPTION]
+            self._facts["description"] = description[:_MAX_DESCRIPTION]
 
     def announce(self, attributes: Mapping[str, object]) -> None:
         """Start a folder from the attributes of its heading."""
         self._next = ""
-        known = {name: str(attributes.get(name, ""))[:_MOST_DATE] for name in _KEPT}
+        known = {name: str(attributes.get(name, ""))[:_MAX_DATE] for name in _KEPT}
         self._facts = {name: each for name, each in known.items() if each not in ("", "0")}
         self._next_is_root = any(attributes.get(key) == "true" for key in _ROOT_ATTRIBUTES)
 
@@ -222,7 +222,7 @@ class Folders:
         )
         if self._next and not is_root:
             self.path = (*self.path, self._next)
-            if self._facts and len(self.pending) < _MOST_PENDING:
+            if self._facts and len(self.pending) < _MAX_PENDING:
                 self.pending.append({"path": folder_path(self.path), **self._facts})
         elif is_root:
             self.root = self._next[:MAX_TITLE]
@@ -256,7 +256,7 @@ PAGES = "1"
 """The title is the page's own."""
 NO_TITLE = "0"
 """There is no title; the address is written instead."""
-MOST_TAGS = 2_000_000
+MAX_TAGS_WITHOUT_LINK = 2_000_000
 """Maximum number of consecutive list tags and headings without a link; the rest is skipped.
 
 An archive of two megabytes can unpack to fifty million empty tags, which take minutes.
@@ -292,11 +292,11 @@ def _read(file: GivenFile, *, is_ours: bool) -> Iterator[Bookmark]:
         if bookmark := reader.take(item):
             yield bookmark
             without_link = 0
-        elif without_link > MOST_TAGS:
+        elif without_link > MAX_TAGS_WITHOUT_LINK:
             break
     if bookmark := reader.finish():
         yield bookmark
-    if without_link > MOST_TAGS:
+    if without_link > MAX_TAGS_WITHOUT_LINK:
         yield broken("", NO_LINK)
     if hidden.addresses:
         yield broken("", format_problem(HIDDEN, hidden.addresses))

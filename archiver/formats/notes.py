@@ -21,7 +21,7 @@ from archiver.formats.html_items import element_text, parse_fragment
 from archiver.formats.importer import Importer
 from archiver.formats.plain_text import links_in_text, read_plain_text
 from archiver.formats.rows import Row, guessed_tags, parse_date, text_of
-from archiver.formats.saved_pages import MOST_PARTS_BYTES, page_with_parts
+from archiver.formats.saved_pages import MAX_PARTS_BYTES, page_with_parts
 from archiver.formats.source_file import GivenFile
 from archiver.formats.xml_events import elements, is_xml
 from archiver.model.entry_list import folder_path
@@ -32,8 +32,8 @@ _OF_NOTE = frozenset({"title", "created", "updated"})
 _ATTRIBUTES, _OF_FILE = "note-attributes", "resource"
 _NO_LINK = marked("This note holds no link.")
 _HTTP = re.compile(r"^https?://", re.IGNORECASE)
-_MOST_LINKS = 10_000
-_MOST_NOTE = 10_000
+_MAX_LINKS = 10_000
+_MAX_NOTE = 10_000
 _MEDIA = re.compile(r"<en-media\b[^>]{0,2000}>", re.IGNORECASE)
 _HASH = re.compile(r"""\bhash\s*=\s*["']?([0-9a-fA-F]{32})""")
 _NAMED = "en-media:"
@@ -68,7 +68,7 @@ class _Attachments:
         self._files: dict[str, tuple[str, bytes]] = {}
         self._data = b""
         self._kind = ""
-        self._room = MOST_PARTS_BYTES
+        self._room = MAX_PARTS_BYTES
 
     def take(self, name: str, text: str) -> None:
         """Process the end of a resource's element; the resource's own end completes it."""
@@ -131,14 +131,14 @@ def _links(content: str) -> tuple[dict[str, str], str]:
     """Return the links of a note with their texts, including bare URLs, and its text."""
     found: dict[str, str] = {}
     soup = parse_fragment(content)
-    for anchor in soup.find_all("a", href=_HTTP, limit=_MOST_LINKS):
+    for anchor in soup.find_all("a", href=_HTTP, limit=_MAX_LINKS):
         found.setdefault(str(anchor["href"]), element_text(anchor).strip())
     whole = _tidy(element_text(soup))
     for line in whole.split("\n"):
         for each in links_in_text(line):
-            if len(found) < _MOST_LINKS:
+            if len(found) < _MAX_LINKS:
                 found.setdefault(each.annotation.url_given, each.annotation.title)
-    return found, whole[:_MOST_NOTE]
+    return found, whole[:_MAX_NOTE]
 
 
 def _tidy(text: str) -> str:
@@ -160,12 +160,12 @@ _FRONT = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)", re.
 _PROPERTY = re.compile(r"^[-\s]*([\w-]+)::\s*(.+?)\s*$", re.MULTILINE)
 _ADDRESSES = ("url", "source", "link", "website")
 _HTTP_NOTES_ZIP = ("http://", "https://")
-_MOST_FRONT = 1 << 14
+_MAX_FRONT = 1 << 14
 _OWN = re.compile(r"(?:\A|/)([0-9a-f]{32})/index\.md\Z")
-_MOST_OWN_FRONT = 2 << 20
+_MAX_OWN_FRONT = 2 << 20
 """Maximum characters of our own front matter: room for the longest note and source record."""
-_MOST_TRIED = 5
-_MOST_OPEN_BRACKETS = 50
+_MAX_TRIED = 5
+_MAX_OPEN_BRACKETS = 50
 """Maximum nesting of brackets in front matter."""
 
 
@@ -185,8 +185,8 @@ def _own_entry(packed: Members, name: str) -> Bookmark | None:
     found = _OWN.search(name)
     if found is None:
         return None
-    text = packed.read(name, _MOST_OWN_FRONT).decode("utf-8", "replace")
-    annotation = read_entry(_front_matter(text, _MOST_OWN_FRONT), found[1])
+    text = packed.read(name, _MAX_OWN_FRONT).decode("utf-8", "replace")
+    annotation = read_entry(_front_matter(text, _MAX_OWN_FRONT), found[1])
     return Bookmark(annotation) if annotation else None
 
 
@@ -222,11 +222,11 @@ def _read_markdown_note(file: GivenFile, name: str) -> Iterator[Bookmark]:
             )
 
 
-def _front_matter(text: str, most: int = _MOST_FRONT) -> dict[str, Any]:
+def _front_matter(text: str, most: int = _MAX_FRONT) -> dict[str, Any]:
     """Return the properties at the head of a note: YAML, or Logseq's ``name:: value``."""
     found = _FRONT.match(text)
     if found is None:
-        return {each[1]: each[2] for each in _PROPERTY.finditer(text[:_MOST_FRONT])}
+        return {each[1]: each[2] for each in _PROPERTY.finditer(text[:_MAX_FRONT])}
     try:
         front = yaml.load(found[1][:most], Loader=_Loader)  # noqa: S506 - a safe one
     except (yaml.YAMLError, ValueError, RecursionError, TypeError, AttributeError):
@@ -247,7 +247,7 @@ class _Loader(yaml.SafeLoader):
 
     def fetch_flow_collection_start(self, token_class: Any) -> None:
         """Open a bracket unless too many are open: the cost of each grows with the depth."""
-        if self.flow_level >= _MOST_OPEN_BRACKETS:
+        if self.flow_level >= _MAX_OPEN_BRACKETS:
             raise yaml.YAMLError("too many brackets")
         super().fetch_flow_collection_start(token_class)
 
@@ -277,7 +277,7 @@ def _is_ours(file: GivenFile) -> bool:
         return False
     own = [each for each in packed.names if _OWN.search(each)]
     notes = sum(each.lower().endswith(_NOTES) for each in packed.names)
-    return len(own) * 2 > notes and any(_own_entry(packed, each) for each in own[:_MOST_TRIED])
+    return len(own) * 2 > notes and any(_own_entry(packed, each) for each in own[:_MAX_TRIED])
 
 
 OWN_MARKDOWN = Importer(

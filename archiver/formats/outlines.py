@@ -94,9 +94,9 @@ class _Hosts:
 
 OPML_HOSTS = ListForm(_Hosts, Order.HOSTS)
 
-MOST_BYTES = 4 << 20
-MOST_FEEDS = 5000
-MOST_TITLE = 500
+MAX_BYTES = 4 << 20
+MAX_FEEDS = 5000
+MAX_TITLE = 500
 
 
 def read_subscriptions(content: bytes, name: str) -> list[Subscription]:
@@ -108,7 +108,7 @@ def read_subscriptions(content: bytes, name: str) -> list[Subscription]:
     file = GivenFile(
         BytesIO(content),
         name,
-        spool=partial(_bounded, name=name, most=max(MOST_BYTES, len(content))),
+        spool=partial(_bounded, name=name, most=max(MAX_BYTES, len(content))),
     )
     if not is_xml(file, "opml"):
         raise UnreadableFile(
@@ -118,8 +118,8 @@ def read_subscriptions(content: bytes, name: str) -> list[Subscription]:
     found: dict[str, Subscription] = {}
     for each in _feeds(file):
         found.setdefault(each.url, each)
-        if len(found) > MOST_FEEDS:
-            raise UnreadableFile("{name} names more than {most} feeds.", name=name, most=MOST_FEEDS)
+        if len(found) > MAX_FEEDS:
+            raise UnreadableFile("{name} names more than {most} feeds.", name=name, most=MAX_FEEDS)
     return [*found.values()]
 
 
@@ -138,10 +138,10 @@ def _feeds(file: GivenFile) -> Iterator[Subscription]:
         except InvalidUrl:
             continue
         own = row.names("category", "categories")
-        tags = dict.fromkeys((*own, *(each[:MOST_TITLE] for each in around if each)))
+        tags = dict.fromkeys((*own, *(each[:MAX_TITLE] for each in around if each)))
         yield Subscription(
             url=url,
-            title="" if title in (given, url) else title[:MOST_TITLE],
+            title="" if title in (given, url) else title[:MAX_TITLE],
             home=_address(row.text("htmlurl")),
             tags=bounded_tags(tuple(tags)),
             since=row.moment("created", "createdat"),

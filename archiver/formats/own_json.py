@@ -16,10 +16,10 @@ from archiver.formats.source_file import FileLists, GivenFile
 from archiver.helpers import well_formed
 from archiver.http.timestamps import read_iso
 from archiver.model.annotation import (
-    MOST_HIGHLIGHTS,
-    MOST_OF_ONE,
-    MOST_QUOTE,
-    MOST_REMARK,
+    MAX_HIGHLIGHTS,
+    MAX_QUOTE,
+    MAX_REMARK,
+    MAX_SOURCE_LINE,
     Annotation,
     Colour,
     Highlight,
@@ -52,11 +52,11 @@ _OF_SNAPSHOT = tuple(
     if each.name not in ("hash_url", "url", "capture", "article")
 )
 _DOCUMENT_KEY = re.compile(r"[0-9a-f]{16}")
-_MOST_AROUND = 1000
+_MAX_AROUND = 1000
 _LINK = '{"archive":{"state":"link"'
 _END = 1 << 62
 """Greater than every position in a text."""
-_MOST_HELD = MOST_OF_ONE - 100
+_MAX_HELD = MAX_SOURCE_LINE - 100
 
 
 def entry_document(exported: ExportedEntry) -> dict[str, Any]:
@@ -100,7 +100,7 @@ def read_highlights(value: Any) -> tuple[Highlight, ...]:
     Raises:
         KeyError, TypeError, ValueError, AttributeError: they are invalid.
     """
-    return tuple(map(_highlight, value[:MOST_HIGHLIGHTS]))
+    return tuple(map(_highlight, value[:MAX_HIGHLIGHTS]))
 
 
 def was_saved_as_link(source_record: str) -> bool:
@@ -179,7 +179,7 @@ def _is_default(name: str, value: Any) -> bool:
 
 def _drop_oldest_snapshots(held: Any) -> Any:
     """Drop the oldest snapshots from a description of captures, to fit into a source record."""
-    while isinstance(held, dict) and held.get("snapshots") and len(written(held)) > _MOST_HELD:
+    while isinstance(held, dict) and held.get("snapshots") and len(written(held)) > _MAX_HELD:
         held = held | {"snapshots": held["snapshots"][: len(held["snapshots"]) // 2]}
     return held
 
@@ -191,12 +191,12 @@ def _highlight(value: Mapping[str, Any]) -> Highlight:
     made = value.get("made_at")
     return Highlight(
         id=key,
-        quote=_text(value["quote"])[:MOST_QUOTE],
-        prefix=_text(value.get("prefix", ""))[:_MOST_AROUND],
-        suffix=_text(value.get("suffix", ""))[:_MOST_AROUND],
+        quote=_text(value["quote"])[:MAX_QUOTE],
+        prefix=_text(value.get("prefix", ""))[:_MAX_AROUND],
+        suffix=_text(value.get("suffix", ""))[:_MAX_AROUND],
         start=_number(value.get("start", -1)),
         colour=Colour(value.get("colour", Colour.YELLOW)),
-        note=_text(value.get("note", ""))[:MOST_REMARK],
+        note=_text(value.get("note", ""))[:MAX_REMARK],
         made_at=read_iso(made) if made else None,
         timestamp=_text(value.get("timestamp", ""))[:14],
     )

@@ -28,7 +28,7 @@ _CJK_STOPS = "\u3002\uff0c\u3001\uff1b\uff1a\uff01\uff1f\u300d\u300f\uff09"
 _TRAILING = ".,;:!?'*_\\]}\u2026\u2019\u201d" + _CJK_STOPS
 _COMMENT = "#"
 _MARKDOWN_TARGETS = ("](", "](<")
-_MOST_BRACKETS = 8
+_MAX_BRACKETS = 8
 
 
 def _recognises(file: GivenFile) -> bool:
@@ -104,7 +104,7 @@ def _markdown_title(line: str, start: int) -> str:
     close = line.rindex("]", 0, start)
     earliest = max(0, close - _MAX_TITLE)
     opening = close
-    for _ in range(_MOST_BRACKETS):
+    for _ in range(_MAX_BRACKETS):
         opening = line.rfind("[", earliest, opening)
         if opening < 0:
             return ""

@@ -16,15 +16,15 @@ from archiver.formats.importer import (
 )
 from archiver.formats.json_values import JsonText
 from archiver.formats.rows import Row, guessed_tags, names_of, sensible, text_of
-from archiver.formats.saved_pages import MOST_PAGE, page_with_files
+from archiver.formats.saved_pages import MAX_PAGE, page_with_files
 from archiver.formats.source_file import GivenFile
 from archiver.model.entry_list import folder_path
 from archiver.model.message import marked
 from archiver.model.seed import ArchivedPage, Bookmark
 
 _METADATA = re.compile(r"(?:^|/)metadata_\d+_to_\d+\.json\Z")
-_MOST_HIGHLIGHTS = 256 << 10
-_MOST_PAGE = 16 << 20
+_MAX_HIGHLIGHTS = 256 << 10
+_MAX_PAGE = 16 << 20
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:
@@ -36,10 +36,10 @@ def _read(file: GivenFile) -> Iterator[Bookmark]:
     def bookmark(row: Row) -> Bookmark:
         slug = text_of(row.peek("slug"))
         if found := beside.get(f"highlights/{slug}"):
-            row.put("highlights", _text(packed, found, _MOST_HIGHLIGHTS).strip())
+            row.put("highlights", _text(packed, found, _MAX_HIGHLIGHTS).strip())
         page = beside.get(f"content/{slug}", "")
         is_html = page.endswith((".html", ".htm"))
-        return _bookmark(row, _text(packed, page, _MOST_PAGE) if is_html else "")
+        return _bookmark(row, _text(packed, page, _MAX_PAGE) if is_html else "")
 
     for name in filter(_METADATA.search, packed.names):
         rows = JsonText(GivenFile(packed.open(name), name).chunks()).values()
@@ -160,7 +160,7 @@ def _page(row: Row, packed: Members, folder: str, files: Mapping[str, str]) -> A
     article = named.get("article") if isinstance(named, dict) else None
     name = article.get("name") if isinstance(article, dict) else None
     inside = name if isinstance(name, str) and name else _ARTICLE
-    content = packed.read(f"{folder}container/{inside}", MOST_PAGE)
+    content = packed.read(f"{folder}container/{inside}", MAX_PAGE)
     return page_with_files(content, packed, files, "text/html; charset=utf-8") if content else None
 
 

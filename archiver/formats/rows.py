@@ -28,7 +28,7 @@ _FORMS = (
     ),
 )
 """Common date formats; 3/4/2020 is ambiguous and therefore missing."""
-_MOST = 100
+_MAX_DATE = 100
 _UNIX = 0
 _COCOA = int(datetime(2001, 1, 1, tzinfo=UTC).timestamp())
 _WEBKIT = int(datetime(1601, 1, 1, tzinfo=UTC).timestamp())
@@ -57,7 +57,7 @@ def parse_date(text: str) -> datetime | None:
     number = _NUMBER.fullmatch(text)
     if number:
         return _from_number(int(number[1]))
-    text = text.strip()[:_MOST]
+    text = text.strip()[:_MAX_DATE]
     return (_from_iso(text) or _from_mail(text) or _from_people(text)) if text else None
 
 
@@ -334,7 +334,7 @@ def address_columns(names: Iterable[str]) -> list[str]:
 
 _ADDRESS = re.compile(r"https?://[^\s<>\"]{3,}", re.IGNORECASE)
 _BETWEEN_TAGS = re.compile(r"\s*[,;|\n]\s*")
-_MOST_DEPTH = 200
+_MAX_DEPTH = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -427,7 +427,7 @@ def guessed_in(value: Any, folders: tuple[str, ...] = ()) -> Iterator[Bookmark]:
     """Yield the bookmarks in a value of any structure: rows, and objects that contain rows."""
     if isinstance(value, Bookmark):
         yield value
-    elif len(folders) > _MOST_DEPTH:
+    elif len(folders) > _MAX_DEPTH:
         yield broken(text_of(value), NESTED)
     elif isinstance(value, str):
         if found := _ADDRESS.match(value.strip()):

@@ -24,7 +24,7 @@ from archiver.http.urls import join
 from archiver.model.message import marked
 from archiver.model.seed import ArchivedPage, ArchivedPart, Bookmark, part_url, unreadable
 
-MOST_MIME_PARTS = 1000
+MAX_MIME_PARTS = 1000
 _HTML = ("text/html", "application/xhtml+xml")
 _POINTING = ("text/html", "application/xhtml+xml", "text/css", "image/svg+xml")
 _CID = re.compile(rb"cid:([^\"'\s)>&\\]{1,300})")
@@ -70,11 +70,11 @@ def read_head(text: str) -> Mapping[str, str]:
 
 
 def mime_parts(data: bytes) -> list[MimePart]:
-    """Return the parts of a message, up to ``MOST_PARTS``, without undecodable ones."""
+    """Return the parts of a message, up to ``MAX_PARTS``, without undecodable ones."""
     try:
         # ``policy.default`` parses each head in quadratic time.
         message = email.message_from_bytes(data.lstrip(), policy=policy.compat32)
-        parts = [*islice(message.walk(), MOST_MIME_PARTS)]
+        parts = [*islice(message.walk(), MAX_MIME_PARTS)]
     except _PARSE_ERRORS:
         return []
     return [found for part in parts if not part.is_multipart() and (found := _part(part))]
@@ -133,7 +133,7 @@ def _resolved(part: MimePart, places: Mapping[str, str]) -> bytes:
     return _CID.sub(resolve, part.content)
 
 
-MOST_BYTES = 64 << 20
+MAX_BYTES = 64 << 20
 """Maximum size of an included page; a larger file is imported as a link."""
 _NAMES = ("Snapshot-Content-Location", "Content-Location", "X-Snapshot-Content-Location")
 _NO_HEAD = marked("The head of this saved page can't be read.")
@@ -158,8 +158,8 @@ def _read(file: GivenFile) -> Iterator[Bookmark]:
 
 
 def _page(file: GivenFile, url: str) -> ArchivedPage | None:
-    data = file.stream().read(MOST_BYTES + 1)
-    return page_of(mime_parts(data), url) if len(data) <= MOST_BYTES else None
+    data = file.stream().read(MAX_BYTES + 1)
+    return page_of(mime_parts(data), url) if len(data) <= MAX_BYTES else None
 
 
 MHTML = Importer(
@@ -170,12 +170,12 @@ MHTML = Importer(
     marked("a page that Chrome, Edge or Outlook saved as one file"),
 )
 
-MOST_PAGE = 16 << 20
-MOST_FILE = 64 << 20
+MAX_PAGE = 16 << 20
+MAX_FILE = 64 << 20
 """Maximum size of a PDF or of a whole page in one file."""
-MOST_PARTS_BYTES = 64 << 20
-MOST_PARTS = 500
-_MOST_SEARCHED = 1000
+MAX_PARTS_BYTES = 64 << 20
+MAX_PARTS = 500
+_MAX_SEARCHED = 1000
 """Maximum number of files that are searched for a page, because each search reads the archive."""
 HTML = "text/html"
 _KINDS = {
@@ -209,10 +209,10 @@ def page_with_files(
         files: the names of existing files, by the references in the page.
         media_type: the media type of the page.
     """
-    looked_for = islice(files.items(), _MOST_SEARCHED)
-    named = [each for each in looked_for if each[0].encode() in content][:MOST_PARTS]
+    looked_for = islice(files.items(), _MAX_SEARCHED)
+    named = [each for each in looked_for if each[0].encode() in content][:MAX_PARTS]
     parts = (
-        (reference, kind_of_name(name), packed.read(name, MOST_PARTS_BYTES))
+        (reference, kind_of_name(name), packed.read(name, MAX_PARTS_BYTES))
         for reference, name in named
     )
     return page_with_parts(content, parts, media_type)
@@ -225,15 +225,15 @@ def page_with_parts(
 
     Args:
         content: the content of the page.
-        parts: (reference in the page, media type, bytes); up to ``MOST_PARTS_BYTES``.
+        parts: (reference in the page, media type, bytes); up to ``MAX_PARTS_BYTES``.
         media_type: the media type of the page.
     """
     kept: list[ArchivedPart] = []
     places: dict[bytes, bytes] = {}
-    room = MOST_PARTS_BYTES
+    room = MAX_PARTS_BYTES
     for reference, kind, data in parts:
         room -= len(data)
-        if not data or room < 0 or len(kept) >= MOST_PARTS:
+        if not data or room < 0 or len(kept) >= MAX_PARTS:
             continue
         kept.append(ArchivedPart(part_url(data), kind, data))
         places[reference.encode()] = part_url(data).encode()
@@ -255,7 +255,7 @@ _URL = re.compile(r"^\s*url:\s*(\S+)", re.MULTILINE | re.IGNORECASE)
 _DATE = re.compile(r"^\s*saved date:\s*(.+?)\s*$", re.MULTILINE | re.IGNORECASE)
 _DAY = re.compile(r"\w{3} (\w{3} \d\d? \d{4} \d\d:\d\d:\d\d) GMT([+-]\d{4})")
 _SELF_EXTRACTING = re.compile(r"<html[^<>]{0,500}?\sdata-sfz\b", re.IGNORECASE)
-_MOST_OPENING = 4_000
+_MAX_OPENING = 4_000
 _PAGE = "index.html"
 _TITLE = re.compile(r"<title[^>]*>([^<]{0,4000})", re.IGNORECASE)
 
@@ -291,13 +291,13 @@ def _moment(text: str) -> datetime | None:
 def _extract_page(file: GivenFile) -> ArchivedPage | str:
     """Return the page in the archive; empty if it is damaged, because the HTML only extracts it."""
     packed = Members(file.seekable())
-    content = packed.read(_PAGE, MOST_PAGE)
+    content = packed.read(_PAGE, MAX_PAGE)
     files = {each: each for each in packed.names if each != _PAGE}
     return page_with_files(content, packed, files) if content else ""
 
 
 def _is_self_extracting(file: GivenFile) -> bool:
-    return _SELF_EXTRACTING.search(file.text, 0, _MOST_OPENING) is not None
+    return _SELF_EXTRACTING.search(file.text, 0, _MAX_OPENING) is not None
 
 
 def _fits(file: GivenFile) -> bool:

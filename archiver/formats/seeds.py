@@ -15,19 +15,19 @@ from archiver.model.annotation import (
     merged_source_records,
     write_source_record,
 )
-from archiver.model.entry_list import MOST_PLACE, folder_names, folder_path, is_short
+from archiver.model.entry_list import MAX_PLACE, folder_names, folder_path, is_short
 from archiver.model.seed import Seed
 
-MOST_TAGS = 100
-MOST_TAG_CHARACTERS = 100
-MOST_TITLE = 2000
-MOST_NOTE = 100_000
-MOST_SOURCE = 2000
-MOST_GIVEN = 64 << 10
-MOST_FOLDERS = 100
-_MOST_LOOKED_AT = 1000
+MAX_TAGS = 100
+MAX_TAG_CHARACTERS = 100
+MAX_TITLE = 2000
+MAX_NOTE = 100_000
+MAX_SOURCE = 2000
+MAX_GIVEN = 64 << 10
+MAX_FOLDERS = 100
+_MAX_LOOKED_AT = 1000
 """Maximum characters of a tag that are examined, and maximum number of tags."""
-_MOST_CUT_OFF = 50_000
+_MAX_CUT_OFF = 50_000
 """Maximum characters of a text that are kept in the source record beyond its limit."""
 _BOUNDED = ("title", "tags", "note", "source", "url_given", "folders", "source_record")
 _given = attrgetter(*_BOUNDED)
@@ -51,11 +51,11 @@ def bounded(annotation: Annotation) -> Annotation:
     given = _given(annotation)
     title, tags, note, source, url_given, folders, record = given
     cut = (
-        well_formed(title.strip()[:MOST_TITLE]),
+        well_formed(title.strip()[:MAX_TITLE]),
         bounded_tags(tags) if tags else (),
-        well_formed(note.strip()[:MOST_NOTE]) if note else "",
-        well_formed(source[:MOST_SOURCE]),
-        url_given[:MOST_GIVEN],
+        well_formed(note.strip()[:MAX_NOTE]) if note else "",
+        well_formed(source[:MAX_SOURCE]),
+        url_given[:MAX_GIVEN],
         _bounded_folders(folders) if folders else (),
         _bounded_record(record),
     )
@@ -71,14 +71,14 @@ def _cut_off(annotation: Annotation) -> str:
     """Return a source record line with the truncated text; empty if nothing was truncated."""
     title, note = annotation.title.strip(), annotation.note.strip()
     more = {
-        "title": title[:_MOST_CUT_OFF] if len(title) > MOST_TITLE else "",
+        "title": title[:_MAX_CUT_OFF] if len(title) > MAX_TITLE else "",
         "tags": [
-            each[:_MOST_LOOKED_AT]
-            for place, each in enumerate(annotation.tags[:_MOST_LOOKED_AT])
-            if place >= MOST_TAGS or len(each.strip()) > MOST_TAG_CHARACTERS
+            each[:_MAX_LOOKED_AT]
+            for place, each in enumerate(annotation.tags[:_MAX_LOOKED_AT])
+            if place >= MAX_TAGS or len(each.strip()) > MAX_TAG_CHARACTERS
         ],
-        "note": note[MOST_NOTE:][:_MOST_CUT_OFF],
-        "folders": annotation.folders[MOST_FOLDERS:_MOST_LOOKED_AT],
+        "note": note[MAX_NOTE:][:_MAX_CUT_OFF],
+        "folders": annotation.folders[MAX_FOLDERS:_MAX_LOOKED_AT],
     }
     found = {name: each for name, each in more.items() if each}
     return well_formed(write_source_record({"cut off": found})) if found else ""
@@ -90,8 +90,8 @@ def _bounded_lists(annotation: Annotation) -> dict[str, int]:
     The greatest or least possible position is invalid, so it is moved to the end.
     """
     both = ((_bounded_folders((path,)), place) for path, place in annotation.lists.items())
-    named = [(paths[0], place if 0 <= place <= MOST_PLACE else 0) for paths, place in both if paths]
-    return dict(named[:MOST_FOLDERS])
+    named = [(paths[0], place if 0 <= place <= MAX_PLACE else 0) for paths, place in both if paths]
+    return dict(named[:MAX_FOLDERS])
 
 
 def _bounded_record(record: str) -> str:
@@ -105,13 +105,13 @@ def tidy_tag(tag: str) -> str:
 
 def bounded_tags(tags: Sequence[str]) -> tuple[str, ...]:
     """Truncate an untrusted list of tags."""
-    some = [_bounded_tag(tag.lstrip()[:_MOST_LOOKED_AT]) for tag in tags[:MOST_TAGS]]
+    some = [_bounded_tag(tag.lstrip()[:_MAX_LOOKED_AT]) for tag in tags[:MAX_TAGS]]
     return tuple(dict.fromkeys(filter(None, some)))
 
 
 @lru_cache(4096)
 def _bounded_tag(tag: str) -> str:
-    return tidy_tag(tag)[:MOST_TAG_CHARACTERS]
+    return tidy_tag(tag)[:MAX_TAG_CHARACTERS]
 
 
 def _bounded_folders(folders: tuple[str, ...]) -> tuple[str, ...]:
@@ -120,7 +120,7 @@ def _bounded_folders(folders: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _tidy_folders(folders: tuple[str, ...]) -> tuple[str, ...]:
-    some = (folder_path(map(tidy_tag, folder_names(each))) for each in folders[:MOST_FOLDERS])
+    some = (folder_path(map(tidy_tag, folder_names(each))) for each in folders[:MAX_FOLDERS])
     return tuple(dict.fromkeys(filter(None, some)))
 
 

@@ -33,7 +33,7 @@ from archiver.http.text_decoders import (
     decoder,
 )
 from archiver.logs import get_log
-from archiver.model.entry_list import MOST_LISTS, MOST_PATHS, EntryList, folder_names, folder_path
+from archiver.model.entry_list import MAX_LISTS, MAX_PATHS, EntryList, folder_names, folder_path
 from archiver.model.imports import ColumnRole, FormatEvidence
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, UTF_16BE),
 )
 _CONTROLS = bytes(set(range(0x20)) - set(b"\t\n\v\f\r\x1b"))
-_MOST_CONTROLS = 0.02
+_MAX_CONTROLS = 0.02
 """Share of control characters above which bytes are binary; a stray NUL is tolerated."""
 _UTF16_SHARE = 0.4
 """Share of NULs in every second byte that indicates UTF-16 without a byte order mark."""
@@ -96,7 +96,7 @@ def is_text(head: bytes) -> bool:
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or _unmarked_utf16(head):
         return True
     controls = len(head) - len(head.translate(None, _CONTROLS))
-    return controls <= len(head) * _MOST_CONTROLS
+    return controls <= len(head) * _MAX_CONTROLS
 
 
 def _unmarked_utf16(head: bytes) -> Encoding | None:
@@ -247,9 +247,9 @@ _BEGINS = re.compile(
     re.VERBOSE,
 )
 _TOKEN = re.compile(r'"((?:[^"\\]++|\\.)*+)"(\s*+:)?|([\[\]{}])', re.DOTALL)
-_MOST_NAMES = 5000
-_DEEPEST = 100
-_MOST_DEPTH = 8
+_MAX_NAMES = 5000
+_MAX_DEPTH = 100
+_MAX_PATH_DEPTH = 8
 TOP = "."
 
 
@@ -271,7 +271,7 @@ def json_paths(head: str) -> frozenset[str]:
     for token in _TOKEN.finditer(head):
         bracket = token[3]
         if bracket is None:
-            if token[2] and len(stack) <= _MOST_DEPTH:
+            if token[2] and len(stack) <= _MAX_PATH_DEPTH:
                 slot = f"{here}.{token[1]}".removeprefix(".")
                 found.add(slot)
             continue
@@ -281,7 +281,7 @@ def json_paths(head: str) -> frozenset[str]:
         else:
             here = stack.pop() if stack else ""
         slot = here
-        if len(found) > _MOST_NAMES or len(stack) > _DEEPEST:
+        if len(found) > _MAX_NAMES or len(stack) > _MAX_DEPTH:
             break
     return frozenset(found)
 
@@ -339,7 +339,7 @@ def _has_address(cells: list[str]) -> bool:
     return any("://" in cell for cell in cells)
 
 
-_MOST_SHOWN = 8
+_MAX_SHOWN = 8
 _PACKED_NAME = re.compile(r"\.(?:g?z(?:ip)?|bz2|xz|zst)\Z", re.IGNORECASE)
 Spool = Callable[[BinaryIO], BinaryIO]
 
@@ -500,8 +500,8 @@ def joined(pieces: Iterable[str], name: str, most: int) -> str:
 
 
 def _some(names: Sequence[str]) -> str:
-    shown = ", ".join(name[:60] for name in names[:_MOST_SHOWN])
-    return f"{shown}, …" if len(names) > _MOST_SHOWN else shown
+    shown = ", ".join(name[:60] for name in names[:_MAX_SHOWN])
+    return f"{shown}, …" if len(names) > _MAX_SHOWN else shown
 
 
 def _read_head(source: BinaryIO) -> bytes:
@@ -533,7 +533,7 @@ class _RejoinedStream(io.RawIOBase):
         return len(piece)
 
 
-_MOST_QUERY = 2_000
+_MAX_QUERY = 2_000
 
 
 class FileLists:
@@ -541,7 +541,7 @@ class FileLists:
 
     def __init__(self, file: GivenFile) -> None:
         self._file = file
-        self._most, self._room = MOST_LISTS, MOST_PATHS
+        self._most, self._room = MAX_LISTS, MAX_PATHS
 
     def take(self, given: str, query: str) -> None:
         """Add a list by its path; skip it without a name."""
@@ -549,7 +549,7 @@ class FileLists:
         query = well_formed(query)
         if not path:
             return
-        if len(query) > _MOST_QUERY or not self._most or len(path) > self._room:
+        if len(query) > _MAX_QUERY or not self._most or len(path) > self._room:
             self._file.lists_left_out += 1
             return
         self._most, self._room = self._most - 1, self._room - len(path)

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from sqlite3 import Connection, Cursor
 
 SIGNATURE = b"SQLite format 3\0"
-MOST_VALUE = 8 << 20
-MOST_STEPS = 2_000_000_000
+MAX_VALUE = 8 << 20
+MAX_STEPS = 2_000_000_000
 ALWAYS_ALLOWED = 16 << 20
-MOST_GROWTH = 4
+MAX_GROWTH = 4
 """Maximum ratio of the text and bytes read to the file's size."""
 _STEP = 1_000_000
 _JOURNAL_MODES = slice(18, 20)
@@ -72,7 +72,7 @@ def rows_of(stream: BinaryIO, query: str) -> Iterator[Mapping[str, Any]]:
     sqlite3 = import_module("sqlite3")
     try:
         with closing(_opened(stream)) as conn:
-            steps = iter(range(MOST_STEPS // _STEP))
+            steps = iter(range(MAX_STEPS // _STEP))
             conn.set_progress_handler(lambda: next(steps, None) is None, _STEP)
             conn.row_factory = sqlite3.Row
             conn.text_factory = _text
@@ -82,7 +82,7 @@ def rows_of(stream: BinaryIO, query: str) -> Iterator[Mapping[str, Any]]:
 
 
 def _bounded(found: "Cursor", length: int) -> Iterator[Mapping[str, Any]]:
-    left = ALWAYS_ALLOWED + MOST_GROWTH * length
+    left = ALWAYS_ALLOWED + MAX_GROWTH * length
     for each in found:
         row = dict(each)
         left -= sum(len(value) for value in row.values() if isinstance(value, str | bytes))
@@ -105,7 +105,7 @@ def _opened(stream: BinaryIO) -> "Connection":
         conn.deserialize(bytes(content))
     conn.execute("PRAGMA trusted_schema = OFF")
     conn.execute("PRAGMA query_only = ON")
-    conn.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_VALUE)
+    conn.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE)
     conn.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
     opened: Connection = conn
     return opened

@@ -14,9 +14,9 @@ from importlib import import_module
 from archiver.formats.refusal import is_binary
 from archiver.formats.source_file import GivenFile, end_of_prologue
 
-MOST_TEXT = 16 << 20
+MAX_TEXT = 16 << 20
 """Maximum characters of one element's own text, such as an article in CDATA."""
-MOST_DEPTH = 1000
+MAX_DEPTH = 1000
 _REFERENCE = re.compile(
     r"(?P<begin><!\[CDATA\[)|(?P<end>\]\]>)|&(?:(?P<name>[a-zA-Z][a-zA-Z0-9]{1,31});|(?P<code>#))?"
 )
@@ -41,7 +41,7 @@ class Element:
     text: str = ""
     is_end: bool = False
     pieces: list[str] = field(default_factory=list)
-    room: int = MOST_TEXT
+    room: int = MAX_TEXT
 
 
 def elements(file: GivenFile) -> Iterator[Element]:
@@ -73,7 +73,7 @@ class _Target:
         """Number of open elements below the deepest one that is reported."""
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        if len(self._open) == MOST_DEPTH:
+        if len(self._open) == MAX_DEPTH:
             self._deeper += 1
             return
         element = Element(_local(tag), {_local(name): each for name, each in attributes.items()})

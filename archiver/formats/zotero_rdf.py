@@ -9,7 +9,7 @@ from archiver.formats.importer import Importer
 from archiver.formats.rows import Row, both
 from archiver.formats.source_file import GivenFile
 from archiver.formats.xml_events import Element, elements, is_xml
-from archiver.model.entry_list import MOST_DEPTH, folder_path
+from archiver.model.entry_list import MAX_DEPTH, folder_path
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark, unreadable
 
@@ -17,9 +17,9 @@ from archiver.model.seed import Bookmark, unreadable
 
 DOI = "DOI "
 """Prefix of a text that is a DOI."""
-_MOST_CHARACTERS = 32 << 20
+_MAX_CHARACTERS = 32 << 20
 """Maximum characters kept of all resources; the rest is skipped."""
-_MOST_TITLE = 1_000
+_MAX_TITLE = 1_000
 """Maximum characters of a shared title."""
 _PROPERTY_DEPTH = 2
 """Depth of a property: inside the root and a resource."""
@@ -30,7 +30,7 @@ class SharedResources:
     """Resources by the name that items refer to."""
 
     def __init__(self, told: Iterable[Element]) -> None:
-        self._room = _MOST_CHARACTERS
+        self._room = _MAX_CHARACTERS
         self._notes: dict[str, str] = {}
         self._titles: dict[str, str] = {}
         self._dois: dict[str, str] = {}
@@ -77,7 +77,7 @@ class SharedResources:
 
     def title(self, name: str) -> str:
         """Return the title of an item's container; its name if it has no title."""
-        return self._titles.get(name, "")[:_MOST_TITLE] or name
+        return self._titles.get(name, "")[:_MAX_TITLE] or name
 
     def doi(self, name: str) -> str:
         """Return the DOI of an article that is stated on its container, only once."""
@@ -100,7 +100,7 @@ class SharedResources:
 
     def _path_upwards(self, name: str) -> str:
         names: list[str] = []
-        while name in self._collections and len(names) < MOST_DEPTH:
+        while name in self._collections and len(names) < MAX_DEPTH:
             names.append(self._collections[name])
             name = next(iter(self._lies_in.get(name, ())), "")
         return folder_path(reversed(names))

@@ -25,7 +25,7 @@ from aiohttp.connector import Connection
 from archiver.errors import InvalidResponse
 from archiver.http.response_parser import ResponseReader
 
-MOST_HELD = 256 << 10
+MAX_HELD = 256 << 10
 """Bytes of a body buffered before reading from the server pauses."""
 
 
@@ -180,7 +180,7 @@ class HttpConnection(ResponseHandler):
     def _hold(self, body: bytes) -> None:
         self._body.append(body)
         self._held += len(body)
-        if self._held >= MOST_HELD and not self._is_held_up:
+        if self._held >= MAX_HELD and not self._is_held_up:
             self._is_held_up = True
             self._pause_transport_reading()
 

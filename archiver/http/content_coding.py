@@ -78,7 +78,7 @@ ACCEPT_ENCODING = "gzip, deflate"
 """Codings to request: those that every tool can read. Others are decoded if a server sends them."""
 PIECE = 64 << 10
 """Approximate upper limit of the bytes that a decoder returns in one step."""
-MOST_CODINGS = 4
+MAX_CODINGS = 4
 
 
 def decode(pieces: Iterable[bytes], content_encoding: str | None, *, limit: int) -> Iterator[bytes]:
@@ -134,7 +134,7 @@ class _Decoder(Protocol):
 
 def _codings(content_encoding: str | None) -> list[str]:
     names = [name.strip().lower() for name in (content_encoding or "").split(",")]
-    return [name for name in names if name and name != "identity"][:MOST_CODINGS]
+    return [name for name in names if name and name != "identity"][:MAX_CODINGS]
 
 
 def _decoded(pieces: Iterable[bytes], make: Callable[[], _Decoder]) -> Iterator[bytes]:

@@ -24,9 +24,9 @@ from archiver.http.headers import readable
 if TYPE_CHECKING:
     from publicsuffixlist import PublicSuffixList
 
-MOST_COOKIES = 3000
-MOST_LINE = 8192
-MOST_HEADER = 8192
+MAX_COOKIES = 3000
+MAX_LINE = 8192
+MAX_HEADER = 8192
 """Characters of the ``Cookie`` field of one request."""
 HEADER = "# Netscape HTTP Cookie File"
 _HTTP_ONLY = "#HttpOnly_"
@@ -99,7 +99,7 @@ def read_cookies(text: str) -> tuple[list[Cookie], list[int]]:
         if not fields.strip() or fields.startswith("#"):
             continue
         cookie = _cookie(fields)
-        if cookie is None or (len(found) >= MOST_COOKIES and cookie.key not in found):
+        if cookie is None or (len(found) >= MAX_COOKIES and cookie.key not in found):
             refused.append(number)
         else:
             found[cookie.key] = cookie
@@ -175,7 +175,7 @@ def _write_field(cookies: Iterable[Cookie]) -> str:
     field = ""
     for each in sorted(cookies, key=lambda each: -len(each.path)):
         longer = f"{field}; {each.name}={each.value}" if field else f"{each.name}={each.value}"
-        if len(longer) > MOST_HEADER:
+        if len(longer) > MAX_HEADER:
             break
         field = longer
     return field
@@ -191,7 +191,7 @@ def _is_led_by(cookie: Cookie, host: str) -> bool:
 
 
 def _cookie(line: str) -> Cookie | None:
-    fields = line.split("\t") if len(line) <= MOST_LINE else []
+    fields = line.split("\t") if len(line) <= MAX_LINE else []
     if len(fields) == _FIELDS - 1:
         fields.append("")
     if len(fields) != _FIELDS:
@@ -219,7 +219,7 @@ def _is_address(host: str) -> bool:
     return True
 
 
-MOST_SET = 180
+MAX_SET = 180
 """Maximum number of cookies of one visit; Chromium's limit for one domain."""
 _DELETED = 1
 """Expiry of a deleted cookie, in the past."""
@@ -251,7 +251,7 @@ class VisitCookies:
         for value in [value for name, value in headers if name == "set-cookie"]:
             suffixes = await asyncio.to_thread(_suffixes) if _HAS_DOMAIN.search(value) else None
             cookie = parse_set_cookie(value, url, time.time(), suffixes)
-            if cookie and (cookie.key in self.known or len(self.known) < MOST_SET):
+            if cookie and (cookie.key in self.known or len(self.known) < MAX_SET):
                 self.known[cookie.key] = replace(cookie, is_private=is_private)
 
     def of(self, url: str) -> frozenset[Cookie]:
@@ -282,7 +282,7 @@ def parse_set_cookie(
         now: Unix seconds.
         suffixes: the public suffixes; needed for a cookie with a domain.
     """
-    pair, _, rest = readable(field[:MOST_LINE]).partition(";")
+    pair, _, rest = readable(field[:MAX_LINE]).partition(";")
     name, is_pair, value = (each.strip(" \t") for each in pair.partition("="))
     given = _attributes(rest)
     asked = urlsplit(url)
@@ -325,7 +325,7 @@ def _expiry(given: Mapping[str, str], now: float) -> int:
 
 
 NAME: Final = "cookies.txt"
-MOST_BYTES: Final = 16 << 20
+MAX_BYTES: Final = 16 << 20
 LOOK_SECONDS: Final = 1.0
 """Maximum delay in seconds until a change by another process is noticed."""
 
@@ -370,7 +370,7 @@ class UserCookies:
             mark = self._file.mark()  # one stat call, about as cheap as parsing the URL
             if mark != self._mark:
                 self._mark = mark
-                self.hold(self._file.read(MOST_BYTES))
+                self.hold(self._file.read(MAX_BYTES))
         own = self._cookies
         if jar:
             own = [*({each.key: each for each in own} | jar.known).values()]

@@ -33,7 +33,7 @@ from archiver.http.urls import host
 
 SAMPLE_BYTES: Final = 64 << 10
 """Size of the sample, starting at the first non-ASCII byte."""
-MOST_START_BYTES: Final = 1 << 20
+MAX_START_BYTES: Final = 1 << 20
 """Range searched for the first non-ASCII byte."""
 
 _GUESSED_BYTES: Final = 16 << 10
@@ -50,9 +50,9 @@ _PYTHON_NAMES: Final = {"cp874": "windows-874"}
 
 def has_enough(start: bytes) -> bool:
     """Return whether the start of a text is long enough to detect its encoding."""
-    first = _NOT_ASCII.search(start, 0, MOST_START_BYTES)
-    wanted = first.start() + SAMPLE_BYTES if first else MOST_START_BYTES
-    return len(start) >= min(wanted, MOST_START_BYTES)
+    first = _NOT_ASCII.search(start, 0, MAX_START_BYTES)
+    wanted = first.start() + SAMPLE_BYTES if first else MAX_START_BYTES
+    return len(start) >= min(wanted, MAX_START_BYTES)
 
 
 def detect(start: bytes, url: str) -> Encoding:
@@ -62,10 +62,10 @@ def detect(start: bytes, url: str) -> Encoding:
         start: the text, or enough of it for ``has_enough``.
         url: the URL of the text.
     """
-    first = _NOT_ASCII.search(start, 0, MOST_START_BYTES)
+    first = _NOT_ASCII.search(start, 0, MAX_START_BYTES)
     if first is None:
         return WINDOWS_1252
-    end = min(first.start() + SAMPLE_BYTES, MOST_START_BYTES)
+    end = min(first.start() + SAMPLE_BYTES, MAX_START_BYTES)
     sample = start[max(first.start() - 4, 0) : end]
     if _is_utf8(sample):
         return UTF_8

@@ -11,7 +11,7 @@ from typing import Final
 from archiver.http.text_decoders import WINDOWS_1252, X_USER_DEFINED, Encoding, lookup_inside
 
 PRESCAN_BYTES: Final = 1024
-MOST_HEAD_BYTES: Final = 64 << 10
+MAX_HEAD_BYTES: Final = 64 << 10
 """Maximum length of the head that is searched."""
 
 _MARKUP = re.compile(rb"<(?=[a-zA-Z!/?])")
@@ -59,9 +59,7 @@ def declared_in_markup(start: bytes) -> _Declared:
         start: the first bytes of a page; at most 64 KiB are examined.
     """
     head = start[:PRESCAN_BYTES]
-    return (
-        _find(_prescan, head) or xml_declaration(head) or _find(_in_head, start[:MOST_HEAD_BYTES])
-    )
+    return _find(_prescan, head) or xml_declaration(head) or _find(_in_head, start[:MAX_HEAD_BYTES])
 
 
 def xml_declaration(start: bytes) -> _Declared:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Self
 
-LONGEST: Final = 8192
+MAX_FIELD: Final = 8192
 """Maximum length of a Content-Type that is parsed."""
-_MOST_PARAMETERS = 16
+_MAX_PARAMETERS = 16
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _QUOTABLE = re.compile(r"[\t -~\x80-\xff]*")
 _WHITESPACE = "\t\n\r "
@@ -73,7 +73,7 @@ def parse_media_type(text: str) -> MediaType | None:
     for name, value in _parameters(rest):
         if _TOKEN.fullmatch(name) and _QUOTABLE.fullmatch(value):
             parameters.setdefault(name.lower(), value)
-        if len(parameters) == _MOST_PARAMETERS:
+        if len(parameters) == _MAX_PARAMETERS:
             break
     return MediaType(f"{kind}/{subtype}".lower(), tuple(parameters.items()))
 
@@ -105,7 +105,7 @@ def extract_media_type(content_type: str | None) -> MediaType | None:
     """
     found: MediaType | None = None
     charset = ""
-    for value in _split((content_type or "")[:LONGEST]):
+    for value in _split((content_type or "")[:MAX_FIELD]):
         given = parse_media_type(value)
         if given is None or given.essence == "*/*":
             continue

@@ -13,9 +13,9 @@ from archiver.errors import InvalidRecord, InvalidResponse
 from archiver.http.headers import ResponseHead, parse_head, parse_regular_head
 from archiver.model.capture import Truncation
 
-_MOST_LINE = 16 << 10
+_MAX_LINE = 16 << 10
 """Maximum length of a chunk size line or a trailer field; as Chromium."""
-_MOST_DIGITS = 15
+_MAX_DIGITS = 15
 _REGULAR_SIZE = re.compile(rb"(0*+[1-9a-fA-F][0-9a-fA-F]{,14})\r\n")
 _HEXADECIMAL = b"0123456789abcdefABCDEF"
 
@@ -100,7 +100,7 @@ class ChunkDecoder:
         """Consume a line or a part of it; return the start of the next one."""
         end = data.find(b"\n", at) + 1
         line = self._line + data[at : end or len(data)]
-        if end or len(line) > _MOST_LINE:
+        if end or len(line) > _MAX_LINE:
             self._line = b""
             self._on_line(line, payload)
         else:
@@ -108,7 +108,7 @@ class ChunkDecoder:
         return end or len(data)
 
     def _on_line(self, line: bytes, payload: list[bytes]) -> None:
-        is_whole = line.endswith(b"\n") and len(line) <= _MOST_LINE
+        is_whole = line.endswith(b"\n") and len(line) <= _MAX_LINE
         is_empty = line in (b"\r\n", b"\n")
         self.is_lenient |= not line.endswith(b"\r\n")
         if self._expected is _Expected.SIZE:
@@ -151,18 +151,18 @@ def dechunk(pieces: Iterable[bytes]) -> Iterator[bytes]:
 def _size(line: bytes) -> int | None:
     digits = line.partition(b";")[0].strip()
     significant = digits.lstrip(b"0")
-    if not digits or len(significant) > _MOST_DIGITS or digits.strip(_HEXADECIMAL):
+    if not digits or len(significant) > _MAX_DIGITS or digits.strip(_HEXADECIMAL):
         return None
     return int(digits, 16)
 
 
-MOST_HEAD_BYTES = 256 << 10
+MAX_HEAD_BYTES = 256 << 10
 """Maximum size of a head including interim ones; readers of WARC records accept no longer ones."""
-_MOST_INTERIM = 100
-_MOST_BEFORE_STATUS = 4
+_MAX_INTERIM = 100
+_MAX_BEFORE_STATUS = 4
 _EMPTY_LINE = re.compile(rb"\n\r?\n")
 _WITHOUT_BODY = frozenset({204, 205, 304})
-_MOST_LENGTH = 1 << 63
+_MAX_LENGTH = 1 << 63
 
 
 class ResponseReader:
@@ -257,7 +257,7 @@ class ResponseReader:
             start = _start_of_status(self._held)
             found = _EMPTY_LINE.search(self._held, max(self._searched - 2, 0))
             end = self._searched = found.end() if found else len(self._held)
-            if self._passed + end > MOST_HEAD_BYTES:
+            if self._passed + end > MAX_HEAD_BYTES:
                 raise InvalidResponse("The header has no end.")
             if found is None:
                 return False
@@ -274,7 +274,7 @@ class ResponseReader:
             self._begin_body(head, head_bytes)
             return
         self._interim += 1
-        if self._interim > _MOST_INTERIM:
+        if self._interim > _MAX_INTERIM:
             raise InvalidResponse("There are too many interim responses.")
 
     def _begin_body(self, head: ResponseHead, head_bytes: bytes) -> None:
@@ -305,8 +305,8 @@ def _start_of_status(data: bytearray) -> int:
     Raises:
         InvalidResponse: there is none.
     """
-    start = data[: _MOST_BEFORE_STATUS + 4].lower().find(b"http")
-    if start < 0 and len(data) >= _MOST_BEFORE_STATUS + 4:
+    start = data[: _MAX_BEFORE_STATUS + 4].lower().find(b"http")
+    if start < 0 and len(data) >= _MAX_BEFORE_STATUS + 4:
         raise InvalidResponse("There is no status line.")
     return max(start, 0)
 
@@ -332,5 +332,5 @@ def _content_length(head: ResponseHead) -> int | None:
         raise InvalidResponse("There are several different content lengths.")
     (text,) = given
     is_number = text.isascii() and text.isdigit() and len(text) <= 20
-    length = int(text) if is_number else _MOST_LENGTH
-    return length if length < _MOST_LENGTH else None
+    length = int(text) if is_number else _MAX_LENGTH
+    return length if length < _MAX_LENGTH else None

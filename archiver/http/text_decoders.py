@@ -225,7 +225,7 @@ _CODECS: Final = {
 DOUBLE_BYTE_NAMES: Final = frozenset(_CODECS)
 
 _ESC: Final = 0x1B
-_LONGEST: Final = 3
+_MAX_SEQUENCE: Final = 3
 _REPLACED_ISO_2022_JP: Final = "\ufffd"
 _ASCII: Final = b"(B"
 _ROMAN: Final = b"(J"
@@ -247,7 +247,7 @@ class Iso2022JpDecoder:
     def decode(self, data: bytes, final: bool = False) -> str:
         """Decode more bytes; an incomplete character is held back."""
         data = self._held + data
-        last = len(data) if final else len(data) - _LONGEST + 1
+        last = len(data) if final else len(data) - _MAX_SEQUENCE + 1
         out: list[str] = []
         at = 0
         while at < last:

@@ -113,9 +113,9 @@ def _is_tracker(pair: str, trackers: Sequence[str]) -> bool:
     return bool(name) and any(fnmatchcase(name, each.lower()) for each in trackers)
 
 
-MOST_CHARACTERS = 8192
+MAX_CHARACTERS = 8192
 """Maximum length of a URL: servers reject longer ones, and every index row contains one."""
-MOST_OF_HOST = 253
+MAX_OF_HOST = 253
 """Maximum length of a host name that can be looked up (RFC 1035 §2.3.4)."""
 _HASH_URL = re.compile(r"[0-9a-f]{32}\Z")
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
@@ -139,12 +139,12 @@ def parse_url(given: str) -> str:
         InvalidUrl: it is not an http(s) URL that can be archived; the message gives the reason.
     """
     text = given.strip()
-    if len(text) <= MOST_CHARACTERS and _NORMALISED.fullmatch(text):
+    if len(text) <= MAX_CHARACTERS and _NORMALISED.fullmatch(text):
         return _with_checked_host(text)
     if not text:
         raise InvalidUrl("The address is empty. It must start with https:// or http://.")
-    if len(text) > MOST_CHARACTERS:
-        raise InvalidUrl(TOO_LONG, most=MOST_CHARACTERS)
+    if len(text) > MAX_CHARACTERS:
+        raise InvalidUrl(TOO_LONG, most=MAX_CHARACTERS)
     if _FORBIDDEN.search(text):
         raise InvalidUrl("The address contains characters that are not allowed in addresses.")
     return _serialise(text)
@@ -155,13 +155,13 @@ def join(base: str, reference: str) -> str | None:
 
     A user name and password are removed: they are neither sent nor recorded.
     """
-    if len(reference) > MOST_CHARACTERS:
+    if len(reference) > MAX_CHARACTERS:
         return None
     try:
         url: str = ada_url.join_url(base, reference)
     except ValueError:
         return None
-    if not url.startswith(_KEPT) or len(url) > MOST_CHARACTERS:
+    if not url.startswith(_KEPT) or len(url) > MAX_CHARACTERS:
         return None
     return _without_user(url).partition("#")[0]
 
@@ -236,14 +236,14 @@ def _serialise(text: str) -> str:
             "Remove the part before the @."
         )
     url: str = href.partition("#")[0]
-    if len(url) > MOST_CHARACTERS:
-        raise InvalidUrl(TOO_LONG, most=MOST_CHARACTERS)
+    if len(url) > MAX_CHARACTERS:
+        raise InvalidUrl(TOO_LONG, most=MAX_CHARACTERS)
     return _with_checked_host(url)
 
 
 def _with_checked_host(url: str) -> str:
     """Return a serialised URL after checking that its host name can be looked up."""
-    if len(url) > MOST_OF_HOST and len(host(url).partition(":")[0]) > MOST_OF_HOST:
+    if len(url) > MAX_OF_HOST and len(host(url).partition(":")[0]) > MAX_OF_HOST:
         raise InvalidUrl("This is not a valid address.")
     return url
 

@@ -17,11 +17,11 @@ from typing import Any
 
 from archiver.model.feed import feed_of
 
-MOST = 256 << 10
+MAX_SOURCE_RECORD = 256 << 10
 """Maximum characters of an entry's source record, over all files."""
-MOST_OF_ONE = 64 << 10
+MAX_SOURCE_LINE = 64 << 10
 """Maximum characters of one line of a source record."""
-_MOST_TEXT = 2000
+_MAX_TEXT = 2000
 """Characters to which long texts are cut if a line would be too long."""
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str)
 _CUT = " […]"
@@ -34,10 +34,10 @@ def write_source_record(fields: Mapping[str, Any]) -> str:
     if not kept:
         return ""
     line = _dump(kept)
-    if len(line) <= MOST_OF_ONE:
+    if len(line) <= MAX_SOURCE_LINE:
         return line
     line = _dump({name: _truncated(value) for name, value in kept.items()})
-    return line if len(line) <= MOST_OF_ONE else _dump({"left out": [*kept][:100]})
+    return line if len(line) <= MAX_SOURCE_LINE else _dump({"left out": [*kept][:100]})
 
 
 def merged_source_records(first: str, second: str) -> str:
@@ -45,7 +45,7 @@ def merged_source_records(first: str, second: str) -> str:
     if not second or second == first:
         return first
     lines = first.split("\n") if first else []
-    known, room = {*lines}, MOST - len(first)
+    known, room = {*lines}, MAX_SOURCE_RECORD - len(first)
     for line in second.split("\n"):
         if line not in known and len(line) < room:
             known.add(line)
@@ -56,7 +56,7 @@ def merged_source_records(first: str, second: str) -> str:
 
 def bounded_source_record(record: str) -> str:
     """Truncate an untrusted source record to whole lines within the size limit."""
-    return record if len(record) <= MOST else merged_source_records("", record)
+    return record if len(record) <= MAX_SOURCE_RECORD else merged_source_records("", record)
 
 
 def read_source_record(record: str) -> list[dict[str, Any]]:
@@ -95,9 +95,9 @@ def _dumped(fields: Mapping[str, Any]) -> str:
 
 def _truncated(value: Any) -> Any:
     text = value if isinstance(value, str) else _dump({"": value})[4:-1]
-    if len(text) <= _MOST_TEXT:
+    if len(text) <= _MAX_TEXT:
         return value
-    return text[:_MOST_TEXT] + _CUT
+    return text[:_MAX_TEXT] + _CUT
 
 
 BETWEEN = "\n\n"
@@ -133,9 +133,9 @@ def new_paragraphs(known: list[str], note: str) -> list[str]:
     return [each for name, each in kept.items() if name not in there]
 
 
-MOST_HIGHLIGHTS = 500
+MAX_HIGHLIGHTS = 500
 """Maximum highlights of one entry."""
-MOST_QUOTE, MOST_REMARK = 5_000, 10_000
+MAX_QUOTE, MAX_REMARK = 5_000, 10_000
 """Maximum characters of one quote and one note."""
 
 

@@ -11,10 +11,10 @@ from datetime import datetime
 from itertools import chain, count, groupby
 from operator import itemgetter
 
-MOST_DEPTH = 64
-MOST_NAME = 200
+MAX_DEPTH = 64
+MAX_NAME = 200
 """Maximum characters of a folder's name."""
-MOST_REMEMBERED = 1_000
+MAX_REMEMBERED = 1_000
 _SPECIAL = re.compile(r"([\\/])")
 _NAME = re.compile(r"(?:[^\\/]|\\.?)+")
 _ESCAPED = re.compile(r"\\(.)")
@@ -26,9 +26,9 @@ def folder_path(names: Iterable[str]) -> str:
     >>> folder_path(["Recipes", "Soups/Stews"])
     'Recipes/Soups\\/Stews'
     """
-    tidy = (" ".join(name.split())[:MOST_NAME] for name in names)
+    tidy = (" ".join(name.split())[:MAX_NAME] for name in names)
     some = [_SPECIAL.sub(r"\\\1", name) for name in tidy if name]
-    return "/".join(some[:MOST_DEPTH])
+    return "/".join(some[:MAX_DEPTH])
 
 
 def folder_names(path: str) -> tuple[str, ...]:
@@ -47,7 +47,7 @@ def tidy_path(path: str) -> str:
 
 def is_short(paths: Sequence[str]) -> bool:
     """Return whether results for these paths are small enough to cache: thousands take a few MB."""
-    return sum(map(len, paths)) + len(paths) <= MOST_REMEMBERED
+    return sum(map(len, paths)) + len(paths) <= MAX_REMEMBERED
 
 
 def folders_above(path: str) -> tuple[str, ...]:
@@ -60,11 +60,11 @@ def folders_above(path: str) -> tuple[str, ...]:
     return tuple(folder_path(names[:depth]) for depth in range(1, len(names)))
 
 
-MOST_PLACE = 1 << 61
+MAX_PLACE = 1 << 61
 """Largest sort key in a list, so that entries can still be appended."""
-MOST_LISTS = 5_000
+MAX_LISTS = 5_000
 """Lists that are shown and sorted; entries in further lists are stored as well."""
-MOST_PATHS = 1 << 20
+MAX_PATHS = 1 << 20
 """Maximum characters of all list paths in a file, including parents."""
 _QUOTES = dict.fromkeys(map(ord, '"\u201c\u201d\u201e\u00ab\u00bb'))
 
@@ -168,7 +168,7 @@ def beside(path: str, taken: Collection[str]) -> str:
     """
     *outer, name = folder_names(path)
     marks = chain([" (search)"], (f" (search {n})" for n in count(2)))
-    paths = (folder_path((*outer, name[: MOST_NAME - len(mark)] + mark)) for mark in marks)
+    paths = (folder_path((*outer, name[: MAX_NAME - len(mark)] + mark)) for mark in marks)
     return next(each for each in paths if each not in taken)
 
 
@@ -193,12 +193,12 @@ def with_more(
     found = {each.path: each for each in with_parents(known)}
     first = {each.path: each for each in given}
     left_out: list[EntryList] = []
-    room = MOST_PATHS
+    room = MAX_PATHS
     for path, each in first.items():
         around = (first.get(outer, EntryList(outer)) for outer in folders_above(path))
         fresh = [one for one in (*around, each) if one.path not in found]
         length = sum(len(one.path) for one in fresh)
-        if len(found) + len(fresh) > MOST_LISTS or length > room:
+        if len(found) + len(fresh) > MAX_LISTS or length > room:
             left_out.append(each)
         else:
             found |= {one.path: one for one in fresh}

@@ -65,7 +65,7 @@ class Taken:
     queued: int = 0
 
 
-MOST_GIVEN = 10_000
+MAX_GIVEN = 10_000
 """Maximum characters of a submitted URL in a receipt."""
 
 

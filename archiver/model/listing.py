@@ -123,7 +123,7 @@ def kind_of(media_type: str, word_count: int) -> Kind:
     return Kind.FILE
 
 
-MOST_EARLIER = 8
+MAX_EARLIER = 8
 """Earlier snapshots that are searchable besides the newest."""
 
 

@@ -14,7 +14,7 @@ EXTRACTOR_VERSION = "21"
 Since version 10 words exclude symbols and language names, and all authors are listed. Since version
 20 the article's head is separate from its text.
 """
-MOST_DIGITS = 10
+MAX_DIGITS = 10
 """Maximum digits of an extractor version."""
 UNREAD = ""
 """Extractor of a snapshot whose article is not extracted yet."""
@@ -31,7 +31,7 @@ def supersedes(extractor: str, other: str) -> bool:
 def _rank(extractor: str) -> int:
     if extractor == UNREAD:
         return -1
-    is_version = extractor.isascii() and extractor.isdecimal() and len(extractor) < MOST_DIGITS
+    is_version = extractor.isascii() and extractor.isdecimal() and len(extractor) < MAX_DIGITS
     return int(extractor) if is_version else 0
 
 

@@ -28,8 +28,8 @@ BLOCKS = frozenset(
 
 LEAST_LINE = 40
 """Characters below which a line is taken for a heading, a date or a name."""
-MOST_BEGINNING = 240
-_MOST_CUT = 40
+MAX_BEGINNING = 240
+_MAX_CUT = 40
 """Maximum characters of a word; longer ones, as in writing without spaces, are cut."""
 
 
@@ -52,9 +52,9 @@ def beginning(text: str) -> str:
     for line in text.splitlines():
         if len(line) >= LEAST_LINE:
             begun = f"{begun} {line}".lstrip()
-        if len(begun) > MOST_BEGINNING:
-            cut = begun.rfind(" ", MOST_BEGINNING - _MOST_CUT, MOST_BEGINNING)
-            return begun[: cut if cut >= 0 else MOST_BEGINNING] + "…"
+        if len(begun) > MAX_BEGINNING:
+            cut = begun.rfind(" ", MAX_BEGINNING - _MAX_CUT, MAX_BEGINNING)
+            return begun[: cut if cut >= 0 else MAX_BEGINNING] + "…"
     return begun
 
 
@@ -96,8 +96,8 @@ def _as_tex(formula: re.Match[str]) -> str:
     return f"{sign}{source[1].strip()}{sign}"
 
 
-MOST_CHARACTERS = 8 << 20
-MOST_PLAIN_CHARACTERS = 2 << 20
+MAX_CHARACTERS = 8 << 20
+MAX_PLAIN_CHARACTERS = 2 << 20
 """Maximum characters of a plain text in its article and search document.
 
 The file is stored whole.
@@ -106,7 +106,7 @@ The file is stored whole.
 
 def text_article(text: str, title: str) -> Article:
     """Return the article of a plain text."""
-    text = text[:MOST_PLAIN_CHARACTERS].replace("\0", "")
+    text = text[:MAX_PLAIN_CHARACTERS].replace("\0", "")
     body = f"<pre>{escape(text)}</pre>" if text.strip() else ""
     return Article(PageMetadata(title=title), body, tidy_lines(text))
 

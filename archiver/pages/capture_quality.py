@@ -62,7 +62,7 @@ _GONE: Final = frozenset({404, 410})
 _GONE_COUNTS: Final = 0.25
 _USUAL_AREA: Final = 60_000
 """Assumed image area in CSS pixels if the markup gives no size."""
-_LEAST_SIZE, _MOST_SIZE = 0.02, 6.0
+_LEAST_SIZE, _MAX_SIZE = 0.02, 6.0
 """Bounds of the size factor relative to the usual area."""
 
 _LEAVES: Final = {
@@ -167,7 +167,7 @@ def _size(outcome: RequisiteOutcome) -> float:
     """Return the area of a requisite relative to the usual one."""
     if not outcome.area:
         return 1.0
-    return min(max(outcome.area / _USUAL_AREA, _LEAST_SIZE), _MOST_SIZE)
+    return min(max(outcome.area / _USUAL_AREA, _LEAST_SIZE), _MAX_SIZE)
 
 
 def _blame(outcome: RequisiteOutcome) -> float:

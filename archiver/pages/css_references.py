@@ -89,7 +89,7 @@ def _is_surrogate(point: int) -> bool:
     return "\ud800" <= chr(point) <= "\udfff"
 
 
-_MOST_NESTED: Final = 1024
+_MAX_NESTED: Final = 1024
 _CLOSING: Final = {"(": ")", "[": "]", "{": "}"}
 _SET: Final = "set"
 _FACE: Final = "face"
@@ -139,7 +139,7 @@ class Nesting:
             self._close(bracket)
 
     def _push(self, bracket: str) -> None:
-        if len(self._open) < _MOST_NESTED:
+        if len(self._open) < _MAX_NESTED:
             self._open.append(bracket)
             self.in_face = self.in_face or bracket is _FACE
 
@@ -151,17 +151,17 @@ class Nesting:
 Lead = Callable[[str, Use], str | None]
 """Callback: given a reference and its use, return its replacement, or None to keep it."""
 
-MOST_HELD: Final = 64 << 10
+MAX_HELD: Final = 64 << 10
 """Maximum source characters of one URL: each of its 8,192 characters may be an escape of 8."""
 
 BLANK: Final = "data:,"
 """Replacement of a URL that must not remain."""
 
-_LONGEST_NAME = 256
+_MAX_NAME = 256
 _STRING_FUNCTIONS = frozenset({"image-set", "-webkit-image-set", "image", "src"})
 _NAME_CUTS = ("", "\\")
 _STRING_CUTS = ("", "\\", "\\\r")
-_LONGEST_CUT = 2
+_MAX_CUT = 2
 _PRELUDE_ENDS = frozenset(";{}")
 _COMMENT_MARK = "<!--"
 _BRACKETS = frozenset("()[]{};")
@@ -280,7 +280,7 @@ class CssReferences:
         is_keyword, is_hash = self._text[at] == "@", self._text[at] == "#"
         start = at + (is_keyword or is_hash)
         end = end_of(IDENT, self._text, start)
-        is_short = end - start <= _LONGEST_NAME
+        is_short = end - start <= _MAX_NAME
         if self._is_cut(end):
             return None if is_short else self._long_name(at, end)
         name = decode_escapes(self._text[start:end]).lower() if is_short else ""
@@ -300,7 +300,7 @@ class CssReferences:
 
     def _rest_is(self, end: int, cuts: tuple[str, ...]) -> bool:
         """Return whether the text ends here, or in an escape that begins here."""
-        return len(self._text) - end <= _LONGEST_CUT and self._text[end:] in cuts
+        return len(self._text) - end <= _MAX_CUT and self._text[end:] in cuts
 
     def _long_name(self, at: int, end: int) -> int:
         self._import = False
@@ -349,7 +349,7 @@ class CssReferences:
         self._end = ")"
         body = end_of(BODIES[")"], text, at)
         end = end_of(SPACE, text, body)
-        if end - at > MOST_HELD:
+        if end - at > MAX_HELD:
             return self._too_long(at, end)
         if self._is_cut(end):
             return None
@@ -363,7 +363,7 @@ class CssReferences:
         """Process a string that is a URL, after its opening quote."""
         text = self._text
         end = end_of(BODIES[self._end], text, at)
-        if end - at > MOST_HELD:
+        if end - at > MAX_HELD:
             return self._too_long(at, end)
         is_cut = self._rest_is(end, _STRING_CUTS)
         if is_cut and not self._final:
@@ -389,7 +389,7 @@ class CssReferences:
 
     def _too_long(self, at: int, end: int) -> int:
         """Pass a long ``data:`` URL through; blank any other, which is longer than allowed."""
-        start = decode_escapes(self._text[at : at + _LONGEST_NAME]).lstrip().lower()
+        start = decode_escapes(self._text[at : at + _MAX_NAME]).lstrip().lower()
         if start.startswith("data:"):
             return self._pass(at, end)
         self._import = False

@@ -10,11 +10,11 @@ from archiver.model.annotation import Highlight
 
 CONTEXT = 48
 """Characters kept before and after a quotation."""
-MOST_TEXT = 400_000
+MAX_TEXT = 400_000
 """Maximum characters of a text for fuzzy matching."""
-MOST_ALIKE = 40
+MAX_ALIKE = 40
 """Maximum highlights of one article for fuzzy matching."""
-MOST_PLACES = 200
+MAX_PLACES = 200
 LEAST_LIKENESS = 78.0
 """Minimum similarity in percent for a passage to match a highlight."""
 _EDGE = 120
@@ -31,7 +31,7 @@ def anchor(text: str, highlights: Sequence[Highlight]) -> list[tuple[int, int] |
     Candidates by preference: the same words at the same place, then the same words with the most
     similar context, then similar words.
     """
-    left = MOST_ALIKE if len(text) <= MOST_TEXT else 0
+    left = MAX_ALIKE if len(text) <= MAX_TEXT else 0
     found: list[tuple[int, int] | None] = []
     for each in highlights:
         place = _same(text, each)
@@ -56,7 +56,7 @@ def look_up(text: str, words: str) -> tuple[int, int] | None:
     found = pattern.search(text)
     if found:
         return found.span()
-    return _most_similar(text, words) if len(text) <= MOST_TEXT else None
+    return _most_similar(text, words) if len(text) <= MAX_TEXT else None
 
 
 def _same(text: str, highlight: Highlight) -> tuple[int, int] | None:
@@ -67,7 +67,7 @@ def _same(text: str, highlight: Highlight) -> tuple[int, int] | None:
         return start, start + len(quote)
     places: list[int] = []
     at = text.find(quote)
-    while at >= 0 and len(places) < MOST_PLACES:
+    while at >= 0 and len(places) < MAX_PLACES:
         places.append(at)
         at = text.find(quote, at + 1)
     if not places:

@@ -14,9 +14,9 @@ from archiver.model.rendering import RenditionKind
 from archiver.pages.metadata import Stated
 from archiver.pages.reference_attributes import clean_reference
 
-MOST_ICONS: Final = 4
-MOST_COVERS: Final = 2
-MOST_LINKS: Final = 50
+MAX_ICONS: Final = 4
+MAX_COVERS: Final = 2
+MAX_LINKS: Final = 50
 WANTED: Final = 48
 """Minimum side in pixels of a sharp icon; larger ones are scaled down."""
 _DRAWN: Final = WANTED + 1
@@ -40,12 +40,12 @@ def find_icons(tree: LexborHTMLParser, url: str, base: str) -> tuple[str, ...]:
         url: the URL of the page.
         base: the base URL of its references.
     """
-    links = [each for each in tree.css("link[rel*='icon' i][href]")[:MOST_LINKS] if _is_icon(each)]
+    links = [each for each in tree.css("link[rel*='icon' i][href]")[:MAX_LINKS] if _is_icon(each)]
     if not links:
         guess = join(url, "/favicon.ico")
         return (guess,) if guess and guess.startswith(("http:", "https:")) else ()
     links.sort(key=_sort_key)
-    return _resolved([each.attributes["href"] or "" for each in links], base)[:MOST_ICONS]
+    return _resolved([each.attributes["href"] or "" for each in links], base)[:MAX_ICONS]
 
 
 def find_covers(stated: Stated, base: str) -> tuple[str, ...]:
@@ -54,7 +54,7 @@ def find_covers(stated: Stated, base: str) -> tuple[str, ...]:
     given = [meta[name] for name in _COVERS if name in meta]
     given += _addresses(stated.data.get("image"))
     given += [meta[name] for name in _FURTHER if name in meta]
-    return _resolved(given, base)[:MOST_COVERS]
+    return _resolved(given, base)[:MAX_COVERS]
 
 
 def _is_icon(link: LexborNode) -> bool:
@@ -83,7 +83,7 @@ def _size(link: LexborNode) -> int:
 def _addresses(image: Any) -> list[str]:
     """Return the URLs of a JSON-LD ``image``: a text, an object, or several of them."""
     if isinstance(image, list):
-        return [each for one in image[:MOST_COVERS] for each in _addresses(one)]
+        return [each for one in image[:MAX_COVERS] for each in _addresses(one)]
     found = (image.get("url") or image.get("contentUrl")) if isinstance(image, dict) else image
     return [found] if isinstance(found, str) else []
 

@@ -3,7 +3,7 @@
 SVG is displayed as an image and served with a restrictive policy; cleaning also protects exported
 copies.
 
-Only web image formats are read. Images that declare more than ``MOST_PIXELS`` are not decoded.
+Only web image formats are read. Images that declare more than ``MAX_PIXELS`` are not decoded.
 """
 
 import re
@@ -18,10 +18,10 @@ from PIL import Image, ImageOps
 
 from archiver.model.rendering import NewRendition, RenditionKind
 from archiver.pages.icon_candidates import LEAST
-from archiver.pages.worker_messages import MOST_PICTURE_BYTES
+from archiver.pages.worker_messages import MAX_PICTURE_BYTES
 
-MOST_DRAWING: Final = 32 << 10
-MOST_DRAWN: Final = 5_000
+MAX_DRAWING: Final = 32 << 10
+MAX_DRAWN: Final = 5_000
 """Maximum number of rendered elements, counting repeated references: a few lines can expand to a
 billion.
 """
@@ -47,7 +47,7 @@ _ANY: Final = ""
 
 def harmless(content: bytes) -> bytes | None:
     """Return an SVG without scripts, links and external content; None if it is not a usable SVG."""
-    if len(content) > MOST_DRAWING:
+    if len(content) > MAX_DRAWING:
         return None
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True
@@ -62,7 +62,7 @@ def harmless(content: bytes) -> bytes | None:
     for element in [*root.iter()]:
         _clean(element)
     packed: bytes = etree.tostring(root)
-    return packed if len(packed) <= MOST_DRAWING and _is_cheap(root) else None
+    return packed if len(packed) <= MAX_DRAWING and _is_cheap(root) else None
 
 
 def _clean(element: etree._Element) -> None:
@@ -84,7 +84,7 @@ def _is_cheap(root: etree._Element) -> bool:
     named = {str(name): each for each in root.iter() if (name := each.get("id"))}
     styled = _style_references(root)
     waiting, drawn = [root], 0
-    while waiting and drawn <= MOST_DRAWN:
+    while waiting and drawn <= MAX_DRAWN:
         element = waiting.pop()
         drawn += 1
         waiting += element
@@ -111,24 +111,24 @@ def _style_references(root: etree._Element) -> dict[str, list[str]]:
     return found
 
 
-MOST_PIXELS: Final = 50_000_000
+MAX_PIXELS: Final = 50_000_000
 COVER_SIDE: Final = 480
 ICON_SIDE: Final = 64
-MOST_ICON_PIXELS: Final = 4_200_000
+MAX_ICON_PIXELS: Final = 4_200_000
 """Maximum pixels of an icon: 2,048 on a side is larger than any real icon."""
-MOST_SCANS: Final = 50
+MAX_SCANS: Final = 50
 """Maximum scans of a JPEG: each costs a pass over all pixels; ten are usual."""
 _SCAN: Final = b"\xff\xda"
-MOST_STRETCH: Final = 5
+MAX_STRETCH: Final = 5
 """Maximum aspect ratio; more elongated images are rules or banners."""
 _FORMATS: Final = ("PNG", "JPEG", "GIF", "WEBP", "ICO", "BMP", "AVIF")
-Image.MAX_IMAGE_PIXELS = MOST_PIXELS
+Image.MAX_IMAGE_PIXELS = MAX_PIXELS
 warnings.simplefilter("error", Image.DecompressionBombWarning)
 
 
 def draw(kind: RenditionKind, content: bytes) -> NewRendition | None:
     """Create an icon or thumbnail; return None if the image is not worth displaying."""
-    if len(content) > MOST_PICTURE_BYTES or _has_many_scans(content):
+    if len(content) > MAX_PICTURE_BYTES or _has_many_scans(content):
         return None
     if kind is RenditionKind.ICON and _is_drawing(content):
         drawing = harmless(content)
@@ -147,7 +147,7 @@ def _is_drawing(content: bytes) -> bool:
 
 def _has_many_scans(content: bytes) -> bool:
     """Return whether a JPEG has too many scans (ITU T.81 §B.1.1.5: no such marker within data)."""
-    return content.startswith(b"\xff\xd8") and content.count(_SCAN) > MOST_SCANS
+    return content.startswith(b"\xff\xd8") and content.count(_SCAN) > MAX_SCANS
 
 
 def _cover(content: bytes) -> bytes | None:
@@ -165,10 +165,10 @@ def _cover(content: bytes) -> bytes | None:
 def _icon(content: bytes) -> bytes | None:
     with Image.open(BytesIO(content), formats=_FORMATS) as image:
         least = LEAST[RenditionKind.ICON][0]
-        if min(image.size) < least or image.size[0] * image.size[1] > MOST_ICON_PIXELS:
+        if min(image.size) < least or image.size[0] * image.size[1] > MAX_ICON_PIXELS:
             return None
         image.load()  # an ICO's real size is known only after loading
-        if image.size[0] * image.size[1] > MOST_ICON_PIXELS:
+        if image.size[0] * image.size[1] > MAX_ICON_PIXELS:
             return None
         small = image.convert("RGBA")
         small.thumbnail((ICON_SIDE, ICON_SIDE))
@@ -178,8 +178,8 @@ def _icon(content: bytes) -> bytes | None:
 def _is_worth(wide: int, high: int) -> bool:
     least = LEAST[RenditionKind.COVER]
     is_large = wide >= least[0] and high >= least[1]
-    is_even = max(wide, high) <= MOST_STRETCH * min(wide, high)
-    return is_large and is_even and wide * high <= MOST_PIXELS
+    is_even = max(wide, high) <= MAX_STRETCH * min(wide, high)
+    return is_large and is_even and wide * high <= MAX_PIXELS
 
 
 def _flat(image: Image.Image) -> Image.Image:

@@ -22,15 +22,15 @@ from archiver.http.urls import escape_bytes, join
 from archiver.model.page import PageMetadata
 from archiver.pages.parsing import base_of
 from archiver.pages.reference_attributes import clean_reference
-from archiver.pages.reference_values import LONGEST_LINK_HEADER
+from archiver.pages.reference_values import MAX_LINK_HEADER
 
-MOST_LINKS: Final = 20
+MAX_LINKS: Final = 20
 _LINKS: Final = "head link[rel~='canonical' i][href]"
 
 
 def canonical_of(tree: LexborHTMLParser, url: str) -> str:
     """Return the canonical URL of a parsed page, absolute; empty if it is missing or the same."""
-    links = tree.css(_LINKS)[:MOST_LINKS]
+    links = tree.css(_LINKS)[:MAX_LINKS]
     if not links:
         return ""
     return _only([each.attributes["href"] or "" for each in links], base_of(tree, url), url)
@@ -43,11 +43,11 @@ def canonical_in_header(link_header: str, url: str) -> str:
         link_header: their values joined with commas, decoded as latin-1.
         url: the URL of the response.
     """
-    links = link_values(link_header[:LONGEST_LINK_HEADER])
+    links = link_values(link_header[:MAX_LINK_HEADER])
     named = [
         at for at, parameters in links if "canonical" in parameters.get("rel", "").lower().split()
     ]
-    return _only(map(escape_bytes, named[:MOST_LINKS]), url, url)
+    return _only(map(escape_bytes, named[:MAX_LINKS]), url, url)
 
 
 def _only(references: Iterable[str], base: str, url: str) -> str:
@@ -66,7 +66,7 @@ def _is_root(url: str) -> bool:
 
 EARLIEST: Final = 1900
 LATEST: Final = 2100
-LONGEST_DATE: Final = 80
+MAX_DATE: Final = 80
 _MONTHS = (
     "january february march april may june july august september october november december"
 ).split()
@@ -106,7 +106,7 @@ _OF_DATES = re.compile(
 def read_dateline(lines: Iterable[str]) -> str:
     """Return the first line that is only a date, as ISO 8601; empty if there is none."""
     for line in lines:
-        said = _LEADING.sub("", line.strip(), count=1) if len(line) <= LONGEST_DATE else ""
+        said = _LEADING.sub("", line.strip(), count=1) if len(line) <= MAX_DATE else ""
         if said and all(map(_OF_DATES.fullmatch, _WORDS.findall(said))):
             found = to_iso(said)
             if found and int(found[:4]) >= FIRST_ONLINE:
@@ -121,7 +121,7 @@ def to_iso(text: str) -> str:
         ``2019-05-04`` or ``2019-05-04T12:30:00+02:00``; empty for invalid, absurd (before 1900 or
             from 2100 on) and ambiguous dates (order of day and month).
     """
-    given = text.strip()[:LONGEST_DATE]
+    given = text.strip()[:MAX_DATE]
     if found := _ISO.match(given):
         return _from_iso(found)
     for pattern in (_NUMBERS, _MONTH_FIRST, _DAY_FIRST, _BY_CLOCK):
@@ -171,12 +171,12 @@ def _day(year: int, month: int, day: int) -> str:
         return ""
 
 
-MOST_CHARACTERS = 1000
-MOST_JSON = 512 << 10
-MOST_LEVELS = 60
+MAX_CHARACTERS = 1000
+MAX_JSON = 512 << 10
+MAX_LEVELS = 60
 """Maximum nesting of JSON-LD."""
-LONGEST_NAME = 100
-MOST_AUTHORS = 10
+MAX_NAME = 100
+MAX_AUTHORS = 10
 _SPACES = re.compile(r"\s+")
 _SEPARATORS = re.compile(r"\s+[|\-\u2013\u2014\u00bb\u00b7/:]\s+")
 _TITLES = ("dc:title", "dcterms:title", "og:title", "twitter:title", "dc.title", "parsely-title")
@@ -215,7 +215,7 @@ _FRAME = re.compile(
     r"\A\s*(?:<!\[CDATA\[|/\*.{0,40}?\*/|//[^\n]{0,80}\n)\s*|\s*\]\]>\s*\Z", re.DOTALL
 )
 _REFERENCE = re.compile(r"&(?:#[0-9]{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,30});", re.IGNORECASE)
-_MOST_TITLES = 200
+_MAX_TITLES = 200
 _ADDRESS = re.compile(r"(?:https?://|www\.)\S+|[\w-]+(?:\.[\w-]+)+/\S*", re.IGNORECASE)
 _SIGNS_BEHIND = re.compile(r"[\W_]+\Z")
 _BY = re.compile(r"\A(?:written\s+)?by:?\s+", re.IGNORECASE)
@@ -284,7 +284,7 @@ def _decoded(text: str) -> str:
 
 def document_title(tree: LexborHTMLParser) -> str:
     """Return the text of a page's ``title``, on one line; drawings have titles of their own."""
-    titles = (each for each in tree.css("title")[:_MOST_TITLES] if not _is_drawn(each))
+    titles = (each for each in tree.css("title")[:_MAX_TITLES] if not _is_drawn(each))
     return next((_clean(each.text() or "") for each in titles), "")
 
 
@@ -342,7 +342,7 @@ def _json_ld_of(tree: LexborHTMLParser) -> dict[str, Any]:
 
 def parse_json_ld(text: str) -> Any:
     """Parse JSON in a script; None if it is malformed, too long or nested too deep."""
-    if len(text) > MOST_JSON:
+    if len(text) > MAX_JSON:
         return None
     try:
         parsed = json.loads(_FRAME.sub("", text), strict=False)
@@ -354,7 +354,7 @@ def parse_json_ld(text: str) -> Any:
 def _is_shallow(parsed: Any) -> bool:
     """Return whether the nesting is shallow enough for recursive functions."""
     level = [parsed]
-    for _ in range(MOST_LEVELS):
+    for _ in range(MAX_LEVELS):
         level = [inner for each in level for inner in _inside(each)]
         if not level:
             return True
@@ -411,26 +411,26 @@ def _author(tree: LexborHTMLParser, meta: dict[str, str]) -> str:
     name = next((each for each in _AUTHORS if each in meta), "")
     if not name or meta[name].startswith(("http://", "https://")):
         return ""
-    nodes = tree.css(f'meta[name="{name}" i], meta[property="{name}" i]')[:MOST_AUTHORS]
+    nodes = tree.css(f'meta[name="{name}" i], meta[property="{name}" i]')[:MAX_AUTHORS]
     names = [node.attributes.get("content") or "" for node in nodes]
     names = [_person(each) for each in names if not each.startswith(("http://", "https://"))]
     authors = [*dict.fromkeys(filter(None, names))] or [_person(meta[name])]
     between = "; " if any("," in each for each in authors) else ", "
-    return between.join(authors)[:MOST_CHARACTERS]
+    return between.join(authors)[:MAX_CHARACTERS]
 
 
 def _marked_author(tree: LexborHTMLParser) -> str:
     for selector in _NAMES:
         for element in tree.css(selector)[:3]:
             name = _person(element.text() or "")
-            if 0 < len(name) <= LONGEST_NAME:
+            if 0 < len(name) <= MAX_NAME:
                 return name
     return ""
 
 
 def _person(text: str) -> str:
     """Return a person's name without the words around it in a byline."""
-    first = _BY.sub("", text.strip()[:MOST_CHARACTERS])
+    first = _BY.sub("", text.strip()[:MAX_CHARACTERS])
     return _clean(_BEHIND_NAME.sub("", first))
 
 
@@ -457,7 +457,7 @@ def _first(meta: dict[str, str], names: tuple[str, ...]) -> str:
 
 def _name(value: Any) -> str:
     if isinstance(value, list):
-        return ", ".join(filter(None, map(_name, value[:10])))[:MOST_CHARACTERS]
+        return ", ".join(filter(None, map(_name, value[:10])))[:MAX_CHARACTERS]
     return _text(value.get("name")) if isinstance(value, dict) else _text(value)
 
 
@@ -466,4 +466,4 @@ def _text(value: Any) -> str:
 
 
 def _clean(text: str) -> str:
-    return well_formed(_SPACES.sub(" ", text).strip()[:MOST_CHARACTERS])
+    return well_formed(_SPACES.sub(" ", text).strip()[:MAX_CHARACTERS])

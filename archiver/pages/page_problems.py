@@ -19,7 +19,7 @@ from archiver.pages.metadata import document_title
 
 LEAST_CHARACTERS: Final = 200
 """Characters of text that make a page usable without its scripts."""
-MOST_COUNTED: Final = 600
+MAX_COUNTED: Final = 600
 _PLACEHOLDER = 40
 """Maximum characters of a placeholder such as ``Loading…``."""
 _NEXT_TO_NOTHING = 16
@@ -73,13 +73,13 @@ def needs_browser(tree: LexborHTMLParser, source_length: int, read: int) -> bool
 
 
 def readable_characters(tree: LexborHTMLParser) -> int:
-    """Return the number of visible characters without spaces, up to ``MOST_COUNTED``."""
+    """Return the number of visible characters without spaces, up to ``MAX_COUNTED``."""
     return len(readable_start(tree))
 
 
 def readable_start(tree: LexborHTMLParser) -> str:
-    """Return the first ``MOST_COUNTED`` visible characters without spaces."""
-    return _start_of(tree.body, MOST_COUNTED) if tree.body else ""
+    """Return the first ``MAX_COUNTED`` visible characters without spaces."""
+    return _start_of(tree.body, MAX_COUNTED) if tree.body else ""
 
 
 def _start_of(root: LexborNode, most: int) -> str:
@@ -152,9 +152,9 @@ def _asks_for_scripts(tree: LexborHTMLParser) -> bool:
     )
 
 
-_MOST_SEARCHED: Final = 128 << 10
+_MAX_SEARCHED: Final = 128 << 10
 """Characters of the source that are searched: error pages and walls are short."""
-_MOST_PATTERNS = 256
+_MAX_PATTERNS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,10 +181,10 @@ def marked_by(marks: Iterable[Mark], tree: LexborHTMLParser, source: str, text: 
         text: the start of its text, from ``readable_start``; marks are ignored on pages with more
             text.
     """
-    if len(text) >= MOST_COUNTED:
+    if len(text) >= MAX_COUNTED:
         return ""
     title = document_title(tree)
-    start = source[:_MOST_SEARCHED]
+    start = source[:_MAX_SEARCHED]
     for each in marks:
         if each.title and not _compiled(each.title).search(title):
             continue
@@ -194,7 +194,7 @@ def marked_by(marks: Iterable[Mark], tree: LexborHTMLParser, source: str, text: 
     return ""
 
 
-@lru_cache(_MOST_PATTERNS)
+@lru_cache(_MAX_PATTERNS)
 def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
 
@@ -221,7 +221,7 @@ def is_error(title: str, text: str) -> bool:
         text: the start of its text, from ``readable_start``; a page with much text is not an error
             page, regardless of its title.
     """
-    return len(text) < MOST_COUNTED and _ERROR_TITLE.search(title) is not None
+    return len(text) < MAX_COUNTED and _ERROR_TITLE.search(title) is not None
 
 
 _SELLERS = r"hugedomains\.com|afternic\.com|\bdan\.com|sedo\.com|undeveloped\.com|efty\.com"

@@ -2,7 +2,7 @@
 
 HTML parsers compare each attribute with all earlier ones, so the number of attributes per tag is
 limited first. Text that only looks like a tag, as in a script, is limited too: no parser in any
-state can find a tag with many more than ``MOST_ATTRIBUTES``.
+state can find a tag with many more than ``MAX_ATTRIBUTES``.
 
 Deep nesting costs time quadratic in the depth. An unclosed formatting element is reconstructed in
 every following block (HTML §13.2.4.3), so that a few kilobytes can grow to gigabytes.
@@ -69,21 +69,21 @@ def is_valid_value(tag: str, name: str, value: str) -> bool:
     return allowed is None or allowed.fullmatch(value) is not None
 
 
-MOST_ATTRIBUTES: Final = 128
+MAX_ATTRIBUTES: Final = 128
 """Maximum number of attributes: far more than any real element has."""
 
-MOST_MERGED: Final = 64
+MAX_MERGED: Final = 64
 """Maximum number of ``<html>`` and ``<body>`` tags whose attributes are merged."""
 
-_MOST_ROUNDS = 8
+_MAX_ROUNDS = 8
 _SPACE = r"\t\n\f\r "
 _RUN = rf"[^{_SPACE}/>]"
 _VALUE = rf"""(?:"[^"]*+"|'[^']*+'|[^{_SPACE}>"'][^{_SPACE}>]*+)"""
 _ATTRIBUTE = rf"(?>[{_SPACE}/]*+{_RUN}[^{_SPACE}/>=]*+(?:[{_SPACE}]*+=[{_SPACE}]*+{_VALUE})?)"
 _TAG = rf"<[a-zA-Z/]{_RUN}*+"
 _FEW_ATTRIBUTES = re.compile(
-    rf"(?>(?:[^<]++|<[a-zA-Z/][^<>\"']{{0,{MOST_ATTRIBUTES}}}+>|<(?![a-zA-Z/])|"
-    rf"(?!{_TAG}{_ATTRIBUTE}{{{MOST_ATTRIBUTES + 1}}}){_TAG})*)"
+    rf"(?>(?:[^<]++|<[a-zA-Z/][^<>\"']{{0,{MAX_ATTRIBUTES}}}+>|<(?![a-zA-Z/])|"
+    rf"(?!{_TAG}{_ATTRIBUTE}{{{MAX_ATTRIBUTES + 1}}}){_TAG})*)"
 )
 """Text without a tag that has too many attributes.
 
@@ -92,7 +92,7 @@ and once for all following ``<`` without white space in between, which would con
 tags are short, have no quotation marks and match quickly.
 """
 
-_KEPT = MOST_ATTRIBUTES - 8
+_KEPT = MAX_ATTRIBUTES - 8
 """Attributes that are kept of an excessive tag, leaving room for those that may follow."""
 
 _EXCESSIVE_TAG = re.compile(rf"({_TAG}{_ATTRIBUTE}{{{_KEPT}}})((?>{_ATTRIBUTE}+))")
@@ -110,7 +110,7 @@ _MERGED = re.compile(rf"<(?=(?:html|body)[{_SPACE}/])", re.IGNORECASE)
 
 def limit_attributes(html: str) -> str:
     """Remove excessive attributes from a page."""
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         shorter = _cut(html)
         if len(shorter) == len(html):
             break
@@ -136,19 +136,19 @@ def _cut(html: str) -> str:
 
 
 def _limit_merged(html: str) -> str:
-    if len(_MERGED_START.findall(html)) <= MOST_MERGED:
+    if len(_MERGED_START.findall(html)) <= MAX_MERGED:
         return html
     number = count(1)
-    return _MERGED.sub(lambda _: "<" if next(number) <= MOST_MERGED else "</", html)
+    return _MERGED.sub(lambda _: "<" if next(number) <= MAX_MERGED else "</", html)
 
 
-MOST_DEPTH: Final = 4000
+MAX_DEPTH: Final = 4000
 """Maximum nesting: deeper than any real page; browsers flatten elements below 512."""
 
-MOST_REBUILT: Final = 256
+MAX_REBUILT: Final = 256
 """Maximum average number of open formatting elements at the start of an element."""
 
-_MOST_IDENTICAL = 3
+_MAX_IDENTICAL = 3
 """Number of identical formatting elements that are reconstructed (HTML §13.2.4.3)."""
 
 _NOT_NESTED = (
@@ -166,7 +166,7 @@ _ANY_TAG = re.compile(rf"<(?:(/)?({_REBUILT})(?=[{_SPACE}/>])([^<>]*+)|[a-z])".e
 
 def is_too_deep(html: str) -> bool:
     """Return whether parsing would take much longer than the length suggests."""
-    if html.count("<") <= MOST_DEPTH:
+    if html.count("<") <= MAX_DEPTH:
         return False
     lowered = html.encode("utf-8", "replace").lower()
     return _is_nested(lowered) or _is_rebuilt(lowered)
@@ -174,7 +174,7 @@ def is_too_deep(html: str) -> bool:
 
 def _is_nested(html: bytes) -> bool:
     """Return whether elements are nested too deep; an end tag closes its own name, or nothing."""
-    if len(_START.findall(html)) <= MOST_DEPTH:
+    if len(_START.findall(html)) <= MAX_DEPTH:
         return False
     opened: Counter[bytes] = Counter()
     depth = 0
@@ -182,7 +182,7 @@ def _is_nested(html: bytes) -> bool:
         if not slash:
             opened[name] += 1
             depth += 1
-            if depth > MOST_DEPTH:
+            if depth > MAX_DEPTH:
                 return True
         elif opened[name]:
             opened[name] -= 1
@@ -192,7 +192,7 @@ def _is_nested(html: bytes) -> bool:
 
 def _is_rebuilt(html: bytes) -> bool:
     """Return whether too many formatting elements are open where others begin."""
-    if len(_REBUILT_START.findall(html)) <= MOST_REBUILT:
+    if len(_REBUILT_START.findall(html)) <= MAX_REBUILT:
         return False
     opened: dict[bytes, list[bytes]] = {}
     alike: Counter[tuple[bytes, bytes]] = Counter()
@@ -204,15 +204,15 @@ def _is_rebuilt(html: bytes) -> bool:
         if name and not slash:
             opened.setdefault(name, []).append(attributes)
             alike[name, attributes] += 1
-            open_now += alike[name, attributes] <= _MOST_IDENTICAL
+            open_now += alike[name, attributes] <= _MAX_IDENTICAL
         elif opened.get(name):
             key = (name, opened[name].pop())
-            open_now -= alike[key] <= _MOST_IDENTICAL
+            open_now -= alike[key] <= _MAX_IDENTICAL
             alike[key] -= 1
-    return rebuilt > MOST_REBUILT * seen
+    return rebuilt > MAX_REBUILT * seen
 
 
-MOST_SHADOWS: Final = 5000
+MAX_SHADOWS: Final = 5000
 """Maximum number of shadow roots that are opened."""
 
 _SHADOW_MODE = "shadowrootmode"
@@ -232,7 +232,7 @@ def _open_shadow_roots(tree: LexborHTMLParser) -> None:
     """Replace the content of hosts by their shadow trees, as displayed (HTML §4.12.3, DOM §4.8)."""
     opened: set[int] = set()
     roots = tree.template_fragments()[::-1]
-    for _ in range(MOST_SHADOWS):
+    for _ in range(MAX_SHADOWS):
         root = roots.pop() if roots else None
         if root is None:
             return

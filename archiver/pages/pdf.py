@@ -11,8 +11,8 @@ import pypdfium2
 from archiver.model.page import Article, PageMetadata
 from archiver.pages.metadata import to_iso
 
-MOST_PAGES = 2_000
-MOST_CHARACTERS = 1 << 20
+MAX_PAGES = 2_000
+MAX_CHARACTERS = 1 << 20
 SECONDS = 10.0
 """CPU time limit; the text read until then is used."""
 _HYPHEN = re.compile(r"(?<=\w)(?:\ufffe|\u00ad|-)\s*\n\s*(?=[a-zà-ÿ])|[\ufffe\u00ad]")
@@ -56,8 +56,8 @@ def _metadata(document: pypdfium2.PdfDocument, title: str) -> PageMetadata:
 
 
 def _pages(document: pypdfium2.PdfDocument) -> Iterator[str]:
-    left, end = MOST_CHARACTERS, process_time() + SECONDS
-    for number in range(min(len(document), MOST_PAGES)):
+    left, end = MAX_CHARACTERS, process_time() + SECONDS
+    for number in range(min(len(document), MAX_PAGES)):
         if left <= 0 or process_time() > end:
             return
         try:

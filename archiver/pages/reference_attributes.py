@@ -88,7 +88,7 @@ POINTERS: Final = {use: Pointer(use) for use in Use}
 """Pointers for attributes that hold exactly one URL, by use."""
 
 
-MOST_NESTED_DOCUMENTS: Final = 3
+MAX_NESTED_DOCUMENTS: Final = 3
 """Maximum depth of nested ``srcdoc`` documents that are read."""
 
 _AROUND: Final = "".join(map(chr, range(0x21)))
@@ -206,8 +206,8 @@ BACKGROUNDS: Final = (
 )
 """Lazy-loading attributes for background images; the value is a URL or ``url(…)``."""
 
-_LONGEST_URL = 8192
-_LONGEST_PLACEHOLDER = 2048
+_MAX_URL = 8192
+_MAX_PLACEHOLDER = 2048
 _PLACEHOLDER = re.compile(
     r"data:|about:blank|#|(?:[^?#]*/)?(?:blank|none|empty|dummy|spacer|placeholder|pixel|transparent|trans|clear"
     r"|loading|loader|lazy|lazyload|grey|gray|1x1)[-_.0-9a-z]*\.(?:gif|png|svg|jpe?g|webp)(?:[?#]|\Z)",
@@ -221,7 +221,7 @@ _SUFFIX = re.compile(r"[^?#]\.\w{2,5}(?:[?#]|\Z)")
 def is_placeholder(value: str) -> bool:
     """Return whether an image's source is only a placeholder."""
     given = value.strip()
-    return not given or _PLACEHOLDER.match(given[:_LONGEST_PLACEHOLDER]) is not None
+    return not given or _PLACEHOLDER.match(given[:_MAX_PLACEHOLDER]) is not None
 
 
 def lazy_rules(eager: dict[str, Rule]) -> dict[str, Rule]:
@@ -273,7 +273,7 @@ def _is_no_data(value: str) -> bool:
 
 
 def _is_like_a_url(value: str) -> bool:
-    if len(value) > _LONGEST_URL:
+    if len(value) > _MAX_URL:
         return False
     if _ABSOLUTE.match(value):
         return True

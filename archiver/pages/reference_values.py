@@ -46,7 +46,7 @@ _REFRESH = re.compile(
 )
 
 
-LONGEST_DELAY = 999_999_999
+MAX_DELAY = 999_999_999
 """Delay in seconds of a refresh that states a longer one."""
 
 
@@ -64,7 +64,7 @@ def read_refresh(value: str) -> tuple[int, str] | None:
     digits = found[1]
     if not digits and not value.lstrip("\t\n\f\r ").startswith("."):
         return None
-    return min(int(digits[:10] or "0"), LONGEST_DELAY), value[slice(*place)]
+    return min(int(digits[:10] or "0"), MAX_DELAY), value[slice(*place)]
 
 
 def find_refresh_url(value: str) -> tuple[int, int] | None:
@@ -81,7 +81,7 @@ def find_refresh_url(value: str) -> tuple[int, int] | None:
     return start, end
 
 
-LONGEST_LINK_HEADER: Final = 8192
+MAX_LINK_HEADER: Final = 8192
 """Maximum characters of a response's ``Link`` fields that are parsed."""
 
 _LOADING = frozenset({"stylesheet", "preload", "modulepreload", "icon"})
@@ -106,7 +106,7 @@ class LoadingLink:
 
 def read_link_header(value: str) -> Iterator[LoadingLink]:
     """Yield the links of a field's value that load a resource, in order."""
-    for reference, parameters in link_values(value[:LONGEST_LINK_HEADER]):
+    for reference, parameters in link_values(value[:MAX_LINK_HEADER]):
         rel = parameters.get("rel", "").lower()
         relations = frozenset(rel.split()) & _LOADING
         if relations:

@@ -11,7 +11,7 @@ from typing import Final
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from archiver.http.data_urls import NO_BASE, is_data_url, read_data_url
-from archiver.http.urls import MOST_CHARACTERS, escape_bytes, join
+from archiver.http.urls import MAX_CHARACTERS, escape_bytes, join
 from archiver.model.page import Discovery, Refresh
 from archiver.model.rendering import QualitySignals
 from archiver.model.requisite import Requisite, RequisiteKind
@@ -32,7 +32,7 @@ from archiver.pages.reference_attributes import (
     EVERYWHERE,
     HTML,
     MATHML,
-    MOST_NESTED_DOCUMENTS,
+    MAX_NESTED_DOCUMENTS,
     REQUISITE_KINDS,
     SVG_ANY,
     Form,
@@ -75,7 +75,7 @@ _FEEDS = ", ".join(
 )
 _Found = Iterator[tuple[str, Use]]
 _Attributes = dict[str, str | None]
-_MOST_DIGITS = 5
+_MAX_DIGITS = 5
 """Maximum digits of the length of a side."""
 _MANY = 2
 """Number of attributes above which elements are selected by name only."""
@@ -121,7 +121,7 @@ def _find_refresh(tree: LexborHTMLParser, base: str) -> Refresh | None:
     found = []
     for node in tree.css("meta[http-equiv='refresh' i][content]"):
         is_fallback = node.parent is not None and node.parent.tag == "noscript"
-        given = (node.attributes.get("content") or "")[:MOST_CHARACTERS]
+        given = (node.attributes.get("content") or "")[:MAX_CHARACTERS]
         if refresh := refresh_of(given, base, is_fallback=is_fallback):
             found.append(refresh)
     return min(found, key=lambda each: each.is_fallback, default=None)
@@ -255,7 +255,7 @@ class _Document:
             yield from self.resolve_all((each, pointer.use) for each in candidates)
         elif pointer.form is Form.CSS:
             yield from self.resolve_all(read_css(value) if "(" in value else [])
-        elif pointer.form is Form.DOCUMENT and self._depth < MOST_NESTED_DOCUMENTS:
+        elif pointer.form is Form.DOCUMENT and self._depth < MAX_NESTED_DOCUMENTS:
             tree = parse(value)
             if tree is not None:
                 yield from _Document(self._base, self._depth + 1).read(tree)
@@ -277,7 +277,7 @@ class _Document:
 
     def _embedded(self, url: str, use: Use) -> _Found:
         """Return what a style sheet or framed document in a data URL loads."""
-        is_read = use in {Use.STYLE, Use.FRAME} and self._depth < MOST_NESTED_DOCUMENTS
+        is_read = use in {Use.STYLE, Use.FRAME} and self._depth < MAX_NESTED_DOCUMENTS
         given = read_data_url(url) if is_read else None
         if given is None:
             return
@@ -295,7 +295,7 @@ def _area(attributes: _Attributes) -> int:
     if "width" not in attributes or "height" not in attributes:
         return 0
     sides = [(attributes[name] or "").strip() for name in ("width", "height")]
-    if not all(len(side) <= _MOST_DIGITS and side.isdecimal() for side in sides):
+    if not all(len(side) <= _MAX_DIGITS and side.isdecimal() for side in sides):
         return 0
     return int(sides[0]) * int(sides[1])
 

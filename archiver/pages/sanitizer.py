@@ -67,7 +67,7 @@ _COMPUTED = re.compile(
 """Transforms and colours: functions that load nothing."""
 
 _FIRST_LINE = re.compile(r"(<pre(?:[^<>\"]|\"[^\"]*\")*>)\n+")
-_MOST_ROUNDS = 8
+_MAX_ROUNDS = 8
 
 
 def sanitise(html: str) -> str:
@@ -79,7 +79,7 @@ def sanitise(html: str) -> str:
     if is_too_deep(html):
         return escape(without_tags(html))
     clean = _clean(limit_attributes(html))
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         again = _clean(clean)
         if again == clean:
             return clean

@@ -14,19 +14,19 @@ from archiver.pages.article_text import BLOCKS
 from archiver.pages.reference_values import read_candidates
 from archiver.pages.sanitizer import sanitise
 
-MOST_HEADINGS = 200
+MAX_HEADINGS = 200
 """Maximum number of headings in a table of contents."""
 
-MOST_WORDS = 200
+MAX_WORDS = 200
 """Maximum number of characters of a heading in a table of contents."""
 
-LONGEST_NAME = 100
+MAX_NAME = 100
 """Maximum number of characters of a file name that describes an image."""
 
 NARROW_FORMULA = 14
 """Maximum symbols of a formula that fits on any screen."""
 
-_LONGEST_HEADING, _LONGEST_DATE = 400, 60
+_MAX_HEADING, _MAX_DATE = 400, 60
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _WRAPPERS = frozenset({"div", "article", "section", "main", "header"})
 _VOID = frozenset({"br", "col", "hr", "img", "source", "wbr"})
@@ -131,10 +131,10 @@ class ArticleTree:
         found: list[tuple[int, str, str]] = []
         for heading in self._root.iter(*_HEADINGS):
             words = _words(heading, shorten_math=True)
-            if words and len(found) < MOST_HEADINGS:
+            if words and len(found) < MAX_HEADINGS:
                 key = heading.get("id") or f"h-{len(found) + 1}"
                 heading.set("id", key)
-                found.append((int(heading.tag[1]), key, words[:MOST_WORDS]))
+                found.append((int(heading.tag[1]), key, words[:MAX_WORDS]))
         top = min((level for level, _, _ in found), default=0)
         return tuple(Heading(key, words, level - top) for level, key, words in found)
 
@@ -143,7 +143,7 @@ class ArticleTree:
         is_dated, before, element = False, self._root.text, next(iter(self._root), None)
         while element is not None and _is_blank(before):
             if element.tag in ("h1", "h2"):
-                is_short = len(str(_TEXT_OF(element))) <= _LONGEST_HEADING
+                is_short = len(str(_TEXT_OF(element))) <= _MAX_HEADING
                 return (element if is_short else None), is_dated
             if not is_dated and _is_date(element):
                 is_dated, before, element = True, element.tail, element.getnext()
@@ -341,7 +341,7 @@ def _is_blank(text: str | None) -> bool:
 def _is_date(element: Element) -> bool:
     """Return whether an element may be the date line above a title."""
     is_line = element.tag in ("p", "time", "div") and not len(element)
-    return is_line and 0 < len(element.text or "") <= _LONGEST_DATE
+    return is_line and 0 < len(element.text or "") <= _MAX_DATE
 
 
 def _words(heading: Element, *, shorten_math: bool = False) -> str:
@@ -425,7 +425,7 @@ def _marked(text: str, around: Sequence[tuple[int, Span]], begun: set[int]) -> E
 def _file_name(url: str) -> str:
     if url.startswith("data:"):
         return ""
-    name = unquote(url.partition("?")[0].rpartition("/")[2])[:LONGEST_NAME]
+    name = unquote(url.partition("?")[0].rpartition("/")[2])[:MAX_NAME]
     return _NOT_XML.sub("", "".join(each for each in name if each.isprintable()))
 
 

@@ -18,7 +18,7 @@ from pygments.formatters.html import HtmlFormatter
 from pygments.lexers import get_lexer_by_name
 from pygments.util import ClassNotFound
 
-MOST_CODE = 20_000
+MAX_CODE = 20_000
 """Maximum characters of highlighted code in an article."""
 SECONDS = 0.5
 """CPU time limit for an article."""
@@ -39,7 +39,7 @@ def coloured(html: str) -> str:
     """
     if '<code class="language-' not in html:
         return html
-    left = MOST_CODE
+    left = MAX_CODE
 
     def colour(found: re.Match[str]) -> str:
         nonlocal left

@@ -7,9 +7,9 @@ from rapidfuzz.distance import LCSseq
 
 from archiver.model.page import Comparison, Piece, Side
 
-MOST_COMPARED = 400_000
+MAX_COMPARED = 400_000
 """Maximum characters of either text."""
-MOST_CELLS = 40_000_000
+MAX_CELLS = 40_000_000
 """Maximum pairs of words, or of paragraphs, compared at a time."""
 _TOKEN = re.compile(r"\s+|[^\W\u3040-\u9fff]+|[\u3040-\u9fff]|[^\w\s]")
 """Spaces, words, signs; single characters in scripts without spaces."""
@@ -18,7 +18,7 @@ _WORD = re.compile(r"[^\W\u3040-\u9fff]+|[\u3040-\u9fff]")
 
 def compare(before: str, after: str) -> Comparison:
     """Compare two texts whose paragraphs are lines, ignoring white space."""
-    first, second = before[:MOST_COMPARED], after[:MOST_COMPARED]
+    first, second = before[:MAX_COMPARED], after[:MAX_COMPARED]
     pieces = tuple(_joined(_by_paragraph(_paragraphs(first), _paragraphs(second))))
     counts = {side: sum(_count(each.text) for each in pieces if each.side is side) for side in Side}
     return Comparison(
@@ -60,7 +60,7 @@ def _steps(
     before: Sequence[str], after: Sequence[str]
 ) -> Iterator[tuple[bool, tuple[int, int], tuple[int, int]]]:
     """Yield (whether equal, range of the first, range of the second), in order."""
-    if len(before) * len(after) > MOST_CELLS:
+    if len(before) * len(after) > MAX_CELLS:
         yield False, (0, len(before)), (0, len(after))
         return
     stretches: list[tuple[bool, tuple[int, int], tuple[int, int]]] = []

@@ -20,7 +20,7 @@ READY = b"\n"
 COLLECT = (20_000, 20, 100)
 """Garbage collection thresholds: workers create many objects and few cycles."""
 
-MOST_PICTURE_BYTES = 16 << 20
+MAX_PICTURE_BYTES = 16 << 20
 """Maximum size of an image to scale down."""
 
 

@@ -37,7 +37,7 @@ PAGES_A_CHILD = 2000
 """
 DRAW_SECONDS = 10.0
 """Time limit for an image: a page may have eight candidates, and other tasks are waiting."""
-MOST_ANSWER_BYTES = 256 << 20
+MAX_ANSWER_BYTES = 256 << 20
 SHORT_BYTES = 8 << 10
 LONG_BYTES = 2 << 20
 """Size above which a page's requisites do not wait for its article."""
@@ -297,6 +297,6 @@ class _Child:
             await source.readexactly(len(READY))
             self._on_ready()
         (size,) = PREFIX.unpack(await source.readexactly(PREFIX.size))
-        if size > MOST_ANSWER_BYTES:
+        if size > MAX_ANSWER_BYTES:
             raise OSError("the worker's answer is too long")
         return await source.readexactly(size)

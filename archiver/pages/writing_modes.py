@@ -8,8 +8,8 @@ PROPERTY: Final = "writing-mode"
 VERTICAL: Final = re.compile(r"vertical-(?:rl|lr)")
 """Vertical writing modes."""
 
-_MOST_RULES = 50
-_LONGEST_SELECTOR = 100
+_MAX_RULES = 50
+_MAX_SELECTOR = 100
 _DECLARED = re.compile(
     r"(?:^|[;{\s])(?:-webkit-|-epub-|-ms-)?writing-mode\s*:\s*([a-z-]{2,20})", re.IGNORECASE
 )
@@ -63,7 +63,7 @@ def read_rules(css: str, prop: str, declared: Callable[[str], str]) -> Iterator[
         head, _, declarations = block.rpartition("{") if prop in block else ("", "", "")
         value = declared(declarations)
         for selector in _selectors(head) if value else ():
-            if count < _MOST_RULES:
+            if count < _MAX_RULES:
                 yield selector, value
                 count += 1
 
@@ -72,8 +72,8 @@ def _selectors(head: str) -> Iterator[str]:
     """Yield the supported selectors before a rule's bracket."""
     begun = max(head.rfind(each) for each in "{;")
     for given in head[begun + 1 :].split(","):
-        selector = " ".join(given[: 2 * _LONGEST_SELECTOR].split())
-        if 0 < len(selector) <= _LONGEST_SELECTOR and _SELECTOR.fullmatch(selector):
+        selector = " ".join(given[: 2 * _MAX_SELECTOR].split())
+        if 0 < len(selector) <= _MAX_SELECTOR and _SELECTOR.fullmatch(selector):
             yield selector
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from archiver.http.text_decoders import Encoding
 from archiver.pages.css_references import CssReferences, end_of
-from archiver.pages.reference_attributes import MOST_NESTED_DOCUMENTS, Use
+from archiver.pages.reference_attributes import MAX_NESTED_DOCUMENTS, Use
 from archiver.replay.foreign_content import Foreign
 from archiver.replay.start_tags import StartTag, Tags, closes_itself
 from archiver.replay.tag_syntax import (
@@ -84,7 +84,7 @@ class HtmlRewriter:
         self._xml = xml
         self._rests = rests
         self._depth = depth
-        nested = self._rewrite_nested if depth < MOST_NESTED_DOCUMENTS else None
+        nested = self._rewrite_nested if depth < MAX_NESTED_DOCUMENTS else None
         self._tags = Tags(links, self._raw, nested, xml=xml, rests=rests)
         self._foreign = Foreign(xml=xml)
         self._text = ""
@@ -310,7 +310,7 @@ class HtmlRewriter:
             return source
         copy, links = found
         if copy.markup:
-            inner = HtmlRewriter(links, rests=self._rests, depth=MOST_NESTED_DOCUMENTS)
+            inner = HtmlRewriter(links, rests=self._rests, depth=MAX_NESTED_DOCUMENTS)
             markup = inner.feed(f"<svg>{copy.markup}").removeprefix("<svg>")
             if not inner.is_in_svg:
                 return source

@@ -22,15 +22,15 @@ def no_svg(_: str) -> str:
     return ""
 
 
-MOST_FILES: Final = 64
+MAX_FILES: Final = 64
 """Maximum files whose elements are copied into one document."""
-MOST_COPIED: Final = 4 << 20
+MAX_COPIED: Final = 4 << 20
 """Maximum characters copied into one document."""
-_LONGEST_COPY: Final = 256 << 10
-_LONGEST_REPEATED: Final = 1024
+_MAX_COPY: Final = 256 << 10
+_MAX_REPEATED: Final = 1024
 """Copies up to this length are repeated for each ``use``, which may be in another shadow tree."""
-_LONGEST_STYLE: Final = 64 << 10
-_MOST_OPEN: Final = 256
+_MAX_STYLE: Final = 64 << 10
+_MAX_OPEN: Final = 256
 _SKIPPED: Final = (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"), ("<!", ">"))
 _ID = re.compile(r"""([\t\n\r ]id[\t\n\r ]*=[\t\n\r ]*["'])""")
 _REFERENCE = re.compile(
@@ -68,7 +68,7 @@ class SvgFile:
                 opened.append((name, _id_of(tag[0]), tag.start()))
             if tag[1] or tag[0].endswith("/>"):
                 self._close(opened, name, tag.end())
-            if len(opened) > _MOST_OPEN:
+            if len(opened) > _MAX_OPEN:
                 break
 
     def _close(self, opened: list[tuple[str, str, int]], name: str, end: int) -> None:
@@ -102,7 +102,7 @@ class SvgFile:
                 continue
             copied.append(found)
             length += found.end - found.start
-            if length > _LONGEST_COPY:
+            if length > _MAX_COPY:
                 return ""
             named = _REFERENCE.finditer(self._text, found.start, found.end)
             new = {reference[2] for reference in named} - seen
@@ -124,7 +124,7 @@ class SvgFile:
         sheets = (self._text[each.start : each.end] for each in self._styles)
         inner = (each.partition(">")[2].rpartition("</")[0].strip() for each in sheets)
         style = "\n".join(map(_without_section, inner))
-        return style if len(style) <= _LONGEST_STYLE else ""
+        return style if len(style) <= _MAX_STYLE else ""
 
 
 def _tags(text: str) -> Iterator[re.Match[str]]:
@@ -183,7 +183,7 @@ class SvgCopies:
         self._read = read
         self._files: dict[str, SvgFile] = {}
         self._included: set[str] = set()
-        self._left = MOST_COPIED
+        self._left = MAX_COPIED
 
     def included(self, url: str, id: str) -> SvgCopy | None:
         """Return the copy of an element of a file; None if there is none.
@@ -198,7 +198,7 @@ class SvgCopies:
             return None
         prefix = f"archived-{list(self._files).index(url)}-"
         new_id = prefix + id
-        if new_id in self._included and len(source) > _LONGEST_REPEATED:
+        if new_id in self._included and len(source) > _MAX_REPEATED:
             return SvgCopy(new_id, "")
         self._included.add(new_id)
         self._left -= len(source)
@@ -222,7 +222,7 @@ class SvgCopies:
 
     def _file(self, url: str) -> SvgFile | None:
         if url not in self._files:
-            if len(self._files) >= MOST_FILES:
+            if len(self._files) >= MAX_FILES:
                 return None
             self._files[url] = SvgFile(self._read(url))
         return self._files[url]

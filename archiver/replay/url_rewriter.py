@@ -8,7 +8,7 @@ from urllib.parse import quote, unquote
 
 from archiver.http.data_urls import NO_BASE
 from archiver.http.urls import join
-from archiver.pages.reference_attributes import MOST_NESTED_DOCUMENTS, Use, clean_reference
+from archiver.pages.reference_attributes import MAX_NESTED_DOCUMENTS, Use, clean_reference
 from archiver.pages.reference_values import find_candidates, find_refresh_url
 from archiver.replay.addresses import PLAIN, Modifier, PathWriters, ReplayAddress
 from archiver.replay.svg_copies import SvgCopies, SvgCopy
@@ -175,7 +175,7 @@ class UrlRewriter:
 
     def _data_url(self, url: str, use: Use, embedding: "Embedding") -> str | None:
         """Rewrite the content of a data URL, in which only absolute URLs lead anywhere."""
-        if embedding.depth >= MOST_NESTED_DOCUMENTS:
+        if embedding.depth >= MAX_NESTED_DOCUMENTS:
             return BLOCKED
         paths = self._paths if embedding.depth else self._paths.below(embedding.origin)
         inner = UrlRewriter(

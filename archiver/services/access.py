@@ -32,12 +32,12 @@ SESSION_SECONDS: Final = 30 * 86400
 BEGINS: Final = "arc_"
 """Prefix that distinguishes a token from a password."""
 LEAST_PASSWORD: Final = 8
-LONGEST_PASSWORD: Final = 1024
-LONGEST_NAME: Final = 100
-MOST_TOKENS: Final = 100
-MOST_SESSIONS: Final = 100
+MAX_PASSWORD: Final = 1024
+MAX_NAME: Final = 100
+MAX_TOKENS: Final = 100
+MAX_SESSIONS: Final = 100
 """When there are more sessions, the least recently used one ends."""
-MOST_BYTES: Final = 1 << 20
+MAX_BYTES: Final = 1 << 20
 POLL_SECONDS: Final = 1.0
 """Maximum delay before changes of other processes are seen."""
 SEEN_SECONDS: Final = 3600
@@ -121,7 +121,7 @@ def has_password(data: Path) -> bool:
 
 def _read_file(data: Path) -> Access:
     path = data / ACCESS
-    return read_access(AtomicFile(path).read(MOST_BYTES), str(path))
+    return read_access(AtomicFile(path).read(MAX_BYTES), str(path))
 
 
 def is_loopback(host: str) -> bool:
@@ -233,7 +233,7 @@ class AccessControl:
         if self._configured is not None:
             return hmac.compare_digest(_digest(given), _digest(self._configured))
         kept = self._access.password
-        return kept is not None and len(given) <= LONGEST_PASSWORD and is_password(given, kept)
+        return kept is not None and len(given) <= MAX_PASSWORD and is_password(given, kept)
 
     async def set_password(self, new: str) -> None:
         """Set or change the password; ends all sessions and invalidates signed addresses.
@@ -248,12 +248,12 @@ class AccessControl:
                 "A password cannot contain line ends, tabs or other control characters, because "
                 "browser forms cannot send them. Type it instead of pasting, or remove them."
             )
-        if not LEAST_PASSWORD <= len(new) <= LONGEST_PASSWORD:
+        if not LEAST_PASSWORD <= len(new) <= MAX_PASSWORD:
             raise InputError(
                 "A password must have {least_password} to {longest_password} characters. A "
                 "sentence works well.",
                 least_password=LEAST_PASSWORD,
-                longest_password=LONGEST_PASSWORD,
+                longest_password=MAX_PASSWORD,
             )
         kept = await asyncio.to_thread(hash_password, new)
         await self._change(lambda access: replace(access, password=kept, sessions=()))
@@ -277,11 +277,11 @@ class AccessControl:
         Raises:
             InputError: it has no name, or there are too many.
         """
-        name = " ".join(name.split())[:LONGEST_NAME]
+        name = " ".join(name.split())[:MAX_NAME]
         if not name:
             raise InputError("Enter a name for the token, such as the program that will use it.")
-        if len(self._access.tokens) >= MOST_TOKENS:
-            raise InputError("There are already {most} tokens. Revoke one first.", most=MOST_TOKENS)
+        if len(self._access.tokens) >= MAX_TOKENS:
+            raise InputError("There are already {most} tokens. Revoke one first.", most=MAX_TOKENS)
         made = BEGINS + secrets.token_urlsafe(_TOKEN_BYTES)
         token = Token(secrets.token_hex(8), name, scope, _hex(made), int(time.time()))
         await self._change(lambda access: replace(access, tokens=(*access.tokens, token)))
@@ -311,11 +311,11 @@ class AccessControl:
     async def begin_session(self, browser: str) -> str:
         """Start a session and return its id, which only the browser stores."""
         identity, now = secrets.token_urlsafe(16), int(time.time())
-        session = Session(_hex(identity), browser[:LONGEST_NAME], now, now)
+        session = Session(_hex(identity), browser[:MAX_NAME], now, now)
 
         def with_session(access: Access) -> Access:
             alive = sorted(filter(_is_alive, access.sessions), key=lambda each: each.seen_at)
-            kept = alive[max(len(alive) - MOST_SESSIONS + 1, 0) :]
+            kept = alive[max(len(alive) - MAX_SESSIONS + 1, 0) :]
             return replace(access, sessions=(*kept, session))
 
         await self._change(with_session)

@@ -75,7 +75,7 @@ def _is_of_package(name: str) -> bool:
 
 _HEAD_BYTES = 64 << 10
 _PAGES_AT_ONCE = 64
-_MOST_WHAT = 500
+_MAX_WHAT = 500
 _READERS: dict[ArchiveForm, Callable[[Forward], ForeignFile]] = {
     ArchiveForm.WARC: ForeignWarc,
     ArchiveForm.ARC: ForeignArc,
@@ -215,7 +215,7 @@ class ArchiveImport:
             read=len(captures) + len(unusable),
             fresh=fresh,
             known=len(captures) - fresh,
-            unusable=tuple(Rejected(each.what[:_MOST_WHAT], each.reason) for each in unusable),
+            unusable=tuple(Rejected(each.what[:_MAX_WHAT], each.reason) for each in unusable),
             passed_over=sum(isinstance(each, IgnoredRecord) for each in batch),
         )
 
@@ -248,7 +248,7 @@ class ArchiveImport:
 
     def _failed(self, what: str, error: UnreadableFile) -> Taken:
         self._problem = self._problem or str(error)
-        return Taken(read=1, unusable=(Rejected(what[:_MOST_WHAT], str(error)),))
+        return Taken(read=1, unusable=(Rejected(what[:_MAX_WHAT], str(error)),))
 
 
 def _some(pages: Iterator[ForeignPage]) -> list[ForeignPage]:

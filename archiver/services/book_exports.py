@@ -32,9 +32,9 @@ from archiver.services.export_selection import EntriesShown, Manifest, Selected,
 from archiver.services.warc_export import Sink
 from archiver.warc.segments import SegmentStore
 
-MOST_PICTURES = 300
-MOST_PICTURE_BYTES = 10 << 20
-MOST_ARTICLE_BYTES = 40 << 20
+MAX_PICTURES = 300
+MAX_PICTURE_BYTES = 10 << 20
+MAX_ARTICLE_BYTES = 40 << 20
 """Maximum bytes of images per article; further images are dropped."""
 _SHOWN = frozenset(PICTURES) | {"image/avif", "image/bmp", "image/x-icon"}
 
@@ -47,7 +47,7 @@ class ArticlePictures:
         self._store = store
 
     async def of(
-        self, html: str, moment: Timestamp, *, most: int = MOST_ARTICLE_BYTES
+        self, html: str, moment: Timestamp, *, most: int = MAX_ARTICLE_BYTES
     ) -> dict[str, Picture]:
         """Return images by URL, as archived closest to a timestamp.
 
@@ -56,9 +56,9 @@ class ArticlePictures:
             moment: of its snapshot.
             most: maximum total bytes; further images are dropped.
         """
-        left = min(most, MOST_ARTICLE_BYTES)
+        left = min(most, MAX_ARTICLE_BYTES)
         found: dict[str, Picture] = {}
-        wanted = [each for each in candidates(html) if each][:MOST_PICTURES]
+        wanted = [each for each in candidates(html) if each][:MAX_PICTURES]
         for urls in wanted:
             if found.keys().isdisjoint(urls) and (held := await self._first(urls, moment)):
                 url, picture = held
@@ -77,14 +77,14 @@ class ArticlePictures:
         return None
 
     def _picture(self, holder: Capture) -> Picture | None:
-        found = read_payload(self._store, holder, MOST_PICTURE_BYTES)
+        found = read_payload(self._store, holder, MAX_PICTURE_BYTES)
         is_shown = found is not None and found.media_type in _SHOWN
         return Picture(found.media_type, found.content) if found and is_shown else None
 
 
-MOST_ARTICLES = 2_000
+MAX_ARTICLES = 2_000
 """Maximum articles in one book or page."""
-MOST_BYTES = 1 << 30
+MAX_BYTES = 1 << 30
 """Maximum bytes of all images."""
 PIECE = 256 << 10
 
@@ -108,12 +108,12 @@ class Books:
         manifest = await draw_up(self._db, selected)
         if not manifest.entries:
             raise NotFound("Nothing to export: no entry matches.")
-        if len(manifest.entries) > MOST_ARTICLES:
+        if len(manifest.entries) > MAX_ARTICLES:
             raise InputError(
                 "These are {count} articles, but one file can hold {most}. Use a search to "
                 "reduce them, such as tag:… or added:2024.",
                 count=len(manifest.entries),
-                most=MOST_ARTICLES,
+                most=MAX_ARTICLES,
             )
         return manifest
 
@@ -159,7 +159,7 @@ class Books:
                 yield data
 
     async def _chapters(self, manifest: Manifest, at: str | None) -> AsyncIterator[Chapter]:
-        left = MOST_BYTES
+        left = MAX_BYTES
         async for entry, shown in self._shown.each(manifest.entries, at):
             if shown is None:
                 yield chapter_of(entry, None, "")
@@ -192,7 +192,7 @@ def _temporary() -> IO[bytes]:
     return scratch_file()
 
 
-MOST_LINKS = 2_000
+MAX_LINKS = 2_000
 """Maximum links of an article to other entries."""
 BETWEEN = "\n---\n\n"
 _MODE = 0o644
@@ -265,7 +265,7 @@ class MarkdownTree:
     async def _held(self, html: str, rows: Sequence[int]) -> dict[str, HashUrl]:
         """Return the entries of this tree that an article links to, by URL."""
         named = {}
-        for url in await asyncio.to_thread(links_of, html, MOST_LINKS):
+        for url in await asyncio.to_thread(links_of, html, MAX_LINKS):
             try:
                 named[url] = hash_url(parse_url(url))
             except InvalidUrl:

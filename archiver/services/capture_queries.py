@@ -51,7 +51,7 @@ def _is_before(place: Place, until: Place | None, wanted: KeyRange) -> bool:
 
 KEPT_SECONDS = 600
 """Seconds for which the blocks of a range are cached after their last use."""
-MOST_KEPT = 64
+MAX_KEPT = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ class CdxPages:
         oldest = self._now() - KEPT_SECONDS
         while self._kept:
             wanted, blocks = next(iter(self._kept.items()))
-            if len(self._kept) <= MOST_KEPT and blocks.used_at >= oldest:
+            if len(self._kept) <= MAX_KEPT and blocks.used_at >= oldest:
                 return
             del self._kept[wanted]
 

@@ -35,7 +35,7 @@ from archiver.db.attempts import FailedAttempt
 from archiver.db.engine import AsyncConnection, Database
 from archiver.db.entries import Revised
 from archiver.db.snapshots import Held
-from archiver.db.statements import MOST, in_batches
+from archiver.db.statements import MAX_BATCH, in_batches
 from archiver.errors import IndexUnavailable
 from archiver.http.timestamps import to_timestamp
 from archiver.model.failure import Failure, FailureKind
@@ -129,7 +129,7 @@ async def _take_over_feeds(old: Database, new: Database) -> int:
         after = ""
         while True:
             async with old.read() as conn:
-                items = await feeds.items_of(conn, url, after=after, limit=MOST)
+                items = await feeds.items_of(conn, url, after=after, limit=MAX_BATCH)
             if not items:
                 break
             async with new.write() as conn:

@@ -11,7 +11,7 @@ from archiver.services.import_reading import ImportStatuses
 from archiver.warc.segments import SegmentStore
 
 POLL_SECONDS = 0.4
-MOST_CHANGES = 1000
+MAX_CHANGES = 1000
 ENDED = (State.SAVED, State.FAILED)
 _BEGINNING = ChangeCursor(0, 0)
 
@@ -67,9 +67,9 @@ class ChangeStream:
             cursor = _BEGINNING
         while True:
             async with self._db.read() as conn:
-                found = await db_jobs.changes_after(conn, cursor, limit=MOST_CHANGES)
+                found = await db_jobs.changes_after(conn, cursor, limit=MAX_CHANGES)
             for change in found:
                 yield change
                 cursor = change.cursor
-            if len(found) < MOST_CHANGES:
+            if len(found) < MAX_CHANGES:
                 await asyncio.sleep(POLL_SECONDS)

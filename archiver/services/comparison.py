@@ -13,7 +13,7 @@ from archiver.services.entries import Entries, SnapshotDetail
 from archiver.warc.reader import open_payload
 from archiver.warc.segments import SegmentStore
 
-MOST_SHOWN = 200
+MAX_SHOWN = 200
 """Maximum headers and requisites of each kind."""
 _ALWAYS_NEW = frozenset({"date", "age", "expires", "x-request-id", "cf-ray", "x-served-by"})
 """Headers that differ between any two responses and are ignored."""
@@ -92,7 +92,7 @@ class SnapshotComparison:
             after,
             compare(before.text, after.text),
             metadata=tuple(_differing(_metadata_of(before), _metadata_of(after))),
-            headers=tuple(_differing(self._headers(one), self._headers(other)))[:MOST_SHOWN],
+            headers=tuple(_differing(self._headers(one), self._headers(other)))[:MAX_SHOWN],
             came=_some(url for url in needed[1] if url not in needed[0]),
             went=_some(url for url in needed[0] if url not in needed[1]),
             lost=_some(url for url in both if _is_lost(needed[0][url], needed[1][url])),
@@ -138,4 +138,4 @@ def _is_lost(before: RequisiteOutcome, after: RequisiteOutcome) -> bool:
 
 
 def _some(urls: Iterable[str]) -> tuple[str, ...]:
-    return tuple(urls)[:MOST_SHOWN]
+    return tuple(urls)[:MAX_SHOWN]

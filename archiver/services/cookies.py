@@ -11,8 +11,8 @@ from pathlib import Path
 from archiver.db.engine import Database
 from archiver.errors import InputError
 from archiver.http.cookies import (
-    MOST_BYTES,
-    MOST_COOKIES,
+    MAX_BYTES,
+    MAX_COOKIES,
     NAME,
     Cookie,
     cookies_in,
@@ -81,9 +81,9 @@ class CookieSettings:
         Raises:
             InputError: the file is too large, or contains no cookies.
         """
-        if len(content) > MOST_BYTES:
+        if len(content) > MAX_BYTES:
             raise InputError(
-                "The file is larger than {most} bytes, so it is not a cookie file.", most=MOST_BYTES
+                "The file is larger than {most} bytes, so it is not a cookie file.", most=MAX_BYTES
             )
         found, refused = read_cookies(content.decode("utf-8", "replace"))
         if not found:
@@ -126,7 +126,7 @@ class CookieSettings:
 def _merged(before: Sequence[Cookie], found: Sequence[Cookie]) -> list[Cookie]:
     """Merge cookies; later ones replace earlier ones, and the newest are kept if too many."""
     by_key = {each.key: each for each in (*before, *found)}
-    return [*by_key.values()][-MOST_COOKIES:]
+    return [*by_key.values()][-MAX_COOKIES:]
 
 
 def _is_of(host: str, wanted: str) -> bool:

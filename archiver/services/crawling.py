@@ -97,10 +97,10 @@ class Crawling:
             return await jobs.queue_counts(conn)
 
 
-MOST_JOBS = 50
-MOST_HOSTS = 25
-MOST_FAILED = 20_000
-MOST_SHARES = 10
+MAX_JOBS = 50
+MAX_HOSTS = 25
+MAX_FAILED = 20_000
+MAX_SHARES = 10
 BATCH = 500
 ROOM_SECONDS = 600.0
 """Seconds for which storage statistics are cached."""
@@ -134,7 +134,7 @@ class CrawlState:
     def failed_pages(self) -> int:
         """Number of failed entries; of failed jobs if there are very many."""
         known = sum(each.entries for each in self.failed)
-        return known if known < MOST_FAILED else max(known, self.counts.failed)
+        return known if known < MAX_FAILED else max(known, self.counts.failed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,9 +163,9 @@ class CrawlStatus:
                 snapshots=(await counters.all_counters(conn)).get(counters.SNAPSHOTS, 0),
                 warc_bytes=await segment_rows.total_bytes(conn),
                 is_paused=await crawl_status.is_paused(conn),
-                under_way=tuple(await jobs.under_way(conn, MOST_JOBS)),
-                hosts=tuple(await crawl_status.waiting_hosts(conn, limit=MOST_HOSTS)),
-                failed=tuple(await crawl_status.failed_by_reason(conn, most=MOST_FAILED)),
+                under_way=tuple(await jobs.under_way(conn, MAX_JOBS)),
+                hosts=tuple(await crawl_status.waiting_hosts(conn, limit=MAX_HOSTS)),
+                failed=tuple(await crawl_status.failed_by_reason(conn, most=MAX_FAILED)),
             )
 
     async def lag(self) -> QueueLag:
@@ -188,7 +188,7 @@ class CrawlStatus:
         if now - self._counted_at > ROOM_SECONDS:
             self._counted_at = now
             async with self.context.db.read() as conn:
-                types, sites = await crawl_status.room(conn, limit=MOST_SHARES)
+                types, sites = await crawl_status.room(conn, limit=MAX_SHARES)
             named = (replace(each, name=_site(each.name)) for each in sites)
             self._room = StorageUsage(tuple(types), tuple(named))
         return self._room
@@ -206,7 +206,7 @@ class CrawlStatus:
     async def failures_of(self, import_id: int) -> tuple[Reason, ...]:
         """Return the failures of an import by reason."""
         async with self.context.db.read() as conn:
-            found = await crawl_status.failed_by_reason(conn, most=MOST_FAILED, import_id=import_id)
+            found = await crawl_status.failed_by_reason(conn, most=MAX_FAILED, import_id=import_id)
         return tuple(found)
 
     async def try_again(self, reason: str, import_id: int | None = None) -> int:

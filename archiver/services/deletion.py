@@ -19,8 +19,8 @@ from archiver.services.entries import find_entry
 from archiver.services.search import matching_entries
 from archiver.warc.segments import SegmentStore
 
-MOST_REFS = 10_000
-MOST_BINNED = 1_000
+MAX_REFS = 10_000
+MAX_BINNED = 1_000
 _LAST_NUMBER = (1 << 63) - 1
 BATCH = 250
 """Entries per transaction, so that other writers get the lock in between."""
@@ -77,8 +77,8 @@ class EntryDeletion:
         """
         if not refs:
             raise InputError("Choose what to delete.")
-        if len(refs) > MOST_REFS:
-            raise InputError("At most {most} entries can be deleted together.", most=MOST_REFS)
+        if len(refs) > MAX_REFS:
+            raise InputError("At most {most} entries can be deleted together.", most=MAX_REFS)
         async with self._db.read() as conn:
             numbers = [*dict.fromkeys([(await find_entry(conn, each))[0] for each in refs])]
         return await self._delete(_stretches(numbers))
@@ -126,7 +126,7 @@ class EntryDeletion:
     async def bin(self) -> list[BinnedItem]:
         """Return what was deleted and can be restored; the last deleted first."""
         async with self._db.read() as conn:
-            return await deletions.binned(conn, MOST_BINNED)
+            return await deletions.binned(conn, MAX_BINNED)
 
     async def restore_from_bin(self, refs: Sequence[str] = ()) -> Restored:
         """Restore entries from the bin by hash_url or URL; everything in it without any.

@@ -8,7 +8,7 @@ from archiver.crawl.derived_rows import rebuild_stale
 from archiver.db import edit_history, tags_and_lists
 from archiver.db.engine import Database
 from archiver.errors import InputError, NotFound
-from archiver.formats.seeds import MOST_FOLDERS, MOST_NOTE, MOST_TAGS, MOST_TITLE, tidy_tag
+from archiver.formats.seeds import MAX_FOLDERS, MAX_NOTE, MAX_TAGS, MAX_TITLE, tidy_tag
 from archiver.helpers import well_formed
 from archiver.model.annotation import Annotation, AnnotationChange
 from archiver.model.entry_list import folder_names, folder_path
@@ -18,12 +18,12 @@ from archiver.services.entries import clean_tags, find_entry
 from archiver.services.search import matching_entries
 from archiver.warc.segments import SegmentStore
 
-MOST_REFS = 10_000
+MAX_REFS = 10_000
 FEW = 250
 """Entries whose search documents are updated before an edit returns."""
 BATCH = 1_000
 """Entries per transaction, so that other writers get the lock in between."""
-MOST_TAGS_SHOWN = 10_000
+MAX_TAGS_SHOWN = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +70,8 @@ class Editing:
             NotFound: one does not exist; then none is changed.
             InputError: nothing to change, or an invalid value.
         """
-        if len(refs) > MOST_REFS:
-            raise InputError("At most {most} entries can be changed together.", most=MOST_REFS)
+        if len(refs) > MAX_REFS:
+            raise InputError("At most {most} entries can be changed together.", most=MAX_REFS)
         change = _checked(wanted)
         async with self._db.read() as conn:
             numbers = [*dict.fromkeys([(await find_entry(conn, each))[0] for each in refs])]
@@ -135,7 +135,7 @@ class Editing:
     async def tags(self) -> list[TagInUse]:
         """Return the tags in use by name, with those that differ only in case adjacent."""
         async with self._db.read() as conn:
-            found = await tags_and_lists.all_of_them(conn, MOST_TAGS_SHOWN)
+            found = await tags_and_lists.all_of_them(conn, MAX_TAGS_SHOWN)
         alike: dict[str, list[str]] = {}
         for name, folded, _ in found:
             alike.setdefault(folded, []).append(name)
@@ -204,19 +204,19 @@ class Editing:
 def _becoming(change: AnnotationChange) -> Callable[[int, Annotation], Annotation]:
     def become(_: int, before: Annotation) -> Annotation:
         after = change.applied(before)
-        if len(after.tags) > max(MOST_TAGS, len(before.tags)):
+        if len(after.tags) > max(MAX_TAGS, len(before.tags)):
             raise InputError(
                 "{url_given} would have {count} tags; the limit is {most}.",
                 url_given=before.url_given,
                 count=len(after.tags),
-                most=MOST_TAGS,
+                most=MAX_TAGS,
             )
-        if len(after.folders) > max(MOST_FOLDERS, len(before.folders)):
+        if len(after.folders) > max(MAX_FOLDERS, len(before.folders)):
             raise InputError(
                 "{url_given} would be in {count} lists; the limit is {most}.",
                 url_given=before.url_given,
                 count=len(after.folders),
-                most=MOST_FOLDERS,
+                most=MAX_FOLDERS,
             )
         return after
 
@@ -249,8 +249,8 @@ def _checked(wanted: AnnotationChange) -> AnnotationChange:
         raise InputError("Choose what to change: a title, a note, tags, lists, read or starred.")
     change = replace(
         wanted,
-        title=_text(Message("title"), wanted.title, MOST_TITLE),
-        note=_text(Message("note"), wanted.note, MOST_NOTE),
+        title=_text(Message("title"), wanted.title, MAX_TITLE),
+        note=_text(Message("note"), wanted.note, MAX_NOTE),
         tags=None if wanted.tags is None else clean_tags(wanted.tags),
         with_tags=clean_tags(wanted.with_tags),
         lists=None if wanted.lists is None else clean_paths(wanted.lists),

@@ -22,7 +22,7 @@ from archiver.errors import (
     StoreError,
     StoreUnavailable,
 )
-from archiver.formats.seeds import MOST_TAG_CHARACTERS, MOST_TAGS, bounded, seed_of, tidy_tag
+from archiver.formats.seeds import MAX_TAG_CHARACTERS, MAX_TAGS, bounded, seed_of, tidy_tag
 from archiver.helpers import well_formed
 from archiver.http.timestamps import pad, to_datetime
 from archiver.http.urls import hash_url, is_hash_url, parse_url, with_scheme, without_trackers
@@ -50,7 +50,7 @@ from archiver.warc.records import read_provenance
 from archiver.warc.segments import SegmentStore
 
 _FEWEST = 4
-_LONGEST_SHOWN = 100
+_MAX_SHOWN = 100
 _BEGINNING = re.compile("[0-9a-f]{1,31}")
 
 
@@ -76,7 +76,7 @@ def _of_url(ref: str) -> HashUrl:
     except InvalidUrl:
         raise InvalidUrl(
             "No entry “{ref}”. Use the page's URL (https://…), the hash_url, or the start of it.",
-            ref=ref[:_LONGEST_SHOWN],
+            ref=ref[:_MAX_SHOWN],
         ) from None
 
 
@@ -105,7 +105,7 @@ async def _begun(conn: AsyncConnection, beginning: str) -> tuple[int, Entry]:
     return known
 
 
-MOST_URLS = 10_000
+MAX_URLS = 10_000
 
 
 def clean_tags(tags: Sequence[str]) -> tuple[str, ...]:
@@ -115,16 +115,16 @@ def clean_tags(tags: Sequence[str]) -> tuple[str, ...]:
         InputError: one is too long, or there are too many.
     """
     cleaned = tuple(dict.fromkeys(filter(None, (tidy_tag(tag).lstrip("# ") for tag in tags))))
-    if len(cleaned) > MOST_TAGS:
+    if len(cleaned) > MAX_TAGS:
         raise InputError(
-            "{count} tags are too many; the limit is {most}.", count=len(cleaned), most=MOST_TAGS
+            "{count} tags are too many; the limit is {most}.", count=len(cleaned), most=MAX_TAGS
         )
     for tag in cleaned:
-        if len(tag) > MOST_TAG_CHARACTERS:
+        if len(tag) > MAX_TAG_CHARACTERS:
             raise InputError(
                 "The tag “{tag}…” is too long; the limit is {most} characters.",
                 tag=tag[:30],
-                most=MOST_TAG_CHARACTERS,
+                most=MAX_TAG_CHARACTERS,
             )
     return cleaned
 
@@ -138,12 +138,12 @@ def checked_urls(urls: Sequence[str], *, is_described: bool) -> list[str]:
     given = [with_scheme(url) for url in urls if url.strip()]
     if not given:
         raise InputError("There is no address. Paste at least one, such as https://example.org.")
-    if len(given) > MOST_URLS:
+    if len(given) > MAX_URLS:
         raise InputError(
             "These are {count} addresses; at most {most} can be saved together. Import them as a "
             "file instead.",
             count=len(given),
-            most=MOST_URLS,
+            most=MAX_URLS,
         )
     if len(given) > 1 and is_described:
         raise InputError("A title or note can be set for one address only.")
@@ -163,8 +163,8 @@ def seeds_of(
     return kept, rejected
 
 
-MOST_SNAPSHOTS = 1_000
-MOST_ATTEMPTS = 50
+MAX_SNAPSHOTS = 1_000
+MAX_ATTEMPTS = 50
 
 _log = get_log(__name__)
 
@@ -285,7 +285,7 @@ class Entries:
         """Queue URLs ahead of imports; known ones are captured again.
 
         Args:
-            urls: as submitted, up to ``MOST_URLS``; empty ones are skipped.
+            urls: as submitted, up to ``MAX_URLS``; empty ones are skipped.
             tags: for all of them.
             source: ``web``, ``cli`` or ``api``.
             title: user-supplied, for a single URL.
@@ -333,9 +333,9 @@ class Entries:
         """
         async with self._db.read() as conn:
             entry_id, entry = await find_entry(conn, ref)
-            held = await db_snapshots.of_entry(conn, entry_id, limit=MOST_SNAPSHOTS)
+            held = await db_snapshots.of_entry(conn, entry_id, limit=MAX_SNAPSHOTS)
             job = await db_jobs.latest_of_entry(conn, entry_id)
-            failed = await db_attempts.of_entry(conn, entry_id, limit=MOST_ATTEMPTS)
+            failed = await db_attempts.of_entry(conn, entry_id, limit=MAX_ATTEMPTS)
             newest = [each.row_id for each in held[:1]]
             drawn = await screenshots.emblems_of(conn, newest) if newest else {}
             others = await entries.saved_aliases(conn, entry.url)
@@ -416,7 +416,7 @@ class Entries:
     async def jobs(self, ids: Sequence[int]) -> list[Job]:
         """Return jobs in their current state, in order of creation."""
         async with self._db.read() as conn:
-            return await db_jobs.by_ids(conn, ids[:MOST_URLS])
+            return await db_jobs.by_ids(conn, ids[:MAX_URLS])
 
     async def _extract_again(self, held: db_snapshots.Held) -> None:
         """Mark an article as pending: `archiver serve` and `archiver extract` rebuild it."""

@@ -21,13 +21,13 @@ from archiver.model.message import marked
 from archiver.services.export_selection import Selected
 from archiver.services.exports import BY_KEY, PART, EntryExports, ExportKind, WrittenExport
 
-MOST_JOBS = 20
-MOST_STARTS = 3
+MAX_JOBS = 20
+MAX_STARTS = 3
 """Starts before a job counts as failed, since the job itself may crash the process."""
 
 NAME = re.compile(r"[0-9]{8}-[0-9]{6}-[a-z0-9-]{1,40}\.[a-z.]{2,20}")
 _JOB = ".wanted"
-_MOST_BYTES = 64 << 10
+_MAX_BYTES = 64 << 10
 _OTHERS = re.compile("[^a-z0-9]+")
 _UNEXPECTED = "It failed unexpectedly; the log has the details. Delete it and try another form."
 _INTERRUPTED = "It was interrupted three times, perhaps because it is too large for this machine."
@@ -145,7 +145,7 @@ class ExportJobs:
                 await self._run(job)
 
     async def _run(self, job: ExportJob) -> None:
-        if job.starts >= MOST_STARTS:
+        if job.starts >= MAX_STARTS:
             await asyncio.to_thread(self._save, replace(job, problem=_INTERRUPTED))
             return
         await asyncio.to_thread(self._save, replace(job, starts=job.starts + 1))
@@ -178,7 +178,7 @@ class ExportJobs:
     def _read(self, name: str) -> ExportJob | None:
         path = self._directory / name
         try:
-            saved = json.loads(self._job_file(name).read(_MOST_BYTES) or b"")
+            saved = json.loads(self._job_file(name).read(_MAX_BYTES) or b"")
             job = ExportJob(
                 name,
                 BY_KEY[saved["form"]],
@@ -198,11 +198,11 @@ class ExportJobs:
         return job
 
     def _create(self, kind: ExportKind, query: ListingQuery) -> str:
-        if len([*self._all()]) >= MOST_JOBS:
-            raise InputError("There are {most} exports already. Delete one first.", most=MOST_JOBS)
+        if len([*self._all()]) >= MAX_JOBS:
+            raise InputError("There are {most} exports already. Delete one first.", most=MAX_JOBS)
         asked = _OTHERS.sub("-", f"{query.q} {query.tag} {query.host} {query.status}".lower())
         stem = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{asked.strip('-')[:36] or 'everything'}"
-        names = (f"{stem}{n or ''}.{kind.suffix}" for n in range(MOST_JOBS + 1))
+        names = (f"{stem}{n or ''}.{kind.suffix}" for n in range(MAX_JOBS + 1))
         name = next(each for each in names if not self._job_file(each).path.exists())
         self._save(ExportJob(name, kind, query))
         return name

@@ -182,7 +182,7 @@ TITLE = "From the archive"
 ARTICLES = frozenset({"epub", "html", "markdown", "md"})
 """Keys of formats that contain articles."""
 
-LONGEST_TITLE = 80
+MAX_TITLE = 80
 """Maximum number of characters of a title in a file name."""
 
 PART = ".part"
@@ -231,7 +231,7 @@ class EntryExports:
         async with self._db.read() as conn:
             found = await db_entries.by_hash(conn, wanted.hash_url)
         title = (found[1].title or found[1].url) if found else wanted.hash_url
-        return f"{safe_name(title[:LONGEST_TITLE])}.{kind.suffix}"
+        return f"{safe_name(title[:MAX_TITLE])}.{kind.suffix}"
 
     async def begin(
         self,

@@ -15,8 +15,8 @@ from archiver.errors import ConfigurationError, FetchError, InputError, NotFound
 from archiver.formats.feeds import FORMS, feed_title
 from archiver.formats.import_process import open_links
 from archiver.formats.outlines import (
-    MOST_BYTES,
-    MOST_FEEDS,
+    MAX_BYTES,
+    MAX_FEEDS,
     read_subscriptions,
     write_subscriptions,
 )
@@ -32,8 +32,8 @@ from archiver.services.user_files import FEEDS, user_file
 
 AT_ONCE = 4
 PAUSE_SECONDS = 30.0
-LONGEST_SECONDS = 86400
-MOST_ITEMS = 1000
+MAX_SECONDS = 86400
+MAX_ITEMS = 1000
 """Maximum items processed per feed."""
 _NEVER = datetime.max.replace(tzinfo=UTC, microsecond=0)
 
@@ -152,7 +152,7 @@ class FeedChecks:
                 number=len(batch.rejected),
                 problem=as_message(batch.rejected[0].reason),
             )
-        return [each.seed for each in batch.seeds[:MOST_ITEMS]]
+        return [each.seed for each in batch.seeds[:MAX_ITEMS]]
 
     async def _named(self, answer: FeedAnswer) -> str:
         if not answer.is_page:
@@ -166,8 +166,8 @@ class FeedChecks:
         if isinstance(why, Failure):
             problem, reason, wait = why.message, why.reason, why.retry_after or 0
         failures = before.failures + 1 if before else 1
-        seconds = min(self._interval * 2 ** min(failures - 1, 16), LONGEST_SECONDS)
-        due_at = now + timedelta(seconds=max(seconds, min(wait, LONGEST_SECONDS)))
+        seconds = min(self._interval * 2 ** min(failures - 1, 16), MAX_SECONDS)
+        due_at = now + timedelta(seconds=max(seconds, min(wait, MAX_SECONDS)))
         state = replace(
             before or FeedState(now, due_at),
             checked_at=now,
@@ -224,7 +224,7 @@ class FeedChecks:
     def _state_after(
         self, before: FeedState | None, answer: FeedAnswer, now: datetime
     ) -> FeedState:
-        wait = max(self._interval, min(answer.fresh_seconds, LONGEST_SECONDS))
+        wait = max(self._interval, min(answer.fresh_seconds, MAX_SECONDS))
         state = replace(
             before or FeedState(now, now),
             checked_at=now,
@@ -350,8 +350,8 @@ class Subscriptions:
         Raises:
             InputError: it is too large, not OPML, or contains no feed.
         """
-        if len(content) > MOST_BYTES:
-            raise InputError("{name} is larger than {most} bytes.", name=name, most=MOST_BYTES)
+        if len(content) > MAX_BYTES:
+            raise InputError("{name} is larger than {most} bytes.", name=name, most=MAX_BYTES)
         found = await asyncio.to_thread(read_subscriptions, content, name)
         if not found:
             raise InputError("{name} contains no feeds.", name=name)
@@ -426,8 +426,8 @@ class Subscriptions:
             nonlocal after
             before = self._parse(content)
             after = change(before)
-            if len(after) > MOST_FEEDS:
-                raise InputError("The limit is {most} feeds.", most=MOST_FEEDS)
+            if len(after) > MAX_FEEDS:
+                raise InputError("The limit is {most} feeds.", most=MAX_FEEDS)
             if after == before:
                 return None
             return _written(after, is_more=len(after) > len(before))
@@ -451,8 +451,8 @@ class Subscriptions:
 def _written(subscriptions: Sequence[Subscription], *, is_more: bool) -> bytes:
     """Serialise the subscriptions, and check that they can be parsed again."""
     written = write_subscriptions(subscriptions)
-    if is_more and len(written) > MOST_BYTES:
-        raise InputError("The list of feeds would be larger than {most} bytes.", most=MOST_BYTES)
+    if is_more and len(written) > MAX_BYTES:
+        raise InputError("The list of feeds would be larger than {most} bytes.", most=MAX_BYTES)
     return written
 
 

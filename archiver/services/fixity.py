@@ -29,7 +29,7 @@ from archiver.warc.segment_storage import SegmentStorage
 from archiver.warc.segments import SegmentStore
 
 VERIFIED = "verified"
-MOST_BYTES = 4096
+MAX_BYTES = 4096
 _MODE = 0o644
 
 
@@ -64,7 +64,7 @@ async def last_check(data: Path) -> LastCheck | None:
     """Return the result of the last verification; None if there is none or it can't be read."""
     kept = AtomicFile(data / VERIFIED, mode=_MODE)
     try:
-        content = await asyncio.to_thread(kept.read, MOST_BYTES)
+        content = await asyncio.to_thread(kept.read, MAX_BYTES)
         found = json.loads(content or b"")
         return LastCheck(read_iso(found["at"]), int(found["records"]), int(found["problems"]))
     except (OSError, ValueError, KeyError, TypeError):

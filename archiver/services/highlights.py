@@ -13,9 +13,9 @@ from archiver.errors import InputError, NotFound
 from archiver.formats.entry_markdown import highlights_markdown
 from archiver.helpers import well_formed
 from archiver.model.annotation import (
-    MOST_HIGHLIGHTS,
-    MOST_QUOTE,
-    MOST_REMARK,
+    MAX_HIGHLIGHTS,
+    MAX_QUOTE,
+    MAX_REMARK,
     Annotation,
     Colour,
     Highlight,
@@ -108,14 +108,14 @@ class Highlights:
             NotFound: there is no such entry, or it has no article.
             InputError: the passage is empty or too long, or the colour is invalid.
         """
-        words = _checked(Message("words"), quote, MOST_QUOTE)
+        words = _checked(Message("words"), quote, MAX_QUOTE)
         if not words:
             raise InputError("Select the text to highlight.")
         shown = await self._entries.snapshot(ref, timestamp)
         if not shown.article:
             raise NotFound("This page has no text to highlight.")
         made = await asyncio.to_thread(_highlight, shown, words, start)
-        remark = _checked(Message("note"), note, MOST_REMARK)
+        remark = _checked(Message("note"), note, MAX_REMARK)
         made = replace(made, colour=_colour(colour), note=remark)
         edited = await self._editing.become(ref, lambda before: _with(before, made))
         return Highlighted(made, edited.id)
@@ -130,7 +130,7 @@ class Highlights:
             InputError: the colour is invalid, or the note is too long.
         """
         wanted = None if colour is None else _colour(colour)
-        remark = None if note is None else _checked(Message("note"), note, MOST_REMARK)
+        remark = None if note is None else _checked(Message("note"), note, MAX_REMARK)
         changed: list[Highlight] = []
 
         def other(each: Highlight) -> Highlight:
@@ -273,8 +273,8 @@ def _with(before: Annotation, made: Highlight) -> Annotation:
     Raises:
         InputError: it has the maximum number of highlights.
     """
-    if len(before.highlights) >= MOST_HIGHLIGHTS:
-        raise InputError("A page can have at most {most} highlights.", most=MOST_HIGHLIGHTS)
+    if len(before.highlights) >= MAX_HIGHLIGHTS:
+        raise InputError("A page can have at most {most} highlights.", most=MAX_HIGHLIGHTS)
     return replace(before, highlights=(*before.highlights, made))
 
 

@@ -8,9 +8,9 @@ from archiver.db.engine import AsyncConnection, Database
 from archiver.services.search_results import ListedEntry, shown_of
 
 WEEK = timedelta(days=7)
-MOST_NEW = 6
-MOST_YEARS = 30
-MOST_OF_A_YEAR = 2
+MAX_NEW = 6
+MAX_YEARS = 30
+MAX_OF_A_YEAR = 2
 _LEAP_DAY = (2, 29)
 
 
@@ -38,8 +38,8 @@ class HomePage:
         today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
         async with self._db.read() as conn:
             week = [_span(now - WEEK, now + timedelta(days=1))]
-            new = await entries.added_within(conn, week, each=MOST_NEW)
-            old = await entries.added_within(conn, years_before(today), each=MOST_OF_A_YEAR)
+            new = await entries.added_within(conn, week, each=MAX_NEW)
+            old = await entries.added_within(conn, years_before(today), each=MAX_OF_A_YEAR)
             listed = await _listed(conn, [*new, *old])
         return OnDesk(
             tuple(listed[each] for each in new if each in listed),
@@ -49,7 +49,7 @@ class HomePage:
 
 def years_before(today: datetime) -> list[tuple[int, int]]:
     """Return the start and end of the same day in earlier years."""
-    years = [*range(today.year - 1, today.year - 1 - MOST_YEARS, -1)]
+    years = [*range(today.year - 1, today.year - 1 - MAX_YEARS, -1)]
     if (today.month, today.day) == _LEAP_DAY:
         years = [year for year in years if year % 4 == 0 and (year % 100 or year % 400 == 0)]
     days = [today.replace(year=year) for year in years]

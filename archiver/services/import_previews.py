@@ -117,8 +117,8 @@ def _renamed(path: Path) -> Path:
 
 
 SAMPLE = 20
-MOST_NAMES = 100_000
-MOST_SHOWN = 200
+MAX_NAMES = 100_000
+MAX_SHOWN = 200
 _FIELDS = {
     "title": marked("title"),
     "note": marked("note"),
@@ -273,9 +273,9 @@ class _Tally:
 def _count(counter: Counter[str], names: Iterable[str]) -> None:
     """Count names, up to a maximum number of distinct ones."""
     for name in names:
-        if name in counter or len(counter) < MOST_NAMES:
+        if name in counter or len(counter) < MAX_NAMES:
             counter[name] += 1
 
 
 def _commonest(counter: Counter[str]) -> tuple[Counted, ...]:
-    return tuple(Counted(*each) for each in counter.most_common(MOST_SHOWN))
+    return tuple(Counted(*each) for each in counter.most_common(MAX_SHOWN))

@@ -43,11 +43,11 @@ from archiver.warc.segments import SegmentStore
 if TYPE_CHECKING:
     from archiver.services.archive_imports import Archives
 
-MOST_FOLDERS = 1_000
-MOST_COLUMNS = 500
-MOST_INTO = 16
+MAX_FOLDERS = 1_000
+MAX_COLUMNS = 500
+MAX_INTO = 16
 """Maximum depth of the list path for an import."""
-_MOST_PATH = 5_000
+_MAX_PATH = 5_000
 _Kind = TypeVar("_Kind", bound=StrEnum)
 
 
@@ -90,27 +90,27 @@ def _one(kind: type[_Kind], word: str | None, otherwise: _Kind, about: str) -> _
 
 
 def _paths(given: Sequence[str]) -> tuple[str, ...]:
-    if len(given) > MOST_FOLDERS:
-        raise InputError("At most {most} folders can be chosen.", most=MOST_FOLDERS)
+    if len(given) > MAX_FOLDERS:
+        raise InputError("At most {most} folders can be chosen.", most=MAX_FOLDERS)
     return tuple(dict.fromkeys(filter(None, map(_path, given))))
 
 
 def _path(given: str) -> str:
     """Normalise a folder path."""
-    return folder_path(map(tidy_tag, folder_names(given[:_MOST_PATH])))
+    return folder_path(map(tidy_tag, folder_names(given[:_MAX_PATH])))
 
 
 def _into(given: str) -> str:
     """Validate the list for an import, leaving room for the folders of the file."""
     path = _path(given)
-    if len(given) > _MOST_PATH or len(folder_names(given)) > MOST_INTO:
-        raise InputError("Lists can be nested in at most {most} others.", most=MOST_INTO - 1)
+    if len(given) > _MAX_PATH or len(folder_names(given)) > MAX_INTO:
+        raise InputError("Lists can be nested in at most {most} others.", most=MAX_INTO - 1)
     return path
 
 
 def _columns(given: Sequence[str]) -> dict[str, ColumnRole] | None:
-    if len(given) > MOST_COLUMNS:
-        raise InputError("At most {most} columns can be set.", most=MOST_COLUMNS)
+    if len(given) > MAX_COLUMNS:
+        raise InputError("At most {most} columns can be set.", most=MAX_COLUMNS)
     found = {}
     for each in given:
         role, equals, name = each.partition("=")

@@ -31,7 +31,7 @@ from archiver.model.imports import Outcome, ReceiptRow
 from archiver.warc.metadata_records import FORMAT
 
 RECEIPT_PAGE = 2000
-MOST_REASONS = 100
+MAX_REASONS = 100
 _COLUMNS = ("row", "outcome", "url", "hash_url", "reason")
 
 
@@ -44,7 +44,7 @@ class Receipts:
     async def reasons(self, number: int) -> list[tuple[str, int]]:
         """Return reasons why rows of an import are unusable, with counts."""
         async with self._db.read() as conn:
-            return await import_receipts.reasons(conn, number, limit=MOST_REASONS)
+            return await import_receipts.reasons(conn, number, limit=MAX_REASONS)
 
     async def csv(self, number: int) -> AsyncGenerator[bytes, None]:
         """Yield a receipt as CSV (RFC 4180); cells never start like a formula."""
@@ -87,7 +87,7 @@ def _document(row: ReceiptRow) -> str:
 
 
 RECEIPT_FILE_PAGE = 5_000
-MOST_LINE = 1 << 20
+MAX_LINE = 1 << 20
 _LEVEL = 2
 _packing = cast("Callable[..., gzip.GzipFile]", igzip.IGzipFile)
 _PART = ".part"
@@ -218,7 +218,7 @@ async def _restore(db: Database, path: Path) -> str:
     number = 0
     try:
         with await asyncio.to_thread(gzip.open, path, "rb") as packed:
-            head = json.loads(await asyncio.to_thread(packed.readline, MOST_LINE))["import"]
+            head = json.loads(await asyncio.to_thread(packed.readline, MAX_LINE))["import"]
             async with db.write() as conn:
                 number = await import_receipts.restore_import(conn, wanted, head)
             rows, last = _rows(packed), 0
@@ -240,7 +240,7 @@ def _rows(packed: gzip.GzipFile) -> Iterator[ReceiptRow]:
         ValueError: its last line is missing or wrong.
     """
     count = 0
-    while line := packed.readline(MOST_LINE):
+    while line := packed.readline(MAX_LINE):
         fields = json.loads(line)
         if isinstance(fields, dict):
             if fields.get("rows") != count:

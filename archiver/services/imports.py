@@ -20,7 +20,7 @@ from typing import BinaryIO
 from archiver.crawl.deletions import delete_entries
 from archiver.db import deletions, import_receipts, imports, tags_and_lists
 from archiver.db.engine import AsyncConnection, Database
-from archiver.db.statements import MOST, in_batches
+from archiver.db.statements import MAX_BATCH, in_batches
 from archiver.errors import ArchiverError, InputError, NotFound, StoreError, UnreadableFile
 from archiver.helpers import run_to_completion
 from archiver.logs import get_log
@@ -403,7 +403,7 @@ async def _carry_over_receipt(old: Database, new: Database, number: int) -> None
     after = 0
     while True:
         async with old.read() as conn:
-            rows = await import_receipts.page(conn, number, after=after, limit=MOST)
+            rows = await import_receipts.page(conn, number, after=after, limit=MAX_BATCH)
         if not rows:
             return
         async with new.write() as conn:

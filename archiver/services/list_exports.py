@@ -23,7 +23,7 @@ PAGE = 100
 SORTED_AT_ONCE = 1000
 """Entries read per batch to sort them by folder or host."""
 
-MOST_SNAPSHOTS = 1_000
+MAX_SNAPSHOTS = 1_000
 """Maximum number of snapshots of one entry, the newest first."""
 
 _BETWEEN = "\0"
@@ -110,7 +110,7 @@ async def _exported(db: Database, rows: Sequence[int], form: ListForm) -> dict[i
         held = await snapshots.of_entries(conn, wanted) if wanted else {}
     return {
         row: ExportedEntry(
-            entry, tuple(each.snapshot for each in islice(held.get(row, ()), MOST_SNAPSHOTS))
+            entry, tuple(each.snapshot for each in islice(held.get(row, ()), MAX_SNAPSHOTS))
         )
         for row, entry in found.items()
     }

@@ -17,9 +17,9 @@ from archiver.errors import InputError, InvalidQuery, NotFound
 from archiver.helpers import well_formed
 from archiver.model.annotation import Annotation
 from archiver.model.entry_list import (
-    MOST_DEPTH,
-    MOST_LISTS,
-    MOST_PLACE,
+    MAX_DEPTH,
+    MAX_LISTS,
+    MAX_PLACE,
     EntryList,
     as_tree,
     duplicate_counts,
@@ -39,9 +39,9 @@ from archiver.services.editing import BATCH, Edited, Editing, clean_paths, in_ba
 from archiver.services.entries import find_entry
 from archiver.services.search import Search, matching_entries
 
-MOST_TYPED = 2_000
+MAX_TYPED = 2_000
 """Maximum characters of a list path entered by a user."""
-MOST_SEARCHES = 50
+MAX_SEARCHES = 50
 """Saved searches whose results are counted for the side bar."""
 RECOUNT_SECONDS = 30.0
 """Maximum age of a saved search's count, and minimum interval between counts."""
@@ -103,8 +103,8 @@ class EntryLists:
             there = next((each for each in known if each.path == made.path), None)
             if there and (not there.query or not made.query):
                 raise InputError("A list “{path}” already exists.", path=made.path)
-            if len(known) >= MOST_LISTS:
-                raise InputError("The limit is {most} lists.", most=MOST_LISTS)
+            if len(known) >= MAX_LISTS:
+                raise InputError("The limit is {most} lists.", most=MAX_LISTS)
             self._counted.pop(made.path, None)
             others = [made if each is there else each for each in known]
             await _arrange(conn, others if there else [*others, made])
@@ -202,7 +202,7 @@ class EntryLists:
             if known != self._twice_of:
                 twice = duplicate_counts(await tags_and_lists.in_several(conn))
                 self._twice, self._twice_of = frozenset(twice.items()), known
-        for each in [each for each in known if each.query][:MOST_SEARCHES]:
+        for each in [each for each in known if each.query][:MAX_SEARCHES]:
             # A saved search of another version may not be parsable here.
             with suppress(InvalidQuery):
                 found = await self._search.summary(ListingQuery(q=each.query))
@@ -230,8 +230,8 @@ class EntryLists:
         async with self._db.read() as conn:
             known = await tags_and_lists.all_lists(conn)
         moved = (moved_path(each.path, path, goal) for each in known if is_within(each.path, path))
-        if any(len(folder_names(each)) > MOST_DEPTH for each in moved):
-            raise InputError("Lists can be nested in at most {most} others.", most=MOST_DEPTH)
+        if any(len(folder_names(each)) > MAX_DEPTH for each in moved):
+            raise InputError("Lists can be nested in at most {most} others.", most=MAX_DEPTH)
 
     async def _become_within(
         self, path: str, become: Callable[[int, Annotation], Annotation]
@@ -265,8 +265,8 @@ def _path(path: str) -> str:
     Raises:
         InputError: it has no name, or one that is too long.
     """
-    if len(path) > MOST_TYPED:
-        raise InputError("The name of a list can have at most {most} characters.", most=MOST_TYPED)
+    if len(path) > MAX_TYPED:
+        raise InputError("The name of a list can have at most {most} characters.", most=MAX_TYPED)
     found = clean_paths([path])
     if not found:
         raise InputError("Enter a name for the list.")
@@ -298,7 +298,7 @@ def _places(rows: Sequence[tuple[int, int]], moved: set[int], where: Where) -> d
     low = others[at - 1][1] if at else others[0][1] - tags_and_lists.STEP * (len(block) + 1)
     high = others[at][1] if at < len(others) else low + tags_and_lists.STEP * (len(block) + 1)
     step = (high - low) // (len(block) + 1)
-    if step and low + step > 0 and high <= MOST_PLACE:
+    if step and low + step > 0 and high <= MAX_PLACE:
         return {row: low + step * n for n, row in enumerate(block, 1)}
     put = [*(row for row, _ in others[:at]), *block, *(row for row, _ in others[at:])]
     return {row: tags_and_lists.MIDDLE + tags_and_lists.STEP * n for n, row in enumerate(put)}

@@ -22,7 +22,7 @@ from archiver.services.archive_imports import Archives
 from archiver.services.import_reading import kind_of_file
 from archiver.services.imports import Imports
 
-MOST_PAGE = 64 << 20
+MAX_PAGE = 64 << 20
 LOOKED_AT = 1024
 NO_PAGE = (
     "This is not a page saved by a browser. Use HTML saved by SingleFile, MHTML, or a WARC or "
@@ -139,9 +139,9 @@ class PageUploads:
 
 def _content(file: BufferedReader) -> bytes:
     file.seek(0)
-    content = file.read(MOST_PAGE + 1)
-    if len(content) > MOST_PAGE:
-        raise UnreadableFile("The page is larger than {most} bytes.", most=MOST_PAGE)
+    content = file.read(MAX_PAGE + 1)
+    if len(content) > MAX_PAGE:
+        raise UnreadableFile("The page is larger than {most} bytes.", most=MAX_PAGE)
     return content
 
 

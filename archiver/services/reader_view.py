@@ -21,7 +21,7 @@ from archiver.search.words import words_of
 from archiver.services.entries import Entries, EntryDetail, SnapshotDetail
 from archiver.services.search import Beside, Search
 
-MOST_LINKS = 2_000
+MAX_LINKS = 2_000
 """Maximum number of links of an article that are looked up in the archive."""
 
 LEAST_HEADINGS = 3
@@ -114,7 +114,7 @@ class Reader:
     async def _held(self, own: HashUrl, article: ArticleTree) -> dict[str, HashUrl]:
         """Return the entries with snapshots that an article links to, by address."""
         named = {}
-        for url in article.links(MOST_LINKS):
+        for url in article.links(MAX_LINKS):
             try:
                 named[url] = hash_url(parse_url(url))
             except InvalidUrl:

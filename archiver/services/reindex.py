@@ -52,7 +52,7 @@ from archiver.warc.segment_inventory import Survey
 from archiver.warc.segment_versions import is_replaced
 from archiver.warc.segments import SegmentStore
 
-MOST_NAMED = 10
+MAX_NAMED = 10
 _WHAT_TO_DO = (
     "The current index was left as it is. Mount the disk, correct --data or ARCHIVER_STORE, or "
     "restore the segments from a backup, then run `archiver reindex` again. To go on without what "
@@ -105,8 +105,8 @@ def require_readable(unreadable: Mapping[str, str]) -> None:
     if not unreadable:
         return
     named = [f"  {name}: {why}" for name, why in sorted(unreadable.items())]
-    if len(named) > MOST_NAMED:
-        named[MOST_NAMED:] = [f"  and {len(named) - MOST_NAMED:,} more"]
+    if len(named) > MAX_NAMED:
+        named[MAX_NAMED:] = [f"  and {len(named) - MAX_NAMED:,} more"]
     raise RecordsMissing(_MISSING, count=len(unreadable), segments="\n".join(named))
 
 
@@ -135,7 +135,7 @@ def _missing(indexed: Mapping[str, int], found: Survey) -> Iterator[tuple[str, s
             yield name, "It is missing."
 
 
-MOST_OWED = 100_000
+MAX_OWED = 100_000
 _QUEUE_UNREADABLE = (
     "{reason} Waiting jobs of an earlier version cannot be copied on a database server. Finish "
     "them with that version first, or drop them with `archiver reindex --accept-missing`."
@@ -459,7 +459,7 @@ async def _build_index(
 async def _write_pending(old: Database, store: SegmentStore) -> None:
     """Write records of deletions and list arrangements that have none yet."""
     async with old.read() as conn:
-        owed = await tombstones.pending(conn, limit=MOST_OWED)
+        owed = await tombstones.pending(conn, limit=MAX_OWED)
     if owed:
         made = [owed_record(json.loads(document)) for document in owed.values()]
         await asyncio.to_thread(append_alone, store, made)

@@ -15,7 +15,7 @@ from archiver.db import captures, screenshots
 from archiver.db.engine import Database
 from archiver.errors import InvalidRecord, NotInArchive, StoreError, TooLarge
 from archiver.http.content_coding import decode
-from archiver.http.encoding_detection import MOST_START_BYTES, SAMPLE_BYTES, decode_document
+from archiver.http.encoding_detection import MAX_START_BYTES, SAMPLE_BYTES, decode_document
 from archiver.http.headers import ResponseHead
 from archiver.http.media_types import MediaType, declared_media_type, is_html
 from archiver.http.timestamps import pad, to_datetime
@@ -33,14 +33,14 @@ from archiver.warc.reader import StoredRecord, open_payload
 from archiver.warc.segments import SegmentStore
 
 _LATEST = Timestamp("99991231235959")
-_MOST_CAPTURES = 10_000
-_MOST_HOPS = 20
+_MAX_CAPTURES = 10_000
+_MAX_HOPS = 20
 _OK = 200
 _SVG = "image/svg+xml"
-_MOST_SVG_BYTES = 2 << 20
+_MAX_SVG_BYTES = 2 << 20
 _SVG_SECONDS = 10
 """Timeout of the lookup of an SVG file whose elements are copied into a page."""
-MOST_COPIES = 10
+MAX_COPIES = 10
 """Records with the same payload that are tried when one is damaged."""
 _PAGES = frozenset({Modifier.NONE, Modifier.FRAME})
 STANDING = ResponseHead("HTTP/1.1", 200, "OK", (("content-type", "text/html; charset=utf-8"),))
@@ -104,7 +104,7 @@ class Replay:
     async def captures_of(self, url: str) -> list[Capture]:
         """Return the captures of a URL, newest last; at most the newest 10,000."""
         async with self._db.read() as conn:
-            return await captures.of_url(conn, url, limit=_MOST_CAPTURES)
+            return await captures.of_url(conn, url, limit=_MAX_CAPTURES)
 
     async def open(self, capture: Capture, asked: ReplayRequest) -> Replayed:
         """Open a capture for replay.
@@ -138,7 +138,7 @@ class Replay:
             InvalidRecord: ``error``, if no other record can be read.
         """
         async with self._db.read() as conn:
-            found = await captures.holders_of(conn, source.payload_digest, limit=MOST_COPIES)
+            found = await captures.holders_of(conn, source.payload_digest, limit=MAX_COPIES)
         for each in found:
             if each.record_id != source.record_id:
                 with suppress(InvalidRecord):
@@ -159,7 +159,7 @@ class Replay:
         hop: Capture | None = capture
         async with self._db.read() as conn:
             while hop is not None and hop.redirect_to:
-                if hop.redirect_to in seen or len(seen) > _MOST_HOPS:
+                if hop.redirect_to in seen or len(seen) > _MAX_HOPS:
                     return True
                 hop = await captures.nearest(conn, hop.redirect_to, capture.timestamp)
                 if hop is not None:
@@ -237,7 +237,7 @@ class Replay:
             if source is not None:
                 head, payload = open_payload(self._record(source))
                 coding = head.combined("content-encoding")
-                content = b"".join(decode(payload, coding, limit=_MOST_SVG_BYTES))
+                content = b"".join(decode(payload, coding, limit=_MAX_SVG_BYTES))
                 media_type = declared_media_type(head.headers) or MediaType(_SVG)
                 return decode_document(content, _SVG, media_type.get("charset"), url).text
         return ""
@@ -245,7 +245,7 @@ class Replay:
     async def _find_svg(self, url: str, timestamp: Timestamp) -> Capture | None:
         """Return the capture with an SVG file's payload, after redirects; None if there is none."""
         async with self._db.read() as conn:
-            for _ in range(_MOST_HOPS):
+            for _ in range(_MAX_HOPS):
                 found = await captures.nearest(conn, url, timestamp)
                 if found is None or not found.redirect_to:
                     break
@@ -273,7 +273,7 @@ def _peek(
 ) -> tuple[bytes, Iterator[bytes]]:
     """Return the first bytes, enough for detection, and all chunks."""
     start = next(pieces, b"")
-    while not is_enough(start) and len(start) < MOST_START_BYTES and (more := next(pieces, b"")):
+    while not is_enough(start) and len(start) < MAX_START_BYTES and (more := next(pieces, b"")):
         start += more
     return start, chain((start,), pieces)
 

@@ -13,9 +13,9 @@ from archiver.db.search import Question, Seen
 from archiver.model.listing import Sort
 from archiver.search.query_tree import EVERYTHING, Node, Term, conjunction, conjuncts, disjunction
 
-LEAST_LOOK, MOST_LOOK = 100, 5000
+LEAST_LOOK, MAX_LOOK = 100, 5000
 """Rows per query; the number grows if few of them match."""
-MOST_LOOKED_AT = 10_000
+MAX_LOOKED_AT = 10_000
 """Rows examined for a page before it is returned incomplete."""
 LEAST_READ, FIRST_PARTS = 1000, 2
 """Documents and parts read per query if words are found without their positions."""
@@ -97,7 +97,7 @@ class Walk:
         looked_at, look, parts = 0, max(LEAST_LOOK, limit + 1), reach or self._initial_parts
         if self._is_read:
             look, parts = LEAST_READ, reach or FIRST_PARTS
-        while looked_at < MOST_LOOKED_AT and not self._is_enough:
+        while looked_at < MAX_LOOKED_AT and not self._is_enough:
             before = self._documents
             some = await self._look(found.beyond, look, parts)
             self._is_enough |= reach is not None
@@ -115,7 +115,7 @@ class Walk:
             elif parts and met < look:  # all rows of these parts were read
                 looked_at, look, parts = looked_at + met, look - met, None
             else:
-                looked_at, look = looked_at + look, min(look * 4, MOST_LOOK)
+                looked_at, look = looked_at + look, min(look * 4, MAX_LOOK)
         return found
 
     @property
@@ -126,7 +126,7 @@ class Walk:
     def _next_read(self, lacking: int, found: int) -> tuple[int, int]:
         """Return the number of documents and parts to read next, estimated from the match rate."""
         wanted = lacking * self._documents // max(found, 1)
-        count = max(LEAST_READ, min(wanted, MOST_LOOK, MOST_LOOKED_AT - self._documents))
+        count = max(LEAST_READ, min(wanted, MAX_LOOK, MAX_LOOKED_AT - self._documents))
         return count, 1 + count * self._parts // max(self._documents, 1)
 
     async def all(self, *, limit: int) -> AsyncIterator[list[int]]:
@@ -238,7 +238,7 @@ CANDIDATES = 1000
 """Number of newest matches, and of newest matches in names, that are ranked."""
 ENOUGH = 10
 """With fewer full matches, those that lack one word are appended."""
-MOST_WORDS = 8
+MAX_WORDS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,7 +337,7 @@ def _without_one_word(tree: Node) -> Node | None:
     """Return the query for entries that lack one word; None without several words."""
     nodes = conjuncts(tree)
     words = [each for each in nodes if isinstance(each, Term) and each.column is None]
-    if not 2 <= len(words) <= MOST_WORDS:
+    if not 2 <= len(words) <= MAX_WORDS:
         return None
     others = [each for each in nodes if each not in words]
     fewer = [conjunction([each for each in words if each is not left_out]) for left_out in words]

@@ -25,8 +25,8 @@ from archiver.model.listing import Sort
 from archiver.search.query_tree import EVERYTHING
 from archiver.services.result_iteration import (
     LEAST_LOOK,
-    MOST_LOOK,
-    MOST_LOOKED_AT,
+    MAX_LOOK,
+    MAX_LOOKED_AT,
     Found,
     Walk,
     behind,
@@ -258,15 +258,15 @@ async def _first_of(
     """
     filters = await list_order.walked(conn, question.tree, question.filters)
     found: list[Place] = []
-    beyond, looked_at, look = None, 0, max(LEAST_LOOK, min(2 * count, MOST_LOOK))
-    while looked_at < MOST_LOOKED_AT + count:
+    beyond, looked_at, look = None, 0, max(LEAST_LOOK, min(2 * count, MAX_LOOK))
+    while looked_at < MAX_LOOKED_AT + count:
         rows = await list_order.rows_in_order(conn, filters, beyond=beyond, limit=look, order=sort)
         passing = await search.passing(conn, [each.row for each in rows], question)
         found += [each for each in rows if each.row in passing]
         is_last = len(rows) < look
         if is_last or (len(found) >= count and found[count - 1].first != rows[-1].first):
             return (await list_order.by_day(conn, found, sort))[:count]
-        beyond, looked_at, look = rows[-1], looked_at + look, min(look * 4, MOST_LOOK)
+        beyond, looked_at, look = rows[-1], looked_at + look, min(look * 4, MAX_LOOK)
     return None
 
 

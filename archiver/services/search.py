@@ -18,7 +18,7 @@ from archiver.helpers import both, well_formed
 from archiver.model.capture import HashUrl
 from archiver.model.entry import Entry
 from archiver.model.job import Job, QueueCounts, State
-from archiver.model.listing import MOST_EARLIER, ListingQuery, Sort, Summary
+from archiver.model.listing import MAX_EARLIER, ListingQuery, Sort, Summary
 from archiver.search.query_parser import parse_query
 from archiver.search.query_tree import (
     Condition,
@@ -42,7 +42,7 @@ from archiver.services.result_pages import (
     write_cursor,
 )
 from archiver.services.search_results import (
-    MOST_COUNTED,
+    MAX_COUNTED,
     ListedEntry,
     correction,
     excerpts_of,
@@ -123,8 +123,8 @@ def _filters(query: ListingQuery) -> Filters:
     return Filters(tag or None, host or None, state, status)
 
 
-MOST_PER_PAGE = 200
-MOST_LOOKED_BACK = 20
+MAX_PER_PAGE = 200
+MAX_LOOKED_BACK = 20
 """Entries of a page whose earlier snapshots are searched for excerpts too."""
 FEW = 3
 """With fewer results, spelling suggestions are looked up."""
@@ -215,12 +215,12 @@ class Search:
             InvalidQuery: the query can't be parsed.
             InputError: the cursor, limit, sort or status is invalid.
         """
-        return await self._look(query, ahead=MOST_COUNTED)
+        return await self._look(query, ahead=MAX_COUNTED)
 
     async def _look(self, query: ListingQuery, ahead: int = 0) -> tuple[Listing, Summary]:
         """Return a page, and a summary of up to ``ahead`` results; 0 for none."""
-        if not 1 <= query.limit <= MOST_PER_PAGE:
-            raise InputError("A page can have 1 to {most} entries.", most=MOST_PER_PAGE)
+        if not 1 <= query.limit <= MAX_PER_PAGE:
+            raise InputError("A page can have 1 to {most} entries.", most=MAX_PER_PAGE)
         tree = tree_of(query)
         async with self._db.read() as conn:
             question = await question_of(conn, tree, query)
@@ -258,8 +258,8 @@ class Search:
             question = await question_of(conn, tree, query)
             rows = await all_of(conn, question, sort_of(query, tree), most)
             rows = rows if most is None else rows[:most]
-        for start in range(0, len(rows), MOST_PER_PAGE):
-            some = rows[start : start + MOST_PER_PAGE]
+        for start in range(0, len(rows), MAX_PER_PAGE):
+            some = rows[start : start + MAX_PER_PAGE]
             async with self._db.read() as conn:
                 shown = await self._shown(conn, some, question.tree)
             for each in some:
@@ -421,8 +421,8 @@ async def _listed(
     newest = await db_snapshots.listed_of_newest(conn, listed)
     kept = {number: [each] for number, each in newest.items()}
     several = [n for n, each in newest.items() if with_earlier and each.is_one_of_several]
-    for number in several[:MOST_LOOKED_BACK]:
-        kept[number] = await db_snapshots.listed_of(conn, number, limit=1 + MOST_EARLIER)
+    for number in several[:MAX_LOOKED_BACK]:
+        kept[number] = await db_snapshots.listed_of(conn, number, limit=1 + MAX_EARLIER)
     return kept
 
 

@@ -79,7 +79,7 @@ def _text(read: Callable[[Location], StoredRecord], place: Location) -> str:
         return ""
 
 
-MOST_CORRECTED = 4
+MAX_CORRECTED = 4
 _NAMED = (Condition.TAG, Condition.LIST, Condition.SITE)
 
 
@@ -95,14 +95,14 @@ async def correction(conn: AsyncConnection, parts: Sequence[int], tree: Node) ->
         and not await spelling_candidates.is_known(conn, parts, words[0])
     ]
     is_better = False
-    for n in unknown[:MOST_CORRECTED]:
+    for n in unknown[:MAX_CORRECTED]:
         node = nodes[n]
         if isinstance(node, Term):
             nearest = await spelling_candidates.nearest_words(conn, parts, phrase_of(node.text)[0])
             if nearest:
                 nodes[n], is_better = replace(node, text=nearest), True
     named = [n for n, node in enumerate(nodes) if isinstance(node, Is) and node.condition in _NAMED]
-    for n in named[:MOST_CORRECTED]:
+    for n in named[:MAX_CORRECTED]:
         better = await _named(conn, nodes[n])
         if better is not None:
             nodes[n], is_better = better, True
@@ -118,7 +118,7 @@ async def _named(conn: AsyncConnection, node: Node) -> Node | None:
     return better if better and fits(better, write(better)) else None
 
 
-MOST_COUNTED = 1000
+MAX_COUNTED = 1000
 """Maximum entries of a list that are counted and used for facets."""
 
 
@@ -133,14 +133,14 @@ async def summary_of(
         newest: newest results, if they were read already.
         asked: the query that facets extend, as typed by the user.
     """
-    walked = newest or await Walk(conn, question).page(None, MOST_COUNTED)
-    found = walked.first(MOST_COUNTED)
+    walked = newest or await Walk(conn, question).page(None, MAX_COUNTED)
+    found = walked.first(MAX_COUNTED)
     facets = await facets_of(conn, found.entries)
     count, has_more = len(found.entries), found.beyond is not None
     if has_more and (question.tree, question.filters) == (EVERYTHING, Filters()):
         known = await counters.all_counters(conn)
         count, has_more = known.get(counters.ENTRIES, 0), False
-        of_all = await facets_of_all(conn, most=MOST_COUNTED)
+        of_all = await facets_of_all(conn, most=MAX_COUNTED)
         best = {each.field: each for each in (*facets, *of_all) if each.values}
         facets = tuple(best[each] for each in FACETS if each in best)
     elif has_more and (known_count := await _tagged(conn, question)):

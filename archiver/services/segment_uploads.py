@@ -26,7 +26,7 @@ from archiver.warc.segments import SegmentStore
 
 LOOK_SECONDS = 1.0
 FIRST_REST_SECONDS = 1.0
-LONGEST_REST_SECONDS = 60.0
+MAX_REST_SECONDS = 60.0
 FINISH_SECONDS = 30.0
 """Seconds for which an exiting process continues to upload; the next process does the rest."""
 AT_ONCE = 500
@@ -103,7 +103,7 @@ class SegmentUploads:
                     log.warning("segments wait to be uploaded", reason=str(error))
                 self._problem = error.sentence
                 await asyncio.sleep(rest)
-                rest = min(2 * rest, LONGEST_REST_SECONDS)
+                rest = min(2 * rest, MAX_REST_SECONDS)
             else:
                 self._problem, rest = None, FIRST_REST_SECONDS
                 await asyncio.sleep(LOOK_SECONDS)

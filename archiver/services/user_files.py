@@ -18,7 +18,7 @@ ACCESS: Final = "access.json"
 FEEDS: Final = "feeds.opml"
 SECRET: Final = "secret"  # noqa: S105 - a file name
 """The key of session cookies and signed addresses."""
-MOST_BYTES: Final = 64 << 20
+MAX_BYTES: Final = 64 << 20
 _MODES: Final = {ACCESS: PRIVATE, cookies.NAME: PRIVATE, FEEDS: 0o644}
 
 Rewrite = Callable[[bytes | None], bytes | None]
@@ -53,14 +53,14 @@ class _FileInFolder:
         return await asyncio.to_thread(self._file.mark)
 
     async def read(self) -> bytes | None:
-        return await asyncio.to_thread(self._file.read, MOST_BYTES)
+        return await asyncio.to_thread(self._file.read, MAX_BYTES)
 
     async def change(self, rewrite: Rewrite) -> object:
         return await asyncio.to_thread(self._change, rewrite)
 
     def _change(self, rewrite: Rewrite) -> object:
         with self._file.alone():
-            after = rewrite(self._file.read(MOST_BYTES))
+            after = rewrite(self._file.read(MAX_BYTES))
             if after is not None:
                 self._file.write(after)
             return self._file.mark()
@@ -145,7 +145,7 @@ async def put_user_settings(found: dict[str, bytes] | None, new: Database, data:
 
 
 def _in_folder(data: Path) -> dict[str, bytes]:
-    read = {name: AtomicFile(data / name).read(MOST_BYTES) for name in _MODES}
+    read = {name: AtomicFile(data / name).read(MAX_BYTES) for name in _MODES}
     return {name: content for name, content in read.items() if content is not None}
 
 

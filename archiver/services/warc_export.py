@@ -51,10 +51,10 @@ from archiver.warc.writer import warcinfo, write_record
 PAGE = 1000
 TOGETHER = 50
 """Snapshots whose records are located in one query."""
-MOST_HOPS = 20
-MOST_CHECKED_BYTES = 8 << 20
+MAX_HOPS = 20
+MAX_CHECKED_BYTES = 8 << 20
 """Maximum size of a range of records that are checked before they are copied."""
-MOST_REQUEST_BYTES = 1 << 20
+MAX_REQUEST_BYTES = 1 << 20
 
 OnDamage = Callable[[str], None]
 """Called with the place and problem of each damaged part, which the export leaves out."""
@@ -248,7 +248,7 @@ async def _captures_of(
     found: dict[Location, Capture] = {snapshot.capture.location: snapshot.capture}
     for url in dict.fromkeys(needs_of(snapshot.url, snapshot.capture.url, requisites)):
         step: str | None = url
-        for _ in range(MOST_HOPS):
+        for _ in range(MAX_HOPS):
             capture = await db_captures.nearest(conn, step, snapshot.timestamp) if step else None
             if capture is None:
                 break
@@ -526,7 +526,7 @@ def _checked(store: SegmentStore, piece: Piece) -> Iterator[Piece | Damage]:
             begun.add(each, captures)
         except (InvalidRecord, TruncatedRecord):
             continue  # the scan reports it next
-        if begun.length >= MOST_CHECKED_BYTES:
+        if begun.length >= MAX_CHECKED_BYTES:
             yield from begun.pieces()
             begun = _Range(place.segment, begun.start + begun.length)
     yield from begun.pieces()
@@ -554,7 +554,7 @@ class _Range:
         record, place = scanned.record, Location(self._segment, scanned.offset, 0)
         answer = capture_of(record, place) if is_answer(record) else None
         is_request = record.type is RecordType.REQUEST and self._unrequested is not None
-        request = record.block.read(MOST_REQUEST_BYTES) if is_request else b""
+        request = record.block.read(MAX_REQUEST_BYTES) if is_request else b""
         location = scanned.place()
         if self._unrequested and (query := query_of_request(request)):
             self._answers.append(Answer(self._unrequested, query))

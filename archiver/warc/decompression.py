@@ -171,12 +171,12 @@ else:
 
 FRAME = b"\x28\xb5\x2f\xfd"
 DICTIONARY = b"\x5d\x2a\x4d\x18"
-MOST_DICTIONARY = 8 << 20
+MAX_DICTIONARY = 8 << 20
 """Maximum size of a dictionary in bytes, compressed or not. Every reader must support it."""
-MOST_WINDOW_LOG = 27
+MAX_WINDOW_LOG = 27
 """Frames that need a window over 128 MiB are refused. Every reader supports at least 8 MiB."""
 _SKIPPABLE_LAST = b"\x2a\x4d\x18"
-_OPTIONS: dict[int, int] = {zstd.DecompressionParameter.window_log_max: MOST_WINDOW_LOG}
+_OPTIONS: dict[int, int] = {zstd.DecompressionParameter.window_log_max: MAX_WINDOW_LOG}
 
 
 class ZstdFrame:
@@ -226,17 +226,17 @@ def read_dictionary(source: Source) -> zstd.ZstdDict | None:
     if _exactly(source, len(FRAME), keep=True) != DICTIONARY:
         return None
     size = int.from_bytes(_exactly(source, 8)[4:], "little")
-    if size > MOST_DICTIONARY:
-        raise InvalidRecord(f"Its Zstandard dictionary is larger than {MOST_DICTIONARY:,} bytes.")
+    if size > MAX_DICTIONARY:
+        raise InvalidRecord(f"Its Zstandard dictionary is larger than {MAX_DICTIONARY:,} bytes.")
     content = _exactly(source, size)
     try:
         if content.startswith(FRAME):
             content = zstd.ZstdDecompressor(options=_OPTIONS).decompress(
-                content, MOST_DICTIONARY + 1
+                content, MAX_DICTIONARY + 1
             )
-        if len(content) > MOST_DICTIONARY:
+        if len(content) > MAX_DICTIONARY:
             raise InvalidRecord(
-                f"Its Zstandard dictionary is larger than {MOST_DICTIONARY:,} bytes."
+                f"Its Zstandard dictionary is larger than {MAX_DICTIONARY:,} bytes."
             )
         return zstd.ZstdDict(content)
     except (zstd.ZstdError, ValueError) as error:
@@ -274,16 +274,16 @@ def _exactly(source: Source, size: int, *, keep: bool = False) -> bytes:
 
 
 GZIP = b"\x1f\x8b\x08"
-MOST_RATIO = 250
+MAX_RATIO = 250
 SLACK_BYTES = 1 << 30
 """Maximum compression ratio.
 
 Pages compress to a fifth, tables to a thirtieth; more is an attack.
 """
 REWOUND_BYTES = 1 << 20
-MOST_CANDIDATES = 10_000
+MAX_CANDIDATES = 10_000
 """Maximum number of places in damaged parts of a file that are tried as the start of a member."""
-MOST_LINE = 8 << 10
+MAX_LINE = 8 << 10
 _LOOK = {GZIP: 4 << 10, FRAME: 256 << 10}
 """Bytes needed to check the start of a member's content; Zstandard decompresses whole blocks."""
 
@@ -352,11 +352,11 @@ class Unpacked:
 
     def next_line(self) -> bytes:
         """Read the next line. The start of a member that begins a record also begins a line."""
-        line = self.line(MOST_LINE)
+        line = self.line(MAX_LINE)
         if not line and self._withheld:
             self._held += self._counted(self._withheld)
             self._withheld = b""
-            line = self.line(MOST_LINE)
+            line = self.line(MAX_LINE)
         return line
 
     def find(self, line: re.Pattern[bytes]) -> None:
@@ -401,11 +401,11 @@ class Unpacked:
 
     def _counted(self, data: bytes) -> bytes:
         self._unpacked += len(data)
-        if self._unpacked > SLACK_BYTES + MOST_RATIO * self._source.offset:
+        if self._unpacked > SLACK_BYTES + MAX_RATIO * self._source.offset:
             raise UnreadableFile(
                 "It decompresses to more than {ratio} times its size, so it was rejected as a "
                 "decompression bomb.",
-                ratio=MOST_RATIO,
+                ratio=MAX_RATIO,
             )
         return data
 
@@ -437,7 +437,7 @@ class Unpacked:
                 self._source.put_back(held[at:])
                 return True
             start = at + 1
-            if self._candidates > MOST_CANDIDATES:
+            if self._candidates > MAX_CANDIDATES:
                 return False
         return False
 

@@ -22,7 +22,7 @@ from archiver.http.urls import escape_bytes
 from archiver.warc.decompression import DICTIONARY, FRAME, PIECE, Forward, Unpacked
 from archiver.warc.records import read_moment
 
-MOST_HEAD_BYTES = 64 << 10
+MAX_HEAD_BYTES = 64 << 10
 VERSION = re.compile(rb"WARC/\d{1,2}\.\d{1,2}[ \t\r]*\n", re.IGNORECASE)
 WARC_BEGINS = re.compile(rb"WARC/\d", re.IGNORECASE)
 _LENGTH = re.compile(r"\d{1,18}", re.ASCII)
@@ -256,7 +256,7 @@ def _read(content: Unpacked, line: bytes) -> ForeignRecord:
 def _fields(content: Unpacked) -> dict[str, str]:
     """Read named fields up to the empty line: the first of each name, folded lines joined."""
     fields: dict[str, str] = {}
-    left, name, is_new = MOST_HEAD_BYTES, "", False
+    left, name, is_new = MAX_HEAD_BYTES, "", False
     while (line := content.line(left)).strip():
         left -= len(line)
         if left <= 0 or not line.endswith(b"\n"):

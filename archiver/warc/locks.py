@@ -103,7 +103,7 @@ def _is_held(path: Path) -> bool:
 
 
 NAME = "machine"
-_MOST = 100
+_MAX_LOCK_BYTES = 100
 
 
 def machine_of(data: Path) -> str:
@@ -117,7 +117,7 @@ def machine_of(data: Path) -> str:
     """
     file, here = AtomicFile(data / NAME, mode=0o644), str(data.stat().st_ino)
     with file.alone():
-        held = (file.read(_MOST) or b"").decode("utf-8", "replace").split()
+        held = (file.read(_MAX_LOCK_BYTES) or b"").decode("utf-8", "replace").split()
         if held[1:] == [here]:
             return held[0]
         name = uuid4().hex[:12]

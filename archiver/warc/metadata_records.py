@@ -159,7 +159,7 @@ _READERS: Mapping[Any, Callable[[Any], Any]] = {
 _FIELDS = {each.name: _READERS[each.type] for each in fields(Annotation)}
 
 FORMAT = "archiver/1"
-MOST_NUMBER = 10**9
+MAX_NUMBER = 10**9
 """Upper limit for counts and sizes, since imported files may contain any number."""
 _ALWAYS = (
     *("timestamp", "capture_url", "capture_timestamp", "capture_record"),
@@ -392,7 +392,7 @@ def _read_appearance(appearance: object) -> QualitySignals:
 
     def number(name: str) -> int | None:
         found = appearance.get(name)
-        return found if type(found) is int and 0 <= found <= MOST_NUMBER else None
+        return found if type(found) is int and 0 <= found <= MAX_NUMBER else None
 
     return QualitySignals(
         readable=number("readable"),
@@ -432,7 +432,7 @@ def _read_outcome(document: dict[str, Any]) -> RequisiteOutcome:
         kind=RequisiteKind(document["kind"]),
         status=None if status is None else int(status),
         failure=_read_failure(failure) if failure else None,
-        area=min(max(int(document.get("area", 0)), 0), MOST_NUMBER),
+        area=min(max(int(document.get("area", 0)), 0), MAX_NUMBER),
         is_emblem=document.get("emblem") is True,
     )
 

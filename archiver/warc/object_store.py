@@ -169,7 +169,7 @@ def _error_code(text: str) -> str:
     return "no response in time" if "timed out" in text or "timeout" in text else "no connection"
 
 
-MOST_SIZES = 10_000
+MAX_SIZES = 10_000
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
@@ -217,7 +217,7 @@ class Blocks:
             )
         with self._lock:
             _keep(self._blocks, (name, number), data, self._most)
-            _keep(self._sizes, name, size, MOST_SIZES)
+            _keep(self._sizes, name, size, MAX_SIZES)
         return data
 
     def size(self, name: str) -> int:
@@ -234,7 +234,7 @@ class Blocks:
             except FileNotFoundError:
                 raise missing_segment(name) from None
             with self._lock:
-                _keep(self._sizes, name, size, MOST_SIZES)
+                _keep(self._sizes, name, size, MAX_SIZES)
         return size
 
 

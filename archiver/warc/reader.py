@@ -9,13 +9,13 @@ from typing import Protocol
 
 from archiver.errors import InvalidRecord, StoreError, TruncatedRecord
 from archiver.http.headers import WHITESPACE, ResponseHead, is_end_of_head, parse_head
-from archiver.http.response_parser import MOST_HEAD_BYTES, dechunk
+from archiver.http.response_parser import MAX_HEAD_BYTES, dechunk
 from archiver.http.timestamps import read_iso
 from archiver.model.capture import RecordId
 from archiver.warc.decompression import Member, Readable, Source
 from archiver.warc.records import Check, RecordType
 
-MOST_RECORD_HEAD_BYTES = 64 << 10
+MAX_RECORD_HEAD_BYTES = 64 << 10
 PIECE = 64 << 10
 _HEAD_END = b"\r\n\r\n"
 _FOLD = (" ", "\t")
@@ -217,7 +217,7 @@ def _read(source: Source) -> StoredRecord:
 
 
 def _fields(member: Member, offset: int) -> dict[str, str]:
-    head = member.until(_HEAD_END, MOST_RECORD_HEAD_BYTES)
+    head = member.until(_HEAD_END, MAX_RECORD_HEAD_BYTES)
     if not head.startswith(b"WARC/1."):
         raise InvalidRecord(f"There is no WARC record with a complete header at byte {offset:,}.")
     fields: dict[str, str] = {}
@@ -253,11 +253,11 @@ def read_head(record: StoredRecord) -> bytes:
     """
     head = bytearray()
     while True:
-        line = record.block.line(MOST_HEAD_BYTES)
+        line = record.block.line(MAX_HEAD_BYTES)
         head += line
         if is_end_of_head(line):
             return bytes(head)
-        if len(head) >= MOST_HEAD_BYTES:
+        if len(head) >= MAX_HEAD_BYTES:
             raise InvalidRecord(
                 f"The HTTP header of the record at byte {record.offset:,} has no end."
             )

@@ -184,7 +184,7 @@ CREATION_DATE = "WARC-Creation-Date"
 HANDED_IN = "WARC-Archiver-Handed-In"
 """When a user uploaded a page that their own browser had saved."""
 
-MOST_VALUE = 1000
+MAX_VALUE = 1000
 _CARRIED = (
     *("WARC-Truncated", ORIGINAL_ID, HEAD, ORIGIN),
     *(SOURCE_URI, CREATION_DATE, HANDED_IN),
@@ -222,7 +222,7 @@ def _moment(text: str) -> datetime | None:
 
 def one_line(value: str) -> str:
     """Shorten a value and put it on one line, for use as a field value."""
-    return " ".join(value.split())[:MOST_VALUE]
+    return " ".join(value.split())[:MAX_VALUE]
 
 
 _W3C = re.compile(

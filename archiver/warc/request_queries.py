@@ -14,8 +14,8 @@ from urllib.parse import unquote_plus, urlencode
 
 from archiver.http.media_types import declared_media_type, essence_of
 
-MOST_QUERY = 4096
-MOST_DEPTH = 50
+MAX_QUERY = 4096
+MAX_DEPTH = 50
 _FORM_PART = re.compile(r'name="([^"]+)"[^\r\n]*\r\n\r\n([^\r\n]*)', re.IGNORECASE)
 
 
@@ -42,7 +42,7 @@ def query_of_request(request: bytes) -> RequestQuery | None:
     named = (each.partition(":") for each in fields.split("\r\n"))
     kind = declared_media_type([(name, value.strip()) for name, _, value in named])
     has_body = body or method in ("POST", "PUT")
-    return RequestQuery(method, _query(body, essence_of(kind))[:MOST_QUERY] if has_body else "")
+    return RequestQuery(method, _query(body, essence_of(kind))[:MAX_QUERY] if has_body else "")
 
 
 def _query(body: bytes, media_type: str) -> str:
@@ -78,7 +78,7 @@ def _json_query(body: bytes) -> str | None:
 
 
 def _members(value: Any, name: str, depth: int) -> Iterator[tuple[str, str]]:
-    if depth > MOST_DEPTH:
+    if depth > MAX_DEPTH:
         return
     if isinstance(value, dict):
         for key, each in value.items():

@@ -17,7 +17,7 @@ from archiver.warc.segment_versions import is_ours, superseded, writer_of
 
 SUFFIX = ".warc.gz"
 SOFTWARE = "archiver/"
-_MOST_WARCINFO_BYTES = 64 << 10
+_MAX_WARCINFO_BYTES = 64 << 10
 _TRUNCATED_NAME = re.compile(r".+\.warc\.gz(\.\d+)?\.torn")
 
 
@@ -141,7 +141,7 @@ def _not_by_us(path: Path) -> str:
 
 def _software(record: StoredRecord) -> str:
     """Return the program that a warcinfo record names (ISO 28500 §6.2)."""
-    for line in record.block.read(_MOST_WARCINFO_BYTES).decode("utf-8", "replace").split("\n"):
+    for line in record.block.read(_MAX_WARCINFO_BYTES).decode("utf-8", "replace").split("\n"):
         name, _, value = line.partition(":")
         if name.strip().lower() == "software":
             return value.strip()

@@ -16,14 +16,14 @@ WINDOW = 1 << 20
 COMPARED_BYTES = 64
 UNPACKED_BYTES = 4096
 """Output size per step. Up to this many bytes before the damage are lost."""
-MOST_HEAD_BYTES = 64 << 10
+MAX_HEAD_BYTES = 64 << 10
 _MAGIC = b"\x1f\x8b\x08"
 _OURS = b"\x1f\x8b\x08\x00"
 """Start of every gzip member written by archiver (RFC 1952 §2.3): deflate, no optional fields."""
 _MEMBER_HEAD_BYTES = 10
 _RAW = -15
 _END_BYTES = 4
-_MOST_PACKED = 1032
+_MAX_PACKED = 1032
 """Maximum number of bytes that one byte of deflate data can expand to."""
 _LEAST_MEMBER = _MEMBER_HEAD_BYTES + 2 + 2 * _END_BYTES
 _LEAST_CONTENT = len("WARC/1.1\r\n\r\n")
@@ -189,7 +189,7 @@ def _is_incomplete(file: SegmentBytes, offset: int) -> bool:
     except TruncatedRecord:
         held = file.size - offset
         can_be_whole = held >= _LEAST_MEMBER and _stated(file) >= _LEAST_CONTENT
-        return not (can_be_whole and _stated(file) <= held * _MOST_PACKED)
+        return not (can_be_whole and _stated(file) <= held * _MAX_PACKED)
     except InvalidRecord:
         return False
     length = _head_length(file, offset) + block_length + _END_BYTES
@@ -202,6 +202,6 @@ def _stated(file: SegmentBytes) -> int:
 
 def _head_length(file: SegmentBytes, offset: int) -> int:
     member, length = Member(Source(file, offset)), 0
-    while (line := member.line(MOST_HEAD_BYTES)).strip():
+    while (line := member.line(MAX_HEAD_BYTES)).strip():
         length += len(line)
     return length + len(line)

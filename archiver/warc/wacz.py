@@ -191,17 +191,17 @@ class FileWindow(io.RawIOBase):
         return len(data)
 
 
-MOST_LINE = 1 << 20
-MOST_CONTENTS_BYTES = 16 << 20
+MAX_LINE = 1 << 20
+MAX_CONTENTS_BYTES = 16 << 20
 """Maximum size of the central directory at the end of a zip file: some 200,000 names."""
-MOST_RATIO = 250
+MAX_RATIO = 250
 SLACK_BYTES = 1 << 30
 SUFFIXES = (".warc", ".warc.gz", ".warc.zst", ".arc", ".arc.gz")
 PACKAGE_SUFFIX = ".wacz"
 _END = b"PK\x05\x06"
 _END_64 = b"PK\x06\x06"
 _LOCATOR_64 = b"PK\x06\x07"
-_LONGEST_END = 22 + 0xFFFF
+_MAX_END = 22 + 0xFFFF
 _LOCAL_HEAD = struct.Struct("<4s22xHH")
 _DAMAGED = (
     zipfile.BadZipFile,
@@ -243,7 +243,7 @@ class Package:
         self._name = name
         try:
             size = _contents_bytes(file)
-            if size > MOST_CONTENTS_BYTES:
+            if size > MAX_CONTENTS_BYTES:
                 raise UnreadableFile("{name} claims to contain too many files.", name=name)
             self._zip = zipfile.ZipFile(file)
         except _DAMAGED as error:
@@ -305,7 +305,7 @@ class Package:
         """
         for name in self._pages:
             with self.open(name) as lines:
-                while line := lines.readline(MOST_LINE):
+                while line := lines.readline(MAX_LINE):
                     page = _page(line)
                     if page:
                         yield page
@@ -318,7 +318,7 @@ class Entry(ExitStack):
         super().__init__()
         self._file = self.enter_context(file)
         self._name = name
-        self._left = SLACK_BYTES + MOST_RATIO * packed_bytes
+        self._left = SLACK_BYTES + MAX_RATIO * packed_bytes
 
     def read(self, size: int = -1, /) -> bytes:
         """Read up to ``size`` bytes; empty at the end.
@@ -344,7 +344,7 @@ class Entry(ExitStack):
             raise UnreadableFile(
                 "{name} decompresses to more than {most} times its size.",
                 name=self._name,
-                most=MOST_RATIO,
+                most=MAX_RATIO,
             )
         return data
 
@@ -352,8 +352,8 @@ class Entry(ExitStack):
 def _contents_bytes(file: BinaryIO) -> int:
     """Return the stated size of the central directory, which ``zipfile`` reads as a whole."""
     size = file.seek(0, io.SEEK_END)
-    file.seek(max(size - _LONGEST_END, 0))
-    tail = file.read(_LONGEST_END)
+    file.seek(max(size - _MAX_END, 0))
+    tail = file.read(_MAX_END)
     at = tail.rfind(_END)
     if at < 0 or len(tail) < at + 22:
         raise zipfile.BadZipFile("its directory is missing")

@@ -15,8 +15,8 @@ ANONYMOUS = "anonymous"
 BY_HEADER = "authorization"
 
 _SESSION = "session"
-_MOST_COOKIE = 256
-_MOST_CREDENTIALS = 4096
+_MAX_COOKIE = 256
+_MAX_CREDENTIALS = 4096
 
 
 async def keep_up(app: web.Application) -> None:
@@ -107,7 +107,7 @@ async def end_session(request: web.Request, response: web.StreamResponse) -> Non
 async def session_of(request: web.Request) -> str | None:
     """Return the id of the request's session if its cookie is valid and not expired."""
     cookie = request.cookies.get(COOKIE, "")
-    text, _, signature = cookie[:_MOST_COOKIE].rpartition(".")
+    text, _, signature = cookie[:_MAX_COOKIE].rpartition(".")
     if not request.app[SIGNER].verifies(_SESSION, text, signature):
         return None
     expires, _, identity = text.partition(".")
@@ -122,7 +122,7 @@ def credentials_of(request: web.Request) -> str | None:
     The scheme is Bearer, or Basic with any user name.
     """
     header = request.headers.get("Authorization")
-    if header is None or len(header) > _MOST_CREDENTIALS:
+    if header is None or len(header) > _MAX_CREDENTIALS:
         return header and ""
     scheme, _, value = header.partition(" ")
     if scheme.lower() == "bearer":

@@ -55,7 +55,7 @@ class ServerLimits:
         return replace(self, connections=min(self.connections, room))
 
 
-MOST = 100
+MAX_LISTENERS = 100
 """Maximum number of listeners. Each uses a connection and takes part in index polling."""
 
 
@@ -66,7 +66,7 @@ class Full(Exception):
 class Listeners:
     """Counter of event listeners, with an event that tells them to stop."""
 
-    def __init__(self, most: int = MOST) -> None:
+    def __init__(self, most: int = MAX_LISTENERS) -> None:
         self._most = most
         self.count = 0
         self.closing = asyncio.Event()
@@ -88,9 +88,9 @@ class Listeners:
 
 
 _FREE = 5
-_LONGEST_WAIT = 300.0
+_MAX_WAIT = 300.0
 _FORGET_AFTER = 3600.0
-_MOST = 1024
+_MAX_CLIENTS = 1024
 _IPV6_HOST_BITS = 64
 
 
@@ -127,9 +127,9 @@ class LoginThrottle:
         record.last = now
         if record.wrong >= _FREE:
             doublings = min(record.wrong - _FREE, 16)
-            record.until = now + min(_LONGEST_WAIT, float(1 << doublings))
+            record.until = now + min(_MAX_WAIT, float(1 << doublings))
         self._records[group] = record
-        while len(self._records) > _MOST:
+        while len(self._records) > _MAX_CLIENTS:
             self._records.popitem(last=False)
 
     def right(self, address: str | None) -> None:

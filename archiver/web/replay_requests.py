@@ -60,7 +60,7 @@ def held_permission(request: web.Request) -> Permission | None:
     return request.app[PERMISSIONS].opens(token, address)
 
 
-MOST = 1000
+MAX_BANNERS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class ShownBelow:
         """Record what a banner's frame requested."""
         self._shown[banner] = shown
         self._shown.move_to_end(banner)
-        while len(self._shown) > MOST:
+        while len(self._shown) > MAX_BANNERS:
             self._shown.popitem(last=False)
 
     def note_form(self, banner: str, shown: Shown) -> None:

@@ -25,12 +25,12 @@ from archiver.services.import_previews import remove_stale as remove_stale_looks
 from archiver.services.page_uploads import Given, HandedIn
 from archiver.web.app_keys import FORM_FIELDS, LIMITS, RUNTIME
 
-MOST_COUNTED = 2_000_000
+MAX_COUNTED = 2_000_000
 """Maximum links counted for a full preview, about a minute of work."""
 _CHUNK = 1 << 18
-_MOST_PARTS = 16
-_MOST_FIELD = 1 << 16
-_MOST_NAME = 200
+_MAX_PARTS = 16
+_MAX_FIELD = 1 << 16
+_MAX_NAME = 200
 _FRAMING = 1 << 16
 _ARRIVING = ".part"
 _LOOK = "look"
@@ -121,7 +121,7 @@ async def survey_from_api(request: web.Request, choices: Choices) -> ImportSurve
     async def look(whole: Path) -> ImportSurvey:
         with await asyncio.to_thread(whole.open, "rb") as source:
             survey = await request.app[RUNTIME].surveys.look(
-                source, file.name, choices=choices, most=MOST_COUNTED
+                source, file.name, choices=choices, most=MAX_COUNTED
             )
         await asyncio.to_thread(whole.unlink)
         return survey
@@ -196,7 +196,7 @@ def clean_name(given: str) -> str:
     valid = given.encode("utf-8", "replace").decode("utf-8", "replace")
     last = valid.replace("\\", "/").rpartition("/")[2]
     shown = "".join(character if character.isprintable() else "�" for character in last)
-    return shown[:_MOST_NAME] or "upload"
+    return shown[:_MAX_NAME] or "upload"
 
 
 def remove_stale(data: Path) -> None:
@@ -306,7 +306,7 @@ async def _read_fields(
     request: web.Request, parts: MultipartReader, fields: dict[str, str]
 ) -> BodyPartReader | None:
     """Read form fields until the next file; return it, or None if there is none."""
-    for _ in range(_MOST_PARTS):
+    for _ in range(_MAX_PARTS):
         part = await _in_time(request, parts.next())
         if not isinstance(part, BodyPartReader):
             break
@@ -320,9 +320,9 @@ async def _read_fields(
 
 async def _field_value(request: web.Request, part: BodyPartReader) -> bytes:
     value = b""
-    while len(value) < _MOST_FIELD and not part.at_eof():
-        value += await _in_time(request, part.read_chunk(_MOST_FIELD))
-    return value[:_MOST_FIELD]
+    while len(value) < _MAX_FIELD and not part.at_eof():
+        value += await _in_time(request, part.read_chunk(_MAX_FIELD))
+    return value[:_MAX_FIELD]
 
 
 async def _chunks_of_part(

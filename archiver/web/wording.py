@@ -26,7 +26,7 @@ from archiver.model.feed import NO_FEED, FeedState
 from archiver.model.language import ENGLISH, LANGUAGES, TAGS, Language
 from archiver.model.message import Message, marked
 
-MOST_HEADER = 1_000
+MAX_HEADER = 1_000
 """Maximum characters of ``Accept-Language`` that are parsed."""
 
 
@@ -39,7 +39,7 @@ def preferred_language(header: str) -> str:
     >>> preferred_language("pt-BR,zh-CN;q=0.8,en;q=0.5")
     'zh-Hans'
     """
-    ranges = [_range(each) for each in header[:MOST_HEADER].split(",")]
+    ranges = [_range(each) for each in header[:MAX_HEADER].split(",")]
     for _, wanted in sorted((each for each in ranges if each[0] > 0), key=lambda each: -each[0]):
         primary = wanted.partition("-")[0]
         for tag in TAGS:

@@ -41,7 +41,7 @@ async def search(request, tmp_path, address, monkeypatch):
     """The same pages in each engine, in parts of seven, of which few are read for a page."""
     for module in PARTED:
         monkeypatch.setattr(f"archiver.{module}.PART_SIZE", 7)
-    for name, value in {"LEAST_READ": 5, "MOST_LOOKED_AT": 12, "ENOUGH_READ": 3}.items():
+    for name, value in {"LEAST_READ": 5, "MAX_LOOKED_AT": 12, "ENOUGH_READ": 3}.items():
         monkeypatch.setattr(f"archiver.services.result_iteration.{name}", value)
     monkeypatch.setattr(PostgresWords, "first_parts", 2)
     place = address if request.param == "server" else tmp_path / "archive.sqlite3"
@@ -138,7 +138,7 @@ async def test_where_many_have_a_phrase_enough_are_read_and_more_are_told_of_tha
 
 
 async def test_an_order_that_does_not_go_on_is_of_all_that_one_walk_finds(search, monkeypatch):
-    monkeypatch.setattr("archiver.services.result_iteration.MOST_LOOKED_AT", PAGES)
+    monkeypatch.setattr("archiver.services.result_iteration.MAX_LOOKED_AT", PAGES)
 
     (names,) = await pages_of(search, '"paper kite"', sort=Sort.TITLE)
 

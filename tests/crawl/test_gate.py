@@ -136,7 +136,7 @@ async def test_dns_rebinding_to_a_private_address_is_refused(gate_client, live):
 
 
 async def test_the_total_size_of_a_page_is_limited(gate_client, live, monkeypatch):
-    monkeypatch.setattr(browser_requests, "MOST_BYTES", 1000)
+    monkeypatch.setattr(browser_requests, "MAX_BYTES", 1000)
     urls = [live.put(f"/{name}", "a" * 600) for name in ("first", "second", "third")]
 
     answers = [await gate_client.get(url) for url in urls]

@@ -6,7 +6,7 @@ from archiver.crawl.article_extraction import DeferredExtraction
 from archiver.db import entries, snapshots
 from archiver.http.urls import hash_url
 from archiver.model.requisite import RequisiteKind
-from archiver.pages.article.multipage import MOST_PARTS
+from archiver.pages.article.multipage import MAX_PARTS
 from archiver.pages.article_text import read_article_document, to_text
 from archiver.warc.metadata_records import read_entry_record
 
@@ -67,13 +67,13 @@ async def test_a_missing_page_is_a_gap_and_the_rest_is_extracted(crawl, in_parts
 
 
 async def test_pages_beyond_the_limit_are_left_out_and_reported(crawl, in_parts):
-    url = in_parts(MOST_PARTS + 3)
+    url = in_parts(MAX_PARTS + 3)
     await crawl.queue(url)
     await crawl.run()
 
     parts = await outcomes_of(crawl, url)
-    assert [each.is_missing for each in parts] == [False] * (MOST_PARTS - 1) + [True]
-    assert str(MOST_PARTS) in parts[-1].failure.message
+    assert [each.is_missing for each in parts] == [False] * (MAX_PARTS - 1) + [True]
+    assert str(MAX_PARTS) in parts[-1].failure.message
 
 
 async def test_articles_of_several_pages_are_extracted_again_from_records(crawling, in_parts, live):

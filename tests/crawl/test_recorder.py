@@ -161,7 +161,7 @@ async def test_a_payload_of_a_batch_being_indexed_is_not_stored_again(crawl, liv
 
 async def test_batches_after_a_failed_batch_are_not_indexed(crawl, live, monkeypatch):
     """The second batch may refer to records of the first, which then could not be found."""
-    monkeypatch.setattr(crawl_recorder, "MOST_TRIES", 99)  # one try per batch
+    monkeypatch.setattr(crawl_recorder, "MAX_TRIES", 99)  # one try per batch
     exchange = await crawl.context.fetcher.fetch(Outgoing(live.article("foxes")))
     async with crawl.context.db.write() as conn:
         await conn.execute(

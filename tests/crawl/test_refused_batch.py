@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import text
 
 from archiver.crawl import dispatcher
-from archiver.crawl.recorder import MOST_TRIES
+from archiver.crawl.recorder import MAX_TRIES
 from archiver.db import captures, segment_rows
 from archiver.model.job import State
 from archiver.warc.segment_inventory import survey
@@ -73,7 +73,7 @@ async def test_records_that_are_always_refused_do_not_delay_others(crawl, live, 
         )
 
     running = asyncio.create_task(crawl.run())
-    while caplog.text.count("records were not indexed") < MOST_TRIES:  # noqa: ASYNC110 - only the log shows it
+    while caplog.text.count("records were not indexed") < MAX_TRIES:  # noqa: ASYNC110 - only the log shows it
         await asyncio.sleep(0.001)
     async with crawl.context.db.write() as conn:
         await conn.exec_driver_sql("DROP TRIGGER no")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archiver.db.dialects import MOST_OF_KEY, as_it_was, bounded, storable
+from archiver.db.dialects import MAX_OF_KEY, as_it_was, bounded, storable
 
 TEXTS = st.text(alphabet="\0\x01\x02ab€😀", max_size=8)
 
@@ -22,10 +22,10 @@ def test_converted_texts_keep_their_order(one, other):
 
 @pytest.mark.parametrize("letter", ["a", "€", "😀"])
 def test_long_keys_are_shortened_and_stay_unique(letter):
-    most = MOST_OF_KEY // len(letter.encode())
+    most = MAX_OF_KEY // len(letter.encode())
     keys = [letter * length for length in range(most - 1, most + 3)]
     kept = [bounded(key) for key in keys]
 
     assert kept[:2] == keys[:2]
     assert len({*kept}) == len(keys)
-    assert all(len(key.encode()) <= MOST_OF_KEY for key in kept)
+    assert all(len(key.encode()) <= MAX_OF_KEY for key in kept)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from archiver.db.facets import MOST_YEARS, facets_of_all
+from archiver.db.facets import MAX_YEARS, facets_of_all
 from benchmarks.synthetic import Page, fill
 
 YEAR = timedelta(days=365.25)
@@ -32,7 +32,7 @@ async def test_years_with_entries_are_listed_newest_first(database):
 
 
 async def test_years_are_limited_to_the_newest(database):
-    pages = [Page(f"p{n}", "x", "y") for n in range(MOST_YEARS + 5)]
+    pages = [Page(f"p{n}", "x", "y") for n in range(MAX_YEARS + 5)]
     await fill(database, pages, datetime(1990, 6, 1, tzinfo=UTC), YEAR)
 
     assert [each for each, *_ in await years(database)][-1] == "1995"

@@ -21,7 +21,7 @@ async def index_used(db, q):
 
 @pytest.mark.parametrize("q", ["tag:none", "list:none", "list:none/", "site:none.example"])
 async def test_an_unused_name_is_one_empty_page(db, monkeypatch, q):
-    for name in ("LEAST_LOOK", "MOST_LOOKED_AT"):
+    for name in ("LEAST_LOOK", "MAX_LOOKED_AT"):
         monkeypatch.setattr(f"archiver.services.result_iteration.{name}", 2)
     await fill(db, [Page(f"p{n}", "x", "x") for n in range(9)], START, timedelta(days=1))
 

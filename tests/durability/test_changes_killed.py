@@ -26,9 +26,9 @@ log = logging.getLogger(__name__)
 
 KILLS = 20
 PAGES = 80
-MOST_SPARED = 3
+MAX_SPARED = 3
 """Things that a process is let do to their end."""
-LONGEST_SECONDS = 0.15
+MAX_SECONDS = 0.15
 """How long it then goes on."""
 
 
@@ -97,7 +97,7 @@ async def changing(data: Path) -> AsyncIterator[asyncio.subprocess.Process]:
 async def killed_once(program: asyncio.subprocess.Process, told: Told, chance) -> None:
     """Let a process change the archive, and kill it while it does."""
     program.stdin.write(b"%d\n" % chance.getrandbits(40))
-    child, timer, spared = 0, None, chance.randint(0, MOST_SPARED)
+    child, timer, spared = 0, None, chance.randint(0, MAX_SPARED)
     while True:
         said = json.loads(await program.stdout.readline())
         child = said.get("child", child)
@@ -106,7 +106,7 @@ async def killed_once(program: asyncio.subprocess.Process, told: Told, chance) -
         if "done" in said:
             spared -= 1
         if "begun" in said and timer is None and spared <= 0:
-            delay = chance.uniform(0, LONGEST_SECONDS)
+            delay = chance.uniform(0, MAX_SECONDS)
             timer = asyncio.get_running_loop().call_later(delay, os.kill, child, signal.SIGKILL)
         if "ended" in said:
             assert timer, "it ended by itself"

@@ -53,7 +53,7 @@ def test_a_response_belongs_to_the_first_page_that_names_it(kept):
 
 
 def test_responses_that_decompress_beyond_the_limit_are_left_out(kept, monkeypatch):
-    monkeypatch.setattr(archive_records, "MOST_SPOOLED", 10)
+    monkeypatch.setattr(archive_records, "MAX_SPOOLED", 10)
     kept.note(answer(ONE, b"a" * 11))
     kept.note(answer(TWO, b"b" * 10))
 

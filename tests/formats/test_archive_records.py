@@ -2,7 +2,7 @@
 
 import pytest
 
-from archiver.formats.archive_records import MOST_KEPT, ForeignRendition, StoredRenditions
+from archiver.formats.archive_records import MAX_KEPT, ForeignRendition, StoredRenditions
 from archiver.model.capture import RecordId
 from archiver.model.rendering import PAGE_TYPE, NewRendition, RenditionKind, RenditionRef
 
@@ -54,9 +54,9 @@ def test_invalid_renditions_are_left_out(kept, kind, media_type):
 
 
 def test_the_number_of_list_places_is_limited(kept, monkeypatch):
-    monkeypatch.setattr("archiver.formats.archive_records.MOST_KEPT", 2)
+    monkeypatch.setattr("archiver.formats.archive_records.MAX_KEPT", 2)
 
     kept.note(ForeignRendition(RecordId("urn:uuid:3"), b"third"))
 
     assert kept.of([ref(RenditionKind.PRINT, "application/pdf", RecordId("urn:uuid:3"))]) == ()
-    assert MOST_KEPT > 10_000
+    assert MAX_KEPT > 10_000

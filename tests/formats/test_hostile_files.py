@@ -232,7 +232,7 @@ def test_the_total_size_of_a_zip_is_limited_and_the_rest_reported(monkeypatch):
 
 
 def test_the_number_of_files_in_a_zip_is_limited(monkeypatch):
-    monkeypatch.setattr(archive_members, "MOST_MEMBERS", 2)
+    monkeypatch.setattr(archive_members, "MAX_MEMBERS", 2)
     packed = zipped({f"{each}.txt": A for each in "abcd"})
 
     _, found = outcome(packed, "x.zip")

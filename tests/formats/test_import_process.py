@@ -12,7 +12,7 @@ import pytest
 from archiver.errors import UnreadableFile
 from archiver.formats.import_process import BATCH, open_links
 from archiver.formats.import_worker import BATCH_BYTES
-from archiver.formats.seeds import MOST_NOTE
+from archiver.formats.seeds import MAX_NOTE
 
 MEMORY = 1 << 30
 
@@ -35,17 +35,17 @@ async def test_links_arrive_in_ordered_batches_ended_by_an_empty_one():
 
 
 async def test_links_with_much_metadata_come_in_smaller_batches():
-    note = "x" * MOST_NOTE
+    note = "x" * MAX_NOTE
     lines = [json.dumps({"url": f"http://a.example/{n}", "note": note}) for n in range(400)]
     source = BytesIO("\n".join(lines).encode())
     async with open_links(source, "list.jsonl", memory_bytes=MEMORY) as file:
         batches = [await file.next_batch() for _ in range(3)]
 
     sizes = [len(each.seeds) for each in batches]
-    assert all(size * MOST_NOTE <= BATCH_BYTES + MOST_NOTE for size in sizes)
+    assert all(size * MAX_NOTE <= BATCH_BYTES + MAX_NOTE for size in sizes)
     assert all(sizes)
     assert {len(each.seed.annotation.note) for batch in batches for each in batch.seeds} == {
-        MOST_NOTE
+        MAX_NOTE
     }
 
 

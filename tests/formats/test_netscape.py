@@ -187,7 +187,7 @@ def test_empty_folders_become_lists_except_browser_roots() -> None:
 def test_reading_stops_after_too_many_tags_without_a_link(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(netscape, "MOST_TAGS", 100)
+    monkeypatch.setattr(netscape, "MAX_TAGS_WITHOUT_LINK", 100)
     first, last = ('<DT><A HREF="http://a.example/1">1</A>', '<A HREF="http://a.example/2">2</A>')
 
     few = read(f"{first}{'<dl></dl>' * 40}{last}")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from archiver.errors import UnreadableFile
 from archiver.formats.feeds import feed_title
-from archiver.formats.outlines import MOST_BYTES, read_subscriptions, write_subscriptions
+from archiver.formats.outlines import MAX_BYTES, read_subscriptions, write_subscriptions
 from archiver.model.feed import Subscription
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=30)
@@ -73,6 +73,6 @@ def test_a_compressed_outline_has_the_same_size_limit():
     feed = b"<opml><body><outline xmlUrl='https://a.example/feed'/></body>"
 
     assert len(read_subscriptions(gzip.compress(feed + b"</opml>"), "a.opml.gz")) == 1
-    assert len(read_subscriptions(feed + b" " * MOST_BYTES + b"</opml>", "a.opml")) == 1
+    assert len(read_subscriptions(feed + b" " * MAX_BYTES + b"</opml>", "a.opml")) == 1
     with pytest.raises(UnreadableFile, match="is larger than"):
-        read_subscriptions(gzip.compress(feed + b" " * MOST_BYTES + b"</opml>"), "a.opml.gz")
+        read_subscriptions(gzip.compress(feed + b" " * MAX_BYTES + b"</opml>"), "a.opml.gz")

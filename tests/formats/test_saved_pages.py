@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from archiver.formats.archive_members import TarMembers, is_tar
 from archiver.formats.compressed_files import ALWAYS_ALLOWED, unpacked
-from archiver.formats.saved_pages import MOST_MIME_PARTS, mime_parts, page_of
+from archiver.formats.saved_pages import MAX_MIME_PARTS, mime_parts, page_of
 from archiver.model.seed import part_url
 from tests.formats.goldens import GOLDENS, A
 from tests.formats.reading import opened
@@ -253,4 +253,4 @@ def test_any_bytes_are_parsed(data, boundary):
 def test_nested_parts_are_limited():
     nested = b"Content-Type: multipart/mixed; boundary=x\n\n--x\n"
 
-    assert len(mime_parts(nested * 5000)) <= MOST_MIME_PARTS
+    assert len(mime_parts(nested * 5000)) <= MAX_MIME_PARTS

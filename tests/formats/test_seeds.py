@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from archiver.formats.seeds import (
-    MOST_FOLDERS,
-    MOST_NOTE,
-    MOST_TAG_CHARACTERS,
-    MOST_TAGS,
-    MOST_TITLE,
+    MAX_FOLDERS,
+    MAX_NOTE,
+    MAX_TAG_CHARACTERS,
+    MAX_TAGS,
+    MAX_TITLE,
     bounded,
 )
 from archiver.model.annotation import Annotation
@@ -21,14 +21,14 @@ def test_a_tag_after_much_white_space_is_read():
 
     said = bounded(Annotation("https://a.example/", tags=tags))
 
-    assert said.tags == ("otter", "x" * MOST_TAG_CHARACTERS)
+    assert said.tags == ("otter", "x" * MAX_TAG_CHARACTERS)
 
 
 def test_overlong_values_are_kept_in_the_source_record():
-    tags = tuple(f"tag {number}" for number in range(MOST_TAGS + 2))
-    long = "y" * (MOST_TAG_CHARACTERS + 1)
-    folders = tuple(f"folder {number}" for number in range(MOST_FOLDERS + 1))
-    title, note = "t" * (MOST_TITLE + 1), "n" * MOST_NOTE + " and so on"
+    tags = tuple(f"tag {number}" for number in range(MAX_TAGS + 2))
+    long = "y" * (MAX_TAG_CHARACTERS + 1)
+    folders = tuple(f"folder {number}" for number in range(MAX_FOLDERS + 1))
+    title, note = "t" * (MAX_TITLE + 1), "n" * MAX_NOTE + " and so on"
 
     said = bounded(
         Annotation(
@@ -46,19 +46,19 @@ def test_overlong_values_are_kept_in_the_source_record():
     assert cut_off == {
         "cut off": {
             "title": title,
-            "tags": [long, *tags[MOST_TAGS - 1 :]],
+            "tags": [long, *tags[MAX_TAGS - 1 :]],
             "note": " and so on",
             "folders": [folders[-1]],
         }
     }
-    assert (said.title, said.note) == (title[:-1], "n" * MOST_NOTE)
-    assert len(said.tags) == MOST_TAGS
+    assert (said.title, said.note) == (title[:-1], "n" * MAX_NOTE)
+    assert len(said.tags) == MAX_TAGS
 
 
 @given(
-    st.integers(0, 3 * MOST_TITLE),
-    st.lists(st.integers(0, 3 * MOST_TAG_CHARACTERS), max_size=20),
-    st.sampled_from([0, MOST_NOTE, 2 * MOST_NOTE, 10 * MOST_NOTE]),
+    st.integers(0, 3 * MAX_TITLE),
+    st.lists(st.integers(0, 3 * MAX_TAG_CHARACTERS), max_size=20),
+    st.sampled_from([0, MAX_NOTE, 2 * MAX_NOTE, 10 * MAX_NOTE]),
 )
 def test_values_within_limits_are_unchanged(title, tags, note):
     once = bounded(

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from archiver.model.annotation import (
-    MOST,
-    MOST_OF_ONE,
+    MAX_SOURCE_LINE,
+    MAX_SOURCE_RECORD,
     Annotation,
     Highlight,
     merge_all,
@@ -98,7 +98,7 @@ def test_a_title_without_room_replaces_no_line():
     both = full.merged(Annotation(URL, title="a" * 1900))
 
     assert {*full.source_record.split("\n")} <= {*both.source_record.split("\n")}
-    assert len(both.source_record) <= MOST
+    assert len(both.source_record) <= MAX_SOURCE_RECORD
 
 
 def test_titles_are_sorted():
@@ -164,7 +164,7 @@ def test_folder_names_survive_joining_and_splitting(given_names):
 def test_a_source_record_is_limited_and_stays_json(said_there):
     line = write_source_record(said_there)
 
-    assert len(line) <= MOST_OF_ONE
+    assert len(line) <= MAX_SOURCE_LINE
     assert read_source_record(line)
 
 
@@ -173,7 +173,7 @@ def test_source_record_lines_are_not_truncated():
 
     both = merged_source_records('{"first":1}', lines)
 
-    assert len(both) <= MOST
+    assert len(both) <= MAX_SOURCE_RECORD
     assert len(read_source_record(both)) == both.count("\n") + 1 > 200
 
 

@@ -1,4 +1,4 @@
-from archiver.pages.article_text import MOST_BEGINNING, beginning, to_reading, to_text
+from archiver.pages.article_text import MAX_BEGINNING, beginning, to_reading, to_text
 from archiver.pages.sanitizer import sanitise
 
 CODE = (
@@ -36,12 +36,12 @@ def test_an_excerpt_ends_between_words():
     begun = beginning("so many words " * 50)
 
     assert begun.endswith(("so…", "many…", "words…"))
-    assert MOST_BEGINNING - 10 < len(begun) <= MOST_BEGINNING
+    assert MAX_BEGINNING - 10 < len(begun) <= MAX_BEGINNING
 
 
 def test_an_excerpt_of_text_without_spaces_ends_between_characters():
     prose = "天地玄黃宇宙洪荒日月盈昃辰宿列張" * 45
     quoted = f"Chinese: {prose}"
 
-    assert beginning(prose) == prose[:MOST_BEGINNING] + "…"
-    assert beginning(quoted) == quoted[:MOST_BEGINNING] + "…"
+    assert beginning(prose) == prose[:MAX_BEGINNING] + "…"
+    assert beginning(quoted) == quoted[:MAX_BEGINNING] + "…"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archiver.pages.css_references import MOST_HELD, CssReferences, lead_css
+from archiver.pages.css_references import MAX_HELD, CssReferences, lead_css
 from archiver.replay.url_rewriter import UrlRewriter
 
 PARTS = re.findall(
@@ -87,13 +87,13 @@ def test_an_import_after_a_namespace_rule_is_rewritten(css, led):
 @pytest.mark.parametrize("opening", ["url(", "url('", "@import '", "image-set('"])
 def test_a_too_long_url_is_removed(css, opening):
     end = {"(": ")", "'": "'"}[opening[-1]]
-    sheet = f"{opening}http://a/{'b' * MOST_HELD}{end} url(x"
+    sheet = f"{opening}http://a/{'b' * MAX_HELD}{end} url(x"
 
     assert css(sheet).startswith(f"{opening}data:,{end} url(/web/")
 
 
 def test_a_too_long_url_in_chunks_is_removed():
-    sheet = f"url(http://a/{'b' * MOST_HELD}) url(#x)"
+    sheet = f"url(http://a/{'b' * MAX_HELD}) url(#x)"
     rewriter = CssReferences(UrlRewriter("https://example.com/", "20240229120001").rewrite)
 
     out = [rewriter.feed(sheet[at : at + 1000]) for at in range(0, len(sheet), 1000)]
@@ -104,9 +104,9 @@ def test_a_too_long_url_in_chunks_is_removed():
 def test_data_urls_of_any_length_are_streamed():
     rewriter = CssReferences(UrlRewriter("https://example.com/", "20240229120001").rewrite)
 
-    begun = rewriter.feed("a{b:url(data:font/woff2;base64," + "A" * 2 * MOST_HELD)
+    begun = rewriter.feed("a{b:url(data:font/woff2;base64," + "A" * 2 * MAX_HELD)
 
-    assert len(begun) > 2 * MOST_HELD
+    assert len(begun) > 2 * MAX_HELD
     assert rewriter.feed("A)} url(#x)") + rewriter.close() == "A)} url(#x)"
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from archiver.pages.icon_candidates import MOST_COVERS, MOST_ICONS, find_covers, find_icons
+from archiver.pages.icon_candidates import MAX_COVERS, MAX_ICONS, find_covers, find_icons
 from archiver.pages.metadata import stated_in
 from archiver.pages.parsing import base_of, parse
 
@@ -58,7 +58,7 @@ def test_the_smallest_icon_that_is_sharp_comes_first(head, found):
 def test_the_number_of_icons_is_limited():
     links = "".join(f"<link rel=icon href=/{n}.png>" for n in range(99))
 
-    assert len(icons_of(links)) == MOST_ICONS
+    assert len(icons_of(links)) == MAX_ICONS
 
 
 @pytest.mark.parametrize(
@@ -92,4 +92,4 @@ def test_the_number_of_preview_images_is_limited():
     named = ("og:image", "og:image:url", "twitter:image", "twitter:image:src")
     metas = "".join(f'<meta property="{name}" content="/{n}.png">' for n, name in enumerate(named))
 
-    assert len(covers_of(metas)) == MOST_COVERS
+    assert len(covers_of(metas)) == MAX_COVERS

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from archiver.model.rendering import RenditionKind
-from archiver.pages.image_drawing import COVER_SIDE, ICON_SIDE, MOST_DRAWING, MOST_SCANS, draw
+from archiver.pages.image_drawing import COVER_SIDE, ICON_SIDE, MAX_DRAWING, MAX_SCANS, draw
 
 ICON, COVER = RenditionKind.ICON, RenditionKind.COVER
 
@@ -139,7 +139,7 @@ def test_an_svg_keeps_its_shapes_without_scripts_and_references(inside):
     "content",
     [
         b'<!DOCTYPE svg [<!ENTITY a "b">]>' + drawing("&a;"),
-        drawing(" " * MOST_DRAWING),
+        drawing(" " * MAX_DRAWING),
         drawing("<path"),
         b"<p><svg></svg></p>",
     ],
@@ -192,7 +192,7 @@ def test_entities_are_detected_in_any_encoding():
 def test_an_image_with_too_many_passes_is_not_decoded():
     whole = picture(400, 300, "JPEG", progressive=True)
     last = whole[whole.rindex(b"\xff\xda") : -2]
-    often = whole[:-2] + last * MOST_SCANS + b"\xff\xd9"
+    often = whole[:-2] + last * MAX_SCANS + b"\xff\xd9"
 
     assert draw(COVER, whole) is not None
     assert draw(COVER, often) is None

@@ -7,9 +7,9 @@ from selectolax.lexbor import LexborHTMLParser
 
 from archiver.pages.article_text import to_text
 from archiver.pages.parsing import (
-    MOST_ATTRIBUTES,
-    MOST_DEPTH,
-    MOST_MERGED,
+    MAX_ATTRIBUTES,
+    MAX_DEPTH,
+    MAX_MERGED,
     is_too_deep,
     limit_attributes,
     parse,
@@ -48,18 +48,18 @@ def _most(html):
 @pytest.mark.parametrize("flood", FLOODS.values(), ids=FLOODS)
 @pytest.mark.parametrize("around", AROUND)
 def test_the_number_of_attributes_is_limited(flood, around):
-    assert _most(limit_attributes(around.format(flood))) <= 2 * MOST_ATTRIBUTES
+    assert _most(limit_attributes(around.format(flood))) <= 2 * MAX_ATTRIBUTES
 
 
 @given(SOUP)
 def test_the_number_of_attributes_is_limited_in_every_tokenizer_state(html):
-    assert _most(limit_attributes(html)) <= 2 * MOST_ATTRIBUTES
+    assert _most(limit_attributes(html)) <= 2 * MAX_ATTRIBUTES
 
 
 def test_attributes_merged_from_several_tags_are_limited():
     html = "".join(f"<body a{n}></body>" for n in range(1000))
 
-    assert _most(limit_attributes(html)) <= MOST_MERGED
+    assert _most(limit_attributes(html)) <= MAX_MERGED
 
 
 @given(st.text(alphabet="<a b=\"'>/ \n", max_size=200))
@@ -76,10 +76,10 @@ def test_content_after_a_shortened_script_stays():
 @pytest.mark.parametrize(
     "html",
     [
-        "<div>" * (MOST_DEPTH + 1),
-        "<div></q>" * (MOST_DEPTH + 1),
-        "<x-a></x-b>" * (MOST_DEPTH + 1),
-        "".join(f"<b id={n}>" for n in range(1000)) + "<p>x</p>" * MOST_DEPTH,
+        "<div>" * (MAX_DEPTH + 1),
+        "<div></q>" * (MAX_DEPTH + 1),
+        "<x-a></x-b>" * (MAX_DEPTH + 1),
+        "".join(f"<b id={n}>" for n in range(1000)) + "<p>x</p>" * MAX_DEPTH,
     ],
     ids=["deep", "closed by others", "custom elements", "formatted again"],
 )
@@ -93,7 +93,7 @@ def test_markup_that_multiplies_in_a_tree_is_rejected(html):
     ["<div><b>x</b></div>", "<ul><li><p>x</ul>", "<font size=2>x</font><br>", "<br></p>"],
 )
 def test_a_long_page_is_not_too_deep(html):
-    assert not is_too_deep(html * MOST_DEPTH)
+    assert not is_too_deep(html * MAX_DEPTH)
 
 
 @pytest.mark.parametrize(

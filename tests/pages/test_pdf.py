@@ -53,8 +53,8 @@ def test_a_damaged_file_is_read_up_to_the_damage(at, junk):
 
 
 def test_pages_and_characters_are_limited(monkeypatch):
-    monkeypatch.setattr(pdf, "MOST_PAGES", 2)
-    monkeypatch.setattr(pdf, "MOST_CHARACTERS", 12)
+    monkeypatch.setattr(pdf, "MAX_PAGES", 2)
+    monkeypatch.setattr(pdf, "MAX_CHARACTERS", 12)
 
     article = pdf_article(pdf_of([["First page."], ["Second page."], ["Third page."]]), "f.pdf")
 

@@ -1,7 +1,7 @@
 import pytest
 
 from archiver.pages.sanitizer import sanitise
-from archiver.pages.shown_article import MOST_HEADINGS, ArticleTree, links_of, without_title
+from archiver.pages.shown_article import MAX_HEADINGS, ArticleTree, links_of, without_title
 
 KEY = "0" * 32
 GONE = '<p><span class="lost" role="img" aria-label="No One"></span></p>'
@@ -196,6 +196,6 @@ def test_every_heading_has_an_id_and_an_outline_level():
 
 
 def test_the_number_of_headings_is_limited():
-    found = ArticleTree("<h2>x</h2>" * (MOST_HEADINGS + 9)).add_heading_ids()
+    found = ArticleTree("<h2>x</h2>" * (MAX_HEADINGS + 9)).add_heading_ids()
 
-    assert len(found) == MOST_HEADINGS
+    assert len(found) == MAX_HEADINGS

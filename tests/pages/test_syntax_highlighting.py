@@ -33,7 +33,7 @@ def test_highlighting_adds_only_allowed_spans(text, language):
     [
         code("x = 1", "made-up"),
         "<pre>x = 1</pre>",
-        code("x = 1\n" * syntax_highlighting.MOST_CODE, "python"),
+        code("x = 1\n" * syntax_highlighting.MAX_CODE, "python"),
         '<pre><code class="language-python">a <em>b</em></code></pre>',
     ],
 )

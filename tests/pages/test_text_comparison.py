@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from archiver.model.page import Side
-from archiver.pages.text_comparison import MOST_COMPARED, compare
+from archiver.pages.text_comparison import MAX_COMPARED, compare
 
 words = st.lists(st.sampled_from("a b c é 日本 x, \n \n\n".split(" ")), max_size=30)
 texts = words.map(" ".join)
@@ -41,7 +41,7 @@ def test_each_character_of_text_without_spaces_is_a_word():
 
 
 def test_very_long_texts_are_compared_partly():
-    change = compare("a " * MOST_COMPARED, "b " * MOST_COMPARED)
+    change = compare("a " * MAX_COMPARED, "b " * MAX_COMPARED)
 
     assert not change.is_whole
-    assert change.put_in == change.taken_out == MOST_COMPARED // 2
+    assert change.put_in == change.taken_out == MAX_COMPARED // 2

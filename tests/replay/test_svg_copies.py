@@ -10,7 +10,7 @@ import pytest
 from archiver.pages.reference_attributes import Use
 from archiver.replay.embedded import rewrite_data_url
 from archiver.replay.html_rewriter import HtmlRewriter
-from archiver.replay.svg_copies import MOST_FILES, SvgCopies
+from archiver.replay.svg_copies import MAX_FILES, SvgCopies
 from archiver.replay.url_rewriter import Embedding, UrlRewriter
 from tests.led import MOMENT, PAGE, led_to
 
@@ -118,10 +118,10 @@ def test_only_so_many_files_are_read():
     read = []
     copies = SvgCopies(lambda url: read.append(url) or FILE)
 
-    found = [copies.included(str(number), "one") for number in range(MOST_FILES + 1)]
+    found = [copies.included(str(number), "one") for number in range(MAX_FILES + 1)]
 
-    assert len(read) == MOST_FILES
-    assert [each is None for each in found] == [False] * MOST_FILES + [True]
+    assert len(read) == MAX_FILES
+    assert [each is None for each in found] == [False] * MAX_FILES + [True]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 
 from archiver.errors import InputError
 from archiver.services import access
-from archiver.services.access import MOST_SESSIONS, AccessControl, Scope, has_password, read_access
+from archiver.services.access import MAX_SESSIONS, AccessControl, Scope, has_password, read_access
 from archiver.services.user_files import ACCESS
 
 
@@ -77,8 +77,8 @@ async def test_sessions_are_listed_ended_and_bounded(control):
     await control.end_other_sessions(own.digest)
     assert control.sessions == (own,)
 
-    many = [await control.begin_session("x") for _ in range(MOST_SESSIONS)]
-    assert len(control.sessions) == MOST_SESSIONS
+    many = [await control.begin_session("x") for _ in range(MAX_SESSIONS)]
+    assert len(control.sessions) == MAX_SESSIONS
     assert await control.is_session(many[-1])
 
 

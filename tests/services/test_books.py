@@ -65,7 +65,7 @@ async def test_one_page_holds_all_that_it_shows(storage, kept):
 
 
 async def test_nothing_and_too_much_are_refused_in_words(storage, kept, monkeypatch):
-    monkeypatch.setattr(book_exports, "MOST_ARTICLES", 1)
+    monkeypatch.setattr(book_exports, "MAX_ARTICLES", 1)
     with pytest.raises(InputError, match="Narrow"):
         await storage.begin(Selected())
     with pytest.raises(NotFound):
@@ -73,7 +73,7 @@ async def test_nothing_and_too_much_are_refused_in_words(storage, kept, monkeypa
 
 
 async def test_pictures_beyond_what_is_bearable_are_left_out(storage, kept, monkeypatch):
-    monkeypatch.setattr(book_exports, "MOST_ARTICLE_BYTES", len(PNG) - 1)
+    monkeypatch.setattr(book_exports, "MAX_ARTICLE_BYTES", len(PNG) - 1)
     wanted = Selected(hash_url=hash_url(kept[0]))
 
     page = await whole(storage.html(await storage.begin(wanted), title=""))

@@ -1,11 +1,11 @@
 import pytest
 
 from archiver.errors import InputError, InvalidUrl, NotFound
-from archiver.formats.seeds import MOST_TAG_CHARACTERS, MOST_TAGS
+from archiver.formats.seeds import MAX_TAG_CHARACTERS, MAX_TAGS
 from archiver.model.job import State
 from archiver.model.requisite import RequisiteKind
 from archiver.model.seed import Reception
-from archiver.services.entries import MOST_URLS, clean_tags
+from archiver.services.entries import MAX_URLS, clean_tags
 
 
 async def save(archive, *urls, **more):
@@ -26,7 +26,7 @@ async def test_each_url_is_accepted_or_rejected_with_a_sentence(archive):
     assert detail.job.state is State.QUEUED
 
 
-@pytest.mark.parametrize("urls", [[], ["", "  "], ["http://a.example/"] * (MOST_URLS + 1)])
+@pytest.mark.parametrize("urls", [[], ["", "  "], ["http://a.example/"] * (MAX_URLS + 1)])
 async def test_no_url_and_too_many_are_refused(archive, urls):
     with pytest.raises(InputError):
         await archive.entries.save(urls, source="web")
@@ -36,9 +36,7 @@ def test_tags_are_tidied():
     assert clean_tags((" a  b ", "c", "a b", "", "  ")) == ("a b", "c")
 
 
-@pytest.mark.parametrize(
-    "tags", [["x" * (MOST_TAG_CHARACTERS + 1)], map(str, range(MOST_TAGS + 1))]
-)
+@pytest.mark.parametrize("tags", [["x" * (MAX_TAG_CHARACTERS + 1)], map(str, range(MAX_TAGS + 1))])
 def test_tags_that_are_too_long_or_too_many_are_refused(tags):
     with pytest.raises(InputError):
         clean_tags(tuple(tags))

@@ -8,7 +8,7 @@ import pytest
 
 from archiver.errors import InputError, NotFound, StoreError
 from archiver.model.listing import ListingQuery
-from archiver.services.export_files import MOST_STARTS, ExportState
+from archiver.services.export_files import MAX_STARTS, ExportState
 from archiver.services.export_selection import Selected
 from archiver.services.exports import BY_KEY, EXPORTS
 
@@ -133,7 +133,7 @@ async def test_a_job_that_fails_says_why_and_the_next_one_runs(damaged):
 async def test_a_job_that_ended_the_process_again_and_again_fails(links):
     name = await links.export_jobs.create(BY_KEY["json"], ListingQuery())
     path = links.settings.data / "exports" / f"{name}.wanted"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"starts": MOST_STARTS}))
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"starts": MAX_STARTS}))
 
     await links.export_jobs.run_waiting()
 
@@ -145,7 +145,7 @@ async def test_a_job_that_ended_the_process_again_and_again_fails(links):
 async def test_a_job_that_a_shutdown_interrupts_begins_again(links):
     name = await links.export_jobs.create(BY_KEY["json"], ListingQuery())
     part = links.settings.data / "exports" / f"{name}.part"
-    for _ in range(MOST_STARTS):
+    for _ in range(MAX_STARTS):
         running = asyncio.create_task(links.export_jobs.run_waiting())
         while not part.exists():  # noqa: ASYNC110 - another task's file; the suite's limit bounds it
             await asyncio.sleep(0)

@@ -3,7 +3,7 @@
 import pytest
 
 from archiver.errors import InputError
-from archiver.formats.outlines import MOST_BYTES, MOST_TITLE
+from archiver.formats.outlines import MAX_BYTES, MAX_TITLE
 from tests.raw_web import raw_web
 
 RSS = b"<rss><channel><title>t</title><item><link>http://a.example/</link></item></channel></rss>"
@@ -39,7 +39,7 @@ async def test_an_outline_leads_to_no_script_and_its_texts_are_bounded(archive):
 
     (followed,) = await archive.subscriptions.all()
     assert followed.subscription.home == ""
-    assert len(followed.subscription.title) == MOST_TITLE
+    assert len(followed.subscription.title) == MAX_TITLE
     assert (len(followed.subscription.tags), len(followed.subscription.tags[0])) == (100, 100)
 
 
@@ -50,7 +50,7 @@ async def test_a_list_that_would_be_too_long_to_read_is_refused_and_the_old_one_
     given = outline(
         *(f"<outline xmlUrl='http://127.0.0.1:1/{n}' text='{title}'/>" for n in range(2000))
     )
-    assert len(given) < MOST_BYTES
+    assert len(given) < MAX_BYTES
 
     with pytest.raises(InputError, match="larger than"):
         await archive.subscriptions.take_in(given, "f.opml")

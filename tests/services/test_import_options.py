@@ -148,7 +148,7 @@ def test_a_choice_that_is_none_is_refused(given):
 
 async def test_lists_for_which_there_is_no_room_are_told_of_before_and_after(archive, monkeypatch):
     told = [{"path": f"A/{n}"} for n in range(4)] + [{"path": "Bad", "query": "colour:red"}]
-    monkeypatch.setattr("archiver.model.entry_list.MOST_LISTS", 3)
+    monkeypatch.setattr("archiver.model.entry_list.MAX_LISTS", 3)
     text = json.dumps({"archiver": 1, "lists": told, "entries": []})
 
     survey = await archive.surveys.look(io.BytesIO(text.encode()), "x.json")

@@ -211,7 +211,7 @@ async def test_the_best_are_looked_for_among_what_passes_not_among_what_is_newes
 
 
 async def test_a_list_of_very_many_is_counted_so_far_and_no_further(kept, monkeypatch):
-    monkeypatch.setattr("archiver.services.search_results.MOST_COUNTED", 5)
+    monkeypatch.setattr("archiver.services.search_results.MAX_COUNTED", 5)
     search = await kept(*(Page(f"p{n}", "x", "heron") for n in range(9)))
 
     words = await search.summary(ListingQuery(q="heron"))

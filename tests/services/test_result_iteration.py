@@ -25,7 +25,7 @@ async def database(tmp_path, monkeypatch):
         monkeypatch.setattr(name, 2)
     for name in ("archiver.services.result_iteration.PART_SIZE",):
         monkeypatch.setattr(name, 2)
-    for name in ("archiver.db.query_sql.MOST_PAGES", "archiver.db.prefix_search.MOST_PAGES"):
+    for name in ("archiver.db.query_sql.MAX_PAGES", "archiver.db.prefix_search.MAX_PAGES"):
         monkeypatch.setattr(name, 1)
     opened = await Database.open(tmp_path / "archive.sqlite3")
     words = {0: f"otter {MANY}", 3: "kite"}

@@ -102,7 +102,7 @@ async def test_an_import_is_followed_to_its_end(client, live):
 
 
 async def test_who_asks_again_with_the_last_id_misses_nothing(client, other, monkeypatch):
-    monkeypatch.setattr(change_stream, "MOST_CHANGES", 2)
+    monkeypatch.setattr(change_stream, "MAX_CHANGES", 2)
     answer = await client.get("/api/v1/events")
     await queue(other, "http://a.example/", "http://b.example/")
     await frame(answer)

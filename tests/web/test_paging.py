@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from archiver.app import open_app
 from archiver.config import Settings
 from archiver.web.app import build_app
-from archiver.web.pages.listing import MOST_BEFORE, Trail, read_trail
+from archiver.web.pages.listing import MAX_BEFORE, Trail, read_trail
 
 ENTRIES = 120
 
 numbers = st.integers(0, 999_999_999)
 cursors = st.text("ABCxyz012_-", max_size=40)
 trails = st.builds(
-    Trail, numbers, st.lists(st.tuples(numbers, cursors), max_size=MOST_BEFORE).map(tuple)
+    Trail, numbers, st.lists(st.tuples(numbers, cursors), max_size=MAX_BEFORE).map(tuple)
 )
 
 
@@ -32,7 +32,7 @@ def test_a_trail_is_read_as_it_was_written(trail):
 def test_any_text_is_a_trail_or_none(text):
     found = read_trail(text)
 
-    assert found is None or len(found.before) <= MOST_BEFORE
+    assert found is None or len(found.before) <= MAX_BEFORE
 
 
 def test_the_way_back_is_as_long_as_may_be_and_then_leads_nowhere():
@@ -45,7 +45,7 @@ def test_the_way_back_is_as_long_as_may_be_and_then_leads_nowhere():
         after, trail = step
         steps.append((after, trail.start))
 
-    assert steps == [(f"c{page}", 50 * page) for page in range(59, 59 - MOST_BEFORE, -1)]
+    assert steps == [(f"c{page}", 50 * page) for page in range(59, 59 - MAX_BEFORE, -1)]
 
 
 @pytest.fixture

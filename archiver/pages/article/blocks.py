@@ -115,7 +115,7 @@ _SILENT = frozenset({"span", "rt", "ruby", "time", "q", "bdo"})
 """Phrasing elements without an effect on the blocks inside them."""
 
 _FILLED = frozenset({"p", "div", "li", "dd", "td"})
-_MOST = 4
+_MAX_NAMES = 4
 """Maximum nesting of emphasis pushed into a block; a page may nest far more around many blocks."""
 
 
@@ -148,7 +148,7 @@ def push_in(
     for element in elements:
         names = around.get(element.getparent(), ())
         name = opened.get(element)
-        if name is not None and name not in names and len(names) < _MOST:
+        if name is not None and name not in names and len(names) < _MAX_NAMES:
             names = (*names, name)
         if names:
             around[element] = names

@@ -27,7 +27,7 @@ from archiver.pages.article.scoring import Measure, take
 from archiver.pages.article.tree import bottom_up, remove
 
 FEWEST_LINKS = 2
-MOST_LINKS = 40
+MAX_LINKS = 40
 LINKED = 0.4
 """Minimum link density of such a list."""
 
@@ -36,8 +36,8 @@ def drop_lists_shown_twice(body: Element) -> None:
     """Remove lists that occur twice with the same text and links."""
     linking: dict[tuple[str, ...], list[Element]] = {}
     for element in body.iter("ul", "ol"):
-        links = list(islice(element.iter("a"), MOST_LINKS + 1))
-        if FEWEST_LINKS <= len(links) <= MOST_LINKS:
+        links = list(islice(element.iter("a"), MAX_LINKS + 1))
+        if FEWEST_LINKS <= len(links) <= MAX_LINKS:
             addresses = tuple(each.get("href") or "" for each in links)
             linking.setdefault(addresses, []).append(element)
     for alike in linking.values():
@@ -63,13 +63,13 @@ def _text(element: Element) -> str:
 
 
 SHORT = 500
-LONGEST_NOTICE = 40
-LONGEST_CAPTION = 200
+MAX_NOTICE = 40
+MAX_CAPTION = 200
 
-MOST_IN_BLOCK, MOST_IN_SENTENCE, MOST_IN_CAPTION = 0.2, 0.33, 0.6
+MAX_IN_BLOCK, MAX_IN_SENTENCE, MAX_IN_CAPTION = 0.2, 0.33, 0.6
 """Maximum link density of blocks, of blocks with sentences, and of captions, which cite sources."""
 
-MOST_LINKED = 0.75
+MAX_LINKED = 0.75
 """Maximum link density of blocks named as content; source lists often consist of links."""
 
 NEARLY_ALL = 0.8
@@ -78,7 +78,7 @@ NEARLY_ALL = 0.8
 FEWEST_PARAGRAPHS = 2
 """Paragraphs with a sentence that make a block prose, even if its name suggests sharing."""
 
-FEWEST_IN_SERIES, MOST_GOING = 4, 0.75
+FEWEST_IN_SERIES, MAX_GOING = 4, 0.75
 """Minimum size of a series of equally named blocks, and the share of it that may be removed."""
 
 _REPEATED = ("div", "section", "article", "li", "p")
@@ -88,7 +88,7 @@ _KEEPING = frozenset({"figure", "pre", "code", "math", "blockquote", "dl"})
 """Elements that are never removed because of their content."""
 
 _FILING = frozenset({"div", "section", "ul", "ol", "p", "footer"})
-LONGEST_LABEL = 24
+MAX_LABEL = 24
 """Maximum characters of a label before such links: *Tags*, *Filed under*."""
 
 _TOPIC = re.compile(r"/(?:tags?|categor(?:y|ies)|labels?|topics?)/[^/?#]+/?(?:index\.html?)?$")
@@ -177,7 +177,7 @@ def _in_series(root: Element, rules: Rules, before: dict[Element, Measure]) -> s
     for each in alike.values():
         if len(each) >= FEWEST_IN_SERIES:
             going = [one for one in each if _is_removable(one, before.get(one, Measure()), rules)]
-            if 0 < len(going) < MOST_GOING * len(each):
+            if 0 < len(going) < MAX_GOING * len(each):
                 found.update(each)
                 for one in going:
                     found.update(one.iterdescendants())
@@ -225,7 +225,7 @@ def _leads_to_topics(element: Element, measure: Measure) -> bool:
     """Return whether it contains only links to tags or categories of the site."""
     if element.tag not in _FILING or not 0 < measure.text < SHORT or measure.pictures:
         return False
-    if measure.text - measure.linked > LONGEST_LABEL or measure.kept:
+    if measure.text - measure.linked > MAX_LABEL or measure.kept:
         return False
     links = [*element.iter("a")]
     return bool(links) and all(map(_is_topic, links))
@@ -268,7 +268,7 @@ def _is_prose(element: Element) -> bool:
 def _is_remark(aside: Element, measure: Measure) -> bool:
     around = (aside.getprevious(), aside.getnext())
     is_within = all(each is not None and _is_prose(each) for each in around)
-    leads = measure.link_density >= MOST_IN_BLOCK or _PROMOTED.search(named(aside))
+    leads = measure.link_density >= MAX_IN_BLOCK or _PROMOTED.search(named(aside))
     if not is_within or not measure.text or leads or weigh(aside) < 0:
         return False
     return next(aside.iter(*FORM_CONTROLS), None) is None
@@ -294,7 +294,7 @@ def _is_boilerplate(element: Element, measure: Measure, rules: Rules) -> bool:
 def _is_picture(measure: Measure) -> bool:
     """Return whether a block is an image with at most a caption; many are named media."""
     is_led_nowhere = measure.pictures > measure.linked_pictures and not measure.linked
-    return is_led_nowhere and not measure.headed and measure.text <= LONGEST_CAPTION
+    return is_led_nowhere and not measure.headed and measure.text <= MAX_CAPTION
 
 
 def _is_made_of_links(element: Element, measure: Measure, weight: int) -> bool:
@@ -306,7 +306,7 @@ def _is_made_of_links(element: Element, measure: Measure, weight: int) -> bool:
 
 
 def _is_notice(element: Element, measure: Measure) -> bool:
-    if not 0 < measure.text <= LONGEST_NOTICE or measure.elements > LONGEST_NOTICE:
+    if not 0 < measure.text <= MAX_NOTICE or measure.elements > MAX_NOTICE:
         return False
     text = " ".join("".join(element.itertext()).split())
     return _ADVERTISEMENT.fullmatch(text) is not None
@@ -329,14 +329,14 @@ def _is_linked(measure: Measure, weight: int, *, is_list: bool) -> bool:
         return False
     if not is_list and weight < 25 and density > _most_linked(measure):
         return True
-    return weight >= 25 and density > MOST_LINKED
+    return weight >= 25 and density > MAX_LINKED
 
 
 def _most_linked(measure: Measure) -> float:
     """Return the maximum link density of a content block; higher for captions and sentences."""
     if measure.pictures:
-        return MOST_IN_CAPTION
-    return MOST_IN_SENTENCE if measure.text - measure.linked > SENTENCE else MOST_IN_BLOCK
+        return MAX_IN_CAPTION
+    return MAX_IN_SENTENCE if measure.text - measure.linked > SENTENCE else MAX_IN_BLOCK
 
 
 def _is_list_of_pictures(measure: Measure) -> bool:

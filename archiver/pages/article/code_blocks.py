@@ -9,9 +9,9 @@ from lxml.etree import _Element as Element
 
 from archiver.pages.article.tree import outermost, remove, replace, unwrap
 
-LONGEST_NAME = 32
-FEWEST_LINES, _MOST_DIGITS = 2, 6
-_MOST_SHOWN, _LONGEST_COPIED = 500, 200
+MAX_NAME = 32
+FEWEST_LINES, _MAX_DIGITS = 2, 6
+_MAX_SHOWN, _MAX_COPIED = 500, 200
 """Maximum tables moved out of code, and characters of an attribute copied to the parts."""
 
 _NUMBERS = re.compile(r"[\d\s.:|]*")
@@ -40,7 +40,7 @@ def normalise_code(body: Element) -> None:
         if table.getparent() is not None:
             _normalise_table(table)
     tables = (each for each in body.iter("table") if _is_shown_in_code(each))
-    shown = [*islice(tables, _MOST_SHOWN)]
+    shown = [*islice(tables, _MAX_SHOWN)]
     for pre in {_split_code_at(table) for table in reversed(shown)}:
         _drop_empty(pre)
     for pre in outermost(body, "pre"):
@@ -91,7 +91,7 @@ def _copied(element: Element) -> dict[str, str]:
     return {
         name: value
         for name, value in element.attrib.items()
-        if name != "id" and len(value) <= _LONGEST_COPIED
+        if name != "id" and len(value) <= _MAX_COPIED
     }
 
 
@@ -196,7 +196,7 @@ def _normalise_lines(pre: Element) -> None:
         each.tag = "div"
     first = [each[0] if len(each) > 1 and not (each.text or "").strip() else each for each in lines]
     numbers = ["".join(each.itertext()).strip() for each in first]
-    is_number = numbers[0].isdecimal() and len(numbers[0]) <= _MOST_DIGITS
+    is_number = numbers[0].isdecimal() and len(numbers[0]) <= _MAX_DIGITS
     if is_number and numbers == [str(int(numbers[0]) + n) for n in range(len(lines))]:
         for each in first:
             remove(each)
@@ -207,7 +207,7 @@ def _is_line(element: Element, pre: Element) -> bool:
         return True
     if "data-line" in element.attrib:
         return True
-    is_shown_so = _DISPLAYED.search((element.get("style") or "")[:_LONGEST_COPIED]) is not None
+    is_shown_so = _DISPLAYED.search((element.get("style") or "")[:_MAX_COPIED]) is not None
     return is_shown_so or _LINE.search(element.get("class") or "") is not None
 
 

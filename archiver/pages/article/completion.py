@@ -21,9 +21,9 @@ from archiver.pages.reference_attributes import clean_reference
 from archiver.pages.reference_values import read_candidates
 from archiver.pages.writing_modes import PROPERTY, VERTICAL, declared_mode, rules_in
 
-_MOST_CSS, _MOST_SELECTED = 1_000_000, 1000
-_MOST_LEVELS = 40
-_MOST_OF = 0.5
+_MAX_CSS, _MAX_SELECTED = 1_000_000, 1000
+_MAX_LEVELS = 40
+_MAX_OF = 0.5
 """Minimum share of a page's text in an ancestor of the article."""
 
 _MARK = "data-writing"
@@ -94,9 +94,9 @@ def _is_right_to_left(root: Element) -> bool:
 def _down(body: Element) -> Iterator[Element]:
     """Yield the elements that hold most of a page's text, from the outside in."""
     sizes, element = lengths(body), body
-    for _ in range(_MOST_LEVELS):
+    for _ in range(_MAX_LEVELS):
         inner = max(element, key=lambda each: sizes.get(each, 0), default=None)
-        if inner is None or sizes.get(inner, 0) < _MOST_OF * sizes[body]:
+        if inner is None or sizes.get(inner, 0) < _MAX_OF * sizes[body]:
             return
         yield inner
         element = inner
@@ -115,12 +115,12 @@ def _css(page: LexborHTMLParser, base: str, sheets: Sheets) -> str:
         sheet = left.pop(join(base, clean_reference(said.get("href") or "")) or "", "")
         if shown and "alternate" not in (said.get("rel") or "").lower().split():
             given.append(sheet)
-    return "\n".join([*left.values(), *given])[:_MOST_CSS]
+    return "\n".join([*left.values(), *given])[:_MAX_CSS]
 
 
 def _selected(page: LexborHTMLParser, selector: str) -> list[LexborNode]:
     try:
-        return page.css(selector)[:_MOST_SELECTED]
+        return page.css(selector)[:_MAX_SELECTED]
     except SelectolaxError:
         return []
 

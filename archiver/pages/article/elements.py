@@ -110,7 +110,7 @@ KEPT_EMPTY: Final = frozenset(
 
 
 _BESIDE, _MATTER = 1, 2
-_LONGEST_KNOWN = 200
+_MAX_KNOWN = 200
 """Maximum length of a cached name; pages repeat short ones."""
 
 
@@ -133,7 +133,7 @@ def is_boilerplate_heading(name: str | None) -> bool:
 def _verdict(name: str | None) -> int:
     if not name:
         return 0
-    return _known_verdict(name) if len(name) <= _LONGEST_KNOWN else _judge(name)
+    return _known_verdict(name) if len(name) <= _MAX_KNOWN else _judge(name)
 
 
 def _judge(name: str) -> int:
@@ -166,7 +166,7 @@ def remembered(pattern: re.Pattern[str]) -> Callable[[str], bool]:
         return pattern.search(name) is not None
 
     known = lru_cache(maxsize=4096)(has)
-    return lambda name: known(name) if len(name) <= _LONGEST_KNOWN else has(name)
+    return lambda name: known(name) if len(name) <= _MAX_KNOWN else has(name)
 
 
 is_note: Final = remembered(_NOTE)
@@ -176,7 +176,7 @@ _speaks_for: Final = remembered(_POSITIVE)
 _speaks_against: Final = remembered(_NEGATIVE)
 
 FEWEST_POSTS = 3
-MOST_LOOKED_AT = 50
+MAX_LOOKED_AT = 50
 """Siblings examined in each direction."""
 _QUOTING = ("blockquote", "p")
 
@@ -188,7 +188,7 @@ def precedes_answer(element: Element) -> bool:
         asked = post
     if post is None or not _is_comment(asked) or next(asked.iter(*_QUOTING), None) is None:
         return False
-    behind = islice(asked.itersiblings(), MOST_LOOKED_AT)
+    behind = islice(asked.itersiblings(), MAX_LOOKED_AT)
     if not any(next(each.iter("p"), None) is not None and _is_likely(each) for each in behind):
         return False
     return any(_is_one_of_several(each) for each in (post, post.getparent()) if each is not None)
@@ -204,8 +204,8 @@ def _is_likely(element: Element) -> bool:
 
 def _is_one_of_several(element: Element) -> bool:
     name = element.get("class")
-    before = islice(element.itersiblings(preceding=True), MOST_LOOKED_AT)
-    beside = chain(before, islice(element.itersiblings(), MOST_LOOKED_AT))
+    before = islice(element.itersiblings(preceding=True), MAX_LOOKED_AT)
+    beside = chain(before, islice(element.itersiblings(), MAX_LOOKED_AT))
     alike = sum(each.tag == element.tag and each.get("class") == name for each in beside)
     return bool(name) and alike + 1 >= FEWEST_POSTS
 
@@ -214,10 +214,10 @@ _WORDS = re.compile(r"[^\W_]+")
 _TOPICS = frozenset("header headers footer footers banner menu menus legends popup extra".split())
 """Names of page parts that are also common subjects of sections."""
 
-MOST_LINKED = 0.33
+MAX_LINKED = 0.33
 """Maximum link density of a section with prose."""
 
-_MOST_SIBLINGS = 50
+_MAX_SIBLINGS = 50
 _ANSWERS = re.compile(r"comment|disqus|repl(?:y|ies)|respon[ds]|sponsor|shoutbox", re.IGNORECASE)
 """Names of comments or advertisements, regardless of a heading."""
 
@@ -276,8 +276,8 @@ def is_named_by_its_heading(element: Element) -> bool:
         return False
     around = islice(element.iterancestors(element.tag), 2)
     beside = chain(
-        islice(element.itersiblings(preceding=True), _MOST_SIBLINGS),
-        islice(element.itersiblings(), _MOST_SIBLINGS),
+        islice(element.itersiblings(preceding=True), _MAX_SIBLINGS),
+        islice(element.itersiblings(), _MAX_SIBLINGS),
     )
     others = (each for each in chain(around, beside) if each.tag == element.tag)
     return any(not is_beside(each.get("id")) and _matches_its_id(each) for each in others)
@@ -297,7 +297,7 @@ def _is_prose(section: Element) -> bool:
     text = len("".join(section.itertext()))
     linked = sum(len("".join(each.itertext())) for each in section.iter("a"))
     longest = max((len("".join(each.itertext())) for each in section.iter("p")), default=0)
-    return longest > SENTENCE and linked < MOST_LINKED * text
+    return longest > SENTENCE and linked < MAX_LINKED * text
 
 
 def _is_only_called_header(heading: Element) -> bool:

@@ -97,9 +97,9 @@ def _post_url(quote: Element) -> str:
     return f"{post[1]}embed/" if post else ""
 
 
-LONGEST_TITLE = 200
-LONGEST_URL = 4096
-_MOST_AROUND = 20
+MAX_TITLE = 200
+MAX_URL = 4096
+_MAX_AROUND = 20
 """Maximum number of elements in a wrapper around one card."""
 
 _SHOWN = frozenset("figcaption img svg video audio table pre math".split())
@@ -150,16 +150,16 @@ def normalise_embeds(root: Element) -> None:
 def _normalise_figure(card: Element) -> None:
     """Unwrap a figure without caption that contains only a card."""
     figure = next(card.iterancestors("figure"), None)
-    held = [*islice(figure.iter(), _MOST_AROUND)] if figure is not None else []
-    if figure is None or len(held) == _MOST_AROUND or any(each.tag in _SHOWN for each in held):
+    held = [*islice(figure.iter(), _MAX_AROUND)] if figure is not None else []
+    if figure is None or len(held) == _MAX_AROUND or any(each.tag in _SHOWN for each in held):
         return
-    if first_text(figure, 2 * LONGEST_TITLE) == " ".join((card.text or "").split()):
+    if first_text(figure, 2 * MAX_TITLE) == " ".join((card.text or "").split()):
         figure.tag = "div"
 
 
 def is_embed(element: Element, url: str) -> bool:
     """Return whether an embedded frame belongs to the content."""
-    if len(url) > LONGEST_URL:
+    if len(url) > MAX_URL:
         return False
     if _PDF.match(url):
         return True
@@ -178,7 +178,7 @@ def _card(element: Element, url: str) -> Element:
     host = _host(link) or "this site"
     title = " ".join((element.get("title") or element.get("aria-label") or "").split())
     card = etree.Element("a", {"class": "embed", "href": link})
-    card.text = f"{title[:LONGEST_TITLE]} \u00b7 {host}" if title else f"Embedded from {host}"
+    card.text = f"{title[:MAX_TITLE]} \u00b7 {host}" if title else f"Embedded from {host}"
     return card
 
 

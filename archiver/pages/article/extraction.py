@@ -53,7 +53,7 @@ from archiver.pages.article.surroundings import drop_surroundings
 from archiver.pages.article.tree import first_text, text_in
 from archiver.pages.article.valid_html import make_valid
 from archiver.pages.article_text import (
-    MOST_CHARACTERS,
+    MAX_CHARACTERS,
     beginning,
     text_article,
     to_text,
@@ -83,7 +83,7 @@ _ATTEMPTS = (
 _Found = tuple[Element, Element | None]
 """Body of a page, and its article."""
 
-LONGEST_TITLE = 1000
+MAX_TITLE = 1000
 
 FEWEST_TEASERS = 3
 """Headings with links to other pages that make a list of teasers, with at most one other heading.
@@ -133,8 +133,8 @@ def _titled(body: Element, title: str, chosen: Element) -> Element | None:
     holder = next(heading.iterancestors("article"), None) if heading is not None else None
     if holder is None or not any(first_text(p, 1) for p in holder.iter("p")):
         return None
-    own = {first_text(each, LONGEST_TITLE) for each in holder.iter(*HEADINGS)}
-    others = [e for e in chosen.iter(*HEADINGS) if first_text(e, LONGEST_TITLE) not in own]
+    own = {first_text(each, MAX_TITLE) for each in holder.iter(*HEADINGS)}
+    others = [e for e in chosen.iter(*HEADINGS) if first_text(e, MAX_TITLE) not in own]
     teasers = [each for each in others if _leads_away(each, holder.get("class"))]
     if len(teasers) < FEWEST_TEASERS or len(others) > len(teasers) + 1:
         return None
@@ -151,7 +151,7 @@ def _leads_away(heading: Element, name: str | None) -> bool:
     return link is not None and not is_like and not (link.get("href") or "#").startswith("#")
 
 
-LINES_ABOVE, _MOST_ABOVE = 5, 2000
+LINES_ABOVE, _MAX_ABOVE = 5, 2000
 """Lines at the start of an article that may be title, subtitle, author and date."""
 
 _NEARLY_ALL = 0.9
@@ -167,7 +167,7 @@ def extract_article(html: str, url: str, *, part: int = 1, sheets: Sheets = ()) 
         part: the number of this page in a multi-page article, from 1.
         sheets: the page's style sheets that set writing modes.
     """
-    html = html[:MOST_CHARACTERS]
+    html = html[:MAX_CHARACTERS]
     page = parse(html)
     if page is None:
         return text_article(without_tags(html), title="")
@@ -192,7 +192,7 @@ def article_of(
     if not metadata.excerpt:
         metadata = replace(metadata, excerpt=beginning(text))
     if not metadata.published:
-        lines = text[:_MOST_ABOVE].split("\n")[:LINES_ABOVE]
+        lines = text[:_MAX_ABOVE].split("\n")[:LINES_ABOVE]
         metadata = replace(metadata, published=read_dateline(lines))
     return replace(article, metadata=metadata)
 
@@ -203,7 +203,7 @@ def extract_rendered(html: str, url: str, sheets: Sheets = ()) -> Article:
     A web application has no article, and its content may look like navigation.
     """
     article = extract_article(html, url, sheets=sheets)
-    page = parse(html[:MOST_CHARACTERS])
+    page = parse(html[:MAX_CHARACTERS])
     if page is None:
         return article
     found = _read(page, html, url, PageMetadata(), whole=True, sheets=sheets)

@@ -39,7 +39,7 @@ _STYLES = {
 }
 """Unicode names of letter variants; some letters have older names."""
 
-LONGEST_LETTERS = 100
+MAX_LETTERS = 100
 """Maximum characters of one identifier in a formula."""
 _LETTER = re.compile(r"(?:LATIN |GREEK )?(CAPITAL|SMALL) LETTER (\w+)|(DIGIT) (\w+)", re.ASCII)
 
@@ -48,7 +48,7 @@ def set_letters(body: Element) -> None:
     """Replace letters with a variant by the Unicode characters of that variant."""
     for token in body.iter("mi", "mn", "mtext", "ms"):
         styles = _STYLES.get(token.get("mathvariant") or "")
-        if styles and not len(token) and len(token.text or "") <= LONGEST_LETTERS:
+        if styles and not len(token) and len(token.text or "") <= MAX_LETTERS:
             token.text = "".join(_styled(each, styles) for each in token.text or "")
             del token.attrib["mathvariant"]
 
@@ -66,13 +66,13 @@ def _styled(letter: str, styles: tuple[str, ...]) -> str:
     return letter
 
 
-MOST = 300
+MAX_FORMULAS = 300
 """Maximum number of macros of a page."""
-LONGEST_MACRO = 300
+MAX_MACRO = 300
 """Maximum characters of a macro's body."""
-MOST_USED = 40
+MAX_USED = 40
 """Maximum number of macros used in a formula, including nested ones."""
-MOST_EXPANDED = 5000
+MAX_EXPANDED = 5000
 """Maximum length of a formula with its macros expanded."""
 
 _LATEX = re.compile(
@@ -84,7 +84,7 @@ _SETTING = re.compile(
     r"['\"]?(?:\\\\)?(?P<name>[A-Za-z]{1,40})['\"]?\s{0,9}:\s{0,9}\[?\s{0,9}"
     r"(?:'(?P<one>(?:[^'\\\n]|\\.)*)'|\"(?P<two>(?:[^\"\\\n]|\\.)*)\")(?:\s{0,9},\s{0,9}(?P<count>[1-9]))?"
 )
-_MOST_SETTINGS, _LONGEST_SETTINGS = 4, 20_000
+_MAX_SETTINGS, _MAX_SETTINGS_CHARACTERS = 4, 20_000
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _COMMAND = re.compile(r"\\([A-Za-z]+)")
 _MARK = re.compile(r"\\label\{[^{}]*\}|\\(?:nonumber|notag)(?![A-Za-z])")
@@ -116,19 +116,19 @@ Macros = dict[str, Macro]
 def read_macros(source: str) -> Macros:
     """Return the macros defined in a page's formulas and in its renderer settings."""
     found: Macros = {}
-    for each in islice(_LATEX.finditer(source), MOST):
+    for each in islice(_LATEX.finditer(source), MAX_FORMULAS):
         body = _braced(source, each.end())
         if body is not None and not _DEFINES.search(body):
             is_operator = each[0].startswith("\\DeclareMathOperator")
             body = f"\\operatorname{{{body}}}" if is_operator else body
             count = int(each["count"] or 0) or len(each["each"] or "") // 2
             found[each["name"]] = Macro(unescape(body), count)
-    for begun in islice(_SETTINGS.finditer(source), _MOST_SETTINGS):
-        end = begun.end() + len(_braced(source, begun.end() - 1, _LONGEST_SETTINGS) or "")
+    for begun in islice(_SETTINGS.finditer(source), _MAX_SETTINGS):
+        end = begun.end() + len(_braced(source, begun.end() - 1, _MAX_SETTINGS_CHARACTERS) or "")
         for each in _SETTING.finditer(source, begun.end(), end):
             body = (each["one"] or each["two"] or "").replace("\\\\", "\\")
-            is_one = 0 < len(body) <= LONGEST_MACRO and not _DEFINES.search(body)
-            if len(found) < MOST and is_one:
+            is_one = 0 < len(body) <= MAX_MACRO and not _DEFINES.search(body)
+            if len(found) < MAX_FORMULAS and is_one:
                 count = max(map(int, _ARGUMENT.findall(body)), default=0)
                 found[each["name"]] = Macro(body, count)
     return found
@@ -148,21 +148,21 @@ def with_macros(source: str, macros: Macros) -> tuple[str, int]:
         raise ValueError(formula)
     used: dict[str, None] = {}
     stack = [formula] if macros else []
-    while stack and len(used) < MOST_USED:
+    while stack and len(used) < MAX_USED:
         for name in _COMMAND.findall(stack.pop()):
             if name in macros and name not in used:
                 used[name] = None
                 stack.append(macros[name].body)
     meant = "".join(_definition(name, macros[name]) for name in used)
     size = _size(formula, {name: macros[name] for name in used}) + len(meant) // 10
-    return (meant + formula, size) if size <= MOST_EXPANDED else (formula, len(formula))
+    return (meant + formula, size) if size <= MAX_EXPANDED else (formula, len(formula))
 
 
 def _size(formula: str, macros: Macros) -> int:
     """Return an upper estimate of the expanded length of a formula."""
     ahead = _TOKEN.findall(formula)[::-1]
     size = len(formula)
-    while ahead and size <= MOST_EXPANDED:
+    while ahead and size <= MAX_EXPANDED:
         token = ahead.pop()
         macro = macros.get(token[1:])
         if macro is None or token[0] != "\\":
@@ -171,7 +171,7 @@ def _size(formula: str, macros: Macros) -> int:
         tokens = _TOKEN.findall(macro.body)
         parts = [given[int(each[1]) - 1] if _is_place(each, given) else [each] for each in tokens]
         size += 1 + sum(map(len, parts))
-        if size <= MOST_EXPANDED:
+        if size <= MAX_EXPANDED:
             ahead += [each for part in reversed(parts) for each in reversed(part)]
     return size
 
@@ -212,7 +212,7 @@ def _definition(name: str, macro: Macro) -> str:
     return f"\\newcommand{{\\{name}}}{arguments}{{{macro.body}}}"
 
 
-def _braced(text: str, start: int, most: int = LONGEST_MACRO) -> str | None:
+def _braced(text: str, start: int, most: int = MAX_MACRO) -> str | None:
     """Return the content of the braces at ``start``.
 
     None if they are not closed within ``most``.
@@ -225,10 +225,10 @@ def _braced(text: str, start: int, most: int = LONGEST_MACRO) -> str | None:
     return None
 
 
-LONGEST_FORMULA: Final = 1500
+MAX_FORMULA: Final = 1500
 """Maximum characters of LaTeX that are converted to MathML."""
 
-MOST_CHARACTERS: Final = 60_000
+MAX_CHARACTERS: Final = 60_000
 """Maximum characters of LaTeX on one page, with macros expanded."""
 
 TEX: Final = "application/x-tex"
@@ -289,7 +289,7 @@ class _Formulas:
     """Converter of LaTeX to MathML, with a cache and a limit on the total length."""
 
     def __init__(self, macros: Macros) -> None:
-        self._left = MOST_CHARACTERS
+        self._left = MAX_CHARACTERS
         self._macros = macros
         self._made: dict[tuple[str, bool], str] = {}
 
@@ -308,7 +308,7 @@ class _Formulas:
         return code
 
     def _convert(self, source: str, *, display: bool) -> str:
-        if not source or len(source) > LONGEST_FORMULA or self._left < 0:
+        if not source or len(source) > MAX_FORMULA or self._left < 0:
             return ""
         try:
             shown = "block" if display else "inline"
@@ -461,7 +461,7 @@ def _find_closing(text: str, opened: re.Match[str]) -> tuple[str, int] | None:
     start = opened.end()
     name = opened["name"]
     closing = f"\\end{{{name}}}" if name else _CLOSES[opened[0]]
-    end = text.find(closing, start, start + LONGEST_FORMULA)
+    end = text.find(closing, start, start + MAX_FORMULA)
     if end <= start:
         return None
     after = end + len(closing)

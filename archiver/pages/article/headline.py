@@ -26,11 +26,11 @@ from archiver.pages.article.elements import (
 )
 from archiver.pages.article.tree import first_text, lead_with, remove
 
-_MOST_HEADINGS = 3
+_MAX_HEADINGS = 3
 """Number of headings searched for the title; the site's section may come first."""
 
-_MOST_SIBLINGS = 40
-_LONGEST = 1000
+_MAX_SIBLINGS = 40
+_MAX_HEADING = 1000
 _NEARLY = 0.75
 """Minimum similarity of a title and a heading, one of which says a little more."""
 
@@ -63,7 +63,7 @@ def take_head(root: Element, head: Element, title: str) -> None:
 
 def _titling(root: Element, title: str) -> Element | None:
     """Return the heading that repeats the title before the first sentence."""
-    for heading in islice(root.iter(*HEADINGS), _MOST_HEADINGS):
+    for heading in islice(root.iter(*HEADINGS), _MAX_HEADINGS):
         before = _length_before(heading, root)
         if before > SENTENCE or next(heading.iterancestors(*_WITHIN), None) is not None:
             return None
@@ -75,10 +75,10 @@ def _titling(root: Element, title: str) -> Element | None:
 
 def _words(heading: Element) -> str:
     """Return the text of a heading without permalink signs."""
-    words = first_text(heading, _LONGEST)
+    words = first_text(heading, _MAX_HEADING)
     for link in heading.iter("a"):
         if link.get("class") == PERMALINK:
-            words = words.removesuffix(first_text(link, _LONGEST)).rstrip()
+            words = words.removesuffix(first_text(link, _MAX_HEADING)).rstrip()
     return words
 
 
@@ -93,7 +93,7 @@ def _length_before(heading: Element, root: Element) -> int:
     while at is not root and length <= SENTENCE:
         above = at.getparent()
         length += len((above.text or "").strip())
-        for sibling in islice(at.itersiblings(preceding=True), _MOST_SIBLINGS):
+        for sibling in islice(at.itersiblings(preceding=True), _MAX_SIBLINGS):
             length += len(first_text(sibling, SENTENCE)) + len((sibling.tail or "").strip())
         at = above
     return length
@@ -111,8 +111,8 @@ def _is_title(words: str, title: str, *, is_first: bool) -> bool:
 
 def _has_article_beside(root: Element, heading: Element) -> bool:
     """Return whether there is an article besides a heading."""
-    words = first_text(heading, _LONGEST)
-    has_text = len(first_text(root, 2 * _LONGEST)) > len(words)
+    words = first_text(heading, _MAX_HEADING)
+    has_text = len(first_text(root, 2 * _MAX_HEADING)) > len(words)
     return has_text or any(True for _ in root.iter(*KEPT_EMPTY))
 
 
@@ -126,10 +126,10 @@ PROSE = 200
 SMALLEST = 200
 """Minimum side of a lead picture in pixels; author photos and logos are smaller."""
 
-LONGEST_SUBTITLE, LONGEST_ABSTRACT = 700, 4000
+MAX_SUBTITLE, MAX_ABSTRACT = 700, 4000
 SHORTEST_SUBTITLE = 15
-MOST_READ = 5000
-_MOST_ELEMENTS = 400
+MAX_READ = 5000
+_MAX_ELEMENTS = 400
 _LINKED = 0.3
 _START = 60
 """Characters of the first paragraph that identify the start of the article."""
@@ -172,7 +172,7 @@ def find_lead(body: Element, title: str, byline: str) -> Lead:
     for element in _above(heading):
         walk.see_picture(element)
     block = heading.getparent()
-    for element in islice(_behind(heading), _MOST_ELEMENTS):
+    for element in islice(_behind(heading), _MAX_ELEMENTS):
         if walk.see(element, is_beside=element.getparent() is block):
             break
     return Lead(tuple(walk.parts), walk.beginning)
@@ -199,7 +199,7 @@ def _count_of_head(parts: Sequence[Element]) -> int:
     for n, part in enumerate(parts):
         if _holds_picture(part):
             return n + 1
-        if len(_text(part)) > LONGEST_SUBTITLE:
+        if len(_text(part)) > MAX_SUBTITLE:
             break
     return 0
 
@@ -264,8 +264,8 @@ class _LeadCollector:
         is_named = _is_subtitle(names)
         if not is_named and (element.tag not in {"p", *HEADINGS} and has_block(element)):
             return False
-        text = first_text(element, MOST_READ)
-        most = LONGEST_ABSTRACT if _ABSTRACT.search(names) else LONGEST_SUBTITLE
+        text = first_text(element, MAX_READ)
+        most = MAX_ABSTRACT if _ABSTRACT.search(names) else MAX_SUBTITLE
         leads = is_named or (is_beside and element.tag != "span" and len(text) > SENTENCE)
         if leads and SHORTEST_SUBTITLE <= len(text) <= most and self._is_text(element, text):
             self._done.add(element)
@@ -300,7 +300,7 @@ def _above(heading: Element) -> Iterator[Element]:
     above = {*heading.iterancestors()}
     holder = next(heading.iterancestors("article", "main"), None)
     holder = next(heading.iterancestors("header"), None) if holder is None else holder
-    for element in islice(holder.iter(), _MOST_ELEMENTS) if holder is not None else ():
+    for element in islice(holder.iter(), _MAX_ELEMENTS) if holder is not None else ():
         if element is heading:
             return
         if element not in above:

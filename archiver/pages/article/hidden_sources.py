@@ -17,8 +17,8 @@ from archiver.pages.metadata import objects_in, parse_json_ld
 SHORTEST = 250
 """Minimum characters of an article outside of the visible markup."""
 
-MOST_SOURCES = 5
-_MOST_ELEMENTS = 1000
+MAX_SOURCES = 5
+_MAX_ELEMENTS = 1000
 _TEMPLATE_TYPE = re.compile(
     r"(?:text|application)/(?:html|template)|tmpl|template|handlebars|mustache|\bejs\b|jsrender"
     r"|\b(?:x-)?underscore",
@@ -53,7 +53,7 @@ def hidden_sources(page: LexborHTMLParser) -> list[HiddenSource]:
     """Return possible articles in templates and data, the longest first."""
     stated: list[str] = []
     found: list[str] = []
-    for script in page.css("script[type]")[:_MOST_ELEMENTS]:
+    for script in page.css("script[type]")[:_MAX_ELEMENTS]:
         kind, text = script.attributes.get("type") or "", script.text() or ""
         if len(text) < SHORTEST:
             continue
@@ -62,14 +62,14 @@ def hidden_sources(page: LexborHTMLParser) -> list[HiddenSource]:
             found += _markup_in(text)
         elif _TEMPLATE_TYPE.search(kind[:SHORTEST]):
             found.append(_PLACEHOLDER.sub("", text))
-    for root in page.template_fragments()[:_MOST_ELEMENTS]:
+    for root in page.template_fragments()[:_MAX_ELEMENTS]:
         found.append("".join(each.html or "" for each in root.iter(include_text=True)))
-    for element in page.css("noscript, textarea, xmp")[:_MOST_ELEMENTS]:
+    for element in page.css("noscript, textarea, xmp")[:_MAX_ELEMENTS]:
         content = element.inner_html if element.tag == "noscript" else element.text()
         found.append(_as_markup(content or ""))
     sources = [HiddenSource(each, len(without_tags(each)), STATED) for each in stated]
     sources += [HiddenSource(each, len(without_tags(each)), POSSIBLE) for each in found]
-    return sorted(sources, key=lambda each: -each.size)[:MOST_SOURCES]
+    return sorted(sources, key=lambda each: -each.size)[:MAX_SOURCES]
 
 
 def _bodies(text: str) -> Iterator[str]:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Final
 
-LONGEST_LABEL: Final = 60
+MAX_LABEL: Final = 60
 
 
 class Kind(StrEnum):
@@ -24,7 +24,7 @@ class Kind(StrEnum):
 _WORDS: Final = tomllib.loads(files(__package__).joinpath("labels.toml").read_text("utf-8"))
 _SIGNS = re.compile(r"^[\W\d_]+|[\W\d_]+$")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_LONGEST_NAME = 200
+_MAX_NAME = 200
 
 _WHOLE: Final = {
     phrase: kind for kind in Kind for phrase in _WORDS[kind]["labels"] if phrase[-1] != "*"
@@ -51,7 +51,7 @@ _NAMED: Final = _compile_names()
 def kind_of_label(text: str) -> Kind | None:
     """Return the kind of block that a short text announces; None if it is no such label."""
     label = _SIGNS.sub("", text).lower().replace("\u2019", "'")
-    if not label or len(label) > LONGEST_LABEL:
+    if not label or len(label) > MAX_LABEL:
         return None
     if label in _WHOLE:
         return _WHOLE[label]
@@ -60,7 +60,7 @@ def kind_of_label(text: str) -> Kind | None:
 
 def kind_of_name(name: str) -> Kind | None:
     """Return the kind of block that a class and id suggest."""
-    return _known_kind(name) if 1 < len(name) <= _LONGEST_NAME else None
+    return _known_kind(name) if 1 < len(name) <= _MAX_NAME else None
 
 
 @lru_cache(maxsize=4096)

@@ -86,8 +86,8 @@ def _normalise_figure(figure: Element) -> None:
 ICON: Final = 32
 """Maximum side of an icon in pixels."""
 
-MOST_RULES: Final = 300
-LONGEST_SHEET: Final = 64 << 10
+MAX_RULES: Final = 300
+MAX_SHEET: Final = 64 << 10
 _RULE = re.compile(r"([^{}]{1,500})\{([^{}]{0,2000})\}")
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _SELECTOR = re.compile(r"(?:\.|#)?[A-Za-z_][\w-]*")
@@ -164,8 +164,8 @@ def _read_rules(drawing: Element) -> Rules:
     """Return the simple rules of an SVG's own style sheets, by selector."""
     rules: Rules = {}
     for sheet in list(drawing.iter("style")):
-        text = _COMMENT.sub("", (sheet.text or "")[:LONGEST_SHEET])
-        for selectors, block in _RULE.findall(text)[:MOST_RULES]:
+        text = _COMMENT.sub("", (sheet.text or "")[:MAX_SHEET])
+        for selectors, block in _RULE.findall(text)[:MAX_RULES]:
             meant = _declarations(block, PRESENTATION)
             for selector in map(str.strip, selectors.split(",")):
                 if _SELECTOR.fullmatch(selector):
@@ -187,15 +187,15 @@ def _declarations(style: str, wanted: frozenset[str] | set[str]) -> dict[str, st
 SMALLEST: Final = 2
 """Minimum side of an image in pixels; smaller ones are tracking pixels."""
 
-LONGEST_FILE_NAME: Final = 200
+MAX_FILE_NAME: Final = 200
 """Maximum characters of a heading that may be a file name."""
 
-_MOST_BESIDE = 20
+_MAX_BESIDE = 20
 _PREVIEW = re.compile(r"thumbnail|placeholder|preview|blur|lqip", re.IGNORECASE)
 """Classes of previews that a script replaces."""
 
 _FILE = re.compile(r"[^\s/]+\.(?:jpe?g|png|gif|webp|avif|svg)", re.IGNORECASE)
-_LONGEST_STYLE = 2048
+_MAX_STYLE = 2048
 _SIZE = re.compile(r"\s*([0-9]{1,5})(?:\.[0-9]{0,9})?(?:px)?\s*")
 _STYLE_SIZE = re.compile(
     r"(?:^|;)\s*(width|height)\s*:\s*([0-9]{1,5})(?:\.[0-9]{0,9})?px", re.IGNORECASE
@@ -255,7 +255,7 @@ def _drop_placeholder(twin: Element, image: Element) -> None:
             image.set(name, waiting.get(name))
     parent = twin.getparent()
     remove(before)
-    for each in list(islice(parent, _MOST_BESIDE)):
+    for each in list(islice(parent, _MAX_BESIDE)):
         if each.tag == "img" and each is not image and _PREVIEW.search(each.get("class") or ""):
             remove(each)
     blurred = _pictured_alone(twin.getprevious())
@@ -320,10 +320,10 @@ def _normalise_image(image: Element) -> None:
 def _is_inline_image(image: Element) -> bool:
     """Return whether an image is a ``data:`` URL and not just a placeholder."""
     source = image.get("src") or ""
-    return source.startswith("data:image/") and len(source) > _LONGEST_HOLDER
+    return source.startswith("data:image/") and len(source) > _MAX_HOLDER
 
 
-_LONGEST_HOLDER = 400
+_MAX_HOLDER = 400
 
 
 def largest(srcset: str) -> str:
@@ -347,7 +347,7 @@ def _source_of(image: Element) -> str:
 def _in_settings(image: Element) -> str:
     """Return the image URL from any attribute with script settings."""
     for name, value in image.attrib.items():
-        if name.startswith("data-") and len(value) <= _LONGEST_STYLE:
+        if name.startswith("data-") and len(value) <= _MAX_STYLE:
             found = _IN_JSON.search(value)
             if found:
                 return found[0].replace("\\/", "/")
@@ -360,7 +360,7 @@ def _size(element: Element, name: str) -> int:
     if found:
         return int(found[1])
     style = element.get("style") or ""
-    if len(style) > _LONGEST_STYLE:
+    if len(style) > _MAX_STYLE:
         return -1
     sizes = {match[1].lower(): int(match[2]) for match in _STYLE_SIZE.finditer(style)}
     return sizes.get(name, -1)
@@ -394,7 +394,7 @@ def _show_background(element: Element) -> None:
 
 def _drop_file_name(heading: Element) -> None:
     """Remove a heading that only contains the file name of the adjacent picture."""
-    said = first_text(heading, LONGEST_FILE_NAME)
+    said = first_text(heading, MAX_FILE_NAME)
     if _FILE.fullmatch(said) is None:
         return
     beside = [*islice(heading.itersiblings(), 2), *islice(heading.itersiblings(preceding=True), 1)]
@@ -409,7 +409,7 @@ def _background(element: Element) -> str:
 
 def _in_css(style: str) -> str:
     """Return the first image in declarations, or in a value."""
-    if "url(" not in style or len(style) > _LONGEST_STYLE:
+    if "url(" not in style or len(style) > _MAX_STYLE:
         return ""
     found: list[str] = []
 

@@ -14,14 +14,14 @@ from archiver.pages.metadata import is_article
 from archiver.pages.reference_attributes import clean_reference
 
 _NEXT = "link[rel~='next' i][href], a[rel~='next' i][href]"
-_MOST_LINKS = 8
+_MAX_LINKS = 8
 _COUNTERS = frozenset({"page", "pg", "paged", "pageno", "pagenum", "page_number", "part"})
-MOST_PARTS = 20
+MAX_PARTS = 20
 """Maximum number of pages of one article. Higher numbers indicate items of a list."""
-_MOST_DIGITS = 2
+_MAX_DIGITS = 2
 _NUMBERED = re.compile(
     rf"(?P<stem>.*?)(?:/(?:page|part|p)?[/_-]?|[_-](?:page|part|p)?[_-]?)"
-    rf"(?P<number>\d{{1,{_MOST_DIGITS}}})(?P<suffix>/|\.\w{{1,5}})?\Z",
+    rf"(?P<number>\d{{1,{_MAX_DIGITS}}})(?P<suffix>/|\.\w{{1,5}})?\Z",
     re.IGNORECASE,
 )
 _FIRST_OF_A_LIST = re.compile(r"/1/?\Z")
@@ -45,7 +45,7 @@ def find_next_part(tree: LexborHTMLParser, url: str) -> str | None:
     Blogs link to the next post, and lists to older ones, with the same markup (HTML §4.6.6.11); the
     URL distinguishes them from an article's next page.
     """
-    links = tree.css(_NEXT)[:_MOST_LINKS]
+    links = tree.css(_NEXT)[:_MAX_LINKS]
     if not links or not is_article(tree):
         return None
     for each in links:
@@ -65,7 +65,7 @@ def is_next_page(url: str, following: str) -> bool:
         return False
     before = {(1, _bare(here)), *_numbered_readings(here)}
     pages = [
-        (number, stem) for number, stem in _numbered_readings(there) if number <= MOST_PARTS + 1
+        (number, stem) for number, stem in _numbered_readings(there) if number <= MAX_PARTS + 1
     ]
     return any((number - 1, stem) in before for number, stem in pages)
 
@@ -74,7 +74,7 @@ def _numbered_readings(url: SplitResult) -> Iterator[tuple[int, tuple[str, str]]
     """Yield each interpretation of a URL as a numbered page: the number, and the rest."""
     fields = parse_qsl(url.query, keep_blank_values=True)
     for n, (name, value) in enumerate(fields):
-        is_number = value.isascii() and value.isdecimal() and len(value) <= _MOST_DIGITS
+        is_number = value.isascii() and value.isdecimal() and len(value) <= _MAX_DIGITS
         if name.lower() in _COUNTERS and is_number:
             rest = fields[:n] + fields[n + 1 :]
             yield int(value), (_path_pattern(url.path), urlencode(rest))

@@ -14,10 +14,10 @@ from archiver.pages.article.elements import SENTENCE, UNLIKELY_ROLES, is_beside,
 from archiver.pages.article.scoring import make_root
 from archiver.pages.article.tree import first_text
 
-MOST_NOTES = 500
-_MOST_TEXT = 2_000_000
-LONGEST_NOTE = 3000
-_MOST_AROUND = 80
+MAX_NOTES = 500
+_MAX_TEXT = 2_000_000
+MAX_NOTE = 3000
+_MAX_AROUND = 80
 """Maximum characters around all notes: their heading."""
 
 _ANSWERS = re.compile(r"comment|disqus|replies|respon[ds]|related", re.IGNORECASE)
@@ -36,19 +36,15 @@ def bring_notes(root: Element, body: Element) -> None:
         root: the root of the article.
         body: the body of the page, which includes the whole article; it is not modified.
     """
-    wanted = {*islice(_fragments(root), MOST_NOTES)}
+    wanted = {*islice(_fragments(root), MAX_NOTES)}
     there = _names_in(root) if wanted else set()
     wanted -= there
-    text = first_text(root, _MOST_TEXT) if wanted else ""
+    text = first_text(root, _MAX_TEXT) if wanted else ""
     notes: dict[Element, None] = {}
     for element in _NAMED(body) if wanted else ():
         if not wanted.isdisjoint(_own_names(element)):
             note = _note_of(element, there)
-            if (
-                note is not None
-                and not _is_answer(note)
-                and first_text(note, LONGEST_NOTE) not in text
-            ):
+            if note is not None and not _is_answer(note) and first_text(note, MAX_NOTE) not in text:
                 notes[note] = None
     if notes:
         section = etree.SubElement(root, "div")
@@ -58,13 +54,13 @@ def bring_notes(root: Element, body: Element) -> None:
 def _note_of(target: Element, there: set[str]) -> Element | None:
     """Return the block at a link's target, if it contains a link back."""
     for element in (target, *islice(target.iterancestors(), _LEVELS)):
-        text = first_text(element, LONGEST_NOTE)
-        if len(text) > LONGEST_NOTE:
+        text = first_text(element, MAX_NOTE)
+        if len(text) > MAX_NOTE:
             return None
         if element.tag in _BLOCKS:
             elsewhere = there - _names_in(element)
             back = [each for each in element.iter("a") if _fragment(each) in elsewhere]
-            of_links = sum(len(first_text(each, LONGEST_NOTE)) for each in back)
+            of_links = sum(len(first_text(each, MAX_NOTE)) for each in back)
             if back and len(text) > of_links:
                 return element
     return None
@@ -76,7 +72,7 @@ def _is_answer(note: Element) -> bool:
 
 def _together(notes: list[Element]) -> list[Element]:
     """Return the notes, or the element that contains only them and their heading."""
-    most = sum(len(first_text(each, LONGEST_NOTE)) for each in notes) + _MOST_AROUND
+    most = sum(len(first_text(each, MAX_NOTE)) for each in notes) + _MAX_AROUND
     shared = [*notes[0].iterancestors()]
     for each in notes[1:]:
         theirs = {*each.iterancestors()}
@@ -112,7 +108,7 @@ def _own_names(element: Element) -> list[str]:
     return [name for name in (element.get("id"), element.get("name")) if name]
 
 
-MOST = 5
+MAX_APPENDICES = 5
 """Maximum number of appendices of one page."""
 
 _BEGINNING = 200
@@ -130,7 +126,7 @@ def bring_appendix(root: Element, body: Element) -> None:
         body: the body of the page, which includes the whole article; it is not modified.
     """
     called = _outermost(body)
-    text = first_text(root, _MOST_TEXT) if called else ""
+    text = first_text(root, _MAX_TEXT) if called else ""
     for element in called:
         found = make_root((deepcopy(element),))
         clear_away(found, Rules(), {})
@@ -144,7 +140,7 @@ def _outermost(body: Element) -> list[Element]:
     for element in body.iter():
         if _is_called(element) and not _is_within(element, found):
             found.append(element)
-            if len(found) == MOST:
+            if len(found) == MAX_APPENDICES:
                 break
     return found
 

@@ -21,14 +21,14 @@ from archiver.pages.article.tree import first_text, remove
 from archiver.pages.metadata import read_dateline
 
 _FEWEST_LINKS = 3
-_MOST_LINKED = 0.8
+_MAX_LINKED = 0.8
 """Maximum link density of a list of related pages, without its heading."""
 
 _LEAST_OF_TITLE = 0.5
 """Minimum share of the page's title; a lower share may be the heading of a section."""
 
-_LONGEST = 5000
-_MOST_SIBLINGS = 50
+_MAX_TEXT = 5000
+_MAX_SIBLINGS = 50
 
 
 def drop_above_title(root: Element, title: str) -> None:
@@ -38,7 +38,7 @@ def drop_above_title(root: Element, title: str) -> None:
         return
     around = [heading, *heading.iterancestors()]
     for element in around[: around.index(root)]:
-        for above in list(islice(element.itersiblings(preceding=True), _MOST_SIBLINGS)):
+        for above in list(islice(element.itersiblings(preceding=True), _MAX_SIBLINGS)):
             if _is_links(above):
                 remove(above)
 
@@ -47,12 +47,12 @@ def _is_links(element: Element) -> bool:
     if next(element.iter(*KEPT_EMPTY - {"svg"}, "pre", "dl", "blockquote"), None) is not None:
         return False
     text = _letters(element)
-    if not 0 < text <= _LONGEST:
+    if not 0 < text <= _MAX_TEXT:
         return False
     links = [*element.iter("a")]
     headed = sum(_letters(each) for each in element.iter(*HEADINGS))
     linked = sum(map(_letters, links))
-    return len(links) >= _FEWEST_LINKS and linked >= _MOST_LINKED * (text - headed)
+    return len(links) >= _FEWEST_LINKS and linked >= _MAX_LINKED * (text - headed)
 
 
 def _letters(element: Element) -> int:
@@ -60,13 +60,13 @@ def _letters(element: Element) -> int:
 
 
 _LINES = ("p", "div", "span", "address", "a", "li", "h3", "h4", "h5", "h6")
-_MOST_LINES, _MOST_BEFORE = 30, 600
+_MAX_LINES, _MAX_BEFORE = 30, 600
 """Elements that are examined, and characters of text that may precede a byline."""
 
-_LONGEST_BYLINE = 2000
+_MAX_BYLINE = 2000
 """Maximum characters of a line including white space; longer elements are not bylines."""
 _OPENING = re.compile(r"(?:written\s+)?(?:by|von|par|por|di|door|av|af)\b[\s:]*", re.IGNORECASE)
-_LONGEST_BLOCK = 150
+_MAX_BLOCK = 150
 """Maximum characters of a block with author, date and buttons."""
 
 _LARGEST_PORTRAIT = 120
@@ -92,11 +92,11 @@ def drop_byline(root: Element, byline: str, published: str) -> None:
         return
     before = 0
     for n, element in enumerate(list(root.iter(*_LINES))):
-        if n > _MOST_LINES or before > _MOST_BEFORE:
+        if n > _MAX_LINES or before > _MAX_BEFORE:
             return
         if element.getparent() is None:
             continue
-        text = first_text(element, _LONGEST_BYLINE)
+        text = first_text(element, _MAX_BYLINE)
         if _is_byline(text, wanted, published) and not _holds_more(element):
             remove(_block_of(element, root))
             return
@@ -112,7 +112,7 @@ def _is_byline(text: str, wanted: str, published: str) -> bool:
         return False
     if _bare(said) == wanted:
         return True
-    if not published or len(text) > _LONGEST_BLOCK or not _bare(said).startswith(f"{wanted} "):
+    if not published or len(text) > _MAX_BLOCK or not _bare(said).startswith(f"{wanted} "):
         return False
     behind = (said[end:].strip(" \t\n|,;:/\u2022\u00b7\u2013\u2014-") for end in range(len(said)))
     rest = next((each for n, each in enumerate(behind) if _bare(said[:n]) == wanted), "")
@@ -126,7 +126,7 @@ def _block_of(line: Element, root: Element) -> Element:
     """
     block = line
     for above in line.iterancestors():
-        is_more = len(first_text(above, _LONGEST_BLOCK)) > _LONGEST_BLOCK or _holds_more(above)
+        is_more = len(first_text(above, _MAX_BLOCK)) > _MAX_BLOCK or _holds_more(above)
         is_listed = above.tag == "li"
         if above is root or is_listed or is_more or next(above.iter(*_MATTER), None) is not None:
             break
@@ -158,9 +158,9 @@ def _is_content_picture(picture: Element) -> bool:
     return not is_small and not _PORTRAIT.search(f"{named(picture)} {named(above)}")
 
 
-LONGEST_COLOPHON = 300
+MAX_COLOPHON = 300
 """Maximum characters of such a line."""
-_MOST_LOOKED_AT = 40
+_MAX_LOOKED_AT = 40
 _LINES_COLOPHON = ("p", "div", "small", "footer", "section", "address")
 _OF_SITE = re.compile(
     r"\W{0,5}(?:\u00a9|\(c\)|copyright\b).{0,60}?\b(?:19|20)\d\d\b", re.IGNORECASE
@@ -169,11 +169,11 @@ _OF_SITE = re.compile(
 
 def drop_colophon(root: Element) -> None:
     """Remove the last line of an article if it begins with a copyright sign and a year."""
-    for line in islice(reversed(list(root.iter(*_LINES_COLOPHON))), _MOST_LOOKED_AT):
-        text = first_text(line, LONGEST_COLOPHON + 1)
+    for line in islice(reversed(list(root.iter(*_LINES_COLOPHON))), _MAX_LOOKED_AT):
+        text = first_text(line, MAX_COLOPHON + 1)
         if not text or next(line.iterdescendants(*_LINES_COLOPHON), None) is not None:
             continue
-        is_line = len(text) <= LONGEST_COLOPHON and next(line.iter(*KEPT_EMPTY), None) is None
+        is_line = len(text) <= MAX_COLOPHON and next(line.iter(*KEPT_EMPTY), None) is None
         if is_line and _OF_SITE.match(text) and _is_last(line, root):
             remove(line)
         return
@@ -189,12 +189,12 @@ def _is_last(line: Element, root: Element) -> bool:
     return True
 
 
-LONGEST_TAGLINE = 120
+MAX_TAGLINE = 120
 """Maximum characters of such a line."""
-MOST_BESIDE = 12
+MAX_BESIDE = 12
 """Maximum characters next to the site's name: *From*, *A page of*."""
 _SHORTEST_NAME = 3
-_MOST_ELEMENTS = 60
+_MAX_ELEMENTS = 60
 
 _LINES_TAGLINE = frozenset({"p", "div", "span", "section"}) | HEADINGS
 _NOT_PRINTED = re.compile(
@@ -225,13 +225,13 @@ def drop_tagline(root: Element, title: str, shown: str, site: str) -> None:
 
 def _lines_above(root: Element) -> Iterator[Element]:
     """Yield the short lines before the first sentence."""
-    for element in islice(root.iter(), _MOST_ELEMENTS):
+    for element in islice(root.iter(), _MAX_ELEMENTS):
         if element.tag not in _LINES_TAGLINE or has_block(element):
             continue
-        text = first_text(element, LONGEST_TAGLINE)
+        text = first_text(element, MAX_TAGLINE)
         if len(text) > SENTENCE and element.tag not in HEADINGS:
             return
-        if text and len(text) <= LONGEST_TAGLINE and next(element.iter(*KEPT_EMPTY), None) is None:
+        if text and len(text) <= MAX_TAGLINE and next(element.iter(*KEPT_EMPTY), None) is None:
             yield element
 
 
@@ -242,8 +242,8 @@ def _is_of_site(line: Element, names: list[str]) -> bool:
         return False
     if is_of_site or _NOT_PRINTED.search(line.get("class") or ""):
         return True
-    text = _normalise_tagline(first_text(line, LONGEST_TAGLINE))
-    return any(text.endswith(name) and len(text) - len(name) <= MOST_BESIDE for name in names)
+    text = _normalise_tagline(first_text(line, MAX_TAGLINE))
+    return any(text.endswith(name) and len(text) - len(name) <= MAX_BESIDE for name in names)
 
 
 def _normalise_tagline(text: str) -> str:
@@ -317,7 +317,7 @@ def _names(heading: Element) -> Iterator[str]:
 _EDITS = re.compile(r"[?&;](?:action|veaction|do)=edit\b|/edit/?(?:$|[?#])")
 """Edit URLs of MediaWiki, DokuWiki, MoinMoin and code hosts."""
 
-_LONGEST_TOOLS = 60
+_MAX_TOOLS = 60
 """Maximum characters of the text around such links."""
 
 
@@ -366,4 +366,4 @@ def _has_other_words(element: Element) -> bool:
     """Return whether an element contains words besides those of edit links."""
     text = "".join(element.itertext())
     words = "".join("".join(each.itertext()) for each in element.iter("a") if _is_edit(each))
-    return len(text) > _LONGEST_TOOLS or sum(map(str.isalnum, text)) > sum(map(str.isalnum, words))
+    return len(text) > _MAX_TOOLS or sum(map(str.isalnum, text)) > sum(map(str.isalnum, words))

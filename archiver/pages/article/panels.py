@@ -20,14 +20,14 @@ from archiver.pages.article.elements import (
 )
 from archiver.pages.article.tree import around, first_text, lead_with, lengths, remove
 
-LONGEST_LABEL = 200
-LONGEST_TAB = 80
-MOST_LINKED = 0.33
+MAX_LABEL = 200
+MAX_TAB = 80
+MAX_LINKED = 0.33
 """Maximum link density of a panel with content; menus have more."""
 
 _SHORTEST = 20
-_MOST_ELEMENTS = 200
-_MOST_PANELS = 300
+_MAX_ELEMENTS = 200
+_MAX_PANELS = 300
 _LEVELS = 40
 _TABLISTS = etree.XPath("descendant::*[@role='tablist']")
 _LABELLED = etree.XPath("descendant::*[@role='tabpanel'][@aria-labelledby]")
@@ -71,8 +71,8 @@ def _normalise_tabs(body: Element) -> None:
     found = [*_by_role(body), *_by_label(body)]
     coded = around(body.iter("pre")) if found else set()
     for holder, tabs, panels in found:
-        names = [first_text(each, LONGEST_TAB) for each in tabs]
-        are_names = all(0 < len(each) <= LONGEST_TAB for each in names)
+        names = [first_text(each, MAX_TAB) for each in tabs]
+        are_names = all(0 < len(each) <= MAX_TAB for each in names)
         if not (1 < len(tabs) == len(panels) and are_names):
             continue
         if not coded.isdisjoint(panels) or all(_is_content(each, SENTENCE // 2) for each in panels):
@@ -87,7 +87,7 @@ def _by_role(body: Element) -> Iterator[tuple[Element, list[Element], list[Eleme
     labelled = {each.get("aria-labelledby"): each for each in _LABELLED(body)} if lists else {}
     known = {each.get("id"): each for each in _PANELS(body)} if lists else {}
     for element in lists:
-        inner = islice(element.iter(), _MOST_ELEMENTS)
+        inner = islice(element.iter(), _MAX_ELEMENTS)
         tabs = [each for each in inner if each.get("role") == "tab"]
         panels = [
             labelled.get(each.get("id")) if each.get("id") else known.get(each.get("aria-controls"))
@@ -129,15 +129,15 @@ def _show(panel: Element) -> None:
 def _normalise_headings(body: Element) -> None:
     """Replace buttons that are the whole text of a heading by their text."""
     for heading in body.iter(*HEADINGS, "summary", "dt"):
-        for button in list(islice(heading.iter("button"), _MOST_ELEMENTS)):
-            text = first_text(button, LONGEST_LABEL)
-            if text and text == first_text(heading, LONGEST_LABEL):
+        for button in list(islice(heading.iter("button"), _MAX_ELEMENTS)):
+            text = first_text(button, MAX_LABEL)
+            if text and text == first_text(heading, MAX_LABEL):
                 button.tag = "span"
 
 
 def _normalise_disclosures(body: Element) -> None:
     """Show panels that a button opens, and turn the button into a heading."""
-    triggers = [*islice(_TRIGGERS(body), _MOST_PANELS)]
+    triggers = [*islice(_TRIGGERS(body), _MAX_PANELS)]
     places = {each.get("id"): each for each in _IDS(body)} if triggers else {}
     for trigger in triggers:
         line = _line_of(trigger)
@@ -145,12 +145,12 @@ def _normalise_disclosures(body: Element) -> None:
         if panel is None or not _is_content(panel, _SHORTEST) or _is_in_frame(trigger):
             continue
         _show(panel)
-        label = first_text(trigger, LONGEST_LABEL)
+        label = first_text(trigger, MAX_LABEL)
         if line is not trigger:
             trigger.tag = "span" if trigger.tag == "button" else trigger.tag
         elif _MORE.fullmatch(_SIGNS.sub(" ", label).strip()) or not label:
             remove(trigger)
-        elif len(label) <= LONGEST_LABEL and next(trigger.iter(*HEADINGS), None) is None:
+        elif len(label) <= MAX_LABEL and next(trigger.iter(*HEADINGS), None) is None:
             trigger.tag = "h3"
             etree.strip_tags(trigger, "div", "p", "button")
 
@@ -183,7 +183,7 @@ def _is_content(panel: Element, shortest: int) -> bool:
         return False
     sizes = lengths(panel)
     linked = sum(sizes[each] for each in panel.iter("a"))
-    return sizes[panel] - linked >= shortest and linked <= MOST_LINKED * sizes[panel]
+    return sizes[panel] - linked >= shortest and linked <= MAX_LINKED * sizes[panel]
 
 
 def _is_in_frame(trigger: Element) -> bool:

@@ -21,7 +21,7 @@ from archiver.pages.article.embeds import GIST
 from archiver.pages.article.tree import first_text, text_in
 from archiver.pages.writing_modes import read_rules
 
-_MOST_BESIDE = 50
+_MAX_BESIDE = 50
 _NEVER_READ = "template link meta base title dialog canvas noembed noframes frameset frame".split()
 _VOID = re.compile(rb'<(embed|source|track|wbr)\b((?:[^<>"]|"[^"]*+")*+)>')
 """Void elements that libxml2's HTML 4 parser does not know or treats differently."""
@@ -42,9 +42,9 @@ _PRINT_ONLY = re.compile(
     re.IGNORECASE,
 )
 """Classes of content that is visible only in print."""
-_LONGEST_CLASS = 500
+_MAX_CLASS = 500
 _UNSEEN = "unseen"
-_MOST_PRINT_ONLY = 0.5
+_MAX_PRINT_ONLY = 0.5
 """Maximum share of text hidden by such a class; printer-friendly pages use these names too."""
 
 _VISIBLE = frozenset({"img", "svg", "math", "figcaption"})
@@ -88,7 +88,7 @@ def to_tree(page: LexborHTMLParser) -> Element | None:
     return root.find("body") if root is not None else None
 
 
-_MOST_CSS, _MOST_SET, _MOST_WITHIN = 1_000_000, 300, 1000
+_MAX_CSS, _MAX_SET, _MAX_WITHIN = 1_000_000, 300, 1000
 _LINE = re.compile(
     r"(?:^|[;\s])display\s*:\s*(block|flex|grid|table-row|list-item)\b", re.IGNORECASE
 )
@@ -108,13 +108,13 @@ _BLOCKS = FLOW | {"td", "li"}
 
 def _apply_line_styles(page: LexborHTMLParser) -> None:
     """Keep lines that only styles make: blocks in code, and preserved white space elsewhere."""
-    css = "\n".join(each.text() or "" for each in page.css("style"))[:_MOST_CSS]
+    css = "\n".join(each.text() or "" for each in page.css("style"))[:_MAX_CSS]
     within = {each.mem_id for each in page.css("pre *, textarea *")}
     for selector, value in read_rules(css, "display", _first_of(_LINE)) if within else ():
         for each in _selected(page, selector):
             if each.mem_id in within:
                 each.attrs["style"] = f"display:{value}"
-    spaced = page.css("[style*='white-space' i]")[:_MOST_SET]
+    spaced = page.css("[style*='white-space' i]")[:_MAX_SET]
     for selector, value in read_rules(css, "white-space", _first_of(_SPACED)):
         for each in _selected(page, selector):
             each.attrs["style"] = f"white-space:{value};{each.attributes.get('style') or ''}"
@@ -134,7 +134,7 @@ def _first_of(pattern: re.Pattern[str]) -> Callable[[str], str]:
 
 def _selected(node: LexborHTMLParser | LexborNode, selector: str) -> list[LexborNode]:
     try:
-        return node.css(selector)[:_MOST_SET]
+        return node.css(selector)[:_MAX_SET]
     except SelectolaxError:
         return []
 
@@ -142,13 +142,13 @@ def _selected(node: LexborHTMLParser | LexborNode, selector: str) -> list[Lexbor
 def _keep_white_space(node: LexborNode) -> None:
     """Turn preserved lines into code, or into line breaks if they are prose."""
     style = node.attributes.get("style") or ""
-    found = _SPACED.search(style[:_LONGEST_CLASS])
+    found = _SPACED.search(style[:_MAX_CLASS])
     is_cell = node.tag in {"td", "th"}
     if (found is None and not is_cell) or not _holds_lines(node, is_cell=is_cell):
         return
     is_exact = found is None or found[1].lower() == "pre" or node.tag == "code"
-    name = (node.attributes.get("class") or "")[:_LONGEST_CLASS]
-    if is_exact or _MONOSPACED.search(style[:_LONGEST_CLASS]) or _CODED.search(name):
+    name = (node.attributes.get("class") or "")[:_MAX_CLASS]
+    if is_exact or _MONOSPACED.search(style[:_MAX_CLASS]) or _CODED.search(name):
         _wrap_in_pre(node, is_inside=is_cell)
     else:
         _break_lines(node)
@@ -156,8 +156,8 @@ def _keep_white_space(node: LexborNode) -> None:
 
 def _holds_lines(node: LexborNode, *, is_cell: bool) -> bool:
     """Return whether it holds several lines of text, and no blocks; cells may hold one line."""
-    within = [*islice(node.traverse(), 1, _MOST_WITHIN)]
-    if len(within) == _MOST_WITHIN - 1 or any(each.tag in _BLOCKS for each in within):
+    within = [*islice(node.traverse(), 1, _MAX_WITHIN)]
+    if len(within) == _MAX_WITHIN - 1 or any(each.tag in _BLOCKS for each in within):
         return False
     return is_cell or "\n" in (node.text() or "").strip()
 
@@ -235,7 +235,7 @@ def drop_hidden(body: Element) -> None:
         elif _is_print_only(element):
             left = _letters(body) if left is None else left
             here = _letters(element)
-            if here < _MOST_PRINT_ONLY * left:
+            if here < _MAX_PRINT_ONLY * left:
                 element.tag = _UNSEEN
                 left -= here
     # One call for all: removing elements one by one would append to the same text repeatedly.
@@ -254,7 +254,7 @@ def _may_hide(element: Element) -> bool:
 
 def _is_print_only(element: Element) -> bool:
     name = element.get("class")
-    return bool(name and _PRINT_ONLY.search(name[:_LONGEST_CLASS]))
+    return bool(name and _PRINT_ONLY.search(name[:_MAX_CLASS]))
 
 
 def _letters(element: Element) -> int:
@@ -283,7 +283,7 @@ def is_hidden(element: Element) -> bool:
     )
 
 
-_LONGEST_LINE = 300
+_MAX_LINE = 300
 _NOT_TEXT = re.compile(
     r"modal|menu|drawer|overlay|pop-?(?:up|over)|tooltip|lightbox|off-?canvas|dropdown|toast|clone"
     r"|cookie|consent|icon|material|(?:^|\s)fa[bsrl]?(?:$|[\s-])|glyph|symbol|katex|mjx|mathjax"
@@ -308,10 +308,10 @@ def _is_waiting(element: Element) -> bool:
 
 def _is_for_screen_readers(element: Element) -> bool:
     """Return whether an element is a short text that is not displayed."""
-    name = (element.get("class") or "")[:_LONGEST_CLASS]
+    name = (element.get("class") or "")[:_MAX_CLASS]
     if not _UNSEEN_NAME.search(name) or element.tag in HEADINGS:
         return False
-    is_short = len(first_text(element, _LONGEST_LINE)) < _LONGEST_LINE
+    is_short = len(first_text(element, _MAX_LINE)) < _MAX_LINE
     return is_short and next(element.iter("img", "math", "svg"), None) is None
 
 
@@ -320,19 +320,19 @@ def _is_visible_text(element: Element) -> bool:
 
     It is a word in a sentence, or a block with a sentence, inside of the page's main part.
     """
-    if element.tag == "a" or _NOT_TEXT.search(named(element)[:_LONGEST_CLASS]):
+    if element.tag == "a" or _NOT_TEXT.search(named(element)[:_MAX_CLASS]):
         return False
     if element.tag not in PHRASING:
         return element.get("role") not in UNLIKELY_ROLES and _has_sentence(element)
     above = element.getparent()
-    beside = (above.text, *(each.tail for each in islice(above, _MOST_BESIDE)))
+    beside = (above.text, *(each.tail for each in islice(above, _MAX_BESIDE)))
     is_in_text = any(each and any(map(str.isalnum, each)) for each in beside)
-    return is_in_text and any(map(str.isalnum, first_text(element, _LONGEST_LINE)))
+    return is_in_text and any(map(str.isalnum, first_text(element, _MAX_LINE)))
 
 
 def _has_sentence(element: Element) -> bool:
     if next(element.iter(*FORM_CONTROLS), None) is not None:
         return False
-    text = first_text(element, 2 * _LONGEST_LINE)
-    linked = sum(len(first_text(each, _LONGEST_LINE)) for each in islice(element.iter("a"), 20))
+    text = first_text(element, 2 * _MAX_LINE)
+    linked = sum(len(first_text(each, _MAX_LINE)) for each in islice(element.iter("a"), 20))
     return len(text) > SENTENCE and linked < len(text) / 3

@@ -196,7 +196,7 @@ def leads_to_picture(link: Element) -> bool:
 WIDENING_FACTOR = 0.5
 """Factor of additional prose for which the choice is widened to an ancestor."""
 
-MOST_LINKED = 0.33
+MAX_LINKED = 0.33
 """Maximum link density of added content; lists of related pages have more."""
 
 FEWEST, SERIES_SHARE = 3, 0.1
@@ -224,7 +224,7 @@ class Coverage:
                 break
             prose, linked = self._prose_and_links(above)
             gain, links = prose - covered[0], linked - covered[1]
-            if gain > WIDENING_FACTOR * covered[0] and links < MOST_LINKED * (gain + links):
+            if gain > WIDENING_FACTOR * covered[0] and links < MAX_LINKED * (gain + links):
                 top, covered = above, [prose, linked]
         return top
 
@@ -248,14 +248,14 @@ class Coverage:
         prose, links = self._prose_and_links(shared)
         gained = sum(self._prose_and_links(each)[0] for each in alike)
         is_matter = (
-            links < MOST_LINKED * (prose + links)
+            links < MAX_LINKED * (prose + links)
             and gained > SERIES_SHARE * self._prose_and_links(top)[0]
         )
         return shared if is_matter and shared.tag not in {"body", "html"} else None
 
     def _is_prose(self, element: Element) -> bool:
         prose, linked = self._prose_and_links(element)
-        return prose > SENTENCE and linked < MOST_LINKED * prose
+        return prose > SENTENCE and linked < MAX_LINKED * prose
 
     def _set_beside(self, element: Element) -> None:
         prose, linked = self._prose_and_links(element)

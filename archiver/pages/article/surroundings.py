@@ -19,16 +19,16 @@ from archiver.pages.article.elements import (
     named,
     precedes_answer,
 )
-from archiver.pages.article.labels import LONGEST_LABEL, Kind, kind_of_label, kind_of_name
+from archiver.pages.article.labels import MAX_LABEL, Kind, kind_of_label, kind_of_name
 from archiver.pages.article.scoring import Measure, measure_all
 from archiver.pages.article.tree import first_text, remove
 
-LONGEST_TEASER = 260
+MAX_TEASER = 260
 """Maximum characters outside of links for each link to another page."""
 
 SHORTEST_HEADLINE = 10
 FEWEST_CARDS = 3
-LONGEST_CARD = 450
+MAX_CARD = 450
 SENTENCE = 80
 SHORTEST_POST = 140
 """Minimum prose before comments; threads have less."""
@@ -42,15 +42,15 @@ Pages with less are lists of other pages.
 NEARLY_ALL = 0.75
 """Minimum share of the prose before a label that announces the author."""
 
-SHORT, MOST_OF_ALL = 300, 0.3
+SHORT, MAX_OF_ALL = 300, 0.3
 """Maximum prose of a letter or author box, in characters and as a share of the page's."""
 
 _MOST = {Kind.AUTHOR: 1000, Kind.LETTER: 700, Kind.SHARE: 300, Kind.TAGS: 400}
 """Maximum characters by kind."""
 
 _UNLINKED = {Kind.SHARE: 100, Kind.TAGS: 60}
-_LONGEST_NOTE = 40
-_LEVELS, _MOST_SIBLINGS, _MOST_LINKS, _MOST_CARDS = 6, 60, 100, 200
+_MAX_NOTE = 40
+_LEVELS, _MAX_SIBLINGS, _MAX_LINKS, _MAX_CARDS = 6, 60, 100, 200
 _LABELLED = frozenset("p div span strong b em label legend dt summary a".split()) | HEADINGS
 _NAMED = frozenset("div section aside ul ol p footer nav form span table li".split())
 _LINES = frozenset("p div li section span aside".split())
@@ -124,8 +124,8 @@ class Surroundings:
         """Remove the block that a label announces; ``before`` is the prose before it."""
         if element.tag not in _LABELLED:
             return False
-        if 0 < self._measures[element].text <= LONGEST_LABEL + 2:
-            label = first_text(element, LONGEST_LABEL + 2)
+        if 0 < self._measures[element].text <= MAX_LABEL + 2:
+            label = first_text(element, MAX_LABEL + 2)
             if (kind := kind_of_label(label)) is not None:
                 blocks = [*self._announced(element, kind, before)]
                 for each in blocks:
@@ -135,14 +135,14 @@ class Surroundings:
 
     def _drop_line(self, element: Element) -> bool:
         """Remove a line with a label and links: *Read also: …*."""
-        if element.tag not in _LINES or self._measures[element].text > LONGEST_CARD:
+        if element.tag not in _LINES or self._measures[element].text > MAX_CARD:
             return False
         lead = _lead_of(element)
         kind = kind_of_label(lead) if lead else None
         if kind not in {Kind.RELATED, Kind.TAGS, Kind.SHARE} or not _LEADING.search(lead):
             return False
         measure = self._measures[element]
-        is_line = measure.text - measure.linked <= len(lead) + _LONGEST_NOTE
+        is_line = measure.text - measure.linked <= len(lead) + _MAX_NOTE
         return is_line and self._fits(kind, [element]) and self._remove(element)
 
     def _announced(self, label: Element, kind: Kind, before: int) -> Sequence[Element]:
@@ -170,7 +170,7 @@ class Surroundings:
         """Return whether text precedes an element in its parent."""
         if (above.text or "").strip():
             return True
-        for each in islice(element.itersiblings(preceding=True), _MOST_SIBLINGS):
+        for each in islice(element.itersiblings(preceding=True), _MAX_SIBLINGS):
             has_text = each not in self._gone and self._measures[each].text
             if has_text or (each.tail or "").strip():
                 return True
@@ -179,7 +179,7 @@ class Surroundings:
     def _behind(self, top: Element, label: Element, kind: Kind) -> Iterator[Element]:
         """Yield the blocks behind a label that are of its kind."""
         level = label.tag if label.tag in HEADINGS else "h6"
-        for each in islice(top.itersiblings(), _MOST_SIBLINGS):
+        for each in islice(top.itersiblings(), _MAX_SIBLINGS):
             if each in self._gone:
                 continue
             if (each.tag in HEADINGS and each.tag <= level) or each in self._holding:
@@ -202,7 +202,7 @@ class Surroundings:
             return self._leads_away(blocks, unlinked, label)
         prose = sum(self._prose[each] for each in blocks)
         is_long = measure.text > _MOST[kind] or unlinked > _UNLINKED.get(kind, measure.text)
-        if is_long or prose > max(SHORT, MOST_OF_ALL * self._left):
+        if is_long or prose > max(SHORT, MAX_OF_ALL * self._left):
             return False
         if kind is Kind.LETTER:
             return self._calls(blocks, label)
@@ -222,14 +222,14 @@ class Surroundings:
         links = [
             link
             for each in blocks
-            for link in islice(each.iter("a"), _MOST_LINKS)
+            for link in islice(each.iter("a"), _MAX_LINKS)
             if self._is_headline(link)
         ]
         if not links:
-            return label is None and unlinked <= _LONGEST_NOTE
+            return label is None and unlinked <= _MAX_NOTE
         longest = sum(self._prose[each] for each in blocks)
         internal = sum(self._is_internal(each) for each in links)
-        is_short = unlinked <= LONGEST_TEASER * len(links)
+        is_short = unlinked <= MAX_TEASER * len(links)
         return is_short and 2 * internal >= len(links) and self._leaves_enough(blocks, longest)
 
     def _leaves_enough(self, blocks: list[Element], prose: int) -> bool:
@@ -259,7 +259,7 @@ class Surroundings:
         if len(parent) < FEWEST_CARDS:
             return
         groups: dict[tuple[str, str], list[Element]] = {}
-        for each in islice(parent, _MOST_CARDS):
+        for each in islice(parent, _MAX_CARDS):
             if each not in self._gone and isinstance(each.tag, str):
                 groups.setdefault((each.tag, each.get("class") or ""), []).append(each)
         for group in groups.values():
@@ -271,7 +271,7 @@ class Surroundings:
 
     def _is_card(self, element: Element) -> bool:
         measure = self._measures[element]
-        if not 0 < measure.text <= LONGEST_CARD or measure.text - measure.linked > LONGEST_TEASER:
+        if not 0 < measure.text <= MAX_CARD or measure.text - measure.linked > MAX_TEASER:
             return False
         links = [each for each in islice(element.iter("a"), 10) if self._is_headline(each)]
         if element.tag == "a":
@@ -297,11 +297,11 @@ class Surroundings:
         size = sum(self._measures[each].text for each in cards)
         around = parent
         for above in (parent, *islice(parent.iterancestors(), _LEVELS)):
-            is_more = self._measures[above].text - size > LONGEST_LABEL
+            is_more = self._measures[above].text - size > MAX_LABEL
             if above.tag in _MATTER or above in self._holding or is_more:
                 break
             around = above
-        is_all = self._measures[around].text - size <= LONGEST_LABEL
+        is_all = self._measures[around].text - size <= MAX_LABEL
         goes = [around] if is_all and around.tag not in _MATTER else cards
         before = goes[0].getprevious()
         for each in goes:
@@ -324,7 +324,7 @@ def _holds_answers(block: Element) -> bool:
     """Return whether a block is named comments, or holds a form."""
     if next(block.iter(*FORM_CONTROLS), None) is not None:
         return True
-    return any(_ANSWERS.search(named(each)) for each in islice(block.iter(), _MOST_LINKS))
+    return any(_ANSWERS.search(named(each)) for each in islice(block.iter(), _MAX_LINKS))
 
 
 def _lead_of(element: Element) -> str:

@@ -37,10 +37,10 @@ _PARTICULAR = (
 """Elements that may be misplaced or lack required content."""
 
 _SHOWN = ("img", "svg", "math", "video", "audio", "picture")
-_LONGEST_NAME = 80
+_MAX_NAME = 80
 _ONCE = frozenset({"caption", "thead", "tfoot"})
 _PLAYED = ("video", "audio", "details")
-_LONGEST_NOTICE = 300
+_MAX_NOTICE = 300
 _NOTICE = re.compile("browser|javascript|navigateur|navegador|浏览器", re.IGNORECASE)
 _DATE = r"\d{4,6}-\d\d(?:-\d\d)?|\d{4,6}-W\d\d|\d{4,6}|(?:--)?\d\d-\d\d"
 _TIME = r"\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?"
@@ -142,7 +142,7 @@ def _name_of_link(image: Element, worded: set[Element]) -> str:
     if link is None or link in worded:
         return ""
     source = (image.get("src") or "").partition("?")[0]
-    return "" if source.startswith("data:") else unquote(source.rpartition("/")[2])[:_LONGEST_NAME]
+    return "" if source.startswith("data:") else unquote(source.rpartition("/")[2])[:_MAX_NAME]
 
 
 def _normalise_part(element: Element, worded: set[Element]) -> None:
@@ -200,7 +200,7 @@ def _is_notice(played: Element, is_marked: bool) -> bool:
     words = ""
     for text in played.itertext():
         words += text.strip()
-        if len(words) > _LONGEST_NOTICE:
+        if len(words) > _MAX_NOTICE:
             return False
     return not is_marked or _NOTICE.search(words) is not None
 

@@ -59,14 +59,14 @@ def to_json(value: object, shape: Any = None) -> bytes:
     return json.dumps(flattened(document), ensure_ascii=False, separators=(",", ":")).encode()
 
 
-MOST_URLS = 10_000
-MOST_JOBS = 1_000
+MAX_URLS = 10_000
+MAX_JOBS = 1_000
 LISTED = ("q", "tag", "host", "status", "sort", "after")
 """Parameters that select a list and a page of it."""
 CHOSEN = ("folders_as", "to_read", "capture", "into")
 """Import options with a single value."""
 
-_MOST_ID_DIGITS = 18
+_MAX_ID_DIGITS = 18
 _NOTHING_ELSE = ConfigDict(extra="forbid")
 """For bodies in which a missing field means "all", so that misspelt names must be rejected."""
 _T = TypeVar("_T")
@@ -76,7 +76,7 @@ _T = TypeVar("_T")
 class SaveRequest:
     """URLs to save, tags for all of them, and whether to render them in a browser."""
 
-    urls: Annotated[list[str], Field(min_length=1, max_length=MOST_URLS)]
+    urls: Annotated[list[str], Field(min_length=1, max_length=MAX_URLS)]
     tags: Annotated[list[str], Field(max_length=100)] = field(default_factory=list)
     render: bool = False
 
@@ -127,7 +127,7 @@ class OrderRequest:
 
     path: str
     __pydantic_config__: ClassVar[ConfigDict] = _NOTHING_ELSE
-    entries: Annotated[list[str], Field(min_length=1, max_length=MOST_JOBS)]
+    entries: Annotated[list[str], Field(min_length=1, max_length=MAX_JOBS)]
     where: Where
 
 
@@ -176,7 +176,7 @@ class RescueRequest:
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = _NOTHING_ELSE
-    entries: Annotated[list[str], Field(min_length=1, max_length=MOST_JOBS)] | None = None
+    entries: Annotated[list[str], Field(min_length=1, max_length=MAX_JOBS)] | None = None
     query: Annotated[str, Field(pattern=r"\S")] | None = None
 
 
@@ -220,8 +220,8 @@ def numbers(request: web.Request, name: str) -> list[int]:
         InputError: a value is not a number, or there are too many.
     """
     words = [word for word in request.query.get(name, "").split(",") if word.strip()]
-    if len(words) > MOST_JOBS:
-        raise InputError(f"{name} can have at most {MOST_JOBS:,} numbers.")
+    if len(words) > MAX_JOBS:
+        raise InputError(f"{name} can have at most {MAX_JOBS:,} numbers.")
     return [_whole(name, word.strip()) for word in words]
 
 
@@ -266,6 +266,6 @@ def path_number(request: web.Request, name: str) -> int:
 
 
 def _whole(name: str, text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) <= _MOST_ID_DIGITS):
+    if not (text.isascii() and text.isdigit() and len(text) <= _MAX_ID_DIGITS):
         raise InputError(f"{name} must be a whole number.")
     return int(text)

@@ -22,7 +22,7 @@ from archiver.web.views import DeleteView, EditAgainView, EditNotice, PutBack
 _LISTED = ("q", "tag", "host", "status")
 _MEANT = (*_LISTED, "entry", "scope", "back")
 _NOTICES = ("edit", "undone", "deleted", "restored", "stayed", "lost", "nothing")
-_MOST_DIGITS = 15
+_MAX_DIGITS = 15
 
 
 async def edit_selected(request: web.Request) -> web.StreamResponse:
@@ -126,7 +126,7 @@ def number(text: str) -> int:
     Raises:
         InputError: it is not a number.
     """
-    if not (text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS):
+    if not (text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS):
         raise InputError("The number of a change must be a whole number.")
     return int(text)
 

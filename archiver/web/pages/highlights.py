@@ -13,7 +13,7 @@ from archiver.web.rendering import render_beside
 from archiver.web.responses import stream
 from archiver.web.views import HighlightsView, Refusal
 
-_MOST_DIGITS = 9
+_MAX_DIGITS = 9
 _TYPES = {"md": "text/markdown", "json": "application/json"}
 
 
@@ -71,5 +71,5 @@ async def _encoded(pieces: AsyncGenerator[str, None]) -> AsyncGenerator[bytes, N
 
 
 def _start(text: str) -> int | None:
-    is_number = text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS
+    is_number = text.isascii() and text.isdecimal() and len(text) <= _MAX_DIGITS
     return int(text) if is_number else None

@@ -21,7 +21,7 @@ from archiver.web.rendering import render_beside
 from archiver.web.views import HomeView, SaveAgainView, SaveView
 
 LATEST = 12
-MOST_FOLLOWED = 200
+MAX_FOLLOWED = 200
 
 
 async def home(request: web.Request) -> web.StreamResponse:
@@ -54,11 +54,11 @@ async def add(request: web.Request) -> web.StreamResponse:
         return await render_beside(request, "pages/home.html", view, status=400)
     jobs = [each.job_id for each in result.accepted if each.job_id is not None]
     if question:
-        saved = tuple(await entries.jobs(jobs[:MOST_FOLLOWED]))
+        saved = tuple(await entries.jobs(jobs[:MAX_FOLLOWED]))
         question = replace(question, saved=saved, rejected=result.rejected)
         return await render_beside(request, "pages/save_again.html", question)
     if not result.rejected:
-        followed = [*dict.fromkeys(jobs)][:MOST_FOLLOWED]
+        followed = [*dict.fromkeys(jobs)][:MAX_FOLLOWED]
         raise web.HTTPSeeOther(f"/?jobs={','.join(map(str, followed))}")
     view = await _view(request, jobs, result, tags=tags)
     return await render_beside(request, "pages/home.html", view, status=200 if jobs else 400)
@@ -72,7 +72,7 @@ async def _asked_first(
     trackers = runtime.settings.trackers
     if form.get("trackers") == "drop":
         urls = [without_trackers(with_scheme(each), trackers) for each in urls]
-    if form.get("again") or len(urls) > MOST_FOLLOWED:
+    if form.get("again") or len(urls) > MAX_FOLLOWED:
         return urls, None
     offered = () if form.get("trackers") else trackers
     pasted = await runtime.entries.before_saving(urls, offered)

@@ -20,9 +20,9 @@ from archiver.web.app_keys import FORM_FIELDS, RUNTIME
 from archiver.web.pages.editing import number
 from archiver.web.rendering import render_beside
 from archiver.web.responses import send
-from archiver.web.uploads import MOST_COUNTED, handed_in_from_form, import_from_form
+from archiver.web.uploads import MAX_COUNTED, handed_in_from_form, import_from_form
 
-MOST_PICKABLE = 500
+MAX_PICKABLE = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class ImportLookView:
         found = {each.name for each in self.survey.folders if not self.choices.into}
         paths = [folder_names(each) for each in found]
         around = {folder_path(names[:depth]) for names in paths for depth in range(1, len(names))}
-        return (*chosen, *sorted((found | around) - {*chosen})[:MOST_PICKABLE])
+        return (*chosen, *sorted((found | around) - {*chosen})[:MAX_PICKABLE])
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,9 +243,9 @@ async def _found(request: web.Request) -> ImportStatus:
     return await request.app[RUNTIME].imports.status(wanted)
 
 
-MOST_LOOKED_AT = 100_000
+MAX_LOOKED_AT = 100_000
 """Maximum links in a preview; the counts of a longer file are marked as partial."""
-MOST_COLUMNS = 60
+MAX_COLUMNS = 60
 """Maximum columns that can be changed on the page; the command line has no limit."""
 
 
@@ -253,7 +253,7 @@ async def look(request: web.Request) -> web.StreamResponse:
     """Show the contents of a file, and the result of an import with the options in the query."""
     kept = await _kept(request)
     choices = _choices(request.query)
-    most = MOST_COUNTED if "whole" in request.query else MOST_LOOKED_AT
+    most = MAX_COUNTED if "whole" in request.query else MAX_LOOKED_AT
     surveys = request.app[RUNTIME].surveys
     try:
         with await asyncio.to_thread(kept.path.open, "rb") as source:
@@ -267,7 +267,7 @@ async def look(request: web.Request) -> web.StreamResponse:
         choices,
         tags,
         roles=tuple(ColumnRole),
-        columns=survey.columns[:MOST_COLUMNS],
+        columns=survey.columns[:MAX_COLUMNS],
         title=Message("Preview: {name}", name=kept.name),
     )
     return await render_beside(request, "pages/import_look.html", view)

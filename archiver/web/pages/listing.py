@@ -26,7 +26,7 @@ from archiver.web.pages.editing import notice_of
 from archiver.web.rendering import render_beside, render_page, side_bar
 from archiver.web.views import EditNotice, ListingView, Refusal, SearchHelpView, SideBar
 
-MOST_BEFORE = 40
+MAX_BEFORE = 40
 _TRAIL = re.compile(r"[0-9]{1,9}(?:~[0-9]{1,9}\.[A-Za-z0-9_.-]{0,200}){0,40}")
 
 
@@ -47,7 +47,7 @@ class Trail:
 
     def onward(self, after: str, count: int) -> "Trail":
         """Return the trail of the next page, with the cursor ``after``, after ``count`` entries."""
-        return Trail(self.start + count, (*self.before, (self.start, after))[-MOST_BEFORE:])
+        return Trail(self.start + count, (*self.before, (self.start, after))[-MAX_BEFORE:])
 
     def back(self) -> tuple[str, "Trail"] | None:
         """Return the cursor and the trail of the previous page; None if unknown."""
