@@ -97,7 +97,8 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
     look = _plain_look(context, found, failure, learned)
     if isinstance(rendered, Rendered):
         visited = await _visit_rendered(context, requisites, first, rendered, failure)
-        return _learned(context, replace(visited, look=look))
+        gains = seen.article is None or len(visited.article.text) > len(seen.article.text)
+        return _learned(context, replace(visited, look=look if gains else RenderHint.NONE))
     if failure or found is None:
         raise FetchError(failure or _NOTHING)
     if page.is_truncated:

@@ -62,14 +62,159 @@ def needs_browser(tree: LexborHTMLParser, source_length: int, read: int) -> bool
         source_length: the characters of its source.
         read: the characters of its text, as ``readable_characters`` counts them.
     """
-    if read >= LEAST_CHARACTERS or tree.body is None or not _has_scripts(tree):
+    if tree.body is None or not _has_scripts(tree):
         return False
+    main = _MainContent(tree.body)
+    if main.is_missing:
+        return True
+    if read >= LEAST_CHARACTERS:
+        return not main.is_enough and _has_empty_root(tree)
     return (
         _has_empty_root(tree)
         or _asks_for_scripts(tree)
         or (source_length > _LONG_SOURCE and read * _LEAST_MARKUP < source_length)
         or (read < _NEXT_TO_NOTHING and tree.css_first(_SEEN) is None)
     )
+
+
+_FURNITURE = frozenset({"nav", "footer", "header", "aside", "dialog"})
+_OWN_HEADS = frozenset({"header", "footer"})
+"""Elements that are part of the content within ``main`` and ``article``."""
+_FURNITURE_ROLES = frozenset(
+    "banner navigation contentinfo complementary dialog alertdialog search menu menubar "
+    "toolbar".split()
+)
+_FURNITURE_NAMES = re.compile(
+    r"(?:^|[\s_-])(?:cookies?|consent|gdpr|cmp|newsletter|popup|modal|breadcrumbs?)(?:$|[\s_-])"
+    r"|(?:^|\s)(?:(?:site|page|main|top|global)[_-]?)?(?:nav|navbar|navigation|menu|sidebar|header"
+    r"|footer|topbar|toolbar)(?:$|\s)",
+    re.IGNORECASE,
+)
+_WAITING_NAMES = re.compile(
+    r"(?:^|[\s_-])(?:skeletons?|spinners?|loading|loader|placeholder|shimmer|preloader)(?:$|[\s_-])",
+    re.IGNORECASE,
+)
+_WAITING_WORDS = re.compile(
+    r"(?:loading|pleasewait|onemoment|justamoment|initiali[sz]ing|wirdgeladen|ladevorgang|laden"
+    r"|bittewarten|chargement|veuillezpatienter|cargando|espere|caricamento|carregando|aguarde"
+    r"|загрузка|подождите|読み込み中|加载中|正在加载|載入中|로딩)[\w]{0,40}[.…·]{0,5}",
+    re.IGNORECASE,
+)
+_WAITING_ROLES = frozenset({"progressbar"})
+_MAIN = frozenset({"main", "article"})
+_MEDIA = frozenset("img picture svg canvas video audio iframe object embed form".split())
+_MOST_WAITING = 60
+"""Maximum characters of a text that asks to wait."""
+
+
+class _MainContent:
+    """Content of a page apart from its header, navigation, footer, sidebars and notices.
+
+    Attributes:
+        length: characters of its text without links and spaces, up to ``LEAST_CHARACTERS``.
+        linked: characters of the text of its links, likewise.
+    """
+
+    def __init__(self, body: LexborNode) -> None:
+        self.length = self.linked = 0
+        self._waits = self._has_hole = self._has_empty_main = False
+        self._media = self._before_main = 0
+        self._read(body)
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether there is enough text."""
+        return self.length + self.linked >= LEAST_CHARACTERS
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether scripts have yet to fill it."""
+        if self.length >= LEAST_CHARACTERS:
+            return False
+        if self._waits or self._has_empty_main:
+            return True
+        return self._has_hole and not (self.is_enough or self._media)
+
+    @property
+    def _seen(self) -> int:
+        """Measure of what was read so far, which grows with any content."""
+        return self.length + self.linked + self._media
+
+    def _read(self, body: LexborNode) -> None:
+        node: LexborNode | None = body.child
+        main: LexborNode | None = None  # the main element that the node is in
+        link: LexborNode | None = None
+        while node is not None and self.length < LEAST_CHARACTERS:
+            if node.is_text_node:
+                self._take("".join((node.text_content or "").split()), is_linked=link is not None)
+            elif node.is_element_node and not _is_unread(node) and not self._is_beside(node, main):
+                self._look_at(node)
+                if node.child is not None:
+                    if main is None and _is_main(node):
+                        main, self._before_main = node, self._seen
+                    link = link or (node if node.tag == "a" else None)
+                    node = node.child
+                    continue
+            elif node.tag in _MEDIA:
+                self._media += 1
+            while node.next is None:
+                parent = node.parent
+                if parent is None or parent.mem_id == body.mem_id:
+                    return
+                if main is not None and main.mem_id == parent.mem_id:
+                    self._has_empty_main |= self._seen == self._before_main
+                    main = None
+                link = None if link is not None and link.mem_id == parent.mem_id else link
+                node = parent
+            node = node.next
+
+    def _take(self, text: str, *, is_linked: bool) -> None:
+        if len(text) <= _MOST_WAITING and _WAITING_WORDS.fullmatch(text):
+            self._waits = True
+        elif is_linked:
+            self.linked += len(text)
+        else:
+            self.length += len(text)
+
+    def _is_beside(self, node: LexborNode, main: LexborNode | None) -> bool:
+        """Return whether an element is not part of the content."""
+        tag, attributes = node.tag or "", node.attributes
+        if tag in _MAIN or tag == "body":
+            return False
+        if tag in _FURNITURE and not (main is not None and tag in _OWN_HEADS):
+            return True
+        if (attributes.get("role") or "").lower() in _FURNITURE_ROLES:
+            return True
+        names = f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
+        if main is not None or not _FURNITURE_NAMES.search(names[:_MOST_NAMES]):
+            return False
+        return node.css_first("main, article") is None
+
+    def _look_at(self, node: LexborNode) -> None:
+        """Note the signs of an element that scripts will fill."""
+        tag, attributes = node.tag or "", node.attributes
+        names = f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
+        if tag in _MEDIA:
+            self._media += 1
+        is_busy = (attributes.get("aria-busy") or "").lower() == "true"
+        is_waiting = is_busy or (attributes.get("role") or "").lower() in _WAITING_ROLES
+        if is_waiting or _WAITING_NAMES.search(names[:_MOST_NAMES]):
+            self._waits = True
+        if node.child is not None:
+            return
+        if _is_main(node):
+            self._has_empty_main = True
+        elif _is_custom_element(node) or (tag in _CONTAINERS and attributes.get("id")):
+            self._has_hole = True
+
+
+_CONTAINERS = frozenset({"div", "section", "main", "article"})
+_MOST_NAMES = 400
+"""Maximum characters of the class and id of an element that are searched."""
+
+
+def _is_main(node: LexborNode) -> bool:
+    return node.tag in _MAIN or node.attributes.get("role") == "main"
 
 
 def readable_characters(tree: LexborHTMLParser) -> int:

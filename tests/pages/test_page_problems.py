@@ -6,6 +6,9 @@ from archiver.pages.page_problems import wall_in_headers
 from archiver.pages.requisites import discover_requisites
 
 SCRIPT = '<script src="/app.js"></script>'
+LINKS = "".join(f"<a href=/{n}>Category number {n} of the shop</a> " for n in range(40))
+NAV = f"<header><nav>{LINKS}</nav></header>"
+FOOT = f"<footer>{'Words of the company and its address. ' * 10}</footer>"
 SHELLS = {
     "react": f'<title>App</title><body><div id="root"></div>{SCRIPT}',
     "vue, with a placeholder": f'<body><div id="app">Loading…</div>{SCRIPT}',
@@ -18,6 +21,24 @@ SHELLS = {
     "a footer only": f'<body><section id="root"></section><footer>Part of it.</footer>{SCRIPT}',
     "all program": f"<body><p>Demo</p><script>{'run();' * 3000}</script>",
     "hidden until it has begun": f'<body><div id="app"><p hidden>{"word " * 99}</p></div>{SCRIPT}',
+    **{
+        f"its frame, and {name}": f"<body>{NAV}{middle}{FOOT}{SCRIPT}"
+        for name, middle in {
+            "a hole": "<div id=m></div>",
+            "an empty main": "<main>\n</main>",
+            "a main without content": "<main><div class=x></div></main>",
+            "a skeleton": "<main><div class='card skeleton-line'></div></main>",
+            "words to wait by": "<div>Loading…</div>",
+            "other words to wait by": "<section><p>Bitte warten …</p></section>",
+            "a spinner": "<main><div role=progressbar></div></main>",
+            "a busy region": "<div aria-busy=true><h2>Results</h2></div>",
+            "an element of its own": "<app-root>Please wait while this loads</app-root>",
+            "a headline": "<main><h1>Kite 3000</h1><div id=m></div></main>",
+            "a notice": f"<div id=m></div><div class=cookie-banner>{'We use cookies. ' * 30}</div>",
+            "a root": "<div id=root><p>Starting</p></div>",
+        }.items()
+    },
+    "links as its frame": f"<body><div class=top>{LINKS}</div><main>Loading...</main>{SCRIPT}",
     "leads on by a script": "<body><script>location.href = '/next'</script>",
 }
 WHOLE = {
@@ -31,6 +52,15 @@ WHOLE = {
         f"<body><p>{'word ' * 60}</p><noscript>Please enable JavaScript.</noscript>{SCRIPT}"
     ),
     "an empty root beside a text": f'<body><p>{"word " * 60}</p><div id="app"></div>{SCRIPT}',
+    "an article beside a skeleton": (
+        f"<body>{NAV}<article>{'word ' * 60}</article><div class=skeleton></div>{SCRIPT}"
+    ),
+    "a frame of names and a text": (
+        f"<body class='header sidebar'><div class='menu'><main>{'word ' * 60}</main></div>{SCRIPT}"
+    ),
+    "a list of links": f"<body>{NAV}<main>{LINKS}</main><div id=overlay></div>{SCRIPT}",
+    "a video": f"<body>{NAV}<main><video src=a.mp4></video><div id=m></div></main>{SCRIPT}",
+    "a frame without scripts": f"<body>{NAV}<main>Loading…</main>{FOOT}",
     "frames": '<frameset><frame src="a.html"></frameset>',
 }
 WALLS = {
