@@ -6,8 +6,8 @@ from archiver.app import outdated_index
 from archiver.config import Settings
 
 _BEGIN = (
-    "The index in {data} was written by an earlier version of archiver (schema {revision}). It is "
-    "now rebuilt from the WARC files, and the queue is carried over."
+    "The index in {data} was written by an earlier version of archiver (schema {revision}). It "
+    "is now rebuilt from the WARC files, and the queue is copied."
 )
 _DONE = (
     "The index was rebuilt. The earlier one is stored as {backup}: delete it when you no "

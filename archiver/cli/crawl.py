@@ -42,12 +42,13 @@ async def work_queue(settings: Settings, crawling: Crawling, articles: Articles)
     if after.open:
         write_row("left", str(after.open))
         click.echo(
-            "The jobs left are being captured by another process, or wait for a retry.", err=True
+            "The remaining jobs are being captured by another process, or wait for a retry.",
+            err=True,
         )
     unread = await articles.left()
     if unread:
         write_row("unread", str(unread))
-        click.echo("Articles were left for later: `archiver extract` reads them.", err=True)
+        click.echo("Articles were deferred. Run `archiver extract` to extract them.", err=True)
 
 
 @asynccontextmanager

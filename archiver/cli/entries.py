@@ -116,7 +116,7 @@ class _Report:
         why = job.failure.message if job.failure else "It could not be captured."
         if self._waits_for_retry(job):
             due = f" after {write_iso(job.not_before)}" if job.not_before else ""
-            why += f" `archiver serve` or `archiver crawl` tries it again{due}."
+            why += f" `archiver serve` or `archiver crawl` retries it{due}."
         what = "waits" if self._waits_for_retry(job) else "failed"
         write_row(received.hash_url, what, f"{received.url}: {why}")
 
@@ -194,7 +194,7 @@ def _rows(detail: EntryDetail, shown: SnapshotDetail | None) -> Iterator[tuple[s
         snapshot = shown.snapshot
         yield "shown", snapshot.timestamp
         if snapshot.rendering is Rendering.NEEDED and not snapshot.limits:
-            yield "needs", "a browser: it is empty without its scripts, and they were not run"
+            yield "needs", "a browser: it is empty without JavaScript, and was saved without it"
         for limit in snapshot.limits:
             yield "limit", str(limit.sentence)
         if snapshot.missing_count:

@@ -33,7 +33,7 @@ def run(
     needs = action in {"follow", "unfollow", "import"}
     may = needs or action == "export"
     if (needs and not what) or (what and not may):
-        raise InputError(f"`archiver feeds {action}` takes {_TAKES.get(action, 'nothing more')}.")
+        raise InputError(f"`archiver feeds {action}` takes {_TAKES.get(action, 'no argument')}.")
     wanted = _Arguments(what, tags, everything)
     return run_crawling(_run_action(settings, action, wanted), stopped="Stopped.")
 

@@ -26,7 +26,7 @@ from archiver.model.imports import (
 from archiver.services.import_reading import kind_of_file, typed_choices
 from archiver.services.imports import Imports
 
-LEFT_OUT = ("in no folder that was chosen",)
+LEFT_OUT = ("not in a chosen folder",)
 """Explanation printed after the number of skipped links."""
 _STANDARD_INPUT = Path("-")
 _MAX_SHOWN = 40
@@ -107,7 +107,7 @@ def _print(survey: ImportSurvey) -> None:
     _print_counted("folder", survey.folders, survey.folder_count)
     _print_counted("tag", survey.tags, survey.tag_count)
     _print_counted("field", survey.fields, len(survey.fields))
-    _print_counted("kept as it stands", survey.kept, len(survey.kept))
+    _print_counted("unchanged", survey.kept, len(survey.kept))
     for each in survey.sample:
         write_row("sample", each.title, each.url_given, write_iso(each.saved_at))
     _print_counted("unusable because", survey.reasons, len(survey.reasons))
@@ -130,14 +130,14 @@ _CAPTURE_COUNTS = {
     "merged": "new",
     "known": "known",
     "rejected": "unusable",
-    "passed_over": "passed over",
+    "passed_over": "skipped",
     "added": "pages",
 }
 _EXPLANATIONS = {
     "left out": LEFT_OUT,
     "captures": ("records of HTTP responses",),
     "known": ("captures that were archived already",),
-    "passed over": ("records that are not captures, such as requests",),
+    "skipped": ("records that are not captures, such as requests",),
 }
 """Explanations printed after numbers."""
 _STOPPED = (
@@ -255,7 +255,7 @@ async def _undo(settings: Settings, number: int, *, as_json: bool) -> int:
     async with open_app(settings) as runtime:
         status = await runtime.imports.status(number)
         if status.undone and status.undone.is_done and not status.is_put_back:
-            raise InputError(f"Import {number} is undone already.")
+            raise InputError(f"Import {number} was already undone.")
         done = await runtime.import_undo.undo(number)
         await runtime.crawling.write_down_changes()
     if as_json:

@@ -49,8 +49,8 @@ class Program(click.Group):
             if setting is None:
                 raise
             raise click.UsageError(
-                f"{error.option_name} goes after the command, and applies to it alone: "
-                f"archiver COMMAND {error.option_name} … For every command set "
+                f"{error.option_name} must come after the command, and applies to that command "
+                f"only: archiver COMMAND {error.option_name} … To set it for every command, use "
                 f"{variable(setting)}.",
                 ctx,
             ) from None
@@ -116,7 +116,7 @@ def compact(settings: Settings, *, dry_run: bool, empty_bin: bool) -> int:
 @click.option(
     "--accept-missing",
     is_flag=True,
-    help="Go on without missing or damaged segments; their snapshots are marked as lost.",
+    help="Continue without missing or damaged segments; their snapshots are marked as lost.",
 )
 @with_settings(COMMON)
 def reindex(settings: Settings, *, accept_missing: bool) -> int:

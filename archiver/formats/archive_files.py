@@ -88,7 +88,7 @@ class Segments(ExitStack):
         origin = record.get("warc-segment-origin-id").strip("<>")
         begun = self._begun.get(origin)
         if begun is None:
-            raise InvalidRecord("the segment that it continues does not precede it in this file.")
+            raise InvalidRecord("The preceding segment is not in this file.")
         if record.get("warc-segment-number") != str(begun.segments + 1):
             return [self._give_up(origin)]
         begun.segments += 1
@@ -107,7 +107,7 @@ class Segments(ExitStack):
         if begun.length + record.block.left > self._most_bytes:
             self._begun.pop(begun.first.id, None)
             begun.block.close()
-            raise InvalidRecord(f"its segments are larger than {self._most_bytes:,} bytes.")
+            raise InvalidRecord(f"Its segments are larger than {self._most_bytes:,} bytes.")
         begun.length += record.block.left
         while data := record.block.read(PIECE):
             begun.block.write(data)
@@ -131,8 +131,7 @@ class Segments(ExitStack):
 def _given_up(begun: _PartialRecord) -> Skipped:
     return Skipped(
         begun.first.place,
-        f"{begun.first.target_uri}: of its segments {begun.segments} are in this file, "
-        "and those that follow are not.",
+        f"{begun.first.target_uri}: only the segments {begun.segments} are in this file.",
     )
 
 

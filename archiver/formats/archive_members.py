@@ -32,8 +32,12 @@ GROWTH_OF_ALL = 50
 ALLOWED_OF_ALL = 64 << 20
 MAX_LISTED = 16 << 20
 """Maximum size of the central directory in bytes; parsed members take four times as much memory."""
-_UNPACKED_TOO_MUCH = marked("Only so much is unpacked of an archive: give this file by itself.")
-_TOO_MANY = marked("An archive holds more files than are read: pack those behind this one apart.")
+_UNPACKED_TOO_MUCH = marked(
+    "This file is beyond the size limit of an archive. Import it separately."
+)
+_TOO_MANY = marked(
+    "The archive has too many files. Pack those after this one into another archive."
+)
 _END = struct.Struct("<4s4H2LH")
 _END_64_PLACE = struct.Struct("<4sLQL")
 _END_64 = struct.Struct("<4sQ2H2L4Q")

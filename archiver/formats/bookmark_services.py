@@ -50,7 +50,7 @@ DELICIOUS_XML = Importer(
     lambda file: is_xml(file, "posts"),
     _read,
     ("xml",),
-    marked("Pinboard: Settings, Backup, XML; Delicious, and what speaks its API"),
+    marked("Pinboard: Settings, Backup, XML; Delicious, and services with its API"),
 )
 
 

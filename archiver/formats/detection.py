@@ -94,8 +94,7 @@ def zip_of_lists(find: FindImporter) -> Importer:
         read,
         ("zip", "tar", "tgz"),
         marked(
-            "any zip with such files in it: Pocket's, Safari's and Google Takeout's "
-            "exports among them"
+            "any zip of other supported files, such as exports of Pocket, Safari and Google Takeout"
         ),
     )
 
@@ -250,18 +249,18 @@ def importer_of(file: GivenFile) -> Importer:
     """
     if not file.head.strip():
         raise UnreadableFile(
-            "{name} is empty. Export your bookmarks again and give the new file.", name=file.name
+            "{name} is empty. Export your bookmarks again, and import the new file.", name=file.name
         )
     if _has_passwords(file):
         raise UnreadableFile(
-            "{name} holds passwords. Such a file is not read; delete it.", name=file.name
+            "{name} contains passwords, so it was not read. Delete it.", name=file.name
         )
     found = ANY_TABLE if file.columns_as and file.table else _first(IMPORTERS, file)
     if found is None:
         raise refusal_of(file)
     if found is ANY_TABLE and not (file.columns_as or may_have_addresses(file)):
         raise UnreadableFile(
-            "{name} is a table without a column of addresses. Export it with its links.",
+            "{name} is a table without a column of URLs. Export it with its links.",
             name=file.name,
         )
     return found

@@ -80,7 +80,7 @@ ANY_JSON = Importer(
     lambda file: bool(file.json_paths) or (file.is_text and file.suffix in ("json", *_LINES)),
     _read_json,
     ("json", "jsonl", "ndjson"),
-    marked("any JSON or JSON lines with addresses in it, its fields told by their names"),
+    marked("any JSON or JSON lines with URLs; fields are recognised by name"),
 )
 
 
@@ -122,7 +122,7 @@ ANY_TABLE = Importer(
     lambda file: file.table is not None,
     _read_table,
     ("csv", "tsv"),
-    marked("any table with a column of addresses, its other columns told by their names"),
+    marked("any table with a column of URLs; other columns are recognised by name"),
 )
 
 
@@ -148,4 +148,4 @@ def _read_xml(file: GivenFile) -> Iterator[Bookmark]:
             title = ""
 
 
-ANY_XML = Importer("XML", is_xml, _read_xml, ("xml",), marked("any XML with addresses in it"))
+ANY_XML = Importer("XML", is_xml, _read_xml, ("xml",), marked("any XML with URLs"))

@@ -274,7 +274,8 @@ async def _receive(process: asyncio.subprocess.Process, name: str) -> bytes:
         message: bytes = await answers.readexactly(size)
     except asyncio.IncompleteReadError as error:
         raise UnreadableFile(
-            "Reading {name} broke off. It may need more than ARCHIVER_EXTRACT_MEMORY_BYTES.",
+            "Reading {name} failed, perhaps because it needs more than "
+            "ARCHIVER_EXTRACT_MEMORY_BYTES.",
             name=name,
         ) from error
     return message

@@ -25,7 +25,7 @@ _MARGIN = 32
 _BETWEEN = re.compile(r"[\s,\x1e]*+")
 _SKIPPED = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]|[^\[\]{}"]++', re.DOTALL)
 _UNTERMINATED = ("Unterminated string", "Invalid \\")
-_ENDED = marked("The file ends in the middle of this: it seems to be cut off.")
+_ENDED = marked("The file ends here unexpectedly; it seems to be truncated.")
 
 
 class JsonText:
@@ -92,7 +92,7 @@ class JsonText:
             try:
                 value, end = _DECODER.raw_decode(self._buffer, self._at)
             except RecursionError:
-                yield self._skip_value(format_problem(NO_JSON, "it is nested too deep"))
+                yield self._skip_value(format_problem(NO_JSON, "it is nested too deeply"))
                 return
             except json.JSONDecodeError as error:
                 if self._may_be_truncated(error) and len(self._buffer) - self._at < MAX_VALUE:

@@ -224,7 +224,7 @@ KARAKEEP_DUMP = Importer(
     _is_dump,
     _read_dump,
     ("gz",),
-    marked("Karakeep: karakeep dump, with the pages it kept"),
+    marked("Karakeep: karakeep dump, with its stored pages"),
 )
 
 
@@ -362,5 +362,5 @@ KARAKEEP_DATA = Importer(
     _is_data,
     _read_data,
     ("zip",),
-    marked("Karakeep: its data directory as a zip, db.db and assets, with the pages it kept"),
+    marked("Karakeep: its data directory as a zip, db.db and assets, with its stored pages"),
 )

@@ -413,7 +413,7 @@ NETSCAPE = Importer(
     _recognises,
     read_netscape,
     ("html", "htm"),
-    marked("the bookmarks of any browser, and what most services export as HTML"),
+    marked("the bookmarks of any browser, and HTML exports of most services"),
 )
 
 TO_READ = "toread"

@@ -30,7 +30,7 @@ from archiver.model.seed import ArchivedPage, Bookmark, unreadable
 
 _OF_NOTE = frozenset({"title", "created", "updated"})
 _ATTRIBUTES, _OF_FILE = "note-attributes", "resource"
-_NO_LINK = marked("This note holds no link.")
+_NO_LINK = marked("This note has no link.")
 _HTTP = re.compile(r"^https?://", re.IGNORECASE)
 _MAX_LINKS = 10_000
 _MAX_NOTE = 10_000
@@ -151,7 +151,7 @@ ENEX = Importer(
     lambda file: is_xml(file, "en-export"),
     _read,
     ("enex",),
-    marked("Evernote: Export notes, ENEX; what was clipped, and the links in notes"),
+    marked("Evernote: Export notes, ENEX; clipped pages, and the links in notes"),
 )
 
 _NOTES = (".md", ".markdown", ".org")

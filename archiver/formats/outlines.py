@@ -62,7 +62,7 @@ OPML = Importer(
     lambda file: is_xml(file, "opml"),
     _read,
     ("opml",),
-    marked("the subscriptions of any feed reader, and outliners"),
+    marked("the subscriptions of any feed reader, and outlines"),
 )
 
 
@@ -112,7 +112,8 @@ def read_subscriptions(content: bytes, name: str) -> list[Subscription]:
     )
     if not is_xml(file, "opml"):
         raise UnreadableFile(
-            "{name} is no OPML. Feed readers export it as a list of feeds.", name=name
+            "{name} is not an OPML file. Export the list of feeds from your feed reader as OPML.",
+            name=name,
         )
     file.seekable()
     found: dict[str, Subscription] = {}

@@ -243,7 +243,7 @@ _READERS = {each.name: _BY_TYPE[each.type] for each in fields(Annotation)}
 _ENTRIES = "entries"
 _LISTS = "lists"
 _OWN_JSON_KEY = "hash_url"
-_NO_ENTRY = marked("This is no entry as archiver writes one.")
+_NO_ENTRY = marked("This is not an entry of an archiver export.")
 
 
 class _Json:
@@ -353,14 +353,13 @@ def own_schema() -> dict[str, Any]:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:archiver:export:{VERSION}",
-        "title": "What archiver exports as JSON",
+        "title": "Export of archiver as JSON",
         **_object(
             {
                 MARK: _VERSION,
                 "lists": _described(
                     {"type": "array", "items": {"$ref": "#/$defs/list"}},
-                    "all that are kept, in their order, where everything is exported; in JSON "
-                    "lines they are the first line",
+                    "all lists in order, in a complete export; the first line of JSON lines",
                 ),
                 "entries": entries,
             }
@@ -368,8 +367,10 @@ def own_schema() -> dict[str, Any]:
         "$defs": {
             "list": _object(
                 {
-                    "path": _described(_TEXT, "names with / between, as of folders"),
-                    "query": _described(_TEXT, "what a saved search finds; empty for other lists"),
+                    "path": _described(_TEXT, "names separated by /, like folders"),
+                    "query": _described(
+                        _TEXT, ("the query of a saved search; empty for other lists")
+                    ),
                 }
             ),
             "entry": _entry(),
@@ -388,30 +389,31 @@ def schema_text() -> str:
 def _entry() -> dict[str, Any]:
     return _object(
         {
-            MARK: _described(_VERSION, "the version of this document"),
+            MARK: _described(_VERSION, "version of this format"),
             "hash_url": _described({"type": "string", "pattern": "^[0-9a-f]{32}$"}, "MD5 of url"),
-            "url": _described(_TEXT, "as browsers serialise it, without its fragment"),
-            "url_given": _described(_TEXT, "the address as it was given"),
-            "added_at": _described(_MOMENT, "when the link was saved"),
-            "title": _described(_TEXT, "the person's own title; empty if none"),
+            "url": _described(_TEXT, "URL as serialised by browsers, without its fragment"),
+            "url_given": _described(_TEXT, "URL as entered"),
+            "added_at": _described(_MOMENT, "saved date"),
+            "title": _described(_TEXT, "title by the user; empty if none"),
             "tags": _TEXTS,
             "note": _TEXT,
             "source": _described(_TEXT, "web, cli, api, or import: and the name of a file"),
             "is_read": _FLAG,
             "is_starred": _FLAG,
             "folders": _described(
-                _TEXTS, "paths, / between names; \\/ and \\\\ are part of a name"
+                _TEXTS, "paths, with / between names; \\/ and \\\\ are part of a name"
             ),
             "places": _described(
                 {"type": "array", "items": _COUNT},
-                "where it stands in each folder, the lowest first; 0 or none where nobody said",
+                "position in each folder, lowest first; 0 or none if unknown",
             ),
             "source_record": _described(
                 _TEXT,
-                "what importing files said beside, such as reading progress: a JSON object a line",
+                "further fields of imported files, such as reading progress: one JSON object per "
+                "line",
             ),
             "highlights": {"type": "array", "items": {"$ref": "#/$defs/highlight"}},
-            ARCHIVE: _described({"$ref": "#/$defs/archive"}, "what an archive holds of the page"),
+            ARCHIVE: _described({"$ref": "#/$defs/archive"}, "archived data of the page"),
         }
     )
 
@@ -420,17 +422,17 @@ def _highlight_schema() -> dict[str, Any]:
     return _object(
         {
             "id": {"type": "string", "pattern": "^[0-9a-f]{16}$"},
-            "quote": _described(_TEXT, "the words"),
+            "quote": _described(_TEXT, "highlighted text"),
             "prefix": _TEXT,
             "suffix": _TEXT,
             "start": _described(
                 {"type": "integer", "minimum": -1},
-                "where they begin in the article's text, in characters; -1 where nobody knows",
+                "position in the article's text, in characters; -1 if unknown",
             ),
             "colour": {"enum": [*map(str, Colour)]},
             "note": _TEXT,
             "made_at": _MOMENT_OR_NONE,
-            "timestamp": _described(_TIMESTAMP, "of the snapshot they were marked in"),
+            "timestamp": _described(_TIMESTAMP, "snapshot in which it was highlighted"),
         }
     )
 
@@ -439,10 +441,10 @@ def _archive_schema() -> dict[str, Any]:
     failure = {"type": ["object", "null"]}
     known = {
         "state": {"enum": [*map(str, State)]},
-        "title": _described(_TEXT, "the page's own, of the newest snapshot"),
-        "failure": _described(failure, "why the latest attempt brought nothing: kind and message"),
+        "title": _described(_TEXT, "title of the newest snapshot"),
+        "failure": _described(failure, "failure of the latest attempt: kind and message"),
         "snapshots": _described(
-            {"type": "array", "items": {"$ref": "#/$defs/snapshot"}}, "the newest first"
+            {"type": "array", "items": {"$ref": "#/$defs/snapshot"}}, "newest first"
         ),
     }
     return _object(known, required=["state"])
@@ -452,17 +454,17 @@ def _snapshot_schema() -> dict[str, Any]:
     texts = ("final_url", "title", "byline", "site", "excerpt", "language", "published")
     return _object(
         {
-            "timestamp": _described(_TIMESTAMP, "when it was taken, UTC: YYYYMMDDhhmmss"),
+            "timestamp": _described(_TIMESTAMP, "time of capture, UTC: YYYYMMDDhhmmss"),
             **dict.fromkeys(texts, _TEXT),
-            "requisite_count": _described(_COUNT, "what the page needs beside itself"),
-            "missing_count": _described(_COUNT, "of those, what could not be had"),
-            "extractor": _described(_TEXT, "what read the article"),
+            "requisite_count": _described(_COUNT, "number of resources of the page"),
+            "missing_count": _described(_COUNT, "number of missing resources"),
+            "extractor": _described(_TEXT, "extractor of the article"),
             "rendering": _described(
-                {"enum": [*map(str, Rendering)]}, "whether a browser showed it"
+                {"enum": [*map(str, Rendering)]}, "whether a browser rendered it"
             ),
             "limits": _described(
                 {"type": "array", "items": {"enum": [*map(str, Limit)]}},
-                "what kept a browser from showing all of it",
+                "limits that the rendering reached",
             ),
             "status": {"type": "integer"},
             "media_type": _TEXT,

@@ -119,14 +119,14 @@ PLAIN_TEXT = Importer(
     _recognises,
     read_plain_text,
     ("txt", "md", "markdown", "text"),
-    marked("any text with links in it: a list of addresses, notes, a mail, Markdown"),
+    marked("any text with links: a list of URLs, notes, an e-mail, Markdown"),
 )
 
 _SECTION = re.compile(r"\s*\[(InternetShortcut|Desktop Entry)\]", re.IGNORECASE)
 _URL_LINE = re.compile(r"^\s*URL(?:\[[^\]\n]*\])?\s*=", re.IGNORECASE | re.MULTILINE)
 _FIELD = re.compile(r"([^=\s][^=]*?)\s*=\s*(.*?)\s*\Z")
 _NOT_KEPT = ("iconfile", "iconindex", "icon", "encoding", "version", "type", "idlist")
-_NO_ADDRESS = marked("This shortcut holds no address.")
+_NO_ADDRESS = marked("This shortcut has no address.")
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:
@@ -157,5 +157,5 @@ SHORTCUT = Importer(
     _fits,
     _read,
     ("url", "desktop"),
-    marked("Windows' .url and Linux' .desktop files, one link each; a zip of them is a list"),
+    marked("Windows .url and Linux .desktop files, one link each; a zip of them is a list"),
 )

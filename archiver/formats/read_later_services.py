@@ -70,7 +70,7 @@ OMNIVORE_JSON = json_importer(
     "Omnivore JSON",
     _fits,
     lambda row: _bookmark(row, ""),
-    origin=marked("Omnivore: a metadata file of its export; the zip has the pages too"),
+    origin=marked("Omnivore: a metadata file of its export; the zip also has the pages"),
 )
 OMNIVORE = Importer(
     marked("Omnivore zip"),
@@ -182,7 +182,7 @@ READECK_ZIP = Importer(
     lambda file: any(map(_INFO.fullmatch, file.members)),
     _read_readeck,
     ("zip",),
-    marked("Readeck: readeck export, or the export of an account; with articles and pictures"),
+    marked("Readeck: readeck export, or the export of an account; with articles and images"),
 )
 
 _INDEX_COLUMNS = tuple(map(str, range(20)))

@@ -5,21 +5,25 @@ from archiver.formats.source_file import GivenFile
 from archiver.model.message import marked
 
 _IMAGE = marked(
-    "{name} is an image. Export your bookmarks as HTML or JSON instead, "
-    "or give a plain list of URLs."
+    "{name} is an image. Export your bookmarks as HTML or JSON instead, or import a plain list "
+    "of URLs."
 )
-_PACKED = marked("{name} is packed as {kind}. Unpack it and give the file inside.")
+_PACKED = marked(
+    "{name} is compressed with {kind}, which is not supported. Unpack it and import the file "
+    "inside."
+)
 _DAMAGED = marked(
-    "{name} is packed with {kind}, and damaged. Unpack it and give the file inside, or get it anew."
+    "{name} is compressed with {kind}, and damaged. Unpack it and import the file inside, or "
+    "download it again."
 )
 _NO_TEXT = marked(
-    "{name} is not a text file. Export your bookmarks as HTML or JSON instead, "
-    "or give a plain list of URLs."
+    "{name} is not a text file. Export your bookmarks as HTML or JSON instead, or import a plain "
+    "list of URLs."
 )
 _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
     (
         b"PK\x03\x04",
-        marked("{name} is a zip archive that holds no list of links, or is damaged."),
+        marked("{name} is a zip archive without a list of links, or is damaged."),
         "",
     ),
     (b"PK\x05\x06", marked("{name} is an empty zip archive. Export your bookmarks again."), ""),
@@ -32,8 +36,8 @@ _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
     (
         b"mozLz40\x00",
         marked(
-            "{name} is a file of Firefox that holds no bookmarks, or is damaged. Export your "
-            "bookmarks as HTML or JSON instead, or give a plain list of URLs."
+            "{name} is a Firefox file without bookmarks, or is damaged. Export your bookmarks as "
+            "HTML or JSON instead, or import a plain list of URLs."
         ),
         "",
     ),
@@ -41,15 +45,15 @@ _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
         b"SQLite format 3\x00",
         marked(
             "{name} is an SQLite database without bookmarks of Firefox or Chrome. Export your "
-            "bookmarks as HTML or JSON instead, or give a plain list of URLs."
+            "bookmarks as HTML or JSON instead, or import a plain list of URLs."
         ),
         "",
     ),
     (
         b"%PDF-",
         marked(
-            "{name} is a PDF document. Export your bookmarks as HTML or JSON instead, "
-            "or give a plain list of URLs."
+            "{name} is a PDF document. Export your bookmarks as HTML or JSON instead, or import "
+            "a plain list of URLs."
         ),
         "",
     ),
@@ -57,7 +61,7 @@ _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
         b"bplist00",
         marked(
             "{name} is a binary property list without bookmarks. Export your bookmarks as HTML "
-            "or JSON instead, or give a plain list of URLs."
+            "or JSON instead, or import a plain list of URLs."
         ),
         "",
     ),
@@ -67,8 +71,8 @@ _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
     (
         b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
         marked(
-            "{name} is an office document. Export your bookmarks as HTML or JSON instead, "
-            "or give a plain list of URLs."
+            "{name} is an office document. Export your bookmarks as HTML or JSON instead, or "
+            "import a plain list of URLs."
         ),
         "",
     ),

@@ -136,8 +136,8 @@ def _resolved(part: MimePart, places: Mapping[str, str]) -> bytes:
 MAX_BYTES = 64 << 20
 """Maximum size of an included page; a larger file is imported as a link."""
 _NAMES = ("Snapshot-Content-Location", "Content-Location", "X-Snapshot-Content-Location")
-_NO_HEAD = marked("The head of this saved page can't be read.")
-_NO_PLACE = marked("This saved page does not say where it was.")
+_NO_HEAD = marked("The header of this saved page cannot be read.")
+_NO_PLACE = marked("This saved page does not contain its URL.")
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:
@@ -167,7 +167,7 @@ MHTML = Importer(
     lambda file: file.is_text and is_mhtml(file.text),
     _read,
     ("mhtml", "mht"),
-    marked("a page that Chrome, Edge or Outlook saved as one file"),
+    marked("a page saved as one file by Chrome, Edge or Outlook"),
 )
 
 MAX_PAGE = 16 << 20
@@ -312,5 +312,5 @@ SINGLE_FILE = Importer(
     _fits,
     _read_single_file,
     ("html",),
-    marked("the extension SingleFile: a page it saved"),
+    marked("a page saved by the extension SingleFile"),
 )

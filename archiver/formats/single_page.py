@@ -48,7 +48,7 @@ def _placed(image: str, place: Callable[[tuple[str, ...]], str]) -> str:
         source = place(next(candidates(image)))
     words = attributes.get("alt", "")
     if not source:
-        return f"<em>[{words or 'a picture that was not kept'}]</em>"
+        return f"<em>[{words or 'image not archived'}]</em>"
     sizes = "".join(f' {name}="{value}"' for name, value in kept)
     return f'<img src="{escape(source)}" alt="{words}"{sizes}>'
 
@@ -124,7 +124,7 @@ def about(chapter: Chapter) -> str:
     ]
     if chapter.captured:
         when = to_datetime(chapter.captured)
-        parts.append(f"kept {when.day} {when:%b} {when.year}")
+        parts.append(f"saved {when.day} {when:%b} {when.year}")
     parts.append(f'<a href="{escape(chapter.url)}">{escape(chapter.url)}</a>')
     return " · ".join(parts)
 

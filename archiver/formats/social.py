@@ -103,7 +103,7 @@ HACKER_NEWS = json_importer(
     "Hacker News JSON",
     _fits,
     _story,
-    origin=marked("Hacker News: what its search API gives"),
+    origin=marked("Hacker News: responses of its search API"),
     within="hits",
 )
 
@@ -255,5 +255,5 @@ X_ARCHIVE = Importer(
     lambda file: file.is_text and _BEGINS.match(file.text) is not None,
     _read_x,
     ("js", "json"),
-    marked("X (Twitter): bookmark.js and like.js of its archive, or the zip as it came"),
+    marked("X (Twitter): bookmark.js and like.js of its archive, or the whole zip"),
 )

@@ -35,9 +35,7 @@ POCKET = table_importer(
     "Pocket CSV",
     has_columns("url", "timeadded", "status"),
     _pocket_bookmark,
-    origin=marked(
-        "Pocket: the files in the zip of its export; give the zip itself, or one of them"
-    ),
+    origin=marked("Pocket: the zip of its export, or a file in it"),
 )
 
 
@@ -210,5 +208,5 @@ TAKEOUT_SAVED = Importer(
     _fits,
     _read,
     ("csv",),
-    marked("Google Takeout: Saved; a file for each list, or the zip with them"),
+    marked("Google Takeout: Saved; a file for each list, or the zip of them"),
 )

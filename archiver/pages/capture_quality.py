@@ -29,13 +29,13 @@ _COSTS: Final = {
     ),
     RequisiteKind.IMAGE: (
         0.25,
-        forms("{missing} of {count} picture missing.", "{missing} of {count} pictures missing."),
+        forms("{missing} of {count} image missing.", "{missing} of {count} images missing."),
     ),
     RequisiteKind.MEDIA: (
         0.15,
         forms(
-            "{missing} of {count} film or sound missing.",
-            "{missing} of {count} films and sounds missing.",
+            "{missing} of {count} audio or video file missing.",
+            "{missing} of {count} audio or video files missing.",
         ),
     ),
     RequisiteKind.FRAME: (
@@ -49,7 +49,8 @@ _COSTS: Final = {
     RequisiteKind.OTHER: (
         0.03,
         forms(
-            "{missing} of {count} other part missing.", "{missing} of {count} other parts missing."
+            "{missing} of {count} other resource missing.",
+            ("{missing} of {count} other resources missing."),
         ),
     ),
     RequisiteKind.ICON: (
@@ -123,16 +124,16 @@ def _of_page(rendering: Rendering, seen: QualitySignals) -> Iterator[tuple[float
     """Yield (factor, message) for each flaw of the response."""
     if rendering is Rendering.NEEDED:
         if not seen.limits:
-            yield _UNSHOWN, Message("It is empty until its scripts run, and no browser ran them.")
+            yield _UNSHOWN, Message("The page needs JavaScript and was saved without it.")
     elif seen.readable is not None and seen.source > _MUCH_SOURCE:
         if seen.readable < _LEAST_READ:
-            yield _EMPTY, Message("There is nothing to read on it.")
+            yield _EMPTY, Message("The page has no text.")
         elif seen.readable < _LITTLE_READ and seen.readable * _MARKUP < seen.source:
-            yield _SPARSE, Message("There is little to read on it for as much source.")
+            yield _SPARSE, Message("The page has little text for its size.")
     if seen.is_error:
-        yield _ERROR, Message("It says that it is an error.")
+        yield _ERROR, Message("The page looks like an error page.")
     if seen.is_cut:
-        yield _CUT, Message("It broke off before its end.")
+        yield _CUT, Message("The response was truncated.")
 
 
 def _of_requisites(requisites: Sequence[RequisiteOutcome]) -> Iterator[tuple[float, Message]]:
@@ -152,14 +153,14 @@ def _of_replay(seen: QualitySignals) -> Iterator[tuple[float, Message]]:
         yield (
             1 - _PICTURE_COSTS * (WHOLE - min(seen.picture, WHOLE)) / WHOLE,
             Message(
-                "{share} % of it looks without scripts as it did in the browser.",
+                "{share} % of the page looks the same without scripts.",
                 share=seen.picture,
             ),
         )
     if seen.words is not None:
         yield (
             1 - _WORDS_COST * (WHOLE - min(seen.words, WHOLE)) / WHOLE,
-            Message("{share} % of its words are there without scripts.", share=seen.words),
+            Message("{share} % of the words are there without scripts.", share=seen.words),
         )
 
 

@@ -137,7 +137,7 @@ class WorkerPool:
                 child, spent = None, child
                 await self._end(spent)
         except (TimeoutError, OSError, asyncio.IncompleteReadError) as error:
-            log.warning("page not read", task=task, url=document.url, reason=repr(error))
+            log.warning("processing a page failed", task=task, url=document.url, reason=repr(error))
             child, spent = None, child
             await self._end(spent)
             return None
@@ -152,7 +152,9 @@ class WorkerPool:
         else:
             head, payload = unpack(answer)
         if "error" in head:
-            log.warning("page not read", task=task, url=document.url, reason=head["error"])
+            log.warning(
+                ("processing a page failed"), task=task, url=document.url, reason=head["error"]
+            )
             return None
         return head, payload
 

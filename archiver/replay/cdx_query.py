@@ -37,7 +37,7 @@ def field_of(name: str) -> str:
     name = ALIASES.get(name, name)
     if name not in FIELDS + EXTRA_FIELDS + COUNTED:
         known = ", ".join(FIELDS + EXTRA_FIELDS + COUNTED)
-        raise InputError(f"There is no field {name[:40]}. There are: {known}.")
+        raise InputError(f"Unknown field {name[:40]}. Fields are: {known}.")
     return name
 
 
@@ -61,9 +61,9 @@ def match_of(url: str, given: str) -> tuple[str, MatchType]:
         InputError: the URL is missing, or the match type is unknown.
     """
     if not url:
-        raise InputError("Say which captures are wanted: url=example.com, or url=example.com/*.")
+        raise InputError("Choose the captures with url=example.com or url=example.com/*.")
     if given and given not in list(MatchType):
-        raise InputError("matchType is one of exact, prefix, host and domain.")
+        raise InputError("matchType must be exact, prefix, host or domain.")
     if given:
         return url.removesuffix("*"), MatchType(given)
     if url.startswith("*."):
@@ -134,7 +134,7 @@ def parse_filters(given: Iterable[str], *, pywb: bool = False) -> tuple[Filter, 
     """
     found = tuple(_filter(text, pywb=pywb) for text in given)
     if len(found) > MAX_FILTERS:
-        raise InputError(f"There may be {MAX_FILTERS} filters.")
+        raise InputError(f"At most {MAX_FILTERS} filters are allowed.")
     return found
 
 
@@ -143,7 +143,7 @@ def _filter(text: str, *, pywb: bool) -> Filter:
     name = head.lstrip("!=~")
     marks = head[: len(head) - len(name)]
     if not colon or len(value) > MAX_PATTERN_LENGTH or marks.strip("!") not in ("", "=", "~"):
-        raise InputError("filter is [!]field:regex, such as filter=statuscode:200.")
+        raise InputError("filter must be [!]field:regex, such as filter=statuscode:200.")
     passes = _test(marks.strip("!"), value, pywb=pywb)
     negated = marks.count("!") % 2 == 1
     return Filter(field_of(name), (lambda text: not passes(text)) if negated else passes)
@@ -164,7 +164,9 @@ def _matcher(pattern: str, *, whole: bool) -> _Test:
     try:
         compiled = re2.compile(pattern, options)
     except re2.error as error:
-        raise InputError(f"The filter {pattern[:80]!r} is no regular expression here.") from error
+        raise InputError(
+            f"The filter {pattern[:80]!r} is not a supported regular expression."
+        ) from error
     look = compiled.fullmatch if whole else compiled.match
     return lambda text: look(text) is not None
 
@@ -298,25 +300,28 @@ def _reject_unknown(given: Mapping[str, Sequence[str]], known: frozenset[str]) -
     for name in given:
         if name not in known:
             raise InputError(
-                f"There is no parameter {name[:40]} here. There are: {', '.join(sorted(known))}."
+                f"Unknown parameter {name[:40]}. Parameters are: {', '.join(sorted(known))}."
             )
     if _flag(given, "showPagedIndex"):
-        raise InputError("showPagedIndex: there is no secondary index here that could be shown.")
+        raise InputError("showPagedIndex is not supported, because there is no secondary index.")
     if _flag(given, "allowFuzzy"):
-        raise InputError("allowFuzzy: URLs are not matched fuzzily here.")
+        raise InputError("allowFuzzy is not supported: URLs must match exactly.")
 
 
 def _reject_contradictions(query: CdxQuery, match: MatchType) -> None:
     if query.closest and (match is not MatchType.EXACT or query.newest_first or query.from_end):
         raise InputError(
-            "sort=closest wants one URL (matchType=exact), and no limit below 0 or fastLatest."
+            "sort=closest requires a single URL (matchType=exact), without a negative limit and "
+            "fastLatest."
         )
     if query.paging.number is not None and (query.closest or query.from_end):
-        raise InputError("page goes with neither sort=closest nor a limit below 0 or fastLatest.")
+        raise InputError(
+            "page cannot be combined with sort=closest, a negative limit or fastLatest."
+        )
     if query.from_end and not {*SKIPS, *LAST_SKIP}.isdisjoint(query.counts):
-        raise InputError("showSkipCount and lastSkipTimestamp want a limit above 0.")
+        raise InputError("showSkipCount and lastSkipTimestamp require a positive limit.")
     if query.from_end and query.limit > MAX_ROWS_FROM_END:
-        raise InputError(f"The last {MAX_ROWS_FROM_END:,} rows are the most (limit=-N).")
+        raise InputError(f"limit=-N can return at most the last {MAX_ROWS_FROM_END:,} rows.")
 
 
 def _first_value(given: Mapping[str, Sequence[str]], name: str) -> str:
@@ -327,7 +332,7 @@ def _first_value(given: Mapping[str, Sequence[str]], name: str) -> str:
 def _flag(given: Mapping[str, Sequence[str]], name: str, *, otherwise: bool = False) -> bool:
     text = _first_value(given, name).lower()
     if text not in _YES + _NO:
-        raise InputError(f"{name} is true or false.")
+        raise InputError(f"{name} must be true or false.")
     return text in _YES if text else otherwise
 
 
@@ -338,7 +343,7 @@ def _number(
     if not text:
         return otherwise
     if not re.fullmatch(r"[0-9]{1,9}", text) or not least <= int(text) <= most:
-        raise InputError(f"{name} is a number from {least} to {most}.")
+        raise InputError(f"{name} must be a number from {least} to {most}.")
     return int(text)
 
 
@@ -348,7 +353,7 @@ def _limit(given: Mapping[str, Sequence[str]]) -> int:
     if not text:
         return -1 if latest else MAX_ROWS
     if not re.fullmatch(r"-?[0-9]{1,9}", text) or int(text) == 0:
-        raise InputError("limit is a number, and not 0.")
+        raise InputError("limit must be a number other than 0.")
     return -min(abs(int(text)), MAX_ROWS_FROM_END) if latest else int(text)
 
 
@@ -356,18 +361,18 @@ def _timestamp_bound(text: str, name: str, filler: str) -> int:
     if not text:
         return FIRST if filler == "0" else LAST
     if not _PERIOD.fullmatch(text):
-        raise InputError(f"{name} is 1 to 14 digits of a timestamp.")
+        raise InputError(f"{name} must be the first 1 to 14 digits of a timestamp.")
     return int(text.ljust(14, filler))
 
 
 def _closest(given: Mapping[str, Sequence[str]]) -> str:
     text, sort = _first_value(given, "closest"), _first_value(given, "sort").lower() or "default"
     if sort not in ("default", "reverse", "closest"):
-        raise InputError("sort is one of default, reverse and closest.")
+        raise InputError("sort must be default, reverse or closest.")
     if sort == "closest" and not text:
-        raise InputError("sort=closest wants closest=TIMESTAMP.")
+        raise InputError("sort=closest requires closest=TIMESTAMP.")
     if text and not re.fullmatch(r"[0-9]{4,14}", text):
-        raise InputError("closest is 4 to 14 digits of a timestamp.")
+        raise InputError("closest must be the first 4 to 14 digits of a timestamp.")
     return text
 
 
@@ -396,7 +401,10 @@ def _collapses(given: Mapping[str, Sequence[str]]) -> tuple[tuple[str, int], ...
 def _collapse(text: str) -> tuple[str, int]:
     name, _, length = text.strip().partition(":")
     if length and not re.fullmatch(r"[0-9]{1,4}", length):
-        raise InputError("collapse is a field, or a field and a number: collapse=timestamp:8.")
+        raise InputError(
+            "collapse must be a field, or a field with a number of characters: "
+            "collapse=timestamp:8."
+        )
     return field_of(name), int(length or 0)
 
 
@@ -406,7 +414,7 @@ def _output(text: str, *, pywb: bool) -> Output:
     ``json`` is an array of arrays, or with pywb one object per line.
     """
     if text and text not in list(Output):
-        raise InputError(f"output is one of {', '.join(Output)}.")
+        raise InputError(f"output must be one of {', '.join(Output)}.")
     if pywb:
         return Output.LINES if text == Output.JSON else Output(text or Output.CDXJ)
     return Output(text or Output.TEXT)

@@ -69,8 +69,7 @@ def byte_range(pieces: Iterator[bytes], first: int, end: int) -> Iterator[bytes]
         piece = next(pieces, None)
         if piece is None:
             raise StoreError(
-                f"A record has {at:,} bytes of payload, and should have {end:,}. "
-                "Run `archiver verify`."
+                f"A record has {at:,} bytes of payload instead of {end:,}. Run `archiver verify`."
             )
         start, at = at, at + len(piece)
         if at > first:

@@ -144,19 +144,19 @@ FIELDS: tuple[Field, ...] = (
         Column.TITLE,
         marked("words"),
         'title:"field notes"',
-        marked("pages with the words in their title"),
+        marked("pages with the words in the title"),
     ),
     Field(
         Column.URL,
         marked("words"),
         "url:blog/2019",
-        marked("pages with the words in their address"),
+        marked("pages with the words in the address"),
     ),
     Field(
         Condition.SITE,
         marked("a host"),
         "site:example.org",
-        marked("pages of a host and of all hosts below it, such as www.example.org"),
+        marked("pages of a site with its subdomains, such as www.example.org"),
         _site,
     ),
     Field(Condition.TAG, marked("a tag"), 'tag:"to read"', marked("pages with the tag"), _name),
@@ -164,28 +164,28 @@ FIELDS: tuple[Field, ...] = (
         Condition.LIST,
         marked("a list"),
         "list:Recipes/Soups",
-        marked("what lies in the list, in its order; list:Recipes/ is it and all that lie in it"),
+        marked("entries in the list, in its order; list:Recipes/ includes nested lists"),
         _list,
     ),
     Field(
         Column.NOTE,
         marked("words"),
         "note:recipe",
-        marked("pages with the words in your note, or in what you highlighted"),
+        marked("pages with the words in your note or your highlights"),
     ),
-    Field(Column.BY, marked("words"), 'by:"Ursula Franklin"', marked("pages that name the author")),
+    Field(Column.BY, marked("words"), 'by:"Ursula Franklin"', marked("pages by the author")),
     Field(
         Condition.LANG,
         marked("a language"),
         "lang:pt",
-        marked("pages in the language, pt-BR too"),
+        marked("pages in the language; pt also finds pt-BR"),
         _language,
     ),
     Field(
         Condition.TYPE,
         f"one of {', '.join(_KINDS)}",
         "type:pdf",
-        marked("what it is: an article has a text to read, a page has little"),
+        marked("kind: an article has text to read, a page has little text"),
         _one_of(*_KINDS),
         _KINDS,
     ),
@@ -193,10 +193,7 @@ FIELDS: tuple[Field, ...] = (
         Condition.IS,
         f"one of {', '.join(_MARKS)}",
         "is:gap",
-        marked(
-            "how it stands: a gap lacks a picture or a style, gone answered 404 or 410, "
-            "unrendered is empty without its scripts"
-        ),
+        marked("status: gap (missing files), gone (404 or 410), unrendered (needs JavaScript)"),
         _one_of(*_MARKS),
         _MARKS,
     ),
@@ -211,66 +208,63 @@ FIELDS: tuple[Field, ...] = (
         Condition.FAILED,
         marked("a reason such as timeout, dns or refused, or an HTTP status"),
         "failed:timeout",
-        marked("what could not be saved, by the reason"),
+        marked("failed pages, by reason"),
         _failure,
     ),
     Field(
         Condition.ADDED,
         marked("a date"),
         "added:2019-03..2020",
-        marked("when you saved the link"),
+        marked("saved date"),
         read_dates,
     ),
     Field(
         Condition.CAPTURED,
         marked("a date"),
         "captured:<7d",
-        marked("when its newest snapshot was taken"),
+        marked("date of the newest snapshot"),
         read_dates,
     ),
     Field(
         Condition.PUBLISHED,
         marked("a date"),
         "published:>2015",
-        marked("when the page says it is from"),
+        marked("publication date of the page"),
         read_dates,
     ),
     Field(
         Condition.CHANGED,
         marked("a number"),
         "changed:>20",
-        marked("by how many hundredths of its words the article differs from the one before"),
+        marked("percentage of the article's words that changed since the previous snapshot"),
         _numbers,
     ),
     Field(
         Condition.WORDS,
         marked("a number"),
         "words:>2000",
-        marked("how many words the article has"),
+        marked("number of words in the article"),
         _numbers,
     ),
     Field(
         Condition.SCORE,
         marked("a number from 0 to 100"),
         "score:<50",
-        marked(
-            "how well the newest snapshot was kept, in percent (1 is 1 %, 0.5 is 50 %); its page "
-            "says what is lacking"
-        ),
+        marked("capture quality of the newest snapshot, in percent (1 is 1 %, 0.5 is 50 %)"),
         _percent,
     ),
     Field(
         Condition.IMPORT,
-        marked("a number or a file's name"),
+        marked("a number or a file name"),
         "import:bookmarks.html",
-        marked("what an import brought, by its number or its file's name"),
+        marked("entries of an import, by its number or file name"),
         _name,
     ),
 )
 BY_NAME: Mapping[str, Field] = {field.name.value: field for field in FIELDS}
 DATES = marked(
-    "2019, 2019-03, 2019-03-05, 2019..2021, >2019, <2019; >7d for longer ago than "
-    "7 days, <2w for the last two weeks; d, w, m, y"
+    "2019, 2019-03, 2019-03-05, 2019..2021, >2019, <2019; >7d (older than 7 days), <2w (the last "
+    "two weeks); units d, w, m, y"
 )
 """Help text on how to write dates."""
 
@@ -284,15 +278,15 @@ class Operator:
 
 
 OPERATORS: tuple[Operator, ...] = (
-    Operator("red kite", marked("both words, in any form of case and without accents")),
-    Operator('"red kite"', marked("the words in this order, side by side")),
-    Operator("kite -paper", marked("the first, where the second is not")),
+    Operator("red kite", marked("both words; case, accents and word endings do not matter")),
+    Operator('"red kite"', marked("the phrase")),
+    Operator("kite -paper", marked("the first word without the second")),
     Operator(
         "kite OR heron",
-        marked("one or the other; OR in capitals, and it binds closer than a space"),
+        marked("either word (write OR in capitals); OR binds more tightly than a space"),
     ),
-    Operator("bird (kite OR -paper)", marked("brackets hold together what belongs together")),
-    Operator("orni*", marked("words that begin so")),
+    Operator("bird (kite OR -paper)", marked("brackets group conditions")),
+    Operator("orni*", marked("words that start with this")),
 )
 
 

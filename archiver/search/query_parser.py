@@ -110,7 +110,7 @@ def parse_query(text: str) -> Node:
     """
     if len(text) > MAX_LENGTH:
         raise InvalidQuery(
-            "A search has {max_length} characters at most; this one has {count}.",
+            "A search can have at most {max_length} characters; this one has {count}.",
             max_length=MAX_LENGTH,
             count=len(text),
             at=MAX_LENGTH,
@@ -167,7 +167,7 @@ class _Parser:
 
     def _brackets(self, token: Token, depth: int) -> Node | None:
         if depth == MAX_DEPTH:
-            raise _refusal("Brackets stand too deep within brackets here.", token)
+            raise _refusal("Brackets are nested too deeply.", token)
         node = self.query(depth + 1)
         if self._next_is(Sign.CLOSE):
             self._take()
@@ -180,7 +180,7 @@ class _Parser:
         value = self._take() if self._peek() else token
         if value.sign not in (Sign.WORD, Sign.PHRASE, Sign.OR):
             raise _refusal(
-                "Behind {field}: stands {takes}, without brackets or signs.",
+                "After {field}: write {takes}, without brackets or operators.",
                 value,
                 field=field.name,
                 takes=accepted_values(field),
@@ -193,9 +193,7 @@ class _Parser:
         if isinstance(field.name, Column) or field.read is None:
             term = _term(value, Column(field.name))
             if term is None:
-                raise _refusal(
-                    "{field}: looks for words, and there is none in this.", value, field=field.name
-                )
+                raise _refusal("After {field}: write at least one word.", value, field=field.name)
             return term
         if value.has_star or not value.text.strip():
             raise self._invalid_value(field, value)
@@ -209,14 +207,14 @@ class _Parser:
         near = difflib.get_close_matches(name.lower(), BY_NAME, n=1)
         if not near:
             return _refusal(
-                "There is no field {name}:. To find the words as they are, quote {quoted}.",
+                "Unknown filter “{name}:”. To search for the text, put it in quotes: {quoted}.",
                 token,
                 name=name,
                 quoted=f'"{name}:…"',
             )
         return _refusal(
-            "There is no field {name}:. Did you mean {near}:? To find the words as they are, "
-            "quote {quoted}.",
+            "Unknown filter “{name}:”. Did you mean {near}:? To search for the text, put it in "
+            "quotes: {quoted}.",
             token,
             self._with_replacement(token, f"{near[0]}:"),
             name=name,
@@ -228,14 +226,14 @@ class _Parser:
         near = difflib.get_close_matches(value.text.lower(), field.values, n=1)
         if not near:
             return _refusal(
-                "{field}: takes {takes}; “{value}” is not that.",
+                "{field}: requires {takes}, not “{value}”.",
                 value,
                 field=field.name,
                 takes=describe_values(field),
                 value=value.text,
             )
         return _refusal(
-            "{field}: takes {takes}; “{value}” is not that. Did you mean {field}:{near}?",
+            "{field}: requires {takes}, not “{value}”. Did you mean {field}:{near}?",
             value,
             self._with_replacement(value, near[0]),
             field=field.name,
@@ -251,7 +249,7 @@ class _Parser:
         self._terms += node is not None
         if self._terms > MAX_TERMS:
             raise _refusal(
-                "A search has {most} words and conditions at most.", token, most=MAX_TERMS
+                "A search can have at most {most} words and conditions.", token, most=MAX_TERMS
             )
         return node
 

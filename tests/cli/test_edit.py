@@ -39,7 +39,7 @@ def test_an_edit_is_undone_by_the_number_that_it_printed(kept, site):
     assert shown(kept, site.url("/bears"))["note"] == "Other"
     assert kept("edit", "--undo", number).stdout == "found\t1\nchanged\t1\n"
     assert shown(kept, site.url("/bears")) == before
-    assert "undone already" in kept("edit", "--undo", number).stderr
+    assert "already undone" in kept("edit", "--undo", number).stderr
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ def test_what_an_import_brought_is_listed_tried_again_and_undone(archiver, tmp_p
     assert "\tundone, then restored\n" in archiver("imports").stdout
     archiver("imports", "undo", "1")
     again = archiver("imports", "undo", "1")
-    said = "archiver: Import 1 is undone already.\n"
+    said = "archiver: Import 1 was already undone.\n"
     assert (again.returncode, again.stdout, again.stderr) == (1, "", said)
     for wrong in (("undo",), ("undo", "9"), ("undo", "9" * 20)):
         refused = archiver("imports", *wrong)

@@ -184,7 +184,7 @@ def test_a_url_column_is_preferred_to_an_address_column():
 def test_a_table_without_a_url_column_is_refused_with_a_message(table):
     said = refusal(table.encode(), "list.csv")
 
-    assert said == "list.csv is a table without a column of addresses. Export it with its links."
+    assert said == "list.csv is a table without a column of URLs. Export it with its links."
 
 
 def test_a_single_column_of_urls_is_a_list_with_any_heading() -> None:

@@ -61,7 +61,7 @@ def test_columns_may_be_missing_added_reordered_and_in_any_case():
 
 
 def test_password_files_are_refused_and_skipped_in_a_zip():
-    with pytest.raises(UnreadableFile, match="holds passwords"):
+    with pytest.raises(UnreadableFile, match="contains passwords"):
         opened(f"name,url,username,password\nA,{A},ann,secret\n", "Chrome Passwords.csv")
     _, data, _ = GOLDENS["zip of lists"]
     assert "secret" not in str(opened(data)[1])

@@ -116,8 +116,8 @@ async def test_what_is_not_known_is_refused_in_the_form_of_each_dialect(client):
 
     assert (theirs.status_code, pywbs.status_code) == (400, 400)
     assert theirs.headers["Content-Type"].startswith("text/plain")
-    assert theirs.text.startswith("There is no parameter pages here.")
-    assert json.loads(pywbs.text)["message"].startswith("There is no parameter pages here.")
+    assert theirs.text.startswith("Unknown parameter pages.")
+    assert json.loads(pywbs.text)["message"].startswith("Unknown parameter pages.")
 
 
 async def test_an_answer_is_compressed_unless_it_is_asked_not_to_be(client):

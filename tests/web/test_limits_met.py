@@ -43,7 +43,7 @@ async def test_it_stands_on_the_pages_and_in_the_answers_of_the_api(settings, li
     for page in pages:
         assert "One was to show it and could not" in page
         assert NO_TIME in page
-        assert "they were not run" not in page
+        assert "saved without it" not in page
     assert [each["limits"] for each in told["snapshots"]] == [["time"]]
 
 

@@ -144,7 +144,7 @@ async def test_a_question_that_makes_no_sense_is_told_what_would(client):
     found = await get(client, "/cdx?url=a.example&limit=none")
 
     assert found.status == 400
-    assert "limit is a number" in await found.text()
+    assert "limit must be a number" in await found.text()
 
 
 async def test_an_archive_with_a_password_keeps_its_captures_to_itself(db, serve):
