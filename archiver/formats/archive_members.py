@@ -120,10 +120,7 @@ def member_names(stream: BinaryIO) -> tuple[str, ...]:
 def _open_zip(stream: BinaryIO) -> zipfile.ZipFile | None:
     try:
         if _central_directory_length(stream) > MAX_LISTED:
-            raise UnreadableFile(
-                "The archive holds more files than can be listed. Pack them into several, and give "
-                "each."
-            )
+            raise UnreadableFile("The archive has too many files. Split it into several archives.")
         return zipfile.ZipFile(stream)
     except _READ_ERRORS:
         return None

@@ -435,7 +435,7 @@ def _head_bytes(record: ForeignRecord, start: bytes = b"") -> bytes:
         line = record.block.line(MAX_HTTP_HEAD)
         head += line
         if len(head) >= MAX_HTTP_HEAD:
-            raise InvalidRecord("The HTTP head does not end.")
+            raise InvalidRecord("The HTTP header has no end.")
     return bytes(head)
 
 

@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 # Shared by these formats: identifiers as addresses, fields of bounded length.
 
-NO_ADDRESS = marked("This reference holds no address.")
+NO_ADDRESS = marked("This reference has no address.")
 MAX_FIELD = 1 << 20
 MAX_REFERENCE = 1 << 20
 """Maximum characters of a reference: one without an end would be buffered to the end of the file.
 """
 MAX_LINES = 10_000
-TOO_LONG = marked("This reference has no end, or is longer than can be read.")
+TOO_LONG = marked("This reference has no end, or is too long.")
 _DOI = "https://doi.org/"
 _IDENTIFIER_URLS = (
     (

@@ -22,8 +22,8 @@ from archiver.model.seed import Bookmark, broken, unreadable
 # Chrome's bookmarks file: JSON, a tree under ``roots``; times are µs since 1601.
 
 _MAX_DEPTH = 500
-_NO_BOOKMARK = marked("This is no bookmark.")
-_NO_ADDRESS = marked("This bookmark holds no address.")
+_NO_BOOKMARK = marked("This is not a bookmark.")
+_NO_ADDRESS = marked("This bookmark has no address.")
 
 
 def _read_chromium(file: GivenFile) -> Iterator[Bookmark]:
@@ -127,7 +127,7 @@ BUKU = Importer(
 # Firefox's bookmarks backup: JSON, a tree of places; times are µs since 1970.
 
 MAX_UNPACKED = 64 << 20
-_DAMAGED = marked("This file is damaged or not complete. Copy it from the profile again.")
+_DAMAGED = marked("This file is damaged or incomplete. Copy it from the profile again.")
 MOZLZ4 = b"mozLz40\0"
 _JSON_ROOTS = frozenset(
     "placesRoot bookmarksMenuFolder toolbarFolder unfiledBookmarksFolder mobileFolder".split()

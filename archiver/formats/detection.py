@@ -71,7 +71,7 @@ _SAVED_ON_REDDIT = frozenset({"saved_posts.csv", "saved_comments.csv"})
 Reddit has about the account.
 """
 _MAX_MEMBERS = 20_000
-_LEFT_OUT = marked("Only so many files of an archive are read: give this one by itself.")
+_LEFT_OUT = marked("This file is beyond the limit of files in an archive. Import it separately.")
 
 
 def zip_of_lists(find: FindImporter) -> Importer:

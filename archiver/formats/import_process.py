@@ -270,7 +270,7 @@ async def _receive(process: asyncio.subprocess.Process, name: str) -> bytes:
     try:
         (size,) = PREFIX.unpack(await answers.readexactly(PREFIX.size))
         if size > MAX_MESSAGE_BYTES:
-            raise UnreadableFile("{name} holds more than can be read at once.", name=name)
+            raise UnreadableFile("{name} is too complex to be read.", name=name)
         message: bytes = await answers.readexactly(size)
     except asyncio.IncompleteReadError as error:
         raise UnreadableFile(

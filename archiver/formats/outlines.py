@@ -120,7 +120,9 @@ def read_subscriptions(content: bytes, name: str) -> list[Subscription]:
     for each in _feeds(file):
         found.setdefault(each.url, each)
         if len(found) > MAX_FEEDS:
-            raise UnreadableFile("{name} names more than {most} feeds.", name=name, most=MAX_FEEDS)
+            raise UnreadableFile(
+                ("{name} contains more than {most} feeds."), name=name, most=MAX_FEEDS
+            )
     return [*found.values()]
 
 

@@ -300,5 +300,5 @@ class _Child:
             self._on_ready()
         (size,) = PREFIX.unpack(await source.readexactly(PREFIX.size))
         if size > MAX_ANSWER_BYTES:
-            raise OSError("the worker's answer is too long")
+            raise OSError("the worker's response is too long")
         return await source.readexactly(size)
