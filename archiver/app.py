@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from archiver.services.machines import Machines
     from archiver.services.navigation import NavigationData
     from archiver.services.page_uploads import PageUploads
+    from archiver.services.preferences import Preferences
     from archiver.services.reader_view import Reader
     from archiver.services.recapture import PublicArchiveRecovery, Recaptures
     from archiver.services.replay import Replay
@@ -218,6 +219,12 @@ class App:
         from archiver.services.recapture import PublicArchiveRecovery
 
         return PublicArchiveRecovery(self.db, self.settings, self.wake_crawl)
+
+    @cached_property
+    def preferences(self) -> "Preferences":
+        from archiver.services.preferences import Preferences
+
+        return Preferences(self.settings)
 
     @cached_property
     def navigation(self) -> "NavigationData":

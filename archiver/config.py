@@ -10,8 +10,10 @@ import gc
 import os
 import re
 import resource
+import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from importlib import import_module
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from math import ceil, isfinite
@@ -47,11 +49,13 @@ class Kind:
         metavar: placeholder in help; empty for a switch.
         read: parses text, or validates a value.
         dump: converts a value to JSON that ``read`` accepts.
+        values: the valid values of a choice.
     """
 
     metavar: str
     read: Callable[[Any], Any]
     dump: Callable[[Any], Any] = _identity
+    values: tuple[str, ...] = ()
 
     @property
     def is_list(self) -> bool:
@@ -95,7 +99,7 @@ def choice(*values: str) -> Kind:
             raise ValueError(f"should be one of {', '.join(values)}")
         return value
 
-    return Kind("CHOICE", read)
+    return Kind("CHOICE", read, values=values)
 
 
 def integer(*, least: int = 0, most: int | None = None) -> Kind:
@@ -248,6 +252,14 @@ class InvalidSettings(ValueError):
 def _setting(default: object, kind: Kind, description: str, *, is_secret: bool = False) -> Any:
     metadata = {"kind": kind, "description": description}
     return field(default=default, repr=not is_secret, kw_only=True, metadata=metadata)
+
+
+class Source(StrEnum):
+    """Origin of a setting's value; the last one wins."""
+
+    DEFAULT = "default"
+    FILE = "settings.toml"
+    ENVIRONMENT = "environment"
 
 
 @dataclass(frozen=True, slots=True)
@@ -442,10 +454,21 @@ class Settings:
     )
     log_json: bool = _setting(False, switch(), "Log as JSON lines.")
 
+    from_file: frozenset[str] = field(default=frozenset(), kw_only=True, repr=False, compare=False)
+    """Names of the settings that ``settings.toml`` sets."""
+    fixed: frozenset[str] = field(default=frozenset(), kw_only=True, repr=False, compare=False)
+    """Names of the settings that flags or environment variables set."""
+
+    def source(self, name: str) -> "Source":
+        """Return where the value of a setting comes from."""
+        if name in self.fixed:
+            return Source.ENVIRONMENT
+        return Source.FILE if name in self.from_file else Source.DEFAULT
+
     def __post_init__(self) -> None:
         """Parse and validate each field."""
         reasons = {}
-        for each in dataclasses.fields(self):
+        for each in _fields():
             try:
                 value = each.metadata["kind"].read(getattr(self, each.name))
             except ValueError as error:
@@ -454,6 +477,10 @@ class Settings:
                 object.__setattr__(self, each.name, value)
         if reasons:
             raise InvalidSettings(reasons)
+
+
+def _fields() -> list["dataclasses.Field[Any]"]:
+    return [each for each in dataclasses.fields(Settings) if "kind" in each.metadata]
 
 
 @dataclass(frozen=True, slots=True)
@@ -468,9 +495,14 @@ class Setting:
 
 SETTINGS = {
     each.name: Setting(each.name, each.default, each.metadata["kind"], each.metadata["description"])
-    for each in dataclasses.fields(Settings)
+    for each in _fields()
 }
 """All settings by name."""
+
+SETTINGS_FILE = "settings.toml"
+"""File in the data directory with the settings that were changed in the web pages."""
+NEVER_IN_FILE = frozenset({"data", "index", "store", "password", "host", "port"})
+"""Settings that say where the archive is and who gets in: flags and variables only."""
 
 
 def variable(name: str) -> str:
@@ -478,8 +510,30 @@ def variable(name: str) -> str:
     return f"ARCHIVER_{name.upper()}"
 
 
+def read_file(data: Path) -> dict[str, Any]:
+    """Return the settings in a data directory's file.
+
+    Raises:
+        InvalidSettings: the file can't be parsed, or names a setting that it can't set.
+    """
+    try:
+        found = tomllib.loads((data / SETTINGS_FILE).read_text())
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except (OSError, ValueError) as error:
+        raise InvalidSettings({SETTINGS_FILE: f"can't be read: {error}"}) from error
+    unknown = {
+        name: f"is not a setting that {data / SETTINGS_FILE} can have"
+        for name in found
+        if name not in SETTINGS or name in NEVER_IN_FILE
+    }
+    if unknown:
+        raise InvalidSettings(unknown)
+    return found
+
+
 def read_settings(given: Mapping[str, object], environment: Mapping[str, str]) -> Settings:
-    """Build settings from flags, then environment variables, then defaults.
+    """Build settings from flags, environment variables, the data directory's file, and defaults.
 
     Raises:
         InvalidSettings: a value is invalid.
@@ -487,7 +541,9 @@ def read_settings(given: Mapping[str, object], environment: Mapping[str, str]) -
     values: dict[str, Any] = {
         name: environment[key] for name in SETTINGS if (key := variable(name)) in environment
     }
-    settings = Settings(**(values | {**given}))
+    values |= given
+    in_file = read_file(Path(values.get("data", SETTINGS["data"].default)))
+    settings = Settings(**(in_file | values), from_file=frozenset(in_file), fixed=frozenset(values))
     if settings.host_delay * settings.crawl_processes > MAX_HOST_DELAY:
         reason = f"times crawl_processes should be at most {MAX_HOST_DELAY}"
         raise InvalidSettings({"host_delay": reason})

@@ -17,6 +17,7 @@ _COMMANDS = {
     "extract": ("archiver.cli.crawl", "run_extract"),
     "feeds": ("archiver.cli.feeds", "run"),
     "import_": ("archiver.cli.imports", "run_import"),
+    "config": ("archiver.cli.maintenance", "run_config"),
     "bin": ("archiver.cli.maintenance", "run_bin"),
     "imports": ("archiver.cli.imports", "run_imports"),
     "listing": ("archiver.cli.listing", "run"),

@@ -358,6 +358,20 @@ def delete(settings: Settings, **given: object) -> int:
     return run_body("delete", settings, **given)
 
 
+@cli.command(cls=Command)
+@click.argument("name", required=False)
+@click.argument("value", required=False)
+@click.option("--unset", is_flag=True, help="Return to the default.")
+@with_settings(EVERYTHING, first=())
+def config(settings: Settings, **given: object) -> int:
+    """Show the settings, or store one in settings.toml of the data directory.
+
+    `config` prints name, value and source of each setting: default, settings.toml or environment.
+    `config NAME` prints one, `config NAME VALUE` stores it for the next start of `archiver serve`.
+    """
+    return run_body("config", settings, **given)
+
+
 @cli.command("bin", cls=Command)
 @click.argument("action", type=click.Choice(["list", "restore", "empty"]), default="list")
 @click.argument("refs", nargs=-1, metavar="[URL|HASH_URL]...")

@@ -1,5 +1,6 @@
 """Maintenance commands: compact, reindex, verify, migrate and machines."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -9,10 +10,11 @@ from archiver.app import open_app
 from archiver.cli.event_loop import run_until_signal
 from archiver.cli.terminal import Bar, progress_bar, write_row
 from archiver.config import InvalidSettings, Settings, read_settings
-from archiver.errors import ConfigurationError
+from archiver.errors import ConfigurationError, InputError
 from archiver.services.fixity import Progress, store_check
 from archiver.services.machines import Machines
 from archiver.services.migration import Places, migrate
+from archiver.services.preferences import Preferences
 from archiver.services.reindex import ReindexProgress, ReindexReport, reindex
 
 
@@ -31,6 +33,24 @@ async def _compact(settings: Settings, *, dry_run: bool, empty_bin: bool) -> int
     write_row("bytes freed", str(done.freed))
     for name, why in done.left.items():
         write_row("left", name, why)
+    return 0
+
+
+def run_config(settings: Settings, *, name: str | None, value: str | None, unset: bool) -> int:
+    """Print settings, or store one."""
+    preferences = Preferences(settings)
+    known = asyncio.run(preferences.all())
+    if name is None:
+        for each in known.values():
+            write_row(each.name, each.value, each.source)
+        return 0
+    name = name.replace("-", "_")
+    if name not in known:
+        raise InputError("There is no setting “{name}”. See `archiver config`.", name=name)
+    if value is None and not unset:
+        write_row(known[name].value, known[name].source)
+    else:
+        asyncio.run(preferences.change({name: None if unset else value}))
     return 0
 
 

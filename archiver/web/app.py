@@ -1,5 +1,6 @@
 """The aiohttp application."""
 
+import asyncio
 from collections.abc import Iterable, Mapping
 
 from aiohttp import web
@@ -13,6 +14,7 @@ from archiver.web.app_keys import (
     LOGIN_THROTTLE,
     METRICS,
     PERMISSIONS,
+    RELOAD,
     RUNTIME,
     SHOWN,
     SIGNER,
@@ -88,6 +90,7 @@ def _furnish(app: web.Application, runtime: App, secret: bytes) -> None:
     app[LISTENERS] = Listeners()
     app[METRICS] = Metrics()
     app[SHOWN] = ShownBelow()
+    app[RELOAD] = asyncio.Event()
     app[STATIC] = static_files(helpers.STATIC)
 
 

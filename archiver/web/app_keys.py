@@ -4,6 +4,7 @@ The middleware sets the request keys before any handler or error page runs. The 
 because aiohttp warns about plain strings: ``request[SIGNED_IN]``, not ``request["signed_in"]``.
 """
 
+import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -39,6 +40,9 @@ LIMITS = web.AppKey("limits", ServerLimits)
 
 METRICS: web.AppKey["Metrics"] = web.AppKey("metrics")
 """The metrics for Prometheus."""
+
+RELOAD = web.AppKey("reload", asyncio.Event)
+"""Set to restart the services with the stored settings."""
 
 STATIC: web.AppKey["StaticFiles"] = web.AppKey("static")
 """Static files: ``app[STATIC].url("pages.css")`` returns a URL with a content hash."""

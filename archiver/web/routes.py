@@ -90,6 +90,7 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.post("/activity", crawl.change, name="change_activity"),
     web.get("/crawl", crawl.moved, name="crawl"),
     web.get("/settings", settings.settings, name="settings"),
+    web.post("/settings", settings.change_settings, name="change_settings"),
     web.get("/bin", settings.bin_page, name="bin"),
     web.post("/bin", settings.change_bin, name="change_bin"),
     web.post("/theme", rendering.choose_theme, name="choose_theme"),

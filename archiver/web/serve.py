@@ -12,15 +12,19 @@ import uvloop
 from aiohttp import web
 
 from archiver.app import App, open_app
-from archiver.config import Settings
+from archiver.config import InvalidSettings, Settings
 from archiver.errors import ConfigurationError
+from archiver.logs import get_log
 from archiver.model.message import Message
 from archiver.services.access import has_password, is_loopback
+from archiver.services.preferences import reread
 from archiver.web.app import build_app
+from archiver.web.app_keys import RELOAD
 from archiver.web.client_limits import ServerLimits
 from archiver.web.server import BoundedRunner
 from archiver.web.signing import SECRET_BYTES
 
+log = get_log(__name__)
 _WHICH = "`archiver verify` lists them"
 _BACKLOG = 128
 _STOPPING = (signal.SIGTERM, signal.SIGINT)
@@ -52,26 +56,51 @@ async def serve(settings: Settings) -> None:
     second = _bind_second(settings, listening)
     try:
         stop = _stop_on_signals()
-        limits = ServerLimits().fit_to_machine()
-        async with open_app(settings, serve=True, connections=limits.files) as runtime:
-            secret = await _shared_secret(runtime)
-            await runtime.crawling.prove_browser()
-            runner = BoundedRunner(build_app(runtime, limits=limits, secret=secret), limits)
-            try:
-                await runner.setup()
-                for each in filter(None, (listening, second)):
-                    await web.SockSite(runner, each, backlog=_BACKLOG).start()
-                _announce(
-                    listening,
-                    unusable_files=len(runtime.fixity.unusable_files),
-                    browser_problem=runtime.crawling.browser_problem,
-                )
-                await stop.wait()
-            finally:
-                await runner.cleanup()
+        is_first = True
+        while not stop.is_set():
+            sockets = [each.dup() for each in (listening, second) if each]
+            await _serve_until(stop, settings, sockets, announces=is_first)
+            settings, is_first = _reread(settings), False
     finally:
         for each in filter(None, (listening, second)):
             each.close()
+
+
+async def _serve_until(
+    stop: asyncio.Event, settings: Settings, sockets: list[socket.socket], *, announces: bool
+) -> None:
+    """Serve until the program stops or the settings change."""
+    limits = ServerLimits().fit_to_machine()
+    async with open_app(settings, serve=True, connections=limits.files) as runtime:
+        secret = await _shared_secret(runtime)
+        await runtime.crawling.prove_browser()
+        app = build_app(runtime, limits=limits, secret=secret)
+        runner = BoundedRunner(app, limits)
+        try:
+            await runner.setup()
+            for each in sockets:
+                await web.SockSite(runner, each, backlog=_BACKLOG).start()
+            if announces:
+                _announce(
+                    sockets[0],
+                    unusable_files=len(runtime.fixity.unusable_files),
+                    browser_problem=runtime.crawling.browser_problem,
+                )
+            waiting = [asyncio.create_task(each.wait()) for each in (stop, app[RELOAD])]
+            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            for task in waiting:
+                task.cancel()
+        finally:
+            await runner.cleanup()
+
+
+def _reread(settings: Settings) -> Settings:
+    """Return the changed settings; the old ones if the file became invalid."""
+    try:
+        return reread(settings)
+    except InvalidSettings as error:
+        log.warning("settings are invalid and were not applied", why=str(error))
+        return settings
 
 
 def refuse_open_doors(settings: Settings) -> None:

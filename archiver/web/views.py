@@ -25,6 +25,7 @@ from archiver.services.entries import EntryDetail, SavedAddress, SnapshotDetail
 from archiver.services.fixity import LastCheck
 from archiver.services.highlights import HighlightList
 from archiver.services.home import OnDesk
+from archiver.services.preferences import Preference
 from archiver.services.reader_view import PlacedHighlight
 from archiver.services.search import Listing, Overview
 from archiver.services.segment_uploads import Backlog
@@ -161,9 +162,17 @@ class SettingsView:
 
     Attributes:
         here: origin of the service, for the bookmarklet.
+        preferences: settings by name.
+        groups: names of the settings in each section.
+        problem: why a change was refused.
+        is_saved: whether a change was just stored.
     """
 
-    here: str = ""
+    here: str
+    preferences: Mapping[str, Preference]
+    groups: Mapping[str, tuple[str, ...]]
+    problem: Message | str = ""
+    is_saved: bool = False
     title: str | Message = Message("Settings")
 
 

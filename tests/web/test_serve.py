@@ -67,12 +67,15 @@ async def running(tmp_path) -> AsyncIterator[tuple[asyncio.subprocess.Process, s
 async def test_it_prints_its_address_and_stops_in_order_while_someone_listens(running):
     process, address = running
     async with ClientSession() as session:
+        fields = {"section": "maintenance", "bin_days": "7", "quiet_hour": ""}
+        settings = await (await session.post(f"{address}settings", data=fields)).text()
         health = await session.get(f"{address}healthz")
         stream = await session.get(f"{address}api/v1/events")
 
         process.send_signal(signal.SIGTERM)
         rest = await stream.content.read()
 
+    assert 'name="bin_days" value="7"' in settings, "a changed setting is in effect"
     assert health.status == 200
     assert stream.status == 200
     assert b"data:" not in rest

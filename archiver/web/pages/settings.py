@@ -4,17 +4,62 @@ from collections import defaultdict
 
 from aiohttp import web
 
+from archiver.config import Source
 from archiver.errors import InputError, NotFound
-from archiver.web.app_keys import RUNTIME
+from archiver.model.message import Message
+from archiver.web.app_keys import RELOAD, RUNTIME
 from archiver.web.origin import public_origin
 from archiver.web.pages.editing import notice_of, number
 from archiver.web.rendering import render_beside
 from archiver.web.views import BinView, SettingsView
 
+GROUPS = {
+    "capture": (
+        *("render", "rescue", "allow_networks", "retries", "host_delay", "host_concurrency"),
+        *("concurrency", "user_agent", "max_body_bytes", "max_requisites", "page_timeout"),
+        *("trackers", "articles"),
+    ),
+    "feeds": ("feed_interval",),
+    "maintenance": ("quiet_hour", "bin_days"),
+}
+"""Settings that the page changes, by section."""
+
 
 async def settings(request: web.Request) -> web.StreamResponse:
     """Show the settings that can be changed."""
-    return await render_beside(request, "pages/settings.html", SettingsView(public_origin(request)))
+    return await _settings(request)
+
+
+async def change_settings(request: web.Request) -> web.StreamResponse:
+    """Store the settings of a section, and restart the services if any of them changed."""
+    form, preferences = await request.post(), request.app[RUNTIME].preferences
+    known = await preferences.all()
+    values: dict[str, str | None] = {}
+    for name in GROUPS.get(str(form.get("section", "")), ()):
+        preference = known[name]
+        if preference.source is not Source.ENVIRONMENT:
+            given = str(form.get(name, "false" if preference.is_switch else ""))
+            values[name] = given.strip() or None
+    try:
+        is_changed = await preferences.change(values)
+    except InputError as error:
+        return await _settings(request, error.sentence, status=400)
+    if is_changed:
+        request.app[RELOAD].set()
+    raise web.HTTPSeeOther("/settings?saved=1")
+
+
+async def _settings(
+    request: web.Request, problem: Message | str = "", *, status: int = 200
+) -> web.StreamResponse:
+    view = SettingsView(
+        here=public_origin(request),
+        preferences=await request.app[RUNTIME].preferences.all(),
+        groups=GROUPS,
+        problem=problem,
+        is_saved="saved" in request.query,
+    )
+    return await render_beside(request, "pages/settings.html", view, status=status)
 
 
 async def bin_page(request: web.Request) -> web.StreamResponse:

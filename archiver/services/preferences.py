@@ -1,0 +1,148 @@
+"""Settings that users change, stored in ``settings.toml`` of the data directory."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from archiver.config import (
+    NEVER_IN_FILE,
+    SETTINGS,
+    SETTINGS_FILE,
+    InvalidSettings,
+    Settings,
+    Source,
+    read_settings,
+)
+from archiver.errors import InputError
+from archiver.helpers import AtomicFile
+
+MAX_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Preference:
+    """A setting with its value.
+
+    Attributes:
+        name: of the setting.
+        value: as text; lists are separated by commas.
+        source: where the value comes from; values of the environment can't be changed.
+        default: the default as text.
+        values: valid values of a choice.
+        is_switch: whether it is true or false.
+        is_number: whether it is a number.
+        description: of the setting, in English.
+    """
+
+    name: str
+    value: str
+    source: Source
+    default: str
+    values: tuple[str, ...]
+    is_switch: bool
+    is_number: bool
+    description: str
+
+
+class Preferences:
+    """Reads and changes the settings of an archive."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._file = AtomicFile(settings.data / SETTINGS_FILE)
+
+    async def all(self) -> dict[str, Preference]:
+        """Return all settings that are not secret as they are stored now, by name."""
+        current = await asyncio.to_thread(reread, self._settings)
+        return {name: _preference(current, name) for name in SETTINGS if name != "password"}
+
+    async def change(self, values: Mapping[str, str | None]) -> bool:
+        """Store values; None removes one, so that the default applies.
+
+        Return whether anything changed. The values take effect when services are restarted.
+
+        Raises:
+            InputError: a value is invalid, or the setting can't be changed.
+        """
+        return await asyncio.to_thread(self._change, values)
+
+    def _change(self, values: Mapping[str, str | None]) -> bool:
+        parsed = {name: self._parse(name, value) for name, value in values.items()}
+        # The library is slow to import, and only changes need it.
+        import tomlkit  # noqa: PLC0415
+
+        with self._file.alone():
+            before = (self._file.read(MAX_BYTES) or b"").decode()
+            document = tomlkit.parse(before)
+            for name, value in parsed.items():
+                if value is not None:
+                    document[name] = value
+                elif name in document:
+                    del document[name]
+            after = tomlkit.dumps(document)
+            if after == before:
+                return False
+            fixed = {name: getattr(self._settings, name) for name in self._settings.fixed}
+            self._check({**document.unwrap(), **fixed})
+            self._file.write(after.encode())
+        return True
+
+    def _check(self, values: Mapping[str, Any]) -> None:
+        try:
+            read_settings({**values, "data": "/nonexistent"}, {})
+        except InvalidSettings as error:
+            raise InputError("These settings don't fit: {why}", why=str(error)) from error
+
+    def _parse(self, name: str, value: str | None) -> Any:
+        if name not in SETTINGS or name in NEVER_IN_FILE:
+            raise InputError("“{name}” is not a setting that can be changed here.", name=name[:100])
+        if name in self._settings.fixed:
+            raise InputError(
+                "“{name}” is set by a flag or environment variable; change it there.", name=name
+            )
+        if value is None:
+            return None
+        kind = SETTINGS[name].kind
+        try:
+            parsed = kind.dump(kind.read(value))
+        except ValueError as error:
+            raise InputError("{name} {why}.", name=name, why=str(error)) from error
+        return parsed if parsed != _dumped(name, SETTINGS[name].default) else None
+
+
+def _preference(settings: Settings, name: str) -> Preference:
+    setting = SETTINGS[name]
+    return Preference(
+        name,
+        _text(_dumped(name, getattr(settings, name))),
+        settings.source(name),
+        _text(_dumped(name, setting.default)),
+        setting.kind.values,
+        not setting.kind.metavar,
+        setting.kind.metavar in ("INTEGER", "NUMBER"),
+        setting.description,
+    )
+
+
+def reread(settings: Settings) -> Settings:
+    """Return the settings with the current content of the file.
+
+    Raises:
+        InvalidSettings: the file is invalid.
+    """
+    fixed = {name: getattr(settings, name) for name in settings.fixed}
+    return read_settings(fixed | {"data": settings.data}, {})
+
+
+def _dumped(name: str, value: Any) -> Any:
+    kind = SETTINGS[name].kind
+    return kind.dump(kind.read(value)) if value is not None else None
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ", ".join(map(str, value)) if isinstance(value, list) else f"{value}"

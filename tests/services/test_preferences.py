@@ -1,0 +1,65 @@
+"""Settings that users change: stored in the data directory, under what flags and variables say."""
+
+import pytest
+
+from archiver.config import InvalidSettings, Source, read_settings
+from archiver.errors import InputError
+from archiver.services.preferences import Preferences, reread
+
+
+@pytest.fixture
+def settings(tmp_path):
+    return read_settings({"data": tmp_path}, {"ARCHIVER_RETRIES": "3"})
+
+
+async def test_a_stored_setting_applies_when_settings_are_read_again(settings):
+    await Preferences(settings).change(
+        {"render": "never", "trackers": "utm_*, fbclid", "bin_days": "7", "host_delay": "1.5"}
+    )
+
+    changed = reread(settings)
+
+    assert (changed.render, changed.trackers) == ("never", ("utm_*", "fbclid"))
+    assert (changed.bin_days, changed.host_delay, changed.retries) == (7, 1.5, 3)
+    assert changed.source("render") is Source.FILE
+    assert changed.source("retries") is Source.ENVIRONMENT
+    assert changed.source("language") is Source.DEFAULT
+
+
+async def test_a_removed_setting_has_its_default_and_comments_of_the_file_stay(settings, tmp_path):
+    (tmp_path / "settings.toml").write_text("# mine\nrender = 'never'\nbin_days = 3\n")
+
+    assert await Preferences(settings).change({"render": None, "bin_days": "3"})
+    assert not await Preferences(settings).change({"bin_days": "3"})
+
+    assert (tmp_path / "settings.toml").read_text() == "# mine\nbin_days = 3\n"
+    assert reread(settings).render == "auto"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("bin_days", "-1"),
+        ("render", "sometimes"),
+        ("allow_networks", "home"),
+        ("retries", "5"),  # the environment sets it
+        ("password", "secret"),
+        ("data", "/tmp"),
+        ("colour", "green"),
+    ],
+)
+async def test_an_invalid_or_fixed_setting_is_refused_and_nothing_is_stored(settings, name, value):
+    with pytest.raises(InputError):
+        await Preferences(settings).change({"language": "de", name: value})
+
+    assert reread(settings).language == "en"
+
+
+@pytest.mark.parametrize(
+    "text", ["render = ", "colour = 'green'", "password = 'x'", "retries = -1"]
+)
+def test_a_file_that_can_not_be_used_is_named(tmp_path, text):
+    (tmp_path / "settings.toml").write_text(text)
+
+    with pytest.raises(InvalidSettings):
+        read_settings({"data": tmp_path}, {})
