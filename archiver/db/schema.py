@@ -496,9 +496,9 @@ likeness = Table(
 )
 
 
-FIRST = "0100"
+FIRST = "0101"
 """Initial revision in migrations/. Older indexes are rebuilt from the WARC files."""
-HEAD = "0100"
+HEAD = "0101"
 """Current revision in migrations/."""
 
 

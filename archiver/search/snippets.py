@@ -1,14 +1,14 @@
 """Snippets with marked hits."""
 
 import re
-import unicodedata
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
 from archiver.search.query_tree import Column, Node, Term, positive_terms
-from archiver.search.words import UNSPACED, has_unspaced, is_unspaced
+from archiver.search.words import FOLDED, UNSPACED, has_unspaced, is_unspaced
 
 LENGTH = 240
 """Approximate number of characters in a snippet."""
@@ -37,17 +37,18 @@ def snippet(text: str, tree: Node) -> tuple[Marked, ...]:
     title did), the snippet is the start of the text; an empty text gives no pieces.
     """
     text = " ".join(text[:_MAX_TEXT].split())
-    folded = _fold(text)
-    hits = [match.span() for match in islice(_matches(folded, tree), _MAX_HITS)]
-    start, end = _window(text, _best_start(folded, hits))
-    pieces = list(_pieces(text, start, end, hits))
+    folded = Folded(text)
+    found = [match.span() for match in islice(_matches(folded.text, tree), _MAX_HITS)]
+    start, end = _window(text, folded.place(_best_start(folded.text, found)))
+    pieces = list(_pieces(text, start, end, [*map(folded.span, found)]))
     return tuple(piece for piece in pieces if piece.text)
 
 
 def match_positions(text: str, tree: Node) -> list[tuple[int, int]]:
     """Return the (start, end) positions of query words in a text, in order, limited in number."""
-    folded = _fold(text[:_MAX_TEXT])
-    return [match.span() for match in islice(_matches(folded, tree), _MAX_MARKED)]
+    folded = Folded(text[:_MAX_TEXT])
+    found = islice(_matches(folded.text, tree), _MAX_MARKED)
+    return [folded.span(match.span()) for match in found]
 
 
 def _matches(folded: str, tree: Node) -> Iterator[re.Match[str]]:
@@ -56,21 +57,40 @@ def _matches(folded: str, tree: Node) -> Iterator[re.Match[str]]:
     return _pattern(wanted, is_spaced=not has_unspaced(folded)).finditer(folded)
 
 
-class _Folding(dict[int, int]):
-    """Lazy translation table that removes case and diacritics and keeps the length of the text."""
+class Folded:
+    """A text without case, diacritics and characters that are not seen.
 
-    def __missing__(self, code: int) -> int:
-        base = unicodedata.normalize("NFD", chr(code))[0]
-        lower = base.lower()
-        self[code] = folded = ord(lower if len(lower) == 1 else base)
-        return folded
+    Attributes:
+        text: the folded text, which may be shorter or longer.
+    """
 
+    def __init__(self, text: str) -> None:
+        self._length = len(text)
+        self._places: list[int] = []
+        """Positions in the folded text after which the difference to the original one changes."""
+        self._differences = [0]
+        if text.isascii():
+            self.text = text.lower()
+            return
+        self.text = text.translate(FOLDED)
+        changed = [each for each in set(text) if len(FOLDED[ord(each)]) != 1]
+        if changed:
+            self._find_differences(re.finditer(f"[{re.escape(''.join(changed))}]", text))
 
-_FOLDED = _Folding()
+    def _find_differences(self, changed: Iterator[re.Match[str]]) -> None:
+        for match in changed:
+            length = len(FOLDED[ord(match[0])])
+            difference = self._differences[-1]
+            self._places.append(match.start() - difference + length)
+            self._differences.append(difference + 1 - length)
 
+    def place(self, at: int) -> int:
+        """Return the position in the original text."""
+        return min(at + self._differences[bisect_right(self._places, at)], self._length)
 
-def _fold(text: str) -> str:
-    return text.lower() if text.isascii() else text.translate(_FOLDED)
+    def span(self, found: tuple[int, int]) -> tuple[int, int]:
+        """Return the start and end in the original text, including marks at the end."""
+        return self.place(found[0]), self.place(found[1])
 
 
 @lru_cache(maxsize=64)
@@ -82,13 +102,11 @@ def _pattern(wanted: tuple[Term, ...], *, is_spaced: bool) -> re.Pattern[str]:
     """
     written = []
     for term in sorted(wanted, key=lambda term: len(term.text), reverse=True):
-        words = _WORD.findall(term.text.translate(_FOLDED))
+        words = _WORD.findall(term.text.translate(FOLDED))
         if words:
             phrase = r"[\W_]{1,20}+".join(words)
             begin, end = _start_pattern(phrase[0], is_spaced), _end_pattern(words, term, is_spaced)
-            # The index treats these two spellings as the same word.
-            others = phrase[1:].replace("ß", "ss").replace("ss", "(?:ss|ß)")
-            written.append(phrase[0] + begin + others + end)
+            written.append(phrase[0] + begin + phrase[1:] + end)
     return re.compile("|".join(written) or r"(?!)")
 
 

@@ -1,9 +1,11 @@
 """Words of a text: tokenizer, word forms and index keys.
 
 Case and diacritics are folded (Unicode NFKD, combining marks dropped, case folded; kana and Hangul
-only NFKC, where a mark makes a different letter). Scripts written without spaces become overlapping
-pairs of characters, and the last character alone. So any substring is a phrase of pairs, and any
-single character is a prefix of a word. Example: 東京都 becomes 東京, 京都, 都.
+only NFKC, where a mark makes a different letter). Latin letters that do not decompose become their
+base letters, as in ICU's Latin-ASCII. Characters that are not seen, such as soft hyphens,
+zero-width characters, variation selectors and kashida, are dropped. Scripts written without spaces
+become overlapping pairs of characters, and the last character alone. So any substring is a phrase
+of pairs, and any single character is a prefix of a word. Example: 東京都 becomes 東京, 京都, 都.
 
 An index key starts with a private-use character that the tokenizer never returns, so keys cannot
 collide with words.
@@ -81,7 +83,21 @@ def fold(text: str) -> str:
 
 
 def _fold_non_ascii(run: re.Match[str]) -> str:
-    return unicodedata.normalize("NFKC", run[0]).translate(_FOLDED)
+    return unicodedata.normalize("NFKC", run[0]).translate(FOLDED)
+
+
+_IGNORED = re.compile(
+    "[\u00ad\u02b9-\u02bf\u02ee\u034f\u061c\u0640\u07fa\u115f\u1160\u17b4\u17b5"
+    "\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]"
+)
+"""Default ignorable characters, the letter apostrophes and primes of romanisations, and kashida."""
+_LATIN = re.compile(
+    r"LATIN (?:SMALL |CAPITAL )?(?:LETTER |LIGATURE )(?:SMALL CAPITAL )?"
+    r"(?:AFRICAN |BROKEN |DOTLESS |INSULAR |LONG |SCRIPT |SHARP |BARRED |OPEN (?=E))?"
+    r"(ENG|ETH|KRA|THORN|[A-Z]{1,2})(?: BAR\b.*| DIGRAPH.*| WITH .*)?"
+)
+"""Matches Unicode names of letters with a base letter, or two."""
+_NAMED = {"ENG": "n", "ETH": "d", "KRA": "q", "THORN": "th"}
 
 
 class _Folding(dict[int, str]):
@@ -93,17 +109,28 @@ class _Folding(dict[int, str]):
             folded = character
         else:
             parts = unicodedata.normalize("NFKD", character.casefold())
-            folded = "".join(each for each in parts if not unicodedata.combining(each)).casefold()
+            bases = (each for each in parts if not unicodedata.combining(each))
+            folded = "".join(map(_base_of, bases)).casefold()
         is_sign = folded and not any(_is_letter(each) for each in folded)
         self[code] = " " if is_sign else folded
         return self[code]
+
+
+def _base_of(character: str) -> str:
+    """Return the base letter of a character that does not decompose; empty if it is not seen."""
+    if character.isascii():
+        return character
+    if _IGNORED.match(character):
+        return ""
+    named = _LATIN.fullmatch(unicodedata.name(character, ""))
+    return _NAMED.get(named[1], named[1].lower()) if named else character
 
 
 def _is_letter(character: str) -> bool:
     return character.isalnum() or unicodedata.category(character) in ("Mn", "Mc")
 
 
-_FOLDED = _Folding()
+FOLDED = _Folding()
 
 
 def _runs(text: str) -> list[str]:

@@ -19,6 +19,17 @@ from archiver.search.words import is_open, phrase_of, words_of
         ("한국어 문서", ["한국어", "문서"]),
         ("हिन्दी में", ["हिनदी", "में"]),
         ("العَرَبِيَّة", ["العربية"]),
+        ("Łódź Ørsted œuvre Ærøskøbing", ["lodz", "orsted", "oeuvre", "aeroskobing"]),
+        (
+            "Đặng Ħamrun \u0131ss\u0131z Straße Þór Ŋ",
+            ["dang", "hamrun", "issiz", "strasse", "thor", "n"],
+        ),
+        ("Ðuro Hawai\u02bbi ǽ ɓ ﬀ Ǆ ẞ", ["duro", "hawaii", "ae", "b", "ff", "dz", "ss"]),
+        (
+            "Dampf\u00adschiff long\u200bword kite\u2060s a\ufeffb",
+            "dampfschiff longword kites ab".split(),
+        ),
+        ("كتـــاب ❤\ufe0f 葛\U000e0100飾", ["كتاب", "葛飾", "飾"]),
         ("snake_case a\ue000b \0", ["snake", "case", "a", "b"]),
         ("", []),
     ],
