@@ -38,7 +38,7 @@ import psutil
 from playwright.async_api import Browser, async_playwright
 
 from archiver.app import App, open_app
-from archiver.browser.page import Page, Standing, reading
+from archiver.browser.page import Page, RenderedPage, reading
 from archiver.browser.supervisor import memory_of
 from archiver.config import Settings
 from archiver.crawl import browser_rendering
@@ -176,7 +176,7 @@ def comparing(*, is_wanted: bool) -> Iterator[list[float]]:
     compare_ = browser_rendering._compare  # noqa: SLF001 - a part is measured
     taken: list[float] = []
 
-    async def timed(shown: Page, traffic: Traffic, standing: Standing) -> Fidelity:
+    async def timed(shown: Page, traffic: Traffic, standing: RenderedPage) -> Fidelity:
         if not is_wanted:
             return Fidelity()
         begun = time.monotonic()

@@ -88,9 +88,9 @@ async def settle(db: Database) -> None:
     part: int | None = 0
     while part is not None:
         async with db.write() as conn:
-            part = await search.in_pieces(conn)
+            part = await search.part_to_merge(conn)
             if part is not None:
-                await search.put_together(conn, part)
+                await search.merge_part(conn, part)
 
 
 def generated_url(number: int, hosts: int) -> str:

@@ -50,7 +50,7 @@ async def fill(
         _capture(url, at, first + n) for n, (url, at) in enumerate(zip(urls, moments, strict=True))
     ]
     async with database.write() as conn:
-        await segment_rows.advance(conn, {SEGMENT: first + len(pages)})
+        await segment_rows.set_indexed_with_ids(conn, {SEGMENT: first + len(pages)})
         ids = await new_entries.restore(
             conn,
             [

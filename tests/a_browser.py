@@ -46,7 +46,7 @@ async def main(directory: Path) -> None:
         with suppress(TimeoutError):
             async with asyncio.timeout(0.5):
                 while True:
-                    await page.still_for()
+                    await page.seconds_unchanged()
         of = [[each.pid, each.cmdline()] for each in psutil.Process().children(recursive=True)]
         sys.stdout.write(json.dumps(of) + "\n")
         sys.stdout.flush()

@@ -85,7 +85,9 @@ class Archive:
             redirect_to=redirect_target(url, status, exchange.headers),
         )
         async with self.db.write() as conn:
-            await segment_rows.advance(conn, {location.segment: location.offset + location.length})
+            await segment_rows.set_indexed_with_ids(
+                conn, {location.segment: location.offset + location.length}
+            )
             await captures.insert_all(conn, [capture])
         return capture
 

@@ -32,18 +32,20 @@ class Connection(asyncio.Protocol):
         self._reading: asyncio.Task[None] | None = None
         self.gone = asyncio.Event()
 
-    async def open(self, says: int, hears: int) -> None:
-        """Attach the pipes: ``says`` is written by Chromium, ``hears`` is read by it."""
+    async def open(self, from_browser: int, to_browser: int) -> None:
+        """Attach the pipes that Chromium writes to and reads from."""
         loop = asyncio.get_running_loop()
-        self._source, _ = await loop.connect_read_pipe(lambda: self, os.fdopen(says, "rb", 0))
+        self._source, _ = await loop.connect_read_pipe(
+            lambda: self, os.fdopen(from_browser, "rb", 0)
+        )
         self._sink, _ = await loop.connect_write_pipe(
-            asyncio.BaseProtocol, os.fdopen(hears, "wb", 0)
+            asyncio.BaseProtocol, os.fdopen(to_browser, "wb", 0)
         )
         self._reading = loop.create_task(self._read(), name="browser-messages")
 
     async def close(self) -> None:
         """Close the connection; pending commands fail because the browser is gone."""
-        self.let_go()
+        self.close_pipes()
         if self._reading:
             self._reading.cancel()
             await asyncio.wait([self._reading])
@@ -67,7 +69,7 @@ class Connection(asyncio.Protocol):
         """Register a listener for an event of a session; the empty session is the browser's own."""
         self._listeners[session, method].append(listener)
 
-    def let_go(self) -> None:
+    def close_pipes(self) -> None:
         """Close the pipes, which makes a running browser exit."""
         self._lost()
         for each in filter(None, (self._source, self._sink)):

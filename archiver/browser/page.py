@@ -34,7 +34,7 @@ _RESIZE = "Emulation.setDeviceMetricsOverride"
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class RenderedPage:
     """Rendered page as of now.
 
     Attributes:
@@ -51,7 +51,7 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class Screenshot:
     """Encoded image: ``image/webp``, ``image/jpeg`` or ``image/png``.
 
     Attributes:
@@ -107,7 +107,7 @@ class Page:
         given = [_cookie(each) for each in cookies]
         await self._ask("Network.setCookies", cookies=given)
 
-    async def still_for(self) -> float:
+    async def seconds_unchanged(self) -> float:
         """Return the seconds since the last change of the page; 0 while it is starting."""
         return float(await self._call("globalThis.archiver ? archiver.still() : 0")) / 1000
 
@@ -136,7 +136,7 @@ class Page:
         await self._call("globalThis.archiver?.top()")
         return bool(is_at_end)
 
-    async def standing(self) -> Standing:
+    async def rendered(self) -> RenderedPage:
         """Return the rendered page.
 
         Raises:
@@ -147,7 +147,7 @@ class Page:
         if found is None:
             raise PageTooLarge("The page is too large after its scripts have run.")
         url = str(found["url"]).partition("#")[0]
-        return Standing(str(found["html"]), url, str(found["title"]), str(found["type"]))
+        return RenderedPage(str(found["html"]), url, str(found["title"]), str(found["type"]))
 
     async def source(self) -> str:
         """Return the page with its scripts, up to ``MAX_SOURCE`` characters."""
@@ -165,7 +165,7 @@ class Page:
         await self._ask("Emulation.setScriptExecutionDisabled", value=True)
         return await self.show(url)
 
-    async def picture(self) -> Picture:
+    async def picture(self) -> Screenshot:
         """Take a screenshot of the whole page, up to ``MAX_HEIGHT``, with scrollers expanded."""
         beyond = int(await self._call("globalThis.archiver?.beyond() ?? 0"))
         if beyond:
@@ -179,12 +179,12 @@ class Page:
                 self._connection.tell(_RESIZE, self._session, **_window(HEIGHT))
         return replace(picture, is_whole=max(height, HEIGHT + beyond) <= MAX_HEIGHT)
 
-    async def small(self) -> Picture:
+    async def small(self) -> Screenshot:
         """Take a PNG of the page, scaled so that a line of text is one cell (``similarity_of``)."""
         _, height = await self._size()
         return await self._capture("png", WIDTH, min(height, MAX_HEIGHT), SCALE)
 
-    async def thumbnail(self) -> Picture:
+    async def thumbnail(self) -> Screenshot:
         """Take a small screenshot of the first screenful."""
         return await self._capture("webp", WIDTH, HEIGHT, THUMBNAIL_SCALE)
 
@@ -217,7 +217,7 @@ class Page:
         width = min(max(float(size["width"]), 1), 2 * WIDTH)
         return width, max(float(size["height"]), 1)
 
-    async def _capture(self, kind: str, width: float, height: float, scale: float) -> Picture:
+    async def _capture(self, kind: str, width: float, height: float, scale: float) -> Screenshot:
         answer = await self._ask(
             "Page.captureScreenshot",
             format=kind,
@@ -226,7 +226,7 @@ class Page:
             **({} if kind == "png" else {"quality": _QUALITY}),
         )
         content = await asyncio.to_thread(base64.b64decode, answer["data"])
-        return Picture(f"image/{kind}", content)
+        return Screenshot(f"image/{kind}", content)
 
     async def _call(self, expression: str) -> Any:
         """Evaluate an expression in an isolated world of the page."""

@@ -134,29 +134,29 @@ class Browser:
     async def _start(self, launch: Launch) -> None:
         profile = self._profile = await asyncio.to_thread(_make_profile, launch.profiles)
         ours, theirs = socket.socketpair()
-        hears, says = os.pipe(), os.pipe()
+        to_browser, from_browser = os.pipe(), os.pipe()
         self._control = ours
         ours.setblocking(False)
-        plan = _plan(launch, profile, (hears[0], says[1]))
+        plan = _plan(launch, profile, (to_browser[0], from_browser[1]))
         try:
             self._process = await asyncio.create_subprocess_exec(
                 *child_command("archiver.browser.supervisor", plan),
                 stdin=theirs.fileno(),
                 stdout=asyncio.subprocess.DEVNULL,
                 stderr=asyncio.subprocess.PIPE,
-                pass_fds=(hears[0], says[1]),
+                pass_fds=(to_browser[0], from_browser[1]),
                 env=child_environment(),
             )
         finally:
             theirs.close()
-            os.close(hears[0])
-            os.close(says[1])
+            os.close(to_browser[0])
+            os.close(from_browser[1])
             if self._process is None:
-                os.close(hears[1])
-                os.close(says[0])
+                os.close(to_browser[1])
+                os.close(from_browser[0])
         self._listening = asyncio.create_task(self._listen(), name="browser-complaints")
         self._watching = asyncio.create_task(self._watch(self._process), name="browser-end")
-        await self.connection.open(says[0], hears[1])
+        await self.connection.open(from_browser[0], to_browser[1])
         await _readable(ours)
         self.is_isolated = ours.recv(len(b"isolated\n")) == b"isolated\n"
 
@@ -173,7 +173,7 @@ class Browser:
             await _readable(watched)
         finally:
             os.close(watched)
-        self.connection.let_go()
+        self.connection.close_pipes()
 
     def _on_target(self, event: dict[str, dict[str, str]]) -> None:
         """Close targets that a page opens, such as pop-ups."""

@@ -89,7 +89,7 @@ _EVIDENCE = {
 
 
 def _print(survey: ImportSurvey) -> None:
-    detected_by = f"detected by {_EVIDENCE[survey.told_by]}{survey.names}"
+    detected_by = f"detected by {_EVIDENCE[survey.detected_by]}{survey.names}"
     write_row("file", f"{survey.name} ({survey.format}, {detected_by})")
     if survey.encoding:
         write_row("encoding", survey.encoding)

@@ -131,7 +131,7 @@ async def verify_location(settings: Settings, *, index: str | None, store: str |
 
 async def _verify(settings: Settings) -> int:
     wrong = 0
-    seen = _Seen()
+    seen = _VerifiedRecords()
     async with open_app(settings, reads_only=True) as app:
         fixity = app.fixity
         with progress_bar("Reading back") as bar:
@@ -144,7 +144,7 @@ async def _verify(settings: Settings) -> int:
     return int(wrong > 0)
 
 
-class _Seen:
+class _VerifiedRecords:
     """Number of verify_location records."""
 
     records = 0

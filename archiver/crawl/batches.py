@@ -159,7 +159,7 @@ def _plan(plan: record_building.Plan, item: Item, known: Known) -> None:
     if isinstance(thing, ExchangeItem):
         record_building.plan_exchange(plan, thing.exchange, thing.capture, known.originals)
     elif isinstance(thing, PendingRecord):
-        record_building.plan_owed(plan, json.loads(thing.document))
+        record_building.plan_pending(plan, json.loads(thing.document))
     elif (facts := known.facts.get(entry_id_of(thing) or 0)) is None:
         return  # a marker, or the entry has been deleted
     elif isinstance(thing, EntryEdit):
@@ -373,7 +373,9 @@ class BatchRows:
             )
             await tombstones.remove_pending(conn, owed)
             await delete_unwanted_visits(
-                conn, self._store, row_building.late(brought, basis.there, basis.given_up)
+                conn,
+                self._store,
+                row_building.unwanted_visits(brought, basis.there, basis.given_up),
             )
         self._captured.remember(made)
 
@@ -389,15 +391,15 @@ class BatchRows:
 
         The statements are independent, so they share one round trip.
         """
-        ends = {place.segment: place.offset + place.length for place in places}
-        await self._advance(conn, ends)
+        ended_jobs = {place.segment: place.offset + place.length for place in places}
+        await self._advance(conn, ended_jobs)
         made = await _insert_responses(conn, plan, places)
-        return made, await _basis(conn, brought, known, [*ends])
+        return made, await _basis(conn, brought, known, [*ended_jobs])
 
-    async def _advance(self, conn: AsyncConnection, ends: Mapping[str, int]) -> None:
+    async def _advance(self, conn: AsyncConnection, ended_jobs: Mapping[str, int]) -> None:
         """Store the indexed sizes of segments first, because other rows refer to segments."""
-        if ends:
-            await segment_rows.reach(conn, ends, machine=self._db.machine)
+        if ended_jobs:
+            await segment_rows.set_indexed(conn, ended_jobs, machine=self._db.machine)
 
     async def _captures_of(
         self,
@@ -469,7 +471,9 @@ async def _end_visits(
     await db_visit_results.add_snapshots(conn, found, basis.there, basis.place)
     # An entry may have a snapshot and a failure in one batch.
     await attempts.add_failures(conn, row_building.failed_attempts(visit_results, known.facts))
-    await queue.end_jobs(conn, row_building.ends(visit_results), datetime.now(UTC), basis.jobs)
+    await queue.end_jobs(
+        conn, row_building.ended_jobs(visit_results), datetime.now(UTC), basis.jobs
+    )
     await queue.postpone_jobs(
         conn, row_building.postponed(visit_results), datetime.now(UTC), basis.jobs
     )

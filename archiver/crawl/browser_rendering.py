@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from archiver.browser.chromium import find_browser, user_agent, version_of
-from archiver.browser.page import Page, Picture, Standing, open_page
+from archiver.browser.page import Page, RenderedPage, Screenshot, open_page
 from archiver.browser.process import Browser, Launch, sweep_profiles
 from archiver.browser.request_gate import Beyond, Gate, connect, make_gate_key
 from archiver.browser.view_similarity import read_png, similarity_of, words_contained
@@ -78,7 +78,7 @@ class Chromium:
             BrowserError: the browser can't show the page.
             TimeoutError: rendering takes too long.
         """
-        traffic = Traffic(self._services, None if afresh else page, page.led_by, page.jar)
+        traffic = Traffic(self._services, None if afresh else page, page.initiators, page.jar)
         async with (
             self._browser() as browser,
             self._gate(browser, traffic) as port,
@@ -87,17 +87,17 @@ class Chromium:
         ):
             if page.jar:
                 await shown.set_cookies(page.jar.known.values())
-            standing = await _look(shown, traffic, page.ref.url, is_checked=afresh)
-            likenesses = [_as_it_stood(standing)]
+            unfinished = await _look(shown, traffic, page.ref.url, is_checked=afresh)
+            likenesses = [_unfinished_rendition(unfinished)]
             source = await shown.source() if afresh else ""
             fidelity = Fidelity()
             with suppress(TimeoutError, BrowserError):
                 async with asyncio.timeout_at((until.when() or 0) - 1):
                     await _draw(shown, traffic, likenesses)
-                    fidelity = await _compare(shown, traffic, standing)
+                    fidelity = await _compare(shown, traffic, unfinished)
         if not {each.kind for each in likenesses} >= _DRAWN:
             traffic.met.add(Limit.PICTURES)
-        rendered = _rendered(page, traffic, standing, likenesses)
+        rendered = _rendered(page, traffic, unfinished, likenesses)
         return replace(
             rendered, jar=page.jar, fidelity=fidelity, source=_with_scripts(rendered, source)
         )
@@ -182,7 +182,7 @@ class Chromium:
             listening.close()  # a cancelled task that never started does not close it
 
 
-async def _look(shown: Page, traffic: Traffic, url: str, *, is_checked: bool) -> Standing:
+async def _look(shown: Page, traffic: Traffic, url: str, *, is_checked: bool) -> RenderedPage:
     """Show a page until it is idle, and read it.
 
     Args:
@@ -212,7 +212,7 @@ async def _look(shown: Page, traffic: Traffic, url: str, *, is_checked: bool) ->
     if not await _settle(shown, traffic, REST_SECONDS):
         traffic.met.add(Limit.RESTLESS if shown.is_loaded else Limit.LOADING)
     await shown.uncover()
-    return await shown.standing()
+    return await shown.rendered()
 
 
 async def _pass_check(traffic: Traffic) -> bool:
@@ -238,7 +238,7 @@ async def _settle(shown: Page, traffic: Traffic, seconds: float) -> bool:
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         is_quiet = shown.is_loaded and traffic.quiet_for >= QUIET_SECONDS
-        if is_quiet and await shown.still_for() >= STILL_SECONDS:
+        if is_quiet and await shown.seconds_unchanged() >= STILL_SECONDS:
             return True
         await asyncio.sleep(POLL_SECONDS)
     return False
@@ -247,10 +247,10 @@ async def _settle(shown: Page, traffic: Traffic, seconds: float) -> bool:
 async def _draw(shown: Page, traffic: Traffic, likenesses: list[NewRendition]) -> None:
     """Add the screenshots of a page; a failed screenshot does not prevent the others."""
 
-    async def print_() -> Picture:
-        return Picture(_PDF, await shown.pdf())
+    async def print_() -> Screenshot:
+        return Screenshot(_PDF, await shown.pdf())
 
-    made: tuple[tuple[RenditionKind, Callable[[], Awaitable[Picture]]], ...] = (
+    made: tuple[tuple[RenditionKind, Callable[[], Awaitable[Screenshot]]], ...] = (
         (RenditionKind.THUMBNAIL, shown.thumbnail),
         (RenditionKind.PICTURE, shown.picture),
         (RenditionKind.PRINT, print_),
@@ -267,12 +267,12 @@ async def _draw(shown: Page, traffic: Traffic, likenesses: list[NewRendition]) -
                 traffic.met.add(Limit.HEIGHT)
 
 
-async def _compare(shown: Page, traffic: Traffic, standing: Standing) -> Fidelity:
+async def _compare(shown: Page, traffic: Traffic, unfinished: RenderedPage) -> Fidelity:
     """Compare a page with its saved document shown without scripts."""
     before, words = await shown.small(), await shown.text()
     # The browser may have cached the original response for the page's own URL.
-    url = f"{standing.url}{'&' if '?' in standing.url else '?'}as-it-stood"
-    traffic.give_again(url, standing.html)
+    url = f"{unfinished.url}{'&' if '?' in unfinished.url else '?'}as-it-stood"
+    traffic.give_again(url, unfinished.html)
     async with asyncio.timeout(COMPARE_SECONDS):
         await shown.show_without_scripts(url)
         await _rest(shown, traffic, STILL_SECONDS)
@@ -281,33 +281,36 @@ async def _compare(shown: Page, traffic: Traffic, standing: Standing) -> Fidelit
     return await asyncio.to_thread(_fidelity, before, after, words, there)
 
 
-def _fidelity(before: Picture, after: Picture, words: str, there: str) -> Fidelity:
+def _fidelity(before: Screenshot, after: Screenshot, words: str, there: str) -> Fidelity:
     seen = similarity_of(read_png(before.content), read_png(after.content))
     return Fidelity(seen, words_contained(words, there))
 
 
-def _as_it_stood(standing: Standing) -> NewRendition:
-    return NewRendition(RenditionKind.PAGE, PAGE_TYPE, standing.html.encode("utf-8", "replace"))
+def _unfinished_rendition(unfinished: RenderedPage) -> NewRendition:
+    return NewRendition(RenditionKind.PAGE, PAGE_TYPE, unfinished.html.encode("utf-8", "replace"))
 
 
 def _rendered(
-    page: FetchedResponse, traffic: Traffic, standing: Standing, likenesses: list[NewRendition]
+    page: FetchedResponse,
+    traffic: Traffic,
+    unfinished: RenderedPage,
+    likenesses: list[NewRendition],
 ) -> Rendered:
     """Build the result; a script may have navigated to another page."""
-    ref = traffic.pages.get(standing.url) or traffic.pages.get(page.ref.url) or page.ref
+    ref = traffic.pages.get(unfinished.url) or traffic.pages.get(page.ref.url) or page.ref
     document = Document(likenesses[0].content, "text/html", "utf-8", ref.url)
     loaded = tuple(
         RequisiteOutcome(url, RequisiteKind.OTHER, status)
         for url, status in traffic.loaded.items()
         if url != ref.url
     )
-    led_by = with_initiators(traffic.led_by, frozenset({host(ref.url)}))
+    initiators = with_initiators(traffic.initiators, frozenset({host(ref.url)}))
     return Rendered(
         ref,
         tuple(likenesses),
         document,
         loaded,
-        led_by=led_by,
+        initiators=initiators,
         answers=tuple(traffic.answers),
         wall=traffic.walls.get(ref.record_id, ""),
         limits=tuple(sorted(traffic.met)),

@@ -94,7 +94,7 @@ class Traffic:
     Args:
         means: services of the crawl.
         page: an already received response to the first request; None to fetch it.
-        led_by: hosts that led to the page; further navigations add to them.
+        initiators: hosts that led to the page; further navigations add to them.
         jar: the cookies set during the visit; responses add to them.
 
     Attributes:
@@ -111,11 +111,11 @@ class Traffic:
         self,
         means: BrowserServices,
         page: FetchedResponse | None,
-        led_by: frozenset[str],
+        initiators: frozenset[str],
         jar: VisitCookies | None = None,
     ) -> None:
         self._services = means
-        self.led_by = led_by
+        self.initiators = initiators
         self._jar = jar
         self._given = page if page and len(page.content) < PARSED_BYTES else None
         self.pages = dict[str, CaptureRef]()
@@ -181,7 +181,7 @@ class Traffic:
                 yield self._given_again(asked)
             return
         if asked.is_navigation:
-            self.led_by = with_initiators(self.led_by, frozenset({host(asked.url)}))
+            self.initiators = with_initiators(self.initiators, frozenset({host(asked.url)}))
         given = self._given
         if given and (asked.method, asked.url) == ("GET", given.ref.url):
             self._given = None
@@ -208,8 +208,8 @@ class Traffic:
 
     def _onward(self, asked: Outgoing) -> Outgoing:
         """Return the request to send: complete, with the hosts that decide which cookies apply."""
-        led_by = self.led_by if asked.is_own_site else frozenset[str]()
-        return replace(_whole(asked), led_by=led_by, jar=self._jar)
+        initiators = self.initiators if asked.is_own_site else frozenset[str]()
+        return replace(_whole(asked), initiators=initiators, jar=self._jar)
 
     def _given_again(self, asked: Outgoing) -> _Given:
         found = self._again.get(asked.url) if asked.method == "GET" else None

@@ -169,7 +169,7 @@ _RESPONSES = frozenset({RecordType.RESPONSE, RecordType.REVISIT})
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ScannedRecord:
     """Record or damaged part (without a type) of a segment.
 
     Attributes:
@@ -235,12 +235,12 @@ class Plan:
         changed: number of rewritten records.
     """
 
-    records: list[tuple[Seen, RecordAction]] = field(default_factory=list)
+    records: list[tuple[ScannedRecord, RecordAction]] = field(default_factory=list)
     freed: int = 0
     erased: int = 0
     changed: int = 0
 
-    def add(self, seen: Seen, verdict: RecordAction) -> None:
+    def add(self, seen: ScannedRecord, verdict: RecordAction) -> None:
         """Add the next record."""
         if verdict is not RecordAction.WITHOUT_SNAPSHOT:
             seen = replace(seen, entry_record=None)
@@ -252,7 +252,7 @@ class Plan:
             self.changed += 1
 
 
-def read_seen(store: SegmentStore, name: str) -> Iterator[list[Seen]]:
+def read_seen(store: SegmentStore, name: str) -> Iterator[list[ScannedRecord]]:
     """Iterate over the records of a segment after the warcinfo record, in batches.
 
     Raises:
@@ -267,9 +267,9 @@ def read_seen(store: SegmentStore, name: str) -> Iterator[list[Seen]]:
         yield some
 
 
-def _seen(scanned: Scanned | Damage) -> Seen:
+def _seen(scanned: Scanned | Damage) -> ScannedRecord:
     if isinstance(scanned, Damage):
-        return Seen(scanned.location.offset, scanned.location.length)
+        return ScannedRecord(scanned.location.offset, scanned.location.length)
     record, entry_record, referer = scanned.record, None, None
     key = hash_of_uri(record.target_uri or "")
     if record.type is RecordType.METADATA and key:
@@ -281,7 +281,7 @@ def _seen(scanned: Scanned | Damage) -> Seen:
         referer = _referer_of(record.block.read(MAX_REQUEST_BYTES))
     beside = record.get("warc-concurrent-to") or record.get("warc-refers-to")
     place = scanned.place()
-    return Seen(
+    return ScannedRecord(
         place.offset,
         place.length,
         record.type,
@@ -301,7 +301,7 @@ def _referer_of(head: bytes) -> HashUrl | None:
         return None
 
 
-def action_for(seen: Seen, known: Known, moves: Moves) -> RecordAction:
+def action_for(seen: ScannedRecord, known: Known, moves: Moves) -> RecordAction:
     """Return the action for a record. Pure."""
     if seen.type in _RESPONSES:
         return _of_response(seen, known, moves)
@@ -320,7 +320,7 @@ def action_for(seen: Seen, known: Known, moves: Moves) -> RecordAction:
     return RecordAction.KEEP
 
 
-def _of_response(seen: Seen, known: Known, moves: Moves) -> RecordAction:
+def _of_response(seen: ScannedRecord, known: Known, moves: Moves) -> RecordAction:
     if seen.id in known.gone:
         return RecordAction.KEEP if seen.id in known.needed else RecordAction.DROP
     if seen.type is RecordType.REVISIT and seen.id in moves.whole:
@@ -369,7 +369,7 @@ def compare_versions(store: SegmentStore, was: str, to: str) -> list[Moved]:
     Raises:
         StoreError: one of them can't be read.
     """
-    found: dict[RecordId, list[tuple[Seen, bool]]] = {}
+    found: dict[RecordId, list[tuple[ScannedRecord, bool]]] = {}
     for seen, is_chunked in _all_seen(store, to):
         found.setdefault(seen.id, []).append((seen, is_chunked))
     moved = []
@@ -381,7 +381,7 @@ def compare_versions(store: SegmentStore, was: str, to: str) -> list[Moved]:
     return moved
 
 
-def _all_seen(store: SegmentStore, name: str) -> Iterator[tuple[Seen, bool]]:
+def _all_seen(store: SegmentStore, name: str) -> Iterator[tuple[ScannedRecord, bool]]:
     for scanned in store.storage.scan(name):
         if isinstance(scanned, Damage) or scanned.record.type is RecordType.WARCINFO:
             continue
@@ -390,11 +390,11 @@ def _all_seen(store: SegmentStore, name: str) -> Iterator[tuple[Seen, bool]]:
             is_chunked = parse_head(read_head(scanned.record)).is_chunked
         place = scanned.place()
         record = scanned.record
-        yield Seen(place.offset, place.length, record.type, record.id), is_chunked
+        yield ScannedRecord(place.offset, place.length, record.type, record.id), is_chunked
 
 
 def _replacement(
-    store: SegmentStore, name: str, seen: Seen, verdict: RecordAction, moves: Moves
+    store: SegmentStore, name: str, seen: ScannedRecord, verdict: RecordAction, moves: Moves
 ) -> tuple[Record, bool]:
     """Return a rewritten record, and whether its body has chunk framing."""
     if verdict is RecordAction.WITHOUT_SNAPSHOT:
@@ -407,7 +407,7 @@ def _replacement(
     return _whole(store, record, moves.whole[seen.id])
 
 
-def _without_snapshot(seen: Seen) -> Record:
+def _without_snapshot(seen: ScannedRecord) -> Record:
     record = seen.entry_record
     if record is None:
         raise ValueError("this is not an entry record")

@@ -19,7 +19,7 @@ from archiver.db import captures as db_captures
 from archiver.db import deletions, entries, snapshot_resources, tombstones
 from archiver.db.deletions import RestoredBatch
 from archiver.db.engine import AsyncConnection
-from archiver.db.snapshot_resources import MAX_ROUNDS, Seen, SnapshotSources
+from archiver.db.snapshot_resources import MAX_ROUNDS, KnownCapture, SnapshotSources
 from archiver.errors import StoreError
 from archiver.http.timestamps import to_datetime
 from archiver.model.capture import RecordId, Timestamp
@@ -142,9 +142,9 @@ async def restore(
     restored = [each for each in batches if each.is_restored]
     for each in restored:
         if each.stayed:
-            await _owe(conn, await _still_deleted(conn, store, each, number, now))
+            await _add_pending_record(conn, await _still_deleted(conn, store, each, number, now))
     if whole := tuple(each.record for each in restored if not each.stayed):
-        await _owe(conn, Deletion(_chance(), now, restores=whole))
+        await _add_pending_record(conn, Deletion(_chance(), now, restores=whole))
     return (
         sum(len(each.entry_ids) for each in restored),
         sum(each.snapshots for each in restored),
@@ -193,10 +193,10 @@ async def _note(
     records = tuple(dict.fromkeys([*captures.values(), *others]))
     deletion = Deletion(_chance(), now, tuple(found), records)
     await deletions.hide_captures(conn, [*captures], number=number)
-    await _owe(conn, deletion)
+    await _add_pending_record(conn, deletion)
 
 
-async def _owe(conn: AsyncConnection, deletion: Deletion) -> None:
+async def _add_pending_record(conn: AsyncConnection, deletion: Deletion) -> None:
     await tombstones.note(conn, [deletion])
     await tombstones.add_pending(conn, json.dumps(write_deletion(deletion)))
 
@@ -238,7 +238,7 @@ async def _unneeded(
 
 
 async def _needed(
-    conn: AsyncConnection, by_url: Mapping[str, Sequence[Seen]], dead: set[int]
+    conn: AsyncConnection, by_url: Mapping[str, Sequence[KnownCapture]], dead: set[int]
 ) -> set[int]:
     """Return rows of the captures that snapshots outside ``dead`` are replayed from."""
     users = await snapshot_resources.who_needs(conn, by_url)
@@ -248,12 +248,14 @@ async def _needed(
     return reached(wanted, by_url).keys() | {page for _, page in moments.values()}
 
 
-def reached(demands: Iterable[Demand], by_url: Mapping[str, Sequence[Seen]]) -> dict[int, Seen]:
+def reached(
+    demands: Iterable[Demand], by_url: Mapping[str, Sequence[KnownCapture]]
+) -> dict[int, KnownCapture]:
     """Return the captures that URLs replay at their timestamps, following redirects, by row id.
 
     Pure. ``by_url`` has the captures of each URL in order of time.
     """
-    found: dict[int, Seen] = {}
+    found: dict[int, KnownCapture] = {}
     done: set[tuple[str, int]] = set()
     for demand in demands:
         step: str | None = demand.url
@@ -269,7 +271,7 @@ def reached(demands: Iterable[Demand], by_url: Mapping[str, Sequence[Seen]]) -> 
     return found
 
 
-def nearest(seen: Sequence[Seen], timestamp: int) -> Seen | None:
+def nearest(seen: Sequence[KnownCapture], timestamp: int) -> KnownCapture | None:
     """Return the capture closest in time, as in ``db.captures``; the last one of a second."""
     behind = bisect_right(seen, timestamp, key=lambda each: each.timestamp)
     before = seen[behind - 1] if behind else None

@@ -69,10 +69,12 @@ async def ask_for_feed(
     """
     known = {"If-None-Match": etag, "If-Modified-Since": modified}
     headers = tuple((name, value) for name, value in known.items() if value)
-    asked, is_permanent, led_by, jar = url, True, frozenset[str](), VisitCookies()
+    asked, is_permanent, initiators, jar = url, True, frozenset[str](), VisitCookies()
     for _ in range(context.settings.max_redirects + 1):
-        led_by |= {host(asked)}
-        found = await _obtain(context, Outgoing(asked, headers=headers, led_by=led_by, jar=jar))
+        initiators |= {host(asked)}
+        found = await _obtain(
+            context, Outgoing(asked, headers=headers, initiators=initiators, jar=jar)
+        )
         if found.redirect_to is None:
             is_moved = is_permanent and asked != url and len(asked) <= MAX_ADDRESS
             moved = asked if is_moved else ""

@@ -63,7 +63,7 @@ async def fetch(
     """
     longest = LEAST_REST if unhurried else LEAST_REST_WITHIN_A_PAGE
     exchange = await ask(context, asked, spaced=unhurried, longest_rest=longest)
-    return await keep(context, exchange, led_by=asked.led_by)
+    return await keep(context, exchange, initiators=asked.initiators)
 
 
 async def ask(
@@ -93,11 +93,11 @@ async def ask(
 
 
 async def keep(
-    context: CrawlContext, exchange: Exchange, *, led_by: frozenset[str] = frozenset()
+    context: CrawlContext, exchange: Exchange, *, initiators: frozenset[str] = frozenset()
 ) -> FetchedResponse:
     """Read an exchange and pass it to the recorder."""
     capture = await make_capture(exchange, new_record_id())
-    found = await read(context, exchange, capture, led_by=led_by)
+    found = await read(context, exchange, capture, initiators=initiators)
     await context.recorder.keep(exchange, capture)
     return found
 
@@ -107,7 +107,7 @@ async def read(
     exchange: Exchange,
     capture: Capture | None = None,
     *,
-    led_by: frozenset[str] = frozenset(),
+    initiators: frozenset[str] = frozenset(),
 ) -> FetchedResponse:
     """Read an exchange that is not recorded yet; close its body if it can't be read.
 
@@ -115,7 +115,7 @@ async def read(
         context: the crawl.
         exchange: the exchange.
         capture: the capture that it will become, if known.
-        led_by: hosts that led to it.
+        initiators: hosts that led to it.
     """
     declared = declared_media_type(exchange.headers)
     capture = capture or await make_capture(exchange, new_record_id())
@@ -139,7 +139,7 @@ async def read(
         wall=wall_in_headers(exchange.headers),
         link_header=_link_header(exchange.headers),
         headers=exchange.headers,
-        led_by=led_by,
+        initiators=initiators,
     )
 
 

@@ -17,9 +17,9 @@ from archiver.crawl.restoring import (
     Placed,
     Problem,
     apart,
-    parted,
     restore,
     split_duplicates,
+    split_unwanted,
     unused_captures,
 )
 from archiver.crawl.visit_result import UnwantedVisit
@@ -305,7 +305,7 @@ async def build_anew(
     tails = {name: indexed.get(name, 0) for name in names}
     rebuilt = await _Rebuild(store, db.write, on_progress, unheard=timedelta(0)).run(tails)
     async with db.write() as conn:
-        await tags_and_lists.sweep(conn)
+        await tags_and_lists.delete_outdated_lists(conn)
     return rebuilt
 
 
@@ -345,7 +345,7 @@ class _Rebuild:
     async def _read_segment(self, name: str, start: int) -> None:
         """Index a segment's captures; an unreadable segment does not stop the others."""
         async with self._transaction() as conn:
-            await segment_rows.advance(conn, {name: start})
+            await segment_rows.set_indexed_with_ids(conn, {name: start})
         stretches = chunks(self._store.storage.scan(name, from_offset=start), CHUNK)
         try:
             while findings := await asyncio.to_thread(next, stretches, None):
@@ -369,7 +369,7 @@ class _Rebuild:
                 return False
             places = [each.location for each in dated]
             read = await asyncio.to_thread(_read_entry_records, self._store, places, self._rebuilt)
-            held, late = await parted(conn, read)
+            held, late = await split_unwanted(conn, read)
             kept, again = await split_duplicates(conn, held, unheard=self._unheard)
             self._late += [*late, *again]
             for group in apart(kept):
@@ -380,7 +380,7 @@ class _Rebuild:
 
 
 async def _index(conn: AsyncConnection, name: str, findings: Findings) -> None:
-    await segment_rows.advance(conn, {name: findings.end})
+    await segment_rows.set_indexed_with_ids(conn, {name: findings.end})
     await db_captures.insert_all(conn, findings.captures)
     await db_captures.insert_answers(conn, findings.answers)
     await db_captures.note_stated_digests(conn, findings.stated_digests)

@@ -190,7 +190,7 @@ def plan_note(plan: Plan, facts: EntryFacts) -> None:
     plan.records.append(entry_note(facts, datetime.now(UTC).replace(microsecond=0)))
 
 
-def plan_owed(plan: Plan, document: Mapping[str, Any]) -> None:
+def plan_pending(plan: Plan, document: Mapping[str, Any]) -> None:
     """Add a deletion or lists record from its JSON."""
     plan.records.append(owed_record(document))
 

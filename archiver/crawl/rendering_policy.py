@@ -153,7 +153,7 @@ class Rendered:
         document: the saved document, for extraction.
         loaded: all resources loaded for it, including those of scripts.
         fidelity: share that is visible without scripts.
-        led_by: hosts that led to it.
+        initiators: hosts that led to it.
         jar: the cookies set during the visit.
         answers: recorded responses to scripts, and partial responses.
         source: the page with its scripts, by which a bot wall is recognised; only after a wall.
@@ -166,7 +166,7 @@ class Rendered:
     document: Document
     loaded: tuple[RequisiteOutcome, ...] = ()
     fidelity: Fidelity = field(default_factory=Fidelity)
-    led_by: frozenset[str] = frozenset()
+    initiators: frozenset[str] = frozenset()
     jar: VisitCookies | None = None
     answers: tuple[RecordId, ...] = ()
     source: Document | None = None

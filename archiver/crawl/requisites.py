@@ -103,7 +103,7 @@ class Wanted:
 
     requisite: Requisite
     depth: int
-    led_by: frozenset[str]
+    initiators: frozenset[str]
 
 
 class Round:
@@ -187,8 +187,8 @@ class Round:
 def below(wanted: Wanted, result: Result) -> list[Wanted]:
     """Return nested requisites; the next part of an article has the same depth."""
     depth = wanted.depth if wanted.requisite.kind is RequisiteKind.PART else wanted.depth + 1
-    led_by = with_initiators(wanted.led_by, result.through)
-    return [Wanted(each, depth, led_by) for each in result.needs]
+    initiators = with_initiators(wanted.initiators, result.through)
+    return [Wanted(each, depth, initiators) for each in result.needs]
 
 
 def of_the_same(wanted: Requisite, needs: tuple[Requisite, ...]) -> tuple[Requisite, ...]:
@@ -229,7 +229,7 @@ class Requisites:
         self,
         page_url: str,
         wanted: tuple[Requisite, ...],
-        led_by: frozenset[str] = frozenset(),
+        initiators: frozenset[str] = frozenset(),
         jar: VisitCookies | None = None,
     ) -> tuple[RequisiteOutcome, ...]:
         """Fetch a page's requisites and nested ones; return their outcomes.
@@ -239,11 +239,11 @@ class Requisites:
         Args:
             page_url: URL of the page.
             wanted: direct requisites.
-            led_by: hosts that led to the page, including its own.
+            initiators: hosts that led to the page, including its own.
             jar: the cookies set during the visit.
         """
         round_ = Round(page_url, self._context.settings.max_requisites, jar)
-        await self._add(round_, [Wanted(each, 0, led_by) for each in wanted])
+        await self._add(round_, [Wanted(each, 0, initiators) for each in wanted])
         try:
             async with asyncio.timeout(self._context.settings.page_timeout):
                 async with asyncio.TaskGroup() as group:
@@ -350,17 +350,17 @@ class Requisites:
         return result
 
     async def _look(self, wanted: Wanted, round_: Round) -> Result:
-        result = await self._find(wanted.requisite, round_, wanted.led_by)
+        result = await self._find(wanted.requisite, round_, wanted.initiators)
         self._remember(wanted.requisite.url, result)
         return result
 
-    async def _find(self, wanted: Requisite, round_: Round, led_by: frozenset[str]) -> Result:
+    async def _find(self, wanted: Requisite, round_: Round, initiators: frozenset[str]) -> Result:
         now, lasts = datetime.now(UTC), self._max_age(is_emblem=wanted.is_emblem)
         until = now + timedelta(seconds=lasts)
         held = round_.held.get(wanted.url)
         try:
             referer = (("Referer", round_.page_url),)
-            asked = Outgoing(wanted.url, headers=referer, led_by=led_by, jar=round_.jar)
+            asked = Outgoing(wanted.url, headers=referer, initiators=initiators, jar=round_.jar)
             found, through = await self._follow(asked, held, is_emblem=wanted.is_emblem)
         except FetchError as error:
             again = now + timedelta(seconds=lasts if wanted.is_emblem else FAILED_SECONDS)
@@ -381,9 +381,9 @@ class Requisites:
             through |= {host(asked.url)}
             found = await read_back(self._context, held) if held else None
             if found is None:
-                led_by = with_initiators(asked.led_by, through)
-                is_led = led_by == asked.led_by
-                found = await self._get(asked if is_led else replace(asked, led_by=led_by))
+                initiators = with_initiators(asked.initiators, through)
+                is_led = initiators == asked.initiators
+                found = await self._get(asked if is_led else replace(asked, initiators=initiators))
             if found.redirect_to is None:
                 return found, through
             asked = replace(asked, url=found.redirect_to)

@@ -39,7 +39,7 @@ CAPTURES_AT_ONCE = 500
 Placed = tuple[EntryRecord, Location]
 
 
-async def parted(
+async def split_unwanted(
     conn: AsyncConnection, read: list[Placed]
 ) -> tuple[list[Placed], list[UnwantedVisit]]:
     """Split entry records into those to restore and visits of deleted entries."""

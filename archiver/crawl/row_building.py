@@ -80,7 +80,7 @@ def needs_of(url: str, final_url: str, requisites: Iterable[RequisiteOutcome]) -
     return (url, final_url, *(each.url for each in requisites if each.status is not None))
 
 
-def late(
+def unwanted_visits(
     visit_results: Sequence[VisitResult], there: Collection[int], ended: Collection[int]
 ) -> list[UnwantedVisit]:
     """Return visits whose entries no longer exist, or whose jobs others ended."""
@@ -120,7 +120,7 @@ def _unvisited(facts: EntryFacts) -> SearchDocument:
     return link_document(entry.annotation, url=entry.url, host=entry.host, revision=facts.revision)
 
 
-def ends(
+def ended_jobs(
     visit_results: Sequence[VisitResult],
 ) -> list[tuple[Lease, Timestamp | None, Failure | None]]:
     """Return the jobs of a batch that end."""

@@ -288,7 +288,7 @@ class Trail:
             found = await self._fetch(url)
             self.first = self.first or found
             if found.redirect_to is None:
-                return replace(found, led_by=self._led_by, jar=self._jar)
+                return replace(found, initiators=self._led_by, jar=self._jar)
             url = found.redirect_to
             if not self.leads_on(url):
                 raise FetchError(_endless(url))
@@ -307,7 +307,7 @@ class Trail:
             if found and not _is_failure(found):
                 await self._jar.receive(url, found.headers)
                 return found
-        asked = Outgoing(url, led_by=self._led_by, jar=self._jar)
+        asked = Outgoing(url, initiators=self._led_by, jar=self._jar)
         return await fetch(self._context, asked, unhurried=True)
 
 
@@ -370,10 +370,10 @@ async def read_page(
     """
     document, wanted = page.document, (*found.requisites, *emblems)
     if _waits(context):
-        outcomes = await requisites.fetch_all(page.ref.url, wanted, page.led_by, page.jar)
+        outcomes = await requisites.fetch_all(page.ref.url, wanted, page.initiators, page.jar)
         return outcomes, unread_article(document, found)
     if article is not None:
-        outcomes = await requisites.fetch_all(page.ref.url, wanted, page.led_by, page.jar)
+        outcomes = await requisites.fetch_all(page.ref.url, wanted, page.initiators, page.jar)
         return outcomes, await _turned(context, requisites, page, outcomes, article)
     if not wanted:
         return (), await context.derive.extract(document)
@@ -399,12 +399,12 @@ async def _read_and_fetch(
     reference = page.page if isinstance(page, Rendered) else page.ref
     document = page.document
     if any(each.kind is RequisiteKind.PART for each in wanted):
-        outcomes = await requisites.fetch_all(reference.url, wanted, page.led_by, page.jar)
+        outcomes = await requisites.fetch_all(reference.url, wanted, page.initiators, page.jar)
         await context.recorder.flush()
         return outcomes, await read_whole(context, document, outcomes, reference.timestamp)
     async with asyncio.TaskGroup() as group:
         article = group.create_task(context.derive.extract(document))
-        outcomes = await requisites.fetch_all(reference.url, wanted, page.led_by, page.jar)
+        outcomes = await requisites.fetch_all(reference.url, wanted, page.initiators, page.jar)
     return outcomes, await _turned(context, requisites, page, outcomes, article.result())
 
 

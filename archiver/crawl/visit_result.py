@@ -101,7 +101,7 @@ class FetchedResponse:
         wall: the bot wall that the response declares, or empty.
         link_header: its ``Link`` fields, joined with commas.
         headers: (name, value) in order, names in lower case.
-        led_by: hosts that led to it, from the user's URL to its own; empty if it was fetched
+        initiators: hosts that led to it, from the user's URL to its own; empty if it was fetched
             without cookies.
         jar: the cookies set during the visit.
     """
@@ -117,7 +117,7 @@ class FetchedResponse:
     wall: str = ""
     link_header: str = ""
     headers: tuple[tuple[str, str], ...] = ()
-    led_by: frozenset[str] = frozenset()
+    initiators: frozenset[str] = frozenset()
     jar: VisitCookies | None = None
 
     @property

@@ -21,7 +21,7 @@ _HEAD = (
     "lists_left_out",
 )
 """Columns of an import that its receipt contains."""
-_IS_ALL_THAT_IS_KNOWN = -1
+_ONLY_RECEIPT = -1
 """Value of ``receipt_owed`` for an import that was restored from its receipt."""
 
 
@@ -111,13 +111,13 @@ async def reasons(conn: AsyncConnection, import_id: int, *, limit: int) -> list[
     return [(reason, number) for reason, number in found]
 
 
-async def owed(conn: AsyncConnection) -> list[tuple[int, dict[str, Any]]]:
+async def pending(conn: AsyncConnection) -> list[tuple[int, dict[str, Any]]]:
     """Return imports with pending receipts, and the columns for them."""
     return await _heads(conn, imports.c.receipt_owed == 1)
 
 
 async def written(conn: AsyncConnection) -> list[tuple[int, dict[str, Any]]]:
-    """Return all other complete imports; see ``owed``."""
+    """Return all other complete imports; see ``pending``."""
     return await _heads(conn, imports.c.receipt_owed != 1, imports.c.reading == 0)
 
 
@@ -140,33 +140,31 @@ async def restore_import(conn: AsyncConnection, import_id: int, head: Mapping[st
         highest = await conn.execute(select(func.max(imports.c.id)))
         import_id = highest.scalar_one() + 1
     row = {name: head[name] for name in _HEAD if name in head}
-    row |= {"id": import_id, "reading": 0, "receipt_owed": _IS_ALL_THAT_IS_KNOWN}
+    row |= {"id": import_id, "reading": 0, "receipt_owed": _ONLY_RECEIPT}
     await conn.execute(insert(imports).values(row))
     return import_id
 
 
-async def known_whole(conn: AsyncConnection) -> list[int]:
+async def fully_known(conn: AsyncConnection) -> list[int]:
     """Return the imports that are not only known from their receipts."""
-    rows = await conn.execute(
-        select(imports.c.id).where(imports.c.receipt_owed != _IS_ALL_THAT_IS_KNOWN)
-    )
+    rows = await conn.execute(select(imports.c.id).where(imports.c.receipt_owed != _ONLY_RECEIPT))
     return [*rows.scalars()]
 
 
-async def note_known_whole(conn: AsyncConnection, import_ids: Sequence[int]) -> None:
+async def mark_fully_known(conn: AsyncConnection, import_ids: Sequence[int]) -> None:
     """Record that another index had the full data of imports."""
     are_those = imports.c.id.in_(among(import_ids))
     await conn.execute(
         update(imports)
-        .where(are_those, imports.c.receipt_owed == _IS_ALL_THAT_IS_KNOWN)
+        .where(are_those, imports.c.receipt_owed == _ONLY_RECEIPT)
         .values(receipt_owed=0)
     )
 
 
-async def is_of_its_receipt(conn: AsyncConnection, import_id: int) -> bool:
+async def is_known_from_receipt(conn: AsyncConnection, import_id: int) -> bool:
     """Return whether an import is only known from its receipt."""
     rows = await conn.execute(select(imports.c.receipt_owed).where(imports.c.id == import_id))
-    return rows.scalar() == _IS_ALL_THAT_IS_KNOWN
+    return rows.scalar() == _ONLY_RECEIPT
 
 
 async def restore_rows(conn: AsyncConnection, import_id: int, rows: Sequence[ReceiptRow]) -> None:

@@ -37,14 +37,14 @@ class LoosenedQuery:
     """Query without its expensive prefixes.
 
     Attributes:
-        parted: the remaining full-text query and conditions.
+        split_query: the remaining full-text query and conditions.
         prefixes: the omitted prefixes.
         match: expression of the whole query.
         pages: estimated pages per part of the prefixes.
         part: part used for the estimates.
     """
 
-    parted: Split
+    split_query: Split
     prefixes: tuple[str, ...]
     match: str
     pages: int
@@ -94,7 +94,7 @@ async def having(
             words[n] += await _longest(conn, loose.part, prefix, count, len(words[n]))
         if not all(words):
             break
-        has = await _matching(conn, f"{loose.parted.match} AND {_any_of(words)}", left)
+        has = await _matching(conn, f"{loose.split_query.match} AND {_any_of(words)}", left)
         found |= has
         left = dict.fromkeys(each for each in left if each not in has)
     within = [*dict.fromkeys(each // PART_SIZE for each in left)][: MAX_PAGES // loose.pages or 1]

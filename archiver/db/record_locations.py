@@ -187,7 +187,7 @@ async def switch(
 
     The new version must contain all records that ``wanted`` returns.
     """
-    numbers = await segment_rows.advance(conn, {to: size, was: 0})
+    numbers = await segment_rows.set_indexed_with_ids(conn, {to: size, was: 0})
     between = {"was": numbers[was], "became": numbers[to]}
     await conn.execute(DropTable(_MOVED, if_exists=True))
     await conn.execute(CreateTable(_MOVED))

@@ -52,7 +52,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class FoundDocuments:
     """Documents found, in columns, since a page may read thousands.
 
     Attributes:
@@ -65,19 +65,19 @@ class Seen:
     entries: Sequence[int | None]
     moments: Sequence[int | None]
 
-    def where(self, chosen: Iterable[object]) -> "Seen":
+    def where(self, chosen: Iterable[object]) -> "FoundDocuments":
         """Return the documents whose element of ``chosen`` is true."""
         chosen = [*chosen]
-        return Seen(*([*compress(each, chosen)] for each in self._columns))
+        return FoundDocuments(*([*compress(each, chosen)] for each in self._columns))
 
-    def in_order(self, *, oldest_first: bool) -> "Seen":
+    def in_order(self, *, oldest_first: bool) -> "FoundDocuments":
         """Return the documents newest first or oldest first."""
         wanted = sorted(self.documents, reverse=not oldest_first)
         if wanted == self.documents:
             return self
         at = {each: place for place, each in enumerate(self.documents)}
         places = [at[each] for each in wanted]
-        return Seen(*([each[place] for place in places] for each in self._columns))
+        return FoundDocuments(*([each[place] for place in places] for each in self._columns))
 
     @property
     def _columns(self) -> tuple[Sequence[Any], ...]:
@@ -86,19 +86,19 @@ class Seen:
 
 async def found(
     conn: AsyncConnection,
-    parted: Split,
+    split_query: Split,
     question: Question,
     *,
     parts: Sequence[int],
     count: int,
     beyond: int | None = None,
     oldest_first: bool = False,
-) -> Seen:
+) -> FoundDocuments:
     """Return documents that match an expression, with their entries.
 
     Args:
         conn: a connection.
-        parted: the expression and remaining conditions.
+        split_query: the expression and remaining conditions.
         question: the whole query.
         parts: parts to search.
         count: maximum number of documents.
@@ -106,13 +106,13 @@ async def found(
         oldest_first: sort order.
     """
     if not parts:
-        return Seen((), (), ())
-    given = {"match": parted.match, "beyond": _beyond(beyond, oldest_first), "count": count}
-    is_read = reads(word_index_of(conn), parted)
+        return FoundDocuments((), (), ())
+    given = {"match": split_query.match, "beyond": _beyond(beyond, oldest_first), "count": count}
+    is_read = must_read_documents(word_index_of(conn), split_query)
     if is_read:
-        given |= {"match": parted.apart, "exactly": parted.match}
+        given |= {"match": split_query.apart, "exactly": split_query.match}
     union = _union(word_index_of(conn), tuple(parts), oldest_first=oldest_first, is_read=is_read)
-    seen = await _seen(conn, union, given, parted.rest, question)
+    seen = await _seen(conn, union, given, split_query.rest, question)
     if question.known:
         entries = [each if each and question.may_be(each) else None for each in seen.entries]
         seen = replace(seen, entries=entries)
@@ -121,19 +121,19 @@ async def found(
 
 async def _seen(
     conn: AsyncConnection, union: str, given: Mapping[str, Any], rest: Node, question: Question
-) -> Seen:
+) -> FoundDocuments:
     """Return the documents read, with the entries of those that pass."""
     is_read = "exactly" in given
     if rest == EVERYTHING and question.filters == Filters():
         with_entries = _with_entries(dialect_of(conn), is_read=is_read).format(union)
         names = ("document_id", "entry_id", "added_at")
-        return Seen(*await _lists(conn, with_entries, given, *names))
+        return FoundDocuments(*await _lists(conn, with_entries, given, *names))
     columns = ("document_id", *["is_it"] * is_read)
     documents, *told = await _lists(conn, union, given, *columns)
     matching = [*compress(documents, told[0])] if is_read else documents
     passing = await entries_of(conn, matching, rest, question)
     held = [passing.get(each, (None, None)) for each in documents]
-    return Seen(documents, [each for each, _ in held], [moment for _, moment in held])
+    return FoundDocuments(documents, [each for each, _ in held], [moment for _, moment in held])
 
 
 @cache
@@ -152,9 +152,9 @@ async def _lists(
     return [each or [] for each in (await conn.execute(lists, given)).one()]
 
 
-def reads(index: WordIndex, parted: Split) -> bool:
+def must_read_documents(index: WordIndex, split_query: Split) -> bool:
     """Return whether documents must be read to decide which of them match."""
-    return bool(parted.apart) and not index.has_positions
+    return bool(split_query.apart) and not index.has_positions
 
 
 def _beyond(document: int | None, oldest_first: bool) -> int:
@@ -233,7 +233,7 @@ _NOTHING_DONE = 2
 """Minimum change count of a merge that did something."""
 
 
-async def in_pieces(conn: AsyncConnection) -> int | None:
+async def part_to_merge(conn: AsyncConnection) -> int | None:
     """Return the oldest full part to be merged; None if there is none, or documents are pending."""
     if not word_index_of(conn).merge or await search_documents.pending_below(conn) is not None:
         return None
@@ -242,7 +242,7 @@ async def in_pieces(conn: AsyncConnection) -> int | None:
     return part if part < newest else None
 
 
-async def put_together(conn: AsyncConnection, part: int) -> None:
+async def merge_part(conn: AsyncConnection, part: int) -> None:
     """Merge pages of a part; record if it was already merged."""
     words, name = word_index_of(conn), search_table(part)
     before = (await conn.execute(text(words.changes))).scalar_one()

@@ -30,13 +30,13 @@ class Unsealed:
     bytes: int
 
 
-async def advance(conn: AsyncConnection, ends: Mapping[str, int]) -> dict[str, int]:
+async def set_indexed_with_ids(conn: AsyncConnection, ends: Mapping[str, int]) -> dict[str, int]:
     """Store indexed sizes without a machine; return row ids by name."""
-    await reach(conn, ends)
+    await set_indexed(conn, ends)
     return await ids(conn, [*ends])
 
 
-async def reach(
+async def set_indexed(
     conn: AsyncConnection, ends: Mapping[str, int], *, machine: str | None = None
 ) -> None:
     """Store the indexed size of each segment.
@@ -66,7 +66,7 @@ async def of_machine(conn: AsyncConnection, machine: str) -> set[str]:
     return {*rows.scalars()}
 
 
-async def lie_at(conn: AsyncConnection, names: Collection[str], machine: str | None) -> None:
+async def set_machine(conn: AsyncConnection, names: Collection[str], machine: str | None) -> None:
     """Set the machine of segments; None if they are in the store."""
     if names:
         which = segment.c.name.in_(among_texts(names))

@@ -50,7 +50,7 @@ class SnapshotSources:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class KnownCapture:
     """Capture columns needed to resolve resources."""
 
     id: int
@@ -182,12 +182,12 @@ async def _sources(conn: AsyncConnection, ids: Select[int]) -> list[SnapshotSour
     ]
 
 
-async def around(conn: AsyncConnection, urls: Collection[str]) -> dict[str, list[Seen]]:
+async def around(conn: AsyncConnection, urls: Collection[str]) -> dict[str, list[KnownCapture]]:
     """Return all captures of URLs and of URLs linked to them by redirects, by URL.
 
     The captures of each URL are in order of time.
     """
-    found: dict[str, list[Seen]] = {}
+    found: dict[str, list[KnownCapture]] = {}
     wanted = set(urls)
     for _ in range(MAX_ROUNDS):
         fresh = wanted - found.keys()
@@ -205,7 +205,7 @@ async def around(conn: AsyncConnection, urls: Collection[str]) -> dict[str, list
     return found
 
 
-async def seen(conn: AsyncConnection, row_ids: Collection[int]) -> list[Seen]:
+async def seen(conn: AsyncConnection, row_ids: Collection[int]) -> list[KnownCapture]:
     """Return captures that are not deleted, by row ids."""
     own = capture.c
     rows = await conn.execute(
@@ -213,10 +213,10 @@ async def seen(conn: AsyncConnection, row_ids: Collection[int]) -> list[Seen]:
             own.id.in_(among(row_ids))
         )
     )
-    return [Seen(*row) for row in rows]
+    return [KnownCapture(*row) for row in rows]
 
 
-async def _of_urls(conn: AsyncConnection, urls: Collection[str]) -> list[Seen]:
+async def _of_urls(conn: AsyncConnection, urls: Collection[str]) -> list[KnownCapture]:
     own = capture.c
     rows = await conn.execute(
         select(own.id, own.url, own.timestamp, own.redirect_to, own.record_id)
@@ -225,4 +225,4 @@ async def _of_urls(conn: AsyncConnection, urls: Collection[str]) -> list[Seen]:
         )
         .order_by(own.timestamp, own.id)
     )
-    return [Seen(*row) for row in rows]
+    return [KnownCapture(*row) for row in rows]

@@ -60,7 +60,7 @@ async def arrange(conn: AsyncConnection, lists: Sequence[EntryList]) -> None:
     await conn.execute(
         update(entry_list).where(others).values(position=len(lists) + entry_list.c.id)
     )
-    await _part_from_searches(conn, entry_list.c.entry_count > 0)
+    await _rename_clashing_searches(conn, entry_list.c.entry_count > 0)
 
 
 async def add(conn: AsyncConnection, given: Sequence[EntryList], *, import_id: int) -> int:
@@ -104,7 +104,7 @@ async def note(conn: AsyncConnection, found: Sequence[Arrangement]) -> None:
         )
 
 
-async def sweep(conn: AsyncConnection) -> None:
+async def delete_outdated_lists(conn: AsyncConnection) -> None:
     """Remove lists that only older records mention, after a rebuild."""
     full = await conn.execute(select(entry_list.c.path).where(entry_list.c.entry_count > 0))
     kept = [each.path for each in with_parents(map(EntryList, full.scalars()))]
@@ -128,7 +128,7 @@ async def ids_to_fill(
     if not paths:
         return {}
     before = await _known(conn, _with_outer(paths))
-    if await _part_from_searches(conn, entry_list.c.path.in_(among_texts(paths))):
+    if await _rename_clashing_searches(conn, entry_list.c.path.in_(among_texts(paths))):
         await add_pending_record(conn)
     ids = await list_ids(conn, paths)
     created = ids.keys() - before.keys()
@@ -204,7 +204,7 @@ def _with_outer(paths: Iterable[str]) -> list[str]:
     return [each.path for each in with_parents(map(EntryList, paths))]
 
 
-async def _part_from_searches(conn: AsyncConnection, which: ColumnElement[bool]) -> bool:
+async def _rename_clashing_searches(conn: AsyncConnection, which: ColumnElement[bool]) -> bool:
     """Rename saved searches that have the name of a list with entries.
 
     Otherwise these entries would be invisible, because a saved search shows its results.
@@ -384,7 +384,7 @@ MAX_IN_SEVERAL = 200_000
 """Above this number, counts of nested lists may count entries twice."""
 
 
-async def in_several(conn: AsyncConnection) -> list[tuple[int, str]]:
+async def entries_in_several_lists(conn: AsyncConnection) -> list[tuple[int, str]]:
     """Return (row id, path) of entries in several lists, grouped by entry, up to a limit."""
     several = select(in_list.c.entry_id).group_by(in_list.c.entry_id).having(func.count() > 1)
     rows = await conn.execute(

@@ -13,7 +13,7 @@ from archiver.model.seed import Bookmark
 # Pinboard's JSON: ``description`` is the title, ``extended`` the note.
 
 
-def post(row: Row) -> Bookmark:
+def _pinboard_bookmark(row: Row) -> Bookmark:
     """Return a bookmark from Pinboard's fields, in JSON or XML; tags are one text there."""
     url = row.text("href", "url")
     tags = row.names("tags", "tag", between="")
@@ -32,7 +32,10 @@ def _is_pinboard(file: GivenFile) -> bool:
 
 
 PINBOARD = json_importer(
-    "Pinboard JSON", _is_pinboard, post, origin=marked("Pinboard: Settings, Backup, JSON")
+    "Pinboard JSON",
+    _is_pinboard,
+    _pinboard_bookmark,
+    origin=marked("Pinboard: Settings, Backup, JSON"),
 )
 
 
@@ -42,7 +45,7 @@ PINBOARD = json_importer(
 def _read(file: GivenFile) -> Iterator[Bookmark]:
     for element in elements(file):
         if element.name == "post" and not element.is_end:
-            yield from bookmarks_of(iter([dict(element.attributes)]), post)
+            yield from bookmarks_of(iter([dict(element.attributes)]), _pinboard_bookmark)
 
 
 DELICIOUS_XML = Importer(

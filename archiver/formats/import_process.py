@@ -164,7 +164,7 @@ class LinkFile:
         name: the user's name for the file.
         form: the name of its format.
         encoding: the encoding of its text; empty if it is not text.
-        told_by: how the format was recognised, and the names found there.
+        detected_by: how the format was recognised, and the names found there.
         columns: the roles of the columns of a generic table; empty otherwise.
         choices: the user's choices for all links.
     """
@@ -180,8 +180,8 @@ class LinkFile:
         self.choices = choices
         self.form: str = head["form"]
         self.encoding: str = head["encoding"]
-        sign, names = head["told_by"]
-        self.told_by = FormatEvidence(sign), str(names)
+        sign, names = head["detected_by"]
+        self.detected_by = FormatEvidence(sign), str(names)
         self.columns = tuple((column, ColumnRole(role)) for column, role in head["columns"])
         self._process = process
 

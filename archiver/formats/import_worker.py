@@ -66,7 +66,7 @@ def main() -> None:
         values = {name: str(value) for name, value in error.sentence.values.items()}
         _send(pack({"refused": error.sentence.text, "values": values}))
         return
-    head = {"form": importer.name, "encoding": file.encoding, "told_by": file.told_by}
+    head = {"form": importer.name, "encoding": file.encoding, "detected_by": file.detected_by}
     columns = file_columns(file) if importer is ANY_TABLE else {}
     _send(pack({**head, "columns": [*columns.items()]}))
     while batch:

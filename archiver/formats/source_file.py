@@ -444,7 +444,7 @@ class GivenFile:
         return self.zip.names if self.zip else ()
 
     @property
-    def told_by(self) -> tuple[FormatEvidence, str]:
+    def detected_by(self) -> tuple[FormatEvidence, str]:
         """Return the feature that identifies the format, and the names found there."""
         if inside := self.members or (self.tar.names if self.tar else ()):
             return FormatEvidence.FILES, _some(inside)

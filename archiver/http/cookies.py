@@ -139,7 +139,7 @@ NO_COOKIES = CookieField()
 
 
 def cookies_for(
-    url: str, cookies: Iterable[Cookie], now: float, led_by: Collection[str]
+    url: str, cookies: Iterable[Cookie], now: float, initiators: Collection[str]
 ) -> CookieField:
     """Return the ``Cookie`` field for a request (§5.4).
 
@@ -147,13 +147,13 @@ def cookies_for(
         url: the requested URL, serialised.
         cookies: the available cookies.
         now: Unix seconds.
-        led_by: the hosts that led to the request, starting with the user-submitted one, with or
+        initiators: the hosts that led to the request, starting with the user-submitted one, with or
             without their ports; empty if no user requested it. A private cookie is sent only if all
             of these hosts may receive it.
     """
     asked = urlsplit(url)
     host, path = asked.hostname or "", asked.path or "/"
-    leading = {urlsplit(f"//{each}").hostname or "" for each in led_by}
+    leading = {urlsplit(f"//{each}").hostname or "" for each in initiators}
     matching = [
         each
         for each in cookies
@@ -165,7 +165,7 @@ def cookies_for(
     going = [
         each
         for each in matching
-        if not each.is_private or (leading and all(_is_led_by(each, other) for other in leading))
+        if not each.is_private or (leading and all(_may_lead_to(each, other) for other in leading))
     ]
     is_private = any(each.is_private for each in matching)
     return CookieField(_write_field(going), is_private)
@@ -181,7 +181,7 @@ def _write_field(cookies: Iterable[Cookie]) -> str:
     return field
 
 
-def _is_led_by(cookie: Cookie, host: str) -> bool:
+def _may_lead_to(cookie: Cookie, host: str) -> bool:
     """Return whether a host may lead to requests with a cookie.
 
     It may if it matches the cookie's host, ignoring ``www.``.
@@ -356,13 +356,13 @@ class UserCookies:
         self._cookies = cookies_in(content)
 
     def field_for(
-        self, url: str, led_by: Collection[str], jar: VisitCookies | None = None
+        self, url: str, initiators: Collection[str], jar: VisitCookies | None = None
     ) -> CookieField:
         """Return the ``Cookie`` field for a request.
 
         Args:
             url: the requested URL.
-            led_by: the hosts that led to it, starting with the user-submitted one.
+            initiators: the hosts that led to it, starting with the user-submitted one.
             jar: the cookies set during the visit, which replace the user's of the same key.
         """
         if self._file and self._clock() >= self._looked_at + LOOK_SECONDS:
@@ -374,4 +374,4 @@ class UserCookies:
         own = self._cookies
         if jar:
             own = [*({each.key: each for each in own} | jar.known).values()]
-        return cookies_for(url, own, time.time(), led_by) if own else NO_COOKIES
+        return cookies_for(url, own, time.time(), initiators) if own else NO_COOKIES

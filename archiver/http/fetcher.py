@@ -130,7 +130,7 @@ class Fetcher:
                 except BaseException:
                     answer.discard()
                     raise
-                answer.let_go()
+                answer.release()
         except RAISED as error:
             raise fetch_error(asked.url, self._settings, error) from error
 
@@ -159,7 +159,7 @@ class Fetcher:
         """
         at = _now()
         jar = None if asked.is_browser else asked.jar
-        cookies = self._cookies.field_for(asked.url, asked.led_by, jar)
+        cookies = self._cookies.field_for(asked.url, asked.initiators, jar)
         request = self._requests.head(asked, cookies.value)
         origin = self._requests.origin_of(asked.url)
         is_first = True

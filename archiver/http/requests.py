@@ -19,13 +19,13 @@ from archiver.http.cookies import VisitCookies
 _OWN = frozenset({"none", "same-origin", "same-site"})
 
 
-def with_initiators(led_by: frozenset[str], hosts: frozenset[str]) -> frozenset[str]:
+def with_initiators(initiators: frozenset[str], hosts: frozenset[str]) -> frozenset[str]:
     """Add hosts that lead to a request; a request that no user made stays without any.
 
     >>> with_initiators(frozenset(), frozenset({"a.example"}))
     frozenset()
     """
-    return led_by | hosts if led_by else led_by
+    return initiators | hosts if initiators else initiators
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Outgoing:
         headers: (name, value) in order. For a browser's request the list is complete.
         body: its content.
         is_browser: whether a browser sent the request and controls its headers and timeout.
-        led_by: the hosts that led to the request, starting with the user-submitted one. User
+        initiators: the hosts that led to the request, starting with the user-submitted one. User
             cookies are sent only if all of them may receive them. Empty if no user cookies may be
             sent.
         jar: the cookies set during the visit; the response adds to them. A browser sends its own.
@@ -49,7 +49,7 @@ class Outgoing:
     headers: tuple[tuple[str, str], ...] = ()
     body: bytes = b""
     is_browser: bool = False
-    led_by: frozenset[str] = frozenset()
+    initiators: frozenset[str] = frozenset()
     jar: VisitCookies | None = None
 
     @property

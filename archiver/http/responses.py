@@ -143,7 +143,7 @@ class Answer:
             self._refuse_too_large(self._reader.content_length or 0)
             while wire := await self._line.piece():
                 await self._take(wire)
-            self.let_go()
+            self.release()
             await self._take_rest()
             return await self.exchange()
         except BaseException:
@@ -198,7 +198,7 @@ class Answer:
             truncated=reader.truncation or truncated,
         )
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Return the connection to the pool; close it if more bytes may arrive."""
         if self._line.is_free:
             self._connection.release()

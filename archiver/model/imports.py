@@ -416,7 +416,7 @@ class ImportSurvey:
     Attributes:
         name: of the file.
         format: detected format.
-        told_by: what the format was detected by.
+        detected_by: what the format was detected by.
         names: evidence: names of files in it, columns, fields, or the root element.
         encoding: of its text; empty if it is not text.
         is_whole: whether the whole file was read.
@@ -442,7 +442,7 @@ class ImportSurvey:
 
     name: str
     format: str
-    told_by: FormatEvidence
+    detected_by: FormatEvidence
     names: str
     encoding: str
     is_whole: bool

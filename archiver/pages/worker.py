@@ -42,8 +42,8 @@ from archiver.pages.worker_messages import (
     PREFIX,
     READY,
     Document,
+    PageResult,
     Result,
-    Seen,
     Task,
     choose,
     decode,
@@ -111,7 +111,7 @@ def _discover(document: Document, limit: int) -> Discovery:
     return _with_links(_look_through(document, limit), document, limit)
 
 
-def _look_and_read(document: Document, limit: int) -> Seen:
+def _look_and_read(document: Document, limit: int) -> PageResult:
     """Return the requisites and the article of a page, parsed once for both.
 
     The tree is consumed. Pages that need a browser, multi-page articles and other documents get no
@@ -120,15 +120,15 @@ def _look_and_read(document: Document, limit: int) -> Seen:
     page = decode(document)
     tree = parse(page.text)
     if tree is None:
-        return Seen(_discover(document, limit))
+        return PageResult(_discover(document, limit))
     looked = discover_parsed(tree, page.text, document.url, limit)
     looked = _with_xml(looked, page.text, document, limit)
     found = _with_links(replace(looked, charset=_charset(page.choice)), document, limit)
     has_parts = any(each.kind is RequisiteKind.PART for each in found.requisites)
     if found.needs_browser or found.wall or found.parked or has_parts:
-        return Seen(found)
+        return PageResult(found)
     article: Article = _articles().read_parsed(tree, page.text, document.url, looked.metadata)
-    return Seen(found, replace(article, metadata=_with_address(article.metadata, document)))
+    return PageResult(found, replace(article, metadata=_with_address(article.metadata, document)))
 
 
 def _with_links(found: Discovery, document: Document, limit: int) -> Discovery:

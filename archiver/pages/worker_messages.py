@@ -106,14 +106,14 @@ def read_request(body: bytes) -> tuple[Task, Document, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class PageResult:
     """Requisites of a page and its article, or None if it was not extracted."""
 
     found: Discovery
     article: Article | None = None
 
 
-Result = Article | Discovery | Seen | NewRendition | None
+Result = Article | Discovery | PageResult | NewRendition | None
 
 
 def pack_result(result: Result) -> bytes:
@@ -183,10 +183,10 @@ def read_article(head: dict[str, Any], html: bytes) -> Article:
     return Article(metadata, html.decode(), text, words=words, head=above)
 
 
-def read_seen(head: dict[str, Any], html: bytes) -> Seen:
+def read_seen(head: dict[str, Any], html: bytes) -> PageResult:
     """Parse the result of LOOK_AND_READ."""
     read = head.get("article")
-    return Seen(read_discovery(head), read_article(read, html) if read else None)
+    return PageResult(read_discovery(head), read_article(read, html) if read else None)
 
 
 def read_drawn(head: dict[str, Any], content: bytes) -> NewRendition | None:

@@ -20,7 +20,7 @@ from archiver.crawl.compaction import (
     Plan,
     RecordAction,
     Revisit,
-    Seen,
+    ScannedRecord,
     action_for,
     plan_moves,
     read_seen,
@@ -281,7 +281,9 @@ async def _is_revisited(conn: AsyncConnection, moving: _Moving) -> bool:
     return bool(digests - (await captures.originals(conn, [*digests])).keys())
 
 
-async def _known(conn: AsyncConnection, name: str, some: Sequence[Seen], moving: _Moving) -> Known:
+async def _known(
+    conn: AsyncConnection, name: str, some: Sequence[ScannedRecord], moving: _Moving
+) -> Known:
     ids = [*{each.id for each in some} | {each.beside for each in some}]
     keys = {each.hash_url for each in some if each.hash_url}
     keys |= {each.referer for each in some if each.referer}

@@ -207,9 +207,9 @@ class Documents:
             IndexUnavailable: the index failed.
         """
         async with self._db.read() as conn:
-            part = await search.in_pieces(conn)
+            part = await search.part_to_merge(conn)
         if part is None:
             return False
         async with self._db.write() as conn:
-            await search.put_together(conn, part)
+            await search.merge_part(conn, part)
         return True

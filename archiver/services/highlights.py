@@ -169,7 +169,7 @@ class Highlights:
         query = _query(q)
         found = await self._search.listing(replace(query, sort="newest", after=after, limit=limit))
         tree = parse_query(q)
-        items = [_narrowed(each.entry, tree) for each in found.items]
+        items = [_with_matching_highlights(each.entry, tree) for each in found.items]
         return HighlightList(tuple(items), found.after)
 
     async def all(self, q: str = "") -> AsyncIterator[HighlightedEntry]:
@@ -180,7 +180,7 @@ class Highlights:
                 found = await entries.by_ids(conn, some)
                 for each in some:
                     if each in found:
-                        yield _narrowed(found[each], tree)
+                        yield _with_matching_highlights(found[each], tree)
 
     async def markdown(self, q: str = "") -> AsyncGenerator[str, None]:
         """Yield all highlights as Markdown, by entry."""
@@ -202,24 +202,28 @@ class Highlights:
 def _query(q: str) -> ListingQuery:
     """Return the query for entries with highlights that match a search."""
     return ListingQuery(
-        q=write(conjunction([Is(Condition.IS, Mark.HIGHLIGHTED), _noted(parse_query(q))]))
+        q=write(
+            conjunction(
+                [Is(Condition.IS, Mark.HIGHLIGHTED), _in_notes_and_highlights(parse_query(q))]
+            )
+        )
     )
 
 
-def _noted(node: Node) -> Node:
+def _in_notes_and_highlights(node: Node) -> Node:
     """Restrict words of a query to notes and highlights."""
     if isinstance(node, Term):
         return node if node.column else replace(node, column=Column.NOTE)
     if isinstance(node, Not):
-        return negate(_noted(node.node))
+        return negate(_in_notes_and_highlights(node.node))
     if isinstance(node, All):
-        return conjunction([_noted(each) for each in node.nodes])
+        return conjunction([_in_notes_and_highlights(each) for each in node.nodes])
     if isinstance(node, AnyOf):
-        return disjunction([_noted(each) for each in node.nodes])
+        return disjunction([_in_notes_and_highlights(each) for each in node.nodes])
     return node
 
 
-def _narrowed(entry: Entry, tree: Node) -> HighlightedEntry:
+def _with_matching_highlights(entry: Entry, tree: Node) -> HighlightedEntry:
     """Return an entry with its matching highlights, or all if none matches."""
     marked = tuple(sorted(entry.annotation.highlights, key=lambda each: each.start))
     if not any(positive_terms(tree)):

@@ -35,7 +35,7 @@ _TOKEN = re.compile(r"[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, slots=True)
-class LookedAt:
+class PreviewedFile:
     """An uploaded file that the user has not imported or discarded yet."""
 
     token: str
@@ -43,21 +43,21 @@ class LookedAt:
     name: str
 
 
-class LookedAtFiles:
+class PreviewedFiles:
     """The previewed files of a data directory. They are on the machine that received them."""
 
     def __init__(self, data: Path) -> None:
         self._directory = data / TMP
 
-    async def keep(self, path: Path, name: str) -> LookedAt:
+    async def keep(self, path: Path, name: str) -> PreviewedFile:
         """Keep a complete upload that is already in ``data/tmp``."""
         kept = path.with_suffix(LOOKED_AT)
         name_file = kept.with_suffix(_NAME)
         await asyncio.to_thread(name_file.write_text, json.dumps(name), encoding="utf-8")
         await asyncio.to_thread(path.rename, kept)
-        return LookedAt(kept.stem, kept, name)
+        return PreviewedFile(kept.stem, kept, name)
 
-    async def find(self, token: str) -> LookedAt:
+    async def find(self, token: str) -> PreviewedFile:
         """Return a kept file.
 
         Raises:
@@ -72,18 +72,18 @@ class LookedAtFiles:
             raise NotFound(NOT_KEPT) from None
         if not await asyncio.to_thread(path.is_file):
             raise NotFound(NOT_KEPT)
-        return LookedAt(token, path, str(name))
+        return PreviewedFile(token, path, str(name))
 
     def old_uploads(self) -> list[Path]:
         """Return the complete uploads from more than a day ago. Blocking."""
         return [path for path in self._directory.glob(f"*{WHOLE}") if _is_stale(path)]
 
-    async def discard(self, kept: LookedAt) -> None:
+    async def discard(self, kept: PreviewedFile) -> None:
         """Delete a file that is not to be imported."""
         for path in (kept.path, kept.path.with_suffix(_NAME)):
             await asyncio.to_thread(path.unlink, missing_ok=True)
 
-    async def to_be_imported(self, kept: LookedAt) -> Path:
+    async def to_be_imported(self, kept: PreviewedFile) -> Path:
         """Rename a file for its import and return the new path.
 
         Raises:
@@ -227,8 +227,8 @@ class _Tally:
         return ImportSurvey(
             name=name,
             format=links.form,
-            told_by=links.told_by[0],
-            names=links.told_by[1],
+            detected_by=links.detected_by[0],
+            names=links.detected_by[1],
             encoding=links.encoding,
             is_whole=is_whole,
             read=self.read,

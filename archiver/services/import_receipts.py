@@ -115,15 +115,15 @@ async def write_pending(db: Database, directory: Path, *, with_missing: bool = F
         OSError, IndexUnavailable: one can't be written or read; it stays pending.
     """
     async with db.read() as conn:
-        owed = await import_receipts.owed(conn)
+        pending = await import_receipts.pending(conn)
         done = await import_receipts.written(conn) if with_missing else []
     there = {each.name for each in await asyncio.to_thread(_files, directory)} if done else set()
-    owed += [each for each in done if _name(each[1]["started_at"], each[0]) not in there]
-    for number, head in owed:
+    pending += [each for each in done if _name(each[1]["started_at"], each[0]) not in there]
+    for number, head in pending:
         await _write(db, directory, number, head)
         async with db.write() as conn:
             await import_receipts.settle(conn, number)
-    return len(owed)
+    return len(pending)
 
 
 async def write_pending_if_possible(db: Database, directory: Path) -> None:

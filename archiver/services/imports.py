@@ -26,7 +26,7 @@ from archiver.helpers import run_to_completion
 from archiver.logs import get_log
 from archiver.model.imports import NO_CHOICES, Choices, ImportStatus, ImportUndone
 from archiver.search.query_tree import Condition, Is, write
-from archiver.services.import_previews import LookedAtFiles
+from archiver.services.import_previews import PreviewedFiles
 from archiver.services.import_reading import (
     UNFORESEEN,
     ImportReader,
@@ -141,7 +141,7 @@ class Imports:
         self._db = db
         self._owner = store.lock.name
         self._data = store.directory.parent
-        self.looked_at = LookedAtFiles(self._data)
+        self.looked_at = PreviewedFiles(self._data)
         self._statuses = ImportStatuses(db, store)
         self._reader = ImportReader(
             db, archives, self._statuses, memory_bytes=memory_bytes, on_queued=on_queued
@@ -384,10 +384,10 @@ async def carry_over_imports(old: Database, new: Database) -> None:
     """
     async with old.read() as conn:
         unfinished = [each.id for each in await imports.unfinished(conn)]
-        whole = await import_receipts.known_whole(conn)
+        whole = await import_receipts.fully_known(conn)
         created_lists = await tags_and_lists.creators(conn)
     async with new.write() as conn:
-        await import_receipts.note_known_whole(conn, whole)
+        await import_receipts.mark_fully_known(conn, whole)
         await tags_and_lists.restore_creators(conn, created_lists)
     for number in unfinished:
         await _carry_over_receipt(old, new, number)
@@ -559,7 +559,7 @@ class ImportUndo:
         async with self._db.read() as conn:
             if await imports.has_created_any(conn, number):
                 return False
-            return await import_receipts.is_of_its_receipt(conn, number)
+            return await import_receipts.is_known_from_receipt(conn, number)
 
     async def _delete_entries(self, number: int, undone: ImportUndone) -> ImportUndone:
         async with self._db.write() as conn:

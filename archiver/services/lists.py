@@ -200,7 +200,7 @@ class EntryLists:
         async with self._db.read() as conn:
             known = tuple(await tags_and_lists.all_lists(conn))
             if known != self._twice_of:
-                twice = duplicate_counts(await tags_and_lists.in_several(conn))
+                twice = duplicate_counts(await tags_and_lists.entries_in_several_lists(conn))
                 self._twice, self._twice_of = frozenset(twice.items()), known
         for each in [each for each in known if each.query][:MAX_SEARCHES]:
             # A saved search of another version may not be parsable here.

@@ -79,6 +79,6 @@ class Machines:
         why = Failure(FailureKind.LOST, _WAS_LOST.format(name))
         async with self._db.write() as conn:
             noted = await segment_rows.of_machine(conn, name)
-            await segment_rows.lie_at(conn, noted & there, None)
+            await segment_rows.set_machine(conn, noted & there, None)
             gone = await record_locations.lose(conn, noted - there, why, datetime.now(UTC))
         return Forgotten(tuple(sorted(noted - there)), gone.snapshots, gone.entries)

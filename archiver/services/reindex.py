@@ -135,7 +135,7 @@ def _missing(indexed: Mapping[str, int], found: Survey) -> Iterator[tuple[str, s
             yield name, "It is missing."
 
 
-MAX_OWED = 100_000
+MAX_PENDING = 100_000
 _QUEUE_UNREADABLE = (
     "{reason} Waiting jobs of an earlier version cannot be copied on a database server. Finish "
     "them with that version first, or drop them with `archiver reindex --accept-missing`."
@@ -459,7 +459,7 @@ async def _build_index(
 async def _write_pending(old: Database, store: SegmentStore) -> None:
     """Write records of deletions and list arrangements that have none yet."""
     async with old.read() as conn:
-        owed = await tombstones.pending(conn, limit=MAX_OWED)
+        owed = await tombstones.pending(conn, limit=MAX_PENDING)
     if owed:
         made = [owed_record(json.loads(document)) for document in owed.values()]
         await asyncio.to_thread(append_alone, store, made)

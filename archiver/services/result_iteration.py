@@ -9,7 +9,7 @@ from archiver.db.entries import Filters, Place
 from archiver.db.full_text import word_index_of
 from archiver.db.query_sql import Split, split
 from archiver.db.schema import PART_SIZE
-from archiver.db.search import Question, Seen
+from archiver.db.search import FoundDocuments, Question
 from archiver.model.listing import Sort
 from archiver.search.query_tree import EVERYTHING, Node, Term, conjunction, conjuncts, disjunction
 
@@ -81,7 +81,7 @@ class Walk:
     @property
     def _sought(self) -> Split:
         """Condition for documents."""
-        return self._loose.parted if self._loose else self._parted
+        return self._loose.split_query if self._loose else self._parted
 
     async def page(self, beyond: Place | None, limit: int, *, goes_on: bool = True) -> Found:
         """Return results after a position; fewer, with a position to continue, if few rows match.
@@ -145,7 +145,7 @@ class Walk:
             return None
         tree, parts = self._question.tree, self._question.setting.parts
         self._loose = await prefix_search.loosen(self._conn, tree, parts)
-        self._is_read = search.reads(word_index_of(self._conn), self._sought)
+        self._is_read = search.must_read_documents(word_index_of(self._conn), self._sought)
         return await query_sql.parts_within_cost(self._conn, tree, parts)
 
     async def _look(self, beyond: Place | None, count: int, reach: int | None = None) -> Found:
@@ -179,8 +179,8 @@ class Walk:
         return Found(entries, passing.documents, moments, last)
 
     async def _known_matches(
-        self, loose: prefix_search.LoosenedQuery, passing: Seen, last: Place | None
-    ) -> tuple[Seen, Place | None]:
+        self, loose: prefix_search.LoosenedQuery, passing: FoundDocuments, last: Place | None
+    ) -> tuple[FoundDocuments, Place | None]:
         """Return the rows known to match the whole query, if that is cheap to decide."""
         documents = passing.documents
         has, untold = await prefix_search.having(self._conn, loose, documents)

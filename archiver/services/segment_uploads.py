@@ -175,8 +175,8 @@ class SegmentUploads:
         new = here & {*indexed} - noted
         if new or noted - here:
             async with self._db.write() as conn:
-                await segment_rows.lie_at(conn, new, machine)
-                await segment_rows.lie_at(conn, noted - here, None)
+                await segment_rows.set_machine(conn, new, machine)
+                await segment_rows.set_machine(conn, noted - here, None)
         self._are_some_noted = bool(here)
 
     def _measure(self, here: Sequence[SegmentFile]) -> None:

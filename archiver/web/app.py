@@ -23,7 +23,7 @@ from archiver.web.app_keys import (
 )
 from archiver.web.client_limits import Listeners, LoginThrottle, ServerLimits
 from archiver.web.metrics import Metrics
-from archiver.web.replay_requests import ShownBelow
+from archiver.web.replay_requests import FrameRequests
 from archiver.web.routes import ROUTES
 from archiver.web.signing import Permissions, Signer, load_secret
 from archiver.web.static_files import static_files
@@ -89,7 +89,7 @@ def _furnish(app: web.Application, runtime: App, secret: bytes) -> None:
     app[LOGIN_THROTTLE] = LoginThrottle()
     app[LISTENERS] = Listeners()
     app[METRICS] = Metrics()
-    app[SHOWN] = ShownBelow()
+    app[SHOWN] = FrameRequests()
     app[RELOAD] = asyncio.Event()
     app[STATIC] = static_files(helpers.STATIC)
 

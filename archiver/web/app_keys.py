@@ -17,7 +17,7 @@ from archiver.web.wording import Wording
 
 if TYPE_CHECKING:  # these modules use the keys
     from archiver.web.metrics import Metrics
-    from archiver.web.replay_requests import ShownBelow
+    from archiver.web.replay_requests import FrameRequests
     from archiver.web.static_files import StaticFiles
 
 RUNTIME = web.AppKey("runtime", App)
@@ -50,7 +50,7 @@ STATIC: web.AppKey["StaticFiles"] = web.AppKey("static")
 WORDINGS: web.AppKey[Mapping[str, Wording]] = web.AppKey("wordings", Mapping)
 """Translations by language tag."""
 
-SHOWN: web.AppKey["ShownBelow"] = web.AppKey("shown")
+SHOWN: web.AppKey["FrameRequests"] = web.AppKey("shown")
 """The URL shown in the frame below each banner."""
 
 SIGNED_IN = web.RequestKey("signed_in", bool)

@@ -48,7 +48,7 @@ async def replay(request: web.Request) -> web.StreamResponse:
     address = _address_of(request)
     there = replay_origin(request)
     if there and not is_there(request) and address.timestamp_prefix != ALL_CAPTURES:
-        return _led_there(request, there, address)
+        return _redirect_to_replay_origin(request, there, address)
     if address.timestamp_prefix == ALL_CAPTURES:
         request[ARCHIVED_URL] = address.url
         return await captures(request)
@@ -58,9 +58,9 @@ async def replay(request: web.Request) -> web.StreamResponse:
     except NotInArchive:
         return _absent(request, address)
     asked = _asked(request, address, capture)
-    elsewhere = _elsewhere(request, address, capture, asked)
-    if elsewhere is not None:
-        return web.Response(status=302, headers=_headers(request) | {"Location": elsewhere})
+    exact = _exact_address(request, address, capture, asked)
+    if exact is not None:
+        return web.Response(status=302, headers=_headers(request) | {"Location": exact})
     shown = Shown(capture.url, capture.timestamp)
     banner = _note_shown(request, address, shown)
     replayed = await service.open(capture, asked)
@@ -70,7 +70,9 @@ async def replay(request: web.Request) -> web.StreamResponse:
     return await _stream(request, replayed, is_followed=bool(banner))
 
 
-def _led_there(request: web.Request, there: str, address: ReplayAddress) -> web.Response:
+def _redirect_to_replay_origin(
+    request: web.Request, there: str, address: ReplayAddress
+) -> web.Response:
     """Redirect to the replay origin, with an access token if one is needed."""
     permissions = request.app[PERMISSIONS]
     write = plain_path
@@ -88,7 +90,7 @@ def _address_of(request: web.Request) -> ReplayAddress:
     return parse_replay_path(path)
 
 
-def _elsewhere(
+def _exact_address(
     request: web.Request, address: ReplayAddress, capture: Capture, asked: ReplayRequest
 ) -> str | None:
     """Return the address of the capture if the request did not use its exact URL and timestamp.

@@ -78,7 +78,7 @@ class Shown:
     has_form: bool = False
 
 
-class ShownBelow:
+class FrameRequests:
     """The last request below each banner."""
 
     def __init__(self) -> None:

@@ -20,7 +20,7 @@ from multidict import CIMultiDict, CIMultiDictProxy
 from archiver.errors import TooLarge, UnreadableFile
 from archiver.model.imports import Choices, ImportStatus, ImportSurvey
 from archiver.model.message import marked
-from archiver.services.import_previews import STALE_SECONDS, TMP, WHOLE, LookedAt
+from archiver.services.import_previews import STALE_SECONDS, TMP, WHOLE, PreviewedFile
 from archiver.services.import_previews import remove_stale as remove_stale_looks
 from archiver.services.page_uploads import Given, HandedIn
 from archiver.web.app_keys import FORM_FIELDS, LIMITS, RUNTIME
@@ -84,7 +84,7 @@ class _FormReader(MultipartReader):
         return super()._get_part_reader(CIMultiDictProxy(of_one))
 
 
-async def import_from_form(request: web.Request) -> ImportStatus | LookedAt:
+async def import_from_form(request: web.Request) -> ImportStatus | PreviewedFile:
     """Receive the file of the import form.
 
     With the field ``look``, a file of links is stored for a preview first.
@@ -210,7 +210,9 @@ def remove_stale(data: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-async def _look_or_start(request: web.Request, file: _File, whole: Path) -> ImportStatus | LookedAt:
+async def _look_or_start(
+    request: web.Request, file: _File, whole: Path
+) -> ImportStatus | PreviewedFile:
     imports = request.app[RUNTIME].imports
     if _LOOK in file.fields and await imports.holds_links(whole, file.name):
         return await imports.looked_at.keep(whole, file.name)

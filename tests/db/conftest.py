@@ -127,7 +127,9 @@ def new_snapshot(capture: Callable[..., Capture]) -> Callable[..., object]:
         **said: object,
     ) -> visit_results.NewSnapshot:
         page = capture(url, after)
-        await segment_rows.advance(conn, {SEGMENT: page.location.offset + page.location.length})
+        await segment_rows.set_indexed_with_ids(
+            conn, {SEGMENT: page.location.offset + page.location.length}
+        )
         rows = await captures.insert_all(conn, [page])
         return visit_results.NewSnapshot(
             **{

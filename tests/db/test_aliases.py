@@ -11,7 +11,7 @@ async def test_aliases_on_the_same_host_come_first(db, capture):
     own = ["http://a.example/short", "http://www.a.example/page", "https://a.example/page"]
     leading = [*elsewhere, own[0]]
     async with db.write() as conn:
-        await segment_rows.advance(conn, {capture(URL).location.segment: 1 << 30})
+        await segment_rows.set_indexed_with_ids(conn, {capture(URL).location.segment: 1 << 30})
         await captures.insert_all(conn, [capture(each, redirect_to=URL) for each in leading])
         await captures.insert_all(conn, [capture(each) for each in (URL, *own[1:])])
 

@@ -21,7 +21,7 @@ def index(db, capture):
     async def insert(*found):
         async with db.write() as conn:
             names = {each.location.segment for each in found}
-            await segment_rows.advance(conn, dict.fromkeys(names, 10**6))
+            await segment_rows.set_indexed_with_ids(conn, dict.fromkeys(names, 10**6))
             return await captures.insert_all(conn, found)
 
     return insert

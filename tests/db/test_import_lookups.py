@@ -8,7 +8,7 @@ async def test_the_record_ids_of_all_captures_are_read_in_batches(db, capture, m
     monkeypatch.setattr(captures, "BATCH", 2)
     kept = [capture(f"http://a.example/{n}") for n in range(3)]
     async with db.write() as conn:
-        await segment_rows.advance(conn, {kept[0].location.segment: 10**6})
+        await segment_rows.set_indexed_with_ids(conn, {kept[0].location.segment: 10**6})
         await captures.insert_all(conn, kept)
 
         assert await captures.note_record_ids(conn)

@@ -85,7 +85,7 @@ async def test_all_snapshots_are_iterated_in_batches(db, entry_id):
 async def test_a_snapshot_is_returned_as_inserted(db, entry_id, keep):
     article, said = Location("s.warc.gz", 7, 8), PageMetadata("T", "B", "S", "E", "L", "P")
     async with db.write() as conn:
-        await segment_rows.advance(conn, {article.segment: 100})
+        await segment_rows.set_indexed_with_ids(conn, {article.segment: 100})
         more = {"requisite_count": 5, "missing_count": 2, "final_url": "http://b.example/"}
         await keep(conn, entry_id, URL, 60, article=article, metadata=said, **more)
         (held, *_) = await snapshots.of_entry(conn, entry_id, limit=1)

@@ -23,8 +23,8 @@ FILE = (
 )
 
 
-def sent(url, *led_by):
-    hosts = led_by or (urlsplit(url).hostname,)
+def sent(url, *initiators):
+    hosts = initiators or (urlsplit(url).hostname,)
     return cookies_for(url, read_cookies(FILE)[0], NOW, hosts).value
 
 

@@ -32,7 +32,7 @@ class Archive:
 
     async def keep(self, *pairs, **more):
         async with self.db.write() as conn:
-            await segment_rows.advance(conn, {"a.warc.gz": 1 << 20})
+            await segment_rows.set_indexed_with_ids(conn, {"a.warc.gz": 1 << 20})
             made = [self._capture(url, at, **more) for url, at in pairs]
             await captures.insert_all(conn, made)
 

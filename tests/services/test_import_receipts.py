@@ -89,7 +89,7 @@ async def test_a_dry_run_says_what_an_import_does_and_keeps_nothing(archive):
     assert (await archive.search.overview()).entries == 0
     assert await archive.imports.recent() == []
     assert (survey.format, survey.encoding, survey.is_whole) == ("CSV", "utf-8", True)
-    assert (survey.told_by, survey.names) == ("columns", "url, title, folder, added, mood")
+    assert (survey.detected_by, survey.names) == ("columns", "url, title, folder, added, mood")
     status = await imported(archive)
     assert (survey.read, survey.new, survey.merged, survey.unusable) == (
         status.read,

@@ -189,7 +189,7 @@ REASONS = ("410", "http-status", "http-status 410")
 async def build(path: Path) -> None:
     database = await Database.open(path)
     async with database.write() as conn:
-        await segment_rows.advance(conn, {SEGMENT: 1})
+        await segment_rows.set_indexed_with_ids(conn, {SEGMENT: 1})
         for n, page in enumerate(PAGES):
             await index(conn, n, page)
     await database.close()

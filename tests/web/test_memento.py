@@ -55,7 +55,7 @@ def services(db):
 
 async def keep(db, *pairs):
     async with db.write() as conn:
-        await segment_rows.advance(conn, {"a.warc.gz": 1 << 20})
+        await segment_rows.set_indexed_with_ids(conn, {"a.warc.gz": 1 << 20})
         start = len(await captures.between(conn, "a.warc.gz", 0, 1 << 40))
         made = [capture(url, at, start + n) for n, (url, at) in enumerate(pairs)]
         await captures.insert_all(conn, made)

@@ -13,7 +13,7 @@ from archiver.model.entry_list import folder_names, folder_path
 from archiver.model.failure import Reason
 from archiver.model.imports import Choices, ColumnRole, ImportStatus, ImportSurvey
 from archiver.model.message import Message
-from archiver.services.import_previews import LookedAt
+from archiver.services.import_previews import PreviewedFile
 from archiver.services.import_reading import KNOWN_FORMATS, KnownFormat, suffixes, typed_choices
 from archiver.services.imports import UndoPlan
 from archiver.web.app_keys import FORM_FIELDS, RUNTIME
@@ -149,7 +149,7 @@ async def upload(request: web.Request) -> web.StreamResponse:
         taken = await import_from_form(request)
     except InputError as error:
         return await form_for_file(request, _status_of(error), problem=error.sentence)
-    if isinstance(taken, LookedAt):
+    if isinstance(taken, PreviewedFile):
         raise web.HTTPSeeOther(f"/import/look/{taken.token}")
     raise web.HTTPSeeOther(f"/import/{taken.id}")
 
@@ -288,7 +288,7 @@ async def confirm(request: web.Request) -> web.StreamResponse:
     raise web.HTTPSeeOther(f"/import/{started.id}")
 
 
-async def _kept(request: web.Request) -> LookedAt:
+async def _kept(request: web.Request) -> PreviewedFile:
     return await request.app[RUNTIME].imports.looked_at.find(request.match_info["token"])
 
 
