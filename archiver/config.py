@@ -228,6 +228,21 @@ def _check(number: float, *, least: float | None, most: float | None) -> None:
 Network = IPv4Network | IPv6Network
 
 
+_PATH_PREFIX = re.compile(r"(/[A-Za-z0-9._~-]+)+")
+
+
+def path_prefix() -> Kind:
+    """Return a kind for a path without a final slash, or an empty one."""
+
+    def read(value: str) -> str:
+        path = value.rstrip("/")
+        if path and not _PATH_PREFIX.fullmatch(path):
+            raise ValueError("should be a path such as /archive, of letters, digits, - . _ ~ and /")
+        return path
+
+    return Kind("PATH", read)
+
+
 TRACKERS = (
     *("utm_*", "fbclid", "gclid", "dclid", "gbraid", "wbraid", "msclkid", "yclid", "twclid"),
     *("ttclid", "igshid", "igsh", "mc_cid", "mc_eid", "mkt_tok", "_hsenc", "_hsmi", "vero_id"),
@@ -299,6 +314,12 @@ class Settings:
     )
     replay_origin: str | None = _setting(
         None, origin(), "Separate origin for archived pages, such as http://127.0.0.1:8081."
+    )
+    base_path: str = _setting(
+        "",
+        path_prefix(),
+        "Path under which a reverse proxy serves the archive, such as /archive. The proxy may "
+        "remove it from requests or pass it on.",
     )
     language: Literal["en", "de", "fr", "es", "zh-Hans"] = _setting(
         "en",

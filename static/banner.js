@@ -41,7 +41,7 @@ function leads(frame, address) {
 let own, led;
 document.addEventListener("load", async ({ target }) => {
   if (!target.matches?.("iframe.replay")) return;
-  const answer = await fetch(`/shown/${document.querySelector("[data-banner]").dataset.banner}`);
+  const answer = await fetch(`${document.documentElement.dataset.base}/shown/${document.querySelector("[data-banner]").dataset.banner}`);
   if (!answer.ok) return;
   const shown = await answer.json();
   if (leads(target, shown.frame)) return;

@@ -12,7 +12,7 @@ try { places = JSON.parse(localStorage.getItem("places")) ?? {}; } catch { place
 
 for (const key of Object.keys(section ? places : {}).reverse().slice(0, MOST)) {
   if (!/^[0-9a-f]{32}$/.test(key)) continue;
-  const answer = await fetch(`/api/v1/entries/${key}`);
+  const answer = await fetch(`${document.documentElement.dataset.base}/api/v1/entries/${key}`);
   if (!answer.ok) continue;
   const { entry } = await answer.json();
   if (entry.is_read) continue;

@@ -69,7 +69,7 @@ function tellLost(source) {
 }
 
 function follow(query, atEnd) {
-  const source = new EventSource(`/api/v1/events?${query}`);
+  const source = new EventSource(`${document.documentElement.dataset.base}/api/v1/events?${query}`);
   tellLost(source);
   source.addEventListener("job", (event) => { showJob(JSON.parse(event.data)); tellAll(); });
   source.addEventListener("import", (event) => showImport(JSON.parse(event.data)));

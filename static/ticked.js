@@ -49,7 +49,7 @@ form?.addEventListener("submit", async (event) => {
   const changed = boxes().filter((box) => box.checked);
   for (const box of changed) box.checked = false; // the next key is not meant for them, too
   try {
-    const answer = await fetch("/edit", { method: "POST", body });
+    const answer = await fetch(`${document.documentElement.dataset.base}/edit`, { method: "POST", body });
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     if (!answer.ok) throw new Error(answer.statusText);
     if (page.querySelector(".found")) show(page, changed);

@@ -275,7 +275,7 @@ def build_presentation(
         headers=(
             *security_headers(asked.viewer, is_sandboxed=not is_pdf),
             ("Content-Type", str(media_type)),
-            *_memento_headers(capture),
+            *_memento_headers(capture, asked.viewer.base),
             *_archived_headers(capture, head, asked),
             *_disposition(capture, head, is_shown=is_pdf or _is_displayed(media_type)),
             *(_coding_headers(head) if is_stored else ()),
@@ -358,12 +358,12 @@ def _is_displayed(media_type: MediaType) -> bool:
     return known or media_type.essence.startswith(_DISPLAYED_TYPES)
 
 
-def _memento_headers(capture: Capture) -> tuple[tuple[str, str], ...]:
+def _memento_headers(capture: Capture, base: str) -> tuple[tuple[str, str], ...]:
     """Return the headers that RFC 7089 §4.2 requires of a memento."""
     links = (
         original(capture.url),
-        timegate(TIMEGATE + capture.url),
-        timemap(TIMEMAP + capture.url),
+        timegate(base + TIMEGATE + capture.url),
+        timemap(base + TIMEMAP + capture.url),
     )
     return (
         ("Memento-Datetime", http_date(to_datetime(capture.timestamp))),

@@ -144,10 +144,12 @@ class Viewer:
         origin: ``http://host[:port]`` of the replay origin as requested, validated.
         has_token: whether the request has a valid access token, which only the archive's own pages
             know: the response may be framed, and loaded with CORS.
+        base: path under which a reverse proxy serves the application; empty for the root.
     """
 
     origin: str
     has_token: bool = False
+    base: str = ""
 
 
 def security_headers(viewer: Viewer, *, is_sandboxed: bool = True) -> tuple[tuple[str, str], ...]:
@@ -183,7 +185,7 @@ def content_security_policy(viewer: Viewer, *, is_sandboxed: bool = True) -> str
         viewer: properties of the client.
         is_sandboxed: whether the content gets an opaque origin.
     """
-    here = f"{viewer.origin}/web/"
+    here = f"{viewer.origin}{viewer.base}/web/"
     return "; ".join(
         (
             *(("sandbox",) if is_sandboxed else ()),

@@ -25,7 +25,7 @@ from archiver.replay.memento import (
     write_links,
 )
 from archiver.web.app_keys import RUNTIME
-from archiver.web.origin import public_origin
+from archiver.web.origin import base_path, public_origin
 from archiver.web.pages.errors import not_in_archive
 from archiver.web.responses import stream
 
@@ -97,7 +97,7 @@ def memento_uri(request: web.Request, capture: Capture) -> str:
 
 def whole_uri(request: web.Request, path: str) -> str:
     """Return an absolute URI, because TimeMaps may be read from a file."""
-    return public_origin(request) + path
+    return public_origin(request) + base_path(request) + path
 
 
 async def _text(

@@ -177,7 +177,9 @@ async def authenticate(request: web.Request, handler: Handler) -> web.StreamResp
     if admitted:
         return await handler(request)
     if _is_offered_by_another_site(request):
-        return render(request, "pages/step.html", StepView(request.raw_path))
+        return render(
+            request, "pages/step.html", StepView(origin.with_base(request, request.raw_path))
+        )
     address = _page_of_replay(request)
     if address is not None:
         return passage(request, address)
@@ -413,13 +415,29 @@ STATED = (("Content-Security-Policy", CONTENT_SECURITY_POLICY.format(there="")),
 async def add_headers(request: web.Request, response: web.StreamResponse) -> None:
     """Add headers to a response before it is sent."""
     there = origin.replay_origin(request)
-    policy = CONTENT_SECURITY_POLICY.format(there=f" {there}/web/" if there else "")
+    base = origin.base_path(request)
+    policy = CONTENT_SECURITY_POLICY.format(there=f" {there}{base}/web/" if there else "")
     response.headers.setdefault("Content-Security-Policy", policy)
+    if base:
+        _add_base(request, response, base)
     for name, value in _OWN_HEADERS:
         if name == "Server":
             response.headers[name] = value  # aiohttp has set its own version there before
         else:
             response.headers.setdefault(name, value)
+
+
+_COOKIE_PATH = re.compile(r"(?<=; )Path=/(?=;|$)")
+
+
+def _add_base(request: web.Request, response: web.StreamResponse, base: str) -> None:
+    """Add the base path to a redirect and to cookies."""
+    target = response.headers.get(hdrs.LOCATION, "")
+    if target.startswith("/") and not target.startswith("//"):
+        response.headers[hdrs.LOCATION] = origin.with_base(request, target)
+    cookies = response.headers.popall(hdrs.SET_COOKIE, [])
+    for each in cookies:
+        response.headers.add(hdrs.SET_COOKIE, _COOKIE_PATH.sub(f"Path={base}/", each))
 
 
 _PARTIAL = 206

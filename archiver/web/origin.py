@@ -31,6 +31,23 @@ def is_there(request: web.Request) -> bool:
     return here.hostname == asked.hostname and (here.port or default) == (asked.port or default)
 
 
+def base_path(request: web.Request) -> str:
+    """Return the path under which a reverse proxy serves the application; empty for the root."""
+    return request.app[RUNTIME].settings.base_path
+
+
+def with_base(request: web.Request, path: str) -> str:
+    """Return a root-relative path as the client sees it."""
+    base = base_path(request)
+    return path if not base or path.startswith(f"{base}/") else base + path
+
+
+def without_base(request: web.Request, path: str) -> str:
+    """Return a path as the application knows it."""
+    base = base_path(request)
+    return path.removeprefix(base) if path.startswith(f"{base}/") else path
+
+
 def public_origin(request: web.Request) -> str:
     """Return the origin as the client sees it, also behind a proxy that terminates TLS."""
     origin = request[ORIGIN]

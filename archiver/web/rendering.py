@@ -23,7 +23,7 @@ from archiver.model.message import Message
 from archiver.services.navigation import Activity
 from archiver.web import auth
 from archiver.web.app_keys import RUNTIME, SESSION, SIGNED_IN, WORDINGS
-from archiver.web.origin import SAFE_METHODS
+from archiver.web.origin import SAFE_METHODS, base_path, without_base
 from archiver.web.responses import vary
 from archiver.web.static_files import emblem_path, static_files
 from archiver.web.views import SideBar
@@ -148,7 +148,8 @@ def _page_before(request: web.Request) -> str:
         return "/"
     if before.netloc != request.host:
         return "/"
-    return auth.local_path(f"{before.path}?{before.query}" if before.query else before.path)
+    path = without_base(request, before.path)
+    return auth.local_path(f"{path}?{before.query}" if before.query else path)
 
 
 WORDS_A_MINUTE = 230
@@ -179,7 +180,7 @@ def render(
     """Render a template in the request's language, with the navigation if there is any."""
     wording = wording_of(request)
     text = (
-        environment(wording)
+        environment(wording, base_path(request))
         .get_template(template)
         .render(
             view=view,
@@ -241,7 +242,10 @@ def environment(wording: Wording, base: str = "") -> Environment:
     made.filters.update(date=date, iso=iso, epoch=epoch, minutes=minutes_to_read)
     made.filters.update(tag_list=tag_list, source_record=read_source_record)
     made.filters.update(
-        emblem=emblem_path, initial=initial, unturned=unturned, asks_for_list=asks_for_list
+        emblem=partial(emblem_path, base=base),
+        initial=initial,
+        unturned=unturned,
+        asks_for_list=asks_for_list,
     )
     made.globals.update(side_bar=_side_bar_in(made))
     return made

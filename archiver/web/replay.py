@@ -21,14 +21,13 @@ from archiver.replay.addresses import (
     Modifier,
     ReplayAddress,
     parse_replay_path,
-    plain_path,
 )
 from archiver.replay.conditional_requests import Conditions
 from archiver.replay.response import ReplayRequest
 from archiver.replay.response_headers import Viewer, security_headers
 from archiver.services.replay import Replayed
 from archiver.web.app_keys import ARCHIVED_URL, ORIGIN, PERMISSIONS, RUNTIME, SHOWN
-from archiver.web.origin import home_of_replay, is_there, replay_origin
+from archiver.web.origin import base_path, home_of_replay, is_there, replay_origin
 from archiver.web.pages.errors import not_in_archive
 from archiver.web.pages.snapshot import captures
 from archiver.web.replay_requests import Shown, held_permission, without_token
@@ -75,7 +74,7 @@ def _redirect_to_replay_origin(
 ) -> web.Response:
     """Redirect to the replay origin, with an access token if one is needed."""
     permissions = request.app[PERMISSIONS]
-    write = plain_path
+    write = permissions.plain
     if permissions.has_password or held_permission(request):
         write = partial(permissions.write, permissions.new(home_of_replay(request)))
     return web.Response(
@@ -104,7 +103,7 @@ def _exact_address(
         return None
     exact = ReplayAddress(capture.timestamp, address.modifier, capture.url)
     path = asked.paths.redirect(exact)
-    return None if path == request.raw_path else path
+    return None if path == base_path(request) + request.raw_path else path
 
 
 def _note_shown(request: web.Request, address: ReplayAddress, shown: Shown) -> str:
@@ -160,6 +159,7 @@ def _viewer(request: web.Request) -> Viewer:
     return Viewer(
         origin=request[ORIGIN],
         has_token=held_permission(request) is not None,
+        base=base_path(request),
     )
 
 

@@ -14,10 +14,15 @@ with the connection and with each response. At the maximum number of connections
 
 import asyncio
 import time
+from collections.abc import Callable
+from functools import partial
 from http import HTTPStatus
 from ipaddress import ip_address
+from typing import Any
 
 from aiohttp import web
+from aiohttp.http import RawRequestMessage
+from yarl import URL
 
 from archiver.logs import get_log
 from archiver.web.client_limits import ServerLimits
@@ -65,23 +70,30 @@ _LOG_SECONDS = 60.0
 class BoundedRunner(web.AppRunner):
     """Runner of an application behind a ``BoundedServer``."""
 
-    __slots__ = ("_limits",)
+    __slots__ = ("_base_path", "_limits")
 
-    def __init__(self, app: web.Application, limits: ServerLimits) -> None:
+    def __init__(self, app: web.Application, limits: ServerLimits, *, base_path: str = "") -> None:
         super().__init__(app, shutdown_timeout=limits.drain_seconds)
         self._limits = limits
+        self._base_path = base_path
 
     async def _make_server(self) -> web.Server:
-        return BoundedServer(await super()._make_server(), self._limits)
+        return BoundedServer(await super()._make_server(), self._limits, self._base_path)
 
 
 class BoundedServer(web.Server):
-    """aiohttp server with limits on connections."""
+    """aiohttp server with limits on connections.
 
-    def __init__(self, inner: web.Server, limits: ServerLimits) -> None:
+    Args:
+        inner: the application's server.
+        limits: limits on connections.
+        base_path: removed from the start of request paths, if a proxy passes it on.
+    """
+
+    def __init__(self, inner: web.Server, limits: ServerLimits, base_path: str = "") -> None:
         super().__init__(
             self._answer,
-            request_factory=inner.request_factory,
+            request_factory=partial(_request_without_base, inner.request_factory, base_path),
             handler_cancellation=inner.handler_cancellation,
             access_log=None,
             keepalive_timeout=limits.head_seconds,
@@ -155,6 +167,17 @@ class BoundedServer(web.Server):
     def _forget(self, handler: web.RequestHandler) -> None:
         self._waiting.pop(handler, None)
         self._answering.pop(handler, None)
+
+
+def _request_without_base(
+    make: Callable[..., web.BaseRequest], base_path: str, message: RawRequestMessage, *rest: Any
+) -> web.BaseRequest:
+    """Make a request, without the base path at the start of its target."""
+    target = message.path
+    if base_path and target.startswith((f"{base_path}/", f"{base_path}?")):
+        path = "/" + target[len(base_path) :].lstrip("/")
+        message = message._replace(path=path, url=URL(path, encoded=True))
+    return make(message, *rest)
 
 
 def _is_this_machine(address: str) -> bool:

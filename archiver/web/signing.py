@@ -152,13 +152,20 @@ class Permissions:
     Args:
         signer: the archive's signer.
         has_password: whether a password is set.
+        base: path under which a reverse proxy serves the application; empty for the root.
         clock: returns seconds since 1970.
     """
 
     def __init__(
-        self, signer: Signer, *, has_password: bool, clock: Callable[[], float] = time.time
+        self,
+        signer: Signer,
+        *,
+        has_password: bool,
+        base: str = "",
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self._signer = signer
+        self._base = base
         self.has_password = has_password
         self.clock = clock
 
@@ -171,8 +178,12 @@ class Permissions:
         """Return the path of a memento with an access token."""
         home = urlsafe_b64encode(permission.home.encode()).decode().rstrip("=")
         signature = self._signer.sign(_PURPOSE, _text(permission, address))
-        prefix = f"/web/~{permission.ends:x}.{home}.{permission.banner}.{signature}"
+        prefix = f"{self._base}/web/~{permission.ends:x}.{home}.{permission.banner}.{signature}"
         return replay_path(address.timestamp_prefix, address.modifier, address.url, prefix=prefix)
+
+    def plain(self, address: ReplayAddress) -> str:
+        """Return the path of a memento without an access token."""
+        return self._base + plain_path(address)
 
     def given(self, token: str, address: ReplayAddress) -> Permission | None:
         """Return the permission in a token issued for an address, even if it is expired."""
@@ -207,15 +218,15 @@ class Permissions:
         """
         given = (self.has_password and held) or self.new()
         signed = partial(self.write, replace(given, banner=""))
-        plain = plain_path
+        plain: PathWriter = self.plain
         if held is not None:
             plain = partial(self.write, replace(given, banner=held.banner))
         if not self.has_password:
-            return PathWriters(shared=signed, frame=signed, link=plain, redirect=plain)
+            return PathWriters(self.plain, signed, signed, plain, plain)
         if held is not None and held.banner:
             plain_link: PathWriter = partial(self.write, Permission(_NEVER, banner=held.banner))
         else:
-            plain_link = plain_path
+            plain_link = self.plain
         link = partial(_at, held.home if held else "", plain_link)
         return PathWriters(signed, signed, signed, link, plain)
 

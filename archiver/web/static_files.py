@@ -20,6 +20,7 @@ from archiver.model.language import ENGLISH
 from archiver.model.message import Message
 from archiver.model.rendering import PreviewImages
 from archiver.web.app_keys import STATIC, WORDINGS
+from archiver.web.origin import base_path
 from archiver.web.responses import SMALLEST, asked_coding, is_packable, vary
 
 _TYPES = {
@@ -137,14 +138,16 @@ EMBLEM_PATH = "/emblem/"
 """Path prefix of favicons and preview images; their digest follows."""
 
 
-def emblem_path(digest: str) -> str:
+def emblem_path(digest: str, *, base: str = "") -> str:
     """Return the path of a favicon or preview image; empty for an empty digest."""
-    return EMBLEM_PATH + digest if digest else ""
+    return base + EMBLEM_PATH + digest if digest else ""
 
 
-def addressed(emblems: PreviewImages) -> PreviewImages:
-    """Replace digests by absolute URLs, for API clients."""
-    return PreviewImages(emblem_path(emblems.icon), emblem_path(emblems.cover))
+def addressed(emblems: PreviewImages, base: str) -> PreviewImages:
+    """Replace digests by root-relative paths, for API clients."""
+    return PreviewImages(
+        emblem_path(emblems.icon, base=base), emblem_path(emblems.cover, base=base)
+    )
 
 
 async def static(request: web.Request) -> web.StreamResponse:
@@ -179,25 +182,25 @@ async def manifest(request: web.Request) -> web.StreamResponse:
     """
     worded = request.app[WORDINGS]
     wording = worded.get(request.query.get("language", "")) or worded[ENGLISH.tag]
-    url = request.app[STATIC].url
+    url, base = request.app[STATIC].url, base_path(request)
     return web.json_response(
         {
             "name": "archiver",
             "description": wording.worded(_DESCRIPTION),
             "lang": wording.language.tag,
             "dir": wording.language.direction,
-            "id": "/",
-            "start_url": "/",
-            "scope": "/",
+            "id": f"{base}/",
+            "start_url": f"{base}/",
+            "scope": f"{base}/",
             "display": "standalone",
             "background_color": "#fbfaf7",
             "theme_color": "#23634f",
             "icons": [
-                {"src": url(name), "type": kind, "sizes": sizes, "purpose": purpose}
+                {"src": base + url(name), "type": kind, "sizes": sizes, "purpose": purpose}
                 for name, kind, sizes, purpose in _ICONS
             ],
             "share_target": {
-                "action": "/save",
+                "action": f"{base}/save",
                 "method": "GET",
                 "params": {"title": "title", "text": "text", "url": "url"},
             },

@@ -25,6 +25,7 @@ from archiver.web.api.json_http import (
     read_json,
 )
 from archiver.web.app_keys import RUNTIME
+from archiver.web.origin import base_path
 from archiver.web.static_files import addressed
 from archiver.web.uploads import handed_in_from_api
 
@@ -41,7 +42,8 @@ async def list_entries(request: web.Request) -> web.StreamResponse:
     """List or search entries."""
     query = replace(listing_query(request), limit=number(request, "limit", 50))
     found = await request.app[RUNTIME].search.listing(query)
-    items = tuple(replace(each, emblems=addressed(each.emblems)) for each in found.items)
+    base = base_path(request)
+    items = tuple(replace(each, emblems=addressed(each.emblems, base)) for each in found.items)
     return answer(replace(found, items=items))
 
 
@@ -52,7 +54,9 @@ async def summary(request: web.Request) -> web.StreamResponse:
 
 async def show_entry(request: web.Request) -> web.StreamResponse:
     """Show an entry and its snapshots."""
-    return entry_answer(await request.app[RUNTIME].entries.get(request.match_info["hash_url"]))
+    return entry_answer(
+        request, await request.app[RUNTIME].entries.get(request.match_info["hash_url"])
+    )
 
 
 async def edit(request: web.Request) -> web.StreamResponse:
@@ -60,7 +64,7 @@ async def edit(request: web.Request) -> web.StreamResponse:
     wanted = await read_json(request, EditRequest)
     runtime, key = request.app[RUNTIME], request.match_info["hash_url"]
     await runtime.editing.change([key], wanted.change())
-    return entry_answer(await runtime.entries.get(key))
+    return entry_answer(request, await runtime.entries.get(key))
 
 
 async def snapshot(request: web.Request) -> web.StreamResponse:
@@ -127,7 +131,7 @@ async def remove_highlight(request: web.Request) -> web.StreamResponse:
     """Remove a highlight and return the entry."""
     runtime, place = request.app[RUNTIME], request.match_info
     await runtime.highlights.remove(place["hash_url"], place["id"])
-    return entry_answer(await runtime.entries.get(place["hash_url"]))
+    return entry_answer(request, await runtime.entries.get(place["hash_url"]))
 
 
 async def list_highlights(request: web.Request) -> web.StreamResponse:

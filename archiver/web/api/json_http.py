@@ -21,6 +21,7 @@ from archiver.services.entries import EntryDetail
 from archiver.services.import_reading import typed_choices
 from archiver.services.lists import Where
 from archiver.web.app_keys import LIMITS
+from archiver.web.origin import base_path
 from archiver.web.static_files import addressed
 
 _ADAPTERS: dict[Any, TypeAdapter[Any]] = {}
@@ -48,9 +49,9 @@ def answer(value: object, *, shape: Any = None, status: int = 200) -> web.Respon
     )
 
 
-def entry_answer(detail: EntryDetail) -> web.Response:
+def entry_answer(request: web.Request, detail: EntryDetail) -> web.Response:
     """Return an entry and its snapshots as JSON."""
-    return answer(replace(detail, emblems=addressed(detail.emblems)))
+    return answer(replace(detail, emblems=addressed(detail.emblems, base_path(request))))
 
 
 def to_json(value: object, shape: Any = None) -> bytes:

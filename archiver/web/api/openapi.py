@@ -49,6 +49,7 @@ from archiver.web.api.json_http import (
     RescueRequest,
     SaveRequest,
 )
+from archiver.web.origin import base_path
 from archiver.web.uploads import PAGE_TYPES
 
 Json = dict[str, Any]
@@ -531,9 +532,10 @@ def _described(attributes: str) -> Iterator[tuple[str, str]]:
 _Mode = Literal["serialization", "validation"]
 
 
-async def document(_request: web.Request) -> web.StreamResponse:
+async def document(request: web.Request) -> web.StreamResponse:
     """Serve the OpenAPI document."""
-    return web.json_response(describe())
+    base = base_path(request)
+    return web.json_response(describe() | ({"servers": [{"url": base}]} if base else {}))
 
 
 @cache

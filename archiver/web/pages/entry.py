@@ -11,7 +11,7 @@ from archiver.model.message import Message
 from archiver.model.page import EXTRACTOR_VERSION, UNREAD, supersedes
 from archiver.model.rendering import Rendering
 from archiver.pages.shown_article import ArticleTree
-from archiver.replay.addresses import Modifier, PathWriter, ReplayAddress, plain_path
+from archiver.replay.addresses import Modifier, PathWriter, ReplayAddress
 from archiver.services.entries import SnapshotDetail
 from archiver.services.reader_view import Reading
 from archiver.services.search import Beside, Neighbour
@@ -117,7 +117,7 @@ def _view(
         view,
         article=_article(request, reading.article, shown, write) if reading.article else "",
         payload_url=write(payload),
-        payload_link=plain_path(payload),
+        payload_link=permissions.plain(payload),
         kind=kind,
         minutes=minutes_to_read(reading.word_count),
         is_outdated=supersedes(EXTRACTOR_VERSION, shown.snapshot.extractor)

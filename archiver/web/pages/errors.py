@@ -7,9 +7,9 @@ from aiohttp import web
 from archiver.errors import InvalidUrl
 from archiver.http.urls import parse_url
 from archiver.model.message import Message
-from archiver.replay.addresses import Modifier, ReplayAddress, plain_path
+from archiver.replay.addresses import Modifier, ReplayAddress
 from archiver.web.app_keys import PERMISSIONS, SHOWN
-from archiver.web.origin import is_there
+from archiver.web.origin import is_there, with_base
 from archiver.web.rendering import render
 from archiver.web.replay_requests import Shown, token_of
 from archiver.web.signing import Permission
@@ -68,12 +68,15 @@ def passage(request: web.Request, address: ReplayAddress) -> web.Response:
     if banner:
         request.app[SHOWN].note(banner, Shown(address.url, wanted=address))
     modifier = Modifier.NONE if address.modifier is Modifier.FRAME else address.modifier
-    path = plain_path(ReplayAddress(address.timestamp_prefix, modifier, address.url))
+    path = request.app[PERMISSIONS].plain(
+        ReplayAddress(address.timestamp_prefix, modifier, address.url)
+    )
     if is_there(request):
         home = permission.home if permission else ""
         onward = by_itself = home and home + path
     else:
-        onward, by_itself = path, "/login?" + urlencode({"next": path})
+        login = with_base(request, "/login?" + urlencode({"next": path}))
+        onward, by_itself = path, login
     response = render(
         request,
         "pages/passage.html",

@@ -21,7 +21,7 @@ from archiver.services.list_exports import FeedForm
 from archiver.services.search import Listing
 from archiver.web.api.json_http import LISTED, list_query, listing_query
 from archiver.web.app_keys import RUNTIME
-from archiver.web.origin import public_origin
+from archiver.web.origin import base_path, public_origin
 from archiver.web.pages.editing import notice_of
 from archiver.web.rendering import render_beside, render_page, side_bar
 from archiver.web.views import EditNotice, ListingView, Refusal, SearchHelpView, SideBar
@@ -193,7 +193,7 @@ async def feed(request: web.Request) -> web.StreamResponse:
     body = await request.app[RUNTIME].feeds.write(
         listing_query(request),
         form,
-        origin=public_origin(request),
+        origin=public_origin(request) + base_path(request),
         path=f"{request.path}?{asked}" if asked else request.path,
         home=f"/snapshots?{asked}" if asked else "/snapshots",
     )

@@ -14,7 +14,7 @@ from archiver.pages.shown_article import ArticleTree
 from archiver.replay.addresses import Modifier, ReplayAddress
 from archiver.services.entries import SnapshotDetail
 from archiver.web.app_keys import ARCHIVED_URL, PERMISSIONS, RUNTIME, SHOWN
-from archiver.web.origin import home_of_replay, replay_origin
+from archiver.web.origin import home_of_replay, replay_origin, with_base
 from archiver.web.pages.errors import not_in_archive
 from archiver.web.rendering import render, render_beside
 from archiver.web.views import (
@@ -108,7 +108,8 @@ async def shown(request: web.Request) -> web.StreamResponse:
     if at is not None:
         with suppress(NotFound, InvalidUrl):
             entry = (await request.app[RUNTIME].entries.get(found.url)).entry
-            title, page = entry.title or found.url, f"/{entry.hash_url}/?at={at}"
+            title = entry.title or found.url
+            page = with_base(request, f"/{entry.hash_url}/?at={at}")
     names = {"url": found.url, "title": title, "read": page, "has_form": found.has_form}
     return web.json_response(names | {"at": write_iso(to_datetime(at)) if at else None})
 
