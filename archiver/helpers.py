@@ -253,6 +253,26 @@ def child_environment(given: Mapping[str, str] = os.environ, **more: str) -> dic
     return kept | {"PYTHONPATH": os.pathsep.join(paths)} | more
 
 
+async def start_child(
+    module: str, *arguments: str, limit: int = _PIECE, **variables: str
+) -> asyncio.subprocess.Process:
+    """Start a child that reads its standard input and writes its standard output.
+
+    Args:
+        module: which the child runs.
+        *arguments: of the module.
+        limit: bytes of output to buffer.
+        **variables: added to its environment.
+    """
+    return await asyncio.create_subprocess_exec(
+        *child_command(module, *arguments),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        limit=limit,
+        env=child_environment() | variables,
+    )
+
+
 async def end_child(process: asyncio.subprocess.Process) -> None:
     """Kill a child and wait for its exit; unread output is discarded.
 

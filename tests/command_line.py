@@ -1,10 +1,11 @@
 """Commands of the program, run in the process of the test."""
 
+import asyncio
 import sys
 from dataclasses import dataclass
 from io import BytesIO, TextIOWrapper
 from tempfile import TemporaryFile
-from typing import TextIO
+from typing import Any, TextIO
 
 import pytest
 
@@ -23,7 +24,7 @@ class Finished:
 def run_command(
     *arguments: str,
     variables: dict[str, str] | None = None,
-    given: str = "",
+    given: str | bytes = "",
     stdin: TextIO | None = None,
 ) -> Finished:
     """Run a command.
@@ -31,12 +32,12 @@ def run_command(
     Args:
         arguments: of the command line.
         variables: added to the environment.
-        given: text on standard input.
-        stdin: standard input, instead of that text.
+        given: content of standard input.
+        stdin: standard input, instead of that content.
     """
     output, errors = (TextIOWrapper(BytesIO(), "utf-8", "backslashreplace") for _ in range(2))
     with TemporaryFile("w+", encoding="utf-8") as file, pytest.MonkeyPatch.context() as patch:
-        file.write(given)
+        file.buffer.write(given.encode() if isinstance(given, str) else given)
         file.seek(0)
         for name, value in (variables or {}).items():
             patch.setenv(name, value)
@@ -45,6 +46,11 @@ def run_command(
         patch.setattr(sys, "stderr", errors)
         status = run(arguments)
     return Finished(status, _text(output), _text(errors))
+
+
+async def run_in_thread(*arguments: str, **more: Any) -> Finished:
+    """Run a command while the test's event loop goes on; arguments as above."""
+    return await asyncio.to_thread(run_command, *arguments, **more)
 
 
 def _text(stream: TextIOWrapper) -> str:

@@ -13,16 +13,13 @@ from aiohttp import web
 from hypothesis import settings
 
 from tests.answering import answering
+from tests.children_in_threads import choose_children
 from tests.chromium import chromium_path
-from tests.compiled_once import compile_once
-from tests.copied import copied_for, copy_children
 from tests.crawler import Crawl, crawler
 from tests.prepared import Prepared
 
 settings.register_profile("untimed", deadline=None, max_examples=30)
 settings.load_profile("untimed")
-compile_once()
-copy_children()
 
 
 def pytest_xdist_auto_num_workers() -> int:
@@ -40,39 +37,6 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault("NODE_COMPILE_CACHE", str(config.cache.mkdir("node")))
 
 
-TESTS = Path(__file__).parent
-LONG = (
-    "durability/test_changes_killed.py",
-    "durability/test_power_cut.py",
-    "test_sigkill.py",
-    "test_trusted_replay.py",
-    "test_trusted_replay_of_saved_pages.py",
-    "crawl/test_hostile_pages.py",
-    "cluster/test_bad_input.py",
-    "cluster/test_both_engines.py",
-    "cluster/test_cut_off.py",
-    "cluster/test_failover.py",
-    "cluster/test_hosts_held.py",
-    "cluster/test_server_that_goes_away.py",
-)
-"""Files with tests that take half a minute: one of these that begins last is waited for alone."""
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Let each process begin with some of the tests that take longest, where there are several."""
-    processes = getattr(config, "workerinput", {}).get("workercount", 1)
-    first = [each for each in items if each.path.relative_to(TESTS).as_posix() in LONG]
-    if processes > 1 and first:
-        others = [each for each in items if each.path.relative_to(TESTS).as_posix() not in LONG]
-        share = len(others) / processes
-        items[:] = [
-            each
-            for n in range(processes)
-            for each in (*first[n::processes], *others[round(n * share) : round((n + 1) * share)])
-        ]
-
-
 def pytest_collection_finish() -> None:
     """What was collected lasts: it is not to be looked through for garbage again and again."""
     gc.collect()
@@ -80,8 +44,8 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Say whether children are copies."""
-    copied_for(item)
+    """Let the test have threads in place of child processes, unless it is marked."""
+    choose_children(item)
 
 
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]

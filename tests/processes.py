@@ -10,7 +10,7 @@ from pathlib import Path
 
 from warcio.archiveiterator import ArchiveIterator
 
-from tests.copied import program
+from tests.command_line import run_in_thread
 from tests.segments import as_files
 
 
@@ -20,25 +20,19 @@ class Archive:
     def __init__(self, directory: Path) -> None:
         self.data = directory / "data"
         self._log = directory / "log"
-
-    async def start(self, *arguments: str, **variables: str) -> asyncio.subprocess.Process:
-        """A process that can be sent signals."""
-        real = [sys.executable, "-m", "archiver", *arguments]
-        return await self._start(real, variables)
-
-    async def _start(
-        self, command: list[str], variables: dict[str, str]
-    ) -> asyncio.subprocess.Process:
-        environment = {
+        self._variables = {
             "ARCHIVER_DATA": str(self.data),
             "ARCHIVER_ALLOW_NETWORKS": "127.0.0.0/8",
             "ARCHIVER_HOST_DELAY": "0",
             "ARCHIVER_HOST_CONCURRENCY": "8",
         }
+
+    async def start(self, *arguments: str, **variables: str) -> asyncio.subprocess.Process:
+        """A process that can be sent signals."""
         with self._log.open("ab") as log:
             return await asyncio.create_subprocess_exec(
-                *command,
-                env={**os.environ, **environment, **variables},
+                *(sys.executable, "-m", "archiver", *arguments),
+                env={**os.environ, **self._variables, **variables},
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=log,
@@ -55,11 +49,10 @@ class Archive:
         return process, found[0].rstrip("/")
 
     async def run(self, *arguments: str) -> str:
-        """What a command printed; it must have succeeded."""
-        process = await self._start(program(*arguments), {})
-        said, _ = await process.communicate()
-        assert process.returncode == 0, said.decode() + self._log.read_text()
-        return said.decode()
+        """Run a command in this process; return its output."""
+        done = await run_in_thread(*arguments, variables=self._variables)
+        assert done.returncode == 0, done
+        return done.stdout
 
     async def queue(self, urls: list[str]) -> None:
         links = self.data.with_name("links.txt")

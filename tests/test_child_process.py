@@ -17,6 +17,8 @@ from archiver.pages.worker_messages import Document
 from archiver.pages.worker_pool import WorkerPool
 from archiver.services.background_tasks import helpers
 
+pytestmark = pytest.mark.real_children
+
 HOSTILE = "structlog json click aiohttp sqlalchemy lxml re2 uvloop typing_extensions archiver"
 ENTRY_POINTS = {
     "script": [str(Path(sys.executable).with_name("archiver"))],

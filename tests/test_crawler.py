@@ -7,6 +7,8 @@ from archiver.app import READER_NICENESS, open_app
 from archiver.config import Settings
 from archiver.pages.worker_messages import Document
 
+pytestmark = pytest.mark.real_children
+
 PAGE = Document(b"<p>Hello</p>", "text/html", "", "http://example.com/")
 
 

@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Coroutine
 
 import click
@@ -51,8 +52,9 @@ async def _stoppable(work: Coroutine[None, None, int], stopped: str) -> int:
             signal.signal(each, signal.SIG_DFL)
         task.cancel()
 
-    for number in _SIGNALS:
-        loop.add_signal_handler(number, stop, number)
+    if threading.current_thread() is threading.main_thread():  # others get no signals
+        for number in _SIGNALS:
+            loop.add_signal_handler(number, stop, number)
     try:
         return await task
     except asyncio.CancelledError:

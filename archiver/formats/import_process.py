@@ -14,7 +14,7 @@ from io import BytesIO
 from typing import Any, BinaryIO
 
 from archiver.errors import UnreadableFile
-from archiver.helpers import child_command, child_environment, end_child, scratch_directory
+from archiver.helpers import end_child, scratch_directory, start_child
 from archiver.logs import get_log
 from archiver.model.capture import HashUrl
 from archiver.model.entry_list import EntryList, ListsInFile
@@ -220,12 +220,8 @@ async def open_links(
     arguments = str(memory_bytes), str(BATCH), str(skip), choices.write(), name, url
     # The child may be killed with copies of the file open, so its parent deletes them.
     async with scratch_directory() as scratch:
-        process = await asyncio.create_subprocess_exec(
-            *child_command("archiver.formats.import_worker", *arguments),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            limit=READ_AHEAD,
-            env=child_environment(TMPDIR=scratch),
+        process = await start_child(
+            "archiver.formats.import_worker", *arguments, limit=READ_AHEAD, TMPDIR=scratch
         )
         feeding = asyncio.create_task(_feed(source, process), name="feed-links")
         try:

@@ -13,6 +13,7 @@ import shutil
 import signal
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from itertools import islice
 from tempfile import NamedTemporaryFile
@@ -42,37 +43,54 @@ _PIECE = 1 << 20
 
 
 def main() -> None:
-    """Read the whole file, or until the reader of the output is gone."""
+    """Limit this process and read the whole file, or until the reader of the output is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    memory, batch_size, skip = map(int, sys.argv[1:4])
-    choices, name, url = Choices.read(sys.argv[4]), sys.argv[5], sys.argv[6]
+    memory = int(sys.argv[1])
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CPU, (MAX_CPU_SECONDS, MAX_CPU_SECONDS))
     gc.set_threshold(*COLLECT)
     try:
-        file = GivenFile(
-            sys.stdin.buffer, name, spool=_spool_to_file, columns_as=choices.columns, url=url
-        )
-        importer = importer_of(file)
-        if importer.says_all_tags:
-            choices = choices.with_tags_stated()
-        bookmarks = read_all(file, importer)
-        for _ in islice(bookmarks, skip):
-            pass
-        reader = _Reader(file, bookmarks, choices, name, batch_size=batch_size, row=skip)
-        batch = _first_batch(reader, name)
-    except UnreadableFile as error:
-        values = {name: str(value) for name, value in error.sentence.values.items()}
-        _send(pack({"refused": error.sentence.text, "values": values}))
-        return
-    head = {"form": importer.name, "encoding": file.encoding, "detected_by": file.detected_by}
-    columns = file_columns(file) if importer is ANY_TABLE else {}
-    _send(pack({**head, "columns": [*columns.items()]}))
-    while batch:
-        _send(write_batch(batch))
-        batch = reader.next_batch()
-    _send(write_batch(Batch()))
+        serve(sys.stdin.buffer, sys.stdout.buffer, *sys.argv[2:])
+    except BrokenPipeError:
+        sys.exit(0)  # the parent was killed; temporary files are deleted
+
+
+def serve(
+    source: BinaryIO, sink: BinaryIO, batch_size: str, skip: str, chosen: str, name: str, url: str
+) -> None:
+    """Read a file from ``source`` and write messages to ``sink``; arguments as above."""
+    choices = Choices.read(chosen)
+    with ExitStack() as spooled:
+        try:
+            file = GivenFile(
+                source,
+                name,
+                spool=lambda stream: spooled.enter_context(_spool_to_file(stream)),
+                columns_as=choices.columns,
+                url=url,
+            )
+            importer = importer_of(file)
+            if importer.says_all_tags:
+                choices = choices.with_tags_stated()
+            bookmarks = read_all(file, importer)
+            for _ in islice(bookmarks, int(skip)):
+                pass
+            reader = _Reader(
+                file, bookmarks, choices, name, batch_size=int(batch_size), row=int(skip)
+            )
+            batch = _first_batch(reader, name)
+        except UnreadableFile as error:
+            values = {name: str(value) for name, value in error.sentence.values.items()}
+            _send(sink, pack({"refused": error.sentence.text, "values": values}))
+            return
+        head = {"form": importer.name, "encoding": file.encoding, "detected_by": file.detected_by}
+        columns = file_columns(file) if importer is ANY_TABLE else {}
+        _send(sink, pack({**head, "columns": [*columns.items()]}))
+        while batch:
+            _send(sink, write_batch(batch))
+            batch = reader.next_batch()
+        _send(sink, write_batch(Batch()))
 
 
 class _Reader:
@@ -182,18 +200,15 @@ def _spool_to_file(stream: BinaryIO) -> BinaryIO:
 
     The file has a name, because SQLite opens files by name. The parent deletes it.
     """
-    spooled = NamedTemporaryFile()  # noqa: SIM115 - open until this process ends
+    spooled = NamedTemporaryFile()  # noqa: SIM115 - the caller closes it
     shutil.copyfileobj(stream, spooled, _PIECE)
     spooled.seek(0)
     return cast("BinaryIO", spooled)
 
 
-def _send(message: bytes) -> None:
-    try:
-        sys.stdout.buffer.write(message)
-        sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        sys.exit(0)  # the parent was killed; temporary files are deleted
+def _send(sink: BinaryIO, message: bytes) -> None:
+    sink.write(message)
+    sink.flush()
 
 
 if __name__ == "__main__":

@@ -195,14 +195,21 @@ def _drawing() -> ModuleType:
 
 
 def main() -> None:
-    """Serve until the other side closes the pipe or dies."""
+    """Limit this process and serve until the other side closes the pipe or dies."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     memory, nice = map(int, sys.argv[1:])
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     gc.set_threshold(*COLLECT)
     os.nice(nice)
-    source, sink = sys.stdin.buffer, sys.stdout.buffer
+    try:
+        serve(sys.stdin.buffer, sys.stdout.buffer)
+    except BrokenPipeError:
+        os._exit(0)
+
+
+def serve(source: BinaryIO, sink: BinaryIO) -> None:
+    """Answer requests until ``source`` ends."""
     _say(READY, sink)
     while (prefix := source.read(PREFIX.size)) and len(prefix) == PREFIX.size:
         (size,) = PREFIX.unpack(prefix)
@@ -221,11 +228,8 @@ def _answer(body: bytes, sink: BinaryIO) -> None:
 
 
 def _say(what: bytes, sink: BinaryIO) -> None:
-    try:
-        sink.write(what)
-        sink.flush()
-    except BrokenPipeError:
-        os._exit(0)
+    sink.write(what)
+    sink.flush()
 
 
 if __name__ == "__main__":

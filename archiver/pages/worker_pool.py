@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from archiver.helpers import child_command, child_environment, end_child
+from archiver.helpers import end_child, start_child
 from archiver.http.encoding_detection import is_xml
 from archiver.http.media_types import is_css, is_html
 from archiver.logs import get_log
@@ -278,11 +278,11 @@ class _Child:
 
     @classmethod
     async def start(cls, memory: int, nice: int, on_ready: Callable[[], None]) -> "_Child":
-        process = await asyncio.create_subprocess_exec(
-            *child_command("archiver.pages.worker", str(memory), str(nice)),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            env=child_environment(MALLOC_ARENA_MAX="1", PYTHONUNBUFFERED="1"),
+        process = await start_child(
+            "archiver.pages.worker",
+            *(str(memory), str(nice)),
+            MALLOC_ARENA_MAX="1",
+            PYTHONUNBUFFERED="1",
         )
         return cls(process, on_ready)
 

@@ -1,4 +1,4 @@
-"""Commands of the program as processes of their own."""
+"""Commands on a shared archive."""
 
 import asyncio
 import os
@@ -6,22 +6,21 @@ import sys
 from asyncio.subprocess import PIPE
 from contextlib import asynccontextmanager
 
-from tests.copied import program
+from tests.command_line import run_in_thread
+
+SETTINGS = {
+    "ARCHIVER_ALLOW_NETWORKS": "127.0.0.0/8",
+    "ARCHIVER_HOST_DELAY": "0",
+    "ARCHIVER_RENDER": "never",
+}
 
 
 @asynccontextmanager
 async def archiver(*words, **variables):
-    """A command that runs meanwhile."""
-    async with _running([sys.executable, "-m", "archiver", *words], variables) as process:
-        yield process
-
-
-@asynccontextmanager
-async def _running(command, variables):
-    given = {"ARCHIVER_ALLOW_NETWORKS": "127.0.0.0/8", "ARCHIVER_RENDER": "never"}
+    """Run a command while the block runs, then kill it."""
     process = await asyncio.create_subprocess_exec(
-        *command,
-        env=os.environ | given | {"ARCHIVER_HOST_DELAY": "0"} | variables,
+        *(sys.executable, "-m", "archiver", *words),
+        env=os.environ | SETTINGS | variables,
         stdin=PIPE,
         stdout=PIPE,
         stderr=PIPE,
@@ -35,13 +34,12 @@ async def _running(command, variables):
 
 
 async def ran(*words, said="", **variables):
-    async with _running(program(*words), variables) as process:
-        told, _ = await process.communicate(said.encode())
-        return process.returncode, told.decode()
+    """Return the exit status and the output of a command, run in this process."""
+    done = await run_in_thread(*words, variables=SETTINGS | variables, given=said)
+    return done.returncode, done.stdout
 
 
 async def refused(*words, **variables):
-    """The exit status of a command that gives up, and what it says of that."""
-    async with _running(program(*words), variables) as process:
-        _, said = await process.communicate(b"")
-        return process.returncode, said.decode()
+    """Return the exit status and the error message of a command, run in this process."""
+    done = await run_in_thread(*words, variables=SETTINGS | variables)
+    return done.returncode, done.stderr

@@ -1,10 +1,8 @@
 """What is hostile, or merely long, fares alike in both engines."""
 
 import html
-import os
 import random
 import re
-import subprocess
 from collections.abc import Callable
 from string import ascii_letters
 
@@ -13,7 +11,7 @@ import pytest
 from archiver.app import open_app
 from archiver.config import Settings
 from archiver.model.listing import ListingQuery
-from tests.copied import program
+from tests.command_line import run_command
 
 Said = list[tuple[int, str, str]]
 Both = Callable[..., tuple[Said, Said]]
@@ -34,19 +32,12 @@ def both(address, tmp_path) -> Both:
     def ran(index: str, name: str, commands: tuple[tuple[str, ...], ...], said: bytes) -> Said:
         given = {"ARCHIVER_INDEX": index, "ARCHIVER_DATA": str(tmp_path / name)}
         given |= {"ARCHIVER_RENDER": "never", "ARCHIVER_RETRIES": "0"}
-        given |= {"ARCHIVER_ALLOW_NETWORKS": "127.0.0.0/8"}
+        given |= {"ARCHIVER_ALLOW_NETWORKS": "127.0.0.0/8", "ARCHIVER_LOG_LEVEL": "error"}
         found = []
         for each in commands:
-            done = subprocess.run(
-                program(*each),
-                env=os.environ | given,
-                input=said,
-                capture_output=True,
-                timeout=600,
-                check=False,
-            )
-            out = re.sub(r"^undo\t.*", "", done.stdout.decode(), flags=re.MULTILINE)
-            found.append((done.returncode, out, done.stderr.decode()))
+            done = run_command(*each, variables=given, given=said)
+            out = re.sub(r"^undo\t.*", "", done.stdout, flags=re.MULTILINE)
+            found.append((done.returncode, out, done.stderr))
         return found
 
     return run
@@ -118,14 +109,14 @@ def test_addresses_titles_tags_and_folders_of_any_kind_are_kept_or_refused_alike
         assert kept in in_a_file[3][1]
 
 
-def test_a_hundred_thousand_links_at_one_host_are_queued_alike(both):
-    given = b"\n".join(b"https://a.example/%d" % n for n in range(100_000))
+def test_ten_thousand_links_at_one_host_are_queued_alike(both):
+    given = b"\n".join(b"https://a.example/%d" % n for n in range(10_000))
     commands = (("import", "-", "--no-crawl"), ("list", "--limit", "50"))
 
     in_a_file, on_a_server = both(*commands, said=given)
 
     assert on_a_server == in_a_file
-    assert "100000" in in_a_file[0][1]
+    assert "10000" in in_a_file[0][1]
 
 
 async def test_an_article_of_two_megabytes_is_found_by_its_last_word(live, address, tmp_path):

@@ -8,7 +8,6 @@ from sqlalchemy import text
 
 from archiver.crawl import batches
 from archiver.crawl import recorder as crawl_recorder
-from archiver.crawl.recorder import BATCH
 from archiver.db import captures, jobs, segment_rows
 from archiver.errors import StoreError
 from archiver.http.requests import Outgoing
@@ -121,9 +120,17 @@ async def test_a_visit_that_cannot_be_recorded_fails_without_delaying_others(cra
     assert found[bad.lease.job_id].failure.kind == FailureKind.INTERNAL
 
 
+BATCH = 10
+
+
+@pytest.fixture
+def _small_batches(monkeypatch):
+    monkeypatch.setattr(crawl_recorder, "BATCH", BATCH)
+
+
 COUNT = (
     "SELECT count(*) FROM (WITH RECURSIVE n(x) AS "
-    "(SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 2000) SELECT x FROM n)"
+    "(SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 20000) SELECT x FROM n)"
 )
 """SQLite work that takes long enough for the next records to be planned."""
 
@@ -146,6 +153,7 @@ async def kept(crawl, url):
         return await captures.of_url(conn, url, limit=9 * BATCH)
 
 
+@pytest.mark.usefixtures("_small_batches")
 async def test_a_payload_of_a_batch_being_indexed_is_not_stored_again(crawl, live):
     exchange = await crawl.context.fetcher.fetch(Outgoing(live.article("foxes")))
     async with crawl.context.db.write() as conn:
@@ -159,6 +167,7 @@ async def test_a_payload_of_a_batch_being_indexed_is_not_stored_again(crawl, liv
     assert sum(not each.is_revisit for each in found) == 1
 
 
+@pytest.mark.usefixtures("_small_batches")
 async def test_batches_after_a_failed_batch_are_not_indexed(crawl, live, monkeypatch):
     """The second batch may refer to records of the first, which then could not be found."""
     monkeypatch.setattr(crawl_recorder, "MAX_TRIES", 99)  # one try per batch

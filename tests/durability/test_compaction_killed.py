@@ -144,4 +144,4 @@ def check(data: Path) -> None:
                 record.content_stream().read()
     stems = [path.name.split(".")[0] for path in paths]
     assert sorted(stems) == sorted(set(stems))
-    assert all(path.name.startswith("archiver-") for path in paths)
+    assert [path.name for path in paths if not path.name.startswith("archiver-")] == []

@@ -32,6 +32,12 @@ IN_SMALL_BATCHES = {"PYTHONPATH": str(Path(__file__).parent / "in_small_batches"
 NAME = "links.txt"
 LINKS = "".join(f"http://a.example/{number}\n" for number in range(MANY)).encode()
 KILLED = "nothing, for only the process died"
+LOST = (
+    "all that is not synced",
+    "half of the index and the rest of the segments",
+    KILLED,
+)
+"""Losses that matter to rows of an import; ``test_power_cut`` tests all of them with captures."""
 ACCEPTED, READ = "accepted", "read"
 
 
@@ -108,7 +114,7 @@ def test_rows_of_every_transaction_are_on_disk_before_a_receipt_or_anybody_is_to
         assert synced.ended < read.call.began
 
 
-@pytest.mark.parametrize("lost", LOSES)
+@pytest.mark.parametrize("lost", LOST)
 async def test_a_file_that_a_command_has_read_is_in_the_archive_and_any_other_can_be_read_again(
     commanded, tmp_path, lost
 ):
@@ -134,7 +140,7 @@ async def test_a_file_that_a_command_has_read_is_in_the_archive_and_any_other_ca
         assert {(1, BATCH, 0), (1, MANY - BATCH, 0)} <= seen
 
 
-@pytest.mark.parametrize("lost", LOSES)
+@pytest.mark.parametrize("lost", LOST)
 async def test_a_file_that_was_taken_over_is_read_to_its_end_whenever_the_power_goes(
     uploaded, tmp_path, monkeypatch, lost
 ):

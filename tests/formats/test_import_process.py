@@ -14,6 +14,8 @@ from archiver.formats.import_process import BATCH, open_links
 from archiver.formats.import_worker import BATCH_BYTES
 from archiver.formats.seeds import MAX_NOTE
 
+pytestmark = pytest.mark.real_children
+
 MEMORY = 1 << 30
 
 

@@ -12,6 +12,8 @@ from archiver.pages.worker_messages import Document
 from archiver.pages.worker_pool import WorkerPool, unread_article
 from archiver.search.search_document import indexed
 
+pytestmark = pytest.mark.real_children
+
 PAGE = Document(
     b"<title>Hello</title><article><p>Words to be read, some.</p><img src=/a.png></article>",
     "text/html",

@@ -14,6 +14,7 @@ import pytest
 
 from archiver.db import imports, queue
 from archiver.db.engine import Database
+from archiver.formats import import_process
 from archiver.model.imports import Taken
 from archiver.services import change_stream
 from archiver.services import imports as services_imports
@@ -21,6 +22,7 @@ from archiver.services.reindex import reindex
 from tests.warcs import Warc
 
 MANY = 15_000
+UPLOADED = 6_000
 
 
 def links(first, last):
@@ -122,9 +124,11 @@ async def test_a_service_that_is_killed_goes_on_with_an_upload_when_it_is_starte
 
 
 @pytest.fixture
-def upload(tmp_path):
+def upload(tmp_path, monkeypatch):
+    """Return a file that is read in many short batches."""
+    monkeypatch.setattr(import_process, "BATCH", UPLOADED // 60)
     path = tmp_path / "upload"
-    path.write_bytes(links(0, MANY))
+    path.write_bytes(links(0, UPLOADED))
     return path
 
 
@@ -139,7 +143,7 @@ async def test_a_living_service_takes_over_what_a_dead_one_was_reading(opened, u
         await asyncio.wait([going_on])
         await archive.imports.stop()
 
-    assert (status.read, status.added, status.merged) == (MANY, MANY, 0)
+    assert (status.read, status.added, status.merged) == (UPLOADED, UPLOADED, 0)
 
 
 async def test_an_old_upload_without_an_import_is_deleted(opened, settings):

@@ -26,6 +26,7 @@ from archiver.model.job import EntryRef
 from archiver.model.listing import ListingQuery
 from archiver.model.page import Article
 from archiver.model.seed import Seed
+from archiver.services import warc_export
 from archiver.services.export_selection import Selected
 from tests.crawler import Crawl, crawler
 
@@ -281,14 +282,15 @@ def ticking(url, at):
     )
 
 
-async def test_every_snapshot_of_an_entry_is_exported_however_many(tmp_path):
+async def test_every_snapshot_of_an_entry_is_exported_however_many(tmp_path, monkeypatch):
+    monkeypatch.setattr(warc_export, "PAGE", 10)
     url = "http://a.example/clock.txt"
-    await visit_often(tmp_path, url, 1200)
+    await visit_often(tmp_path, url, 25)
     async with open_app(Settings(data=tmp_path)) as runtime:
         for wanted in (EVERYTHING, Selected(hash_url=hash_url(url))):
             with zipfile.ZipFile(io.BytesIO(await wacz_of(runtime, wanted))) as package:
                 pages = package.read("pages/pages.jsonl").splitlines()[1:]
                 kinds = [kind for kind, *_ in records(package.read("archive/data.warc.gz"))]
-            assert len({json.loads(page)["ts"] for page in pages}) == len(pages) == 1200
-            assert kinds.count("metadata") == 1200
-            assert kinds.count("response") + kinds.count("revisit") == 1200
+            assert len({json.loads(page)["ts"] for page in pages}) == len(pages) == 25
+            assert kinds.count("metadata") == 25
+            assert kinds.count("response") + kinds.count("revisit") == 25

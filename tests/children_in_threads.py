@@ -1,0 +1,89 @@
+"""The program's child processes that read pages and files, as threads of the test's process.
+
+Starting such a child takes 0.3 s of CPU, and a thousand tests need one. The thread runs the same
+function on the same messages. Tests of what only a process does (limits, priority, being killed)
+have the mark ``real_children``; processes that tests start have real children, too.
+"""
+
+import asyncio
+import socket
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from archiver.formats import import_process, import_worker
+from archiver.helpers import start_child
+from archiver.pages import worker, worker_pool
+
+Serve = Callable[..., None]
+
+SERVED: dict[str, Serve] = {
+    "archiver.pages.worker": lambda source, sink, *_: worker.serve(source, sink),
+    "archiver.formats.import_worker": lambda source, sink, _, *arguments: import_worker.serve(
+        source, sink, *arguments
+    ),
+}
+"""By module; the first argument of a file reader is its memory limit."""
+
+
+def choose_children(item: pytest.Item) -> None:
+    """Let a test have real children or threads."""
+    start: Any = start_child if item.get_closest_marker("real_children") else start_thread
+    worker_pool.start_child = import_process.start_child = start
+
+
+async def start_thread(
+    module: str, *arguments: str, limit: int = 1 << 16, **_: str
+) -> "ThreadedChild":
+    """Start a thread in place of ``archiver.helpers.start_child``."""
+    (stdin, its_stdin), (stdout, its_stdout) = socket.socketpair(), socket.socketpair()
+    _, writer = await asyncio.open_connection(sock=stdin)
+    reader, unused = await asyncio.open_connection(sock=stdout, limit=limit)
+    return ThreadedChild(
+        SERVED[module], arguments, (its_stdin, its_stdout), (writer, reader, unused)
+    )
+
+
+class ThreadedChild:
+    """What the program uses of ``asyncio.subprocess.Process``."""
+
+    def __init__(
+        self,
+        serve: Serve,
+        arguments: tuple[str, ...],
+        inside: tuple[socket.socket, socket.socket],
+        outside: tuple[asyncio.StreamWriter, asyncio.StreamReader, asyncio.StreamWriter],
+    ) -> None:
+        self.returncode: int | None = None
+        self.stdin, self.stdout, self._unused = outside
+        self._inside = inside
+        self._thread = threading.Thread(target=self._run, args=(serve, arguments), daemon=True)
+        self._thread.start()
+
+    def _run(self, serve: Serve, arguments: tuple[str, ...]) -> None:
+        stdin, stdout = self._inside
+        with (
+            suppress(ConnectionError),
+            stdin,
+            stdout,
+            stdin.makefile("rb") as source,
+            stdout.makefile("wb") as sink,
+        ):
+            serve(source, sink, *arguments)
+
+    def kill(self) -> None:
+        """Close both ends, so that the thread ends at its next read or write."""
+        for each in self._inside:
+            with suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+
+    async def wait(self) -> int:
+        """Wait for the end of the thread."""
+        await asyncio.to_thread(self._thread.join)
+        for each in (self.stdin, self._unused):
+            each.close()
+        self.returncode = 0
+        return 0
