@@ -383,13 +383,15 @@ class App:
     def imports(self) -> "Imports":
         from archiver.services.imports import Imports
 
-        return Imports(
+        imports = Imports(
             self.db,
             self.store,
             lambda: self.archives,
             memory_bytes=self.settings.extract_memory_bytes,
             on_queued=self.wake_crawl,
         )
+        self._stack.push_async_callback(imports.stop)
+        return imports
 
     @cached_property
     def import_undo(self) -> "ImportUndo":
@@ -483,5 +485,4 @@ async def _start_background_work(app: App, stack: AsyncExitStack) -> None:
         compact = partial(app.compacting.compact_at_quiet_hours, app.settings.quiet_hour)
         await stack.enter_async_context(keep_running(compact, "compaction"))
     await stack.enter_async_context(helpers(app.settings, until_empty=False))
-    stack.push_async_callback(app.imports.stop)
     await stack.enter_async_context(keep_running(app.imports.go_on, "imports"))

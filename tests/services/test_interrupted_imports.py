@@ -265,3 +265,10 @@ async def test_captures_that_are_read_again_count_as_what_they_were(opened, sett
 
     assert (status.read, status.merged, status.known) == (8, 4 + taken, 4 - taken)
     assert status.added == 4 + taken
+
+
+async def test_no_import_is_read_after_its_archive_was_closed(opened, upload):
+    async with opened() as archive:
+        await archive.imports.start(upload, name="links.txt")
+
+    assert not [each for each in asyncio.all_tasks() if each.get_name().startswith("import-")]
