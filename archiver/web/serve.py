@@ -75,7 +75,7 @@ async def _serve_until(
         secret = await _shared_secret(runtime)
         await runtime.crawling.prove_browser()
         app = build_app(runtime, limits=limits, secret=secret)
-        runner = BoundedRunner(app, limits)
+        runner = BoundedRunner(app, limits, base_path=settings.base_path)
         try:
             await runner.setup()
             for each in sockets:
