@@ -15,7 +15,7 @@ from archiver.db import new_entries
 from archiver.db.engine import Database
 from archiver.http.fetcher import Fetcher
 from archiver.http.politeness import Throttle
-from archiver.http.urls import hash_url, host, parse_url
+from archiver.http.urls import hash_url, host, parse_entry_url
 from archiver.model.annotation import Annotation
 from archiver.model.job import Job
 from archiver.model.seed import Seed
@@ -58,7 +58,8 @@ class Crawl:
     async def queue(self, *urls: str, recapture: bool = True) -> list[int]:
         """Queue URLs; return their jobs."""
         now = datetime.now(UTC)
-        wanted = [Seed(hash_url(parse_url(u)), u, host(u), Annotation(u, now)) for u in urls]
+        parsed = map(parse_entry_url, urls)
+        wanted = [Seed(hash_url(u), u, host(u), Annotation(u, now)) for u in parsed]
         async with self.context.db.write() as conn:
             made = await new_entries.receive(conn, wanted, now=now, recapture=recapture)
         return [each.job_id for each in made]

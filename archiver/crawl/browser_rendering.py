@@ -21,7 +21,7 @@ from archiver.crawl.rendering_policy import BrowserServices, Fidelity, Rendered
 from archiver.crawl.visit_result import FetchedResponse
 from archiver.errors import BrowserError, FetchError
 from archiver.http.requests import with_initiators
-from archiver.http.urls import host
+from archiver.http.urls import host, without_route
 from archiver.logs import get_log
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.rendering import PAGE_TYPE, Limit, NewRendition, RenditionKind
@@ -87,7 +87,7 @@ class Chromium:
         ):
             if page.jar:
                 await shown.set_cookies(page.jar.known.values())
-            unfinished = await _look(shown, traffic, page.ref.url, is_checked=afresh)
+            unfinished = await _look(shown, traffic, page.address, is_checked=afresh)
             likenesses = [_unfinished_rendition(unfinished)]
             source = await shown.source() if afresh else ""
             fidelity = Fidelity()
@@ -197,7 +197,7 @@ async def _look(shown: Page, traffic: Traffic, url: str, *, is_checked: bool) ->
     error = await shown.show(url)
     if error:
         message = f"The browser could not load {host(url)}: {error}."
-        failure = traffic.failures.get(url) or Failure(FailureKind.PROTOCOL, message)
+        failure = traffic.failures.get(without_route(url)) or Failure(FailureKind.PROTOCOL, message)
         raise FetchError(failure)
     await _settle(shown, traffic, LOAD_SECONDS)
     if is_checked and await _pass_check(traffic):

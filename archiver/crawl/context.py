@@ -18,7 +18,7 @@ from archiver.db.engine import Database
 from archiver.db.queue import LAST
 from archiver.http.fetcher import Fetcher
 from archiver.http.politeness import Throttle
-from archiver.model.capture import PayloadDigest
+from archiver.model.capture import PayloadDigest, Timestamp
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import Lease
 from archiver.model.rendering import NewRendition, RenditionKind
@@ -123,7 +123,10 @@ def failure_of(host: str) -> Failure:
 
 @dataclass(frozen=True, slots=True)
 class CrawlContext:
-    """Services of one crawling process. Without a renderer no page is rendered in a browser."""
+    """Services of one crawling process. Without a renderer no page is rendered in a browser.
+
+    ``routes``: when a route of each address was visited last.
+    """
 
     settings: Settings
     db: Database
@@ -135,3 +138,4 @@ class CrawlContext:
     renderer: Renderer | None = None
     dead: DeadHosts = field(default_factory=DeadHosts)
     image_cache: ImageCache = field(default_factory=ImageCache)
+    routes: dict[str, Timestamp] = field(default_factory=dict)

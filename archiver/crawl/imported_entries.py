@@ -20,7 +20,7 @@ from archiver.formats.archive_records import ForeignEntryRecord
 from archiver.formats.seeds import bounded
 from archiver.helpers import well_formed
 from archiver.http.timestamps import to_timestamp
-from archiver.http.urls import hash_url, host, parse_url
+from archiver.http.urls import hash_url, host, parse_entry_url
 from archiver.model.capture import HashUrl
 from archiver.model.failure import Failure
 from archiver.model.imports import CaptureWhen
@@ -186,7 +186,7 @@ def _later(
 
 def _unvisited(found: EntryRecord) -> Unvisited:
     # The record is untrusted, so the entry's identity is recomputed and all values are limited.
-    url = parse_url(found.url)
+    url = parse_entry_url(found.url)
     annotation = bounded(found.annotation).dated(found.at)
     return Unvisited(
         at=found.at,

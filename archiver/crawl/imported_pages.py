@@ -43,7 +43,7 @@ from archiver.formats.seeds import MAX_TITLE, bounded
 from archiver.http.headers import parse_head
 from archiver.http.media_types import declared_media_type, essence_of, is_html, parse_media_type
 from archiver.http.timestamps import to_datetime, to_timestamp
-from archiver.http.urls import hash_url, host, parse_url
+from archiver.http.urls import hash_url, host, parse_entry_url, parse_url, without_route
 from archiver.model.annotation import Annotation
 from archiver.model.capture import (
     Capture,
@@ -199,7 +199,7 @@ async def _final_captures(
 def _place_of(page: ForeignPage) -> tuple[str, Timestamp] | None:
     """Return (URL, timestamp) of the stated final response."""
     if page.payload_digest:
-        return page.seed.url, page.timestamp
+        return without_route(page.seed.url), page.timestamp
     return page.final[:2] if page.final else None
 
 
@@ -223,7 +223,7 @@ def _named_capture(
 
 
 async def _led_to(conn: AsyncConnection, page: ForeignPage) -> Capture | None:
-    url, found = page.seed.url, None
+    url, found = without_route(page.seed.url), None
     for _ in range(MAX_REDIRECTS):
         found = await db_captures.nearest(conn, url, page.timestamp) or found
         if found is None or found.redirect_to is None:
@@ -330,7 +330,7 @@ class NotedPages(ExitStack):
     def note_listed(self, url: str, moment: str, title: str) -> None:
         """Store a page from a package's page list."""
         with suppress(ArchiverError):
-            noted = {"url": parse_url(url), "title": title}
+            noted = {"url": parse_entry_url(url), "title": title}
             self._listed.add(_line(to_timestamp(read_moment(moment)), noted))
 
     def note_capture(self, found: ForeignCapture) -> None:
@@ -497,7 +497,7 @@ def _described(entry_record: EntryRecord) -> ForeignPage | None:
     if kept is None:
         return None
     # The record is untrusted, so the entry's identity is recomputed and all values are limited.
-    url = parse_url(entry_record.url)
+    url = parse_entry_url(entry_record.url)
     annotation = bounded(entry_record.annotation).dated(to_datetime(kept.timestamp))
     return ForeignPage(
         timestamp=kept.timestamp,
@@ -580,8 +580,9 @@ def _digests(captures: Sequence[Sequence[ForeignCapture]]) -> list[list[PayloadD
 
 def _of_page(page: SavedPage, fields: tuple[tuple[str, str], ...]) -> Iterator[ForeignCapture]:
     at, kept = page.seed.annotation.saved_at, page.page
-    yield _capture(page.seed.url, kept.media_type, _document(page), at, fields)
-    seen = {page.seed.url}
+    address = without_route(page.seed.url)
+    yield _capture(address, kept.media_type, _document(page), at, fields)
+    seen = {address}
     for part in kept.parts:
         with suppress(InvalidUrl):
             url = parse_url(part.url)

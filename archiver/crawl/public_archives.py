@@ -21,7 +21,7 @@ from archiver.http.headers import parse_head
 from archiver.http.requests import Outgoing
 from archiver.http.surt import surt
 from archiver.http.timestamps import http_date, to_datetime, write_iso
-from archiver.http.urls import host, join, redirect_target
+from archiver.http.urls import host, join, redirect_target, without_route
 from archiver.model.capture import CaptureRef, Exchange
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import Lease
@@ -209,8 +209,8 @@ class PublicArchiveFetcher:
             async with self._context.db.read() as conn:
                 known = await entries.by_ids(conn, [lease.entry.id])
             moment = known[lease.entry.id].annotation.saved_at
-            found = await self._locate(lease.entry.url, moment)
-            return await self._nearest(lease.entry.url, found, moment)
+            found = await self._locate(without_route(lease.entry.url), moment)
+            return await self._nearest(without_route(lease.entry.url), found, moment)
 
     async def _locate(self, url: str, moment: datetime) -> list[PublicMemento]:
         """Return the mementos of all archives, nearest first."""

@@ -17,6 +17,7 @@ from archiver.db.attempts import FailedAttempt
 from archiver.db.full_text import IndexRow
 from archiver.db.queue import LAST
 from archiver.db.visit_results import NewSnapshot
+from archiver.http.urls import without_route
 from archiver.model.capture import Location, Timestamp
 from archiver.model.failure import Failure
 from archiver.model.job import Lease
@@ -77,7 +78,11 @@ def new_snapshot(
 
 def needs_of(url: str, final_url: str, requisites: Iterable[RequisiteOutcome]) -> tuple[str, ...]:
     """Return the URLs that a snapshot is replayed from."""
-    return (url, final_url, *(each.url for each in requisites if each.status is not None))
+    return (
+        without_route(url),
+        final_url,
+        *(each.url for each in requisites if each.status is not None),
+    )
 
 
 def unwanted_visits(

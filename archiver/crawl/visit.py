@@ -16,7 +16,7 @@ from archiver.errors import FetchError
 from archiver.http.cookies import Cookie, VisitCookies
 from archiver.http.requests import Outgoing
 from archiver.http.timestamps import to_timestamp
-from archiver.http.urls import MAX_CHARACTERS, escape_bytes, host
+from archiver.http.urls import MAX_CHARACTERS, escape_bytes, host, without_route
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import Lease
 from archiver.model.page import Article, Discovery
@@ -76,8 +76,8 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
     Raises:
         FetchError: the page can't be fetched now.
     """
-    await _next_second(lease)
-    trail, url = Trail(context, lease), lease.entry.url
+    await _next_second(context, lease)
+    trail, url = Trail(context, lease), without_route(lease.entry.url)
     while True:
         page = await trail.follow(url)
         first = trail.first or page
@@ -112,7 +112,7 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
         article=article,
         requisites=outcomes,
         charset=found.charset,
-        rendering=Rendering.NEEDED if found.needs_browser else Rendering.NONE,
+        rendering=Rendering.NEEDED if found.needs_browser or page.route else Rendering.NONE,
         likenesses=await make_fetched_previews(context, page.ref, found, article, outcomes),
         look=look,
         appearance=replace(found.appearance, is_cut=page.is_truncated, limits=rendered.limits),
@@ -185,6 +185,8 @@ def _is_rendering_wanted(
 ) -> bool:
     """Return whether the page should be rendered and a browser may be available."""
     renderer, url = context.renderer, page.ref.url
+    if found and page.route:
+        found = replace(found, needs_browser=True)
     return renderer is not None and renderer.is_wanted(url, found, failure, asked=lease.render)
 
 
@@ -252,14 +254,26 @@ async def _still_failing(
     return walled(at, wall) if wall else None
 
 
-async def _next_second(lease: Lease) -> None:
+MAX_ROUTES = 4096
+
+
+async def _next_second(context: CrawlContext, lease: Lease) -> None:
     """Wait for the next second if needed: an entry has at most one snapshot per second.
 
+    So have all routes of one address, since replay selects a capture by address and second.
     A newest snapshot in the future (wrong clock) is not waited for.
     """
-    now = datetime.now(UTC)
-    if lease.latest and to_timestamp(now) == lease.latest:
+    url = without_route(lease.entry.url)
+    while True:
+        now = datetime.now(UTC)
+        is_taken = url != lease.entry.url and context.routes.get(url) == to_timestamp(now)
+        if not is_taken and (not lease.latest or to_timestamp(now) != lease.latest):
+            break
         await asyncio.sleep(1.001 - now.microsecond / 1_000_000)
+    if url != lease.entry.url:
+        if len(context.routes) >= MAX_ROUTES:
+            context.routes.clear()
+        context.routes[url] = to_timestamp(now)
 
 
 class Trail:
@@ -288,7 +302,8 @@ class Trail:
             found = await self._fetch(url)
             self.first = self.first or found
             if found.redirect_to is None:
-                return replace(found, initiators=self._led_by, jar=self._jar)
+                route = self._lease.entry.url.partition("#")[2]
+                return replace(found, initiators=self._led_by, jar=self._jar, route=route)
             url = found.redirect_to
             if not self.leads_on(url):
                 raise FetchError(_endless(url))

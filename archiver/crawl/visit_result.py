@@ -104,6 +104,7 @@ class FetchedResponse:
         initiators: hosts that led to it, from the user's URL to its own; empty if it was fetched
             without cookies.
         jar: the cookies set during the visit.
+        route: fragment that a browser must show it with.
     """
 
     ref: CaptureRef
@@ -119,6 +120,12 @@ class FetchedResponse:
     headers: tuple[tuple[str, str], ...] = ()
     initiators: frozenset[str] = frozenset()
     jar: VisitCookies | None = None
+    route: str = ""
+
+    @property
+    def address(self) -> str:
+        """URL that a browser shows it at."""
+        return f"{self.ref.url}#{self.route}" if self.route else self.ref.url
 
     @property
     def document(self) -> Document:

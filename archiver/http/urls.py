@@ -150,6 +150,41 @@ def parse_url(given: str) -> str:
     return _serialise(text)
 
 
+_ROUTE = re.compile(r"/[^#]|!/?[^/]")
+"""Start of a fragment that selects what an application shows, as opposed to a place in a page."""
+
+
+def parse_entry_url(given: str) -> str:
+    """Parse the URL of an entry: as ``parse_url``, with the route of an application.
+
+    A route is a fragment such as ``#/settings`` or ``#!about``: it selects the content. Other
+    fragments are places in a page and are left out.
+
+    >>> parse_entry_url("https://a.example/#/b"), parse_entry_url("https://a.example/#b")
+    ('https://a.example/#/b', 'https://a.example/')
+
+    Raises:
+        InvalidUrl: as ``parse_url``.
+    """
+    url = parse_url(given)
+    if "#" not in given or not _ROUTE.match(given.partition("#")[2]):
+        return url
+    address: str = ada_url.normalize_url(given.strip())
+    route = address.partition("#")[2]
+    if len(url) + len(route) >= MAX_CHARACTERS:
+        raise InvalidUrl(TOO_LONG, most=MAX_CHARACTERS)
+    return f"{url}#{route}"
+
+
+def without_route(url: str) -> str:
+    """Return the URL that is requested for the URL of an entry.
+
+    >>> without_route("https://a.example/#/b")
+    'https://a.example/'
+    """
+    return url.partition("#")[0]
+
+
 def join(base: str, reference: str) -> str | None:
     """Resolve a reference to an absolute http(s) URL without fragment; None if it is not one.
 

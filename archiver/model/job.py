@@ -15,7 +15,7 @@ class EntryRef:
     Attributes:
         id: primary key.
         hash_url: its identifier.
-        url: serialised, without fragment; it is hashed and fetched.
+        url: serialised; hashed with the route of an application, and fetched without.
         host: of the URL, with the port if it is not the default.
     """
 

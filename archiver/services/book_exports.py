@@ -21,7 +21,7 @@ from archiver.formats.epub import PICTURES, Epub
 from archiver.formats.markdown import to_markdown
 from archiver.formats.single_page import about, candidates, with_pictures
 from archiver.helpers import scratch_file
-from archiver.http.urls import hash_url, parse_url
+from archiver.http.urls import hash_url, parse_entry_url
 from archiver.model.capture import Capture, HashUrl, Timestamp
 from archiver.model.entry import Entry, Snapshot
 from archiver.model.page import Chapter, Picture
@@ -267,7 +267,7 @@ class MarkdownTree:
         named = {}
         for url in await asyncio.to_thread(links_of, html, MAX_LINKS):
             try:
-                named[url] = hash_url(parse_url(url))
+                named[url] = hash_url(parse_entry_url(url))
             except InvalidUrl:
                 continue
         async with self._db.read() as conn:

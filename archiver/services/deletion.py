@@ -11,7 +11,7 @@ from archiver.db import deletions
 from archiver.db.engine import Database
 from archiver.errors import InputError, NotFound
 from archiver.http.timestamps import to_datetime
-from archiver.http.urls import hash_url, is_hash_url, parse_url
+from archiver.http.urls import hash_url, is_hash_url, parse_entry_url
 from archiver.model.capture import Timestamp
 from archiver.model.deletion import BinnedItem
 from archiver.model.listing import ListingQuery
@@ -135,7 +135,7 @@ class EntryDeletion:
             NotFound: one is not in the bin.
         """
         found = await self.bin()
-        keys = {each if is_hash_url(each) else hash_url(parse_url(each)) for each in refs}
+        keys = {each if is_hash_url(each) else hash_url(parse_entry_url(each)) for each in refs}
         if missing := keys - {each.hash_url for each in found}:
             raise NotFound("{url} is not in the bin.", url=min(missing))
         chosen = [each for each in found if not keys or each.hash_url in keys]

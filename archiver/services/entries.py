@@ -25,7 +25,7 @@ from archiver.errors import (
 from archiver.formats.seeds import MAX_TAG_CHARACTERS, MAX_TAGS, bounded, seed_of, tidy_tag
 from archiver.helpers import well_formed
 from archiver.http.timestamps import pad, to_datetime
-from archiver.http.urls import hash_url, is_hash_url, parse_url, with_scheme, without_trackers
+from archiver.http.urls import hash_url, is_hash_url, parse_entry_url, with_scheme, without_trackers
 from archiver.logs import get_log
 from archiver.model.annotation import Annotation
 from archiver.model.capture import HashUrl, Provenance, Timestamp
@@ -72,7 +72,7 @@ async def find_entry(conn: AsyncConnection, ref: str) -> tuple[int, Entry]:
 
 def _of_url(ref: str) -> HashUrl:
     try:
-        return hash_url(parse_url(with_scheme(ref)))
+        return hash_url(parse_entry_url(with_scheme(ref)))
     except InvalidUrl:
         raise InvalidUrl(
             "No entry “{ref}”. Use the page's URL (https://…), the hash_url, or the start of it.",
@@ -454,7 +454,7 @@ class _Read:
 
 async def _kept(conn: AsyncConnection, given: str) -> SavedAddress | None:
     try:
-        url = parse_url(given)
+        url = parse_entry_url(given)
     except InvalidUrl:
         return None
     found = await entries.by_hash(conn, hash_url(url))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from archiver.db import entries
 from archiver.db.engine import Database
 from archiver.errors import InputError, InvalidQuery, InvalidUrl, NotFound
-from archiver.http.urls import hash_url, parse_url
+from archiver.http.urls import hash_url, parse_entry_url
 from archiver.model.annotation import Highlight
 from archiver.model.capture import HashUrl
 from archiver.model.listing import ListingQuery
@@ -116,7 +116,7 @@ class Reader:
         named = {}
         for url in article.links(MAX_LINKS):
             try:
-                named[url] = hash_url(parse_url(url))
+                named[url] = hash_url(parse_entry_url(url))
             except InvalidUrl:
                 continue
         async with self._db.read() as conn:

@@ -8,7 +8,7 @@ from aiohttp import web
 
 from archiver.crawl import browser_rendering
 from archiver.crawl.rendering_policy import BrowserServices, Renderer, RenderHints
-from archiver.db import attempts, entries, snapshots
+from archiver.db import attempts, entries, screenshots, snapshots
 from archiver.http.urls import hash_url
 from archiver.model.failure import FailureKind
 from archiver.model.job import State
@@ -92,6 +92,39 @@ async def test_a_refused_page_that_a_browser_gets_is_saved(rendering, live):
     assert [(entry.title, entry.state) for entry, *_ in found[:2]] == [("Inside", State.SAVED)] * 2
     entry, _, (failed,) = found[2]
     assert (entry.state, failed.failure.status) == (State.FAILED, 403)
+
+
+ROUTER = """<title>App</title><div id=app></div><script>
+const show = () => { app.innerHTML = `<p>${`Words of ${location.hash}. `.repeat(20)}`; };
+addEventListener("hashchange", show); show();</script>"""
+
+
+async def test_each_route_of_an_application_is_an_entry_with_its_own_content(rendering, live):
+    base = live.put("/app", ROUTER)
+    urls = [f"{base}#/kites", f"{base}#!owls"]
+    await rendering.queue(*urls, f"{base}#anchor")
+
+    await rendering.run()
+
+    found = [await entry_of(rendering, url) for url in urls]
+    assert [entry.url for entry, *_ in found] == urls
+    assert [each[2] for each in found] == [[], []]
+    texts, moments = [], set()
+    for _, (held,), _ in found:
+        capture = held.snapshot.capture
+        moments.add(capture.timestamp)
+        assert (capture.url, held.snapshot.rendering) == (base, Rendering.DONE)
+        place = await page_rendition(rendering.context.db, capture)
+        texts.append(rendering.context.store.read(place).block.read().decode())
+    assert "Words of #/kites." in texts[0]
+    assert "Words of #!owls." in texts[1]
+    assert len(moments) == 2
+    assert (await entry_of(rendering, base))[0].url == base
+
+
+async def page_rendition(db, capture):
+    async with db.read() as conn:
+        return await screenshots.page_of(conn, capture)
 
 
 async def test_a_wall_that_also_blocks_the_browser_is_not_archived(rendering, live):

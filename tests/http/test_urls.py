@@ -15,6 +15,7 @@ from archiver.http.urls import (
     hash_url,
     is_hash_url,
     join,
+    parse_entry_url,
     parse_url,
     redirect_target,
 )
@@ -108,3 +109,19 @@ def test_a_redirect_leads_to_its_first_location_that_is_not_empty(status, locati
 @pytest.mark.parametrize("reference", ["//ann:secret@b.example/", "http://ann@b.example/"])
 def test_a_user_name_in_a_reference_is_left_out(reference):
     assert join("http://a.example/", reference) == "http://b.example/"
+
+
+@pytest.mark.parametrize(
+    ("given", "parsed"),
+    [
+        ("https://a.example/#/b", "https://a.example/#/b"),
+        ("https://a.example/x?y#!b c", "https://a.example/x?y#!b%20c"),
+        (" HTTPS://A.example/#!/b?c=d ", "https://a.example/#!/b?c=d"),
+        ("https://a.example/#b", "https://a.example/"),
+        ("https://a.example/#:~:text=b", "https://a.example/"),
+        *((f"https://a.example/{root}", "https://a.example/") for root in ("#", "#/", "#!", "#!/")),
+    ],
+)
+def test_a_route_of_an_application_belongs_to_the_url_of_an_entry(given, parsed):
+    assert parse_entry_url(given) == parsed
+    assert hash_url(parse_url(given)) == hash_url(parsed.partition("#")[0])
