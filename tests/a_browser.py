@@ -1,6 +1,6 @@
-"""A process that has a browser with a page that never rests; prints the processes of both.
+"""Starts a browser with a page whose script never ends; prints its processes.
 
-Run as ``python -m tests.a_browser DIRECTORY``; it ends when it is killed.
+Run as ``python -m tests.a_browser DIRECTORY``; it runs until it is killed.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from archiver.browser.process import Browser, Launch
 from archiver.browser.request_gate import Beyond, Gate, make_gate_key
 from archiver.config import Settings
 from archiver.http.headers import ResponseHead
-from tests.escapes import Made, refuse
+from tests.canaries import Made, refuse
 
 PAGE = b"<title>Busy</title><script>setTimeout(() => { while (true); }, 100)</script>"
 

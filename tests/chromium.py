@@ -1,7 +1,7 @@
-"""Chromium, as tests look at pages with it; ``make test`` installs it where there is none.
+"""Chromium for tests; ``make test`` installs it if necessary.
 
-The shell without windows is the same engine at a third of the cost. What needs the rest of the
-browser, such as its viewer of PDFs, asks for the ``whole`` one.
+The headless shell is the same engine at a third of the cost. Tests that need other parts of the
+browser, such as the PDF viewer, use the ``whole`` one.
 """
 
 import shutil
@@ -15,14 +15,14 @@ SHELL = "chromium-headless-shell"
 
 
 def chromium_path(*, whole: bool = False) -> str:
-    """Where it is."""
+    """Return the path of Chromium."""
     names = WHOLE if whole else (SHELL, *WHOLE)
     return next(filter(None, map(shutil.which, names)))
 
 
 @asynccontextmanager
 async def chromium(*arguments: str, whole: bool = False) -> AsyncIterator[Browser]:
-    """A browser with further arguments."""
+    """Run Chromium with further arguments."""
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(
             executable_path=chromium_path(whole=whole),

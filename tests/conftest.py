@@ -1,4 +1,4 @@
-"""A small web on loopback that tests say the contents of."""
+"""Shared fixtures, and a local web server whose content the tests define."""
 
 import asyncio
 import gc
@@ -12,20 +12,22 @@ import pytest
 from aiohttp import web
 from hypothesis import settings
 
-from tests.answering import answering
+from tests.single_handler import answering
 from tests.children_in_threads import choose_children
 from tests.chromium import chromium_path
 from tests.crawler import Crawl, crawler
-from tests.prepared import Prepared
+from tests.forking import fork_children, use_forks_for
+from tests.prepared_archives import Prepared
+from tests.single_handler import answering
 
 settings.register_profile("untimed", deadline=None, max_examples=30)
 settings.load_profile("untimed")
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Twice as many as there are cores, three times with servers, where there is a GB for each.
+    """Use twice as many processes as cores, or three times with servers, if there is 1 GB for each.
 
-    Half of the time a test waits for processes, browsers and clocks, and for servers.
+    Tests spend half of their time waiting for processes, browsers, clocks and servers.
     """
     cores = os.cpu_count() or 1
     room = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 30
@@ -33,12 +35,12 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let the program that drives browsers be compiled once, not for each browser."""
+    """Compile the Playwright driver once, not for each browser."""
     os.environ.setdefault("NODE_COMPILE_CACHE", str(config.cache.mkdir("node")))
 
 
 def pytest_collection_finish() -> None:
-    """What was collected lasts: it is not to be looked through for garbage again and again."""
+    """Exclude collected objects, which live to the end, from garbage collection."""
     gc.collect()
     gc.freeze()
 
@@ -56,7 +58,7 @@ SENTENCE = (
 
 
 class LiveWeb:
-    """Answers with what was put there, 404 elsewhere, and notes what it was asked for."""
+    """Local web server that sends defined pages, 404 for others, and counts requests."""
 
     def __init__(self) -> None:
         self.origin = ""
@@ -64,13 +66,13 @@ class LiveWeb:
         self._answers: dict[str, Answer] = {}
         self._changed = asyncio.Condition()
         self.closing = asyncio.Event()
-        """What waits for ever waits for this."""
+        """Set at the end; handlers that never respond wait for it."""
 
     def url(self, path: str) -> str:
         return self.origin + path
 
     def put(self, path: str, body: str = "", *, kind: str = "text/html", **more: object) -> str:
-        """Answer with a body; returns its URL."""
+        """Add a page; return its URL."""
 
         async def answer(_: web.Request) -> web.Response:
             return web.Response(text=body, content_type=kind, **more)
@@ -78,7 +80,7 @@ class LiveWeb:
         return self.answer(path, answer)
 
     def article(self, name: str, *, head: str = "", body: str = "") -> str:
-        """Answer with an article of that title at ``/name``; returns its URL."""
+        """Add an article with this title at ``/name``; return its URL."""
         text = f"<article><h1>{name}</h1>{SENTENCE.format(name=name) * 6}</article>{body}"
         page = f"<!DOCTYPE html><title>{name}</title>{head}<body>{text}"
         return self.put(f"/{name}", page)
@@ -88,7 +90,7 @@ class LiveWeb:
         return self.url(path)
 
     async def asked_for(self, path: str, times: int = 1) -> None:
-        """Wait until a path was asked for so often."""
+        """Wait until a path was requested this often."""
         async with self._changed:
             await self._changed.wait_for(lambda: self.asked[path] >= times)
 
@@ -104,19 +106,19 @@ class LiveWeb:
 
 @pytest.fixture(scope="session")
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
-    """Archives that are made once."""
+    """Archives that are created once and copied."""
     return Prepared(tmp_path_factory.mktemp("prepared"))
 
 
 @pytest.fixture(scope="session")
 def chromium() -> str:
-    """Where the browser is."""
+    """Path of Chromium."""
     return chromium_path()
 
 
 @asynccontextmanager
 async def live_web() -> AsyncIterator[LiveWeb]:
-    """A small web of its own."""
+    """Run a local web server."""
     served = LiveWeb()
     async with answering(served.handle) as served.origin:
         yield served
@@ -131,7 +133,7 @@ async def live() -> AsyncIterator[LiveWeb]:
 
 @pytest.fixture
 def crawling(tmp_path: Path) -> Callable[..., AbstractAsyncContextManager[Crawl]]:
-    """Start a process on this test's archive."""
+    """Return a function that starts a crawling process on this test's archive."""
 
     @asynccontextmanager
     async def start(**more: object) -> AsyncIterator[Crawl]:
@@ -145,6 +147,6 @@ def crawling(tmp_path: Path) -> Callable[..., AbstractAsyncContextManager[Crawl]
 async def crawl(
     crawling: Callable[..., AbstractAsyncContextManager[Crawl]],
 ) -> AsyncIterator[Crawl]:
-    """One process on this test's archive."""
+    """A crawling process on this test's archive."""
     async with crawling() as started:
         yield started

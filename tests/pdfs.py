@@ -8,7 +8,7 @@ def _text(text: str) -> str:
 
 
 def pdf_of(pages: Sequence[Sequence[str]], said: Mapping[str, str] | None = None) -> bytes:
-    """A PDF with these lines on its pages, that says this of itself."""
+    """Return a PDF with these lines on its pages, and this metadata."""
     kids = " ".join(f"{5 + 2 * n} 0 R" for n in range(len(pages)))
     told = " ".join(f"/{name} ({_text(value)})" for name, value in (said or {}).items())
     objects = [

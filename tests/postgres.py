@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import asyncpg
 
 SERVER = os.environ.get("ARCHIVER_TEST_SERVER", "")
-"""Its address, without a database; empty without a server."""
+"""URL of the server without a database; empty without a server."""
 
 
 async def execute(database: str, *statements: str) -> None:

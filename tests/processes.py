@@ -1,4 +1,4 @@
-"""The program as processes of its own, on one data directory."""
+"""The program as separate processes on one data directory."""
 
 import asyncio
 import json
@@ -15,7 +15,7 @@ from tests.segments import as_files
 
 
 class Archive:
-    """One data directory, and the program run on it as a process of its own."""
+    """A data directory, and processes of the program on it."""
 
     def __init__(self, directory: Path) -> None:
         self.data = directory / "data"
@@ -39,7 +39,7 @@ class Archive:
             )
 
     async def serve(self, **variables: str) -> tuple[asyncio.subprocess.Process, str]:
-        """A running service and its address."""
+        """Start a service; return the process and its URL."""
         process = await self.start("serve", "--port", "0", **variables)
         found = None
         while found is None:
@@ -60,9 +60,9 @@ class Archive:
         await self.run("import", str(links), "--no-crawl")
 
     async def told(self) -> tuple[list[dict[str, object]], dict[str, str]]:
-        """The listing with all its fields, and every entry's text by hash_url.
+        """Return the listing with all fields, and every entry's text by hash_url.
 
-        Entries of one second stand in the order in which they were indexed, which is no promise.
+        The order of entries of one second is not defined.
         """
         listing = json.loads(await self.run("list", "--json", "--all", "--sort", "captured"))
         assert [e["latest"] for e in listing] == sorted(
@@ -74,11 +74,11 @@ class Archive:
         return listing, {each.parent.name: each.read_text() for each in tree.glob("*/index.md")}
 
     def segments(self) -> list[Path]:
-        """Files that hold what its segments do."""
+        """Return the files that contain the segments."""
         return as_files(self.data, self.data.with_name("segments"))
 
     def times_kept(self) -> Counter[str]:
-        """How many response or revisit records each URL has, as another implementation reads."""
+        """Return the number of response and revisit records of each URL, read by warcio."""
         kept: Counter[str] = Counter()
         for path in self.segments():
             with path.open("rb") as file:

@@ -1,4 +1,4 @@
-"""Segments as tests look at them and change them past the program, wherever an archive has them."""
+"""Direct access of tests to segments, in a folder or a store."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -11,19 +11,19 @@ from archiver.warc.segment_storage import SegmentStorage
 
 
 def storage_of(data: Path) -> SegmentStorage:
-    """Where the segments of an archive lie."""
+    """Return the segment storage of an archive."""
     return archive.open_storage(Settings(data=data))
 
 
 def segments(data: Path) -> dict[str, bytes]:
-    """What each segment of an archive holds, in the order of their names."""
+    """Return the content of each segment of an archive, in order of names."""
     storage = storage_of(data)
     found = storage.survey().segments
     return {each.name: b"".join(storage.copy(each.name, 0, each.size)) for each in found}
 
 
 def as_files(data: Path, folder: Path) -> list[Path]:
-    """The segments of an archive as files of a folder, which is made."""
+    """Write the segments of an archive as files into a new folder."""
     folder.mkdir(parents=True, exist_ok=True)
     found = {folder / name: content for name, content in segments(data).items()}
     for path, content in found.items():
@@ -54,7 +54,7 @@ def _flip(content: bytearray, places: list[Location]) -> None:
 
 
 def change_segment(data: Path, name: str, change: Callable[[bytearray], None]) -> None:
-    """Change bytes of a segment where they lie."""
+    """Change the bytes of a segment in place."""
     content = bytearray(segments(data)[name])
     change(content)
     (data / "warc" / name).write_bytes(content)

@@ -1,4 +1,4 @@
-"""Records of every kind, made as captures make them."""
+"""Records of every kind, built like those of captures."""
 
 import io
 import os

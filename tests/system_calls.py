@@ -1,4 +1,4 @@
-"""What a program asks of the kernel, in order, as strace saw it; and what a disk keeps of it."""
+"""System calls of a program, traced by strace, and a model of a disk that loses power."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -23,15 +23,15 @@ _NUMBERS = re.compile(r", (\d+)\b")
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A system call that succeeded.
+    """A successful system call.
 
     Attributes:
-        name: of the call.
-        began, ended: lines of the trace; another call that ended before this one began came first.
-        path: of the file it is about; of a rename, the old one.
-        texts: its strings.
-        offset: of ``pwrite64``; the new size of ``truncate`` and ``ftruncate``.
-        flags: the rest of its arguments.
+        name: name of the call.
+        began, ended: lines of the trace; a call that ended before this one began came earlier.
+        path: path of the file; for a rename, the old one.
+        texts: string arguments.
+        offset: offset of ``pwrite64``; the new size of ``truncate`` and ``ftruncate``.
+        flags: other arguments.
     """
 
     name: str
@@ -44,29 +44,29 @@ class Call:
 
     @property
     def data(self) -> bytes:
-        """What it writes or sends."""
+        """Return the bytes that it writes or sends."""
         return b"".join(self.texts)
 
 
 class Trace:
-    """Runs a program under strace: ``command`` starts it, ``calls`` are known once it has ended."""
+    """Run of a program under strace: ``command`` starts it, ``calls`` is complete after its end."""
 
     def __init__(self, log: Path) -> None:
         self._log = log
 
     def command(self, *arguments: str) -> list[str]:
-        """The arguments that start a program so that it is traced."""
+        """Return the arguments that start a program under strace."""
         options = ("-f", "-qq", "-y", "-xx", "-s", "9999999", "--seccomp-bpf")
         return ["strace", *options, "-e", f"trace={TRACED}", "-o", str(self._log), *arguments]
 
     def calls(self) -> list[Call]:
-        """Every call that succeeded, in the order in which they ended."""
+        """Return every successful call, in the order of their ends."""
         with self._log.open() as lines:
             return list(_calls(lines))
 
 
 def program_of(strace: int) -> psutil.Process:
-    """The process that a running strace, named by its id, has started."""
+    """Return the process started by a running strace with this id."""
     return psutil.Process(strace).children()[0]
 
 
@@ -109,13 +109,13 @@ def _bytes(escaped: str) -> bytes:
 
 @dataclass(slots=True)
 class _File:
-    """A file: what is safe of it, and what was done to it since (the call's end, and what)."""
+    """A file: its safe content, and later changes (the call's end, and the change)."""
 
     safe: bytes = b""
     later: list[Call] = field(default_factory=list)
 
     def content(self, count: int | None = None) -> bytes:
-        """What is in it with the first ``count`` of the later calls."""
+        """Return its content after the first ``count`` later changes."""
         data = bytearray(self.safe)
         for call in self.later[:count]:
             if call.name in ("truncate", "ftruncate"):
@@ -127,16 +127,16 @@ class _File:
         return bytes(data)
 
     def sync(self, before: int) -> None:
-        """Make safe what was done before a line of the trace."""
+        """Make changes before a line of the trace safe."""
         count = sum(call.ended < before for call in self.later)
         self.safe, self.later = self.content(count), self.later[count:]
 
 
 class Disk:
-    """The files beneath a directory, as a disk that loses power may give them back.
+    """Files of a directory, and their possible states after a loss of power.
 
-    A file's content is safe once it is synced, its name once its directory is (POSIX fsync); what
-    is neither may be there, or not.
+    The content of a file is safe after it was synced, its name after its directory was synced
+    (POSIX fsync); anything else may be lost or not.
     """
 
     def __init__(self, root: Path) -> None:
@@ -146,7 +146,7 @@ class Disk:
         self._names: dict[str, tuple[int, _File | None]] = {}
 
     def apply(self, call: Call) -> None:
-        """Do what a call did."""
+        """Apply a call."""
         if call.name == "openat" and "O_CREAT" in call.flags:
             self._open(call)
         elif call.name == "mkdir" and self._is_within(call.path):
@@ -161,15 +161,15 @@ class Disk:
             self._files[call.path].later.append(call)
 
     def without_what_is_not_synced(self) -> dict[str, bytes]:
-        """Only what is safe."""
+        """Return only safe files."""
         return self._as_named({name: file.safe for name, file in self._safe_files().items()})
 
     def with_everything(self) -> dict[str, bytes]:
-        """All that was done: the process was killed, the machine was not."""
+        """Return all changes, as if the process was killed but not the machine."""
         return self._as_named({name: file.content() for name, file in self._files.items()})
 
     def with_sizes_only(self) -> dict[str, bytes]:
-        """Files as long as they were to be, with zeros where nothing was synced."""
+        """Return files with their sizes, but zeros instead of bytes that were not synced."""
         return self._as_named(
             {
                 name: file.safe.ljust(len(file.content()), b"\0")
@@ -178,7 +178,7 @@ class Disk:
         )
 
     def with_half_of_it(self, *, segments: bool) -> dict[str, bytes]:
-        """Of the segments, or of the rest, half of what is not synced; of the others nothing."""
+        """Return half of the unsynced changes of the segments, or of the other files."""
         kept = {}
         for name, file in self._safe_files().items():
             kept[name] = file.safe
@@ -223,7 +223,7 @@ class Disk:
         return PurePosixPath(path).is_relative_to(self._root)
 
     def _safe_files(self) -> dict[str, _File]:
-        """Files whose name is safe, and those of every directory above it that was made here."""
+        """Return files with a safe name in directories with a safe name."""
         return {
             name: file
             for name, file in self._safe_names.items()

@@ -70,7 +70,7 @@ async def capture(runtime, site, *paths):
 
 
 async def look(browser, url, *, scripts):
-    """A screenshot of a page, and every request it made."""
+    """Return a screenshot of a page, and every request it made."""
     context = await browser.new_context(
         java_script_enabled=scripts, viewport={"width": 800, "height": 900}
     )
@@ -83,7 +83,7 @@ async def look(browser, url, *, scripts):
     return picture, asked
 
 
-async def test_a_replayed_page_looks_as_the_live_one_does_without_scripts(
+async def test_a_replayed_page_looks_like_the_live_one_without_scripts(
     site, runtime, service, browser
 ):
     (detail,) = await capture(runtime, site, "/")
@@ -99,7 +99,7 @@ async def test_a_replayed_page_looks_as_the_live_one_does_without_scripts(
     assert detail.snapshots[0].missing_count == 0
 
 
-async def test_the_framed_snapshot_and_the_article_ask_nobody_but_the_archive(
+async def test_snapshot_and_article_send_requests_only_to_the_archive(
     site, runtime, service, browser
 ):
     (detail,) = await capture(runtime, site, "/")
@@ -113,7 +113,7 @@ async def test_the_framed_snapshot_and_the_article_ask_nobody_but_the_archive(
     assert not site.hits
 
 
-async def test_the_banner_follows_the_page_below_and_leads_back(site, runtime, service, browser):
+async def test_the_banner_follows_the_framed_page(site, runtime, service, browser):
     detail, _ = await capture(runtime, site, "/", "/about.html")
     page = await (await browser.new_context()).new_page()
     await page.goto(f"{service}/{detail.entry.hash_url}/{detail.entry.latest}/")
@@ -132,7 +132,7 @@ async def test_the_banner_follows_the_page_below_and_leads_back(site, runtime, s
     assert await below.locator("form:visible").count() == 0
 
 
-async def test_a_lazy_image_is_there_without_its_script(site, runtime, service, browser):
+async def test_a_lazy_image_is_shown_without_its_script(site, runtime, service, browser):
     (detail,) = await capture(runtime, site, "/lazy.html")
 
     _, asked = await look(
@@ -142,7 +142,7 @@ async def test_a_lazy_image_is_there_without_its_script(site, runtime, service, 
     assert any(each.endswith("/pictures/lazy.png") for each in asked)
 
 
-async def test_every_type_is_kept_and_every_failure_has_its_reason(site, runtime):
+async def test_every_type_is_stored_and_every_failure_has_a_reason(site, runtime):
     details = await capture(runtime, site, *PATHS)
     by_path = {urlsplit(each.entry.url).path: each.entry for each in details}
 
@@ -160,9 +160,7 @@ async def test_every_type_is_kept_and_every_failure_has_its_reason(site, runtime
             assert "The same words in another coding." in shown.article
 
 
-async def test_a_coded_page_is_given_as_it_was_sent_and_as_it_reads(
-    site, runtime, service, browser
-):
+async def test_a_compressed_page_is_available_raw_and_decoded(site, runtime, service, browser):
     (detail,) = await capture(runtime, site, "/coded/br")
     context = await browser.new_context()
 
@@ -172,7 +170,7 @@ async def test_a_coded_page_is_given_as_it_was_sent_and_as_it_reads(
     await context.close()
 
 
-async def test_each_redirect_is_a_capture_of_its_own(site, runtime):
+async def test_each_redirect_is_a_separate_capture(site, runtime):
     (detail,) = await capture(runtime, site, "/moved")
 
     hops = [
@@ -183,14 +181,14 @@ async def test_each_redirect_is_a_capture_of_its_own(site, runtime):
     assert [[each.status for each in found] for found in hops] == [[301], [302]]
 
 
-async def test_a_host_that_was_busy_is_asked_again(site, runtime):
+async def test_a_busy_host_is_requested_again(site, runtime):
     (detail,) = await capture(runtime, site, "/busy.html")
 
     assert (detail.entry.title, detail.entry.state) == ("Free now", State.SAVED)
     assert [each.failure.status for each in detail.attempts] == [503]
 
 
-async def test_what_did_not_change_is_stored_once(site, runtime):
+async def test_unchanged_content_is_stored_once(site, runtime):
     await capture(runtime, site, "/")
     (detail,) = await capture(runtime, site, "/")
 
@@ -198,7 +196,7 @@ async def test_what_did_not_change_is_stored_once(site, runtime):
     assert site.hits["/pictures/one.png"] == 1
 
 
-async def test_a_private_address_is_refused_unless_it_is_named(site, tmp_path):
+async def test_a_private_address_is_refused_unless_allowed(site, tmp_path):
     async with open_app(Settings(data=tmp_path / "other", retries=0, allow_networks=())) as runtime:
         (detail,) = await capture(runtime, site, "/")
 
@@ -208,7 +206,7 @@ async def test_a_private_address_is_refused_unless_it_is_named(site, tmp_path):
     assert not site.hits
 
 
-async def test_the_field_s_own_checker_and_ours_find_nothing_wrong(site, runtime, tmp_path):
+async def test_warcio_check_and_verify_find_no_problems(site, runtime, tmp_path):
     await capture(runtime, site, *PATHS)
     await capture(runtime, site, "/", "/coded/chunked")
 

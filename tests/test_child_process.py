@@ -1,4 +1,4 @@
-"""What a process of this program starts imports nothing of where somebody stands, and no secret."""
+"""Child processes import nothing from the working directory, and get no secrets."""
 
 import asyncio
 import os
@@ -28,7 +28,7 @@ ENTRY_POINTS = {
 
 @pytest.fixture
 def hostile_directory(tmp_path):
-    """A directory with files called like libraries, which note that they were run."""
+    """A directory with files named like libraries, which record that they were run."""
     directory = tmp_path / "downloads"
     directory.mkdir()
     for name in HOSTILE.split():
@@ -39,11 +39,11 @@ def hostile_directory(tmp_path):
 
 
 @pytest.mark.parametrize("entry_point", ENTRY_POINTS)
-async def test_nothing_is_imported_from_where_somebody_stands(
+async def test_nothing_is_imported_from_the_working_directory(
     tmp_path, hostile_directory, live, entry_point
 ):
     if entry_point == "module":
-        (hostile_directory / "archiver.py").unlink()  # by ``-m`` that very name is looked up there
+        (hostile_directory / "archiver.py").unlink()  # with ``-m`` this name is looked up there
     environment = os.environ | {
         "ARCHIVER_DATA": str(tmp_path / "data"),
         "ARCHIVER_ALLOW_NETWORKS": "127.0.0.0/8",
@@ -74,13 +74,13 @@ def _secrets(monkeypatch):
 
 
 def environments_of_children(module):
-    """The variables of the children of this process that run a module."""
+    """Return the environments of this process's children that run a module."""
     found = [each.environ() for each in psutil.Process().children() if module in each.cmdline()]
     assert found
     return found
 
 
-def hold_no_secret(environments):
+def have_no_secret(environments):
     return not any(
         name.startswith(("ARCHIVER_", "AWS_")) or "hunter2" in value
         for environment in environments
@@ -89,23 +89,23 @@ def hold_no_secret(environments):
 
 
 @pytest.mark.usefixtures("_secrets")
-async def test_a_child_that_reads_pages_has_no_secret_in_its_environment():
+async def test_a_page_worker_has_no_secret_in_its_environment():
     pool = WorkerPool(processes=1, timeout=30, memory_bytes=1 << 30, max_requisites=10)
     await pool.extract(Document(b"<p>Hello</p>", "text/html", "", "http://example.com/"))
 
     environments = environments_of_children("archiver.pages.worker")
     await pool.stop()
 
-    assert hold_no_secret(environments)
+    assert have_no_secret(environments)
 
 
 @pytest.mark.usefixtures("_secrets")
-async def test_a_child_that_reads_a_file_of_links_has_no_secret_in_its_environment():
+async def test_an_import_worker_has_no_secret_in_its_environment():
     more_than_a_pipe_takes = BytesIO(b"https://example.com/%s\n" % (b"a" * 1000) * 1000)
     async with open_links(more_than_a_pipe_takes, "links", memory_bytes=1 << 30):
         environments = environments_of_children("archiver.formats.import_worker")
 
-    assert hold_no_secret(environments)
+    assert have_no_secret(environments)
 
 
 @pytest.mark.usefixtures("_secrets")
@@ -114,11 +114,11 @@ async def test_a_helper_has_no_secret_in_its_environment(tmp_path):
     async with helpers(settings, until_empty=True):
         environments = environments_of_children("archiver.cli.worker")
 
-    assert hold_no_secret(environments)
+    assert have_no_secret(environments)
 
 
 @pytest.mark.usefixtures("_secrets")
-def test_a_child_gets_only_what_it_needs_and_no_path_that_depends_on_where_somebody_stands():
+def test_a_child_gets_a_minimal_environment_without_relative_paths():
     environment = child_environment(MALLOC_ARENA_MAX="1")
 
     assert environment["PATH"] == os.environ["PATH"]
@@ -127,8 +127,8 @@ def test_a_child_gets_only_what_it_needs_and_no_path_that_depends_on_where_someb
     assert "-P" in child_command("archiver.cli.worker")
 
 
-async def test_a_child_ends_whose_output_nobody_reads():
-    """What stands in the pipe, and what was read ahead, fills the reader's buffer."""
+async def test_a_child_whose_output_is_not_read_ends():
+    """The pipe and the read-ahead buffer are full of unread output."""
     endless = "import sys\nwhile True: sys.stdout.buffer.write(bytes(65536))"
     child = await asyncio.create_subprocess_exec(sys.executable, "-c", endless, stdout=PIPE)
     await child.stdout.readexactly(300_000)

@@ -1,4 +1,4 @@
-"""The process that works the queue, and what it leaves to others."""
+"""Priorities of crawling processes and their workers."""
 
 import psutil
 import pytest
@@ -12,8 +12,8 @@ pytestmark = pytest.mark.real_children
 PAGE = Document(b"<p>Hello</p>", "text/html", "", "http://example.com/")
 
 
-async def priority_of_who_reads(context):
-    """What the kernel says of the child that looks a page through, beside this process."""
+async def priorities(context):
+    """Return the priority of the worker that parses pages, and of this process."""
     await context.derive.discover(PAGE)
     module = "archiver.pages.worker"
     [child] = [each for each in psutil.Process().children() if module in each.cmdline()]
@@ -21,13 +21,11 @@ async def priority_of_who_reads(context):
 
 
 @pytest.mark.parametrize(("beside_users", "wanted"), [(False, 0), (True, READER_NICENESS)])
-async def test_reading_has_the_priority_of_its_command_unless_users_are_served(
-    tmp_path, beside_users, wanted
-):
+async def test_workers_of_a_command_have_its_priority(tmp_path, beside_users, wanted):
     async with open_app(Settings(data=tmp_path), beside_users=beside_users) as crawler:
-        assert await priority_of_who_reads(crawler.context) == wanted
+        assert await priorities(crawler.context) == wanted
 
 
-async def test_readers_of_a_service_have_lower_priority(tmp_path):
+async def test_workers_of_a_service_have_lower_priority(tmp_path):
     async with open_app(Settings(data=tmp_path), serve=True) as runtime:
-        assert await priority_of_who_reads(runtime.crawling._context) == READER_NICENESS
+        assert await priorities(runtime.crawling._context) == READER_NICENESS

@@ -1,4 +1,4 @@
-"""What operators are given names metrics, commands and flags that there are."""
+"""Files for operators refer to existing metrics, commands and flags."""
 
 import json
 import re
@@ -17,7 +17,7 @@ _METRIC = re.compile(r"\b(?:archiver|process)_\w+")
 
 
 def expressions(name: str) -> list[str]:
-    """Every PromQL expression of the alerts, or of the dashboard."""
+    """Return every PromQL expression of the alerts or of the dashboard."""
     if name == "alerts":
         groups = yaml.safe_load((DEPLOY / "prometheus/alerts.yaml").read_text())["groups"]
         return [rule["expr"] for group in groups for rule in group["rules"]]
@@ -26,11 +26,11 @@ def expressions(name: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", ["alerts", "dashboard"])
-def test_every_metric_that_is_asked_for_is_told(name):
+def test_every_metric_in_use_exists(name):
     metrics = Metrics()
     metrics.answered("GET", "page", 200, 0.1)
     told = set(re.findall(r"^([a-z_]+)", metrics.page().decode(), re.MULTILINE))
-    told |= {"archiver_jobs", "archiver_queue_wait_seconds"}  # have lines once there are any
+    told |= {"archiver_jobs", "archiver_queue_wait_seconds"}  # exist only once there are any
 
     asked = {metric for each in expressions(name) for metric in _METRIC.findall(each)}
 
@@ -38,7 +38,7 @@ def test_every_metric_that_is_asked_for_is_told(name):
     assert asked <= told
 
 
-def test_every_alert_says_what_to_do():
+def test_every_alert_explains_what_to_do():
     groups = yaml.safe_load((DEPLOY / "prometheus/alerts.yaml").read_text())["groups"]
 
     for rule in (rule for group in groups for rule in group["rules"]):
@@ -46,7 +46,7 @@ def test_every_alert_says_what_to_do():
         assert rule["labels"]["severity"] in {"page", "ticket"}
 
 
-def test_of_every_alert_there_is_a_case_in_which_it_speaks():
+def test_every_alert_has_a_test_case_in_which_it_fires():
     alerts, cases = (
         yaml.safe_load((DEPLOY / "prometheus" / name).read_text())
         for name in ("alerts.yaml", "alerts.test.yaml")
@@ -58,7 +58,7 @@ def test_of_every_alert_there_is_a_case_in_which_it_speaks():
 
 
 @pytest.mark.parametrize("unit", sorted((DEPLOY / "systemd").iterdir()), ids=lambda each: each.name)
-def test_units_start_commands_that_there_are(unit):
+def test_units_start_existing_commands(unit):
     (start,) = re.findall(r"^ExecStart=(.+)$", unit.read_text(), re.MULTILINE)
     program, *arguments = shlex.split(start.replace("%i", "8080"))
 

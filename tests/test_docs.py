@@ -1,4 +1,4 @@
-"""What the docs say of settings, commands, routes, formats and files is what the program does."""
+"""Settings, commands, routes, formats and files in the docs match the program."""
 
 import re
 from pathlib import Path
@@ -20,7 +20,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 
 
 def data_patterns() -> list[re.Pattern[str]]:
-    """The paths in the first column of the data directory's table."""
+    """Return the paths in the first column of the data directory's table."""
     table = ADMINISTRATION.split("## The data directory")[1].split("\n\n")[1]
     paths = [
         each for row in table.splitlines() for each in re.findall("`(.*?)`", row.split("|")[1])
@@ -62,7 +62,7 @@ async def test_every_file_of_the_data_directory_is_explained(tmp_path):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_what_a_page_of_the_docs_points_at_is_there(page):
+def test_links_in_the_docs_lead_to_existing_files(page):
     targets = re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
 
     missing = [each for each in targets if "://" not in each and not (page.parent / each).exists()]
@@ -71,7 +71,7 @@ def test_what_a_page_of_the_docs_points_at_is_there(page):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_files_of_ours_that_the_docs_name_are_there(page):
+def test_source_files_named_in_the_docs_exist(page):
     named = re.findall(
         r"`((?:archiver|templates|static|migrations|tests|docs|benchmarks|\.ci)/[\w./-]*)`",
         page.read_text(encoding="utf-8"),

@@ -1,7 +1,7 @@
 """Every way in which a page can load something, live and in replay, compared by pixels.
 
-Each cell of one page uses one construct of HTML, CSS, SVG or MathML to show a resource of its own
-colour. ``small_web/every_reference.txt`` has the markup of elements, then rules of style sheets.
+Each cell of one page uses one construct of HTML, CSS, SVG or MathML to show a resource with its
+unique colour. ``small_web/every_reference.txt`` has the markup, then rules of style sheets.
 """
 
 import base64
@@ -9,9 +9,9 @@ import re
 from hashlib import md5
 from pathlib import Path
 
+from tests.recorded_browser import keep, open_world, watching
 from tests.small_web.matter import FONT, pixels, png
 from tests.test_trusted_replay import screenshot_of_the_live_page
-from tests.watched import keep, open_world, watching
 
 SIDE, ACROSS, WIDTH = 30, 23, 700
 HERE = Path(__file__).with_name("small_web")
@@ -37,7 +37,7 @@ def data(content, kind):
 
 
 def files(name, origin):
-    """What one cell may load, by its file name."""
+    """Return the files that cells load, by name."""
     colour = bytes(each % 200 for each in md5(name.encode()).digest()[:3])
     drawing = DRAWING.replace("SHADE", f"#{colour.hex()}")
     picture, sheet = png(*colour), "[class~=%s] { display: block; height: 30px; background: %s }"
@@ -68,7 +68,7 @@ def files(name, origin):
 
 
 def page(origin):
-    """The page, and what it loads."""
+    """Return the page and its files."""
     cells, loaded = [], {
         "film.webm": ("video/webm", (HERE / "green.webm").read_bytes()),
         "none.vtt": ("text/vtt", "WEBVTT"),
@@ -98,7 +98,7 @@ def page(origin):
 
 
 def shown(picture):
-    """The colours in the upper and in the lower half of each cell."""
+    """Return the colours in the upper and lower half of each cell."""
     rows = pixels(picture)
     step = len(rows[0]) // WIDTH
     found = {}
@@ -110,12 +110,12 @@ def shown(picture):
 
 
 def are_close(one, other):
-    """Whether colours are the same; those of a player's controls may differ by one."""
+    """Return whether colours are equal; those of a player's controls may differ by one."""
     pairs = zip(sum(one, ()), sum(other, ()), strict=True)
     return all(abs(mine - theirs) <= 1 for mine, theirs in pairs)
 
 
-async def test_a_page_of_every_reference_looks_as_it_did(tmp_path):
+async def test_every_kind_of_reference_is_replayed(tmp_path):
     refused = []
     settings = {"max_requisites": 2000}
     async with open_world(tmp_path / "data", **settings) as world, watching(world) as browser:

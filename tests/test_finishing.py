@@ -6,7 +6,7 @@ import pytest
 from archiver.helpers import both, open_for_writing, run_to_completion
 
 
-async def test_what_is_to_be_done_to_its_end_is_though_its_task_is_cancelled():
+async def test_protected_work_completes_despite_cancellation():
     begun, go_on, ended = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
     async def work():
@@ -23,7 +23,7 @@ async def test_what_is_to_be_done_to_its_end_is_though_its_task_is_cancelled():
     assert ended.is_set()
 
 
-async def test_what_goes_wrong_is_heard():
+async def test_exceptions_are_raised():
     async def work():
         raise ValueError("heard")
 
@@ -31,7 +31,7 @@ async def test_what_goes_wrong_is_heard():
         await run_to_completion(work())
 
 
-async def test_a_file_is_closed_though_its_task_is_cancelled_while_it_is_opened(tmp_path):
+async def test_a_file_is_closed_if_its_task_is_cancelled_while_opening_it(tmp_path):
     async def write():
         async with open_for_writing(tmp_path / "file") as file:
             file.write(b"never")
@@ -44,7 +44,7 @@ async def test_a_file_is_closed_though_its_task_is_cancelled_while_it_is_opened(
     assert (tmp_path / "file").read_bytes() == b""
 
 
-async def test_a_file_is_closed_though_its_task_is_cancelled_again_and_again(tmp_path):
+async def test_a_file_is_closed_if_its_task_is_cancelled_repeatedly(tmp_path):
     os.mkfifo(tmp_path / "pipe")  # opening it waits for a reader
 
     async def write():
@@ -65,7 +65,7 @@ async def test_a_file_is_closed_though_its_task_is_cancelled_again_and_again(tmp
         assert await asyncio.to_thread(reader.read) == b""
 
 
-async def test_two_that_run_beside_each_other_give_what_each_gives():
+async def test_two_concurrent_calls_return_both_results():
     met = asyncio.Barrier(2)
 
     async def work(given):
@@ -75,7 +75,7 @@ async def test_two_that_run_beside_each_other_give_what_each_gives():
     assert await both(work("one"), work("other")) == ("one", "other")
 
 
-async def test_where_one_of_two_fails_the_other_has_ended_and_the_failure_is_told_as_it_is():
+async def test_if_one_of_two_calls_fails_the_other_ends_and_the_exception_is_raised():
     begun, ended = asyncio.Event(), asyncio.Event()
 
     async def fail():

@@ -1,4 +1,4 @@
-"""Several processes crawl one queue: each page once, and nothing left behind."""
+"""Several processes crawl one queue: each page once, without leftovers."""
 
 import asyncio
 import json
@@ -44,7 +44,7 @@ async def test_two_processes_capture_each_page_once(tmp_path, live):
 
 
 async def other_helper(than=None):
-    """The helper of this process, once there is one, or another one."""
+    """Wait for the helper of this process, or for another one."""
     while True:
         for each in psutil.Process().children():
             if each.pid != than and "archiver.cli.worker" in each.cmdline():
@@ -52,7 +52,7 @@ async def other_helper(than=None):
         await asyncio.sleep(0.01)
 
 
-async def test_a_helper_of_the_service_that_dies_is_followed_by_another(tmp_path, monkeypatch):
+async def test_a_dead_helper_of_the_service_is_replaced(tmp_path, monkeypatch):
     monkeypatch.setattr(background_tasks, "REST_SECONDS", 0.01)
     settings = Settings(data=tmp_path / "data", crawl_processes=2)
     async with open_app(settings, serve=True):

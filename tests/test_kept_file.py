@@ -11,7 +11,7 @@ def file(tmp_path):
     return AtomicFile(tmp_path / "said.json")
 
 
-def test_what_a_killed_process_had_written_of_it_is_written_over(file, tmp_path):
+def test_a_partial_file_of_a_killed_process_is_overwritten(file, tmp_path):
     file.write(b"old")
     (tmp_path / f".said.json{UNFINISHED}").write_bytes(b"longer than what is written next")
 
@@ -21,7 +21,7 @@ def test_what_a_killed_process_had_written_of_it_is_written_over(file, tmp_path)
     assert [each.name for each in tmp_path.iterdir()] == ["said.json"]
 
 
-def test_what_a_killed_process_had_written_of_it_can_be_taken_away(file, tmp_path):
+def test_a_partial_file_of_a_killed_process_can_be_removed(file, tmp_path):
     file.write(b"old")
     (tmp_path / f".said.json{UNFINISHED}").write_bytes(b"ne")
 
@@ -32,7 +32,7 @@ def test_what_a_killed_process_had_written_of_it_can_be_taken_away(file, tmp_pat
     assert [each.name for each in tmp_path.iterdir()] == ["said.json"]
 
 
-def test_a_link_that_stands_where_it_is_written_is_not_followed(file, tmp_path):
+def test_a_symbolic_link_in_its_place_is_not_followed(file, tmp_path):
     other = tmp_path / "other"
     other.write_bytes(b"theirs")
     (tmp_path / f".said.json{UNFINISHED}").symlink_to(other)
@@ -43,7 +43,7 @@ def test_a_link_that_stands_where_it_is_written_is_not_followed(file, tmp_path):
     assert other.read_bytes() == b"theirs"
 
 
-async def test_who_reads_while_many_write_finds_it_whole(file, tmp_path):
+async def test_readers_see_complete_content_while_many_write(file, tmp_path):
     contents = [bytes([each]) * 20_000 for each in range(8)]
     file.write(contents[0])
     is_over = threading.Event()

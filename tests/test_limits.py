@@ -1,4 +1,4 @@
-"""What several processes share, and what a process takes of its machine, seen from outside."""
+"""Resources that processes share and use, measured from outside."""
 
 import asyncio
 import json
@@ -27,7 +27,7 @@ FEW_FILES = SPARE_FILES + 40
 
 @pytest.fixture
 def program(tmp_path):
-    """Run the program on this test's archive; what it said, and its log."""
+    """Run the program on this test's archive; return its output and its log."""
 
     async def run(*arguments, files=None, running=None, **variables):
         environment = os.environ | {
@@ -52,16 +52,14 @@ def program(tmp_path):
     return run
 
 
-async def test_two_processes_together_ask_a_host_no_more_often_than_one_may(
-    live, program, tmp_path
-):
-    """By the host's own log, from when it has seen both: each waits twice as long as one alone."""
+async def test_two_processes_together_respect_the_request_rate_of_a_host(live, program, tmp_path):
+    """By the host's log, after it has seen both: each waits twice as long as a single process."""
     asked, both = [], asyncio.Event()
 
     async def answer(_):
         asked.append(time.monotonic())
         if len(asked) == 2:
-            # A process has one page under way at a host that never answered: these are of two.
+            # A process has one page in progress at a host that never responded: these are of two.
             both.set()
         await both.wait()
         return web.Response(text="<title>x</title>", content_type="text/html")
@@ -84,7 +82,7 @@ async def test_two_processes_together_ask_a_host_no_more_often_than_one_may(
 
 @pytest.fixture
 def queued(live, program, tmp_path):
-    """Queue pages whose server looks how many files the crawl that asks for them may open."""
+    """Queue pages whose server reads the open-file limit of the crawl that requests them."""
 
     async def queue(running):
         seen = []
@@ -102,7 +100,7 @@ def queued(live, program, tmp_path):
     return queue
 
 
-async def test_concurrency_is_fitted_to_the_open_files_that_the_machine_allows(queued, program):
+async def test_concurrency_is_lowered_to_fit_the_open_file_limit(queued, program):
     running = []
     seen = await queued(running)
 
@@ -120,7 +118,7 @@ async def test_concurrency_is_fitted_to_the_open_files_that_the_machine_allows(q
     assert set(seen) == {(FEW_FILES, FEW_FILES)}
 
 
-async def test_the_limit_of_open_files_is_raised_as_far_as_concurrency_wants(queued, program):
+async def test_the_open_file_limit_is_raised_for_concurrency(queued, program):
     running = []
     seen = await queued(running)
 
@@ -147,7 +145,7 @@ print(*(fit_to_open_files(Settings(concurrency=each)).concurrency for each in (1
 @pytest.mark.parametrize(
     ("files", "fits"), [(FEW_FILES, "1 5 5 5"), (SPARE_FILES, "1 1 1 1"), (4096, "1 5 6 64")]
 )
-async def test_no_more_pages_are_crawled_at_once_than_have_room(files, fits):
+async def test_concurrent_pages_fit_into_the_memory(files, fits):
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-c", FITTED),
         stdout=PIPE,
@@ -160,7 +158,7 @@ async def test_no_more_pages_are_crawled_at_once_than_have_room(files, fits):
 
 
 @pytest.mark.parametrize("processes", [1, 2, 16])
-def test_as_many_processes_read_as_there_are_cores_to_spare(tmp_path, processes):
+def test_there_is_a_worker_for_each_spare_core(tmp_path, processes):
     given = Settings(data=tmp_path, crawl_processes=processes)
 
     each = share_among_processes(given).extract_processes
@@ -170,7 +168,7 @@ def test_as_many_processes_read_as_there_are_cores_to_spare(tmp_path, processes)
     assert each >= 1
 
 
-def test_no_core_is_left_where_nobody_waits_for_pages_of_ours(tmp_path):
+def test_a_crawl_command_uses_every_core(tmp_path):
     (tmp_path / "cpu.max").write_text("200000 100000\n")
     given = Settings(data=tmp_path)
 
@@ -181,7 +179,7 @@ def test_no_core_is_left_where_nobody_waits_for_pages_of_ours(tmp_path):
     assert beside.extract_processes == 1
 
 
-def test_who_says_how_many_read_is_not_corrected(tmp_path):
+def test_a_configured_number_of_workers_is_used(tmp_path):
     given = Settings(data=tmp_path, extract_processes=7)
 
     assert share_among_processes(given).extract_processes == 7
@@ -195,7 +193,7 @@ def test_who_says_how_many_read_is_not_corrected(tmp_path):
         ("cpu.max", "150000 100000"),
     ],
 )
-def test_no_more_processes_read_than_a_container_has_room_for(tmp_path, name, said):
+def test_workers_fit_into_the_memory_of_a_container(tmp_path, name, said):
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_text(said + "\n")
 
@@ -204,7 +202,7 @@ def test_no_more_processes_read_than_a_container_has_room_for(tmp_path, name, sa
     assert within.extract_processes == 1
 
 
-def test_a_container_without_limits_takes_what_the_machine_has(tmp_path):
+def test_a_container_without_limits_uses_the_whole_machine(tmp_path):
     (tmp_path / "memory.max").write_text("max\n")
     (tmp_path / "cpu.max").write_text("max 100000\n")
     given = Settings(data=tmp_path)

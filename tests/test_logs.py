@@ -1,4 +1,4 @@
-"""Logs: what a person reads, and what a machine does."""
+"""Logs for people and for programs."""
 
 import json
 import logging
@@ -19,7 +19,7 @@ def _as_before():
     ours.setLevel(before[2])
 
 
-def test_a_line_holds_the_event_and_its_fields(capsys):
+def test_a_line_contains_the_event_and_its_fields(capsys):
     configure("info", as_json=False)
 
     get_log("archiver.test").info("50 % done", url="http://a.example/\n")
@@ -29,7 +29,7 @@ def test_a_line_holds_the_event_and_its_fields(capsys):
     assert line.count("\n") == 1
 
 
-def test_json_holds_the_fields_and_the_traceback(capsys):
+def test_json_contains_the_fields_and_the_traceback(capsys):
     configure("warning", as_json=True)
     log = get_log("archiver.test")
 
@@ -46,7 +46,7 @@ def test_json_holds_the_fields_and_the_traceback(capsys):
 
 
 @pytest.mark.parametrize("error", [StoreError("It is full."), OSError(ENOSPC, "It is full")])
-def test_what_is_told_in_words_has_no_traceback(capsys, error):
+def test_expected_errors_have_no_traceback(capsys, error):
     configure("info", as_json=False)
 
     try:
@@ -59,7 +59,7 @@ def test_what_is_told_in_words_has_no_traceback(capsys, error):
         assert line.endswith(f" [error] not kept{fields} reason={str(error)!r}")
 
 
-def test_other_libraries_are_heard_from_warnings_on(capsys):
+def test_other_libraries_log_warnings_and_errors(capsys):
     configure("debug", as_json=True)
 
     logging.getLogger("asyncio").info("not heard")

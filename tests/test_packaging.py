@@ -1,4 +1,4 @@
-"""What is shipped, pinned and built is what the program, the docs and the image take it for."""
+"""Packaged files, pinned versions and the image match the program and the docs."""
 
 import re
 import tomllib
@@ -30,14 +30,14 @@ def canonical(name: str) -> str:
 
 
 @pytest.mark.parametrize("directory", [TEMPLATES, STATIC, MIGRATIONS], ids=lambda path: path.name)
-def test_the_wheel_holds_what_the_program_looks_for(directory):
+def test_the_wheel_contains_all_data_files(directory):
     shipped = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
 
     assert directory == ROOT / directory.name
     assert shipped[directory.name] == f"archiver/_shipped/{directory.name}"
 
 
-def test_the_version_is_said_once_more_and_the_same():
+def test_both_version_numbers_are_equal():
     assert PROJECT["project"]["version"] == archiver.__version__
 
 
@@ -49,7 +49,7 @@ def test_every_dependency_is_pinned():
 
 
 @pytest.mark.parametrize("name", PINS)
-def test_a_pinned_version_runs_on_the_oldest_python_we_promise(name):
+def test_pinned_versions_support_the_oldest_supported_python(name):
     try:
         installed = distribution(name)
     except PackageNotFoundError:
@@ -60,7 +60,7 @@ def test_a_pinned_version_runs_on_the_oldest_python_we_promise(name):
     assert SpecifierSet(wants).contains(oldest_python()), wants
 
 
-def test_the_image_is_built_by_steps_of_make():
+def test_the_image_is_built_with_make_targets():
     built = DOCKERFILE.split("FROM ")[1]
     (step,) = re.findall(r"^RUN make (.*)$", built, flags=re.MULTILINE)
     targets = [word for word in step.split() if "=" not in word]

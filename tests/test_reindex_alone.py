@@ -1,4 +1,4 @@
-"""Building the index again shuts out every other process, and is shut out by each."""
+"""Rebuilding the index excludes every other process, and is excluded by each."""
 
 import asyncio
 import os
@@ -13,7 +13,7 @@ import pytest
 from archiver.app import open_app
 from archiver.config import Settings
 from tests.command_line import run_in_thread
-from tests.indices import none_made
+from tests.index_access import none_made
 
 BEING_REINDEXED = "is rebuilding the index of this archive"
 IN_USE = "in use by another process"
@@ -22,7 +22,7 @@ COMMANDS = (("list",), ("add", "http://127.0.0.1:1/"), ("reindex",))
 
 @pytest.fixture
 async def data(tmp_path):
-    """An archive that knows one link, which is in no segment."""
+    """An archive with one link that is in no segment."""
     async with open_app(Settings(data=tmp_path / "data")) as runtime:
         await runtime.entries.save(["http://127.0.0.1:1/kept"], source="test")
     return tmp_path / "data"
@@ -52,8 +52,8 @@ async def outcome(data, *arguments):
     return done.returncode, done.stdout, done.stderr
 
 
-def is_had_alone(data, process):
-    """Whether a process has the archive alone; taking the lock to see would keep it out."""
+def is_held_exclusively(data, process):
+    """Return whether a process holds the archive exclusively; trying the lock would block it."""
     inode = (data / "run" / "archive").stat().st_ino
     return any(
         f"WRITE {process.pid} " in line and f":{inode} " in line and "->" not in line
@@ -63,10 +63,10 @@ def is_had_alone(data, process):
 
 @asynccontextmanager
 async def reindexing(data):
-    """A process that builds the index again, and waits in the middle of it."""
+    """Start a process that rebuilds the index and waits in the middle."""
     with none_made(data):
         async with started(data, "reindex") as process:
-            while not is_had_alone(data, process):  # noqa: ASYNC110 - nothing to wait on
+            while not is_held_exclusively(data, process):  # noqa: ASYNC110 - nothing to wait on
                 await asyncio.sleep(0.01)
             yield process
 
@@ -86,7 +86,7 @@ async def test_no_command_uses_the_archive_while_its_index_is_rebuilt(data):
 
 
 @pytest.mark.parametrize("crawl", [False, True])
-async def test_the_index_is_not_built_again_while_anybody_is_in(data, crawl):
+async def test_a_rebuild_is_refused_while_a_process_uses_the_archive(data, crawl):
     async with open_app(Settings(data=data), serve=crawl):
         status, _, said = await outcome(data, "reindex")
 

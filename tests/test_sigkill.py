@@ -1,4 +1,4 @@
-"""Killed again and again at random moments, the archive loses nothing and doubles nothing."""
+"""Killed repeatedly at random times, the archive loses and duplicates nothing."""
 
 import asyncio
 import json
@@ -12,9 +12,9 @@ import aiohttp
 import pytest
 from aiohttp import web
 
-from tests.answering import answering
-from tests.indices import remove_index
+from tests.index_access import remove_index
 from tests.processes import Archive
+from tests.single_handler import answering
 
 PAGES = 160
 MAX_HITS_BEFORE_A_KILL = 16
@@ -36,7 +36,7 @@ PNG = bytes.fromhex(
 
 
 class Site:
-    """Serves essays with one style sheet and one image between them, and counts what is asked."""
+    """Serves essays that share one style sheet and one image, and counts requests."""
 
     def __init__(self) -> None:
         self.origin = ""
@@ -78,7 +78,7 @@ def archive(tmp_path: Path) -> Archive:
     return Archive(tmp_path)
 
 
-async def kill_again_and_again(
+async def kill_repeatedly(
     site: Site, kills: int, start: Callable[[], Awaitable[asyncio.subprocess.Process]]
 ) -> None:
     chance = random.Random(kills)
@@ -102,34 +102,34 @@ async def assert_kept_once(archive: Archive, site: Site) -> None:
     assert await archive.warcio_check() == 0
 
 
-async def test_a_crawl_killed_again_and_again_captures_every_url_exactly_once(
+async def test_a_repeatedly_killed_crawl_captures_every_url_exactly_once(
     site: Site, archive: Archive
 ) -> None:
     await archive.queue(site.urls())
 
-    await kill_again_and_again(site, 8, lambda: archive.start("crawl"))
+    await kill_repeatedly(site, 8, lambda: archive.start("crawl"))
     await archive.run("crawl")
 
     await assert_kept_once(archive, site)
 
 
-async def test_a_service_killed_again_and_again_captures_every_url_exactly_once(
+async def test_a_repeatedly_killed_service_captures_every_url_exactly_once(
     site: Site, archive: Archive
 ) -> None:
     await archive.queue(site.urls())
 
-    await kill_again_and_again(site, 3, lambda: archive.start("serve", "--port", "0"))
+    await kill_repeatedly(site, 3, lambda: archive.start("serve", "--port", "0"))
     await archive.run("crawl")
 
     await assert_kept_once(archive, site)
 
 
-async def test_the_segments_of_the_killed_alone_give_everything_back(
+async def test_everything_is_restored_from_segments_of_killed_processes(
     site: Site, archive: Archive
 ) -> None:
     await archive.queue(site.urls()[:40])
     await archive.run("add", *site.urls()[40:60], "--tag", "essays", "--tag", "old")
-    await kill_again_and_again(site, 2, lambda: archive.start("crawl"))
+    await kill_repeatedly(site, 2, lambda: archive.start("crawl"))
     await archive.run("crawl")
     before = await archive.told()
 
@@ -143,14 +143,14 @@ async def test_the_segments_of_the_killed_alone_give_everything_back(
 
 
 async def states_of_import(session: aiohttp.ClientSession) -> AsyncIterator[dict[str, object]]:
-    """How the first import stands, whenever that changes, until it is read or nobody answers."""
+    """Yield each new state of the first import, until it is read or the service is gone."""
     async with session.get("/api/v1/events?import=1") as stream:
         async for line in stream.content:
             if line.startswith(b'data: {"id"'):
                 yield json.loads(line.removeprefix(b"data: "))
 
 
-async def test_an_import_killed_again_and_again_accounts_for_every_row_exactly_once(
+async def test_a_repeatedly_killed_import_reports_every_row_exactly_once(
     site: Site, tmp_path: Path
 ) -> None:
     for links in (30_000, 120_000, 480_000):
@@ -162,7 +162,7 @@ async def test_an_import_killed_again_and_again_accounts_for_every_row_exactly_o
 
 
 async def is_killed_while_it_imports(archive: Archive, site: Site, links: int) -> bool:
-    """Kill services that read a file of so many links; whether it is unread even then."""
+    """Kill services that read a file of ``links`` links; return whether it is still unread."""
     rows = [number if number % REPEATED else 0 for number in range(links)]
     text = "\n".join(f"{site.origin}/essay/{number}" for number in rows)
     process, address = await archive.serve(**SLOWLY)
@@ -177,7 +177,7 @@ async def is_killed_while_it_imports(archive: Archive, site: Site, links: int) -
             return False
         process, address = await archive.serve(**SLOWLY)
         async with aiohttp.ClientSession(address) as session:
-            least = before if kill % 2 else -1  # the others as soon as it has begun
+            least = before if kill % 2 else -1  # the others right after the start
             before = await killed_while_reading(session, process, least)
     return before < links
 
@@ -203,7 +203,7 @@ async def assert_every_row_is_accounted_for(archive: Archive, links: int) -> Non
 async def killed_while_reading(
     session: aiohttp.ClientSession, process: asyncio.subprocess.Process, least: int
 ) -> int:
-    """Kill a service once it has read more than so many links; how many it has read by then."""
+    """Kill a service once it has read more than ``least`` links; return how many it has read."""
     async for status in states_of_import(session):
         if status["read"] > least:
             break

@@ -1,4 +1,4 @@
-"""Killed while it takes a list away or asks other archives, it goes on; nothing is twice."""
+"""Background exports and archive lookups continue after a kill, without duplicates."""
 
 import asyncio
 import json
@@ -9,8 +9,8 @@ import pytest
 from aiohttp import web
 from warcio.archiveiterator import ArchiveIterator
 
-from tests.answering import answering
 from tests.processes import Archive
+from tests.single_handler import answering
 
 LINKS = 3_000
 GONE, HITS = 24, (3, 9)
@@ -24,7 +24,7 @@ def archive(tmp_path):
 
 
 async def until(holds):
-    while not holds():  # noqa: ASYNC110 - another process's file; the suite's limit bounds it
+    while not holds():  # noqa: ASYNC110 - a file of another process
         await asyncio.sleep(0.001)
 
 
@@ -42,7 +42,7 @@ async def killed(process):
     await process.wait()
 
 
-async def test_a_background_export_that_was_killed_begins_again_and_is_complete(archive, tmp_path):
+async def test_a_killed_background_export_restarts_and_is_complete(archive, tmp_path):
     await archive.queue([f"http://127.0.0.1:1/{number}" for number in range(LINKS)])
     exports = archive.data / "exports"
     paused = {"ARCHIVER_HOST_DELAY": "3600", "ARCHIVER_CRAWL_PROCESSES": "1"}
@@ -65,7 +65,7 @@ async def test_a_background_export_that_was_killed_begins_again_and_is_complete(
 
 
 class PublicArchive:
-    """A TimeGate and mementos of pages that are gone (RFC 7089), and what was asked of it."""
+    """A TimeGate with mementos of missing pages (RFC 7089), and its requests."""
 
     def __init__(self):
         self.origin = ""
@@ -92,7 +92,7 @@ async def public():
 
 
 def answers_kept(archive):
-    """How often each answer was kept, by its address and status, as another program reads."""
+    """Return how often each response was stored, by URL and status, read by warcio."""
     kept = Counter()
     for path in archive.segments():
         with path.open("rb") as file:
@@ -103,7 +103,7 @@ def answers_kept(archive):
     return {key: times for key, times in kept.items() if "/gone/" in key[0].split("?")[0]}
 
 
-async def test_a_rescue_that_was_killed_keeps_each_page_once(archive, public):
+async def test_a_killed_recovery_stores_each_page_once(archive, public):
     urls = [f"{public.origin}/gone/{number}" for number in range(GONE)]
     await archive.queue(urls)
     await archive.run("crawl")

@@ -1,4 +1,4 @@
-"""A stop waits for no other program, however long that keeps the index to itself."""
+"""Stopping does not wait for another program that holds the write lock."""
 
 import asyncio
 import json
@@ -10,11 +10,11 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from tests.indices import written
+from tests.index_access import written
 from tests.processes import Archive
 
 PATIENCE = 30
-"""Seconds for a stop; a writer of ours waits for twice as many where nobody asks it to stop."""
+"""Seconds for a stop; otherwise our writers wait twice as long."""
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def segment_bytes(data: Path) -> int:
 
 
 async def records_appended(data: Path, before: int) -> None:
-    """Wait until the recorder appended records: then it waits to write to the index."""
+    """Wait until the recorder has appended records; then it waits to write to the index."""
     while segment_bytes(data) == before:  # noqa: ASYNC110 - another process changes it
         await asyncio.sleep(0.01)
 
@@ -96,7 +96,7 @@ async def test_a_crawl_stops_while_another_program_writes(archive, live):
     assert (await archive.run("verify")).splitlines()[-1].split("\t") == ["problems", "0"]
 
 
-async def test_a_command_that_reads_waits_for_no_other_program(archive, live):
+async def test_reading_commands_do_not_wait_for_another_program(archive, live):
     await archive.queue([live.article("page")])
     with written(archive.data):
         async with asyncio.timeout(PATIENCE):

@@ -1,4 +1,4 @@
-"""Text that came in can go out again."""
+"""Any received text can be written again."""
 
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -16,5 +16,5 @@ def test_any_text_can_be_written(text):
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
-def test_text_that_can_be_written_stays_as_it_is(text):
+def test_valid_text_is_unchanged(text):
     assert well_formed(text) == text

@@ -1,5 +1,7 @@
-"""Replay that can be trusted: all that a page can point with leads into the archive, and nothing
-that a page can do is done. Seen in a browser whose every connection is watched."""
+"""Replayed pages cannot send requests outside the archive, or act.
+
+Tested in a browser whose connections are all recorded.
+"""
 
 import asyncio
 from contextlib import suppress
@@ -9,8 +11,7 @@ import pytest
 from playwright.async_api import Error
 
 from tests.chromium import chromium
-from tests.small_web.matter import pixels
-from tests.watched import (
+from tests.recorded_browser import (
     AT_ONCE,
     HOSTILE,
     RUN,
@@ -22,6 +23,7 @@ from tests.watched import (
     outside,
     watching,
 )
+from tests.small_web.matter import pixels
 
 BIG = "width=40 height=20"
 CONSTRUCTS = f"""<!DOCTYPE html><html lang=en><head><meta charset=utf-8>
@@ -77,7 +79,7 @@ SHOWN = {
     "svg.png", "object.png", "embed.png", "frame.html", "srcdoc.png", "table.png", "cell.png",
     "bullet.png", "hover.png", "noscript.png",
 }  # fmt: skip
-"""What is asked for of the archive."""
+"""Requests to the archive."""
 
 
 @pytest.fixture
@@ -94,7 +96,7 @@ async def watched(world):
 
 @pytest.fixture
 async def watched_with_viewer(world):
-    """The whole browser: its viewer shows PDFs."""
+    """The complete browser, whose viewer shows PDFs."""
     async with watching(world, whole=True) as browser:
         yield browser
 
@@ -109,9 +111,7 @@ async def screenshot_of_the_live_page(url):
         return await page.screenshot()
 
 
-async def test_a_page_of_every_construct_leaves_the_archive_at_no_load_hover_or_click(
-    world, watched
-):
+async def test_no_construct_leaves_the_archive_when_loaded_hovered_or_clicked(world, watched):
     live, runtime, port, (_, strays) = world
     base = f"http://127.0.0.1:{port}"
     live.pages["/"] = ("text/html", CONSTRUCTS.replace("OTHER", live.other))
@@ -160,7 +160,7 @@ FILES = {
 }
 
 
-async def test_hostile_pages_run_nothing_set_nothing_and_reach_nothing(world, watched):
+async def test_hostile_pages_run_no_scripts_set_no_state_and_send_no_requests(world, watched):
     live, runtime, port, (_, strays) = world
     base = f"http://127.0.0.1:{port}"
 
@@ -204,7 +204,7 @@ TYPES = (
 
 
 def pdf(link):
-    """A page of colour that is a link from edge to edge."""
+    """Return a coloured page that is a link from edge to edge."""
     parts = (
         "<</Type/Catalog/Pages 2 0 R>>",
         "<</Type/Pages/Kids[3 0 R]/Count 1>>",
@@ -224,7 +224,7 @@ def pdf(link):
 
 
 async def asked_for(live, address):
-    """Wait until the watcher was asked for it: a click is done before its request is made."""
+    """Wait until the recorder was asked for a URL; a click ends before its request is sent."""
     async with asyncio.timeout(60):
         while not any(address in head for head in live.heads):
             live.heard.clear()
@@ -232,7 +232,7 @@ async def asked_for(live, address):
 
 
 @pytest.mark.parametrize("stored", [False, True], ids=["replayed", "as it was stored"])
-async def test_no_page_runs_leaves_or_says_where_it_was_by_whatever_type_it_came(
+async def test_no_media_type_lets_a_page_run_leave_or_send_a_referrer(
     world, watched_with_viewer, stored
 ):
     live, runtime, port, (_, strays) = world
@@ -253,11 +253,11 @@ async def test_no_page_runs_leaves_or_says_where_it_was_by_whatever_type_it_came
         url = f"{base}/web/{capture.timestamp}{modifier}/{capture.url}"
         async with turns:
             context, page, _ = await observed(watched_with_viewer, "about:blank")
-            with suppress(Error):  # a download is no page
+            with suppress(Error):  # a download is not a page
                 await page.goto(url, wait_until="networkidle")
             assert await page.title() != "ran", url
             link = page.locator("#click")
-            if await link.count():  # what is no page has nothing to click
+            if await link.count():  # other documents have nothing to click
                 await link.click(force=True)
                 if stored:
                     await asked_for(live, f"//away.example/clicked{urlsplit(capture.url).path} ")
@@ -275,8 +275,11 @@ async def test_no_page_runs_leaves_or_says_where_it_was_by_whatever_type_it_came
 
 
 async def viewer_shows_blue(page, spot):
-    """The viewer is an extension of the browser, whose loads are not heard; once in hundreds of
-    times it does not start, and the page is loaded anew."""
+    """Return whether the viewer displays the page.
+
+    The viewer is a browser extension, whose loading gives no event; it rarely fails to start, and
+    the page is then reloaded.
+    """
     clock = asyncio.get_running_loop().time
     for _ in range(3):
         until = clock() + 20
@@ -287,7 +290,7 @@ async def viewer_shows_blue(page, spot):
     raise AssertionError("no page of the PDF")
 
 
-async def test_a_pdf_is_shown_and_its_link_does_not_say_where_it_was(world, watched_with_viewer):
+async def test_a_pdf_is_shown_and_its_links_send_no_referrer(world, watched_with_viewer):
     live, runtime, port, (_, strays) = world
     base = f"http://127.0.0.1:{port}"
     live.pages["/a.pdf"] = ("application/pdf", pdf("http://away.example/clicked"))
@@ -305,7 +308,7 @@ async def test_a_pdf_is_shown_and_its_link_does_not_say_where_it_was(world, watc
         spot = {"x": x, "y": y, "width": 4, "height": 4}
         await viewer_shows_blue(page, spot)
         live.heard.clear()
-        while not live.heard.is_set():  # the first click may be only the viewer's focus
+        while not live.heard.is_set():  # the first click may only focus the viewer
             await page.mouse.move(x - 5, y - 5)
             await page.mouse.click(x, y)
         await context.close()

@@ -1,4 +1,4 @@
-"""What a person's own browser saved is shown as safely as what was captured, and as whole."""
+"""Uploaded pages of a browser are replayed as safely and completely as captures."""
 
 import asyncio
 import io
@@ -13,7 +13,7 @@ from archiver.crawl import browser_rendering
 from archiver.model.rendering import Rendering
 from archiver.services.page_uploads import Given
 from tests.chromium import chromium
-from tests.watched import (
+from tests.recorded_browser import (
     AT_ONCE,
     HOSTILE,
     RUN,
@@ -47,15 +47,15 @@ NESTED = {
 
 
 def single_file(url, html):
-    """What SingleFile writes of a page."""
+    """Return a page in the format of SingleFile."""
     said = f"Page saved with SingleFile \n url: {url} \n saved date: {SAVED}\n"
     return f"<!DOCTYPE html> <html><!--\n {said}-->{html}</html>".encode()
 
 
 def mhtml(url, html):
-    """What a browser writes of a page, with a frame, a style sheet and a drawing that are hostile.
+    """Return a page in MHTML, with a hostile frame, style sheet and SVG.
 
-    The last two have no address: they are named by their Content-ID alone.
+    The last two have no URL, only a Content-ID.
     """
     saved = EmailMessage(policy=SMTP)
     saved["Snapshot-Content-Location"] = url
@@ -98,9 +98,7 @@ async def hand_in(runtime, name, content):
 
 
 @pytest.mark.parametrize("form", [single_file, mhtml])
-async def test_hostile_pages_that_were_handed_in_run_nothing_and_reach_nothing(
-    world, watched, form
-):
+async def test_hostile_uploaded_pages_run_no_scripts_and_send_no_requests(world, watched, form):
     live, runtime, port, (_, strays) = world
     base = f"http://127.0.0.1:{port}"
     entries = []
@@ -120,7 +118,7 @@ async def test_hostile_pages_that_were_handed_in_run_nothing_and_reach_nothing(
 
 
 def brought(html):
-    """A page that a script brings, in a shadow too; what runs at its capture tells nothing."""
+    """Return a page created by a script, also in a shadow root; it may run during the capture."""
     html = html.replace(RAN, f"/archiver/.test(navigator.userAgent)||({RAN})")
     written = json.dumps(html).replace("</", "<\\/")
     return f"""<!DOCTYPE html><title>calm</title><div id=root></div><div id=under></div><script>
@@ -129,9 +127,7 @@ def brought(html):
         root.innerHTML = written;</script>"""
 
 
-async def test_hostile_pages_that_a_browser_showed_run_nothing_and_reach_nothing(
-    tmp_path, monkeypatch
-):
+async def test_hostile_rendered_pages_run_no_scripts_and_send_no_requests(tmp_path, monkeypatch):
     monkeypatch.setattr(browser_rendering, "LEAST_SECONDS", 1.2)
     async with open_world(tmp_path / "data", browser_pages=6, host_concurrency=12) as world:
         live, runtime, port, (_, strays) = world
@@ -157,7 +153,7 @@ async def test_hostile_pages_that_a_browser_showed_run_nothing_and_reach_nothing
 
 
 async def saved_by_chromium(url):
-    """The page as Chromium itself writes it as one file."""
+    """Return the page as saved by Chromium in one file."""
     async with chromium() as browser:
         page = await browser.new_page()
         await page.goto(url, wait_until="networkidle")
@@ -165,7 +161,7 @@ async def saved_by_chromium(url):
         return (await devtools.send("Page.captureSnapshot"))["data"].encode()
 
 
-async def test_what_style_sheets_and_frames_need_in_their_turn_is_counted_and_shown(world, watched):
+async def test_resources_of_style_sheets_and_frames_are_counted_and_shown(world, watched):
     live, runtime, port, (_, strays) = world
     base = f"http://127.0.0.1:{port}"
     live.pages |= NESTED

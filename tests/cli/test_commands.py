@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.command_line import Finished
-from tests.indices import remove_index
+from tests.index_access import remove_index
 from tests.segments import change_segment, segments, storage_of
 
 

@@ -24,7 +24,7 @@ from archiver.warc.segment_scanning import scan
 from tests.chromium import chromium
 from tests.conftest import LiveWeb, live_web
 from tests.crawl.test_hostile_pages import events
-from tests.hand_made import VIEWER
+from tests.handmade_archive import VIEWER
 from tests.segments import segments
 
 SHELL = '<!DOCTYPE html><title>{}</title><body><div id="root"></div><script src="/app.js"></script>'

@@ -12,14 +12,14 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.escapes import LEFT_OUT, V4, V6, WAYS, way_of
+from tests.canaries import LEFT_OUT, V4, V6, WAYS, way_of
 
 ROOT = Path(__file__).parents[2]
 
 
 async def escapes(missing: str) -> dict[str, object]:
     process = await asyncio.create_subprocess_exec(
-        *("unshare", "--map-root-user", "--net", sys.executable, "-m", "tests.escapes", missing),
+        *("unshare", "--map-root-user", "--net", sys.executable, "-m", "tests.canaries", missing),
         cwd=ROOT,
         stdout=asyncio.subprocess.PIPE,
     )

@@ -14,7 +14,7 @@ from archiver.http.timestamps import to_timestamp
 from archiver.model.job import State
 from archiver.warc.segment_inventory import survey
 from tests.crawler import Crawl, crawler
-from tests.indices import remove_index
+from tests.index_access import remove_index
 
 
 @pytest.fixture

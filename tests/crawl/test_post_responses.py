@@ -21,9 +21,9 @@ from archiver.services.export_selection import Selected
 from archiver.services.reindex import reindex
 from archiver.warc.records import RecordType
 from tests.conftest import live_web
-from tests.hand_made import VIEWER
-from tests.indices import remove_index
-from tests.prepared import take_in
+from tests.handmade_archive import VIEWER
+from tests.index_access import remove_index
+from tests.prepared_archives import take_in
 from tests.segments import segments, storage_of
 
 SHELL = """<!DOCTYPE html><title>Shop</title><link rel=icon href="data:,">

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from archiver.app import open_app
 from tests.durability.changing import settings_of
-from tests.prepared import take_in
+from tests.prepared_archives import take_in
 from tests.processes import Archive
 from tests.warcs import Warc
 

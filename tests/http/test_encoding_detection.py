@@ -8,7 +8,7 @@ from archiver.http.encoding_detection import Source, choose_encoding, decode_doc
 from archiver.http.media_types import extract_media_type, sniff
 from archiver.http.text_decoders import lookup
 from tests.chromium import chromium
-from tests.raw_web import raw_web
+from tests.raw_server import raw_web
 
 URL = "http://127.0.0.1/"
 RUSSIAN, OTHER = b"<meta charset=koi8-r>", b"<meta charset=windows-1251>"

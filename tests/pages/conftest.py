@@ -11,7 +11,7 @@ from archiver.pages.reference_attributes import REQUISITE_KINDS, Use
 from archiver.pages.requisites import find_requisites
 from archiver.replay.html_rewriter import HtmlRewriter
 from archiver.replay.url_rewriter import UrlRewriter
-from tests.led import MOMENT, PAGE, fed, led_to
+from tests.rewriting import MOMENT, PAGE, fed, led_to
 
 Pointed = set[tuple[str, RequisiteKind]]
 

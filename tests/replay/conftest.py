@@ -7,7 +7,7 @@ import pytest
 from archiver.replay.addresses import Modifier
 from archiver.replay.html_rewriter import HtmlRewriter
 from archiver.replay.url_rewriter import UrlRewriter
-from tests.led import MOMENT, PAGE, fed, led_to
+from tests.rewriting import MOMENT, PAGE, fed, led_to
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from archiver.pages.reference_attributes import Use
 from archiver.replay.embedded import rewrite_data_url
 from archiver.replay.svg_copies import SvgCopies
 from archiver.replay.url_rewriter import BLOCKED, Embedding, UrlRewriter
-from tests.led import MOMENT, PAGE
+from tests.rewriting import MOMENT, PAGE
 
 ORIGIN = "http://here.example"
 

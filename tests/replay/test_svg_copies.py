@@ -12,7 +12,7 @@ from archiver.replay.embedded import rewrite_data_url
 from archiver.replay.html_rewriter import HtmlRewriter
 from archiver.replay.svg_copies import MAX_FILES, SvgCopies
 from archiver.replay.url_rewriter import Embedding, UrlRewriter
-from tests.led import MOMENT, PAGE, led_to
+from tests.rewriting import MOMENT, PAGE, led_to
 
 FILE = """<?xml version="1.0"?><!DOCTYPE svg [<!ENTITY a "<symbol id='no'/>">]>
 <svg id="root" xmlns="http://www.w3.org/2000/svg"><!-- <symbol id="no"> -->

@@ -14,7 +14,7 @@ from archiver.model.capture import Exchange, PayloadDigest, RecordId
 from archiver.replay.response import ReplayRequest, build_presentation
 from archiver.replay.response_headers import Viewer
 from archiver.services.reindex import reindex
-from tests.raw_web import raw_web
+from tests.raw_server import raw_web
 from tests.segments import segments
 
 ASKED = ReplayRequest(Viewer("http://localhost"))

@@ -9,7 +9,7 @@ from archiver.replay.addresses import Modifier, ReplayAddress
 from archiver.replay.response import ReplayRequest
 from archiver.services.export_selection import Selected
 from archiver.services.exports import BY_KEY
-from tests.hand_made import VIEWER
+from tests.handmade_archive import VIEWER
 from tests.segments import damage_record
 
 

@@ -7,7 +7,7 @@ from archiver.model.listing import ListingQuery
 from archiver.services import editing
 from archiver.services.reindex import reindex
 from archiver.warc.segments import SegmentStore
-from tests.indices import remove_index
+from tests.index_access import remove_index
 
 
 async def save(archive, *urls, **more):

@@ -6,7 +6,7 @@ from archiver.app import open_app
 from archiver.config import Settings
 from archiver.services import fixity
 from tests.conftest import live_web
-from tests.indices import change_by_hand
+from tests.index_access import change_by_hand
 from tests.segments import change_segment, segments, storage_of
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from archiver.errors import InputError
 from archiver.formats.outlines import MAX_BYTES, MAX_TITLE
-from tests.raw_web import raw_web
+from tests.raw_server import raw_web
 
 RSS = b"<rss><channel><title>t</title><item><link>http://a.example/</link></item></channel></rss>"
 

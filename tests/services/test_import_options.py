@@ -12,7 +12,7 @@ from archiver.model.job import State
 from archiver.model.listing import ListingQuery
 from archiver.services.import_reading import typed_choices
 from archiver.services.reindex import reindex
-from tests.indices import remove_index
+from tests.index_access import remove_index
 
 TABLE = (
     "url,title,folder,tags\n"

@@ -8,7 +8,7 @@ from contextlib import aclosing
 
 from archiver.model.imports import Choices
 from archiver.services.reindex import reindex
-from tests.indices import remove_index
+from tests.index_access import remove_index
 from tests.segments import segments
 
 TABLE = (

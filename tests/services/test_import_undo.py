@@ -9,7 +9,7 @@ from archiver.errors import InputError, NotFound
 from archiver.model.annotation import AnnotationChange
 from archiver.model.listing import ListingQuery
 from archiver.services.reindex import reindex
-from tests.indices import remove_index
+from tests.index_access import remove_index
 
 MINE = "url,title,tags,folder,note\nhttp://a.example/1,One,mine,Here,own\n"
 THEIRS = (

@@ -7,7 +7,7 @@ from archiver.replay.response import ReplayRequest
 from archiver.replay.response_headers import Viewer
 from archiver.services.reindex import reindex
 from tests.chromium import chromium
-from tests.raw_web import raw_web
+from tests.raw_server import raw_web
 
 PAGE = "<!DOCTYPE html><title>Here</title><p>Led here by bytes that are no ASCII, as it should be."
 LOCATIONS = (

@@ -7,7 +7,7 @@ from archiver.errors import ConfigurationError, RecordsMissing
 from archiver.model.annotation import AnnotationChange
 from archiver.model.listing import ListingQuery
 from archiver.services.reindex import reindex
-from tests.indices import remove_index
+from tests.index_access import remove_index
 from tests.segments import change_segment, damage_record, segments, storage_of
 
 

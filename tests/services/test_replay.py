@@ -8,7 +8,7 @@ from archiver.errors import InputError, NotInArchive, StoreError, TooLarge
 from archiver.replay.addresses import Modifier, ReplayAddress
 from archiver.replay.conditional_requests import Conditions
 from archiver.replay.response import ReplayRequest
-from tests.hand_made import HTML, PAGE, T1, T2, T3, VIEWER, archive_in
+from tests.handmade_archive import HTML, PAGE, T1, T2, T3, VIEWER, archive_in
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Bytes the small web is made of: pictures, and a font whose A is a block."""
+"""Content of the small web: images, and a font whose A is a block."""
 
 import base64
 import struct
@@ -20,7 +20,7 @@ FONT = base64.b85decode(
 
 
 def png(red, green, blue, *, width=40, height=30):
-    """A picture of one colour."""
+    """Return an image of one colour."""
     rows = (b"\0" + bytes((red, green, blue)) * width) * height
 
     def chunk(kind, data):
@@ -33,12 +33,12 @@ def png(red, green, blue, *, width=40, height=30):
 
 
 def look_the_same(one, other):
-    """Whether two PNGs have the same pixels; unpacking them is slow, and seldom needed."""
+    """Return whether two PNGs have the same pixels; decoding is slow and rarely needed."""
     return one == other or pixels(one) == pixels(other)
 
 
 def pixels(picture):
-    """The rows of a PNG of 8 bits a channel: two that look the same may be packed differently."""
+    """Return the rows of a PNG with 8 bits per channel, because compression may differ."""
     at, packed, size = 8, b"", (0, 0, 0)
     while at < len(picture):
         length, kind = struct.unpack(">I4s", picture[at : at + 8])

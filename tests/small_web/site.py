@@ -78,7 +78,7 @@ CODED = "<!DOCTYPE html><title>Coded</title><p>The same words in another coding.
 
 
 class SmallWeb:
-    """Two hosts; ``hits`` counts what each path was asked for."""
+    """Two hosts; ``hits`` counts the requests of each path."""
 
     def __init__(self):
         self.hits = Counter()
@@ -142,7 +142,7 @@ class SmallWeb:
 
 
 async def coded(request, coding):
-    """The same page in one of the codings of HTTP."""
+    """Return the same page in one of the content codings."""
     body = CODED.encode()
     if coding == "chunked":
         response = web.StreamResponse(headers={"Content-Type": "text/html"})

@@ -15,7 +15,7 @@ from archiver.app import open_app
 from archiver.config import Settings
 from archiver.http.urls import hash_url
 from archiver.web.routes import ROUTES
-from tests.prepared import take_in
+from tests.prepared_archives import take_in
 from tests.warcs import Warc
 
 PAGE = "http://a.example/page"

@@ -20,7 +20,7 @@ from archiver.app import open_app
 from archiver.config import Settings
 from archiver.web.app import build_app
 from archiver.web.client_limits import ServerLimits
-from tests.prepared import Prepared
+from tests.prepared_archives import Prepared
 from tests.web.conftest import BoundedTestServer
 from tests.web.strange import (
     ELSEWHERE,

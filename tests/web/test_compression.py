@@ -19,7 +19,7 @@ from archiver.http.urls import hash_url
 from archiver.web.app import build_app
 from archiver.web.app_keys import STATIC
 from archiver.web.responses import stream
-from tests.prepared import Prepared, take_in
+from tests.prepared_archives import Prepared, take_in
 from tests.warcs import Warc
 
 PAGE = "http://a.example/page"

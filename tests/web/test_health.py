@@ -7,7 +7,7 @@ from archiver.app import open_app
 from archiver.config import Settings
 from archiver.web.app import build_app
 from archiver.web.app_keys import RUNTIME
-from tests.indices import change_by_hand
+from tests.index_access import change_by_hand
 
 
 @pytest.fixture

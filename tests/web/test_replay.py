@@ -13,7 +13,7 @@ from archiver.replay.response_headers import Viewer, content_security_policy
 from archiver.web import replay
 from archiver.web.app_keys import PERMISSIONS, SHOWN
 from archiver.web.replay_requests import Shown
-from tests.hand_made import HTML, archive_in
+from tests.handmade_archive import HTML, archive_in
 
 ROUTE = web.get("/web/{address:(?s:.*)}", replay.replay, name="replay")
 PAGE = "http://a.example/"

@@ -18,8 +18,8 @@ from archiver.web import auth
 from archiver.web.app_keys import PERMISSIONS
 from archiver.web.routes import ROUTES as OURS
 from tests.chromium import chromium
-from tests.hand_made import archive_in
-from tests.watched import Asked
+from tests.handmade_archive import archive_in
+from tests.recorded_browser import Asked
 
 TIME = "20240229120001"
 PNG = base64.b64decode(

@@ -13,7 +13,7 @@ from archiver.model.job import State
 from archiver.services.export_selection import Selected
 from archiver.services.reindex import reindex
 from archiver.web.app import build_app
-from tests.prepared import take_in
+from tests.prepared_archives import take_in
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from archiver.services.import_reading import KNOWN_FORMATS
 from archiver.web.app import build_app
 from archiver.web.app_keys import RUNTIME
 from archiver.web.wording import Forms, Wording
-from tests.prepared import take_in
+from tests.prepared_archives import take_in
 from tests.warcs import Warc
 
 PAGE, GONE, PRIVATE = "http://a.example/1", "http://a.example/2", "http://127.0.0.1:9/3"

@@ -16,7 +16,7 @@ from archiver.app import open_app
 from archiver.config import Settings
 from archiver.http.urls import hash_url, parse_url
 from archiver.web.app import build_app
-from tests.prepared import take_in
+from tests.prepared_archives import take_in
 from tests.web.strange import cursor_of, keep_one_page, pages_about_herons
 
 

@@ -1,6 +1,6 @@
-"""A live web, an archive that may capture it, and a browser whose every connection is watched.
+"""A web server, an archive that captures it, and a browser whose connections are all recorded.
 
-What pages try is here, too: whoever shows pages that came in any way holds it against the same.
+The hostile pages are here as well, for tests of every way in which pages enter the archive.
 """
 
 import asyncio
@@ -19,13 +19,13 @@ from tests.chromium import chromium
 from tests.small_web.matter import png
 
 BROWSERS_OWN = re.compile(r"google(apis)?\.com[:/]|gstatic\.com[:/]")
-"""Chromium asks its makers for updates, whatever it is told."""
+"""Chromium requests updates from Google, despite its flags."""
 SHEET = """@import 'nested.css'; body { color: rgb(10, 20, 30); background-color: #eef }
 p { background: url(relative.png) no-repeat right }"""
 
 
 class Web:
-    """The live web: a page at ``/``, whatever is asked for below ``/c/``, and the hostile ones."""
+    """Web server: a page at ``/``, any page below ``/c/``, and the hostile ones."""
 
     def __init__(self):
         self.origin = self.other = ""
@@ -34,7 +34,7 @@ class Web:
         self.more = {}
         """Header fields of every page."""
         self.heads = []
-        """Of whatever a browser asked the watching proxy for."""
+        """Requests that a browser sent to the recording proxy."""
         self.heard = asyncio.Event()
 
     async def answer(self, request):
@@ -70,7 +70,7 @@ class Web:
 
 @asynccontextmanager
 async def open_world(data, **more):
-    """The live web, an archive that may capture it, its service, and a watching proxy."""
+    """Run the web server, an archive that captures it, its service, and a recording proxy."""
     live, strays = Web(), []
 
     async def stray(reader, writer):
@@ -103,7 +103,7 @@ async def open_world(data, **more):
 
 
 def watching(world, *, whole=False):
-    """A browser that reaches the service; every other connection goes to the watcher."""
+    """Run a browser that can reach the service; other connections go to the recorder."""
     _, _, port, (proxy, _) = world
     address = proxy.sockets[0].getsockname()
     return chromium(
@@ -126,7 +126,7 @@ async def keep(live, runtime, *paths):
 
 
 class Asked(list):
-    """Every request that a page and what it opens make, as they come."""
+    """All requests of a page and of pages that it opens, as they arrive."""
 
     def __init__(self):
         self._more = asyncio.Event()
@@ -137,11 +137,11 @@ class Asked(list):
 
     @property
     def names(self):
-        """The last parts of their paths."""
+        """Return the last parts of their paths."""
         return {urlsplit(each).path.rpartition("/")[2] for each in self}
 
     async def hold(self, *names):
-        """Wait until these were asked for: a busy browser asks when it comes to it."""
+        """Wait until these were requested; a busy browser may be late."""
         with suppress(TimeoutError):
             async with asyncio.timeout(60):
                 while not self.names.issuperset(names):
@@ -151,7 +151,7 @@ class Asked(list):
 
 
 async def observed(browser, url):
-    """A page that is looked at, and every request that it and what it opens make."""
+    """Yield a page, and every request of it and of pages that it opens."""
     context = await browser.new_context(viewport={"width": 700, "height": 900})
     asked = Asked()
     context.on("request", lambda request: asked.note(request.url))
@@ -162,7 +162,7 @@ async def observed(browser, url):
 
 
 async def lead(page, url):
-    """Lead a page to a URL, though a click before may still be leading it elsewhere."""
+    """Open a URL in a page, even if an earlier click is still navigating."""
     while True:
         try:
             await page.goto(url, wait_until="networkidle")
@@ -174,15 +174,15 @@ async def lead(page, url):
 
 
 async def titles_of(page):
-    """The titles of a page and its frames, none of which goes on meanwhile."""
+    """Return the titles of a page and its frames after loading has ended."""
     while not page.is_closed():
-        with suppress(Error):  # one of them is being led elsewhere
+        with suppress(Error):  # one of them is navigating
             return [await each.title() for each in page.frames if not each.is_detached()]
     raise AssertionError("the page was closed")
 
 
 def outside(asked, base, *ours):
-    """Requests that went neither into the archive nor to the pages that show it."""
+    """Return requests that went neither into the archive nor to the service's pages."""
     own = (f"{base}/web/", f"{base}/static/", f"{base}/shown/")
     allowed = (*own, "data:", "about:", "mailto:", *ours)
     return [url for url in asked if not url.startswith(allowed)]
@@ -238,16 +238,16 @@ HOSTILE = {
 
 
 async def is_harmless(browser, base, entry, turns):
-    """Look at a page in its banner, read it, and open its capture alone; click what there is."""
+    """View a page in its banner, as an article, and as a single capture; click everything."""
     snapshot = f"{base}/{entry.hash_url}/{entry.latest}/"
     read = f"{base}/{entry.hash_url}/"
     for url in (snapshot, read, f"{base}/web/{entry.latest}/{entry.url}"):
         async with turns:
             context, page, asked = await observed(browser, "about:blank")
-            with suppress(Error):  # a download is no page
+            with suppress(Error):  # a download is not a page
                 await page.goto(url, wait_until="networkidle")
             for frame in page.frames[:2]:
-                with suppress(Error):  # a frame may be gone by now, or have nothing to click
+                with suppress(Error):  # a frame may be gone, or have nothing to click
                     await frame.locator("#click").click(force=True, timeout=100)
             await page.wait_for_load_state("networkidle")
             titles = await titles_of(page)

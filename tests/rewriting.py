@@ -1,4 +1,4 @@
-"""A page, as it is fed to what leads it into the archive, and where that leads to."""
+"""A page, its rewritten URLs, and rewriting in small pieces."""
 
 import random
 from typing import Protocol
@@ -8,7 +8,7 @@ MOMENT = "20240229120001"
 
 
 class Fed(Protocol):
-    """What is given a text in pieces, and gives what came of it."""
+    """Parser that takes text in pieces and returns output."""
 
     def feed(self, text: str, /) -> str:
         """Take a piece."""
@@ -18,7 +18,7 @@ class Fed(Protocol):
 
 
 def fed(reader: Fed, text: str, seed: int | None) -> str:
-    """What comes of a text; with a ``seed``, given in pieces of random small sizes."""
+    """Return the output for a text; with a ``seed``, given in small random pieces."""
     chosen = random.Random(seed)
     out, at = [], 0
     while at < len(text):
@@ -29,6 +29,6 @@ def fed(reader: Fed, text: str, seed: int | None) -> str:
 
 
 def led_to(url: str, modifier: str = "") -> str:
-    """The path of a memento of the page's time; a relative URL is one beside the page."""
+    """Return the rewritten form of a URL; a relative URL is resolved against the page."""
     absolute = url if "://" in url else f"https://example.com/dir/{url}"
     return f"/web/{MOMENT}{modifier}/{absolute}"

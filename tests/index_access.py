@@ -1,4 +1,4 @@
-"""What tests do to an index past the program."""
+"""Direct access of tests to an index, bypassing the program."""
 
 import fcntl
 import sqlite3
@@ -14,7 +14,7 @@ from archiver.db.engine import Database, engines_of
 
 @contextmanager
 def none_made(data: Path) -> Iterator[None]:
-    """Hold what the program takes before it makes an index, or a new one beside it."""
+    """Hold the lock that the program takes before it creates an index."""
     with (data / LOCKS / "migrate").open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
@@ -22,19 +22,19 @@ def none_made(data: Path) -> Iterator[None]:
 
 @contextmanager
 def written(data: Path) -> Iterator[None]:
-    """An index as another program has it that writes, and does not end."""
+    """Hold a write transaction in an index, as another program."""
     with closing(sqlite3.connect(data / INDEX, timeout=60, isolation_level=None)) as connection:
         connection.execute("BEGIN IMMEDIATE")
         yield
 
 
 def remove_index(data: Path) -> None:
-    """Take an archive's index away, as if it had been lost."""
+    """Remove an archive's index, as if it had been lost."""
     engines_of(data / INDEX).remove()
 
 
 async def change_by_hand(data: Path, *statements: str) -> None:
-    """Change rows of an index without regard for what they lead to."""
+    """Change rows of an index without regard for consistency."""
     db = await Database.open(data / INDEX)
     async with db.write() as conn:
         await conn.execute(text("PRAGMA defer_foreign_keys = ON"))

@@ -1,12 +1,12 @@
-"""What gets out of a browser when a page tries everything, seen by canaries on every address.
+"""Canary servers on every address, and pages that try to reach them from a browser.
 
-Run in a network namespace that holds nothing but a loopback interface (``python -m tests.escapes
-MISSING``), which gets addresses of its own. MISSING names what is left out of the confinement. The
-page, its worker and its service worker come through the gate, which refuses the canaries. Prints as
-JSON how often each kind of canary was reached.
+Run as ``python -m tests.canaries MISSING`` in a network namespace with only a loopback interface,
+which gets more addresses. MISSING names a part of the confinement to leave out. The page, its
+worker and its service worker use the gate, which refuses the canaries. Prints as JSON how often
+each kind of canary was reached.
 
-What belongs to no page's context has no gate, but the browser's own proxy, and behind that the
-rules for names and QUIC. ``ungated`` and what goes on from it let a page try that has no gate.
+Requests that belong to no page go through the browser's proxy settings and resolver rules instead
+of the gate; ``ungated`` tests these.
 """
 
 import asyncio
@@ -35,14 +35,14 @@ from archiver.model.failure import Failure, FailureKind
 
 PORT = 7777
 NAMED_PORT = 7778
-"""Where a canary is that is led to by name alone."""
+"""Address of a canary that is only known by name."""
 OUT = "out"
-"""The interface that leads to all other addresses, as far as the next neighbour, who is nobody."""
+"""The interface for all other addresses; its only neighbour does not exist."""
 _EVERYTHING, _IPV6 = 0x0003, 0x86DD
 SECONDS = 3.5
-"""How long what must not come is waited for: nothing tells that it will not."""
+"""Seconds to wait for connections that must not happen; nothing signals their absence."""
 PATIENCE_SECONDS = 60
-"""How long what must come is waited for, where the machine is busy."""
+"""Seconds to wait for connections that must happen, on a busy machine."""
 V4 = ("127.0.0.1", "127.0.0.53", "10.9.8.7", "192.168.7.7", "169.254.169.254", "203.0.113.5")
 V6 = ("::1", "fd00::7")
 SITE = "https://site.test"
@@ -101,7 +101,7 @@ WAYS |= {
     for way in ("fetch", "alive", "events")
     for who in ("", "worker", "shared", "service")
 }
-"""What comes to the gate; icons, speculation and WebRTC do not even try."""
+"""Kinds of requests that reach the gate; icons, speculation and WebRTC do not try."""
 LEFT_OUT = {
     "nothing": (),
     "bypass": ("<-loopback>",),
@@ -113,7 +113,7 @@ LEFT_OUT = {
     "ungated proxy names": ("proxy", "resolver"),
     "ungated proxy quic": ("proxy", "quic"),
 }
-"""Parts of the flags that are left out, by what that is called."""
+"""Parts of the flags that can be left out, by name."""
 REACHED = {
     "bypass": "tcp",
     "webrtc": "udp",
@@ -123,10 +123,10 @@ REACHED = {
     "ungated proxy names": "name",
     "ungated proxy quic": "udp",
 }
-"""The kind of canary that is reached without them."""
+"""Kinds of canaries that are reached without each part."""
 QUIC = f"127.0.0.1:{PORT}"
 FORCE_QUIC = f"--origin-to-force-quic-on={QUIC}"
-"""It is tried at once there, and not only where a host has offered it."""
+"""QUIC is tried directly, without a previous offer by the host."""
 UNGATED = (f"http://localhost:{NAMED_PORT}/", f"http://127.0.0.1:{PORT}/", f"https://{QUIC}/")
 
 
@@ -140,19 +140,19 @@ class Made:
 
 
 class Canaries(asyncio.DatagramProtocol):
-    """Count who comes."""
+    """Counters of connections to the canaries."""
 
     def __init__(self) -> None:
         self.reached: Counter[str] = Counter()
         self._more = asyncio.Event()
 
     def note(self, how: str) -> None:
-        """Note that one was reached."""
+        """Count a connection."""
         self.reached[how] += 1
         self._more.set()
 
     async def was_reached(self, how: str) -> None:
-        """Wait until one of a kind was."""
+        """Wait until a kind of canary was reached."""
         while not self.reached[how]:
             self._more.clear()
             await self._more.wait()
@@ -168,9 +168,9 @@ class Canaries(asyncio.DatagramProtocol):
         self.note("udp")
 
     def watch(self) -> None:
-        """Count what leaves for anywhere else: Chromium's own business, or a name's resolution.
+        """Count other traffic: Chromium's own requests, and name resolution.
 
-        What is of IPv6 there is the kernel's own, which looks for neighbours.
+        IPv6 packets are ignored, because the kernel itself sends them for neighbour discovery.
         """
         leaving = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_EVERYTHING))
         leaving.bind((OUT, 0))
@@ -188,17 +188,17 @@ class Canaries(asyncio.DatagramProtocol):
 
 ALL_TRIED = asyncio.Event()
 TRIED: set[str] = set()
-"""The ways by which the gate was asked for each canary, and refused: that a page does try them."""
+"""Ways in which the gate was asked for each canary and refused, to prove that the page tries."""
 
 
 def way_of(url: str) -> str:
-    """The way of a request, and whose it is beside the page."""
+    """Return the kind of a request and its target."""
     parts = urlsplit(url)
     return f"{parts.path} {parts.query}".strip()
 
 
 def note(url: str) -> None:
-    """Note that it was tried."""
+    """Record that it was tried."""
     TRIED.add(url)
     if {*map(way_of, TRIED)} >= WAYS:
         ALL_TRIED.set()
@@ -206,7 +206,7 @@ def note(url: str) -> None:
 
 @asynccontextmanager
 async def answer(asked) -> AsyncIterator[Made]:
-    """Answer for the site, and refuse everything else."""
+    """Respond for the site, and refuse everything else."""
     path = asked.url.removeprefix(SITE).partition("?")[0]
     if path not in FILES:
         note(asked.url)
@@ -247,13 +247,13 @@ async def main(missing: str) -> None:
 
 
 def confinement(missing: str) -> tuple[str, ...]:
-    """The flags but for those that are left out."""
+    """Return the flags except for the missing part."""
     kept = (each for each in CONFINED if not any(part in each for part in LEFT_OUT[missing]))
     return (*kept, FORCE_QUIC)
 
 
 async def trial(canaries: Canaries, missing: str) -> None:
-    """Wait for what must come of what is tried, and as long as for what must not."""
+    """Wait for the expected connections, and as long for unexpected ones."""
     with suppress(TimeoutError):
         async with asyncio.timeout(PATIENCE_SECONDS):
             if missing in REACHED:
@@ -266,7 +266,7 @@ async def trial(canaries: Canaries, missing: str) -> None:
 async def show_site(
     browser: Browser, tls: ssl.SSLContext, trying: Coroutine[None, None, None], missing: str
 ) -> str:
-    """Show the site behind a gate, for as long as is tried."""
+    """Load the site through a gate until the trial ends."""
     listening, port = await browser.gate_socket()
     gate = asyncio.create_task(Gate(listening, tls, Beyond(answer, refuse)).serve())
     async with open_page(
@@ -282,7 +282,7 @@ async def show_site(
 
 
 async def show_ungated(browser: Browser, trying: Coroutine[None, None, None]) -> str:
-    """Lead pages that have no context of their own to canaries, for as long as is tried."""
+    """Load the canaries in pages without a context, until the trial ends."""
     for url in UNGATED:
         await browser.connection.ask("Target.createTarget", url=url)
     await trying
@@ -290,8 +290,8 @@ async def show_ungated(browser: Browser, trying: Coroutine[None, None, None]) ->
 
 
 if __name__ == "__main__":
-    # What address the kernel gives an interface by itself comes seconds later, and a browser gives
-    # up all that it asks for when addresses change.
+    # The kernel assigns an automatic address seconds later, and a browser cancels all requests
+    # when addresses change.
     for words in (
         "link set lo up",
         f"link add {OUT} type veth peer name far",

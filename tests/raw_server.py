@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, suppress
 
 @asynccontextmanager
 async def raw_web(answer: Callable[[bytes], bytes]) -> AsyncIterator[str]:
-    """Answer each request's target with a whole response; gives the origin."""
+    """Respond to each request target with raw bytes; yield the origin."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:

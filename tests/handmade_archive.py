@@ -1,4 +1,4 @@
-"""An archive of responses put together by hand: real records, a real index, the real service."""
+"""An archive of hand-made responses, with real records, index and service."""
 
 import hashlib
 import io
@@ -48,7 +48,7 @@ class Archive:
         wire=None,
         revisit_of=None,
     ) -> Capture:
-        """Keep a response; ``body`` is its payload, ``wire`` what crossed the wire."""
+        """Store a response; ``body`` is its payload, ``wire`` the bytes of the wire."""
         lines = [f"HTTP/1.1 {status:03} OK", *(f"{name}: {value}" for name, value in headers)]
         fields = tuple((name.lower(), value) for name, value in headers)
         exchange = Exchange(
@@ -92,7 +92,7 @@ class Archive:
         return capture
 
     async def get(self, capture, modifier=Modifier.NONE, **options):
-        """Replay a capture; its status, its fields and its body."""
+        """Replay a capture; return its status, headers and body."""
         replayed = await self.replay.open(capture, ReplayRequest(VIEWER, modifier, **options))
         async with aclosing(replayed.body) as body:
             data = b"".join([piece async for piece in body])
@@ -101,7 +101,7 @@ class Archive:
 
 @asynccontextmanager
 async def archive_in(directory):
-    """An empty archive in a directory."""
+    """Open an empty archive in a directory."""
     settings = Settings(data=directory, max_decoded_bytes=4 << 20)
     db = await Database.open(directory / "archive.sqlite3")
     lock = RunLock(directory / "run")

@@ -1,8 +1,7 @@
-"""Servers on loopback that know from the system when a request came, however late they read it.
+"""Loopback servers that get the time of each request from the kernel.
 
-Whoever measures the distance of two requests by when it read them measures how busy it was: it may
-read the first one late, and the next on time. The system notes when it takes a packet in, which on
-loopback is while the other side hands it over.
+A server that uses the time at which it reads a request measures its own delay as well. The kernel
+records when a packet arrives, which on loopback is while the client sends it.
 """
 
 import asyncio
@@ -14,12 +13,12 @@ from contextlib import suppress
 
 END = b"\r\n\r\n"
 _TIMESTAMPS = 35
-"""SO_TIMESTAMPNS of Linux: what is received comes with the moment, as two numbers."""
+"""SO_TIMESTAMPNS of Linux: received data comes with its time, as two numbers."""
 _MOMENT = struct.Struct("@ll")
 
 
 class Connection:
-    """One connection to such a server. A subclass says what becomes of a request."""
+    """One connection to such a server; subclasses handle requests."""
 
     def __init__(self, connected: socket.socket) -> None:
         connected.setblocking(False)
@@ -29,14 +28,14 @@ class Connection:
         asyncio.get_running_loop().add_reader(connected, self._read)
 
     def asked(self, head: bytes, moment: int) -> None:
-        """Hear of a request, and when it came (nanoseconds since 1970)."""
+        """Handle a request with its time of arrival (nanoseconds since 1970)."""
         raise NotImplementedError
 
     def lost(self) -> None:
-        """Hear that nobody waits for an answer any more."""
+        """Handle the loss of the connection."""
 
     def answer(self, kind: bytes, body: bytes, status: bytes = b"200 OK") -> None:
-        """Answer with a few kilobytes at most, which the system takes at once."""
+        """Send a response of a few kilobytes, which fit into the send buffer."""
         head = b"HTTP/1.1 %b\r\nContent-Type: %b\r\nContent-Length: %d\r\n\r\n"
         with suppress(OSError):
             self._socket.sendall(head % (status, kind, len(body)) + body)
@@ -60,7 +59,7 @@ class Connection:
 
 
 async def serve(listening: socket.socket, connection: Callable[[socket.socket], object]) -> None:
-    """Have a ``Connection`` made of whoever connects, for ever."""
+    """Create a ``Connection`` for each client, until cancelled."""
     listening.setsockopt(socket.SOL_SOCKET, _TIMESTAMPS, 1)
     listening.setblocking(False)
     loop = asyncio.get_running_loop()
@@ -70,7 +69,7 @@ async def serve(listening: socket.socket, connection: Callable[[socket.socket], 
 
 
 def _moment(told: list[tuple[int, int, bytes]]) -> int:
-    """The moment that the system tells; now, of the first packets after it was told to note any."""
+    """Return the kernel's time, or the current time for packets received before it was enabled."""
     for level, kind, value in told:
         if (level, kind) == (socket.SOL_SOCKET, _TIMESTAMPS):
             seconds, rest = _MOMENT.unpack(value)
