@@ -12,11 +12,9 @@ import pytest
 from aiohttp import web
 from hypothesis import settings
 
-from tests.single_handler import answering
 from tests.children_in_threads import choose_children
 from tests.chromium import chromium_path
 from tests.crawler import Crawl, crawler
-from tests.forking import fork_children, use_forks_for
 from tests.prepared_archives import Prepared
 from tests.single_handler import answering
 
