@@ -44,7 +44,7 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Let the test have threads in place of child processes, unless it is marked."""
+    """Run child processes as threads, unless the test is marked."""
     choose_children(item)
 
 
