@@ -45,6 +45,10 @@ def files(name, origin):
         f"{name}.png": ("image/png", picture),
         f"{name}.svg": ("image/svg+xml", drawing),
         f"{name}.html": ("text/html", f"<body style=margin:0><img src={origin}/{name}.png {BOX}>"),
+        f"legacy-{name}.html": (
+            "text/html; charset=windows-1251",
+            f"<body style=margin:0><img src={name}.png?Слово {BOX}>".encode("cp1251"),
+        ),
         f"frames-{name}.html": ("text/html", f"<frameset><frame src={name}.html></frameset>"),
         f"{name}.xhtml": (
             "application/xhtml+xml",

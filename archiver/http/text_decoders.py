@@ -353,6 +353,33 @@ def decode_part(data: bytes, encoding: Encoding) -> str:
     return data.decode("utf-8", "replace") if encoding == UTF_8 else decode(data, encoding)
 
 
+_RUNS_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
+_UNKNOWN = re.compile(rb"&#([0-9]+);")
+_WITHOUT_ENCODER = frozenset({UTF_16LE, UTF_16BE, REPLACEMENT})
+
+
+def encode_query(reference: str, encoding: Encoding) -> str:
+    """Percent-encode the query of a reference in the encoding of its document (URL §4.4, §5.2).
+
+    >>> encode_query("/a?b=é#é", WINDOWS_1252)
+    '/a?b=%E9#é'
+    """
+    if encoding == UTF_8 or encoding in _WITHOUT_ENCODER or reference.isascii():
+        return reference
+    rest, hash_, fragment = reference.partition("#")
+    path, mark, query = rest.partition("?")
+
+    def encode(run: re.Match[str]) -> str:
+        if encoding in SINGLE_BYTE:
+            encoded = encode_part(run[0], encoding)
+        else:
+            encoded = run[0].encode(_python_name(encoding), "xmlcharrefreplace")
+        encoded = _UNKNOWN.sub(rb"%26%23\1%3B", encoded)
+        return "".join(chr(byte) if 0x20 < byte < 0x7F else f"%{byte:02X}" for byte in encoded)
+
+    return path + mark + _RUNS_BEYOND_ASCII.sub(encode, query) + hash_ + fragment
+
+
 def encode_part(text: str, encoding: Encoding) -> bytes:
     """Encode text for markup in that encoding; unencodable characters become character references.
 

@@ -11,6 +11,7 @@ from typing import Final
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from archiver.http.data_urls import NO_BASE, is_data_url, read_data_url
+from archiver.http.text_decoders import UTF_8, Encoding, encode_query
 from archiver.http.urls import MAX_CHARACTERS, escape_bytes, join
 from archiver.model.page import Discovery, Refresh
 from archiver.model.rendering import QualitySignals
@@ -48,10 +49,12 @@ from archiver.pages.reference_attributes import (
 from archiver.pages.reference_values import find_candidates, read_link_header, read_refresh
 
 
-def find_sheet_requisites(css: str, base_url: str) -> tuple[Requisite, ...]:
+def find_sheet_requisites(
+    css: str, base_url: str, encoding: Encoding = UTF_8
+) -> tuple[Requisite, ...]:
     """Return the distinct resources that a style sheet loads, in order."""
     found: dict[str, RequisiteKind] = {}
-    for url, use in _Document(base_url).resolve_all(read_css(css)):
+    for url, use in _Document(base_url, encoding).resolve_all(read_css(css)):
         found.setdefault(url, REQUISITE_KINDS[use])
     return tuple(Requisite(url, kind) for url, kind in found.items())
 
@@ -89,19 +92,25 @@ def find_requisites(html: str, base_url: str, limit: int) -> tuple[Requisite, ..
     return discover_requisites(html, base_url, limit).requisites
 
 
-def discover_requisites(html: str, base_url: str, limit: int) -> Discovery:
+def discover_requisites(
+    html: str, base_url: str, limit: int, encoding: Encoding = UTF_8
+) -> Discovery:
     """Return the requisites of a page, as ``find_requisites``, with its metadata and signals."""
     tree = parse(html)
-    return discover_parsed(tree, html, base_url, limit) if tree is not None else Discovery()
+    if tree is None:
+        return Discovery()
+    return discover_parsed(tree, html, base_url, limit, encoding)
 
 
-def discover_parsed(tree: LexborHTMLParser, html: str, base_url: str, limit: int) -> Discovery:
+def discover_parsed(
+    tree: LexborHTMLParser, html: str, base_url: str, limit: int, encoding: Encoding = UTF_8
+) -> Discovery:
     """Do the same for a parsed page, without modifying its tree."""
     stated, base = stated_in(tree), base_of(tree, base_url)
     text, metadata = readable_start(tree), read_metadata(tree, base_url, stated)
     following = find_next_part(tree, base_url) if limit else None
     part = [Requisite(following, RequisiteKind.PART)] if following else []
-    needs = [each for each in _find(tree, base_url, limit) if each.url != following]
+    needs = [each for each in _find(tree, base_url, limit, encoding) if each.url != following]
     return Discovery(
         (*part, *needs)[:limit],
         metadata=metadata,
@@ -141,12 +150,14 @@ def _find_feed(tree: LexborHTMLParser, base_url: str) -> str:
     return join(base_url, clean_reference(given)) or "" if given else ""
 
 
-def find_xml_requisites(text: str, base_url: str, limit: int) -> tuple[Requisite, ...]:
+def find_xml_requisites(
+    text: str, base_url: str, limit: int, encoding: Encoding = UTF_8
+) -> tuple[Requisite, ...]:
     """Return the requisites of an XML document: of SVG, MathML, HTML and its style sheets.
 
     A malformed document is read up to the error, as in browsers.
     """
-    return _named(_Document(base_url).read_xml(walk_xml(text)), limit)
+    return _named(_Document(base_url, encoding).read_xml(walk_xml(text)), limit)
 
 
 def find_linked(link_header: str, base_url: str, limit: int) -> tuple[Requisite, ...]:
@@ -162,8 +173,10 @@ def find_linked(link_header: str, base_url: str, limit: int) -> tuple[Requisite,
     return _named(_Document(base_url).resolve_all(loaded), limit)
 
 
-def _find(tree: LexborHTMLParser, base_url: str, limit: int) -> tuple[Requisite, ...]:
-    document = _Document(base_url)
+def _find(
+    tree: LexborHTMLParser, base_url: str, limit: int, encoding: Encoding
+) -> tuple[Requisite, ...]:
+    document = _Document(base_url, encoding)
     return _named(document.read(tree), limit, document.areas)
 
 
@@ -184,14 +197,16 @@ class _Document:
 
     Args:
         url: the URL of the document, or the base of the parent of a ``srcdoc``.
+        encoding: the encoding in which queries are encoded.
         depth: the number of enclosing documents.
 
     Attributes:
         areas: the display area of each resource in CSS pixels, if the markup states it.
     """
 
-    def __init__(self, url: str, depth: int = 0) -> None:
+    def __init__(self, url: str, encoding: Encoding = UTF_8, *, depth: int = 0) -> None:
         self._url = self._base = url
+        self._encoding = encoding
         self._has_base = False
         self._depth = depth
         self._resolved: dict[str, str | None] = {}
@@ -258,7 +273,7 @@ class _Document:
         elif pointer.form is Form.DOCUMENT and self._depth < MAX_NESTED_DOCUMENTS:
             tree = parse(value)
             if tree is not None:
-                yield from _Document(self._base, self._depth + 1).read(tree)
+                yield from _Document(self._base, depth=self._depth + 1).read(tree)
 
     def resolve_all(self, references: Iterable[tuple[str, Use]]) -> _Found:
         """Resolve references to absolute URLs; those within the document are dropped."""
@@ -270,7 +285,8 @@ class _Document:
                 yield from self._embedded(reference, use)
                 continue
             if reference not in self._resolved:
-                self._resolved[reference] = join(self._base, reference.partition("#")[0])
+                address = encode_query(reference.partition("#")[0], self._encoding)
+                self._resolved[reference] = join(self._base, address)
             url = self._resolved[reference]
             if url:
                 yield url, use
@@ -281,7 +297,7 @@ class _Document:
         given = read_data_url(url) if is_read else None
         if given is None:
             return
-        inner = _Document(NO_BASE, self._depth + 1)
+        inner = _Document(NO_BASE, depth=self._depth + 1)
         if use is Use.STYLE:
             yield from inner.resolve_all(read_css(given.text))
         elif given.media_type.is_xml:

@@ -121,7 +121,7 @@ def _look_and_read(document: Document, limit: int) -> PageResult:
     tree = parse(page.text)
     if tree is None:
         return PageResult(_discover(document, limit))
-    looked = discover_parsed(tree, page.text, document.url, limit)
+    looked = discover_parsed(tree, page.text, document.url, limit, page.choice.encoding)
     looked = _with_xml(looked, page.text, document, limit)
     found = _with_links(replace(looked, charset=_charset(page.choice)), document, limit)
     has_parts = any(each.kind is RequisiteKind.PART for each in found.requisites)
@@ -166,16 +166,16 @@ def _look_through(document: Document, limit: int) -> Discovery:
     kind = document.media_type
     if is_html(kind):
         page = decode(document)
-        discovered = discover_requisites(page.text, document.url, limit)
+        discovered = discover_requisites(page.text, document.url, limit, page.choice.encoding)
         discovered = _with_xml(discovered, page.text, document, limit)
         return replace(discovered, charset=_charset(page.choice))
     if is_css(kind):
         sheet = decode(document)
-        found = find_sheet_requisites(sheet.text, document.url)[:limit]
+        found = find_sheet_requisites(sheet.text, document.url, sheet.choice.encoding)[:limit]
         return Discovery(found, _charset(sheet.choice))
     if is_xml(kind):
         xml = decode(document)
-        needs = find_xml_requisites(xml.text, document.url, limit)
+        needs = find_xml_requisites(xml.text, document.url, limit, xml.choice.encoding)
         return Discovery(needs, _charset(xml.choice))
     return Discovery(charset=_charset(choose(document))) if is_text(kind) else Discovery()
 

@@ -6,6 +6,7 @@ precedence over the document.
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
@@ -59,14 +60,20 @@ class ReplayRequest:
         """Return the modifier for linked pages: within a frame they are also shown in the frame."""
         return self.modifier if self.modifier is Modifier.FRAME else Modifier.NONE
 
-    def links(self, capture: Capture) -> UrlRewriter:
-        """Return the rewriter for references in a capture's content."""
+    def links(self, capture: Capture, encoding: Callable[[], Encoding]) -> UrlRewriter:
+        """Return the rewriter for references in a capture's content.
+
+        Args:
+            capture: the capture.
+            encoding: returns the encoding of its content as captured.
+        """
         return UrlRewriter(
             capture.url,
             capture.timestamp,
             page=self.page,
             paths=self.paths,
             embedding=Embedding(self.viewer.origin, rewrite_data_url, SvgCopies(self.read_svg)),
+            encoding=encoding,
         )
 
     def redirects(self, capture: Capture) -> UrlRewriter:

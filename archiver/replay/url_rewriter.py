@@ -7,6 +7,7 @@ from typing import Final
 from urllib.parse import quote, unquote
 
 from archiver.http.data_urls import NO_BASE
+from archiver.http.text_decoders import UTF_8, Encoding, encode_query
 from archiver.http.urls import join
 from archiver.pages.reference_attributes import MAX_NESTED_DOCUMENTS, Use, clean_reference
 from archiver.pages.reference_values import find_candidates, find_refresh_url
@@ -72,6 +73,8 @@ class UrlRewriter:
             ``NONE``.
         paths: path writers for the rewritten references.
         embedding: support for data URLs and other SVG files; None if they are not rewritten.
+        encoding: returns the document's encoding, in which browsers encode queries; called when it
+            is needed.
     """
 
     def __init__(
@@ -82,12 +85,14 @@ class UrlRewriter:
         page: Modifier = Modifier.NONE,
         paths: PathWriters = PLAIN,
         embedding: "Embedding | None" = None,
+        encoding: Callable[[], Encoding] = lambda: UTF_8,
     ) -> None:
         self.url = url
         self.base = url
         self._timestamp = timestamp
         self._paths = paths
         self._embedding = embedding
+        self._encoding = encoding
         self._modifiers = {**_MODIFIERS, Use.ANCHOR: page}
         self._timestamp_segment = f"/{timestamp}"
         self._cache: dict[tuple[str, Use], str | None] = {}
@@ -167,6 +172,8 @@ class UrlRewriter:
         if self.is_rewritten_reference(given):
             return None
         address, mark, fragment = given.partition("#")
+        if not address.isascii():
+            address = encode_query(address, self._encoding())
         url = join(self.base, address + mark)
         if url is None:
             return BLOCKED

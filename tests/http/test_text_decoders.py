@@ -16,6 +16,7 @@ from archiver.http.text_decoders import (
     decode_part,
     decoder,
     encode_part,
+    encode_query,
 )
 from tests.chromium import chromium
 
@@ -97,6 +98,24 @@ def test_characters_missing_in_an_encoding_are_written_as_references(name, text)
 )
 def test_text_in_markup_uses_the_encoding_of_the_markup(name, text, written):
     assert encode_part(text, name) == written
+
+
+@pytest.mark.parametrize(
+    ("name", "query", "encoded"),
+    [
+        ("windows-1252", "†&é", "%86&%E9"),
+        ("big5", "†", "%26%238224%3B"),
+        ("euc-kr", "†", "%A2%D3"),
+        ("shift_jis", "表", "%95\\"),
+        ("iso-2022-jp", "a日本", "a%1B$BF|K\\%1B(B"),
+        ("koi8-r", "Слово=%D0", "%F3%CC%CF%D7%CF=%D0"),
+        ("utf-8", "é", "é"),
+        ("utf-16le", "é", "é"),
+        ("replacement", "é", "é"),
+    ],
+)
+def test_a_query_is_encoded_as_browsers_do(name, query, encoded):
+    assert encode_query(f"/é?{query}#é", name) == f"/é?{encoded}#é"
 
 
 def test_unsafe_encodings_are_not_decoded():

@@ -3,13 +3,16 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from archiver.http.text_decoders import Encoding
 from archiver.pages.requisites import (
+    discover_requisites,
     find_linked,
     find_requisites,
     find_sheet_requisites,
     find_xml_requisites,
 )
 
+KOI8_U = Encoding("koi8-u")
 PAGE = """<base href="/b/"><link rel=stylesheet href=s.css><link rel="shortcut icon" href=/i.ico>
 <link rel=preload as=font href=f.woff><link rel=canonical href=/none>
 <style>@import 'two.css'; p { background: url("bg.png") }</style>
@@ -34,6 +37,27 @@ def test_resources_of_a_page_are_found():
     wanted = {each.replace("../", "http://example.com/") for each in NAMED.split()}
     assert named == wanted
     assert len(found) == len(wanted)
+
+
+def test_queries_are_encoded_in_the_encoding_of_the_document():
+    page = "<base href=/b/><img src='é?Ж'><p style='a:url(?Ж)'><iframe srcdoc='<img src=?Ж>'>"
+
+    found = [each.url for each in discover_requisites(page, "http://e.x/", 9, KOI8_U).requisites]
+
+    assert found == ["http://e.x/b/%C3%A9?%F6", "http://e.x/b/?%F6", "http://e.x/b/?%D0%96"]
+    assert find_sheet_requisites("a { b: url(?Ж) }", "http://e.x/", KOI8_U)[0].url.endswith("?%F6")
+
+
+def test_resources_of_documents_in_data_urls_are_found():
+    page = """<link rel=stylesheet href="data:text/css,@import 'http://a.x/s'">
+    <style>@import url(data:text/css;base64,YXt4OnVybChodHRwOi8vYS54L2kpfQ==)</style>
+    <iframe src="data:text/html,<img src=http://a.x/j><img src=no>"></iframe>
+    <object data="data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg'><image
+    href='http://a.x/k'/></svg>"></object><img src="data:image/svg+xml,<image href='//a.x/no'/>">"""
+
+    found = {each.url[-1]: each.kind for each in find_requisites(page, "http://e.x/", 9)}
+
+    assert found == {"s": "style", "i": "image", "j": "image", "k": "image"}
 
 
 def test_the_number_of_resources_is_limited():
