@@ -141,7 +141,7 @@ async def replayed_text(runtime: App, browser: Browser, url: str) -> str:
 
 
 async def compare(runtime: App, urls: Sequence[str]) -> None:
-    print(f"{'words':>6} {'article':>8} {'replay':>7}  {'kept as':8} likenesses  page")
+    print(f"{'words':>6} {'article':>8} {'replay':>7}  {'kept as':8} renditions  page")
     good = 0
     async with looking() as browser:
         for url in urls:
@@ -158,7 +158,7 @@ async def compare(runtime: App, urls: Sequence[str]) -> None:
             state = shown.snapshot.rendering.value or "plain"
             print(
                 f"{live.total():6} {article:8.1%} {replay:7.1%}  {state:8} "
-                f"{len(shown.likenesses):10}  {url}"
+                f"{len(shown.renditions):10}  {url}"
             )
     print(f"{good} of {len(urls)} have nine tenths of the live words in article and replay")
 

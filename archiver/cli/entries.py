@@ -79,7 +79,7 @@ async def _warn_of_duplicates(crawler: App, accepted: Sequence[Received]) -> Non
     """Report duplicate URLs of each page on standard error."""
     for each in {received.hash_url: received for received in accepted}.values():
         detail = await crawler.entries.get(each.hash_url)
-        for twin in detail.twins if detail.snapshots else ():
+        for twin in detail.duplicates if detail.snapshots else ():
             sys.stderr.write(clean(f"archiver: {each.url} is also saved as {twin.url}.\n"))
 
 
@@ -156,7 +156,7 @@ def _document(detail: EntryDetail, shown: SnapshotDetail | None) -> dict[str, ob
         "article": shown.article if shown else "",
         "text": shown.text if shown else "",
         "requisites": to_document(shown.requisites) if shown else [],
-        "twins": to_document(detail.twins),
+        "duplicates": to_document(detail.duplicates),
     }
 
 
@@ -183,7 +183,7 @@ def _rows(detail: EntryDetail, shown: SnapshotDetail | None) -> Iterator[tuple[s
         "folders": ", ".join(entry.annotation.folders),
     }
     yield from ((name, value) for name, value in rows.items() if value)
-    yield from (("twin", f"{twin.hash_url} {twin.url}") for twin in detail.twins)
+    yield from (("duplicate", f"{each.hash_url} {each.url}") for each in detail.duplicates)
     for snapshot in detail.snapshots:
         capture = snapshot.capture
         yield (

@@ -195,7 +195,7 @@ class DeferredExtraction:
             requisites=record.requisites,
             charset=record.charset,
             rendering=record.rendering,
-            likenesses=await make_previews(self._context, page, found, article),
+            renditions=await make_previews(self._context, page, found, article),
             look=record.look,
             appearance=record.appearance,
             answers=record.answers,

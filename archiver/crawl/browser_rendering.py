@@ -88,16 +88,16 @@ class Chromium:
             if page.jar:
                 await shown.set_cookies(page.jar.known.values())
             unfinished = await _look(shown, traffic, page.address, is_checked=afresh)
-            likenesses = [_unfinished_rendition(unfinished)]
+            renditions = [_unfinished_rendition(unfinished)]
             source = await shown.source() if afresh else ""
             fidelity = Fidelity()
             with suppress(TimeoutError, BrowserError):
                 async with asyncio.timeout_at((until.when() or 0) - 1):
-                    await _draw(shown, traffic, likenesses)
+                    await _draw(shown, traffic, renditions)
                     fidelity = await _compare(shown, traffic, unfinished)
-        if not {each.kind for each in likenesses} >= _DRAWN:
+        if not {each.kind for each in renditions} >= _DRAWN:
             traffic.met.add(Limit.PICTURES)
-        rendered = _rendered(page, traffic, unfinished, likenesses)
+        rendered = _rendered(page, traffic, unfinished, renditions)
         return replace(
             rendered, jar=page.jar, fidelity=fidelity, source=_with_scripts(rendered, source)
         )
@@ -244,7 +244,7 @@ async def _settle(shown: Page, traffic: Traffic, seconds: float) -> bool:
     return False
 
 
-async def _draw(shown: Page, traffic: Traffic, likenesses: list[NewRendition]) -> None:
+async def _draw(shown: Page, traffic: Traffic, renditions: list[NewRendition]) -> None:
     """Add the screenshots of a page; a failed screenshot does not prevent the others."""
 
     async def print_() -> Screenshot:
@@ -262,7 +262,7 @@ async def _draw(shown: Page, traffic: Traffic, likenesses: list[NewRendition]) -
         except (BrowserError, TimeoutError) as error:
             log.warning("screenshot failed", kind=kind, reason=repr(error))
         else:
-            likenesses.append(NewRendition(kind, picture.media_type, picture.content))
+            renditions.append(NewRendition(kind, picture.media_type, picture.content))
             if not picture.is_whole:
                 traffic.met.add(Limit.HEIGHT)
 
@@ -294,11 +294,11 @@ def _rendered(
     page: FetchedResponse,
     traffic: Traffic,
     unfinished: RenderedPage,
-    likenesses: list[NewRendition],
+    renditions: list[NewRendition],
 ) -> Rendered:
     """Build the result; a script may have navigated to another page."""
     ref = traffic.pages.get(unfinished.url) or traffic.pages.get(page.ref.url) or page.ref
-    document = Document(likenesses[0].content, "text/html", "utf-8", ref.url)
+    document = Document(renditions[0].content, "text/html", "utf-8", ref.url)
     loaded = tuple(
         RequisiteOutcome(url, RequisiteKind.OTHER, status)
         for url, status in traffic.loaded.items()
@@ -307,7 +307,7 @@ def _rendered(
     initiators = with_initiators(traffic.initiators, frozenset({host(ref.url)}))
     return Rendered(
         ref,
-        tuple(likenesses),
+        tuple(renditions),
         document,
         loaded,
         initiators=initiators,

@@ -35,7 +35,7 @@ def preview_requisites(found: Discovery) -> tuple[Requisite, ...]:
     icons = ((url, RequisiteKind.ICON) for url in found.icons)
     covers = ((url, RequisiteKind.IMAGE) for url in found.covers)
     return tuple(
-        Requisite(url, kind, is_emblem=True)
+        Requisite(url, kind, is_preview_image=True)
         for url, kind in chain(icons, covers)
         if url not in named
     )

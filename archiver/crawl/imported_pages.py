@@ -305,13 +305,13 @@ class NotedPages(ExitStack):
     """Spooled page lists by source; the best available source is used.
 
     Attributes:
-        likenesses: screenshots and other renderings.
+        renditions: screenshots and other renderings.
         answers: responses to scripts.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self.likenesses = self.enter_context(StoredRenditions())
+        self.renditions = self.enter_context(StoredRenditions())
         self.answers = self.enter_context(StoredResponses())
         self._described, self._listed, self._html, self._other = (
             self.enter_context(SortedLines()) for _ in range(4)
@@ -357,11 +357,11 @@ class PageImporter:
     def __init__(
         self,
         context: CrawlContext,
-        likenesses: StoredRenditions | None = None,
+        renditions: StoredRenditions | None = None,
         answers: StoredResponses | None = None,
     ) -> None:
         self._context = context
-        self._likenesses = likenesses
+        self._likenesses = renditions
         self._answers = answers
         self._needs = Needs(context)
         self._answering = asyncio.Lock()
@@ -420,7 +420,7 @@ class PageImporter:
         else:
             read = as_read(document) if stood else document
             article = await read_whole(self._context, read, outcomes, page.timestamp)
-        emblems = await self._emblems(ref, needs, article)
+        preview_images = await self._preview_images(ref, needs, article)
         visit = Visit(
             timestamp=page.timestamp,
             at=moment,
@@ -429,17 +429,17 @@ class PageImporter:
             requisites=outcomes,
             charset=needs.charset,
             rendering=Rendering.NEEDED if needs.needs_browser else Rendering.NONE,
-            likenesses=emblems,
+            renditions=preview_images,
             appearance=needs.appearance,
             answers=await self._answered(page),
         )
         if page.told:
             visit = replace(visit, look=page.told.look, appearance=page.told.appearance)
         if stood:
-            visit = replace(visit, rendering=Rendering.DONE, likenesses=(*shown, *emblems))
+            visit = replace(visit, rendering=Rendering.DONE, renditions=(*shown, *preview_images))
         return VisitResult(entry, moment, visit=visit)
 
-    async def _emblems(
+    async def _preview_images(
         self, page: CaptureRef, needs: Discovery, article: Article
     ) -> tuple[NewRendition, ...]:
         """Return the icon and preview image of a page; deferred if its article is."""
@@ -451,7 +451,7 @@ class PageImporter:
         """Return the screenshots of a page that the file contains."""
         if self._likenesses is None or page.told is None:
             return ()
-        return await asyncio.to_thread(self._likenesses.of, page.told.likenesses)
+        return await asyncio.to_thread(self._likenesses.of, page.told.renditions)
 
     async def _answered(self, page: ForeignPage) -> tuple[RecordId, ...]:
         """Record the responses to a page's scripts that the file contains, under new ids."""

@@ -304,7 +304,7 @@ class PublicArchiveFetcher:
             requisites=outcomes,
             charset=discovery.charset,
             rendering=Rendering.NEEDED if discovery.needs_browser else Rendering.NONE,
-            likenesses=await make_fetched_previews(
+            renditions=await make_fetched_previews(
                 self._context, page.ref, discovery, article, outcomes
             ),
             appearance=discovery.appearance,

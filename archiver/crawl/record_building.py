@@ -43,7 +43,7 @@ from archiver.warc.metadata_records import (
     SnapshotRecord,
     article_uri,
     entry_record_uri,
-    likeness_uri,
+    rendition_uri,
     write_entry_record,
 )
 from archiver.warc.records import Record, new_record_id
@@ -119,7 +119,7 @@ class Plan:
         answers: ids of responses that are not what a GET of their URL returns, by position.
         articles: positions of article conversion records, by snapshot.
         entry_records: positions of entry records, by snapshot.
-        likenesses: positions of conversion records of screenshots, by snapshot.
+        renditions: positions of conversion records of screenshots, by snapshot.
     """
 
     records: list[Record] = field(default_factory=list)
@@ -127,7 +127,7 @@ class Plan:
     answers: dict[int, RecordId] = field(default_factory=dict)
     articles: dict[SnapshotKey, int] = field(default_factory=dict)
     entry_records: dict[SnapshotKey, int] = field(default_factory=dict)
-    likenesses: dict[SnapshotKey, list[tuple[RenditionRef, int]]] = field(default_factory=dict)
+    renditions: dict[SnapshotKey, list[tuple[RenditionRef, int]]] = field(default_factory=dict)
 
 
 NOWHERE = Location("", 0, 0)
@@ -290,7 +290,7 @@ def _snapshot(plan: Plan, visit: Visit, facts: EntryFacts) -> SnapshotRecord:
         requisites=visit.requisites,
         charset=visit.charset,
         rendering=visit.rendering,
-        likenesses=_likenesses(plan, visit, facts),
+        renditions=_likenesses(plan, visit, facts),
         look=visit.look,
         appearance=visit.appearance,
         answers=visit.answers,
@@ -299,13 +299,13 @@ def _snapshot(plan: Plan, visit: Visit, facts: EntryFacts) -> SnapshotRecord:
 
 def _likenesses(plan: Plan, visit: Visit, facts: EntryFacts) -> tuple[RenditionRef, ...]:
     placed = []
-    for each in visit.likenesses:
+    for each in visit.renditions:
         made = RenditionRef(each.kind, each.media_type, new_record_id(), each.digest)
         placed.append((made, len(plan.records)))
         plan.records.append(
             writer.conversion(
                 id=made.record_id,
-                url=likeness_uri(facts.entry.hash_url, each.kind),
+                url=rendition_uri(facts.entry.hash_url, each.kind),
                 date=visit.at,
                 refers_to=visit.page.record_id,
                 content_type=each.media_type,
@@ -313,7 +313,7 @@ def _likenesses(plan: Plan, visit: Visit, facts: EntryFacts) -> tuple[RenditionR
             )
         )
     if placed:
-        plan.likenesses[facts.entry.hash_url, visit.timestamp] = placed
+        plan.renditions[facts.entry.hash_url, visit.timestamp] = placed
     return tuple(made for made, _ in placed)
 
 

@@ -155,7 +155,7 @@ class Recorder:
         it has a ``StoreError``, and the job stays leased.
         """
         done = _future()
-        shown = visit_result.visit.likenesses if visit_result.visit else ()
+        shown = visit_result.visit.renditions if visit_result.visit else ()
         weight = LEAST_WEIGHT + sum(len(each.content) for each in shown)
         await self._put(Item(visit_result, weight, done))
         return done

@@ -149,7 +149,7 @@ class Rendered:
 
     Attributes:
         page: its capture.
-        likenesses: its renderings; the saved document is the first.
+        renditions: its renderings; the saved document is the first.
         document: the saved document, for extraction.
         loaded: all resources loaded for it, including those of scripts.
         fidelity: share that is visible without scripts.
@@ -162,7 +162,7 @@ class Rendered:
     """
 
     page: CaptureRef
-    likenesses: tuple[NewRendition, ...]
+    renditions: tuple[NewRendition, ...]
     document: Document
     loaded: tuple[RequisiteOutcome, ...] = ()
     fidelity: Fidelity = field(default_factory=Fidelity)

@@ -131,7 +131,7 @@ class Round:
     def recorded(self) -> Iterator[RequisiteOutcome]:
         """Iterate over the outcomes, except icons and preview images without a capture."""
         for outcome in self.outcomes.values():
-            if outcome.status is not None or not outcome.is_emblem:
+            if outcome.status is not None or not outcome.is_preview_image:
                 yield outcome
 
     def add(self, wanted: Sequence[Wanted]) -> None:
@@ -180,7 +180,7 @@ class Round:
             wanted.kind,
             failure=failure,
             area=wanted.area,
-            is_emblem=wanted.is_emblem,
+            is_preview_image=wanted.is_preview_image,
         )
 
 
@@ -274,7 +274,7 @@ class Requisites:
                     result.status,
                     result.failure,
                     wanted.area,
-                    wanted.is_emblem,
+                    wanted.is_preview_image,
                 )
                 if result.needs and taken.depth < MAX_DEPTH:
                     await self._add(round_, below(taken, result))
@@ -288,25 +288,25 @@ class Requisites:
         async with self._context.db.read() as conn:
             self._forget_deleted(await tombstones.count(conn))
             unknown = [each.requisite for each in wanted if each.requisite.url not in self._known]
-            for is_emblem in (False, True):
-                urls = [each.url for each in unknown if each.is_emblem is is_emblem]
-                round_.held |= await self._held(conn, urls, is_emblem=is_emblem)
+            for is_preview_image in (False, True):
+                urls = [each.url for each in unknown if each.is_preview_image is is_preview_image]
+                round_.held |= await self._held(conn, urls, is_preview_image=is_preview_image)
         round_.add(wanted)
 
     async def _held(
-        self, conn: AsyncConnection, urls: Sequence[str], *, is_emblem: bool
+        self, conn: AsyncConnection, urls: Sequence[str], *, is_preview_image: bool
     ) -> dict[str, Capture]:
         """Return stored captures that can be used without a request."""
-        max_age = self._max_age(is_emblem=is_emblem)
+        max_age = self._max_age(is_preview_image=is_preview_image)
         since = to_timestamp(datetime.now(UTC) - timedelta(seconds=max_age))
         held = await captures.recent_of(conn, urls if max_age else [], since)
         # An earlier error may be fixed by now.
-        return {url: each for url, each in held.items() if is_emblem or each.status < 400}
+        return {url: each for url, each in held.items() if is_preview_image or each.status < 400}
 
-    def _max_age(self, *, is_emblem: bool) -> float:
+    def _max_age(self, *, is_preview_image: bool) -> float:
         """Return the seconds for which a stored capture is used without a request."""
         max_age = self._context.settings.requisite_max_age
-        return max(max_age, EMBLEM_SECONDS) if is_emblem else max_age
+        return max(max_age, EMBLEM_SECONDS) if is_preview_image else max_age
 
     def _forget_deleted(self, deletions: int) -> None:
         """Clear the cache after any deletion."""
@@ -344,7 +344,9 @@ class Requisites:
         held = round_.held.get(wanted.url)
         if held is None or held.redirect_to is not None or wanted.kind in NESTED:
             return None
-        until = datetime.now(UTC) + timedelta(seconds=self._max_age(is_emblem=wanted.is_emblem))
+        until = datetime.now(UTC) + timedelta(
+            seconds=self._max_age(is_preview_image=wanted.is_preview_image)
+        )
         result = Result(held.status, None, (), until)
         self._remember(wanted.url, result)
         return result
@@ -355,15 +357,17 @@ class Requisites:
         return result
 
     async def _find(self, wanted: Requisite, round_: Round, initiators: frozenset[str]) -> Result:
-        now, lasts = datetime.now(UTC), self._max_age(is_emblem=wanted.is_emblem)
+        now, lasts = datetime.now(UTC), self._max_age(is_preview_image=wanted.is_preview_image)
         until = now + timedelta(seconds=lasts)
         held = round_.held.get(wanted.url)
         try:
             referer = (("Referer", round_.page_url),)
             asked = Outgoing(wanted.url, headers=referer, initiators=initiators, jar=round_.jar)
-            found, through = await self._follow(asked, held, is_emblem=wanted.is_emblem)
+            found, through = await self._follow(
+                asked, held, is_preview_image=wanted.is_preview_image
+            )
         except FetchError as error:
-            again = now + timedelta(seconds=lasts if wanted.is_emblem else FAILED_SECONDS)
+            again = now + timedelta(seconds=lasts if wanted.is_preview_image else FAILED_SECONDS)
             return Result(None, error.failure, (), again)
         needs: tuple[Requisite, ...] = ()
         if wanted.kind in NESTED and found.content:
@@ -373,7 +377,7 @@ class Requisites:
         return Result(found.ref.status, None, needs, until, through, sets_vertical)
 
     async def _follow(
-        self, asked: Outgoing, held: Capture | None, *, is_emblem: bool
+        self, asked: Outgoing, held: Capture | None, *, is_preview_image: bool
     ) -> tuple[FetchedResponse, frozenset[str]]:
         """Return the last response and the hosts of all; stored redirects are used if possible."""
         through = frozenset[str]()
@@ -389,7 +393,7 @@ class Requisites:
             asked = replace(asked, url=found.redirect_to)
             if held:
                 async with self._context.db.read() as conn:
-                    known = await self._held(conn, [asked.url], is_emblem=is_emblem)
+                    known = await self._held(conn, [asked.url], is_preview_image=is_preview_image)
                 held = known.get(asked.url)
         raise FetchError(
             Failure(FailureKind.TOO_MANY_REDIRECTS, f"{asked.url} redirects too many times.")
@@ -414,7 +418,7 @@ def _holds(known: Result, wanted: Requisite) -> bool:
     Failures of icons and preview images stay valid for longer than those of other requisites.
     """
     now = datetime.now(UTC)
-    if known.failure and not wanted.is_emblem:
+    if known.failure and not wanted.is_preview_image:
         return now < known.until <= now + timedelta(seconds=FAILED_SECONDS)
     return known.until > now
 

@@ -233,7 +233,7 @@ async def _snapshots(
         of_entry = known[entry_record.hash_url]
         held = article or shared.get(entry_id)
         row = _row(of_entry, each, entry_id, found, held, place, own_words)
-        rows.append(replace(row, likenesses=renditions_of(each.likenesses, made)))
+        rows.append(replace(row, renditions=renditions_of(each.renditions, made)))
     return rows
 
 

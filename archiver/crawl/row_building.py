@@ -69,9 +69,9 @@ def new_snapshot(
         score=score_of(visit.rendering, visit.requisites, visit.appearance).hundredths,
         limits=visit.appearance.limits,
         needs=needs_of(facts.entry.url, visit.page.url, visit.requisites),
-        likenesses=tuple(
+        renditions=tuple(
             Rendition(made.kind, made.media_type, places[n], made.digest)
-            for made, n in plan.likenesses.get(key, ())
+            for made, n in plan.renditions.get(key, ())
         ),
     )
 

@@ -103,8 +103,10 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
         raise FetchError(failure or _NOTHING)
     if page.is_truncated:
         _try_for_the_rest(context, lease, page)
-    emblems = preview_requisites(found)
-    outcomes, article = await read_page(context, requisites, page, found, emblems, seen.article)
+    preview_images = preview_requisites(found)
+    outcomes, article = await read_page(
+        context, requisites, page, found, preview_images, seen.article
+    )
     visited = Visit(
         timestamp=first.ref.timestamp,
         at=first.at,
@@ -113,7 +115,7 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
         requisites=outcomes,
         charset=found.charset,
         rendering=Rendering.NEEDED if found.needs_browser or page.route else Rendering.NONE,
-        likenesses=await make_fetched_previews(context, page.ref, found, article, outcomes),
+        renditions=await make_fetched_previews(context, page.ref, found, article, outcomes),
         look=look,
         appearance=replace(found.appearance, is_cut=page.is_truncated, limits=rendered.limits),
     )
@@ -212,7 +214,7 @@ async def _visit_rendered(
     await context.recorder.flush()
     wanted = (*found.requisites, *preview_requisites(found))
     outcomes, article = await _read_and_fetch(context, requisites, shown, wanted)
-    emblems = await make_fetched_previews(context, rendered.page, found, article, outcomes)
+    preview_images = await make_fetched_previews(context, rendered.page, found, article, outcomes)
     known = {each.url for each in outcomes}
     return Visit(
         timestamp=first.ref.timestamp,
@@ -222,7 +224,7 @@ async def _visit_rendered(
         requisites=(*outcomes, *(each for each in rendered.loaded if each.url not in known)),
         charset=found.charset,
         rendering=Rendering.DONE,
-        likenesses=(*rendered.likenesses, *emblems),
+        renditions=(*rendered.renditions, *preview_images),
         appearance=replace(
             found.appearance,
             picture=rendered.fidelity.picture,
@@ -376,14 +378,14 @@ async def read_page(
     requisites: Requisites,
     page: FetchedResponse,
     found: Discovery,
-    emblems: tuple[Requisite, ...] = (),
+    preview_images: tuple[Requisite, ...] = (),
     article: Article | None = None,
 ) -> tuple[tuple[RequisiteOutcome, ...], Article]:
     """Extract the article while the requisites, icon and preview image are fetched.
 
     ``article`` is given if it was extracted by the inspection.
     """
-    document, wanted = page.document, (*found.requisites, *emblems)
+    document, wanted = page.document, (*found.requisites, *preview_images)
     if _waits(context):
         outcomes = await requisites.fetch_all(page.ref.url, wanted, page.initiators, page.jar)
         return outcomes, unread_article(document, found)

@@ -43,7 +43,7 @@ class Visit:
         requisites: outcome of each requisite.
         charset: charset of the page.
         rendering: whether a browser rendered it, or should have.
-        likenesses: screenshots and other renderings.
+        renditions: screenshots and other renderings.
         look: render hint for the host.
         appearance: measurements that show how complete it is.
         answers: recorded responses that are not what a GET of their URL returns.
@@ -56,7 +56,7 @@ class Visit:
     requisites: tuple[RequisiteOutcome, ...]
     charset: Charset = field(default_factory=Charset)
     rendering: Rendering = Rendering.NONE
-    likenesses: tuple[NewRendition, ...] = ()
+    renditions: tuple[NewRendition, ...] = ()
     look: RenderHint = RenderHint.NONE
     appearance: QualitySignals = field(default_factory=QualitySignals)
     answers: tuple[RecordId, ...] = ()

@@ -29,8 +29,8 @@ from archiver.db.schema import (
     gone_snapshot,
     imports,
     job,
-    likeness,
     need,
+    rendition,
     snapshot,
     snapshot_table,
 )
@@ -520,7 +520,7 @@ async def _detach_snapshots(conn: AsyncConnection, row_ids: Collection[int]) -> 
 
 
 async def _erase_snapshot_rows(conn: AsyncConnection, row_ids: Any) -> None:
-    for table in (likeness, need):
+    for table in (rendition, need):
         await conn.execute(delete(table).where(table.c.snapshot_id.in_(row_ids)))
     await conn.execute(delete(snapshot_table).where(snapshot_table.c.id.in_(row_ids)))
 

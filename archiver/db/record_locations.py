@@ -33,7 +33,7 @@ from archiver.db.schema import (
     capture_table,
     entry_table,
     gone_capture,
-    likeness,
+    rendition,
     segment,
     snapshot,
     snapshot_table,
@@ -73,7 +73,7 @@ def _made_whole(table: Table) -> Update:
 
 _SWITCHED = (
     _made_whole(capture_table),
-    _to_new_places(likeness),
+    _to_new_places(rendition),
     _to_new_places(answer),
     _to_new_places(snapshot_table, "article_"),
     _to_new_places(snapshot_table, "metadata_"),
@@ -120,8 +120,8 @@ async def wanted(conn: AsyncConnection, name: str, *, before: int | None = None)
         query = select(offset).where(owner == number, _is_kept(table, before))
         found.update((await conn.execute(query)).scalars())
     kept = select(of_snapshots.id).where(_is_kept(snapshot_table, before))
-    pictures = select(likeness.c.offset).where(
-        likeness.c.segment_id == number, likeness.c.snapshot_id.in_(kept)
+    pictures = select(rendition.c.offset).where(
+        rendition.c.segment_id == number, rendition.c.snapshot_id.in_(kept)
     )
     found.update((await conn.execute(pictures)).scalars())
     gone = answer.c.record_id.in_(_expired_records(before))
@@ -143,8 +143,8 @@ async def articles_in(conn: AsyncConnection, name: str, *, before: int | None = 
     number = select(segment.c.id).where(segment.c.name == name).scalar_subquery()
     own, is_kept = snapshot_table.c, _is_kept(snapshot_table, before)
     articles = select(own.article_offset).where(own.article_segment_id == number, is_kept)
-    pictures = select(likeness.c.offset).where(
-        likeness.c.segment_id == number, likeness.c.snapshot_id.in_(select(own.id).where(is_kept))
+    pictures = select(rendition.c.offset).where(
+        rendition.c.segment_id == number, rendition.c.snapshot_id.in_(select(own.id).where(is_kept))
     )
     found = {*(await conn.execute(articles)).scalars()}
     found.update((await conn.execute(pictures)).scalars())
@@ -334,7 +334,7 @@ async def _forget_places(conn: AsyncConnection, ids: Sequence[int]) -> None:
         .where(snapshot_table.c.article_segment_id.in_(among(ids)))
         .values(article_segment_id=None, article_offset=None, article_length=None, extractor="")
     )
-    for table in (likeness, answer, capture_table):
+    for table in (rendition, answer, capture_table):
         await conn.execute(delete(table).where(table.c.segment_id.in_(among(ids))))
     await conn.execute(delete(segment).where(segment.c.id.in_(among(ids))))
 

@@ -480,7 +480,7 @@ snapshot_table = Table(
 
 snapshot = not_deleted(snapshot_table)
 
-likeness = Table(
+rendition = Table(
     "likeness",
     metadata,
     Column("snapshot_id", ForeignKey("snapshot.id"), primary_key=True),

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Row, delete, func, literal_column, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.db.schema import capture, likeness, segment, snapshot
+from archiver.db.schema import capture, rendition, segment, snapshot
 from archiver.db.statements import THESE, among, insert_rows
 from archiver.http.surt import surt
 from archiver.model.capture import Capture, Location
@@ -30,7 +30,7 @@ async def put(
     """Replace the screenshots and other renderings of snapshots, by row id."""
     if not found:
         return
-    await conn.execute(delete(likeness).where(likeness.c.snapshot_id.in_(among(found))))
+    await conn.execute(delete(rendition).where(rendition.c.snapshot_id.in_(among(found))))
     rows = [
         (
             row_id,
@@ -45,7 +45,7 @@ async def put(
         for each in many
     ]
     if rows:
-        await insert_rows(conn, likeness, _NEW, rows)
+        await insert_rows(conn, rendition, _NEW, rows)
 
 
 async def of_snapshots(
@@ -53,25 +53,27 @@ async def of_snapshots(
 ) -> dict[int, tuple[Rendition, ...]]:
     """Return the screenshots and other renderings of snapshots, by row id."""
     rows = await conn.execute(
-        select(likeness, segment.c.name)
-        .join(segment, segment.c.id == likeness.c.segment_id)
-        .where(likeness.c.snapshot_id.in_(among(row_ids)))
-        .order_by(likeness.c.snapshot_id, likeness.c.kind)
+        select(rendition, segment.c.name)
+        .join(segment, segment.c.id == rendition.c.segment_id)
+        .where(rendition.c.snapshot_id.in_(among(row_ids)))
+        .order_by(rendition.c.snapshot_id, rendition.c.kind)
     )
     found: dict[int, list[Rendition]] = defaultdict(list)
     for row in rows:
-        found[row.snapshot_id].append(_likeness(row))
+        found[row.snapshot_id].append(_rendition(row))
     return {row_id: tuple(many) for row_id, many in found.items()}
 
 
-_EMBLEMS = select(likeness.c.snapshot_id, likeness.c.kind, likeness.c.digest).where(
-    likeness.c.snapshot_id.in_(THESE), likeness.c.kind.in_(PREVIEW_KINDS)
+_PREVIEW_IMAGES = select(rendition.c.snapshot_id, rendition.c.kind, rendition.c.digest).where(
+    rendition.c.snapshot_id.in_(THESE), rendition.c.kind.in_(PREVIEW_KINDS)
 )
 
 
-async def emblems_of(conn: AsyncConnection, row_ids: Sequence[int]) -> dict[int, PreviewImages]:
+async def preview_images_of(
+    conn: AsyncConnection, row_ids: Sequence[int]
+) -> dict[int, PreviewImages]:
     """Return icon and preview image of snapshots, by row id; a thumbnail if there is no image."""
-    rows = await conn.execute(_EMBLEMS, {"these": row_ids})
+    rows = await conn.execute(_PREVIEW_IMAGES, {"these": row_ids})
     found: dict[int, dict[str, str]] = defaultdict(dict)
     for row in rows:
         found[row.snapshot_id][row.kind] = row.digest
@@ -87,30 +89,30 @@ async def emblems_of(conn: AsyncConnection, row_ids: Sequence[int]) -> dict[int,
 async def by_digest(conn: AsyncConnection, digest: str) -> Rendition | None:
     """Return an icon or preview image by its digest."""
     query = (
-        select(likeness, segment.c.name)
-        .join(segment, segment.c.id == likeness.c.segment_id)
-        .where(likeness.c.digest == digest, likeness.c.digest != literal_column("''"))
+        select(rendition, segment.c.name)
+        .join(segment, segment.c.id == rendition.c.segment_id)
+        .where(rendition.c.digest == digest, rendition.c.digest != literal_column("''"))
         .limit(1)
     )
     row = (await conn.execute(query)).one_or_none()
-    return _likeness(row) if row else None
+    return _rendition(row) if row else None
 
 
 async def page_of(conn: AsyncConnection, shown: Capture) -> Location | None:
     """Return the location of the saved document to show for a capture."""
     moment = int(shown.timestamp)
     query = (
-        select(segment.c.name, likeness.c.offset, likeness.c.length)
+        select(segment.c.name, rendition.c.offset, rendition.c.length)
         .select_from(capture)
         .join(snapshot, snapshot.c.capture_id == capture.c.id)
-        .join(likeness, likeness.c.snapshot_id == snapshot.c.id)
-        .join(segment, segment.c.id == likeness.c.segment_id)
+        .join(rendition, rendition.c.snapshot_id == snapshot.c.id)
+        .join(segment, segment.c.id == rendition.c.segment_id)
         .where(
             capture.c.surt == surt(shown.url),
             capture.c.url == shown.url,
             capture.c.timestamp.between(moment - NEAR, moment + NEAR),
             snapshot.c.rendering == Rendering.DONE,
-            likeness.c.kind == RenditionKind.PAGE,
+            rendition.c.kind == RenditionKind.PAGE,
         )
         .order_by(func.abs(capture.c.timestamp - moment))
         .limit(1)
@@ -119,6 +121,6 @@ async def page_of(conn: AsyncConnection, shown: Capture) -> Location | None:
     return Location(*row) if row else None
 
 
-def _likeness(row: Row[*tuple[Any, ...]]) -> Rendition:
+def _rendition(row: Row[*tuple[Any, ...]]) -> Rendition:
     place = Location(row.name, row.offset, row.length)
     return Rendition(RenditionKind(row.kind), row.media_type, place, row.digest)

@@ -140,7 +140,7 @@ class NewSnapshot:
         words: its full-text row, if it was built before the transaction.
         rendering: whether a browser rendered it, or should have.
         needs: URLs that it is replayed from: its entry's, its page's and its requisites'.
-        likenesses: screenshots and other renderings.
+        renditions: screenshots and other renderings.
         look: render hint for the host.
         score: quality in percent.
         limits: limits that kept a browser from showing all of it.
@@ -162,7 +162,7 @@ class NewSnapshot:
     found_by: SearchDocument | None
     rendering: Rendering = Rendering.NONE
     needs: tuple[str, ...] = ()
-    likenesses: tuple[Rendition, ...] = ()
+    renditions: tuple[Rendition, ...] = ()
     look: RenderHint = RenderHint.NONE
     score: int = WHOLE
     limits: tuple[Limit, ...] = ()
@@ -291,7 +291,7 @@ async def _bring_articles(
             for each, row_id in brought
         ],
     )
-    await screenshots.put(conn, {row_id: each.likenesses for each, row_id in brought}, known)
+    await screenshots.put(conn, {row_id: each.renditions for each, row_id in brought}, known)
     rows = await conn.execute(
         select(entry.c.id, entry.c.latest).where(
             entry.c.id.in_(among(each.entry_id for each, _ in brought))
@@ -346,7 +346,7 @@ async def _insert_snapshots(
     ]
     await insert_rows(conn, snapshot_table, _NEW_SNAPSHOT, rows)
     await snapshot_resources.insert_all(conn, {ids[id(each)]: each.needs for each in found})
-    shown = {ids[id(each)]: each.likenesses for each in found if each.likenesses}
+    shown = {ids[id(each)]: each.renditions for each in found if each.renditions}
     await screenshots.put(conn, shown, known)
 
 
@@ -360,7 +360,7 @@ async def _with_all(
 
 def _segment_names(found: Sequence[NewSnapshot]) -> set[str]:
     places = [place for each in found for place in (each.article, each.record) if place]
-    places += [each.location for one in found for each in one.likenesses]
+    places += [each.location for one in found for each in one.renditions]
     return {place.segment for place in places}
 
 

@@ -32,20 +32,20 @@ class Requisite:
         url: of the resource.
         kind: its purpose.
         area: CSS pixels it covers on the page, if declared in the markup; else 0.
-        is_emblem: only used as a preview in lists, so that a missing one does not lower the score.
+        is_preview_image: only used in lists, so that a missing one does not lower the score.
     """
 
     url: str
     kind: RequisiteKind
     area: int = 0
-    is_emblem: bool = False
+    is_preview_image: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class RequisiteOutcome:
     """Result of fetching a requisite: its status, or why there is none.
 
-    ``area`` and ``is_emblem`` are as in the requisite.
+    ``area`` and ``is_preview_image`` are as in the requisite.
     """
 
     url: str
@@ -53,16 +53,16 @@ class RequisiteOutcome:
     status: int | None = None
     failure: Failure | None = None
     area: int = 0
-    is_emblem: bool = False
+    is_preview_image: bool = False
 
     @property
     def is_missing(self) -> bool:
         """Whether it could not be fetched, or the server answered with an error."""
-        if self.is_emblem:
+        if self.is_preview_image:
             return False
         return self.status is None or self.status >= FIRST_ERROR_STATUS
 
 
 def needed(outcomes: Iterable[RequisiteOutcome]) -> tuple[RequisiteOutcome, ...]:
     """Drop requisites that are only used as previews in lists."""
-    return tuple(each for each in outcomes if not each.is_emblem)
+    return tuple(each for each in outcomes if not each.is_preview_image)

@@ -140,7 +140,7 @@ def _discovery_head(found: Discovery) -> dict[str, Any]:
         "metadata": asdict(found.metadata),
         "signals": [found.needs_browser, found.wall, found.parked, found.feed],
         "appearance": [seen.readable, seen.source, seen.is_error],
-        "emblems": [found.icons, found.covers],
+        "preview_images": [found.icons, found.covers],
         "refresh": astuple(found.refresh) if found.refresh else None,
     }
 
@@ -160,7 +160,7 @@ def read_discovery(head: dict[str, Any]) -> Discovery:
         Requisite(url, RequisiteKind(kind), area) for url, kind, area in head["requisites"]
     )
     needs_browser, wall, parked, feed = head["signals"]
-    icons, covers = head["emblems"]
+    icons, covers = head["preview_images"]
     return Discovery(
         requisites=needs,
         charset=Charset(*head["charset"]),

@@ -120,7 +120,7 @@ class ArchiveImport:
 
     async def pages(self, source: str) -> AsyncIterator[Taken]:
         """Create a snapshot of each page."""
-        intake = PageImporter(self._context, self._pages.likenesses, self._pages.answers)
+        intake = PageImporter(self._context, self._pages.renditions, self._pages.answers)
         noted = await asyncio.to_thread(self._pages.best, source=source)
         while some := await asyncio.to_thread(_some, noted):
             closing = await intake.take_all(some)
@@ -237,7 +237,7 @@ class ArchiveImport:
             elif isinstance(each, ForeignCapture):
                 self._pages.answers.note(each)
             elif isinstance(each, ForeignRendition):
-                self._pages.likenesses.note(each)
+                self._pages.renditions.note(each)
             elif isinstance(each, ForeignEntryRecord):
                 self._pages.note_entry_record(each)
                 self._entries.note(each)

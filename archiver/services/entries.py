@@ -210,16 +210,16 @@ class Pasted:
 class EntryDetail:
     """An entry with its newest job, its snapshots and failed attempts, newest first.
 
-    ``emblems`` are preview images of the newest shown snapshot, ``twins`` entries with other URLs
-    of the same page that have snapshots.
+    ``preview_images`` are those of the newest shown snapshot, ``duplicates`` entries with other
+    URLs of the same page that have snapshots.
     """
 
     entry: Entry
     job: Job | None
     snapshots: tuple[Snapshot, ...]
     attempts: tuple[Attempt, ...] = ()
-    emblems: PreviewImages = NO_PREVIEW_IMAGES
-    twins: tuple[Entry, ...] = ()
+    preview_images: PreviewImages = NO_PREVIEW_IMAGES
+    duplicates: tuple[Entry, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +232,7 @@ class SnapshotDetail:
         article: sanitised HTML with absolute URLs; empty if it has none.
         requisites: results of fetching, without previews that only lists show.
         charset: the detected and the declared encoding.
-        likenesses: renditions of a browser, if any.
+        renditions: renditions of a browser, if any.
         score: quality and what is missing.
         earlier, later: timestamps of the adjacent snapshots.
         provenance: its origin, if not crawled.
@@ -244,7 +244,7 @@ class SnapshotDetail:
     article: str
     requisites: tuple[RequisiteOutcome, ...]
     charset: Charset
-    likenesses: tuple[Rendition, ...]
+    renditions: tuple[Rendition, ...]
     score: Score
     earlier: Timestamp | None
     later: Timestamp | None
@@ -254,7 +254,7 @@ class SnapshotDetail:
     @property
     def looks(self) -> frozenset[RenditionKind]:
         """Available kinds of renditions."""
-        return frozenset(each.kind for each in self.likenesses)
+        return frozenset(each.kind for each in self.renditions)
 
     @property
     def text(self) -> str:
@@ -337,11 +337,11 @@ class Entries:
             job = await db_jobs.latest_of_entry(conn, entry_id)
             failed = await db_attempts.of_entry(conn, entry_id, limit=MAX_ATTEMPTS)
             newest = [each.row_id for each in held[:1]]
-            drawn = await screenshots.emblems_of(conn, newest) if newest else {}
+            drawn = await screenshots.preview_images_of(conn, newest) if newest else {}
             others = await entries.saved_aliases(conn, entry.url)
         found = tuple(each.snapshot for each in held)
-        emblems = drawn.get(newest[0], NO_PREVIEW_IMAGES) if newest else NO_PREVIEW_IMAGES
-        return EntryDetail(entry, job, found, tuple(failed), emblems, (*others.values(),))
+        preview_images = drawn.get(newest[0], NO_PREVIEW_IMAGES) if newest else NO_PREVIEW_IMAGES
+        return EntryDetail(entry, job, found, tuple(failed), preview_images, (*others.values(),))
 
     async def snapshot(self, ref: str, timestamp: str | None = None) -> SnapshotDetail:
         """Return the snapshot closest to a timestamp, or the newest.
@@ -372,7 +372,7 @@ class Entries:
             article=read.article or "",
             requisites=needed(read.record.requisites),
             charset=read.record.charset,
-            likenesses=shown.get(held.row_id, ()),
+            renditions=shown.get(held.row_id, ()),
             score=score_of(read.record.rendering, read.record.requisites, read.record.appearance),
             earlier=earlier,
             later=later,
@@ -380,19 +380,19 @@ class Entries:
             is_unreadable=read.article is None,
         )
 
-    async def likeness(self, ref: str, timestamp: str, kind: RenditionKind) -> tuple[str, bytes]:
+    async def rendition(self, ref: str, timestamp: str, kind: RenditionKind) -> tuple[str, bytes]:
         """Return (media type, content) of a snapshot's rendition.
 
         Raises:
             NotFound: there is none.
         """
         detail = await self.snapshot(ref, timestamp)
-        for each in detail.likenesses:
+        for each in detail.renditions:
             if each.kind is kind and detail.snapshot.timestamp == timestamp:
                 return each.media_type, await self._content(each)
         raise NotFound("This snapshot has no such image.")
 
-    async def emblem(self, digest: str) -> tuple[str, bytes]:
+    async def preview_image(self, digest: str) -> tuple[str, bytes]:
         """Return (media type, content) of a favicon or preview image.
 
         Raises:

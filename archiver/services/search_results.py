@@ -197,7 +197,7 @@ class ListedEntry:
         page: metadata of its newest snapshot.
         word_count: of its article; 0 if not extracted.
         found_at: the earlier snapshot of the excerpt; None for the newest.
-        emblems: favicon and preview image.
+        preview_images: favicon and preview image.
     """
 
     entry: Entry
@@ -205,7 +205,7 @@ class ListedEntry:
     page: PageMetadata = field(default_factory=PageMetadata)
     word_count: int = 0
     found_at: Timestamp | None = None
-    emblems: PreviewImages = NO_PREVIEW_IMAGES
+    preview_images: PreviewImages = NO_PREVIEW_IMAGES
 
 
 async def shown_of(
@@ -220,7 +220,7 @@ async def shown_of(
     """
     counts, drawn = await both(
         search_documents.word_counts(conn, [*known]),
-        screenshots.emblems_of(conn, [each.row_id for each in newest.values()]),
+        screenshots.preview_images_of(conn, [each.row_id for each in newest.values()]),
     )
     found = {}
     for row, entry in known.items():
@@ -229,7 +229,7 @@ async def shown_of(
             entry,
             page=snapshot.page if snapshot else PageMetadata(),
             word_count=counts.get(row, 0),
-            emblems=drawn.get(snapshot.row_id, NO_PREVIEW_IMAGES)
+            preview_images=drawn.get(snapshot.row_id, NO_PREVIEW_IMAGES)
             if snapshot
             else NO_PREVIEW_IMAGES,
         )

@@ -188,7 +188,7 @@ class SnapshotRecord:
         requisites: page requisites, each with its status or failure.
         charset: the encoding used to read the page, and the declared one.
         rendering: whether a browser rendered the page, or should have.
-        likenesses: conversion records of screenshots and other renderings.
+        renditions: conversion records of screenshots and other renderings.
         look: render hint for the host, from the plain response.
         appearance: measurements that show how complete the page is.
         answers: responses of the visit that are not what a GET of their URL returns.
@@ -205,7 +205,7 @@ class SnapshotRecord:
     requisites: tuple[RequisiteOutcome, ...]
     charset: Charset = field(default_factory=Charset)
     rendering: Rendering = Rendering.NONE
-    likenesses: tuple[RenditionRef, ...] = ()
+    renditions: tuple[RenditionRef, ...] = ()
     look: RenderHint = RenderHint.NONE
     appearance: QualitySignals = field(default_factory=QualitySignals)
     answers: tuple[RecordId, ...] = ()
@@ -213,8 +213,8 @@ class SnapshotRecord:
     @property
     def made(self) -> list[RecordId]:
         """Conversion records of this snapshot."""
-        likenesses = [each.record_id for each in self.likenesses]
-        return [self.article, *likenesses] if self.article else likenesses
+        renditions = [each.record_id for each in self.renditions]
+        return [self.article, *renditions] if self.article else renditions
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +254,7 @@ def entry_record_uri(hash_url: HashUrl) -> str:
     return f"urn:archiver:{hash_url}"
 
 
-def likeness_uri(hash_url: HashUrl, kind: RenditionKind) -> str:
+def rendition_uri(hash_url: HashUrl, kind: RenditionKind) -> str:
     """Return the WARC-Target-URI of an entry's screenshots and other renderings."""
     return f"urn:archiver:{hash_url}:{kind}"
 
@@ -349,8 +349,8 @@ def _write_snapshot(snapshot: SnapshotRecord) -> dict[str, Any]:
         kept["rendering"] = snapshot.rendering
     if snapshot.look:
         kept["look"] = snapshot.look
-    if snapshot.likenesses:
-        kept["likenesses"] = [_write_likeness(each) for each in snapshot.likenesses]
+    if snapshot.renditions:
+        kept["likenesses"] = [_write_rendition(each) for each in snapshot.renditions]
     if snapshot.answers:
         kept["answers"] = snapshot.answers
     return kept
@@ -370,7 +370,7 @@ def _read_snapshot(kept: dict[str, Any]) -> SnapshotRecord:
         requisites=tuple(_read_outcome(each) for each in kept["requisites"]),
         charset=_read_charset(kept.get("charset")),
         rendering=Rendering(kept.get("rendering", "")),
-        likenesses=tuple(_read_likeness(each) for each in kept.get("likenesses", ())),
+        renditions=tuple(_read_rendition(each) for each in kept.get("likenesses", ())),
         look=RenderHint(kept.get("look", "")),
         appearance=_read_appearance(kept.get("appearance")),
         answers=tuple(RecordId(text(each)) for each in kept.get("answers", ())),
@@ -418,7 +418,7 @@ def _write_outcome(outcome: RequisiteOutcome) -> dict[str, Any]:
     document: dict[str, Any] = {"url": outcome.url, "kind": outcome.kind}
     if outcome.area:
         document["area"] = outcome.area
-    if outcome.is_emblem:
+    if outcome.is_preview_image:
         document["emblem"] = True
     if outcome.failure:
         return document | {"failure": _write_failure(outcome.failure)}
@@ -433,20 +433,20 @@ def _read_outcome(document: dict[str, Any]) -> RequisiteOutcome:
         status=None if status is None else int(status),
         failure=_read_failure(failure) if failure else None,
         area=min(max(int(document.get("area", 0)), 0), MAX_NUMBER),
-        is_emblem=document.get("emblem") is True,
+        is_preview_image=document.get("emblem") is True,
     )
 
 
-def _write_likeness(likeness: RenditionRef) -> dict[str, Any]:
+def _write_rendition(rendition: RenditionRef) -> dict[str, Any]:
     document = {
-        "kind": likeness.kind,
-        "media_type": likeness.media_type,
-        "record": likeness.record_id,
+        "kind": rendition.kind,
+        "media_type": rendition.media_type,
+        "record": rendition.record_id,
     }
-    return document | {"digest": likeness.digest} if likeness.digest else document
+    return document | {"digest": rendition.digest} if rendition.digest else document
 
 
-def _read_likeness(document: dict[str, Any]) -> RenditionRef:
+def _read_rendition(document: dict[str, Any]) -> RenditionRef:
     digest = text(document.get("digest", ""))
     return RenditionRef(
         RenditionKind(document["kind"]),

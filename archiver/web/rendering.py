@@ -25,7 +25,7 @@ from archiver.web import auth
 from archiver.web.app_keys import RUNTIME, SESSION, SIGNED_IN, WORDINGS
 from archiver.web.origin import SAFE_METHODS, base_path, without_base
 from archiver.web.responses import vary
-from archiver.web.static_files import emblem_path, static_files
+from archiver.web.static_files import preview_image_path, static_files
 from archiver.web.views import SideBar
 from archiver.web.wording import (
     Wording,
@@ -242,7 +242,7 @@ def environment(wording: Wording, base: str = "") -> Environment:
     made.filters.update(date=date, iso=iso, epoch=epoch, minutes=minutes_to_read)
     made.filters.update(tag_list=tag_list, source_record=read_source_record)
     made.filters.update(
-        emblem=partial(emblem_path, base=base),
+        preview_image=partial(preview_image_path, base=base),
         initial=initial,
         unturned=unturned,
         asks_for_list=asks_for_list,

@@ -25,7 +25,7 @@ from archiver.web.pages import (
     tags_and_lists,
 )
 from archiver.web.pages import imports as pages_imports
-from archiver.web.static_files import EMBLEM_PATH
+from archiver.web.static_files import PREVIEW_IMAGE_PATH
 from archiver.web.uploads import expect_file
 
 _HASH = "{hash_url:[0-9a-f]{32}}"
@@ -59,10 +59,14 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.get("/shown/{banner:[0-9a-f]{16}}", snapshot.shown, name="shown"),
     web.get(
         f"/{_HASH}/{_TIMESTAMP}/{{kind:picture|thumbnail|print}}",
-        snapshot.likeness,
-        name="likeness",
+        snapshot.rendition,
+        name="rendition",
     ),
-    web.get(f"{EMBLEM_PATH}{{digest:[0-9a-f]{{32}}}}", snapshot.emblem, name="emblem"),
+    web.get(
+        f"{PREVIEW_IMAGE_PATH}{{digest:[0-9a-f]{{32}}}}",
+        snapshot.preview_image,
+        name="preview_image",
+    ),
     web.get(f"/export/{_HASH}.{_FORM}", exports.download, name="export_entry"),
     web.get("/export", exports.page, name="export_page"),
     web.post("/export", exports.prepare, name="keep_export"),

@@ -134,19 +134,20 @@ def _bodies(body: bytes, content_type: str) -> Mapping[Coding, bytes]:
     }
 
 
-EMBLEM_PATH = "/emblem/"
+PREVIEW_IMAGE_PATH = "/preview/"
 """Path prefix of favicons and preview images; their digest follows."""
 
 
-def emblem_path(digest: str, *, base: str = "") -> str:
+def preview_image_path(digest: str, *, base: str = "") -> str:
     """Return the path of a favicon or preview image; empty for an empty digest."""
-    return base + EMBLEM_PATH + digest if digest else ""
+    return base + PREVIEW_IMAGE_PATH + digest if digest else ""
 
 
-def addressed(emblems: PreviewImages, base: str) -> PreviewImages:
+def addressed(preview_images: PreviewImages, base: str) -> PreviewImages:
     """Replace digests by root-relative paths, for API clients."""
     return PreviewImages(
-        emblem_path(emblems.icon, base=base), emblem_path(emblems.cover, base=base)
+        preview_image_path(preview_images.icon, base=base),
+        preview_image_path(preview_images.cover, base=base),
     )
 
 

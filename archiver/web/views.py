@@ -239,14 +239,14 @@ class SaveView:
     Attributes:
         url, given_title, tags: as offered.
         known: its entry, if any.
-        twins: entries of duplicate URLs, if there is none of this one.
+        duplicates: entries of duplicate URLs, if there is none of this one.
     """
 
     url: str
     given_title: str
     tags: str
     known: Entry | None = None
-    twins: tuple[Entry, ...] = ()
+    duplicates: tuple[Entry, ...] = ()
     title: str | Message = Message("Save a page")
 
 

@@ -293,7 +293,7 @@ async def test_a_page_complete_without_scripts_is_not_rendered(kept):
     found = await kept.shown("/whole")
 
     assert found.snapshot.rendering is Rendering.NONE
-    assert found.likenesses == ()
+    assert found.renditions == ()
 
 
 async def test_a_page_without_scripts_can_be_rendered_on_request(kept):
@@ -334,8 +334,8 @@ async def test_a_next_page_linked_by_a_script_is_part_of_the_article(kept):
 async def test_a_scrolling_container_is_scrolled_and_expanded_in_the_screenshot(kept):
     found = await kept.shown("/serial")
     at = found.entry.hash_url, found.snapshot.timestamp
-    _, picture = await kept.runtime.entries.likeness(*at, RenditionKind.PICTURE)
-    _, printed = await kept.runtime.entries.likeness(*at, RenditionKind.PRINT)
+    _, picture = await kept.runtime.entries.rendition(*at, RenditionKind.PICTURE)
+    _, printed = await kept.runtime.entries.rendition(*at, RenditionKind.PRINT)
 
     assert "It was scrolled to its end." in await kept.replayed(f"{kept.origin}/serial")
     assert height_of(picture) > 3000
@@ -359,14 +359,14 @@ async def test_a_redirect_by_script_is_followed(kept):
 async def test_screenshots_and_a_pdf_are_archived(kept):
     found = await kept.shown("/shell")
 
-    likeness = kept.runtime.entries.likeness
+    rendition = kept.runtime.entries.rendition
     key, moment = found.entry.hash_url, found.snapshot.timestamp
     for kind, media_type, begins in (
         (RenditionKind.PICTURE, "image/webp", b"RIFF"),
         (RenditionKind.THUMBNAIL, "image/webp", b"RIFF"),
         (RenditionKind.PRINT, "application/pdf", b"%PDF-"),
     ):
-        stated, content = await likeness(key, moment, kind)
+        stated, content = await rendition(key, moment, kind)
         assert (stated, content[: len(begins)]) == (media_type, begins)
 
 
@@ -435,9 +435,9 @@ async def test_screenshots_are_exported_and_imported(kept, tmp_path):
             found.score,
             Rendering.DONE,
         )
-        likeness = other.entries.likeness
+        rendition = other.entries.rendition
         key = found.entry.hash_url, found.snapshot.timestamp, RenditionKind.PICTURE
-        assert await likeness(*key) == await kept.runtime.entries.likeness(*key)
+        assert await rendition(*key) == await kept.runtime.entries.rendition(*key)
         assert [each async for each in other.fixity.verify()] == []
     records = [each.record for each in scan(path, from_offset=0)]
     named = {each.target_uri.rpartition(":")[2] for each in records if is_conversion(each)}
@@ -506,7 +506,7 @@ async def test_screenshots_are_deleted_and_restored_with_their_snapshot(kept, tm
     await kept.runtime.crawling.write_down_changes()
     await compacting.compact(empty_bin=True)
     moved = await kept.shown("/shell")
-    assert [each.kind for each in moved.likenesses] == [each.kind for each in before.likenesses]
+    assert [each.kind for each in moved.renditions] == [each.kind for each in before.renditions]
     assert moved.text == before.text
     await deleting.entries([shell])
     await kept.runtime.crawling.write_down_changes()

@@ -34,7 +34,9 @@ def kept(crawl):
         async with crawl.context.db.read() as conn:
             rows = await entries.rows_of(conn, [hash_url(each) for each in urls])
             held = await snapshots.latest_of(conn, [*rows.values()])
-            shown = await screenshots.emblems_of(conn, [each.row_id for each in held.values()])
+            shown = await screenshots.preview_images_of(
+                conn, [each.row_id for each in held.values()]
+            )
         return [shown.get(held[rows[hash_url(each)]].row_id, NO_PREVIEW_IMAGES) for each in urls]
 
     return keep

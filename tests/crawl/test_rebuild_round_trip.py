@@ -89,7 +89,7 @@ class Captured:
     charset: Charset
     look: RenderHint = RenderHint.NONE
     appearance: QualitySignals = field(default_factory=QualitySignals)
-    likenesses: tuple[NewRendition, ...] = ()
+    renditions: tuple[NewRendition, ...] = ()
     answers: tuple[bytes, ...] = ()
 
 
@@ -176,7 +176,7 @@ outcomes = st.lists(
         st.sampled_from(["http://a.example/x.png", "http://a.example/y.css"]),
         st.sampled_from(RequisiteKind),
         st.integers(100, 599),
-        is_emblem=st.booleans(),
+        is_preview_image=st.booleans(),
     )
     | st.builds(
         RequisiteOutcome,
@@ -465,7 +465,7 @@ class Archive:
             step.charset,
             look=step.look,
             appearance=step.appearance,
-            likenesses=step.likenesses,
+            renditions=step.renditions,
             answers=tuple(each.record_id for each in sent),
         )
         await self.recorder.close(VisitResult(entry_ref, at, visit=visit))

@@ -88,38 +88,40 @@ async def test_what_was_deleted_leaves_the_disk_and_the_rest_is_as_it_was(opened
 
 
 async def test_a_payload_moves_to_where_it_is_needed(opened, live, settings):
-    twins = [live.put(path, "<title>Twin</title><p>the same bytes") for path in ("/a", "/b", "/c")]
+    duplicates = [
+        live.put(path, "<title>Twin</title><p>the same bytes") for path in ("/a", "/b", "/c")
+    ]
     async with opened() as archive:
-        for twin in twins:
+        for twin in duplicates:
             await save(archive, twin)
-        await archive.deleting.entries([twins[0]])
+        await archive.deleting.entries([duplicates[0]])
 
         done = await archive.compacting.compact(empty_bin=True)
 
         assert done.left == {}
-        for twin in twins[1:]:
+        for twin in duplicates[1:]:
             assert (await payload(archive, twin)).endswith(b"the same bytes")
         assert await problems(archive) == []
         assert (await archive.compacting.compact(empty_bin=True)).segments == 0
-    assert twins[0].encode() not in on_disk(settings).replace(b"deletion", b"")
+    assert duplicates[0].encode() not in on_disk(settings).replace(b"deletion", b"")
     check(settings)
     kept = [
         each
         for each in records(settings)
-        if each[0] in {"response", "revisit"} and each[1]["WARC-Target-URI"] in twins
+        if each[0] in {"response", "revisit"} and each[1]["WARC-Target-URI"] in duplicates
     ]
     assert [(kind, of["WARC-Target-URI"]) for kind, of in kept] == [
-        ("response", twins[1]),
-        ("revisit", twins[2]),
+        ("response", duplicates[1]),
+        ("revisit", duplicates[2]),
     ]
     assert kept[1][1]["WARC-Refers-To"] == kept[0][1]["WARC-Record-ID"]
-    assert kept[1][1]["WARC-Refers-To-Target-URI"] == twins[1]
+    assert kept[1][1]["WARC-Refers-To-Target-URI"] == duplicates[1]
     assert kept[1][1]["WARC-Refers-To-Date"] == kept[0][1]["WARC-Date"]
 
     await reindex(settings)
 
     async with opened() as archive:
-        for twin in twins[1:]:
+        for twin in duplicates[1:]:
             assert (await payload(archive, twin)).endswith(b"the same bytes")
 
 

@@ -89,6 +89,6 @@ async def test_a_damaged_picture_is_not_found(live, settings, opened, saved):
     url, before = saved
     damage_record(settings.data, "conversion", before.entry.hash_url)
     async with opened() as archive:
-        for each in before.likenesses:
+        for each in before.renditions:
             with pytest.raises(NotFound):
-                await archive.entries.likeness(url, before.snapshot.timestamp, each.kind)
+                await archive.entries.rendition(url, before.snapshot.timestamp, each.kind)

@@ -106,13 +106,13 @@ async def test_one_that_is_saved_again_lives(opened, styled, settings):
 
 
 async def test_a_payload_that_only_a_deleted_page_holds_still_replays_for_others(archive, live):
-    twins = [live.put(path, "<title>Twin</title><p>the same bytes") for path in ("/a", "/b")]
-    await save(archive, twins[0])
-    await save(archive, twins[1])
-    (second,) = await archive.replay.captures_of(twins[1])
+    duplicates = [live.put(path, "<title>Twin</title><p>the same bytes") for path in ("/a", "/b")]
+    await save(archive, duplicates[0])
+    await save(archive, duplicates[1])
+    (second,) = await archive.replay.captures_of(duplicates[1])
     assert second.is_revisit
 
-    await archive.deleting.entries([twins[0]])
+    await archive.deleting.entries([duplicates[0]])
 
     asked = ReplayRequest(Viewer("http://127.0.0.1"), Modifier.IDENTITY)
     shown = await archive.replay.open(second, asked)

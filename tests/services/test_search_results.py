@@ -20,9 +20,9 @@ def picture(side):
     return out.getvalue()
 
 
-async def emblems(runtime):
+async def preview_images(runtime):
     listing = await runtime.search.listing(ListingQuery())
-    return [each.emblems for each in listing.items]
+    return [each.preview_images for each in listing.items]
 
 
 async def test_where_articles_are_left_for_later_so_are_they(tmp_path, live):
@@ -39,12 +39,12 @@ async def test_where_articles_are_left_for_later_so_are_they(tmp_path, live):
     async with open_app(settings) as runtime:
         await runtime.entries.save([live.article("otters", head=HEAD)], source="web")
         await runtime.crawling.work()
-        before = await emblems(runtime)
+        before = await preview_images(runtime)
 
     assert await _extract(settings) == 0
 
     async with open_app(settings) as runtime:
-        (after,) = await emblems(runtime)
+        (after,) = await preview_images(runtime)
         assert [each async for each in runtime.fixity.verify()] == []
     assert before == [NO_PREVIEW_IMAGES]
     assert after.icon

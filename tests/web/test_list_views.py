@@ -53,7 +53,7 @@ async def shown(client, path):
     return await (await client.get(path)).text()
 
 
-async def emblems(client):
+async def preview_images(client):
     """The addresses of the icon and the picture that the list shows."""
     page = await shown(client, "/snapshots?q=otters&view=comfortable")
     return re.findall(r'class="icon" src="([^"]+)"', page), re.findall(
@@ -62,7 +62,7 @@ async def emblems(client):
 
 
 async def test_a_row_shows_the_icon_and_the_picture_from_the_archive_alone(client, live):
-    (icon,), (cover,) = await emblems(client)
+    (icon,), (cover,) = await preview_images(client)
     asked = sum(live.asked.values())
 
     drawing, picture = await client.get(icon), await client.get(cover)
@@ -75,7 +75,7 @@ async def test_a_row_shows_the_icon_and_the_picture_from_the_archive_alone(clien
 
 
 async def test_reindexing_brings_them_back(client, runtime, tmp_path):
-    before = await emblems(client)
+    before = await preview_images(client)
     as_files(runtime.settings.data, tmp_path / "again" / "warc")
     settings = Settings(data=tmp_path / "again")
 
@@ -84,7 +84,7 @@ async def test_reindexing_brings_them_back(client, runtime, tmp_path):
     async with open_app(settings) as other:
         server = TestServer(build_app(other), skip_url_asserts=True)
         async with TestClient(server) as again:
-            assert await emblems(again) == before
+            assert await preview_images(again) == before
 
 
 async def test_each_density_shows_what_it_is_for(client):

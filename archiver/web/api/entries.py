@@ -43,7 +43,9 @@ async def list_entries(request: web.Request) -> web.StreamResponse:
     query = replace(listing_query(request), limit=number(request, "limit", 50))
     found = await request.app[RUNTIME].search.listing(query)
     base = base_path(request)
-    items = tuple(replace(each, emblems=addressed(each.emblems, base)) for each in found.items)
+    items = tuple(
+        replace(each, preview_images=addressed(each.preview_images, base)) for each in found.items
+    )
     return answer(replace(found, items=items))
 
 

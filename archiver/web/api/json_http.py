@@ -51,7 +51,9 @@ def answer(value: object, *, shape: Any = None, status: int = 200) -> web.Respon
 
 def entry_answer(request: web.Request, detail: EntryDetail) -> web.Response:
     """Return an entry and its snapshots as JSON."""
-    return answer(replace(detail, emblems=addressed(detail.emblems, base_path(request))))
+    return answer(
+        replace(detail, preview_images=addressed(detail.preview_images, base_path(request)))
+    )
 
 
 def to_json(value: object, shape: Any = None) -> bytes:

@@ -132,6 +132,6 @@ async def offer(request: web.Request) -> web.StreamResponse:
     except (InvalidUrl, NotFound):
         known = None
     kept = () if known else (await entries.before_saving([url], ())).known
-    twins = (kept[0].entry, *kept[0].others) if kept else ()
-    view = SaveView(url, title, tags, known, twins)
+    duplicates = (kept[0].entry, *kept[0].others) if kept else ()
+    view = SaveView(url, title, tags, known, duplicates)
     return await render_beside(request, "pages/save.html", view)

@@ -44,12 +44,12 @@ _CONFINED = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 """An SVG file may contain scripts; when it is opened directly it must only be an image."""
 
 
-async def likeness(request: web.Request) -> web.StreamResponse:
+async def rendition(request: web.Request) -> web.StreamResponse:
     """Send a screenshot or the PDF print of a snapshot."""
     place = request.match_info
     kind = RenditionKind(place["kind"])
     entries = request.app[RUNTIME].entries
-    media_type, content = await entries.likeness(place["hash_url"], place["timestamp"], kind)
+    media_type, content = await entries.rendition(place["hash_url"], place["timestamp"], kind)
     name = f"{place['hash_url']}-{place['timestamp']}.{media_type.rpartition('/')[2]}"
     headers = {
         "Content-Type": media_type,
@@ -59,10 +59,10 @@ async def likeness(request: web.Request) -> web.StreamResponse:
     return web.Response(body=content, headers=headers)
 
 
-async def emblem(request: web.Request) -> web.StreamResponse:
+async def preview_image(request: web.Request) -> web.StreamResponse:
     """Send the favicon or preview image with a digest."""
     entries = request.app[RUNTIME].entries
-    media_type, content = await entries.emblem(request.match_info["digest"])
+    media_type, content = await entries.preview_image(request.match_info["digest"])
     headers = {
         "Content-Type": media_type,
         "Cache-Control": _FOREVER,
