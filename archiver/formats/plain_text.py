@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from html import unescape
 
 from archiver.formats.importer import Importer
 from archiver.formats.refusal import is_binary
 from archiver.formats.rows import MAX_URL, Row
 from archiver.formats.source_file import GivenFile
 from archiver.http.urls import with_scheme
+from archiver.http.urls_in_text import is_only_url, split_urls, urls_in_text
 from archiver.model.annotation import Annotation
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark, unreadable
@@ -15,20 +17,26 @@ from archiver.model.seed import Bookmark, unreadable
 _MAX_LINE = 1 << 16
 _MAX_TITLE = 1_000
 
-# Balanced parentheses belong to a URL, up to two deep: "(see https://x.example/a_(b))".
-_PLAIN = r"[^\s<>\"`()]"
-_URL = re.compile(
-    rf"https?://(?>(?:{_PLAIN}++|\((?>(?:{_PLAIN}++|\({_PLAIN}*+\))*)\))+)", re.IGNORECASE
+_MEANT_AS_URL = re.compile(
+    r"https?://\S++\Z|(?=\S*?[^\W_]\.[^\W_])[^\s<>\"'`\[\](){}|*]++\Z", re.IGNORECASE
 )
-_NEXT_URL = re.compile(r"[,;|](?=https?://)", re.IGNORECASE)
-_ONLY_URL = re.compile(r"https?://[^\s<>\"`]++", re.IGNORECASE)
-_ONE_WORD = re.compile(r"[^\s<>\"'`\[\](){}|*]++")
-_DOT_INSIDE = re.compile(r"[^\W_]\.[^\W_]")
-_CJK_STOPS = "\u3002\uff0c\u3001\uff1b\uff1a\uff01\uff1f\u300d\u300f\uff09"
-_TRAILING = ".,;:!?'*_\\]}\u2026\u2019\u201d" + _CJK_STOPS
+"""One word with a scheme, or with a dot between letters or digits."""
 _COMMENT = "#"
 _MARKDOWN_TARGETS = ("](", "](<")
 _MAX_BRACKETS = 8
+_LONGEST_OPENING = 40
+_TITLES_AFTER = [
+    (re.compile(before, re.IGNORECASE), re.compile(after, re.IGNORECASE))
+    for before, after in (
+        (r"\[\[\Z", r"(?:\]\[|\|)([^\]\[]+)\]\]"),  # Org [[url][title]], wikis [[url|title]]
+        (r"\[url=[\"']?\Z", r"[\"']?\]([^\[]+)\[/url\]"),  # BBCode
+        (r"href\s?=\s?[\"']?\Z", r"[\"']?[^<>]*>([^<>]+)</a"),  # HTML
+        (r"(?<!\])\[\Z", r"[ |]([^\]\[]+)\]"),  # MediaWiki [url title]
+        (r"<\Z", r"\|([^<>]+)>"),  # Slack
+        (r"(?:\A|[^\[\](<\"'])\Z", r"\[([^\]\[]+)\]"),  # AsciiDoc url[title]
+    )
+]
+"""Text before a URL and its title after it, in the markup of several tools."""
 
 
 def _recognises(file: GivenFile) -> bool:
@@ -46,14 +54,13 @@ def read_plain_text(file: GivenFile) -> Iterator[Bookmark]:
     for line, whole in _lines(file.chunks()):
         if not line or (line.startswith(_COMMENT) and "](" not in line):
             continue
-        if whole and _ONLY_URL.fullmatch(line):
-            # The line consists of URLs only, so a final full stop belongs to the URL.
-            for url in _NEXT_URL.split(line):
+        if whole and is_only_url(line):
+            for url in split_urls(line):
                 yield Bookmark(Annotation(url.rstrip(",;")[:MAX_URL]))
-        elif whole and _ONE_WORD.fullmatch(line) and _DOT_INSIDE.search(line):
+        elif found := [*links_in_text(line)]:
+            yield from found
+        elif whole and _MEANT_AS_URL.match(line):
             yield Bookmark(Annotation(with_scheme(line[:MAX_URL])))
-        else:
-            yield from links_in_text(line)
 
 
 def _lines(chunks: Iterable[str]) -> Iterator[tuple[str, bool]]:
@@ -83,17 +90,19 @@ def _cut(line: str) -> int:
 
 
 def links_in_text(line: str) -> Iterator[Bookmark]:
-    """Yield the URLs in a text, without the punctuation of the sentence."""
-    for found in _URL.finditer(line):
-        first, *others = _NEXT_URL.split(found[0])
-        title = _markdown_title(line, found.start())
-        yield Bookmark(Annotation(_trim(first), title=title))
-        for url in others:
-            yield Bookmark(Annotation(_trim(url)))
+    """Yield the URLs in a text, with the titles of links in markup."""
+    for url, start, end in urls_in_text(line):
+        title = _markdown_title(line, start) or _title_after(line, start, end)
+        yield Bookmark(Annotation(url[:MAX_URL], title=title))
 
 
-def _trim(url: str) -> str:
-    return url.rstrip(_TRAILING)[:MAX_URL]
+def _title_after(line: str, start: int, end: int) -> str:
+    """Return the title of a link whose markup puts it behind the URL."""
+    before, after = line[max(0, start - _LONGEST_OPENING) : start], line[end : end + _MAX_TITLE]
+    for opening, title in _TITLES_AFTER:
+        if opening.search(before) and (found := title.match(after)):
+            return " ".join(unescape(found[1]).split())
+    return ""
 
 
 def _markdown_title(line: str, start: int) -> str:

@@ -1,4 +1,5 @@
 """Lists of URLs, notes and Markdown."""
+# ruff: noqa: RUF001 - full-width punctuation is meant
 
 import io
 
@@ -41,6 +42,38 @@ def urls(text: str | bytes) -> list[str]:
             ["https://a.example/", "https://b.example/"],
         ),
         ("見て https://a.example/。", ["https://a.example/"]),
+        (
+            "看https://a.example/1，看https://b.example/2。",
+            ["https://a.example/1", "https://b.example/2"],
+        ),
+        (
+            "https://a.example/1，看https://b.example/2。",
+            ["https://a.example/1", "https://b.example/2"],
+        ),
+        (
+            "（https://a.example/x）「https://b.example/y」",
+            ["https://a.example/x", "https://b.example/y"],
+        ),
+        (
+            "„https://a.example/x“ «https://b.example/y»",
+            ["https://a.example/x", "https://b.example/y"],
+        ),
+        (
+            "https://a.example/x\u200bhttps://b.example/y",
+            ["https://a.example/x", "https://b.example/y"],
+        ),
+        ("風 https://a.example/風 と", ["https://a.example/風"]),
+        ("https://a.example/風（消歧義）", ["https://a.example/風（消歧義）"]),
+        (
+            "See https://a.example/?b[]=c[1]=d and http://[::1]/x",
+            ["https://a.example/?b[]=c[1]=d", "http://[::1]/x"],
+        ),
+        (
+            r"\href{https://a.example/x}{T} \url{https://b.example/y}",
+            ["https://a.example/x", "https://b.example/y"],
+        ),
+        ("x https://a.example/{id}/b", ["https://a.example/{id}/b"]),
+        ("x https://a.example/?a=1&amp;copy=2", ["https://a.example/?a=1&copy=2"]),
         ("no link here", []),
         ("# https://a.example/ is off", []),
         ("", []),
@@ -60,11 +93,21 @@ def test_urls_of_a_line(line: str, expected: list[str]) -> None:
         ("[w](https://w.example/A_(b)).", [("https://w.example/A_(b)", "w")]),
         ("[](http://a)", [("http://a", "")]),
         ("](http://a)", [("http://a", "")]),
+        ("[[http://a/b][T u]] and [[http://c]]", [("http://a/b", "T u"), ("http://c", "")]),
+        ("[[http://a/b|T u]]", [("http://a/b", "T u")]),
+        ("[url=http://a/b]T[/url] [url]http://c[/url]", [("http://a/b", "T"), ("http://c", "")]),
+        ("See http://a/b[T u].", [("http://a/b", "T u")]),
+        ("http://a/b[T u]", [("http://a/b", "T u")]),
+        ("[http://a/b T u]", [("http://a/b", "T u")]),
+        ("<http://a/b|T>", [("http://a/b", "T")]),
+        (
+            '<a class=x href="http://a/b?c=1&amp;d=2">T &amp; u</a>',
+            [("http://a/b?c=1&d=2", "T & u")],
+        ),
+        ('`T <http://a/b>`_, "T":http://c', [("http://a/b", ""), ("http://c", "")]),
     ],
 )
-def test_the_text_of_a_markdown_link_is_its_title(
-    line: str, expected: list[tuple[str, str]]
-) -> None:
+def test_the_text_of_a_link_is_its_title(line: str, expected: list[tuple[str, str]]) -> None:
     assert [(found.url_given, found.title) for found in read(line)] == expected
 
 

@@ -1,6 +1,5 @@
 """Home page and the save form."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -11,6 +10,7 @@ from aiohttp import web
 
 from archiver.errors import InputError, InvalidUrl, NotFound
 from archiver.http.urls import with_scheme, without_trackers, words_of
+from archiver.http.urls_in_text import first_url_in
 from archiver.model.listing import ListingQuery
 from archiver.model.message import Message
 from archiver.services.entries import SaveResult
@@ -116,16 +116,11 @@ async def _view(
     )
 
 
-_ADDRESS = re.compile(r"https?://\S+")
-"""Many apps put the URL into the shared text."""
-
-
 async def offer(request: web.Request) -> web.StreamResponse:
     """Show the page to save, and existing snapshots; a GET request saves nothing."""
     asked = request.query
     url, title, tags = (asked.get(name, "").strip() for name in ("url", "title", "tags"))
-    if not url and (shared := _ADDRESS.search(asked.get("text", ""))):
-        url = shared[0]
+    url = url or first_url_in(asked.get("text", ""))  # many apps put the URL into the text
     entries = request.app[RUNTIME].entries
     try:
         known = (await entries.get(url)).entry if url else None
