@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from archiver.formats.importer import Importer, bookmarks_of, json_importer
-from archiver.formats.rows import Row, both, text_of
+from archiver.formats.json_values import JsonText
+from archiver.formats.rows import Row, both, guessed_tags, text_of
 from archiver.formats.source_file import GivenFile
 from archiver.formats.xml_events import elements, is_xml
 from archiver.model.message import marked
@@ -83,6 +84,84 @@ LINKDING = json_importer(
     _linkding_bookmark,
     origin=marked("linkding: its API, /api/bookmarks/"),
     within="results",
+)
+
+
+# ArchiveBox: its index of all links, the index of one snapshot, or `archivebox list --json`.
+# ``is_archived`` says that there is a copy, and ``history`` names the addresses of outputs.
+
+_ARCHIVEBOX_FIELDS = frozenset({"archive_path", "bookmarked_date", "link_dir", "num_outputs"})
+_OUTPUTS = tuple(
+    "abid archivepath archivesize baseurl basename bookmarkeddate canonical crawl depth domain "
+    "downloadedat extension favicon hash history icons isarchived isstatic latestoutputs linkdir "
+    "newestarchivedate numoutputs numfailures oldestarchivedate outputs path scheme status type "
+    "createdby modifiedat schema urlhash".split()
+)
+
+
+def _archivebox_bookmark(row: Row) -> Bookmark:
+    row.drop(*_OUTPUTS)
+    return row.bookmark(
+        row.text("url"),
+        title=row.text("title"),
+        added_at=row.moment("bookmarkedat", "timestamp", "createdat"),
+        tags=guessed_tags(row.take("tags", "tagsstr")),
+    )
+
+
+def _read_archivebox(file: GivenFile) -> Iterator[Bookmark]:
+    text = JsonText(file.chunks())
+    if "links" in file.json_paths:
+        values: Iterator[Any] = (
+            value for name, value in text.members("links") if name in ("links", "")
+        )
+    else:
+        values = text.values()
+    return bookmarks_of(values, _archivebox_bookmark)
+
+
+def _is_archivebox(file: GivenFile) -> bool:
+    for within in ("", "[].", "links[]."):
+        names = {each.removeprefix(within) for each in file.json_paths if each.startswith(within)}
+        if {"timestamp", "url"} <= names and {"bookmarked_at", "sources", "history"} & names:
+            return True
+        if names & _ARCHIVEBOX_FIELDS:
+            return True
+    return False
+
+
+ARCHIVEBOX = Importer(
+    "ArchiveBox JSON",
+    _is_archivebox,
+    _read_archivebox,
+    ("json", "jsonl"),
+    marked("ArchiveBox: index.json of old versions, or archivebox list --json"),
+)
+
+
+# GoodLinks: ``readAt`` is there if the link was read.
+
+
+def _goodlinks_bookmark(row: Row) -> Bookmark:
+    return row.bookmark(
+        row.text("url", "originalurl"),
+        title=row.text("title"),
+        note=row.text("summary"),
+        added_at=row.moment("addedat"),
+        tags=row.names("tags"),
+        is_read=row.peek("readat") is not None,
+        is_starred=row.flag("starred"),
+    )
+
+
+GOODLINKS = json_importer(
+    "GoodLinks JSON",
+    lambda file: (
+        "[].addedAt" in file.json_paths
+        and not {"[].starred", "[].readAt"}.isdisjoint(file.json_paths)
+    ),
+    _goodlinks_bookmark,
+    origin=marked("GoodLinks: Settings, Export"),
 )
 
 

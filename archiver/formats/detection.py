@@ -6,7 +6,14 @@ from typing import BinaryIO
 from archiver.errors import UnreadableFile
 from archiver.formats.archive_members import Members, TarMembers
 from archiver.formats.bibliographies import BIBTEX, CSL_JSON, RIS
-from archiver.formats.bookmark_services import DELICIOUS_XML, HYPOTHESIS, LINKDING, PINBOARD
+from archiver.formats.bookmark_services import (
+    ARCHIVEBOX,
+    DELICIOUS_XML,
+    GOODLINKS,
+    HYPOTHESIS,
+    LINKDING,
+    PINBOARD,
+)
 from archiver.formats.browsers import (
     BUKU,
     CHROME_BOOKMARKS,
@@ -155,6 +162,8 @@ _ALONE: tuple[Importer, ...] = (
     WALLABAG,
     KARAKEEP,
     LINKDING,
+    GOODLINKS,
+    ARCHIVEBOX,
     LINKWARDEN,
     FIREFOX_JSON,
     FIREFOX_JSONLZ4,

@@ -40,8 +40,11 @@ _RSS_NAMESPACE = re.compile(
 )
 """The complete namespace: Zotero's RDF uses an RSS module whose name begins the same."""
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]{0,20}:", re.IGNORECASE)
+_JSON_CONTENTS = frozenset({"items[].content_html", "items[].content_text"})
 _MAX_KEPT = 2000
 _MAX_OF_A_NAME = 20
+_OTHER_RELATIONS = ("related", "enclosure", "self")
+"""Links of an item without a page, such as the audio file of a podcast."""
 _HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 _XML_TITLE = re.compile(r"<title[^<>]*>\s*(?:<!\[CDATA\[)?([^<\]]*)", re.IGNORECASE)
 _JSON_TITLE = re.compile(r'"title"\s*:\s*("(?:[^"\\]|\\.){0,2000}")')
@@ -72,15 +75,17 @@ def _base_of(feed: Mapping[str, Any]) -> str:
 
 def _item(entry: Mapping[str, Any], base: str) -> Bookmark:
     links: dict[str, list[str]] = {}
-    for each in entry.get("links", ()):
+    # A browser would show the page of an item, not its other representations.
+    for each in sorted(entry.get("links", ()), key=_is_no_page):
         _add(links.setdefault(each.get("rel", "alternate"), []), each.get("href", ""))
     identifier = str(entry.get("id", ""))
     url = first_of(
         (
             *links.get("alternate", ())[:1],
-            str(entry.get("link", "")),
+            text_of(entry.get("link")),
             *links.get("via", ())[:1],
             identifier if identifier.startswith(("http://", "https://")) else "",
+            *(found[0] for rel in _OTHER_RELATIONS if (found := links.get(rel))),
         )
     )
     article = _article(entry)
@@ -105,6 +110,10 @@ def _item(entry: Mapping[str, Any], base: str) -> Bookmark:
         tags=names_of([each.get("term") for each in entry.get("tags", ()) if each.get("term")]),
         page=article,
     )
+
+
+def _is_no_page(link: Mapping[str, Any]) -> bool:
+    return link.get("type", "text/html") not in _HTML_TYPES
 
 
 def _is_metadata_field(name: str) -> bool:
@@ -164,15 +173,27 @@ def _json_item(row: Row, base: str) -> Bookmark:
     is_long = len(article) > _MAX_KEPT and is_article(article)
     if is_long:
         row.drop("contenthtml")
+    identifier = text_of(row.peek("id"))
     address = own or row.text("url")
+    if not address:
+        named = identifier if _SCHEME.match(identifier) else ""
+        address = named or _attachment(row.peek("attachments")) or identifier
+    if address == identifier:
+        row.drop("id")
     return row.bookmark(
-        _absolute(address, base) or row.text("id"),
+        _absolute(address, base),
         title=row.text("title"),
         note=row.text("summary"),
         added_at=row.moment("datepublished", "datemodified"),
         tags=row.names("tags"),
         page=article if is_long else "",
     )
+
+
+def _attachment(attachments: Any) -> str:
+    """Return the URL of the first attachment."""
+    some = attachments if isinstance(attachments, list) else ()
+    return first_of(text_of(each.get("url")) for each in some if isinstance(each, dict))
 
 
 def _absolute(address: str, base: str) -> str:
@@ -185,7 +206,11 @@ def _absolute(address: str, base: str) -> str:
 
 
 def _is_json_feed(file: GivenFile) -> bool:
-    return {"version", "items"} <= file.json_paths and "jsonfeed.org" in file.text[:1000]
+    if {"version", "items"} <= file.json_paths and "jsonfeed.org" in file.text[:1000]:
+        return True
+    # The members may come in any order, so the version may stand behind the items.
+    is_feed = {"items", "items[].id"} <= file.json_paths
+    return is_feed and not _JSON_CONTENTS.isdisjoint(file.json_paths)
 
 
 def _is_feed(file: GivenFile) -> bool:

@@ -1,11 +1,12 @@
 """Tables, JSON and XML of unknown producers."""
 
+import csv
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from archiver.formats.importer import Importer, table_rows
+from archiver.formats.importer import MAX_COLUMNS, Importer, table_rows
 from archiver.formats.json_values import JsonText
 from archiver.formats.rows import (
     CONTAINERS,
@@ -17,6 +18,7 @@ from archiver.formats.rows import (
     guessed,
     guessed_columns,
     guessed_in,
+    parse_date,
     plain,
 )
 from archiver.formats.source_file import GivenFile
@@ -86,20 +88,64 @@ ANY_JSON = Importer(
 
 # CSV and TSV of unknown structure: columns are assigned by their names, or by the user.
 
+MOST_LOOKED_AT = 200
+"""Rows from which the columns of a table without a header are guessed."""
+_MOST_CELLS = 0.6
+_LONGEST_TAGS = 60
+_WEB_ADDRESS = re.compile(r"https?://", re.IGNORECASE)
+_SENTENCE = re.compile(r"[.!?] ")
 _MAYBE_ADDRESS = re.compile(r"://|[^\W_]\.[^\W\d_]{2}")
 _SINGLE = frozenset({*ColumnRole} - {ColumnRole.KEEP, ColumnRole.TAGS, ColumnRole.FOLDER})
 
 
 def file_columns(file: GivenFile) -> dict[str, ColumnRole]:
-    """Return the roles of a table's columns: as chosen by the user, else by their names."""
+    """Return the roles of a table's columns: as chosen by the user, else guessed.
+
+    They are guessed by their names, or by their content if the table has no header.
+    """
     header = file.table.header if file.table else ()
-    chosen = {name: role for name, role in file.columns_as.items() if name in header or not header}
+    if not header:
+        return _columns_by_content(file) | dict(file.columns_as)
+    chosen = {name: role for name, role in file.columns_as.items() if name in header}
     taken = {*chosen.values()} & _SINGLE
     by_name = {
         name: ColumnRole.KEEP if role in taken else role
         for name, role in guessed_columns(header).items()
     }
     return by_name | chosen
+
+
+def _columns_by_content(file: GivenFile) -> dict[str, ColumnRole]:
+    """Return the roles of the columns of a table without a header, by their first cells."""
+    delimiter = file.table.delimiter if file.table else ","
+    lines = file.text.splitlines(keepends=True)[:MOST_LOOKED_AT]
+    columns: dict[str, list[str]] = {}
+    for row in csv.reader(lines, delimiter=delimiter):
+        for number, cell in enumerate(row[:MAX_COLUMNS], 1):
+            columns.setdefault(f"column {number}", []).append(cell.strip())
+    roles: dict[str, ColumnRole] = {}
+    for name, cells in columns.items():
+        role = _role_of([each for each in cells if each], {*roles.values()})
+        roles[name] = ColumnRole.KEEP if role in roles.values() else role
+    return roles
+
+
+def _role_of(cells: Sequence[str], taken: Collection[ColumnRole]) -> ColumnRole:
+    """Guess the role of a column from its cells; the first text is the title."""
+
+    def share(matches: Callable[[str], object]) -> float:
+        return sum(bool(matches(each)) for each in cells) / len(cells) if cells else 0.0
+
+    if share(_WEB_ADDRESS.match) > _MOST_CELLS:
+        return ColumnRole.URL
+    if share(parse_date) > _MOST_CELLS:
+        return ColumnRole.DATE
+    if not cells or share(str.isdecimal) > _MOST_CELLS:
+        return ColumnRole.KEEP
+    if ColumnRole.TITLE not in taken:
+        return ColumnRole.TITLE
+    is_long = sum(map(len, cells)) / len(cells) > _LONGEST_TAGS or share(_SENTENCE.search)
+    return ColumnRole.NOTE if is_long else ColumnRole.TAGS
 
 
 def may_have_addresses(file: GivenFile) -> bool:
@@ -109,7 +155,9 @@ def may_have_addresses(file: GivenFile) -> bool:
 
 
 def _read_table(file: GivenFile) -> Iterator[Bookmark]:
-    read = partial(by_roles, roles=file_columns(file)) if file.columns_as else guessed
+    has_header = bool(file.table and file.table.header)
+    by_name = has_header and not file.columns_as
+    read = guessed if by_name else partial(by_roles, roles=file_columns(file))
     for row in table_rows(file):
         if isinstance(row, Bookmark):
             yield row

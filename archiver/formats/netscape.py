@@ -18,6 +18,8 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
+from bs4 import Tag
+
 from archiver.formats.html_items import Hidden, Item, element_text, html_items
 from archiver.formats.importer import Importer
 from archiver.formats.list_writer import Heading, ListForm, Order
@@ -50,9 +52,8 @@ _STARRED_SECTIONS = frozenset({"starred", "liked", "favorites", "favourites"})
 _PLAIN_SECTIONS = frozenset({"unread", "bookmarks"}) | _READ_SECTIONS | _STARRED_SECTIONS
 _NOT_KEPT = frozenset({"icon", "toread"})
 _MAX_NAME = 100
+_WEB = ("http://", "https://")
 _UNIX = datetime(1970, 1, 1, tzinfo=UTC)
-_HASHTAG = re.compile(r"(?<!\S)#([^\W\d_][\w-]{0,99})")
-"""Hashtag in a note, as Shaarli and others write it; it does not begin with a digit."""
 
 
 def note_of(text: str) -> str:
@@ -78,16 +79,14 @@ def in_seconds(text: str) -> datetime | None:
         return None
 
 
-def tags_of(link: dict[str, str], note: str) -> tuple[str, ...]:
-    """Return the tags in the attributes, including service-specific ones, and in the note."""
+def tags_of(link: dict[str, str]) -> tuple[str, ...]:
+    """Return the tags in the attributes, including service-specific ones."""
     given = link.pop("tags", "")
     later = ("toread",) if link.get("toread") == "1" else ()
-    inline = _HASHTAG.findall(note) if "#" in note else ()
-    if not (given or later or inline):
+    if not (given or later):
         return ()
     named = (_known_tags if len(given) < _SHORT else _tags_in)(given)
-    more = (*later, *inline)
-    return tuple(dict.fromkeys((*named, *more)))[:MAX_TAGS] if more else named
+    return tuple(dict.fromkeys((*named, *later)))[:MAX_TAGS] if later else named
 
 
 def _tags_in(given: str) -> tuple[str, ...]:
@@ -314,16 +313,19 @@ class _Reader:
         self._folders = Folders(lists, has_roots=not is_ours)
         self._link: dict[str, str] | None = None
         self._title = self._note = self._section = ""
+        self._note_before = ""
 
     def take(self, item: Item) -> Bookmark | None:
         """Process the next item; return the bookmark that it ends, if any."""
         name, element = item
         if name == "dd" and element is not None:
-            note = element_text(element)[:MAX_NOTE]
+            note = _note_text(element)[:MAX_NOTE]
             if self._link is not None:
                 self._note = f"{self._note}{note}"[:MAX_NOTE]
             elif self._folders.is_announced:
                 self._folders.describe(note)
+            else:
+                self._note_before = note
             return None
         if not name:
             return None
@@ -331,6 +333,7 @@ class _Reader:
         if name == "a" and element is not None:
             self._link = {key: str(value) for key, value in element.attrs.items()}
             self._title = element_text(element)[:MAX_TITLE]
+            self._note, self._note_before = self._note_before, ""
         elif name == "h3" and element is not None:
             self._folders.announce(element.attrs)
             self._folders.named(element_text(element)[:MAX_TITLE])
@@ -366,7 +369,7 @@ class _Reader:
                 is_read=is_read,
                 is_starred=is_starred,
                 folders=_folders(folders.path) if folders.path else (),
-                tags=tags_of(link, note),
+                tags=tags_of(link),
                 source_record=record_of(link, folders.root, section, folder_facts),
             )
         )
@@ -389,6 +392,15 @@ class _Reader:
             source_record=captured_title_record(title) if whose == PAGES else "",
         )
         return Bookmark(annotation)
+
+
+def _note_text(element: Tag) -> str:
+    """Return the text of a note, with the addresses of the links in it."""
+    for link in element.find_all("a", href=True):
+        address = str(link["href"])
+        if address.startswith(_WEB) and address not in link.get_text():
+            link.append(f" ({address})")
+    return element_text(element)
 
 
 @lru_cache(4096)

@@ -155,7 +155,8 @@ class Row:
         return None
 
     def text(self, *names: str) -> str:
-        """Pop the same as text."""
+        """Pop the same as text; ``false`` stands for a missing text in some exports."""
+        self.drop(*(name for name in names if self.peek(name) is False))
         value = self.take(*names)
         return text_of(value).strip() if value is not None else ""
 

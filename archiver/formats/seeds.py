@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import Any
 
 from archiver.helpers import well_formed
-from archiver.http.urls import hash_url, host, parse_entry_url
+from archiver.http.urls import hash_url, host, parse_entry_url, unwrapped
 from archiver.model.annotation import (
     Annotation,
     bounded_source_record,
@@ -39,7 +39,7 @@ def seed_of(annotation: Annotation, *, now: datetime) -> Seed:
     Raises:
         InvalidUrl: its URL cannot be archived.
     """
-    url = parse_entry_url(annotation.url_given)
+    url = parse_entry_url(unwrapped(annotation.url_given))
     return Seed(hash_url(url), url, host(url), annotation.dated(now))
 
 

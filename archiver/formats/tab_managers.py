@@ -2,44 +2,62 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from archiver.formats.importer import Importer
 from archiver.formats.json_values import JsonText, of_object
-from archiver.formats.rows import MAX_URL, Row, names_of, text_of
+from archiver.formats.rows import MAX_URL, Row, names_of, parse_date, text_of
 from archiver.formats.source_file import GivenFile
 from archiver.model.annotation import Annotation
 from archiver.model.entry_list import folder_path
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark
 
-# OneTab's text: lines ``URL | Title``; addresses within a title are not links of the list.
+if TYPE_CHECKING:
+    from datetime import datetime
+
+# OneTab's text: lines ``URL | Title``; addresses within a title are not links of the list. Other
+# lines are headings of groups: a name, a number of tabs, or a date.
 
 _ONETAB = re.compile(r"\s*(?:[a-z][a-z0-9+.-]{1,20}:\S+) \| \S", re.IGNORECASE)
+_ADDRESS_FIRST = re.compile(r"\s*[a-z][a-z0-9+.-]{1,20}:\S", re.IGNORECASE)
+_HEADING_WORDS = re.compile(r"[^\d]{0,30}?(?=\d)")
 
 
 def _read_onetab(file: GivenFile) -> Iterator[Bookmark]:
-    """Yield lines ``URL | Title``; the first bar ends the address, an empty line ends a group."""
-    held = ""
+    """Yield lines ``URL | Title``; the first bar ends the address."""
+    reader, held = _OneTabReader(), ""
     for chunk in file.chunks():
         *lines, held = (held + chunk.replace("\r", "\n")).split("\n")
         for line in lines:
-            yield from _line(line)
+            yield from reader.line(line)
         if len(held) > MAX_URL * 10:
-            yield from _line(held)
+            yield from reader.line(held)
             held = ""
-    yield from _line(held)
+    yield from reader.line(held)
 
 
-def _line(line: str) -> Iterator[Bookmark]:
-    url, _, title = f"{line} ".partition(" | ")
-    if url.strip():
-        yield Bookmark(Annotation(url.strip()[:MAX_URL], title=" ".join(title.split())))
+class _OneTabReader:
+    """Reader of lines; the date in a heading is that of the tabs below it."""
+
+    def __init__(self) -> None:
+        self._added_at: datetime | None = None
+
+    def line(self, line: str) -> Iterator[Bookmark]:
+        """Yield the tab of a line, if it has one."""
+        url, bar, title = f"{line} ".partition(" | ")
+        if bar or ":" in url.partition(" ")[0]:
+            title = " ".join(title.split())
+            yield Bookmark(Annotation(url.strip()[:MAX_URL], self._added_at, title))
+        elif words := _HEADING_WORDS.match(line):
+            self._added_at = parse_date(line[words.end() :].strip())
 
 
 def _fits(file: GivenFile) -> bool:
     lines = [line for line in file.text[:4096].splitlines()[:20] if line.strip()]
-    return file.is_text and bool(lines) and _ONETAB.match(lines[0]) is not None
+    tabs = sum(_ONETAB.match(line) is not None for line in lines)
+    others = [line for line in lines if not _ADDRESS_FIRST.match(line)]
+    return file.is_text and tabs > 0 and not any("://" in line for line in others)
 
 
 ONETAB = Importer(

@@ -100,12 +100,14 @@ RAINDROP = table_importer(
 # Readwise Reader's CSV; its tags are a Python list literal.
 
 _QUOTED = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)\"""")
+_ESCAPE = re.compile(r"\\(.)")
 _FAVORITE = "favorite"
 
 
 def _readwise_bookmark(row: Row) -> Bookmark:
     found = _QUOTED.findall(row.text("documenttags"))
-    tags = tuple(dict.fromkeys(filter(None, (one or other for one, other in found))))
+    named = (_ESCAPE.sub(r"\1", one or other) for one, other in found)
+    tags = tuple(dict.fromkeys(filter(None, named)))
     return row.bookmark(
         row.text("url"),
         title=row.text("title"),

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from hashlib import md5
-from urllib.parse import unquote_plus
+from urllib.parse import unquote, unquote_plus
 
 import ada_url
 
@@ -18,6 +18,12 @@ _HOST = re.compile(
     r"(?::(?P<port>[0-9]{1,5}))?(?:[/?#]|$)"
 )
 _NAME = re.compile(r"[\w.-]+")
+_WRAPPED = re.compile(
+    r"(?:(?:[a-z-]{1,30}-)?extension:|chrome-distiller:|about:|read:|res:)[^\s]*?"
+    r"[?&#](?:(?:url|uri|u)=)?(?:(?P<coded>https?%3a[^&#]*)|(?P<plain>https?:[^\s]*))"
+    r"|(?:view-source|feed):(?:(?P<whole>https?:[^\s]*)|(?P<feed>//[^\s]*))",
+    re.IGNORECASE,
+)
 _ENDINGS = (
     "js mjs ts tsx jsx css scss html htm xhtml php asp aspx jsp txt rst adoc tex bib log json "
     "jsonl xml yml yaml toml ini cfg conf env csv tsv sql ipynb rb kt cpp hpp lua bat pdf "
@@ -43,12 +49,30 @@ def with_scheme(given: str) -> str:
     >>> with_scheme("example.org/x"), with_scheme("127.0.0.1:8080/x"), with_scheme("two words")
     ('https://example.org/x', 'http://127.0.0.1:8080/x', 'two words')
     """
-    text = given.strip()
+    text = unwrapped(given.strip())
     host = None if _SCHEME_PASTED.match(text) else _HOST.match(text)
     if not host:
         return text
     is_plain = host["port"] != "443" and (host["port"] or not host["name"])
     return f"http{'' if is_plain else 's'}://{text}"
+
+
+def unwrapped(given: str) -> str:
+    """Return the address of the page that a browser's or extension's own address shows.
+
+    These are suspended tabs, reader views, page sources and feeds.
+
+    >>> unwrapped("about:reader?url=https%3A%2F%2Fa.example%2F")
+    'https://a.example/'
+    >>> unwrapped("chrome-extension://abc/suspended.html#ttl=A&uri=https://a.example/?b=1&c=2")
+    'https://a.example/?b=1&c=2'
+    """
+    found = None if given.startswith(_KEPT) else _WRAPPED.match(given.strip())
+    if not found:
+        return given
+    if found["feed"]:
+        return f"http:{found['feed']}"
+    return found["plain"] or found["whole"] or unquote(found["coded"])
 
 
 def words_of(given: str) -> str:

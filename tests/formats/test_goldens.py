@@ -52,6 +52,90 @@ def test_a_format_is_detected_whatever_the_file_name(form):
     assert annotations(data, "standard input", form=form) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            'https://a.example/x y,A title,"one, two",2020-09-13T12:26:40Z\n',
+            [
+                said("https://a.example/x y", title="A title", tags=("one", "two")),
+            ],
+        ),
+        (
+            f"1;A title;{A};1600000000;Long. It goes on.\n2;Another;{B};1600000000;\n",
+            [
+                said(A, AT, {"column 1": "1"}, title="A title", tags=(), note="Long. It goes on."),
+                said(B, AT, {"column 1": "2"}, title="Another"),
+            ],
+        ),
+    ],
+)
+def test_columns_without_names_are_told_by_their_content(text, expected):
+    assert annotations(text, "list.csv", form="CSV") == expected
+
+
+def test_lines_of_onetab_between_the_tabs_are_headings():
+    text = f"2 tabs\nCreated 2020-09-13T12:26:40Z\n{A} | A\n{B} | B | b\n\nMore\n{C} | C\n"
+
+    found = annotations(text, "tabs.txt", form="OneTab text")
+
+    assert found == [said(A, title="A"), said(B, title="B | b"), said(C, title="C")]
+
+
+def test_a_quote_in_a_tag_of_readwise_is_unescaped():
+    text = f'Title,URL,Document tags\nA,{A},"[\'it\\\'s\', ""two""]"\n'
+
+    assert annotations(text, form="Readwise Reader CSV")[0].tags == ("it's", "two")
+
+
+ATOM = '<feed xmlns="http://www.w3.org/2005/Atom"><title>F</title><entry><title>A</title>{}</entry>'
+
+
+@pytest.mark.parametrize(
+    ("text", "url"),
+    [
+        (
+            ATOM.format(
+                f'<link type="application/json" href="{B}"/><link type="text/html" href="{C}"/>'
+            ),
+            C,
+        ),
+        (ATOM.format(f'<link rel="enclosure" type="audio/mpeg" href="{B}"/>'), B),
+        (json.dumps({"title": "F", "items": [{"id": B, "content_text": "x"}]}), B),
+        (
+            json.dumps(
+                {
+                    "items": [{"id": "1", "content_html": "x", "attachments": [{"url": B}]}],
+                    "version": "https://jsonfeed.org/version/1.1",
+                }
+            ),
+            B,
+        ),
+    ],
+)
+def test_the_link_of_a_feed_item_is_its_page_or_else_its_file(text, url):
+    assert [each.url_given for each in annotations(text)] == [url]
+
+
+def test_false_is_no_title():
+    text = json.dumps([{"href": A, "description": False, "extended": False, "toread": "no"}])
+
+    assert annotations(text, form="Pinboard JSON") == [said(A, None)]
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        {"url": "https://archivebox.io", "links": [{"url": A}, {"url": B}]},
+        [{"url": A, "timestamp": "1600000000.1", "sources": ["x"]}, {"url": B}],
+    ],
+)
+def test_an_address_beside_a_list_of_links_hides_none_of_them(items):
+    found = {each.url_given for each in annotations(json.dumps(items), "index.json")}
+
+    assert {A, B} <= found
+
+
 def test_columns_may_be_missing_added_reordered_and_in_any_case():
     text = f"STATUS,Extra,Time Added,Tags,URL\narchive,x,1600000000,one,{A}\n"
 

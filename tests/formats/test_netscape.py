@@ -149,6 +149,21 @@ def test_a_link_inside_a_note_is_part_of_the_note() -> None:
         ("a", "see there too"),
         ("b", ""),
     ]
+    absolute = text.replace("HREF=z", "HREF=https://z.example/")
+    assert read(absolute)[0].note == "see there (https://z.example/) too"
+
+
+@pytest.mark.parametrize("end", ["", "<DT>"])
+def test_a_note_before_its_link_is_kept(end: str) -> None:
+    found = [*read(f"<DL><DT><DD>first{end}<A HREF=a>A</A><DT><A HREF=b>B</A><DD>of b</DL>")]
+
+    assert [(each.url_given, each.note) for each in found] == [("a", "first"), ("b", "of b")]
+
+
+def test_a_hashtag_in_a_note_is_no_tag() -> None:
+    (found,) = read("<DT><A HREF=a TAGS=one>A</A><DD>Issue #42 of #project")
+
+    assert found.tags == ("one",)
 
 
 def test_folder_metadata_is_kept_with_the_first_link() -> None:

@@ -1,7 +1,7 @@
 import pytest
 
 from archiver.config import TRACKERS
-from archiver.http.urls import address_in, with_scheme, without_trackers, words_of
+from archiver.http.urls import address_in, unwrapped, with_scheme, without_trackers, words_of
 
 
 @pytest.mark.parametrize(
@@ -91,3 +91,32 @@ def test_search_words_are_distinguished_from_addresses(given, words):
 )
 def test_words_that_may_be_an_address_are_reported(words, address):
     assert address_in(words) == address
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("view-source:https://a.example/?b=1", "https://a.example/?b=1"),
+        ("about:reader?url=https%3A%2F%2Fa.example%2F%3Fb%3D1", "https://a.example/?b=1"),
+        ("read://https_a.example/?url=https%3A%2F%2Fa.example%2F", "https://a.example/"),
+        (
+            "chrome-extension://klbi/suspended.html#ttl=A%20b&pos=0&uri=https://a.example/?b=1&c=2",
+            "https://a.example/?b=1&c=2",
+        ),
+        (
+            "moz-extension://1-2/park.html?title=T&url=https%3A%2F%2Fa.example%2Fx%26y&tabId=3",
+            "https://a.example/x&y",
+        ),
+        (
+            "chrome-distiller://0_9/?time=1&title=T&url=https%3A%2F%2Fa.example%2F",
+            "https://a.example/",
+        ),
+        ("feed:https://a.example/rss", "https://a.example/rss"),
+        ("feed://a.example/rss", "http://a.example/rss"),
+        ("https://a.example/?url=https%3A%2F%2Fb.example%2F", None),
+        ("javascript:location='https://a.example/?url=https://b.example'", None),
+        ("about:blank", None),
+    ],
+)
+def test_an_address_that_shows_another_page_means_that_page(given, meant):
+    assert unwrapped(given) == (meant or given)
