@@ -1,26 +1,24 @@
 """Shared state of a crawl.
 
 Hosts that time out several times in a row count as dead: their other queued jobs are postponed and
-put last (``db.queue.put_last``). When nothing else is due, one of them is tried. If that times out
-too, all jobs queued by then fail. Each process keeps this state in memory for a while.
+put last (``db.queue.put_last``). When nothing else is due, they are tried one by one. If those time
+out too, the others wait: after a while one is tried, and all of them once the host responds. Each
+process keeps this state in memory.
 """
 
 import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 
 from archiver.config import Settings
 from archiver.crawl.recorder import Recorder
 from archiver.crawl.rendering_policy import Renderer
 from archiver.db.engine import Database
-from archiver.db.queue import LAST
 from archiver.http.fetcher import Fetcher
 from archiver.http.politeness import Throttle
 from archiver.model.capture import PayloadDigest, Timestamp
 from archiver.model.failure import Failure, FailureKind
-from archiver.model.job import Lease
 from archiver.model.rendering import NewRendition, RenditionKind
 from archiver.pages.worker_pool import WorkerPool
 from archiver.warc.segments import SegmentStore
@@ -55,17 +53,28 @@ class ImageCache:
 
 FEW = 3
 """Timeouts in a row after which a host counts as dead."""
+PROBES = 10
+"""Timeouts in a row after which the other jobs of a host wait."""
+RETRY_SECONDS = 10.0
+"""Wait of a job that timed out at a dead host, so that pages not tried yet come first."""
+WAIT_SECONDS = 900.0
+"""Wait of the jobs of a dead host, which doubles each time up to ``MAX_WAIT_SECONDS``."""
+MAX_WAIT_SECONDS = 86_400.0
 REMEMBERED_SECONDS = 900.0
 REMEMBERED_HOSTS = 4096
 
 
 @dataclass(slots=True)
 class _Silence:
-    """Timeouts of a host in a row, the time of the last one, and when its jobs were failed."""
+    """Timeouts of a host in a row, the time of the last one, and how long its jobs wait.
+
+    ``waits``: how often they have waited.
+    """
 
     timeouts: int = 0
     last: float = 0.0
-    given_up_at: datetime | None = None
+    until: float = 0.0
+    waits: int = 0
 
 
 class DeadHosts:
@@ -74,15 +83,23 @@ class DeadHosts:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._silent: OrderedDict[str, _Silence] = OrderedDict()
+        self._revived = set[str]()
 
     def answered(self, host: str) -> None:
         """Record that a host responded, with any status."""
-        self._silent.pop(host, None)
+        silence = self._silent.pop(host, None)
+        if silence and silence.waits:
+            self._revived.add(host)
+
+    def take_revived(self) -> set[str]:
+        """Return the hosts that responded again while their jobs wait; once."""
+        revived, self._revived = self._revived, set()
+        return revived
 
     def timed_out(self, host: str) -> bool:
         """Record a timeout; return whether the host counts as dead since this timeout."""
         silence = self._silent.setdefault(host, _Silence())
-        if self._clock() - silence.last > REMEMBERED_SECONDS:
+        if self._clock() - silence.last > REMEMBERED_SECONDS and not silence.waits:
             silence.timeouts = 0
         silence.timeouts += 1
         silence.last = self._clock()
@@ -91,9 +108,13 @@ class DeadHosts:
             self._silent.popitem(last=False)
         return silence.timeouts == FEW
 
-    def give_up(self, host: str) -> None:
-        """Record that the last attempt for the postponed jobs of a host failed."""
-        self._silent.setdefault(host, _Silence()).given_up_at = datetime.now(UTC)
+    def probed(self, host: str) -> None:
+        """Record that a postponed job of a host timed out; after several, the others wait."""
+        silence = self._silent.get(host)
+        if silence and silence.timeouts >= PROBES:
+            pause = min(WAIT_SECONDS * 2**silence.waits, MAX_WAIT_SECONDS)
+            silence.until = self._clock() + pause
+            silence.waits += 1
 
     def is_dead(self, host: str) -> bool:
         """Return whether requests to a host should be avoided."""
@@ -104,20 +125,18 @@ class DeadHosts:
             and self._clock() - silence.last <= REMEMBERED_SECONDS
         )
 
-    def inherited_failure(self, lease: Lease) -> Failure | None:
-        """Return the failure of a postponed job that needs no further attempt, or None."""
-        silence = self._silent.get(lease.entry.host)
-        if lease.priority != LAST or silence is None or silence.given_up_at is None:
-            return None
-        return failure_of(lease.entry.host) if lease.created_at <= silence.given_up_at else None
+    def waiting(self, host: str) -> float:
+        """Return the seconds for which the postponed jobs of a host wait; 0 if they may run."""
+        silence = self._silent.get(host)
+        return max(silence.until - self._clock(), 0.0) if silence else 0.0
 
 
 def failure_of(host: str) -> Failure:
     """Return the failure of jobs whose host counts as dead."""
     return Failure(
         FailureKind.TIMEOUT,
-        f"{host} did not respond {FEW} times in a row. Its other pages are tried once more at "
-        "the end of the crawl.",
+        f"{host} did not respond {FEW} times in a row. Its other pages are tried last, and wait "
+        "until it responds again.",
     )
 
 

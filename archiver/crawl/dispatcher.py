@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from archiver.crawl.context import CrawlContext, failure_of
 from archiver.crawl.crash_recovery import recover
@@ -52,6 +52,7 @@ class Dispatcher:
         self.left = left
         self._to_give_back: list[Lease] = []
         self._to_put_last: set[str] = set()
+        self._to_defer: set[str] = set()
         self._refused = self._is_dry = False
         self._is_in_trouble = False
         self._wake = asyncio.Event()
@@ -80,6 +81,10 @@ class Dispatcher:
     def put_last(self, host: str) -> None:
         """Postpone the jobs of a host that just died."""
         self._to_put_last.add(host)
+
+    def defer(self, host: str) -> None:
+        """Let the postponed jobs of a host wait that still does not respond."""
+        self._to_defer.add(host)
 
     async def run(self, *, until_empty: bool) -> None:
         """Lease jobs that fit, until the queue is empty or without end."""
@@ -129,6 +134,7 @@ class Dispatcher:
             return self._trouble_until - loop.time()
         await self._give_back_left()
         await self._put_last()
+        await self._defer()
         if not until_empty and await self._is_paused():
             return IDLE_SECONDS
         if loop.time() >= self._noted + NOTE_SECONDS:
@@ -136,7 +142,7 @@ class Dispatcher:
         if loop.time() >= self._left_hosts + LEAVE_SECONDS:
             self._left_hosts = loop.time()
             await self._frontier.leave_hosts()
-        is_full, due = await self._take()
+        is_full, due = await self._take(until_empty=until_empty)
         if is_full:
             return IDLE_SECONDS
         self._is_dry = due is None
@@ -144,7 +150,7 @@ class Dispatcher:
             return IDLE_SECONDS if await self._note_changes() else None
         return min(due, IDLE_SECONDS) if due else IDLE_SECONDS
 
-    async def _take(self) -> tuple[bool, float | None]:
+    async def _take(self, *, until_empty: bool) -> tuple[bool, float | None]:
         """Lease due jobs that fit.
 
         Returns:
@@ -157,7 +163,7 @@ class Dispatcher:
         if has_room and await self._frontier.lease():
             return True, None
         await self._frontier.settle_only()
-        return False, await self._frontier.due_in()
+        return False, await self._frontier.due_in(until_empty=until_empty)
 
     async def _settle_refused(self) -> bool:
         """Return leases that can't continue; return whether the disk or the index failed."""
@@ -196,6 +202,18 @@ class Dispatcher:
             async with self._context.db.write() as conn:
                 await queue.put_last(conn, host, failure_of(host), now=datetime.now(UTC))
 
+    async def _defer(self) -> None:
+        """Let jobs of dead hosts wait, and release those of hosts that respond again."""
+        dead, now = self._context.dead, datetime.now(UTC)
+        waiting = {host: dead.waiting(host) for host in self._to_defer}
+        due = {host: timedelta(seconds=wait) for host, wait in waiting.items() if wait}
+        due |= dict.fromkeys(dead.take_revived(), timedelta())
+        if due:
+            async with self._context.db.write() as conn:
+                for host, wait in due.items():
+                    await queue.move_last(conn, host, now + wait, now=now)
+        self._to_defer -= waiting.keys()
+
     async def _is_paused(self) -> bool:
         """Return whether the crawl is paused; waiting leases are then returned."""
         async with self._context.db.read() as conn:
@@ -227,7 +245,7 @@ class Dispatcher:
         """Return whether jobs may appear because a process has died recently."""
         db = self._context.db
         await recover(db, self._context.store)
-        if await self._frontier.due_in() is not None:
+        if await self._frontier.due_in(until_empty=True) is not None:
             return True
         async with db.read() as conn:
             holders = await queue.job_owners(conn)

@@ -10,7 +10,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from archiver.db import host_queue, queue, worker_locks
 from archiver.db.engine import AsyncConnection, Database
@@ -19,6 +19,8 @@ from archiver.model.job import Lease
 
 REMEMBERED_HOSTS = 4096
 IN_LINE = 3
+SOON_SECONDS = 60.0
+"""Wait up to which a crawl does not end while a postponed job is queued."""
 """Leases of a proven host, as a multiple of its active pages, so that slots never wait."""
 
 
@@ -257,19 +259,25 @@ class Frontier:
         pausing = {name for name, host in self._hosts.items() if host.next_at > now}
         await self._db.locks.leave_hosts(self._db.locks.hosts - busy - pausing)
 
-    async def due_in(self) -> float | None:
-        """Return seconds until a job may be due; None if the queue is empty."""
+    async def due_in(self, *, until_empty: bool = False) -> float | None:
+        """Return seconds until a job may be due; None if the queue is empty.
+
+        ``until_empty``: jobs that wait for a dead host do not count.
+        """
         if self._only is not None:
             return 0.0 if self._only else None
         async with self._db.read() as conn:
-            at = await queue.next_due(conn, ())
+            limit = datetime.now(UTC) + timedelta(seconds=SOON_SECONDS) if until_empty else None
+            at = await queue.next_due(conn, (), last_until=limit)
         return None if at is None else max((at - datetime.now(UTC)).total_seconds(), 0.0)
 
     async def settle_only(self) -> None:
         """Remove jobs from ``only`` that ended or had an attempt, by any process."""
         if self._only:
             async with self._db.read() as conn:
-                self._only -= set(await queue.attempted(conn, sorted(self._only)[: self._room * 4]))
+                some = sorted(self._only)[: self._room * 4]
+                later = datetime.now(UTC) + timedelta(seconds=SOON_SECONDS)
+                self._only -= set(await queue.attempted(conn, some, later=later))
 
     def _queue(self, lease: Lease) -> None:
         host = self._hosts.setdefault(lease.entry.host, _Host(allowed=1))

@@ -19,9 +19,9 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
-from archiver.crawl.context import CrawlContext
+from archiver.crawl.context import RETRY_SECONDS, CrawlContext
 from archiver.crawl.dispatcher import Dispatcher
 from archiver.crawl.fetch import LEAST_REST
 from archiver.crawl.frontier import Frontier
@@ -234,7 +234,12 @@ class Pipeline:
 
     def _must_rest(self, lease: Lease) -> bool:
         """Return a lease to the queue if its host asked for a pause; return whether it did."""
-        if lease.rescue or self._context.throttle.resting(lease.entry.host) <= LEAST_REST:
+        host = lease.entry.host
+        if lease.rescue:
+            return False
+        if lease.priority == queue.LAST and self._context.dead.waiting(host):
+            self._dispatcher.defer(host)
+        elif self._context.throttle.resting(host) <= LEAST_REST:
             return False
         surplus = self._frontier.finished(lease, answered=False)
         self._dispatcher.give_up([lease, *surplus])
@@ -282,8 +287,6 @@ class Pipeline:
         """Make one attempt; every failure becomes a value."""
         self._report(lease, State.FETCHING)
         at = datetime.now(UTC).replace(microsecond=0)
-        if not lease.rescue and (failure := self._context.dead.inherited_failure(lease)):
-            return VisitResult(lease.entry, at, failure=failure, lease=lease)
         try:
             async with asyncio.timeout(2 * self._context.settings.page_timeout):
                 found = await self._bring(lease)
@@ -315,14 +318,14 @@ class Pipeline:
         if lease.rescue:
             return None
         if lease.priority == queue.LAST:
-            dead.give_up(host)
+            dead.probed(host)
             return VisitResult(lease.entry, at, failure=failure, lease=lease)
         if not dead.is_dead(host):
             return None
         self._dispatcher.put_last(host)
-        now = datetime.now(UTC)
+        again = datetime.now(UTC) + timedelta(seconds=RETRY_SECONDS)
         return VisitResult(
-            lease.entry, at, failure=failure, retry_at=now, lease=lease, is_put_last=True
+            lease.entry, at, failure=failure, retry_at=again, lease=lease, is_put_last=True
         )
 
     def _report(self, lease: Lease, state: State) -> None:

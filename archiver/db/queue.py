@@ -269,6 +269,17 @@ async def put_last(conn: AsyncConnection, host: str, why: Failure, *, now: datet
     await host_queue.move_back(conn, {(priority, host) for priority in found}, now)
 
 
+async def move_last(conn: AsyncConnection, host: str, due: datetime, *, now: datetime) -> None:
+    """Set when the queued jobs of a host with the last priority are due."""
+    mine = (job.c.host == host, job.c.state == State.QUEUED, job.c.priority == LAST)
+    stamp = await jobs.next_stamp(conn, now)
+    await conn.execute(
+        update(job).where(*mine).values(not_before_ms=to_ms(due), changed_at_ms=stamp)
+    )
+    await host_queue.make_ready(conn, {(LAST, host): to_ms(now)})
+    await host_queue.move_back(conn, {(LAST, host)}, now)
+
+
 async def requeue(
     conn: AsyncConnection,
     job_ids: Sequence[int],
@@ -316,24 +327,32 @@ async def held_by(conn: AsyncConnection, owner: str) -> list[int]:
     return list(rows.scalars())
 
 
-async def attempted(conn: AsyncConnection, job_ids: Sequence[int]) -> list[int]:
-    """Return the jobs that have ended or wait for another attempt."""
+async def attempted(conn: AsyncConnection, job_ids: Sequence[int], *, later: datetime) -> list[int]:
+    """Return the jobs that have ended, wait for another attempt, or are not due by ``later``."""
     rows = await conn.execute(
         select(job.c.id).where(
             job.c.id.in_(among(job_ids)),
             or_(
                 job.c.state.in_([State.SAVED, State.FAILED]),
                 and_(job.c.state == State.QUEUED, job.c.attempts > 0),
+                and_(job.c.state == State.QUEUED, job.c.not_before_ms > to_ms(later)),
             ),
         )
     )
     return list(rows.scalars())
 
 
-async def next_due(conn: AsyncConnection, busy: Collection[str]) -> datetime | None:
-    """Return when the next job of a host that is not busy is due; None if none is queued."""
-    soonest = (await host_queue.soonest(conn, busy)).values()
-    return from_ms(min(soonest)) if soonest else None
+async def next_due(
+    conn: AsyncConnection, busy: Collection[str], *, last_until: datetime | None = None
+) -> datetime | None:
+    """Return when the next job of a host that is not busy is due; None if none is queued.
+
+    ``last_until``: jobs of the priority LAST that are due later do not count.
+    """
+    soonest = await host_queue.soonest(conn, busy)
+    if last_until and soonest.get(LAST, 0) > to_ms(last_until):
+        del soonest[LAST]
+    return from_ms(min(soonest.values())) if soonest else None
 
 
 async def wait_until(conn: AsyncConnection, rows: Sequence[tuple[int, str, int]]) -> None:

@@ -1,12 +1,12 @@
-"""A host that does not respond costs a few timeouts, however many of its pages are queued."""
+"""A host that does not respond costs a few timeouts; its other pages wait until it does."""
 
 import asyncio
 
+import pytest
 from aiohttp import web
 
-from archiver.crawl import recorder
-from archiver.crawl.context import FEW, DeadHosts
-from archiver.model.failure import FailureKind
+from archiver.crawl import pipeline
+from archiver.crawl.context import FEW, PROBES, DeadHosts
 from archiver.model.job import State
 
 MANY = 12
@@ -26,40 +26,55 @@ def test_consecutive_timeouts_mark_a_host_dead_until_it_responds_or_the_mark_exp
     assert not dead.is_dead("a")
 
 
-async def test_other_pages_of_a_dead_host_fail_with_its_reason_after_one_last_try(crawling, live):
-    async def never(request):
+@pytest.fixture
+def never(live):
+    """Answer a path never; return its URL."""
+
+    async def respond(request):
         await live.closing.wait()
         raise ConnectionResetError
 
-    paths = [f"/{number}" for number in range(MANY)]
-    dead = [live.answer(path, never) for path in paths]
-    async with crawling(read_timeout=0.2, retries=2, retry_delay=0) as crawl:
-        await crawl.queue(*dead, recapture=False)
+    return lambda path: live.answer(path, respond)
+
+
+async def test_pages_of_a_dead_host_that_were_not_tried_wait(crawling, live, never, monkeypatch):
+    monkeypatch.setattr(pipeline, "RETRY_SECONDS", 0)
+    paths = [f"/{number}" for number in range(2 * PROBES)]
+    urls = [never(path) for path in paths]
+    async with crawling(read_timeout=0.1, retries=0, retry_delay=0) as crawl:
+        await crawl.queue(*urls, recapture=False)
+        async with asyncio.timeout(600):
+            await crawl.run()
+        jobs = await crawl.jobs()
+        asked = [sum(live.asked[path] for path in paths)]
+
+        live.put("/back", "<p>Back again")
+        for number in range(len(paths)):
+            live.put(f"/{number}", "<p>Back again")
+        await crawl.queue(live.url("/back"))
         await crawl.run()
+        later = await crawl.jobs()
+
+    tried = {each.url for each in jobs if each.attempts}
+    untried = [each for each in jobs if each.url not in tried]
+    assert asked == [PROBES]
+    assert untried
+    assert {each.state for each in untried} == {State.QUEUED}
+    assert {each.state for each in jobs if each.state is not State.QUEUED} <= {State.FAILED}
+    waited = {each.url for each in untried}
+    assert {each.state for each in later if each.url in waited} == {State.SAVED}
+
+
+async def test_good_pages_of_a_host_whose_first_pages_hang_are_saved(crawling, live, never):
+    hanging = [never(f"/{number}") for number in range(FEW + 1)]
+    good = [live.article(f"good-{number}") for number in range(MANY)]
+    async with crawling(read_timeout=0.1, retries=0, retry_delay=0) as crawl:
+        await crawl.queue(*hanging, *good, recapture=False)
+        async with asyncio.timeout(600):
+            await crawl.run()
         jobs = await crawl.jobs()
 
-    assert {(each.state, each.failure.kind) for each in jobs} == {
-        (State.FAILED, FailureKind.TIMEOUT)
-    }
-    assert sum(live.asked[path] for path in paths) == FEW + 1
-    assert sum("times in a row" in each.failure.message for each in jobs) == MANY - 1
-    assert all(each.attempts <= 3 for each in jobs)
-
-
-async def test_pages_that_timed_out_earlier_are_tried_last(crawling, live, monkeypatch):
-    monkeypatch.setattr(recorder, "GATHER_SECONDS", 0.5)
-
-    async def never(request):
-        await live.closing.wait()
-        raise ConnectionResetError
-
-    paths = [f"/{number}" for number in range(MANY)]
-    dead = [live.answer(path, never) for path in paths]
-    async with crawling(read_timeout=0.2, retries=2, retry_delay=0) as crawl, asyncio.timeout(600):
-        await crawl.queue(*dead, recapture=False)
-        await crawl.run()
-
-    assert sum(live.asked[path] for path in paths) == FEW + 1
+    assert {each.state for each in jobs if each.url in good} == {State.SAVED}
 
 
 async def test_a_host_that_recovers_before_the_end_is_captured(crawling, live):

@@ -172,7 +172,7 @@ READS = {
     "queue counts": jobs.queue_counts,
     "held by": lambda conn: queue.held_by(conn, "me"),
     "due hosts": lambda conn: host_queue.due_hosts(conn, ["a.example"], now=NOW, count=5),
-    "attempted": lambda conn: queue.attempted(conn, [1, 2, 3]),
+    "attempted": lambda conn: queue.attempted(conn, [1, 2, 3], later=NOW),
     "next due": lambda conn: queue.next_due(conn, ("a.example",)),
     "open seeds": lambda conn: new_entries.open_seeds(conn, 5, limit=50),
     "unrecorded seeds": lambda conn: new_entries.unrecorded_seeds(conn, 5, limit=50),
