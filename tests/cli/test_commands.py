@@ -188,7 +188,7 @@ def test_import_of_a_file_without_links_is_an_error_in_a_line(archiver) -> None:
 
     assert (refused.returncode, refused.stdout) == (1, "")
     assert refused.stderr.startswith("archiver: standard input ")
-    assert "no usable link" in refused.stderr
+    assert "contains no links" in refused.stderr
 
 
 def test_while_it_captures_reindex_is_refused_and_a_signal_leaves_the_url_queued(

@@ -35,8 +35,8 @@ def test_a_flag_before_the_command_is_told_where_it_goes() -> None:
     told, unknown = run_command("--data", "x", "list"), run_command("--nonsense", "list")
 
     assert (told.returncode, unknown.returncode) == (2, 2)
-    assert "--data goes after the command" in told.stderr
-    assert "set ARCHIVER_DATA" in told.stderr
+    assert "--data must come after the command" in told.stderr
+    assert "use ARCHIVER_DATA" in told.stderr
     assert "No such option" in unknown.stderr
 
 

@@ -103,7 +103,7 @@ async def test_a_session_is_over_after_its_time(control, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("typed", ["a good\tpass phrase", "two lines\nof it", "a bell \a rings"])
 async def test_a_password_that_no_field_gives_back_is_refused_and_the_words_say_why(control, typed):
-    with pytest.raises(InputError, match=r"control characters.*Type it once more"):
+    with pytest.raises(InputError, match=r"control characters.*Type it instead"):
         await control.set_password(typed)
     assert not control.is_locked
 

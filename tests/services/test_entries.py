@@ -56,7 +56,7 @@ async def test_an_entry_is_found_by_its_url_and_by_its_name(archive, live):
 async def test_what_is_not_there_is_said_to_be_missing(archive, live):
     await archive.entries.save([live.url("/foxes")], source="cli")
 
-    with pytest.raises(InvalidUrl, match="nonsense names no entry: give the address"):
+    with pytest.raises(InvalidUrl, match="No entry “nonsense”"):
         await archive.entries.get("nonsense")
     with pytest.raises(NotFound, match="not in the archive"):
         await archive.entries.get("0" * 32)

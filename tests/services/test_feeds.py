@@ -98,7 +98,7 @@ async def test_the_feed_that_a_page_names_is_followed(archive, feed, live):
 
 async def test_a_page_without_a_feed_is_refused_and_its_links_are_not_taken(archive, live):
     page = live.article("home", body='<a href="/a">a</a>' * 20)
-    with pytest.raises(InputError, match=r"sends is no feed\.$"):
+    with pytest.raises(InputError, match=r"No feed found at .*\.$"):
         await archive.subscriptions.follow(page)
     assert not await archive.subscriptions.all()
     assert not await listed(archive)

@@ -115,7 +115,7 @@ async def test_an_import_that_its_receipt_alone_tells_of_is_not_undone_and_it_is
         for undo in (archive.import_undo.plan, archive.import_undo.undo):
             with pytest.raises(InputError, match="because the index was rebuilt") as refused:
                 await undo(theirs.id)
-        search = re.search(r"the search (\S+) finds", str(refused.value))[1]
+        search = re.search(r"search for (import:\S+?)\.?$", str(refused.value))[1]
         listing = await archive.search.listing(ListingQuery(q=search))
         assert {each.entry.url for each in listing.items} == await urls(archive)
 
