@@ -26,6 +26,7 @@ from archiver.pages.article.completion import (
     set_apart,
     set_lines,
 )
+from archiver.pages.article.edges import trim
 from archiver.pages.article.elements import HEADINGS
 from archiver.pages.article.embeds import normalise_embeds, normalise_widgets
 from archiver.pages.article.formulas import normalise_mathematics
@@ -193,7 +194,8 @@ def article_of(
         metadata = replace(metadata, excerpt=beginning(text))
     if not metadata.published:
         lines = text[:_MAX_ABOVE].split("\n")[:LINES_ABOVE]
-        metadata = replace(metadata, published=read_dateline(lines))
+        published = article.metadata.published or read_dateline(lines)
+        metadata = replace(metadata, published=published)
     return replace(article, metadata=metadata)
 
 
@@ -258,10 +260,11 @@ def _read(
     if part > 1:
         set_apart(article, part)
     take_head(article, head, metadata.title)
+    published = "" if whole else trim(article)
     for each in (head, article):
         make_valid(each)
     set_lines(article, *lines)
-    return _written(head, article)
+    return replace(_written(head, article), metadata=PageMetadata(published=published))
 
 
 def _with_hidden(

@@ -19,6 +19,8 @@ class Kind(StrEnum):
     LETTER = "letter"
     SHARE = "share"
     TAGS = "tags"
+    NOTICE = "notice"
+    ACTION = "action"
 
 
 _WORDS: Final = tomllib.loads(files(__package__).joinpath("labels.toml").read_text("utf-8"))
@@ -27,7 +29,10 @@ _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _MAX_NAME = 200
 
 _WHOLE: Final = {
-    phrase: kind for kind in Kind for phrase in _WORDS[kind]["labels"] if phrase[-1] != "*"
+    phrase: kind
+    for kind in reversed(Kind)
+    for phrase in _WORDS[kind]["labels"]
+    if phrase[-1] != "*"
 }
 _BEGUN: Final = {
     kind: tuple(phrase[:-1] for phrase in _WORDS[kind]["labels"] if phrase[-1] == "*")

@@ -89,6 +89,7 @@ class Surroundings:
 
     def drop(self) -> None:
         """Remove the blocks around the article."""
+        self._drop_other_articles()
         before = 0
         for element in self._elements:
             if element in self._gone:
@@ -114,6 +115,23 @@ class Surroundings:
             prose[element] = inner
         return prose
 
+    def _drop_other_articles(self) -> None:
+        """Remove articles with other titles behind the one with the page's title."""
+        own = next((each for each in self._holding if each.tag == "article"), None)
+        if own is None or self._prose[own] < LEAST_REST:
+            return
+        for each in self._body.iter("article"):
+            if each in self._holding or own in {*islice(each.iterancestors(), _MOST_SIBLINGS)}:
+                continue
+            heading = next(each.iter(*HEADINGS), None)
+            is_other = heading is not None and (
+                heading.tag == "h1"
+                or next(heading.iter("a"), None) is not None
+                or next(heading.iterancestors("a"), None) is not None
+            )
+            if is_other and next(each.iter("article"), None) is each:
+                self._remove(each)
+
     def _drop_named(self, element: Element) -> bool:
         kind = kind_of_name(named(element).strip()) if element.tag in _NAMED else None
         if kind is None or not self._fits(kind, [element]):
@@ -126,7 +144,10 @@ class Surroundings:
             return False
         if 0 < self._measures[element].text <= MAX_LABEL + 2:
             label = first_text(element, MAX_LABEL + 2)
-            if (kind := kind_of_label(label)) is not None:
+            kind = kind_of_label(label)
+            if kind is Kind.NOTICE:
+                return element.tag not in HEADINGS and self._remove(element)
+            if kind is not None and kind is not Kind.ACTION:
                 blocks = [*self._announced(element, kind, before)]
                 for each in blocks:
                     self._remove(each)

@@ -1,0 +1,179 @@
+"""Removal of lines above and below the sentences of an article.
+
+Above are dates, reading times, names of authors and buttons; below are buttons, tags and appeals.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+from lxml.etree import _Element as Element
+
+from archiver.pages.article.blocks import has_block, is_phrasing
+from archiver.pages.article.elements import HEADINGS, KEPT_EMPTY, SENTENCE, is_note, named
+from archiver.pages.article.labels import Kind, kind_of_label
+from archiver.pages.article.tree import first_text, remove
+from archiver.pages.metadata import read_dateline
+
+LONGEST_LINE = 120
+_MOST_LINES = 60
+_LINES = ("p", "div", "span", "ul", "ol", "li", "section", "address", "time", "a", *HEADINGS)
+_WITHIN = frozenset({"figure", "blockquote", "table", "pre", "dl", "details"})
+_ACTIONS = frozenset({Kind.ACTION, Kind.SHARE, Kind.TAGS, Kind.NOTICE})
+_DAY = re.compile(
+    r"\b(?:19|20)\d\d\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b|\b\d{1,2}[:.]\d\d\b|\d\u5e74|\b\d+\s\w+\sago\b"
+)
+_WORD = re.compile(r"[^\W\d_]+")
+_MOST_WORDS = 4
+_TIME = re.compile(
+    r"(?:~|ca\.?)?\s*\d{1,3}\s*[-\u2013]?\s*(?:min(?:ute)?[sn]?\.?|mins?)\b(?:\s(?:read|lesezeit"
+    r"|lesedauer|de lecture|de lectura|de leitura|di lettura|leestijd|to read))?",
+    re.IGNORECASE,
+)
+_COUNT = re.compile(r"[\W\d]*[KkMm]?[\W\d]*")
+_BY = re.compile(r"(?i:by|von|par|por|di|door|av|af|words by|text by|text:)\s+[^\W\d_a-z]")
+_LONGEST_BYLINE, _MOST_NAMES = 60, 6
+_AUTHOR = re.compile(
+    r"/(?:authors?|autor(?:en)?|auteurs?|profile|people|users?|@[\w.-]+|by)(?:/|$|\?)"
+)
+_BODY = re.compile(
+    r"(?:^|[\s_-])(?:entry-?content|post-?content|article-?body|articlebody|article-?content|story-?body"
+    r"|post-?body|e-content|article-?text|body-?copy|article__body|story__body|article__content"
+    r"|post__content|content__body)(?:$|\s)",
+    re.IGNORECASE,
+)
+MOST_BEHIND = 0.2
+"""Maximum share of text behind the element that is marked as the article's body."""
+
+
+def trim(root: Element) -> str:
+    """Remove what stands before the first and behind the last sentence of an article.
+
+    Return the date in the removed lines, as ISO 8601; empty if there is none.
+    """
+    _drop_behind_body(root)
+    removed = []
+    for line in _lines_above(root):
+        if _is_line_above(line):
+            removed.append(first_text(line, LONGEST_LINE))
+            remove(line)
+    for line in _lines_below(root):
+        if _is_line_below(line):
+            remove(line)
+    _drop_last_headings(root)
+    return read_dateline(removed)
+
+
+def _drop_behind_body(root: Element) -> None:
+    """Remove what follows the element that is marked as the body."""
+    marked = [
+        each
+        for each in root.iter("div", "section", "article", "main")
+        if each.get("itemprop") == "articleBody" or _BODY.search(each.get("class") or "")
+    ]
+    if not marked:
+        return
+    last, most = marked[-1], MOST_BEHIND * len("".join(root.itertext()))
+    behind = []
+    for at in (last, *last.iterancestors()):
+        if at is root:
+            break
+        behind += [each for each in at.itersiblings() if not is_note(named(each))]
+    if sum(len("".join(each.itertext())) for each in behind) <= most:
+        for each in behind:
+            remove(each)
+
+
+def _lines_above(root: Element) -> Iterator[Element]:
+    """Yield the short lines before the first sentence."""
+    for element in list(islice(root.iter(*_LINES), _MOST_LINES)):
+        if has_block(element) or _is_within(element, root) or _is_in_line(element):
+            continue
+        text = first_text(element, LONGEST_LINE)
+        if len(text) > SENTENCE and element.tag not in HEADINGS:
+            return
+        yield element
+
+
+def _lines_below(root: Element) -> Iterator[Element]:
+    """Yield the short lines behind the last sentence, the last first."""
+    lines = [each for each in root.iter(*_LINES) if not has_block(each) and not _is_in_line(each)]
+    for element in reversed(lines[-_MOST_LINES:]):
+        if _is_within(element, root) or element.getparent() is None:
+            return
+        if len(first_text(element, LONGEST_LINE)) > LONGEST_LINE:
+            return
+        yield element
+
+
+def _is_in_line(element: Element) -> bool:
+    """Return whether an element is part of a line of text."""
+    if not is_phrasing(element):
+        return False
+    above = element.getparent()
+    if above is None or above.tag in HEADINGS or is_phrasing(above):
+        return True
+    texts = (above.text, *(each.tail for each in islice(above, _MOST_LINES)))
+    return any(each and each.strip() for each in texts)
+
+
+def _is_within(element: Element, root: Element) -> bool:
+    return any(each.tag in _WITHIN for each in element.iterancestors() if each is not root)
+
+
+def _is_line_above(line: Element) -> bool:
+    text = first_text(line, LONGEST_LINE)
+    if not text or len(text) > SENTENCE or line.tag in HEADINGS or line.getparent() is None:
+        return False
+    if next(line.iter(*KEPT_EMPTY), None) is not None:
+        return False
+    return (
+        kind_of_label(text) in _ACTIONS
+        or _is_date(text)
+        or _TIME.fullmatch(text) is not None
+        or _COUNT.fullmatch(text) is not None
+        or _is_author(line, text)
+    )
+
+
+def _is_date(text: str) -> bool:
+    if _DAY.search(text) is None or text.endswith((".", "\u3002", "?", "!")):
+        return False
+    return len(_WORD.findall(text)) <= _MOST_WORDS or bool(read_dateline([text]))
+
+
+def _is_author(line: Element, text: str) -> bool:
+    """Return whether a line is the name of an author, after "by" or linked to a profile."""
+    if len(text) > _LONGEST_BYLINE or len(text.split()) > _MOST_NAMES:
+        return False
+    if _BY.match(text):
+        return True
+    links = [each for each in line.iter("a") if _AUTHOR.search(each.get("href") or "")]
+    return sum(len(first_text(each, LONGEST_LINE)) for each in links) >= len(text) - 2 > 0
+
+
+def _is_line_below(line: Element) -> bool:
+    text = first_text(line, LONGEST_LINE)
+    if not text or next(line.iter(*KEPT_EMPTY), None) is not None:
+        return False
+    kind = kind_of_label(text[:SENTENCE])
+    if kind in _ACTIONS or _COUNT.fullmatch(text) is not None:
+        return True
+    begun = kind_of_label(" ".join(text.split()[:3]))
+    return begun is Kind.LETTER and next(line.iter("a"), None) is not None
+
+
+def _drop_last_headings(root: Element) -> None:
+    """Remove headings without anything behind them, unless there is nothing else."""
+    headed = sum(len(first_text(each, LONGEST_LINE)) for each in root.iter(*HEADINGS))
+    if len(first_text(root, headed + SENTENCE)) <= headed + SENTENCE:
+        return
+    for element in reversed(list(root.iter())):
+        if element is root or element.getparent() is None:
+            continue
+        if element.tag in KEPT_EMPTY or (element.tail or "").strip():
+            return
+        if element.tag in HEADINGS:
+            remove(element)
+        elif (element.text or "").strip():
+            return
