@@ -19,7 +19,7 @@ LONGEST_LINE = 120
 _MOST_LINES = 60
 _LINES = ("p", "div", "span", "ul", "ol", "li", "section", "address", "time", "a", *HEADINGS)
 _WITHIN = frozenset({"figure", "blockquote", "table", "pre", "dl", "details"})
-_ACTIONS = frozenset({Kind.ACTION, Kind.SHARE, Kind.TAGS, Kind.NOTICE})
+_ACTIONS = frozenset({Kind.ACTION, Kind.COMMENTS, Kind.SHARE, Kind.TAGS, Kind.NOTICE})
 _DAY = re.compile(
     r"\b(?:19|20)\d\d\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b|\b\d{1,2}[:.]\d\d\b|\d\u5e74|\b\d+\s\w+\sago\b"
 )
@@ -46,6 +46,21 @@ MOST_BEHIND = 0.2
 """Maximum share of text behind the element that is marked as the article's body."""
 
 
+_NAMED_LINE = re.compile(
+    r"by-?line|author|(?:^|[\s_-]|post|entry)(?:meta|date|time)|timestamp|dateline|contributor|published",
+    re.IGNORECASE,
+)
+_PARTS = re.compile(r"\s*[|\u00b7\u2022\u2014]\s*|\s+[-\u2013]\s+")
+_LETTER_LINK = re.compile(
+    r"newsletter|subscri|sign[ -]?up|abonn|inscri|suscri|bolet|patreon", re.IGNORECASE
+)
+_LONGEST_APPEAL = 250
+SMALL_PICTURE = 120
+"""Maximum side of a portrait or icon above an article, in pixels."""
+MOST_ABOVE = 200
+"""Characters of sentences that may precede a line above an article: a subtitle."""
+
+
 def trim(root: Element) -> str:
     """Remove what stands before the first and behind the last sentence of an article.
 
@@ -54,7 +69,10 @@ def trim(root: Element) -> str:
     _drop_behind_body(root)
     removed = []
     for line in _lines_above(root):
-        if _is_line_above(line):
+        if line.tag == "img":
+            if _is_small(line):
+                remove(line)
+        elif _is_line_above(line, root):
             removed.append(first_text(line, LONGEST_LINE))
             remove(line)
     for line in _lines_below(root):
@@ -85,14 +103,24 @@ def _drop_behind_body(root: Element) -> None:
 
 
 def _lines_above(root: Element) -> Iterator[Element]:
-    """Yield the short lines before the first sentence."""
-    for element in list(islice(root.iter(*_LINES), _MOST_LINES)):
+    """Yield the short lines and the pictures before the first sentences."""
+    prose = 0
+    for element in list(islice(root.iter("img", *_LINES), _MOST_LINES)):
+        if element.tag == "img":
+            yield element
         if has_block(element) or _is_within(element, root) or _is_in_line(element):
             continue
-        text = first_text(element, LONGEST_LINE)
+        text = first_text(element, MOST_ABOVE)
         if len(text) > SENTENCE and element.tag not in HEADINGS:
+            prose += len(text)
+        if prose > MOST_ABOVE:
             return
         yield element
+
+
+def _is_small(image: Element) -> bool:
+    sides = [image.get(each) or "" for each in ("width", "height")]
+    return all(each.isdigit() and int(each) <= SMALL_PICTURE for each in sides)
 
 
 def _lines_below(root: Element) -> Iterator[Element]:
@@ -101,7 +129,7 @@ def _lines_below(root: Element) -> Iterator[Element]:
     for element in reversed(lines[-_MOST_LINES:]):
         if _is_within(element, root) or element.getparent() is None:
             return
-        if len(first_text(element, LONGEST_LINE)) > LONGEST_LINE:
+        if len(first_text(element, _LONGEST_APPEAL)) > _LONGEST_APPEAL:
             return
         yield element
 
@@ -121,12 +149,32 @@ def _is_within(element: Element, root: Element) -> bool:
     return any(each.tag in _WITHIN for each in element.iterancestors() if each is not root)
 
 
-def _is_line_above(line: Element) -> bool:
+def _is_line_above(line: Element, root: Element) -> bool:
     text = first_text(line, LONGEST_LINE)
-    if not text or len(text) > SENTENCE or line.tag in HEADINGS or line.getparent() is None:
+    if not text or len(text) > SENTENCE or line.tag == "h1" or line.getparent() is None:
         return False
-    if next(line.iter(*KEPT_EMPTY), None) is not None:
+    if next(line.iterdescendants(*KEPT_EMPTY, *HEADINGS), None) is not None:
         return False
+    around = (line, *islice(line.iterancestors(), 2))
+    is_named = any(
+        _NAMED_LINE.search(named(each)) and len(_text_of(each)) <= MOST_ABOVE // 2
+        for each in around
+        if each is not root
+    )
+    if line.tag in HEADINGS:
+        return is_named and _is_date(text)
+    if is_named:
+        return True
+    parts = [each for each in _PARTS.split(text) if each]
+    return _is_about(text, line) or all(_is_about(each, line) for each in parts)
+
+
+def _text_of(element: Element) -> str:
+    return first_text(element, MOST_ABOVE)
+
+
+def _is_about(text: str, line: Element) -> bool:
+    """Return whether a text is a date, a reading time, a number, a button or an author."""
     return (
         kind_of_label(text) in _ACTIONS
         or _is_date(text)
@@ -153,14 +201,18 @@ def _is_author(line: Element, text: str) -> bool:
 
 
 def _is_line_below(line: Element) -> bool:
-    text = first_text(line, LONGEST_LINE)
-    if not text or next(line.iter(*KEPT_EMPTY), None) is not None:
+    text = first_text(line, _LONGEST_APPEAL)
+    if not text or line.tag in HEADINGS or next(line.iter(*KEPT_EMPTY), None) is not None:
         return False
     kind = kind_of_label(text[:SENTENCE])
     if kind in _ACTIONS or _COUNT.fullmatch(text) is not None:
         return True
+    if text.startswith("\u00a9"):
+        return True
     begun = kind_of_label(" ".join(text.split()[:3]))
-    return begun is Kind.LETTER and next(line.iter("a"), None) is not None
+    links = [*islice(line.iter("a"), _MOST_LINES)]
+    called = (f"{first_text(each, SENTENCE)} {each.get('href') or ''}" for each in links)
+    return bool(links) and (begun is Kind.LETTER or any(map(_LETTER_LINK.search, called)))
 
 
 def _drop_last_headings(root: Element) -> None:

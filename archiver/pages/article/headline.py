@@ -127,7 +127,7 @@ SMALLEST = 200
 """Minimum side of a lead picture in pixels; author photos and logos are smaller."""
 
 MAX_SUBTITLE, MAX_ABSTRACT = 700, 4000
-SHORTEST_SUBTITLE = 15
+SHORTEST_SUBTITLE, SHORTEST_LEAD = 15, 40
 MAX_READ = 5000
 _MAX_ELEMENTS = 400
 _LINKED = 0.3
@@ -266,12 +266,14 @@ class _LeadCollector:
             return False
         text = first_text(element, MAX_READ)
         most = MAX_ABSTRACT if _ABSTRACT.search(names) else MAX_SUBTITLE
-        leads = is_named or (is_beside and element.tag != "span" and len(text) > SENTENCE)
+        shortest = SHORTEST_LEAD if element.tag in HEADINGS else SENTENCE
+        leads = is_named or (is_beside and element.tag != "span" and len(text) > shortest)
         if leads and SHORTEST_SUBTITLE <= len(text) <= most and self._is_text(element, text):
             self._done.add(element)
             self.parts.append(_line(element))
             return False
-        if len(text) > PROSE:
+        is_sentence = element.tag == "p" and not is_beside and len(text) > SENTENCE
+        if is_sentence or len(text) > PROSE:
             self.beginning = _bare_lead(text)[:_START]
             return True
         return False

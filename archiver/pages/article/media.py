@@ -215,7 +215,7 @@ def normalise_media(body: Element) -> None:
     for image in list(body.iter("img")):
         _normalise_image(image)
     for picture in body.iter("picture"):
-        if next(picture.iter("img"), None) is None:
+        if next(picture.getparent().iter("img"), None) is None:
             _add_image(picture)
     pictured = [
         each for each in body.iter("figure", "div", "span", "a") if _is_called_picture(each)

@@ -64,6 +64,11 @@ _CALLING = re.compile(
 )
 """Words of letters and appeals."""
 
+_LETTER = re.compile(
+    "newsletter|inbox|postfach|bo\u00eete mail|\u30e1\u30eb\u30de\u30ac|mailing list", re.IGNORECASE
+)
+_LONGEST_LETTER = 500
+
 _LEADING = re.compile("[:\\uff1a\\u00bb>]\\s*$")
 _ANSWERS = re.compile(r"comment|komment|respon[ds]|disqus|repl(?:y|ies)|reaction", re.IGNORECASE)
 
@@ -133,10 +138,24 @@ class Surroundings:
                 self._remove(each)
 
     def _drop_named(self, element: Element) -> bool:
-        kind = kind_of_name(named(element).strip()) if element.tag in _NAMED else None
-        if kind is None or not self._fits(kind, [element]):
+        if element.tag not in _NAMED:
             return False
-        return self._remove(element)
+        name = f"{named(element)} {element.get('data-component') or ''}".strip()
+        kind = kind_of_name(name) if name else None
+        if kind is not None and self._fits(kind, [element]):
+            return self._remove(element)
+        return self._is_letter(element) and self._remove(element)
+
+    def _is_letter(self, element: Element) -> bool:
+        """Return whether a block with a heading, form or button offers a newsletter."""
+        measure = self._measures[element]
+        if not SENTENCE < measure.text <= _LONGEST_LETTER or measure.pictures > 1:
+            return False
+        if not _LETTER.search(first_text(element, _LONGEST_LETTER)):
+            return False
+        has_form = next(element.iter(*FORM_CONTROLS), None) is not None
+        is_headed = measure.headed > 0 and next(element.iter("a"), None) is not None
+        return (has_form or is_headed) and self._fits(Kind.LETTER, [element])
 
     def _drop_labelled(self, element: Element, before: int) -> bool:
         """Remove the block that a label announces; ``before`` is the prose before it."""
@@ -205,6 +224,11 @@ class Surroundings:
                 continue
             if (each.tag in HEADINGS and each.tag <= level) or each in self._holding:
                 return
+            if not self._measures[each].text and each.tag in {"br", "hr"}:
+                if (each.tail or "").strip():
+                    return
+                yield each
+                continue
             if not self._fits(kind, [each], label=label):
                 return
             yield each

@@ -1,0 +1,83 @@
+"""Lines around the text of an article, such as dates and buttons, are removed."""
+
+import pytest
+
+from archiver.pages.article.extraction import extract_article
+
+URL = "https://mill.example/news/1"
+TEXT = "".join(
+    f"<p>Sentence {n} of the story tells how the mill by the river came to grind again at last.</p>"
+    for n in range(8)
+)
+
+
+def read(above: str, below: str = "", title: str = "The mill") -> str:
+    body = f"<article><h1>The mill</h1>{above}{TEXT}{below}</article>"
+    return extract_article(f"<title>{title}</title><body>{body}", URL).text
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(
+            "4 May 2024",
+            "04.05.2024, 10:12 Uhr",
+            "5 min read",
+            "12",
+            "Share",
+            "2024\u5e745\u67084\u65e5",
+        ),
+        *("By Ann Miller", "<a href=/author/ann>Ann Miller</a>", "Lesezeit: 5 Minuten"),
+        "By Ann | Updated May 4, 2024 | 23 Comments",
+        "<img src=/ann.jpg width=40 height=40>",
+    ],
+)
+def test_lines_above_the_text_are_removed(line):
+    assert read(f"<p>{line}</p>") == read("")
+    assert read(f"<div><span>{line}</span></div>") == read("")
+
+
+def test_lines_named_as_byline_are_removed():
+    assert read("<div class=byline>Ann Miller, Upper Valley</div>") == read("")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "<p>Share</p>",
+        "<p>\u00a9 Valley Gazette, all rights reserved</p>",
+        "<p><i>Follow us on <a href=https://x.example>X</a> for more.</i></p>",
+        "<p>Like it? Get <a href=/newsletter>our newsletter</a>.</p>",
+        "<h3>More</h3>",
+    ],
+)
+def test_lines_below_the_text_are_removed(line):
+    assert read("", line) == read("")
+
+
+def test_short_blocks_behind_the_marked_body_are_removed():
+    body = f"<div itemprop=articleBody>{TEXT}</div><p>Ann Miller</p>"
+    text = extract_article(f"<article><h1>The mill</h1>{body}</article>", URL).text
+    assert text.endswith("Sentence 7" + read("").rpartition("Sentence 7")[2])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "<p>It was May 4, 2024, and raining.</p>",
+        "<p>Dear reader,</p>",
+        "<h2>1984</h2>",
+        "<h2>By the river</h2>",
+        "<blockquote><p>4 May 2024</p></blockquote>",
+        "<p>Twelve mills, <b>12</b> wheels.</p>",
+        "<figure><img src=/a.jpg width=100 height=90><figcaption>May 2024</figcaption></figure>",
+    ],
+)
+def test_short_lines_of_the_article_stay(line):
+    assert len(read(line)) > len(read(""))
+    assert len(read("", line + "<p>The end.</p>")) > len(read("", "<p>The end.</p>"))
+
+
+def test_a_removed_date_is_the_publication_date():
+    page = f"<article><h1>The mill</h1><p>4 May 2024</p>{TEXT}</article>"
+    assert extract_article(page, URL).metadata.published == "2024-05-04"
