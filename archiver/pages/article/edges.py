@@ -15,8 +15,8 @@ from archiver.pages.article.labels import Kind, kind_of_label
 from archiver.pages.article.tree import first_text, remove
 from archiver.pages.metadata import read_dateline
 
-LONGEST_LINE = 120
-_MOST_LINES = 60
+MAX_LINE = 120
+_MAX_LINES = 60
 _LINES = ("p", "div", "span", "ul", "ol", "li", "section", "address", "time", "a", *HEADINGS)
 _WITHIN = frozenset({"figure", "blockquote", "table", "pre", "dl", "details"})
 _ACTIONS = frozenset({Kind.ACTION, Kind.COMMENTS, Kind.SHARE, Kind.TAGS, Kind.NOTICE})
@@ -24,7 +24,7 @@ _DAY = re.compile(
     r"\b(?:19|20)\d\d\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b|\b\d{1,2}[:.]\d\d\b|\d\u5e74|\b\d+\s\w+\sago\b"
 )
 _WORD = re.compile(r"[^\W\d_]+")
-_MOST_WORDS = 4
+_MAX_WORDS = 4
 _TIME = re.compile(
     r"(?:~|ca\.?)?\s*\d{1,3}\s*[-\u2013]?\s*(?:min(?:ute)?[sn]?\.?|mins?)\b(?:\s(?:read|lesezeit"
     r"|lesedauer|de lecture|de lectura|de leitura|di lettura|leestijd|to read))?",
@@ -32,7 +32,7 @@ _TIME = re.compile(
 )
 _COUNT = re.compile(r"[\W\d]*[KkMm]?[\W\d]*")
 _BY = re.compile(r"(?i:by|von|par|por|di|door|av|af|words by|text by|text:)\s+[^\W\d_a-z]")
-_LONGEST_BYLINE, _MOST_NAMES = 60, 6
+_MAX_BYLINE, _MAX_NAMES = 60, 6
 _AUTHOR = re.compile(
     r"/(?:authors?|autor(?:en)?|auteurs?|profile|people|users?|@[\w.-]+|by)(?:/|$|\?)"
 )
@@ -42,7 +42,7 @@ _BODY = re.compile(
     r"|post__content|content__body)(?:$|\s)",
     re.IGNORECASE,
 )
-MOST_BEHIND = 0.2
+MAX_BEHIND = 0.2
 """Maximum share of text behind the element that is marked as the article's body."""
 
 
@@ -54,10 +54,10 @@ _PARTS = re.compile(r"\s*[|\u00b7\u2022\u2014]\s*|\s+[-\u2013]\s+")
 _LETTER_LINK = re.compile(
     r"newsletter|subscri|sign[ -]?up|abonn|inscri|suscri|bolet|patreon", re.IGNORECASE
 )
-_LONGEST_APPEAL = 250
+_MAX_APPEAL = 250
 SMALL_PICTURE = 120
 """Maximum side of a portrait or icon above an article, in pixels."""
-MOST_ABOVE = 200
+MAX_ABOVE = 200
 """Characters of sentences that may precede a line above an article: a subtitle."""
 
 
@@ -73,7 +73,7 @@ def trim(root: Element) -> str:
             if _is_small(line):
                 remove(line)
         elif _is_line_above(line, root):
-            removed.append(first_text(line, LONGEST_LINE))
+            removed.append(first_text(line, MAX_LINE))
             remove(line)
     for line in _lines_below(root):
         if _is_line_below(line):
@@ -91,7 +91,7 @@ def _drop_behind_body(root: Element) -> None:
     ]
     if not marked:
         return
-    last, most = marked[-1], MOST_BEHIND * len("".join(root.itertext()))
+    last, most = marked[-1], MAX_BEHIND * len("".join(root.itertext()))
     behind = []
     for at in (last, *last.iterancestors()):
         if at is root:
@@ -105,15 +105,15 @@ def _drop_behind_body(root: Element) -> None:
 def _lines_above(root: Element) -> Iterator[Element]:
     """Yield the short lines and the pictures before the first sentences."""
     prose = 0
-    for element in list(islice(root.iter("img", *_LINES), _MOST_LINES)):
+    for element in list(islice(root.iter("img", *_LINES), _MAX_LINES)):
         if element.tag == "img":
             yield element
         if has_block(element) or _is_within(element, root) or _is_in_line(element):
             continue
-        text = first_text(element, MOST_ABOVE)
+        text = first_text(element, MAX_ABOVE)
         if len(text) > SENTENCE and element.tag not in HEADINGS:
             prose += len(text)
-        if prose > MOST_ABOVE:
+        if prose > MAX_ABOVE:
             return
         yield element
 
@@ -126,10 +126,10 @@ def _is_small(image: Element) -> bool:
 def _lines_below(root: Element) -> Iterator[Element]:
     """Yield the short lines behind the last sentence, the last first."""
     lines = [each for each in root.iter(*_LINES) if not has_block(each) and not _is_in_line(each)]
-    for element in reversed(lines[-_MOST_LINES:]):
+    for element in reversed(lines[-_MAX_LINES:]):
         if _is_within(element, root) or element.getparent() is None:
             return
-        if len(first_text(element, _LONGEST_APPEAL)) > _LONGEST_APPEAL:
+        if len(first_text(element, _MAX_APPEAL)) > _MAX_APPEAL:
             return
         yield element
 
@@ -141,7 +141,7 @@ def _is_in_line(element: Element) -> bool:
     above = element.getparent()
     if above is None or above.tag in HEADINGS or is_phrasing(above):
         return True
-    texts = (above.text, *(each.tail for each in islice(above, _MOST_LINES)))
+    texts = (above.text, *(each.tail for each in islice(above, _MAX_LINES)))
     return any(each and each.strip() for each in texts)
 
 
@@ -150,14 +150,14 @@ def _is_within(element: Element, root: Element) -> bool:
 
 
 def _is_line_above(line: Element, root: Element) -> bool:
-    text = first_text(line, LONGEST_LINE)
+    text = first_text(line, MAX_LINE)
     if not text or len(text) > SENTENCE or line.tag == "h1" or line.getparent() is None:
         return False
     if next(line.iterdescendants(*KEPT_EMPTY, *HEADINGS), None) is not None:
         return False
     around = (line, *islice(line.iterancestors(), 2))
     is_named = any(
-        _NAMED_LINE.search(named(each)) and len(_text_of(each)) <= MOST_ABOVE // 2
+        _NAMED_LINE.search(named(each)) and len(_text_of(each)) <= MAX_ABOVE // 2
         for each in around
         if each is not root
     )
@@ -170,7 +170,7 @@ def _is_line_above(line: Element, root: Element) -> bool:
 
 
 def _text_of(element: Element) -> str:
-    return first_text(element, MOST_ABOVE)
+    return first_text(element, MAX_ABOVE)
 
 
 def _is_about(text: str, line: Element) -> bool:
@@ -187,21 +187,21 @@ def _is_about(text: str, line: Element) -> bool:
 def _is_date(text: str) -> bool:
     if _DAY.search(text) is None or text.endswith((".", "\u3002", "?", "!")):
         return False
-    return len(_WORD.findall(text)) <= _MOST_WORDS or bool(read_dateline([text]))
+    return len(_WORD.findall(text)) <= _MAX_WORDS or bool(read_dateline([text]))
 
 
 def _is_author(line: Element, text: str) -> bool:
     """Return whether a line is the name of an author, after "by" or linked to a profile."""
-    if len(text) > _LONGEST_BYLINE or len(text.split()) > _MOST_NAMES:
+    if len(text) > _MAX_BYLINE or len(text.split()) > _MAX_NAMES:
         return False
     if _BY.match(text):
         return True
     links = [each for each in line.iter("a") if _AUTHOR.search(each.get("href") or "")]
-    return sum(len(first_text(each, LONGEST_LINE)) for each in links) >= len(text) - 2 > 0
+    return sum(len(first_text(each, MAX_LINE)) for each in links) >= len(text) - 2 > 0
 
 
 def _is_line_below(line: Element) -> bool:
-    text = first_text(line, _LONGEST_APPEAL)
+    text = first_text(line, _MAX_APPEAL)
     if not text or line.tag in HEADINGS or next(line.iter(*KEPT_EMPTY), None) is not None:
         return False
     kind = kind_of_label(text[:SENTENCE])
@@ -210,14 +210,14 @@ def _is_line_below(line: Element) -> bool:
     if text.startswith("\u00a9"):
         return True
     begun = kind_of_label(" ".join(text.split()[:3]))
-    links = [*islice(line.iter("a"), _MOST_LINES)]
+    links = [*islice(line.iter("a"), _MAX_LINES)]
     called = (f"{first_text(each, SENTENCE)} {each.get('href') or ''}" for each in links)
     return bool(links) and (begun is Kind.LETTER or any(map(_LETTER_LINK.search, called)))
 
 
 def _drop_last_headings(root: Element) -> None:
     """Remove headings without anything behind them, unless there is nothing else."""
-    headed = sum(len(first_text(each, LONGEST_LINE)) for each in root.iter(*HEADINGS))
+    headed = sum(len(first_text(each, MAX_LINE)) for each in root.iter(*HEADINGS))
     if len(first_text(root, headed + SENTENCE)) <= headed + SENTENCE:
         return
     for element in reversed(list(root.iter())):

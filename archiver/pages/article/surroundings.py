@@ -67,7 +67,7 @@ _CALLING = re.compile(
 _LETTER = re.compile(
     "newsletter|inbox|postfach|bo\u00eete mail|\u30e1\u30eb\u30de\u30ac|mailing list", re.IGNORECASE
 )
-_LONGEST_LETTER = 500
+_MAX_LETTER = 500
 
 _LEADING = re.compile("[:\\uff1a\\u00bb>]\\s*$")
 _ANSWERS = re.compile(r"comment|komment|respon[ds]|disqus|repl(?:y|ies)|reaction", re.IGNORECASE)
@@ -126,7 +126,7 @@ class Surroundings:
         if own is None or self._prose[own] < LEAST_REST:
             return
         for each in self._body.iter("article"):
-            if each in self._holding or own in {*islice(each.iterancestors(), _MOST_SIBLINGS)}:
+            if each in self._holding or own in {*islice(each.iterancestors(), _MAX_SIBLINGS)}:
                 continue
             heading = next(each.iter(*HEADINGS), None)
             is_other = heading is not None and (
@@ -149,9 +149,9 @@ class Surroundings:
     def _is_letter(self, element: Element) -> bool:
         """Return whether a block with a heading, form or button offers a newsletter."""
         measure = self._measures[element]
-        if not SENTENCE < measure.text <= _LONGEST_LETTER or measure.pictures > 1:
+        if not SENTENCE < measure.text <= _MAX_LETTER or measure.pictures > 1:
             return False
-        if not _LETTER.search(first_text(element, _LONGEST_LETTER)):
+        if not _LETTER.search(first_text(element, _MAX_LETTER)):
             return False
         has_form = next(element.iter(*FORM_CONTROLS), None) is not None
         is_headed = measure.headed > 0 and next(element.iter("a"), None) is not None
