@@ -442,7 +442,7 @@ async def open_app(
         ConfigurationError: the data directory cannot be used.
     """
     tune_memory()
-    async with open_archive(settings) as archive, AsyncExitStack() as stack:
+    async with open_archive(settings, reads_only=reads_only) as archive, AsyncExitStack() as stack:
         app = App(archive, stack, is_serving=serve or beside_users, connections=connections)
         if not reads_only:
             await _work_with_servers(app, stack)

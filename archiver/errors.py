@@ -13,6 +13,7 @@ The tree::
     ├── ConfigurationError      settings that contradict each other or the machine
     │   ├── IndexOutdated       an index of an earlier version, to be rebuilt
     │   ├── IndexNewer          an index of a newer or unknown version
+    │   ├── DiskNotWritable     a full or read-only disk
     │   └── IndexDamaged        an index that is no database, or damaged
     ├── FetchError              no response was received; carries a Failure
     ├── BrowserError            a browser operation failed
@@ -118,6 +119,10 @@ class IndexNewer(ConfigurationError):
 
 class IndexDamaged(ConfigurationError):
     """The index is not a database, or damaged."""
+
+
+class DiskNotWritable(ConfigurationError):
+    """The disk of the data directory is full or read-only; reading may still be possible."""
 
 
 class FetchError(ArchiverError):

@@ -5,9 +5,10 @@ exclusively. The kernel releases the lock when a process dies.
 """
 
 import asyncio
+import errno
 import sys
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from math import inf
@@ -17,11 +18,12 @@ from uuid import uuid4
 from archiver import __version__
 from archiver.config import Settings
 from archiver.crawl.crash_recovery import recover
-from archiver.db.engine import Database, Engines, engines_of, is_one_place
-from archiver.errors import ConfigurationError
+from archiver.db.engine import Database, Engines, SqliteIndex, engines_of, is_one_place
+from archiver.errors import ConfigurationError, DiskNotWritable, IndexUnavailable, StoreError
 from archiver.helpers import AtomicFile
+from archiver.logs import get_log
 from archiver.warc.durable_files import sync_directory
-from archiver.warc.locks import ArchiveLock, RunLock, machine_of
+from archiver.warc.locks import ArchiveLock, NoLock, RunLock, machine_of
 from archiver.warc.segment_storage import SegmentStorage
 from archiver.warc.segments import SegmentStore
 
@@ -57,9 +59,13 @@ _HAS_ANOTHER = (
     "{} contains a separate archive, so it cannot be a data directory of {}. Choose an empty "
     "directory with --data or ARCHIVER_DATA."
 )
+_NOT_WRITABLE = {errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT}
 _IN_USE = (
     "The archive is in use by another process. Stop the server and all crawls, then try again."
 )
+
+
+log = get_log(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,20 +78,63 @@ class Archive:
 
 
 @asynccontextmanager
-async def open_archive(settings: Settings) -> AsyncIterator[Archive]:
+async def open_archive(settings: Settings, *, reads_only: bool = False) -> AsyncIterator[Archive]:
     """Open the archive next to other processes, and recover what a killed process left.
+
+    Args:
+        settings: settings.
+        reads_only: whether to open it for reading if the disk is full or read-only.
 
     Raises:
         ConfigurationError: the data directory can't be used, or its index is being rebuilt.
         StoreError: the directory of the segments can't be read.
     """
+    async with AsyncExitStack() as stack:
+        try:
+            archive = await stack.enter_async_context(
+                _open_to_write(settings, reads_only=reads_only)
+            )
+        except DiskNotWritable:
+            index = settings.data / INDEX
+            if not reads_only or settings.index or not await asyncio.to_thread(index.exists):
+                raise
+            archive = await stack.enter_async_context(_open_to_read(settings))
+        yield archive
+
+
+@asynccontextmanager
+async def _open_to_read(settings: Settings) -> AsyncIterator[Archive]:
+    """Open an archive on a full or read-only disk, which no process writes to."""
+    engines = SqliteIndex(settings.data / INDEX, is_read_only=True)
+    await asyncio.to_thread(engines.prepare_to_read)
+    storage = SegmentStorage(settings.data / SEGMENTS)
+    store = SegmentStore(
+        storage,
+        lock=NoLock(settings.data / LOCKS),
+        segment_bytes=settings.segment_bytes,
+        software=f"archiver/{__version__}",
+    )
+    db = Database(engines)
+    try:
+        yield Archive(settings, db, store)
+    finally:
+        await db.close()
+
+
+@asynccontextmanager
+async def _open_to_write(settings: Settings, *, reads_only: bool) -> AsyncIterator[Archive]:
     async with (
         _enter(settings.data, alone=False),
         open_store(settings, await asyncio.to_thread(open_storage, settings)) as store,
     ):
         db = await _open_database(settings, store)
         try:
-            await recover(db, store)
+            try:
+                await recover(db, store)
+            except (IndexUnavailable, StoreError) as error:
+                if not reads_only:
+                    raise
+                log.warning("what a killed process left is not recovered yet", reason=str(error))
             yield Archive(settings, db, store)
         finally:
             await db.close()
@@ -308,7 +357,8 @@ def _usable(data: Path) -> Iterator[None]:
     except BlockingIOError:
         raise
     except OSError as error:
-        raise ConfigurationError(
+        kind = DiskNotWritable if error.errno in _NOT_WRITABLE else ConfigurationError
+        raise kind(
             f"Cannot use the data directory {data}: {error.strerror}. Choose another with --data "
             "or ARCHIVER_DATA."
         ) from error

@@ -28,7 +28,12 @@ from archiver.db.full_text import WordIndex, word_index_named
 from archiver.db.schema import HEAD
 from archiver.db.schema_version import REVISION, is_current, upgrade_schema
 from archiver.db.worker_locks import ExpiredWorkers, WorkerLocks
-from archiver.errors import ConfigurationError, IndexDamaged, IndexUnavailable
+from archiver.errors import (
+    ConfigurationError,
+    DiskNotWritable,
+    IndexDamaged,
+    IndexUnavailable,
+)
 from archiver.helpers import PRIVATE_DIRECTORY, run_to_completion
 
 if TYPE_CHECKING:
@@ -61,6 +66,14 @@ _DAMAGED = (
     "{} is damaged: {}. Run `archiver reindex` to rebuild it from the WARC files; it copies what "
     "can still be read, and keeps the damaged file."
 )
+_HAS_LOG = (
+    "{} has changes that are not in the index file yet, and reading them needs a disk that can be "
+    "written. Copy the data directory to another disk, or free some space."
+)
+_REMOVED = (
+    "{path} was removed or replaced while in use. Restore the data directory, then restart "
+    "archiver."
+)
 _UNOPENED = (
     "Cannot open {}: {}. Check that the disk has free space and that you have write permission."
 )
@@ -82,9 +95,30 @@ class SqliteIndex:
 
     is_shared = False
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, is_read_only: bool = False) -> None:
         self.path = path
         self.place = str(path)
+        self._is_read_only = is_read_only
+        self._opened: tuple[int | str, ...] | None = None
+
+    def prepare_to_read(self) -> None:
+        """Check that the file can be read without writing beside it; blocking.
+
+        Raises:
+            DiskNotWritable: its log has changes, which can't be read without writing.
+            ConfigurationError: another version wrote it, or it is no database.
+        """
+        log = self.path.with_name(f"{self.path.name}-wal")
+        if log.exists() and log.stat().st_size:
+            raise DiskNotWritable(_HAS_LOG.format(log))
+        engine = create_engine(self._url("sqlite"), poolclass=NullPool)
+        try:
+            with engine.connect() as conn:
+                upgrade_schema(conn, self.place)
+        except DatabaseError as error:
+            raise IndexDamaged(_DAMAGED.format(self.path, error.orig)) from error
+        finally:
+            engine.dispose()
 
     def prepare(self) -> None:
         """Create the schema or migrate it to this program's version; blocking.
@@ -117,7 +151,7 @@ class SqliteIndex:
             except DatabaseError as error:
                 if is_damage(error):
                     raise IndexDamaged(_DAMAGED.format(self.path, error.orig)) from error
-                raise ConfigurationError(_UNOPENED.format(self.path, error.orig)) from error
+                raise DiskNotWritable(_UNOPENED.format(self.path, error.orig)) from error
             finally:
                 engine.dispose()
 
@@ -160,14 +194,19 @@ class SqliteIndex:
         engine = create_async_engine(
             self._url("sqlite+aiosqlite"), pool_size=kept, max_overflow=most - kept
         )
+        always = ("PRAGMA temp_store = MEMORY",) if self._is_read_only else _PRAGMAS
         event.listen(
-            engine.sync_engine, "connect", lambda dbapi, _: _set_up(dbapi, (*_PRAGMAS, *pragmas))
+            engine.sync_engine, "connect", lambda dbapi, _: _set_up(dbapi, (*always, *pragmas))
         )
         return engine
 
     def _url(self, driver: str) -> URL:
         """Return the SQLAlchemy URL; in a formatted string a ``?`` would begin the options."""
-        return URL.create(driver, database=str(self.path.absolute()))
+        path = self.path.absolute()
+        if self._is_read_only:
+            how = {"mode": "ro", "immutable": "1", "uri": "true"}
+            return URL.create(driver, database=path.as_uri(), query=how)
+        return URL.create(driver, database=str(path))
 
     async def begin_write(self, conn: AsyncConnection) -> None:
         """Begin a write transaction, waiting as long as other processes write."""
@@ -178,7 +217,24 @@ class SqliteIndex:
                 if getattr(error.orig, "sqlite_errorcode", 0) & _PRIMARY != sqlite3.SQLITE_BUSY:
                     raise
             else:
-                return
+                break
+        await asyncio.to_thread(self.require_present)
+
+    def require_present(self) -> None:
+        """Check that the file is the one that was opened first; blocking.
+
+        SQLite writes to a file that was removed without an error.
+
+        Raises:
+            IndexUnavailable: it was removed or replaced.
+        """
+        try:
+            found: tuple[int | str, ...] | None = self.identity()
+        except OSError:
+            found = None
+        self._opened = self._opened or found
+        if found is None or found != self._opened:
+            raise IndexUnavailable(_REMOVED, path=self.place)
 
     def is_down(self, error: DBAPIError) -> bool:
         """Return whether an error is caused by the database's state rather than by a bug."""

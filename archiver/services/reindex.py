@@ -413,7 +413,11 @@ async def _open_to_fill(place: Engines) -> Database:
                 return left
             await left.close()
     await asyncio.to_thread(place.remove)
-    return await Database.opened(place)
+    try:
+        return await Database.opened(place)
+    except ArchiverError:
+        await asyncio.to_thread(place.remove)
+        raise
 
 
 async def _can_go_on(db: Database) -> bool:

@@ -87,6 +87,28 @@ class RunLock:
         os.close(self._file)
 
 
+class NoLock(RunLock):
+    """Stand-in for the run lock of a process that can't write; no other process is alive."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.name = ""
+
+    def is_alive(self, name: str) -> bool:  # noqa: ARG002 - as in RunLock
+        """Return False: processes that write can't use the archive either."""
+        return False
+
+    def is_abandoned(self, name: str) -> bool:  # noqa: ARG002
+        """Return False: nothing can be recovered."""
+        return False
+
+    def sweep(self) -> None:
+        """Do nothing."""
+
+    def release(self) -> None:
+        """Do nothing."""
+
+
 def _is_held(path: Path) -> bool:
     try:
         file = os.open(path, os.O_RDWR | os.O_CLOEXEC)

@@ -3,6 +3,7 @@
 import asyncio
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 from sqlalchemy import func, select, text
@@ -154,3 +155,19 @@ async def test_commits_are_durable_and_foreign_keys_are_checked(db):
         2,
         1,
     ]
+
+
+async def test_a_file_that_was_removed_or_replaced_takes_no_more_writes(db, place, tmp_path):
+    async with db.write() as conn:
+        await insert(conn)
+
+    def put(content):
+        Path(place).unlink(missing_ok=True)
+        if content:
+            Path(place).write_bytes(content)
+
+    for other in (None, b"another file"):
+        put(other)
+        with pytest.raises(IndexUnavailable, match="removed or replaced"):
+            async with db.write() as conn:
+                await insert(conn, ("another row", 1))
