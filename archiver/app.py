@@ -478,7 +478,7 @@ async def _start_background_work(app: App, stack: AsyncExitStack) -> None:
         (app.documents.keep_up_to_date, "documents"),
         (app.lists.keep_counted, "saved-searches"),
         (app.export_jobs.work, "exports"),
-        (app.subscriptions.keep_looking, "feeds"),
+        (app.subscriptions.keep_checking, "feeds"),
     ):
         await stack.enter_async_context(keep_running(work, name))
     if app.settings.quiet_hour >= 0:

@@ -74,7 +74,7 @@ async def _export(feeds: Subscriptions, wanted: _Arguments) -> int:
 
 
 async def _check(feeds: Subscriptions, _: _Arguments) -> int:
-    checked = await feeds.look_at_all()
+    checked = await feeds.check_all()
     has_failed = any(each.state and each.state.problem for each in checked)
     return _show(checked) or int(has_failed)
 

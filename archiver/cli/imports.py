@@ -49,7 +49,7 @@ def name_of(file: Path) -> str:
     return os.fsencode(file.name).decode("utf-8", "replace")
 
 
-async def look(settings: Settings, file: Path, choices: Choices, *, as_json: bool) -> int:
+async def preview(settings: Settings, file: Path, choices: Choices, *, as_json: bool) -> int:
     """Print a preview of an import."""
     name = name_of(file)
 
@@ -60,7 +60,7 @@ async def look(settings: Settings, file: Path, choices: Choices, *, as_json: boo
             )
         async with open_app(settings, reads_only=True) as app:
             looking = app.surveys
-            survey = await looking.look(source, name, choices=choices)
+            survey = await looking.preview(source, name, choices=choices)
     if as_json:
         write_json(survey)
     else:
@@ -158,7 +158,7 @@ def run_import(
     """Queue the links of a file, and capture them unless ``no_crawl`` is set."""
     choices = _choices(**chosen)
     if dry_run:
-        return run_until_signal(look(settings, file, choices, as_json=as_json))
+        return run_until_signal(preview(settings, file, choices, as_json=as_json))
     return run_crawling(_import(settings, file, choices, crawl=not no_crawl), stopped=_STOPPED)
 
 
@@ -230,7 +230,7 @@ def run_imports(
         return run_until_signal(_failed(settings, number, as_json=as_json))
     if action == "capture":
         return run_until_signal(_capture(settings, number))
-    return run_until_signal(_again(settings, number, reason))
+    return run_until_signal(_capture_again(settings, number, reason))
 
 
 async def _list(settings: Settings, *, as_json: bool) -> int:
@@ -279,7 +279,7 @@ async def _failed(settings: Settings, number: int, *, as_json: bool) -> int:
     return 0
 
 
-async def _again(settings: Settings, number: int, reason: str | None) -> int:
+async def _capture_again(settings: Settings, number: int, reason: str | None) -> int:
     async with open_app(settings) as runtime:
         await runtime.imports.status(number)
         failed = await runtime.crawl_status.failures_of(number)

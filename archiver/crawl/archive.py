@@ -192,7 +192,7 @@ def open_storage(settings: Settings) -> SegmentStorage:
     return storage
 
 
-def where_it_lies(data: Path) -> tuple[str | None, str | None]:
+def locations_of(data: Path) -> tuple[str | None, str | None]:
     """Return the addresses of an archive's index and store; None for parts in its folder.
 
     Blocking.
@@ -202,7 +202,7 @@ def where_it_lies(data: Path) -> tuple[str | None, str | None]:
     return index or None, _known_store(data)
 
 
-def store_no_more(data: Path) -> None:
+def forget_store(data: Path) -> None:
     """Remove the store's address, because the segments are in the folder now. Blocking."""
     (data / STORE).unlink(missing_ok=True)
     sync_directory(data)
@@ -241,7 +241,7 @@ def replace_index(settings: Settings, engines: Engines) -> None:
     if settings.index:
         _claim(settings, engines.beside())
     engines.replace()
-    _say_where(settings)
+    _record_location(settings)
 
 
 def _open_index(settings: Settings) -> Engines:
@@ -256,7 +256,7 @@ def _open_index(settings: Settings) -> Engines:
     engines.prepare()
     if settings.index:
         _claim(settings, engines)
-        _say_where(settings)
+        _record_location(settings)
     return engines
 
 
@@ -291,7 +291,7 @@ def _refuse_to_join(settings: Settings, engines: Engines, store: str | None) -> 
         raise ConfigurationError(_HAS_ANOTHER.format(settings.data, engines.place))
 
 
-def _say_where(settings: Settings) -> None:
+def _record_location(settings: Settings) -> None:
     file = AtomicFile(settings.data / INDEX_ELSEWHERE, mode=0o644)
     known, name = _index_elsewhere(settings)
     if known != (settings.index or ""):

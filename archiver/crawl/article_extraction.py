@@ -173,7 +173,7 @@ class DeferredExtraction:
         response = await read_back(self._context, kept.capture)
         if response is None:
             raise StoreError("Cannot read its record. Run `archiver verify` for details.")
-        found, read = await self._context.derive.look_and_read(response.document)
+        found, read = await self._context.derive.inspect_and_extract(response.document)
         if kept.requisite_count and not record.requisites:
             outcomes = await self._outcomes(found, kept.timestamp)
             record = replace(record, requisites=outcomes, charset=found.charset)

@@ -190,16 +190,16 @@ class Traffic:
             return
         try:
             self._admit(asked)
-            async with AsyncExitStack() as turn:
-                turn.enter_context(self._awaited())
+            async with AsyncExitStack() as stack:
+                stack.enter_context(self._awaited())
                 slot = self._services.throttle.slot(
                     host(asked.url), spaced=False, longest_rest=LEAST_REST_WITHIN_A_PAGE
                 )
-                await turn.enter_async_context(slot)
+                await stack.enter_async_context(slot)
                 async with self._services.fetcher.open(self._onward(asked), slot) as answer:
                     counted = _Counted(answer, self)
                     if counted.is_stream:
-                        await turn.aclose()  # a stream must not block other requests to the host
+                        await stack.aclose()  # a stream must not block other requests to the host
                     async with self._kept(asked, answer, counted):
                         yield counted
         except FetchError as error:

@@ -252,7 +252,7 @@ class Plan:
             self.changed += 1
 
 
-def read_seen(store: SegmentStore, name: str) -> Iterator[list[ScannedRecord]]:
+def read_page_result(store: SegmentStore, name: str) -> Iterator[list[ScannedRecord]]:
     """Iterate over the records of a segment after the warcinfo record, in batches.
 
     Raises:

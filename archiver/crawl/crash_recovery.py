@@ -35,13 +35,13 @@ async def dead_among(names: Sequence[str], db: Database, lock: RunLock) -> list[
     if not others:
         return []
     if not db.is_shared:
-        return await asyncio.to_thread(_not_held, others, lock)
+        return await asyncio.to_thread(_unlocked, others, lock)
     async with db.read() as conn:
         alive = await alive_workers(conn)
     return await asyncio.to_thread(db.given_up.among, others, alive, lock.is_abandoned)
 
 
-def _not_held(names: Sequence[str], lock: RunLock) -> list[str]:
+def _unlocked(names: Sequence[str], lock: RunLock) -> list[str]:
     return [name for name in names if not lock.is_alive(name)]
 
 
@@ -97,12 +97,12 @@ async def recover(db: Database, store: SegmentStore) -> None:
     if readers:
         settling = import_module("archiver.crawl.crash_recovery")
         await settling.settle_interrupted(db, store.lock)
-    await asyncio.to_thread(store.lock.sweep)
-    unreadable = await _take_up(db, store, left, dead)
+    await asyncio.to_thread(store.lock.remove_dead)
+    unreadable = await _index_and_requeue(db, store, left, dead)
     _keep(store, found, (*uncut, *unreadable))
 
 
-async def settle_everywhere(db: Database, store: SegmentStore) -> None:
+async def finish_compactions(db: Database, store: SegmentStore) -> None:
     """Finish interrupted compactions in all storage; ``recover`` looks at this machine only.
 
     Raises:
@@ -114,7 +114,7 @@ async def settle_everywhere(db: Database, store: SegmentStore) -> None:
         await settling.settle_versions(db, store, found.superseded)
 
 
-async def _take_up(
+async def _index_and_requeue(
     db: Database, store: SegmentStore, left: Mapping[str, int], dead: Sequence[str]
 ) -> list[UnusableFile]:
     """Index unindexed records and requeue jobs, if there are any."""

@@ -119,9 +119,9 @@ async def erase_named(conn: AsyncConnection, *, after: int) -> None:
 
     ``after``: last row of the captures that cannot be named by such a deletion.
     """
-    if await tombstones.is_anything(conn):
-        await deletions.erase_entries(conn, await tombstones.entries_still_there(conn))
-        await deletions.erase_snapshots(conn, await tombstones.snapshots_still_there(conn))
+    if await tombstones.any_deleted(conn):
+        await deletions.erase_entries(conn, await tombstones.undeleted_entries(conn))
+        await deletions.erase_snapshots(conn, await tombstones.undeleted_snapshots(conn))
         await deletions.hide_named_captures(conn, after=after)
 
 

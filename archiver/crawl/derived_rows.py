@@ -106,7 +106,7 @@ def _found_by(store: SegmentStore, known: Revised, held: Sequence[Held]) -> Sear
         words=indexed(texts[0]),
         revision=known.revision,
     )
-    went = indexed(_what_went(texts)).split()[:MAX_EARLIER_WORDS]
+    went = indexed(_removed_paragraphs(texts)).split()[:MAX_EARLIER_WORDS]
     return replace(found_by, text=" ".join((found_by.text, *went))) if went else found_by
 
 
@@ -119,7 +119,7 @@ def _differing(held: Sequence[Held]) -> Iterator[Held]:
         seen.add(each.snapshot.article)
 
 
-def _what_went(texts: Sequence[str]) -> str:
+def _removed_paragraphs(texts: Sequence[str]) -> str:
     """Return the paragraphs of earlier texts that no later text contains."""
     seen = set(texts[0].split("\n"))
     lines = []

@@ -53,7 +53,7 @@ class FeedAnswer:
     fresh_seconds: int = 0
 
 
-async def ask_for_feed(
+async def request_feed(
     context: CrawlContext, url: str, *, etag: str = "", modified: str = ""
 ) -> FeedAnswer:
     """Request a feed once, following redirects.

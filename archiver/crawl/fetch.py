@@ -14,7 +14,7 @@ from archiver.db import captures
 from archiver.errors import FetchError, StoreError, TooLarge
 from archiver.http.content_coding import decode
 from archiver.http.encoding_detection import is_xml
-from archiver.http.fetcher import Turn
+from archiver.http.fetcher import RequestSlot
 from archiver.http.headers import combined
 from archiver.http.media_types import (
     SNIFFED_BYTES,
@@ -85,8 +85,8 @@ async def ask(
     at = host(asked.url)
     _refuse_to_wait(context, at, longest_rest)
     patience = math.inf if spaced else longest_rest
-    async with context.throttle.slot(at, spaced=spaced, longest_rest=patience) as turn:
-        exchange = await _asked(context, at, asked, turn)
+    async with context.throttle.slot(at, spaced=spaced, longest_rest=patience) as slot:
+        exchange = await _asked(context, at, asked, slot)
     if rest := _rest_asked(exchange):
         context.throttle.pause(at, min(rest, context.settings.max_retry_after))
     return exchange
@@ -148,9 +148,9 @@ def _rest_asked(exchange: Exchange) -> float | None:
     return retry_after_seconds(exchange.status, asked, datetime.now(UTC)) if asked else None
 
 
-async def _asked(context: CrawlContext, at: str, asked: Outgoing, turn: Turn) -> Exchange:
+async def _asked(context: CrawlContext, at: str, asked: Outgoing, slot: RequestSlot) -> Exchange:
     try:
-        exchange = await context.fetcher.fetch(asked, turn)
+        exchange = await context.fetcher.fetch(asked, slot)
     except FetchError as error:
         if error.failure.kind is FailureKind.TIMEOUT:
             context.dead.timed_out(at)

@@ -8,7 +8,7 @@ from typing import Final
 
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.fetch import look_up
-from archiver.crawl.requisites import EMBLEM_SECONDS
+from archiver.crawl.requisites import PREVIEW_IMAGE_SECONDS
 from archiver.crawl.stored_content import OK, holder_from, read_payload
 from archiver.db import captures
 from archiver.formats.single_page import candidates
@@ -62,7 +62,7 @@ async def make_fetched_previews(
     if not any(wanted.values()):
         return ()  # common case: skip waiting for the recorder
     await context.recorder.flush()
-    since = to_datetime(page.timestamp) - timedelta(seconds=EMBLEM_SECONDS)
+    since = to_datetime(page.timestamp) - timedelta(seconds=PREVIEW_IMAGE_SECONDS)
     lately = await look_up(context, [*chain(*wanted.values())], since)
     return await _draw(context, wanted, page.timestamp, lately)
 

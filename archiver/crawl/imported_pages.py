@@ -26,7 +26,7 @@ from archiver.crawl.fetch import read_back
 from archiver.crawl.icons_and_thumbnails import make_previews
 from archiver.crawl.imported_captures import CaptureImporter
 from archiver.crawl.rendering_policy import as_read
-from archiver.crawl.requisites import MAX_DEPTH, NESTED, of_the_same
+from archiver.crawl.requisites import MAX_DEPTH, NESTED, of_same_page
 from archiver.crawl.visit_result import Visit, VisitResult
 from archiver.db import captures as db_captures
 from archiver.db import entries, new_entries, snapshots
@@ -147,32 +147,32 @@ async def place(db: Database, pages: Sequence[ForeignPage]) -> list[Placed]:
 async def _ensure(conn: AsyncConnection, pages: Iterable[ForeignPage]) -> dict[HashUrl, int]:
     """Ensure entries for pages in order, so metadata of one entry is merged in sequence."""
     ids: dict[HashUrl, int] = {}
-    for turn in _turns(pages):
+    for round_ in _rounds(pages):
         given: dict[int | None, list[Seed]] = {}
-        for page in turn:
+        for page in round_:
             if page.revision is None:
                 given.setdefault(page.import_id, []).append(page.seed)
         for import_id, some in given.items():
             ids |= await new_entries.ensure(conn, some, import_id=import_id)
         revised = [
-            RevisedSeed(each.seed, each.revision) for each in turn if each.revision is not None
+            RevisedSeed(each.seed, each.revision) for each in round_ if each.revision is not None
         ]
         if revised:
             ids |= await new_entries.take_in(conn, revised)
     return ids
 
 
-def _turns(pages: Iterable[ForeignPage]) -> list[list[ForeignPage]]:
+def _rounds(pages: Iterable[ForeignPage]) -> list[list[ForeignPage]]:
     """Split pages into rounds with at most one page per entry."""
-    turns: list[list[ForeignPage]] = []
+    rounds: list[list[ForeignPage]] = []
     met: Counter[HashUrl] = Counter()
     for page in pages:
-        turn = met[page.seed.hash_url]
+        round_ = met[page.seed.hash_url]
         met[page.seed.hash_url] += 1
-        if turn == len(turns):
-            turns.append([])
-        turns[turn].append(page)
-    return turns
+        if round_ == len(rounds):
+            rounds.append([])
+        rounds[round_].append(page)
+    return rounds
 
 
 async def _final_captures(
@@ -286,7 +286,7 @@ class Needs:
         if key not in self._known:
             found = await read_back(self._context, held)
             needs = await self._context.derive.discover(found.document) if found else None
-            self._known[key] = of_the_same(wanted, needs.requisites) if needs else ()
+            self._known[key] = of_same_page(wanted, needs.requisites) if needs else ()
             if len(self._known) > REMEMBERED:
                 self._known.popitem(last=False)
         self._known.move_to_end(key)

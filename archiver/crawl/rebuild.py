@@ -346,9 +346,9 @@ class _Rebuild:
         """Index a segment's captures; an unreadable segment does not stop the others."""
         async with self._transaction() as conn:
             await segment_rows.set_indexed_with_ids(conn, {name: start})
-        stretches = chunks(self._store.storage.scan(name, from_offset=start), CHUNK)
+        batches = chunks(self._store.storage.scan(name, from_offset=start), CHUNK)
         try:
-            while findings := await asyncio.to_thread(next, stretches, None):
+            while findings := await asyncio.to_thread(next, batches, None):
                 async with self._transaction() as conn:
                     await _index(conn, name, findings)
                 self._has_deletions |= bool(findings.deletions)

@@ -182,7 +182,7 @@ class Rendered:
 def as_read(stood: Document) -> Document:
     """Return a saved document with the content of shadow roots inlined, as a user reads it."""
     payload = stood.payload.replace(SHADOW, b"").replace(b"</template>", b"")
-    return replace(stood, payload=payload, has_stood=True)
+    return replace(stood, payload=payload, is_rendered=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -184,14 +184,14 @@ class Round:
         )
 
 
-def below(wanted: Wanted, result: Result) -> list[Wanted]:
+def nested_requisites(wanted: Wanted, result: Result) -> list[Wanted]:
     """Return nested requisites; the next part of an article has the same depth."""
     depth = wanted.depth if wanted.requisite.kind is RequisiteKind.PART else wanted.depth + 1
     initiators = with_initiators(wanted.initiators, result.through)
     return [Wanted(each, depth, initiators) for each in result.needs]
 
 
-def of_the_same(wanted: Requisite, needs: tuple[Requisite, ...]) -> tuple[Requisite, ...]:
+def of_same_page(wanted: Requisite, needs: tuple[Requisite, ...]) -> tuple[Requisite, ...]:
     """Return nested requisites; further article parts are followed only from the page itself."""
     if wanted.kind is RequisiteKind.PART:
         return needs
@@ -203,7 +203,7 @@ AT_ONCE = 6
 REMEMBERED_BYTES = 16 << 20
 FAILED_SECONDS = 600
 """Time before a failed requisite is requested again."""
-EMBLEM_SECONDS = 86400
+PREVIEW_IMAGE_SECONDS = 86400
 """Minimum time before a host's icon or preview image is requested again."""
 
 
@@ -277,7 +277,7 @@ class Requisites:
                     wanted.is_preview_image,
                 )
                 if result.needs and taken.depth < MAX_DEPTH:
-                    await self._add(round_, below(taken, result))
+                    await self._add(round_, nested_requisites(taken, result))
             finally:
                 round_.finished()
 
@@ -306,7 +306,7 @@ class Requisites:
     def _max_age(self, *, is_preview_image: bool) -> float:
         """Return the seconds for which a stored capture is used without a request."""
         max_age = self._context.settings.requisite_max_age
-        return max(max_age, EMBLEM_SECONDS) if is_preview_image else max_age
+        return max(max_age, PREVIEW_IMAGE_SECONDS) if is_preview_image else max_age
 
     def _forget_deleted(self, deletions: int) -> None:
         """Clear the cache after any deletion."""
@@ -320,7 +320,7 @@ class Requisites:
         known = self._known.get(url)
         if known and _holds(known, wanted.requisite):
             return known
-        if held := self._taken_as_it_is(wanted.requisite, round_):
+        if held := self._reused_without_content(wanted.requisite, round_):
             return held
         shared = self._under_way.get(url)
         if shared is None:
@@ -339,7 +339,7 @@ class Requisites:
                 del self._under_way[url]
                 await shared.stop()
 
-    def _taken_as_it_is(self, wanted: Requisite, round_: Round) -> Result | None:
+    def _reused_without_content(self, wanted: Requisite, round_: Round) -> Result | None:
         """Return the stored capture's outcome, if its content is not needed."""
         held = round_.held.get(wanted.url)
         if held is None or held.redirect_to is not None or wanted.kind in NESTED:
@@ -372,7 +372,7 @@ class Requisites:
         needs: tuple[Requisite, ...] = ()
         if wanted.kind in NESTED and found.content:
             discovery = await self._context.derive.discover(found.document)
-            needs = of_the_same(wanted, discovery.requisites)
+            needs = of_same_page(wanted, discovery.requisites)
         sets_vertical = bool(vertical_rules(found))
         return Result(found.ref.status, None, needs, until, through, sets_vertical)
 

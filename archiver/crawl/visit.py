@@ -57,7 +57,7 @@ async def inspect_page(
     if failure and not page.content:
         return Inspection(None, failure)
     if reads and not failure:
-        found, article = await context.derive.look_and_read(page.document)
+        found, article = await context.derive.inspect_and_extract(page.document)
     else:
         found, article = await context.derive.discover(page.document), None
     if found.wall:
@@ -81,12 +81,14 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
     while True:
         page = await trail.follow(url)
         first = trail.first or page
-        learned = await _learned_of(context, page)
-        known = _known_need(lease, page, learned)
+        learned = await _hint_of_host(context, page)
+        known = _hint_for_page(lease, page, learned)
         rendered = await _render_at_once(context, page, known)
         if isinstance(rendered, Rendered):
             return await _visit_rendered(context, requisites, first, rendered, None)
-        seen = await inspect_page(context, page, reads=not (lease.render or _waits(context)))
+        seen = await inspect_page(
+            context, page, reads=not (lease.render or _is_extraction_deferred(context))
+        )
         found, failure = seen.found, seen.failure
         is_wanted = _is_rendering_wanted(context, lease, page, found, failure)
         url = _leads_to(page, found, is_rendered=is_wanted)
@@ -94,15 +96,15 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
             break
     if known is RenderHint.NONE:  # otherwise rendering was just tried
         rendered = await _render(context, lease, page, found, failure)
-    look = _plain_look(context, found, failure, learned)
+    look = _hint_from_inspection(context, found, failure, learned)
     if isinstance(rendered, Rendered):
         visited = await _visit_rendered(context, requisites, first, rendered, failure)
         gains = seen.article is None or len(visited.article.text) > len(seen.article.text)
-        return _learned(context, replace(visited, look=look if gains else RenderHint.NONE))
+        return _store_hint(context, replace(visited, look=look if gains else RenderHint.NONE))
     if failure or found is None:
         raise FetchError(failure or _NOTHING)
     if page.is_truncated:
-        _try_for_the_rest(context, lease, page)
+        _retry_if_truncated(context, lease, page)
     preview_images = preview_requisites(found)
     outcomes, article = await read_page(
         context, requisites, page, found, preview_images, seen.article
@@ -119,16 +121,16 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
         look=look,
         appearance=replace(found.appearance, is_cut=page.is_truncated, limits=rendered.limits),
     )
-    return _learned(context, visited)
+    return _store_hint(context, visited)
 
 
-async def _learned_of(context: CrawlContext, page: FetchedResponse) -> RenderHint:
+async def _hint_of_host(context: CrawlContext, page: FetchedResponse) -> RenderHint:
     """Return the hint to render pages of a host immediately, or none."""
     renderer = context.renderer
     return await renderer.learned(page.ref.url) if renderer else RenderHint.NONE
 
 
-def _known_need(lease: Lease, page: FetchedResponse, learned: RenderHint) -> RenderHint:
+def _hint_for_page(lease: Lease, page: FetchedResponse, learned: RenderHint) -> RenderHint:
     """Return the hint to render this page without plain inspection, or none."""
     if learned is RenderHint.NONE or page.wall or status_failure(page.ref.status, None):
         return RenderHint.NONE
@@ -144,7 +146,7 @@ async def _render_at_once(
     return await context.renderer.show(page, afresh=known is RenderHint.WALLED)
 
 
-def _plain_look(
+def _hint_from_inspection(
     context: CrawlContext, found: Discovery | None, failure: Failure | None, learned: RenderHint
 ) -> RenderHint:
     """Return the render hint from a plain inspection, if it is worth storing."""
@@ -157,7 +159,7 @@ def _plain_look(
     return RenderHint.NONE if learned is RenderHint.NONE else RenderHint.WHOLE
 
 
-def _learned(context: CrawlContext, visited: Visit) -> Visit:
+def _store_hint(context: CrawlContext, visited: Visit) -> Visit:
     """Store the render hint of a visit; return the visit."""
     if context.renderer:
         context.renderer.learn(visited.page.url, visited.timestamp, visited.look)
@@ -206,7 +208,7 @@ async def _visit_rendered(
     """
     shown = replace(rendered, document=rendered.readable)
     found = await context.derive.discover(shown.document)
-    still = await _still_failing(context, rendered, found, failure)
+    still = await _failure_shown(context, rendered, found, failure)
     if context.renderer and failure:
         context.renderer.note_outcome(rendered.page.url, has_passed=still is None)
     if still:
@@ -235,7 +237,7 @@ async def _visit_rendered(
     )
 
 
-async def _still_failing(
+async def _failure_shown(
     context: CrawlContext, rendered: Rendered, found: Discovery, failure: Failure | None
 ) -> Failure | None:
     """Return the failure shown by a rendered page; None for a real page.
@@ -365,7 +367,7 @@ def _is_failure(found: FetchedResponse) -> bool:
     return found.redirect_to is None and status_failure(found.ref.status, None) is not None
 
 
-def _try_for_the_rest(context: CrawlContext, lease: Lease, page: FetchedResponse) -> None:
+def _retry_if_truncated(context: CrawlContext, lease: Lease, page: FetchedResponse) -> None:
     """Fail so that the page is fetched again; after the last attempt the truncated page is used."""
     message = f"{host(page.ref.url)} closed the connection before the response was complete."
     failure = Failure(FailureKind.DISCONNECTED, message)
@@ -386,18 +388,18 @@ async def read_page(
     ``article`` is given if it was extracted by the inspection.
     """
     document, wanted = page.document, (*found.requisites, *preview_images)
-    if _waits(context):
+    if _is_extraction_deferred(context):
         outcomes = await requisites.fetch_all(page.ref.url, wanted, page.initiators, page.jar)
         return outcomes, unread_article(document, found)
     if article is not None:
         outcomes = await requisites.fetch_all(page.ref.url, wanted, page.initiators, page.jar)
-        return outcomes, await _turned(context, requisites, page, outcomes, article)
+        return outcomes, await _extract_vertical(context, requisites, page, outcomes, article)
     if not wanted:
         return (), await context.derive.extract(document)
     return await _read_and_fetch(context, requisites, page, wanted)
 
 
-def _waits(context: CrawlContext) -> bool:
+def _is_extraction_deferred(context: CrawlContext) -> bool:
     """Return whether article extraction is deferred."""
     return context.settings.articles == "later"
 
@@ -422,10 +424,10 @@ async def _read_and_fetch(
     async with asyncio.TaskGroup() as group:
         article = group.create_task(context.derive.extract(document))
         outcomes = await requisites.fetch_all(reference.url, wanted, page.initiators, page.jar)
-    return outcomes, await _turned(context, requisites, page, outcomes, article.result())
+    return outcomes, await _extract_vertical(context, requisites, page, outcomes, article.result())
 
 
-async def _turned(
+async def _extract_vertical(
     context: CrawlContext,
     requisites: Requisites,
     page: FetchedResponse | Rendered,

@@ -33,7 +33,7 @@ _TAGS = (
     .order_by(_COUNTED.c.number.desc(), tag.c.name)
     .limit(MAX_VALUES)
 )
-_MAX_USED = (
+_MOST_USED_TAGS = (
     select(tag.c.name, tag.c.entry_count)
     .where(tag.c.entry_count > 0)
     .order_by(tag.c.entry_count.desc())
@@ -53,7 +53,7 @@ async def facets_of_all(conn: AsyncConnection, *, most: int) -> tuple[Facet, ...
         conn: a connection.
         most: maximum count per year.
     """
-    tags = [FacetValue(*row) for row in await conn.execute(_MAX_USED)]
+    tags = [FacetValue(*row) for row in await conn.execute(_MOST_USED_TAGS)]
     first, last = (await conn.execute(_ENDS)).one()
     if first is None:
         return ()

@@ -99,7 +99,7 @@ _STATES = {Mark.FAILED: State.FAILED, Mark.WAITING: State.QUEUED, Mark.LINK: Sta
 _T = TypeVar("_T")
 
 
-async def walked(conn: AsyncConnection, tree: Node, filters: Filters) -> Filters:
+async def iteration_filters(conn: AsyncConnection, tree: Node, filters: Filters) -> Filters:
     """Return filters for iteration that exclude no entry that the query matches."""
     for node in conjuncts(tree):
         if isinstance(node, Is) and isinstance(node.value, str):

@@ -191,7 +191,7 @@ async def _erased(conn: AsyncConnection) -> int:
     return known.scalar() or 0
 
 
-async def is_anything(conn: AsyncConnection) -> bool:
+async def any_deleted(conn: AsyncConnection) -> bool:
     """Return whether anything is deleted."""
     for table in _BY_DELETION:
         if (await conn.execute(select(table.c.deletion).limit(1))).scalar() is not None:
@@ -199,7 +199,7 @@ async def is_anything(conn: AsyncConnection) -> bool:
     return False
 
 
-async def entries_still_there(conn: AsyncConnection) -> list[int]:
+async def undeleted_entries(conn: AsyncConnection) -> list[int]:
     """Return rows of entries that a later-read deletion deletes."""
     query = select(entry.c.id).join(
         gone_entry,
@@ -209,7 +209,7 @@ async def entries_still_there(conn: AsyncConnection) -> list[int]:
     return list((await conn.execute(query.distinct())).scalars())
 
 
-async def snapshots_still_there(conn: AsyncConnection) -> list[int]:
+async def undeleted_snapshots(conn: AsyncConnection) -> list[int]:
     """Return rows of snapshots that a later-read deletion deletes."""
     query = (
         select(snapshot.c.id)

@@ -38,7 +38,7 @@ _IDEMPOTENT = frozenset({"GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"})
 """Idempotent methods, which may be sent twice (RFC 9110 §9.2.2)."""
 
 
-class Turn(Protocol):
+class RequestSlot(Protocol):
     """Politeness slot of a request at its host."""
 
     async def due(self) -> None:
@@ -94,12 +94,12 @@ class Fetcher:
         self._connector = None
         await self.resolver.close()
 
-    async def fetch(self, asked: Outgoing, turn: Turn | None = None) -> Exchange:
+    async def fetch(self, asked: Outgoing, slot: RequestSlot | None = None) -> Exchange:
         """Fetch a URL once, without following redirects.
 
         Args:
             asked: the request.
-            turn: the politeness slot, if the host is rate-limited. It is awaited twice if the first
+            slot: the politeness slot, if the host is rate-limited. It is awaited twice if the first
                 connection turns out to be closed.
 
         Raises:
@@ -107,24 +107,24 @@ class Fetcher:
         """
         try:
             async with asyncio.timeout(self._total_timeout(asked)) as limit:
-                return await (await self._open_response(asked, turn, limit)).whole()
+                return await (await self._open_response(asked, slot, limit)).whole()
         except RAISED as error:
             raise fetch_error(asked.url, self._settings, error) from error
 
     @asynccontextmanager
-    async def open(self, asked: Outgoing, turn: Turn | None = None) -> AsyncIterator[Answer]:
+    async def open(self, asked: Outgoing, slot: RequestSlot | None = None) -> AsyncIterator[Answer]:
         """Send a request and read its response within the block, without following redirects.
 
         Args:
             asked: the request.
-            turn: the politeness slot, if the host is rate-limited.
+            slot: the politeness slot, if the host is rate-limited.
 
         Raises:
             FetchError: there is no response or, within the block, no complete one.
         """
         try:
             async with asyncio.timeout(self._total_timeout(asked)) as limit:
-                answer = await self._open_response(asked, turn, limit)
+                answer = await self._open_response(asked, slot, limit)
                 try:
                     yield answer
                 except BaseException:
@@ -149,7 +149,7 @@ class Fetcher:
         return None if asked.is_browser else self._settings.fetch_timeout
 
     async def _open_response(
-        self, asked: Outgoing, turn: Turn | None, limit: asyncio.Timeout
+        self, asked: Outgoing, slot: RequestSlot | None, limit: asyncio.Timeout
     ) -> Answer:
         """Send a request and return the response once its head has arrived.
 
@@ -166,7 +166,7 @@ class Fetcher:
         while True:
             connection = await self._connect(origin)
             try:
-                await self._send(asked, request, connection, turn, limit)
+                await self._send(asked, request, connection, slot, limit)
                 return await self._opened(asked, at, request, connection, cookies)
             except (ClientConnectionResetError, ClientOSError, ServerDisconnectedError) as error:
                 close(connection)
@@ -177,9 +177,9 @@ class Fetcher:
                 close(connection)
                 raise
             is_first = False
-            if turn:
+            if slot:
                 limit.reschedule(None)
-                await turn.due()
+                await slot.due()
                 limit.reschedule(self._deadline(asked))
 
     async def _opened(
@@ -207,7 +207,7 @@ class Fetcher:
         asked: Outgoing,
         request: bytes,
         connection: Connection,
-        turn: Turn | None,
+        slot: RequestSlot | None,
         limit: asyncio.Timeout,
     ) -> None:
         """Send a request and wait for the head of its response.
@@ -219,11 +219,11 @@ class Fetcher:
             raise TypeError("unexpected connection class")
         if not self.guard.permits(line.peer):
             raise BlockedAddressError(host(asked.url), line.peer)
-        if turn is None:
+        if slot is None:
             self._write_request(asked, request, line)
         else:
             limit.reschedule(None)
-            async with turn.sending():
+            async with slot.sending():
                 limit.reschedule(self._deadline(asked))
                 self._write_request(asked, request, line)
                 await line.wait_sent()

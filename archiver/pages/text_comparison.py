@@ -63,15 +63,15 @@ def _steps(
     if len(before) * len(after) > MAX_CELLS:
         yield False, (0, len(before)), (0, len(after))
         return
-    stretches: list[tuple[bool, tuple[int, int], tuple[int, int]]] = []
+    runs: list[tuple[bool, tuple[int, int], tuple[int, int]]] = []
     for step in LCSseq.opcodes(before, after):
         same = step.tag == "equal"
         here = (step.src_start, step.src_end), (step.dest_start, step.dest_end)
-        if stretches and not same and not stretches[-1][0]:
-            _, (start, _), (begin, _) = stretches.pop()
+        if runs and not same and not runs[-1][0]:
+            _, (start, _), (begin, _) = runs.pop()
             here = (start, step.src_end), (begin, step.dest_end)
-        stretches.append((same, *here))
-    yield from stretches
+        runs.append((same, *here))
+    yield from runs
 
 
 def _joined(pieces: Iterable[Piece]) -> Iterator[Piece]:

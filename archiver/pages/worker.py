@@ -75,7 +75,7 @@ def _extract(document: Document) -> Article:
     kind, title = document.media_type, file_name(document.url)
     if is_html(kind):
         text = decode(document).text
-        if document.has_stood:
+        if document.is_rendered:
             return extract_rendered(text, document.url, document.sheets)
         return extract_article(text, document.url, part=document.part, sheets=document.sheets)
     if is_pdf(kind):
@@ -100,7 +100,7 @@ def perform(task: Task, document: Document, limit: int) -> Result:
         return drawn
     if task is Task.DISCOVER:
         return _discover(document, limit)
-    if task is Task.LOOK_AND_READ:
+    if task is Task.INSPECT_AND_EXTRACT:
         return _look_and_read(document, limit)
     article: Article = _articles().read(document)
     return replace(article, metadata=_with_address(article.metadata, document))

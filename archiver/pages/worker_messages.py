@@ -29,7 +29,7 @@ class Task(StrEnum):
 
     DISCOVER = "discover"
     EXTRACT = "extract"
-    LOOK_AND_READ = "look and read"
+    INSPECT_AND_EXTRACT = "look and read"
     ICON = "icon"
     COVER = "cover"
 
@@ -44,7 +44,7 @@ class Document:
         charset: the charset declared by its Content-Type; empty without one.
         url: its URL, to resolve references against.
         link_header: the ``Link`` fields of its response, joined with commas.
-        has_stood: whether it is a page rendered by a browser.
+        is_rendered: whether it is a page rendered by a browser.
         part: the number of this page in a multi-page article, from 1.
         sheets: the style sheets that set writing modes: (URL, text).
     """
@@ -54,7 +54,7 @@ class Document:
     charset: str
     url: str
     link_header: str = ""
-    has_stood: bool = False
+    is_rendered: bool = False
     part: int = 1
     sheets: tuple[tuple[str, str], ...] = ()
 
@@ -81,7 +81,7 @@ def pack_request(task: Task, document: Document, limit: int) -> bytes:
         "charset": document.charset,
         "url": document.url,
         "link_header": document.link_header,
-        "has_stood": document.has_stood,
+        "is_rendered": document.is_rendered,
         "part": document.part,
         "sheets": document.sheets,
         "limit": limit,
@@ -98,7 +98,7 @@ def read_request(body: bytes) -> tuple[Task, Document, int]:
         charset=head["charset"],
         url=head["url"],
         link_header=head["link_header"],
-        has_stood=head["has_stood"],
+        is_rendered=head["is_rendered"],
         part=head["part"],
         sheets=tuple((url, css) for url, css in head["sheets"]),
     )
@@ -183,13 +183,13 @@ def read_article(head: dict[str, Any], html: bytes) -> Article:
     return Article(metadata, html.decode(), text, words=words, head=above)
 
 
-def read_seen(head: dict[str, Any], html: bytes) -> PageResult:
+def read_page_result(head: dict[str, Any], html: bytes) -> PageResult:
     """Parse the result of LOOK_AND_READ."""
     read = head.get("article")
     return PageResult(read_discovery(head), read_article(read, html) if read else None)
 
 
-def read_drawn(head: dict[str, Any], content: bytes) -> NewRendition | None:
+def read_rendition(head: dict[str, Any], content: bytes) -> NewRendition | None:
     """Parse the result of ICON and COVER."""
     return NewRendition(RenditionKind(head["kind"]), head["media_type"], content) if head else None
 

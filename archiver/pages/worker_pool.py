@@ -26,8 +26,8 @@ from archiver.pages.worker_messages import (
     pack_request,
     read_article,
     read_discovery,
-    read_drawn,
-    read_seen,
+    read_page_result,
+    read_rendition,
     unpack,
 )
 from archiver.search.search_document import indexed
@@ -110,14 +110,14 @@ class WorkerPool:
         answer = await self._ask(Task.EXTRACT, document)
         return read_article(*answer) if answer else Article()
 
-    async def look_and_read(self, document: Document) -> tuple[Discovery, Article | None]:
+    async def inspect_and_extract(self, document: Document) -> tuple[Discovery, Article | None]:
         """Return the requisites of a document, and its article if one task can do both."""
         if not is_html(document.media_type) or len(document.payload) > LONG_BYTES:
             return await self.discover(document), None
-        answer = await self._ask(Task.LOOK_AND_READ, document)
+        answer = await self._ask(Task.INSPECT_AND_EXTRACT, document)
         if answer is None:
             return await self.discover(document), Article()
-        seen = read_seen(*answer)
+        seen = read_page_result(*answer)
         return seen.found, seen.article
 
     async def draw(self, kind: RenditionKind, content: bytes, url: str) -> NewRendition | None:
@@ -125,7 +125,7 @@ class WorkerPool:
         if is_too_small(kind, content):
             return None
         answer = await self._ask(Task(kind), Document(content, "", "", url))
-        return read_drawn(*answer) if answer else None
+        return read_rendition(*answer) if answer else None
 
     async def _ask(self, task: Task, document: Document) -> tuple[dict[str, Any], bytes] | None:
         child = await self._take(urgent=task is Task.DISCOVER)

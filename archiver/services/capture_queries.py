@@ -89,7 +89,7 @@ class CdxPages:
         blocks = len(await self._starts(query))
         return -(-blocks // query.paging.blocks), blocks
 
-    async def stretch(self, query: CdxQuery) -> CdxRange | None:
+    async def page_range(self, query: CdxQuery) -> CdxRange | None:
         """Return the range of the requested page; None if there is no such page."""
         number, size = query.paging.number or 0, query.paging.blocks
         starts = await self._starts(query)
@@ -176,14 +176,14 @@ class Cdx:
             yield await self._page_count(query)
             return
         start = await self._place_of(query.paging.resume_key)
-        stretch = await self._stretch(query)
-        if stretch is None:
+        page_range = await self._stretch(query)
+        if page_range is None:
             return
         selection, writer = Selection(query), CdxWriter(query)
         if query.collapse and query.paging.number and not start:
-            selection.prime(await self._before(query, stretch))
+            selection.prime(await self._before(query, page_range))
         empty = True
-        async with aclosing(self._rows(query, selection, stretch, start)) as found:
+        async with aclosing(self._rows(query, selection, page_range, start)) as found:
             async for rows in found:
                 empty = False
                 yield writer.rows(rows)
@@ -202,7 +202,7 @@ class Cdx:
         """Return the requested range; None for a page after the last one."""
         if query.paging.number is None:
             return CdxRange()
-        found = await self._pages.stretch(query)
+        found = await self._pages.page_range(query)
         if found is None and query.pywb:
             pages, _ = await self._pages.count(query)
             raise InputError(
@@ -210,21 +210,23 @@ class Cdx:
             )
         return found
 
-    async def _before(self, query: CdxQuery, stretch: CdxRange) -> list[tuple[str, Capture, int]]:
+    async def _before(
+        self, query: CdxQuery, page_range: CdxRange
+    ) -> list[tuple[str, Capture, int]]:
         """Return captures before a page, to decide which neighbours collapse."""
-        if stretch.after is None:
+        if page_range.after is None:
             return []
         turned = replace(_range(query), newest_first=not query.newest_first)
-        edge = before(stretch.after) if query.newest_first else behind(stretch.after)
+        edge = before(page_range.after) if query.newest_first else behind(page_range.after)
         async with self._db.read() as conn:
             found = await captures.in_range(conn, turned, after=edge, limit=LOOKED_BACK)
         return [(place[0], capture, place[2]) for place, capture in reversed(found)]
 
     async def _rows(
-        self, query: CdxQuery, selection: Selection, stretch: CdxRange, start: Place | None
+        self, query: CdxQuery, selection: Selection, page_range: CdxRange, start: Place | None
     ) -> AsyncGenerator[list[Row], None]:
         last: list[Row] = []
-        async with aclosing(self._found(query, stretch, start)) as pages:
+        async with aclosing(self._found(query, page_range, start)) as pages:
             async for page in pages:
                 originals = await self._originals(query, page)
                 some = [(place[0], capture, place[2]) for place, capture in page]
@@ -239,17 +241,17 @@ class Cdx:
             yield rows
 
     def _found(
-        self, query: CdxQuery, stretch: CdxRange, start: Place | None
+        self, query: CdxQuery, page_range: CdxRange, start: Place | None
     ) -> AsyncGenerator[list[Placed], None]:
         """Yield captures in order, from a position if one is given."""
         if query.closest:
             return self._by_distance(query, start)
         wanted = _range(query)
         if start:
-            stretch = replace(
-                stretch, after=behind(start) if wanted.newest_first else before(start)
+            page_range = replace(
+                page_range, after=behind(start) if wanted.newest_first else before(start)
             )
-        return iterate_captures(self._db, wanted, after=stretch.after, until=stretch.until)
+        return iterate_captures(self._db, wanted, after=page_range.after, until=page_range.until)
 
     async def _by_distance(
         self, query: CdxQuery, start: Place | None

@@ -23,11 +23,11 @@ from archiver.crawl.compaction import (
     ScannedRecord,
     action_for,
     plan_moves,
-    read_seen,
+    read_page_result,
     why_unsettled,
     write_version,
 )
-from archiver.crawl.crash_recovery import recover, settle_everywhere
+from archiver.crawl.crash_recovery import finish_compactions, recover
 from archiver.db import captures, deletions, entries, record_locations, segment_rows, tombstones
 from archiver.db.engine import AsyncConnection, Database
 from archiver.errors import ConfigurationError, StoreError
@@ -126,7 +126,7 @@ class CompactionService:
                 await self._pass(done, _Moving(before=before), on_progress, dry_run=True)
                 return done
             await recover(self._db, self._store)
-            await settle_everywhere(self._db, self._store)
+            await finish_compactions(self._db, self._store)
             await self._erase(done, before, on_progress)
             return done
 
@@ -201,7 +201,7 @@ class CompactionService:
 
     async def _plan(self, name: str, moving: _Moving) -> Plan:
         plan = Plan()
-        in_batches = read_seen(self._store, name)
+        in_batches = read_page_result(self._store, name)
         while some := await asyncio.to_thread(next, in_batches, None):
             async with self._db.read() as conn:
                 known = await _known(conn, name, some, moving)

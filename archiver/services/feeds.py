@@ -8,7 +8,7 @@ from io import BytesIO
 from pathlib import Path
 
 from archiver.crawl.context import CrawlContext
-from archiver.crawl.feed_requests import FeedAnswer, ask_for_feed
+from archiver.crawl.feed_requests import FeedAnswer, request_feed
 from archiver.db import feeds, new_entries
 from archiver.db.engine import Database
 from archiver.errors import ConfigurationError, FetchError, InputError, NotFound, UnreadableFile
@@ -64,14 +64,14 @@ class FeedChecks:
             InputError: there is none; the message says why.
         """
         try:
-            answer = await ask_for_feed(self._context, url)
+            answer = await request_feed(self._context, url)
             try:
                 await self._items(answer)
             except NoFeed:
                 named = await self._named(answer)
                 if not named:
                     raise
-                answer = await ask_for_feed(self._context, named)
+                answer = await request_feed(self._context, named)
                 await self._items(answer)
         except FetchError as error:
             raise InputError(error.failure.message) from error
@@ -108,7 +108,7 @@ class FeedChecks:
         """
         subscription, before, began_at = followed.subscription, followed.state, self._now()
         try:
-            answer = await ask_for_feed(
+            answer = await request_feed(
                 self._context,
                 subscription.url,
                 etag=before.etag if before and not everything else "",
@@ -386,12 +386,12 @@ class Subscriptions:
                 return await self._look(each, everything=everything)
         raise NotFound("You do not follow {url}.", url=url)
 
-    async def look_at_all(self) -> list[FollowedFeed]:
+    async def check_all(self) -> list[FollowedFeed]:
         """Check all feeds now, except those that are permanently gone."""
         held = [each for each in await self.all() if not (each.state and each.state.is_gone)]
         return await self._looks.each(held, self._look)
 
-    async def look_at_due(self) -> list[FollowedFeed]:
+    async def check_due(self) -> list[FollowedFeed]:
         """Check the feeds that are due and not claimed by another machine."""
         now = datetime.now(UTC)
         due = [each for each in await self.all() if _is_due(each, now)]
@@ -402,10 +402,10 @@ class Subscriptions:
             due = [each for each in due if not each.state or each.subscription.url in mine]
         return await self._looks.each(due, self._look)
 
-    async def keep_looking(self) -> None:
+    async def keep_checking(self) -> None:
         """Check feeds when they are due, forever."""
         while True:
-            await self.look_at_due()
+            await self.check_due()
             await asyncio.sleep(self._looks.pause)
 
     async def _look(self, followed: FollowedFeed, *, everything: bool = False) -> FollowedFeed:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from itertools import chain, islice
 from pathlib import Path
 
-from archiver.crawl.crash_recovery import settle_everywhere
+from archiver.crawl.crash_recovery import finish_compactions
 from archiver.crawl.rebuild import capture_of, is_answer, is_capture
 from archiver.crawl.stored_content import read_snapshot_record
 from archiver.db import captures, screenshots, segment_rows, snapshots
@@ -124,7 +124,7 @@ class _Checked:
 
 
 @dataclass(frozen=True, slots=True)
-class _Stretch:
+class _Batch:
     """Records of a segment between two byte offsets, inclusive."""
 
     checked: list[_Checked]
@@ -146,7 +146,7 @@ class Fixity:
 
         Records added by running processes during the check are skipped.
         """
-        await settle_everywhere(self._db, self._store)
+        await finish_compactions(self._db, self._store)
         async with self._db.read() as conn:
             indexed = await segment_rows.indexed(conn)
         found = await asyncio.to_thread(self._store.storage.survey)
@@ -155,11 +155,11 @@ class Fixity:
         total, done, records = sum(each.size for each in found.segments), 0, 0
         for each in found.segments:
             end = indexed.get(each.name, 0)
-            async for stretch in self._stretches(each, end):
-                records += len(stretch.checked)
-                on_progress(Progress(records, done + stretch.last + 1, total))
-                findings = [one for checked in stretch.checked for one in checked.findings]
-                findings += await self._compare(each.name, stretch, end)
+            async for batch in self._batches(each, end):
+                records += len(batch.checked)
+                on_progress(Progress(records, done + batch.last + 1, total))
+                findings = [one for checked in batch.checked for one in checked.findings]
+                findings += await self._compare(each.name, batch, end)
                 if findings and each.name in indexed and await self._is_replaced(each.name):
                     yield Finding(each.name, _REPLACED, is_wrong=False)
                     break
@@ -200,7 +200,7 @@ class Fixity:
             if not await asyncio.to_thread(alive, each.writer)
         ]
 
-    async def _stretches(self, file: SegmentFile, end: int) -> AsyncIterator[_Stretch]:
+    async def _batches(self, file: SegmentFile, end: int) -> AsyncIterator[_Batch]:
         """Yield the records of a segment up to the indexed byte, in batches.
 
         Later bytes may be incomplete while the writer is alive. If the segment was read completely,
@@ -211,22 +211,22 @@ class Fixity:
         first, is_whole = 0, True
         while checked := await asyncio.to_thread(lambda: list(islice(records, CHUNK))):
             last = checked[-1].location.offset
-            yield _Stretch(checked, first, last)
+            yield _Batch(checked, first, last)
             first, is_whole = last + 1, not checked[-1].findings
         if is_whole:
-            yield _Stretch([], first, min(end, file.size) - 1)
+            yield _Batch([], first, min(end, file.size) - 1)
 
-    async def _compare(self, name: str, stretch: _Stretch, end: int) -> list[Finding]:
+    async def _compare(self, name: str, batch: _Batch, end: int) -> list[Finding]:
         """Compare the index rows of a batch with its records.
 
         Records from ``end`` on may or may not be indexed by now.
         """
-        first, last = stretch.first, stretch.last
+        first, last = batch.first, batch.last
         async with self._db.read() as conn:
             rows = await captures.between(conn, name, first, last)
             sent = await captures.answers_between(conn, name, first, last)
-        findings = [*_other_answers(name, sent, stretch.checked)]
-        for checked in stretch.checked:
+        findings = [*_other_answers(name, sent, batch.checked)]
+        for checked in batch.checked:
             if checked.capture is None:
                 continue
             row = rows.pop(checked.location.offset, None)
@@ -310,10 +310,10 @@ def _beside_segments(found: Survey, indexed: Mapping[str, int]) -> Iterator[Find
 
 
 def _other_answers(
-    name: str, rows: Mapping[int, RecordId], stretch: list[_Checked]
+    name: str, rows: Mapping[int, RecordId], batch: list[_Checked]
 ) -> Iterator[Finding]:
     """Yield index rows of responses in a batch that match none of its records."""
-    there = {each.location.offset: each.answer for each in stretch}
+    there = {each.location.offset: each.answer for each in batch}
     for offset, record_id in rows.items():
         if there.get(offset) != record_id:
             yield Finding(_where(Location(name, offset, 0)), _NO_SUCH_RECORD)

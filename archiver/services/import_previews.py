@@ -136,7 +136,7 @@ class ImportSurveys:
         self._db = db
         self._memory_bytes = memory_bytes
 
-    async def look(
+    async def preview(
         self, source: BinaryIO, name: str, *, choices: Choices = NO_CHOICES, most: int | None = None
     ) -> ImportSurvey:
         """Preview an import.

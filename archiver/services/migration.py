@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from archiver.config import Settings
-from archiver.crawl.archive import open_archive, open_store_alone, store_no_more, where_it_lies
+from archiver.crawl.archive import forget_store, locations_of, open_archive, open_store_alone
 from archiver.db import segment_rows
 from archiver.db.engine import Database
 from archiver.errors import ConfigurationError
@@ -77,7 +77,7 @@ async def migrate(
             be used.
         StoreError: a segment can't be moved.
     """
-    index, store = await asyncio.to_thread(where_it_lies, settings.data)
+    index, store = await asyncio.to_thread(locations_of, settings.data)
     now = Places(index, store)
     _refuse_what_can_t_be(now, to, given)
     async with open_archive(_at(settings, now)) as archive:
@@ -151,4 +151,4 @@ async def _leave(settings: Settings, to: Places, *, remove: bool) -> None:
             return
         if remove:
             await asyncio.to_thread(storage.empty)
-        await asyncio.to_thread(store_no_more, settings.data)
+        await asyncio.to_thread(forget_store, settings.data)

@@ -56,7 +56,7 @@ class Found:
         )
 
 
-class Walk:
+class ResultIteration:
     """Iteration over the results of a query in the order of an index.
 
     With words that is the order in which documents were created, newest or oldest first.
@@ -212,7 +212,9 @@ class Walk:
     async def _look_at_entries(self, beyond: Place | None, count: int) -> Found:
         question = self._question
         if self._filters is None:
-            self._filters = await list_order.walked(self._conn, question.tree, question.filters)
+            self._filters = await list_order.iteration_filters(
+                self._conn, question.tree, question.filters
+            )
         rows = await list_order.rows_in_order(
             self._conn,
             self._filters,
@@ -260,7 +262,7 @@ async def candidates(
     conn: AsyncConnection, question: Question, beyond: Place | None = None
 ) -> Found:
     """Return the newest results after a position, which are then ranked."""
-    return await Walk(conn, question).page(beyond, CANDIDATES)
+    return await ResultIteration(conn, question).page(beyond, CANDIDATES)
 
 
 def behind(found: Found) -> Place | None:

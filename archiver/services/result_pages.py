@@ -28,7 +28,7 @@ from archiver.services.result_iteration import (
     MAX_LOOK,
     MAX_LOOKED_AT,
     Found,
-    Walk,
+    ResultIteration,
     behind,
     best,
     candidates,
@@ -36,19 +36,19 @@ from archiver.services.result_iteration import (
 
 _PLACE = re.compile(r"(-?[0-9]{1,18})\.([0-9]{1,18})?")
 """Numbers that a row of the index can hold; times before 1970 are negative."""
-_TURN = re.compile(
+_BATCH_POSITION = re.compile(
     r"([0-9]{1,18})\.([0-9]{1,18})\.([0-9]{1,18})\.([0-9]{1,18})(?:\.([0-9]{1,18}))?"
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class BatchPosition:
     """Position in a sorted batch.
 
     Attributes:
         known: newest entry when the first page was shown; later ones are excluded. 0 on the first
             page.
-        stretch: document after which the sorted batch begins; 0 for the first.
+        batch_start: document after which the sorted batch begins; 0 for the first.
         count: number of entries shown so far.
         last: last shown entry; 0 if none of this batch.
         end: last document of the batch, so that no other moves in when one is deleted; 0 if it was
@@ -56,31 +56,31 @@ class Turn:
     """
 
     known: int = 0
-    stretch: int = 0
+    batch_start: int = 0
     count: int = 0
     last: int = 0
     end: int = 0
 
 
-def write_cursor(place: Place | Turn) -> str:
+def write_cursor(place: Place | BatchPosition) -> str:
     """Serialise a position."""
-    if isinstance(place, Turn):
-        numbers = f"{place.known}.{place.stretch}.{place.count}.{place.last}"
+    if isinstance(place, BatchPosition):
+        numbers = f"{place.known}.{place.batch_start}.{place.count}.{place.last}"
         numbers += f".{place.end}" if place.end else ""
     else:
         numbers = f"{place.first}.{place.row}"
     return urlsafe_b64encode(numbers.encode()).decode().rstrip("=")
 
 
-def read_cursor(packed: str) -> Place | Turn:
+def read_cursor(packed: str) -> Place | BatchPosition:
     """Parse a cursor.
 
     Raises:
         InputError: it is invalid, or has numbers out of range.
     """
     unpacked = _unpack(packed)
-    if turn := _TURN.fullmatch(unpacked):
-        return Turn(*map(int, turn.groups(default="0")))
+    if position := _BATCH_POSITION.fullmatch(unpacked):
+        return BatchPosition(*map(int, position.groups(default="0")))
     found = _PLACE.fullmatch(unpacked)
     if found is None:
         raise damaged()
@@ -117,7 +117,7 @@ class Page:
     """
 
     entries: tuple[int, ...]
-    beyond: Place | Turn | None
+    beyond: Place | BatchPosition | None
     is_of_newest: bool = False
     partial: int = 0
     is_nothing_whole: bool = False
@@ -127,7 +127,7 @@ async def read_results(
     conn: AsyncConnection,
     question: Question,
     sort: Sort,
-    beyond: Place | Turn | None,
+    beyond: Place | BatchPosition | None,
     limit: int,
     *,
     ahead: int = 0,
@@ -147,14 +147,14 @@ async def read_results(
     """
     if _has_index_order(sort, question):
         most = max(limit, ahead if is_from_newest(sort, beyond, question) else 0)
-        return await Walk(conn, question, order=sort).page(_place(beyond), most)
-    turn = _turn(beyond)
-    stretch = _stretch(turn)
+        return await ResultIteration(conn, question, order=sort).page(_place(beyond), most)
+    position = _position_of(beyond)
+    batch_start = _batch_start(position)
     if sort is Sort.BEST:
-        return _up_to(turn.end, await candidates(conn, question, stretch))
-    walk = Walk(conn, question, order=sort if sort is Sort.OLDEST else Sort.NEWEST)
-    found = await walk.page(stretch, SORTED, goes_on=sort in _BY_DAY)
-    return _up_to(turn.end, found, oldest_first=sort is Sort.OLDEST)
+        return _up_to(position.end, await candidates(conn, question, batch_start))
+    walk = ResultIteration(conn, question, order=sort if sort is Sort.OLDEST else Sort.NEWEST)
+    found = await walk.page(batch_start, SORTED, goes_on=sort in _BY_DAY)
+    return _up_to(position.end, found, oldest_first=sort is Sort.OLDEST)
 
 
 def _up_to(end: int, found: Found, *, oldest_first: bool = False) -> Found:
@@ -166,11 +166,11 @@ def _up_to(end: int, found: Found, *, oldest_first: bool = False) -> Found:
     return replace(found.first(count), beyond=Place(0, end))
 
 
-def is_from_newest(sort: Sort, beyond: Place | Turn | None, question: Question) -> bool:
+def is_from_newest(sort: Sort, beyond: Place | BatchPosition | None, question: Question) -> bool:
     """Return whether the results read for a page are the newest."""
     if _has_index_order(sort, question):
         return sort is Sort.NEWEST and beyond is None
-    return sort is not Sort.OLDEST and not _turn(beyond).stretch
+    return sort is not Sort.OLDEST and not _position_of(beyond).batch_start
 
 
 def _has_index_order(sort: Sort, question: Question) -> bool:
@@ -182,28 +182,28 @@ def _has_index_order(sort: Sort, question: Question) -> bool:
     return sort is Sort.LIST
 
 
-def _place(beyond: Place | Turn | None) -> Place | None:
-    if isinstance(beyond, Turn):
+def _place(beyond: Place | BatchPosition | None) -> Place | None:
+    if isinstance(beyond, BatchPosition):
         raise damaged()
     return beyond
 
 
-def _turn(beyond: Place | Turn | None) -> Turn:
+def _position_of(beyond: Place | BatchPosition | None) -> BatchPosition:
     if isinstance(beyond, Place) or (beyond and beyond.count > SORTED):
         raise damaged()
-    return beyond or Turn()
+    return beyond or BatchPosition()
 
 
-def _stretch(turn: Turn) -> Place | None:
+def _batch_start(position: BatchPosition) -> Place | None:
     """Return the document after which the batch of a page begins."""
-    return Place(0, turn.stretch) if turn.stretch else None
+    return Place(0, position.batch_start) if position.batch_start else None
 
 
 async def page_of(
     conn: AsyncConnection,
     question: Question,
     sort: Sort,
-    beyond: Place | Turn | None,
+    beyond: Place | BatchPosition | None,
     limit: int,
     found: Found,
 ) -> Page:
@@ -215,14 +215,14 @@ async def page_of(
     if _has_index_order(sort, question):
         shown = found.first(limit)
         return Page(tuple(shown.entries), shown.beyond)
-    turn = _turn(beyond)
+    position = _position_of(beyond)
     if sort is Sort.BEST:
-        page = await _best_of(conn, question, found, turn, limit)
+        page = await _best_of(conn, question, found, position, limit)
     else:
-        put = await _sort(conn, found, turn, sort)
+        put = await _sort(conn, found, position, sort)
         further = found.beyond if sort in _BY_DAY else None
-        page = _slice_page(put, turn, limit, further, is_of_newest=found.beyond is not None)
-    if isinstance(page.beyond, Turn) and not turn.known:
+        page = _slice_page(put, position, limit, further, is_of_newest=found.beyond is not None)
+    if isinstance(page.beyond, BatchPosition) and not position.known:
         known = await db_entries.last_row(conn)
         page = replace(page, beyond=replace(page.beyond, known=known))
     return page
@@ -240,7 +240,7 @@ async def all_of(
         if nearest is not None:
             return nearest
     found = array("q")
-    async for some in Walk(conn, question).all(limit=SORTED):
+    async for some in ResultIteration(conn, question).all(limit=SORTED):
         found.extend(some)
     if sort is not Sort.BEST:
         return await list_order.in_order(conn, found, sort)
@@ -256,7 +256,7 @@ async def _first_of(
 
     Entries are read day by day, so those with the same time are read together.
     """
-    filters = await list_order.walked(conn, question.tree, question.filters)
+    filters = await list_order.iteration_filters(conn, question.tree, question.filters)
     found: list[Place] = []
     beyond, looked_at, look = None, 0, max(LEAST_LOOK, min(2 * count, MAX_LOOK))
     while looked_at < MAX_LOOKED_AT + count:
@@ -271,27 +271,29 @@ async def _first_of(
 
 
 async def _best_of(
-    conn: AsyncConnection, question: Question, found: Found, turn: Turn, limit: int
+    conn: AsyncConnection, question: Question, found: Found, position: BatchPosition, limit: int
 ) -> Page:
     """Return a page of the best results of a batch, and where the next batch begins."""
-    ranked = await best(conn, question, found, is_further=turn.stretch > 0)
+    ranked = await best(conn, question, found, is_further=position.batch_start > 0)
     further = behind(found)
-    page = _slice_page(ranked.entries, turn, limit, further, is_of_newest=ranked.is_cut)
+    page = _slice_page(ranked.entries, position, limit, further, is_of_newest=ranked.is_cut)
     whole = len(ranked.entries) - ranked.partial
-    left = max(0, whole - _start(ranked.entries, turn, limit))
+    left = max(0, whole - _start(ranked.entries, position, limit))
     return replace(
         page,
         partial=max(0, len(page.entries) - left),
-        is_nothing_whole=not (whole or turn.stretch or further),
+        is_nothing_whole=not (whole or position.batch_start or further),
     )
 
 
-async def _sort(conn: AsyncConnection, found: Found, turn: Turn, sort: Sort) -> Sequence[int]:
+async def _sort(
+    conn: AsyncConnection, found: Found, position: BatchPosition, sort: Sort
+) -> Sequence[int]:
     """Sort results; ties keep their order."""
     # The last shown entry marks the position even if it is no longer a result.
-    is_other = turn.last and turn.last not in found.entries
+    is_other = position.last and position.last not in found.entries
     if is_other or sort not in _BY_DAY:
-        several = (turn.last, *found.entries) if is_other else found.entries
+        several = (position.last, *found.entries) if is_other else found.entries
         return await list_order.in_order(conn, several, sort)
     places = sorted(
         range(len(found.entries)), key=found.firsts.__getitem__, reverse=sort is Sort.NEWEST
@@ -300,26 +302,31 @@ async def _sort(conn: AsyncConnection, found: Found, turn: Turn, sort: Sort) -> 
 
 
 def _slice_page(
-    put: Sequence[int], turn: Turn, limit: int, further: Place | None, *, is_of_newest: bool
+    put: Sequence[int],
+    position: BatchPosition,
+    limit: int,
+    further: Place | None,
+    *,
+    is_of_newest: bool,
 ) -> Page:
     """Return a page of sorted results, and the next position: in this batch or a later one."""
-    start = _start(put, turn, limit)
+    start = _start(put, position, limit)
     end = min(start + limit, len(put))
     following = None
     if end < len(put):
-        stretch_end = further.row if further else 0
-        following = replace(turn, count=end, last=put[end - 1], end=stretch_end)
+        batch_end = further.row if further else 0
+        following = replace(position, count=end, last=put[end - 1], end=batch_end)
     elif further:
-        following = Turn(turn.known, further.row)
+        following = BatchPosition(position.known, further.row)
     return Page(tuple(put[start:end]), following, is_of_newest)
 
 
-def _start(put: Sequence[int], turn: Turn, limit: int) -> int:
+def _start(put: Sequence[int], position: BatchPosition, limit: int) -> int:
     """Return the index of the page's first entry; in doubt repeat entries instead of skipping.
 
     New entries are excluded, so an entry that moved back was changed itself.
     """
-    if turn.last in put:
-        found = put.index(turn.last) + 1
-        return found if found <= turn.count else max(0, turn.count - 1)
-    return max(0, turn.count - limit)
+    if position.last in put:
+        found = put.index(position.last) + 1
+        return found if found <= position.count else max(0, position.count - 1)
+    return max(0, position.count - limit)

@@ -30,10 +30,10 @@ from archiver.search.query_tree import (
     with_last_word_as_prefix,
     write,
 )
-from archiver.services.result_iteration import Walk
+from archiver.services.result_iteration import ResultIteration
 from archiver.services.result_pages import (
+    BatchPosition,
     Page,
-    Turn,
     all_of,
     is_from_newest,
     page_of,
@@ -302,7 +302,11 @@ class Search:
     ) -> bool:
         """Return whether no result has all words; for an empty later page ask the first one."""
         place = read_cursor(query.after) if query.after else None
-        if not (isinstance(place, Turn) and place.stretch) or page.entries or page.beyond:
+        if (
+            not (isinstance(place, BatchPosition) and place.batch_start)
+            or page.entries
+            or page.beyond
+        ):
             return page.is_nothing_whole
         question, query = replace(question, known=place.known), replace(query, after="")
         return (await self._attempt(conn, question, question.tree, query, 0)).page.is_nothing_whole
@@ -319,7 +323,7 @@ class Search:
         asked, question = question.tree, replace(question, tree=tree)
         place = read_cursor(query.after) if query.after else None
         sort = sort_of(query, asked)
-        if isinstance(place, Turn):
+        if isinstance(place, BatchPosition):
             question = replace(question, known=place.known)
         walk = await read_results(conn, question, sort, place, query.limit, ahead=ahead)
         ordering = page_of(conn, question, sort, place, query.limit, walk)
@@ -438,5 +442,5 @@ async def matching_entries(
         InputError: the status is invalid.
     """
     question = await question_of(conn, tree_of(query), query)
-    async for some in Walk(conn, question).all(limit=limit):
+    async for some in ResultIteration(conn, question).all(limit=limit):
         yield some

@@ -32,7 +32,7 @@ from archiver.search.query_tree import (
 )
 from archiver.search.snippets import Marked, snippet
 from archiver.search.words import phrase_of
-from archiver.services.result_iteration import Found, Walk
+from archiver.services.result_iteration import Found, ResultIteration
 from archiver.warc.reader import StoredRecord
 from archiver.warc.segments import SegmentReader, SegmentStore
 
@@ -133,8 +133,8 @@ async def summary_of(
         newest: newest results, if they were read already.
         asked: the query that facets extend, as typed by the user.
     """
-    walked = newest or await Walk(conn, question).page(None, MAX_COUNTED)
-    found = walked.first(MAX_COUNTED)
+    iteration_filters = newest or await ResultIteration(conn, question).page(None, MAX_COUNTED)
+    found = iteration_filters.first(MAX_COUNTED)
     facets = await facets_of(conn, found.entries)
     count, has_more = len(found.entries), found.beyond is not None
     if has_more and (question.tree, question.filters) == (EVERYTHING, Filters()):

@@ -243,7 +243,7 @@ def read_dictionary(source: Source) -> zstd.ZstdDict | None:
         raise InvalidRecord(f"Cannot read its Zstandard dictionary: {error}.") from error
 
 
-def pass_skippable(source: Source) -> None:
+def skip_skippable_frames(source: Source) -> None:
     """Skip skippable frames (RFC 8878 §3.1.2).
 
     Raises:
@@ -411,7 +411,7 @@ class Unpacked:
 
     def _next_member(self) -> bool:
         if self._is_zstd:
-            pass_skippable(self._source)
+            skip_skippable_frames(self._source)
         if self._source.at_end():
             return False
         self._source.mark()

@@ -75,7 +75,7 @@ class RunLock:
         path = self.directory / f"{name}{SUFFIX}"
         return path.exists() and not self.is_alive(name)
 
-    def sweep(self) -> None:
+    def remove_dead(self) -> None:
         """Remove the lock files of dead processes."""
         for path in self.directory.glob(f"*{SUFFIX}"):
             if path != self._path and not _is_held(path):

@@ -41,7 +41,7 @@ ROUTES: tuple[web.RouteDef, ...] = (
     # Pages
     web.get("/", home.home, name="home"),
     web.post("/add", home.add, name="add"),
-    web.get("/save", home.offer, name="save"),
+    web.get("/save", home.save_page, name="save"),
     web.get("/snapshots", listing.listing, name="snapshots"),
     web.get("/search/help", listing.explain, name="search_help"),
     web.get(f"/{_HASH}/", entry.entry, name="entry"),
@@ -77,7 +77,7 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.post("/edit", editing.edit_selected, name="edit_selected"),
     web.post("/rescue", crawl.rescue_selected, name="rescue_selected"),
     web.post("/undo", editing.undo, name="undo"),
-    web.get(f"/{_HASH}/delete", editing.ask, name="ask_delete"),
+    web.get(f"/{_HASH}/delete", editing.confirm_deletion, name="ask_delete"),
     web.post("/delete", editing.delete, name="delete"),
     web.post("/restore", editing.restore, name="restore"),
     web.get("/tags", tags_and_lists.tags, name="tags"),

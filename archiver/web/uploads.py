@@ -120,7 +120,7 @@ async def survey_from_api(request: web.Request, choices: Choices) -> ImportSurve
 
     async def look(whole: Path) -> ImportSurvey:
         with await asyncio.to_thread(whole.open, "rb") as source:
-            survey = await request.app[RUNTIME].surveys.look(
+            survey = await request.app[RUNTIME].surveys.preview(
                 source, file.name, choices=choices, most=MAX_COUNTED
             )
         await asyncio.to_thread(whole.unlink)

@@ -41,7 +41,7 @@ STEPS = {
     "before the index": ("archiver.services.migration", "reindex"),
     "the index built and not in place": ("archiver.services.reindex", "replace_index"),
     "before what was left is removed": ("archiver.services.migration", "_leave"),
-    "before the store is forgotten": ("archiver.services.migration", "store_no_more"),
+    "before the store is forgotten": ("archiver.services.migration", "forget_store"),
 }
 
 

@@ -16,7 +16,7 @@ START = datetime(2019, 12, 30, tzinfo=UTC)
 
 async def index_used(db, q):
     async with db.read() as conn:
-        return await list_order.walked(conn, parse_query(q), Filters())
+        return await list_order.iteration_filters(conn, parse_query(q), Filters())
 
 
 @pytest.mark.parametrize("q", ["tag:none", "list:none", "list:none/", "site:none.example"])

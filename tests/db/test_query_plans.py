@@ -108,7 +108,9 @@ READS = {
         for q in (field.example for field in FIELDS if field.read)
     },
     **{
-        f"walked by {q}": lambda conn, q=q: list_order.walked(conn, parse_query(q), Filters())
+        f"walked by {q}": lambda conn, q=q: list_order.iteration_filters(
+            conn, parse_query(q), Filters()
+        )
         for q in ("site:a.example", "tag:t", "list:a")
     },
     "stale documents": lambda conn: search_documents.stale(conn, limit=50),

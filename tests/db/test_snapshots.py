@@ -73,13 +73,13 @@ async def test_the_neighbours_of_a_snapshot(db, entry_id, seconds, expected):
 
 
 async def test_all_snapshots_are_iterated_in_batches(db, entry_id):
-    walked, after = [], 0
+    iteration_filters, after = [], 0
     async with db.read() as conn:
         while (stretch := await snapshots.after(conn, after, limit=2))[0]:
-            walked += moments(stretch[0])
+            iteration_filters += moments(stretch[0])
             after = stretch[1]
 
-    assert walked == [at(0), at(10), at(30)]
+    assert iteration_filters == [at(0), at(10), at(30)]
 
 
 async def test_a_snapshot_is_returned_as_inserted(db, entry_id, keep):

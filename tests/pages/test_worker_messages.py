@@ -6,14 +6,20 @@ from hypothesis import strategies as st
 from archiver.model.page import Discovery
 from archiver.model.rendering import NewRendition, RenditionKind
 from archiver.model.requisite import Requisite, RequisiteKind
-from archiver.pages.worker_messages import PREFIX, pack_result, read_discovery, read_drawn, unpack
+from archiver.pages.worker_messages import (
+    PREFIX,
+    pack_result,
+    read_discovery,
+    read_rendition,
+    unpack,
+)
 
 
 @given(st.none() | st.builds(NewRendition, st.sampled_from(RenditionKind), st.text(), st.binary()))
 def test_a_drawn_image_arrives_unchanged(drawn):
     message = pack_result(drawn)
 
-    assert read_drawn(*unpack(message[PREFIX.size :])) == drawn
+    assert read_rendition(*unpack(message[PREFIX.size :])) == drawn
 
 
 @given(

@@ -42,7 +42,7 @@ async def test_a_worker_finds_resources_and_extracts_articles(pool):
 async def test_extracting_in_the_first_request_equals_extracting_later(pool):
     linked = replace(PAGE, link_header='<http://example.com/own>; rel="canonical"')
 
-    found, article = await pool.look_and_read(linked)
+    found, article = await pool.inspect_and_extract(linked)
 
     assert found == await pool.discover(linked)
     assert article == await pool.extract(linked)
@@ -61,7 +61,7 @@ async def test_pages_for_other_extractors_are_not_extracted_in_the_first_request
     url = "http://example.com/essay"
     document = replace(PAGE, payload=b"<!DOCTYPE html><title>Hello</title>" + page, url=url)
 
-    found, article = await pool.look_and_read(document)
+    found, article = await pool.inspect_and_extract(document)
 
     assert found == await pool.discover(document) != Discovery()
     assert article is None
@@ -73,7 +73,7 @@ async def test_resources_are_found_if_the_article_cannot_be_extracted(pool_of):
     [lost] = page_workers()
     lost.kill()
 
-    found, article = await pool.look_and_read(PAGE)
+    found, article = await pool.inspect_and_extract(PAGE)
 
     assert [each.url for each in found.requisites] == ["http://example.com/a.png"]
     assert article == Article()

@@ -83,7 +83,7 @@ async def test_a_dry_run_tells_what_adds_to_entries_from_what_does_not(archive):
     more["entries"][3]["note"] = "more"
     data = json.dumps(more)
 
-    survey = await archive.surveys.look(io.BytesIO(data.encode()), "b.json")
+    survey = await archive.surveys.preview(io.BytesIO(data.encode()), "b.json")
     status = await take_in(archive, data, "b.json")
 
     assert (survey.new, survey.merged, survey.known) == (0, 3, 2)

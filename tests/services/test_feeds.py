@@ -157,8 +157,8 @@ async def test_a_feed_that_is_gone_is_not_asked_again(archive, feed):
     state = (await archive.subscriptions.look(feed.url)).state
     assert state.is_gone
     asked = len(feed.asked)
-    await archive.subscriptions.look_at_all()
-    await archive.subscriptions.look_at_due()
+    await archive.subscriptions.check_all()
+    await archive.subscriptions.check_due()
     assert len(feed.asked) == asked
 
 

@@ -39,7 +39,7 @@ async def found(archive, query):
 
 async def test_only_what_lies_in_chosen_folders_is_taken_and_the_rest_accounted_for(archive):
     chosen = {"only_folders": ("Food",)}
-    survey = await archive.surveys.look(
+    survey = await archive.surveys.preview(
         io.BytesIO(TABLE.encode()), "x.csv", choices=Choices(**chosen)
     )
 
@@ -116,8 +116,8 @@ async def test_columns_are_guessed_shown_and_corrected(archive):
     columns = {"Link": ColumnRole.URL, "Wann": ColumnRole.DATE, "name": ColumnRole.NOTE}
     choices = Choices(columns=columns)
 
-    guess = await archive.surveys.look(io.BytesIO(table.encode()), "x.csv")
-    look = await archive.surveys.look(io.BytesIO(table.encode()), "x.csv", choices=choices)
+    guess = await archive.surveys.preview(io.BytesIO(table.encode()), "x.csv")
+    look = await archive.surveys.preview(io.BytesIO(table.encode()), "x.csv", choices=choices)
     await imported(archive, table, columns=columns)
 
     assert dict(guess.columns) == {
@@ -151,7 +151,7 @@ async def test_lists_for_which_there_is_no_room_are_told_of_before_and_after(arc
     monkeypatch.setattr("archiver.model.entry_list.MAX_LISTS", 3)
     text = json.dumps({"archiver": 1, "lists": told, "entries": []})
 
-    survey = await archive.surveys.look(io.BytesIO(text.encode()), "x.json")
+    survey = await archive.surveys.preview(io.BytesIO(text.encode()), "x.json")
     status = await imported(archive, text, "x.json")
 
     assert (survey.lists, survey.lists_left_out, status.lists_left_out) == (5, 3, 3)
@@ -165,7 +165,7 @@ async def test_a_look_tells_the_moments_that_the_file_says_and_no_other(archive)
 
     async def saved(*some):
         text = "<!DOCTYPE NETSCAPE-Bookmark-file-1><DL><p>" + "\n".join(some)
-        survey = await archive.surveys.look(io.BytesIO(text.encode()), "x.html")
+        survey = await archive.surveys.preview(io.BytesIO(text.encode()), "x.html")
         return [each and int(each.timestamp()) for each in (survey.earliest, survey.latest)]
 
     assert await saved(*rows) == [1_300_000_000, 4_000_000_000]

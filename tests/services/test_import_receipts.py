@@ -84,7 +84,7 @@ async def test_a_row_that_says_more_of_what_is_here_is_merged_and_one_that_does_
 
 
 async def test_a_dry_run_says_what_an_import_does_and_keeps_nothing(archive):
-    survey = await archive.surveys.look(io.BytesIO(TABLE.encode()), "x.csv")
+    survey = await archive.surveys.preview(io.BytesIO(TABLE.encode()), "x.csv")
 
     assert (await archive.search.overview()).entries == 0
     assert await archive.imports.recent() == []
@@ -103,7 +103,7 @@ async def test_a_dry_run_says_what_an_import_does_and_keeps_nothing(archive):
     assert {each.name: each.count for each in survey.tags} == {"Food": 2, "Soups": 1}
     assert {each.name: each.count for each in survey.kept} == {"mood": 1}
     assert [each.title for each in survey.sample] == ["One", "Uno", "=Two"]
-    again = await archive.surveys.look(io.BytesIO(TABLE.encode()), "x.csv")
+    again = await archive.surveys.preview(io.BytesIO(TABLE.encode()), "x.csv")
     assert (again.new, again.known, again.merged) == (0, 3, 0)
 
 

@@ -135,7 +135,7 @@ def test_a_process_is_alive_while_its_lock_is_held(tmp_path):
     assert not mine.is_alive("dead")
     assert mine.is_abandoned("dead")
     assert not mine.is_abandoned("never")
-    mine.sweep()
+    mine.remove_dead()
     assert not mine.is_abandoned("dead")
     assert [path.name for path in tmp_path.glob("*.lock")] == [f"{mine.name}.lock"]
     mine.release()

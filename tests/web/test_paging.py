@@ -59,7 +59,7 @@ async def client(tmp_path) -> AsyncIterator[TestClient]:
             yield client
 
 
-async def walked(client, path, rel):
+async def iteration_filters(client, path, rel):
     """What pages hold, and the numbers that they say, from one on, as their links lead."""
     found = []
     while path:
@@ -74,8 +74,8 @@ async def walked(client, path, rel):
 
 @pytest.mark.parametrize("narrowed", ["", "?sort=oldest", "?sort=title", "?q=is%3Aunread"])
 async def test_whoever_goes_to_the_end_of_a_list_comes_back_the_same_way(client, narrowed):
-    there = await walked(client, f"/snapshots{narrowed}", "next")
-    back = await walked(client, there[-1][0], "prev")
+    there = await iteration_filters(client, f"/snapshots{narrowed}", "next")
+    back = await iteration_filters(client, there[-1][0], "prev")
 
     assert [place for _, _, place in there] == [(1, 50, 120), (51, 100, 120), (101, 120, 120)]
     assert [each[1:] for each in back] == [each[1:] for each in reversed(there)]

@@ -152,7 +152,7 @@ def _without_notices(path: str) -> str:
 SHOWN = 10
 
 
-async def ask(request: web.Request) -> web.StreamResponse:
+async def confirm_deletion(request: web.Request) -> web.StreamResponse:
     """Ask for confirmation to delete an entry, or the snapshot in ``at``."""
     key, timestamp = request.match_info["hash_url"], request.query.get("at", "")
     detail = await request.app[RUNTIME].entries.get(key)

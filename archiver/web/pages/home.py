@@ -37,7 +37,7 @@ async def add(request: web.Request) -> web.StreamResponse:
     if words := words_of(text):
         raise web.HTTPSeeOther(f"/snapshots?{urlencode({'q': words})}")
     entries = request.app[RUNTIME].entries
-    urls, question = await _asked_first(request, text.split("\n"), form)
+    urls, question = await _questions_first(request, text.split("\n"), form)
     if question and not urls:
         return await render_beside(request, "pages/save_again.html", question)
     try:
@@ -64,7 +64,7 @@ async def add(request: web.Request) -> web.StreamResponse:
     return await render_beside(request, "pages/home.html", view, status=200 if jobs else 400)
 
 
-async def _asked_first(
+async def _questions_first(
     request: web.Request, urls: list[str], form: Mapping[str, Any]
 ) -> tuple[list[str], SaveAgainView | None]:
     """Return the URLs to save immediately, and the questions about the others."""
@@ -116,7 +116,7 @@ async def _view(
     )
 
 
-async def offer(request: web.Request) -> web.StreamResponse:
+async def save_page(request: web.Request) -> web.StreamResponse:
     """Show the page to save, and existing snapshots; a GET request saves nothing."""
     asked = request.query
     url, title, tags = (asked.get(name, "").strip() for name in ("url", "title", "tags"))

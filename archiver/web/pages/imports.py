@@ -257,7 +257,7 @@ async def look(request: web.Request) -> web.StreamResponse:
     surveys = request.app[RUNTIME].surveys
     try:
         with await asyncio.to_thread(kept.path.open, "rb") as source:
-            survey = await surveys.look(source, kept.name, choices=choices, most=most)
+            survey = await surveys.preview(source, kept.name, choices=choices, most=most)
     except UnreadableFile as error:
         return await form_for_file(request, 422, problem=error.sentence)
     tags = ", ".join(choices.tags)
