@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO
 
 from benchmarks.fast_server import FastServer
-from tests import stamped
+from tests import timed_server
 
 FIRST = 30
 """Process priority of the server: if it waited for a core, it would delay the measured requests."""
@@ -53,7 +53,7 @@ class LoggingServer(FastServer):
         with suppress(OSError):  # without the permission, it runs at normal priority
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(FIRST))
         with self._log.open("w", buffering=1) as log:
-            await stamped.serve(
+            await timed_server.serve(
                 self._socket, lambda connected: _Watched(connected, self, self._waits, log)
             )
 
@@ -71,7 +71,7 @@ class LoggingServer(FastServer):
         self._answered.value += 1
 
 
-class _Watched(stamped.Connection):
+class _Watched(timed_server.Connection):
     """A connection; a response without a waiting client counts until the connection is closed."""
 
     def __init__(
