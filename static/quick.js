@@ -21,26 +21,29 @@ function swap(page, ids) {
   }
 }
 
+// A button without the attribute would name the page itself.
+const actionOf = (form, button) => (button?.hasAttribute("formaction") ? button.formAction : form.action);
+
 async function send(form, button) {
   const body = new URLSearchParams(new FormData(form, button));
-  const answer = await fetch(button?.formAction || form.action, { method: "POST", body });
+  const answer = await fetch(actionOf(form, button), { method: "POST", body });
   if (!answer.ok) throw new Error(answer.statusText);
   return new DOMParser().parseFromString(await answer.text(), "text/html");
 }
 
-const isEdit = (form, button) => /\/edit$/.test(new URL(button?.formAction || form.action).pathname);
+const isEdit = (form, button) => /\/edit$/.test(new URL(actionOf(form, button)).pathname);
 
 document.addEventListener("submit", async (event) => {
   const { target: form, submitter: button } = event;
   const row = form.matches("[data-rows]") ? button?.closest(".item") : null;
-  const isDeleted = row && /\/delete$/.test(new URL(button.formAction).pathname);
+  const isDeleted = row && /\/delete$/.test(new URL(actionOf(form, button)).pathname);
   if (!(row && (isEdit(form, button) || isDeleted)) && !(form.matches("[data-swap]") && isEdit(form, button))) return;
   event.preventDefault();
   const focused = document.activeElement?.getAttribute("name");
   let page;
   try { page = await send(form, button); } catch {
     if (button?.name) form.append(Object.assign(document.createElement("input"), { type: "hidden", name: button.name, value: button.value }));
-    form.action = button?.formAction || form.action;
+    form.action = actionOf(form, button);
     form.submit();
     return;
   }

@@ -21,6 +21,14 @@ document.addEventListener("click", ({ target, shiftKey }) => {
   tell();
 });
 form?.addEventListener("reset", () => setTimeout(tell));
+const all = form?.querySelector("[data-select-all]");
+if (all) {
+  all.hidden = false;
+  all.addEventListener("click", () => {
+    for (const box of boxes()) box.checked = true;
+    tell();
+  });
+}
 
 // Replaces the list with its current state. Focus stays on the same element, or moves to the one
 // that replaced it.
@@ -43,7 +51,7 @@ function show(page, changed) {
 
 form?.addEventListener("submit", async (event) => {
   const { name, value } = event.submitter ?? {};
-  if (!name || !event.submitter.closest(".bar")) return;
+  if (!name || event.submitter.hasAttribute("formaction") || !event.submitter.closest(".bar")) return;
   event.preventDefault();
   const body = new URLSearchParams(new FormData(form, event.submitter));
   const changed = boxes().filter((box) => box.checked);

@@ -25,7 +25,7 @@ from archiver.errors import (
 from archiver.formats.seeds import MAX_TAG_CHARACTERS, MAX_TAGS, bounded, seed_of, tidy_tag
 from archiver.helpers import well_formed
 from archiver.http.timestamps import pad, to_datetime
-from archiver.http.urls import hash_url, is_hash_url, parse_entry_url, with_scheme, without_trackers
+from archiver.http.urls import hash_url, is_hash_url, parse_entry_url, with_scheme
 from archiver.logs import get_log
 from archiver.model.annotation import Annotation
 from archiver.model.capture import HashUrl, Provenance, Timestamp
@@ -196,12 +196,10 @@ class Pasted:
     """URLs to be saved.
 
     Attributes:
-        tracked: those with tracking parameters, and without them.
         known: those that have a snapshot.
         fresh: all others.
     """
 
-    tracked: tuple[tuple[str, str], ...] = ()
     known: tuple[SavedAddress, ...] = ()
     fresh: tuple[str, ...] = ()
 
@@ -305,24 +303,16 @@ class Entries:
         self._on_queued()
         return SaveResult(tuple(received), tuple(rejected))
 
-    async def before_saving(self, urls: Sequence[str], trackers: Sequence[str]) -> Pasted:
-        """Return information for the user before URLs are saved.
-
-        Args:
-            urls: as submitted; empty ones are skipped.
-            trackers: tracking parameters, with ``*`` as wildcard.
-        """
-        tracked, known, fresh = [], [], []
+    async def before_saving(self, urls: Sequence[str]) -> Pasted:
+        """Return information for the user before URLs are saved; empty ones are skipped."""
+        known, fresh = [], []
         async with self._db.read() as conn:
             for given in filter(None, (with_scheme(each) for each in urls)):
-                bare = without_trackers(given, trackers)
-                if bare != given:
-                    tracked.append((given, bare))
-                elif (kept := await _kept(conn, given)) is not None:
+                if (kept := await _kept(conn, given)) is not None:
                     known.append(kept)
                 else:
                     fresh.append(given)
-        return Pasted(tuple(tracked), tuple(known), tuple(fresh))
+        return Pasted(tuple(known), tuple(fresh))
 
     async def get(self, ref: str) -> EntryDetail:
         """Return an entry by hash_url or URL.

@@ -45,6 +45,33 @@ class Recaptures:
             queued, gone = queued + len(hopeful), gone + hopeless
         return queued, gone
 
+    async def entries(self, refs: Sequence[str]) -> int:
+        """Queue entries by hash_url or URL; return their number.
+
+        Raises:
+            NotFound: one does not exist; then none is queued.
+        """
+        async with self._db.read() as conn:
+            numbers = [(await find_entry(conn, each))[0] for each in refs]
+        return await self._save(numbers)
+
+    async def found(self, query: ListingQuery) -> int:
+        """Queue all entries of a list; return their number.
+
+        Raises:
+            InvalidQuery: the query can't be parsed.
+        """
+        async with self._db.read() as conn:
+            batches = [some async for some in matching_entries(conn, query, limit=STRETCH)]
+        return sum([await self._save(some) for some in batches])
+
+    async def _save(self, numbers: Sequence[int]) -> int:
+        async with self._db.read() as conn:
+            known = await entries.by_ids(conn, numbers)
+        if known:
+            await self._entries.save([each.url for each in known.values()], source=UNASKED)
+        return len(known)
+
     async def unrendered(self) -> int:
         """Queue entries that need a browser but were not rendered; return their number."""
         queued, found = 0, {0: ""}

@@ -192,6 +192,7 @@ class HomeView:
         here: origin of the service, for the bookmarklet.
         can_render: whether a browser can render pages.
         is_paused: whether the crawl is paused.
+        cleaned: submitted addresses from which tracking parameters were removed.
     """
 
     overview: Overview
@@ -205,6 +206,7 @@ class HomeView:
     here: str = ""
     can_render: bool = False
     is_paused: bool = False
+    cleaned: tuple[str, ...] = ()
     title: str = "archiver"
 
 
@@ -584,17 +586,13 @@ class SaveAgainView:
     """Questions about URLs before they are captured.
 
     Attributes:
-        tracked: URLs with tracking parameters, each with the URL without them.
         known: URLs that have snapshots.
-        trackers: earlier answer about tracking parameters: ``drop``, ``keep`` or empty.
         tags, title, note, render: values of the form.
         saved: jobs of URLs without a question.
         rejected: invalid URLs.
     """
 
-    tracked: tuple[tuple[str, str], ...]
     known: tuple[SavedAddress, ...]
-    trackers: str = ""
     tags: str = ""
     note: str = ""
     render: bool = False

@@ -116,7 +116,7 @@ async def test_nobody_is_led_away_after_a_change(client, foxes):
 async def test_tags_are_renamed_merged_and_deleted(client, foxes, kept):
     await client.patch(f"/api/v1/entries/{foxes}", json={"tags": ["old", "x"]})
     page = await (await client.get("/tags")).text()
-    assert "much like “old”" in page
+    assert "similar to “old”" in page
 
     rename = [("name", "Old"), ("new", "old"), ("do", "rename")]
     _, path, page = await send(client, "/tags", rename, page="/tags")

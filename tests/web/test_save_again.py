@@ -48,13 +48,13 @@ async def test_what_is_kept_is_asked_about_and_what_is_new_is_saved(client, live
     assert (path.startswith("/?jobs="), await queued(client)) == (True, 2)
 
 
-async def test_trackers_are_offered_to_be_dropped(client, live):
+async def test_tracking_parameters_are_removed_and_can_be_kept(client, live):
     tracked = f"{live.article('bears')}?utm_source=feed"
 
     _, _, page = await add(client, url=tracked)
-    assert ("who sent you" in page, await queued(client)) == (True, 0)
-    await add(client, url=tracked, trackers="keep")
-    await add(client, url=tracked, trackers="drop")
+    assert ("Tracking parameters were removed" in page, await queued(client)) == (True, 1)
+    assert f'aria-hidden="true">{tracked}</textarea>' in page
+    await add(client, url=tracked, trackers="keep", again="1")
 
     listed = (await (await client.get("/api/v1/entries?status=queued")).json())["items"]
     assert {each["entry"]["url"] for each in listed} == {tracked, live.url("/bears")}

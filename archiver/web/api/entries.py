@@ -8,6 +8,7 @@ from archiver.errors import InputError
 from archiver.model.entry_list import EntryList
 from archiver.model.feed import FollowedFeed
 from archiver.model.job import Job
+from archiver.services.editing import TagInUse
 from archiver.web.api.json_http import (
     EditRequest,
     FeedRequest,
@@ -17,6 +18,7 @@ from archiver.web.api.json_http import (
     ListRequest,
     OrderRequest,
     SaveRequest,
+    TagChange,
     answer,
     entry_answer,
     listing_query,
@@ -154,6 +156,24 @@ async def show_job(request: web.Request) -> web.StreamResponse:
 async def queue_status(request: web.Request) -> web.StreamResponse:
     """Count the jobs of the whole archive by state."""
     return answer(await request.app[RUNTIME].crawling.counts())
+
+
+async def list_tags(request: web.Request) -> web.StreamResponse:
+    """List the tags in use, by name."""
+    return answer(await request.app[RUNTIME].editing.tags(), shape=list[TagInUse])
+
+
+async def change_tag(request: web.Request) -> web.StreamResponse:
+    """Rename a tag, or merge it into another, and return all tags."""
+    wanted = await read_json(request, TagChange)
+    await request.app[RUNTIME].editing.rename_tag(wanted.name, wanted.new_name)
+    return await list_tags(request)
+
+
+async def delete_tag(request: web.Request) -> web.StreamResponse:
+    """Remove a tag from all entries, and return the others."""
+    await request.app[RUNTIME].editing.delete_tag(request.query.get("name", ""))
+    return await list_tags(request)
 
 
 async def list_lists(request: web.Request) -> web.StreamResponse:

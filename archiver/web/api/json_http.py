@@ -116,6 +116,14 @@ class ListRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class TagChange:
+    """A tag, and its new name; an existing name merges the two."""
+
+    name: str
+    new_name: str
+
+
+@dataclass(frozen=True, slots=True)
 class ListChange:
     """A change to a list: a new path, or a new position among its siblings."""
 

@@ -30,7 +30,7 @@ from archiver.model.job import Job, QueueCounts
 from archiver.model.listing import Sort, Summary
 from archiver.services.comparison import Compared
 from archiver.services.deletion import Deleted, Restored
-from archiver.services.editing import Edited
+from archiver.services.editing import Edited, TagInUse
 from archiver.services.entries import EntryDetail, SaveResult, SnapshotDetail
 from archiver.services.highlights import Highlighted, HighlightList
 from archiver.services.imports import UndoPlan
@@ -48,6 +48,7 @@ from archiver.web.api.json_http import (
     OrderRequest,
     RescueRequest,
     SaveRequest,
+    TagChange,
 )
 from archiver.web.origin import base_path
 from archiver.web.uploads import PAGE_TYPES
@@ -418,6 +419,29 @@ OPERATIONS = (
         "Show a snapshot: its article, its resources, and its neighbours in time.",
         SnapshotDetail,
         (_HASH, _TIMESTAMP),
+    ),
+    Operation(
+        "get",
+        "/api/v1/tags",
+        "api_tags",
+        "List the tags in use by name. `alike` names tags that differ only in case.",
+        list[TagInUse],
+    ),
+    Operation(
+        "patch",
+        "/api/v1/tags",
+        "api_change_tag",
+        "Rename a tag, or merge it into an existing one; returns all tags.",
+        list[TagInUse],
+        takes=(("application/json", TagChange),),
+    ),
+    Operation(
+        "delete",
+        "/api/v1/tags",
+        "api_delete_tag",
+        "Remove a tag from all entries; returns the others.",
+        list[TagInUse],
+        (Parameter("name", "Name of the tag.", _TEXT),),
     ),
     Operation(
         "get",

@@ -65,6 +65,19 @@ async def rescue(request: web.Request) -> web.StreamResponse:
     raise web.HTTPSeeOther(f"/{key}/")
 
 
+async def capture_selected(request: web.Request) -> web.StreamResponse:
+    """Queue the selected entries, or all of a list, to be captured again."""
+    form, recaptures = await request.post(), request.app[RUNTIME].recaptures
+    refs = [str(each) for each in form.getall("entry", [])]
+    if form.get("scope") == "all":
+        count = await recaptures.found(query_of(form))
+    elif refs:
+        count = await recaptures.entries(refs)
+    else:
+        return back(form, "/snapshots", nothing=1)
+    raise web.HTTPSeeOther(f"/activity?done=queued-{count}")
+
+
 async def rescue_selected(request: web.Request) -> web.StreamResponse:
     """Request the selected entries, or all of a list, from public archives."""
     form, rescuing = await request.post(), request.app[RUNTIME].recovery

@@ -22,6 +22,9 @@ from archiver.web.views import HomeView, SaveAgainView, SaveView
 
 LATEST = 12
 MAX_FOLLOWED = 200
+MAX_CLEANED = 5
+MAX_CLEANED_LENGTH = 1_000
+"""Cleaned addresses that are named after saving, and their characters."""
 
 
 async def home(request: web.Request) -> web.StreamResponse:
@@ -37,7 +40,11 @@ async def add(request: web.Request) -> web.StreamResponse:
     if words := words_of(text):
         raise web.HTTPSeeOther(f"/snapshots?{urlencode({'q': words})}")
     entries = request.app[RUNTIME].entries
-    urls, question = await _questions_first(request, text.split("\n"), form)
+    given, trackers = text.split("\n"), request.app[RUNTIME].settings.trackers
+    if form.get("trackers") != "keep":
+        given = [without_trackers(with_scheme(each), trackers) for each in given]
+    cleaned = [old for old, new in zip(text.split("\n"), given, strict=True) if _differ(old, new)]
+    urls, question = await _questions_first(request, given, form)
     if question and not urls:
         return await render_beside(request, "pages/save_again.html", question)
     try:
@@ -59,29 +66,29 @@ async def add(request: web.Request) -> web.StreamResponse:
         return await render_beside(request, "pages/save_again.html", question)
     if not result.rejected:
         followed = [*dict.fromkeys(jobs)][:MAX_FOLLOWED]
-        raise web.HTTPSeeOther(f"/?jobs={','.join(map(str, followed))}")
+        asked = [("jobs", ",".join(map(str, followed)))]
+        asked += [("cleaned", each.strip()) for each in cleaned[:MAX_CLEANED]]
+        raise web.HTTPSeeOther(f"/?{urlencode(asked)}")
     view = await _view(request, jobs, result, tags=tags)
     return await render_beside(request, "pages/home.html", view, status=200 if jobs else 400)
+
+
+def _differ(given: str, cleaned: str) -> bool:
+    """Return whether parameters were removed from a submitted address."""
+    return cleaned not in (given, with_scheme(given)) and len(given) <= MAX_CLEANED_LENGTH
 
 
 async def _questions_first(
     request: web.Request, urls: list[str], form: Mapping[str, Any]
 ) -> tuple[list[str], SaveAgainView | None]:
     """Return the URLs to save immediately, and the questions about the others."""
-    runtime = request.app[RUNTIME]
-    trackers = runtime.settings.trackers
-    if form.get("trackers") == "drop":
-        urls = [without_trackers(with_scheme(each), trackers) for each in urls]
     if form.get("again") or len(urls) > MAX_FOLLOWED:
         return urls, None
-    offered = () if form.get("trackers") else trackers
-    pasted = await runtime.entries.before_saving(urls, offered)
-    if not (pasted.tracked or pasted.known):
+    pasted = await request.app[RUNTIME].entries.before_saving(urls)
+    if not pasted.known:
         return urls, None
     view = SaveAgainView(
-        pasted.tracked,
         pasted.known,
-        trackers=str(form.get("trackers", "")),
         tags=str(form.get("tags", "")),
         note=str(form.get("note", "")),
         render=bool(form.get("render")),
@@ -113,6 +120,11 @@ async def _view(
         here=public_origin(request),
         can_render=not runtime.crawling.browser_problem,
         is_paused=await runtime.crawl_status.is_paused(),
+        cleaned=tuple(
+            each
+            for each in request.query.getall("cleaned", [])[:MAX_CLEANED]
+            if each.startswith(("http://", "https://"))
+        ),
     )
 
 
@@ -126,7 +138,7 @@ async def save_page(request: web.Request) -> web.StreamResponse:
         known = (await entries.get(url)).entry if url else None
     except (InvalidUrl, NotFound):
         known = None
-    kept = () if known else (await entries.before_saving([url], ())).known
+    kept = () if known else (await entries.before_saving([url])).known
     duplicates = (kept[0].entry, *kept[0].others) if kept else ()
     view = SaveView(url, title, tags, known, duplicates)
     return await render_beside(request, "pages/save.html", view)

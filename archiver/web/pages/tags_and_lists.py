@@ -23,9 +23,10 @@ async def tags(request: web.Request) -> web.StreamResponse:
 async def change_tag(request: web.Request) -> web.StreamResponse:
     """Rename, merge or delete a tag."""
     form = await request.post()
-    name, new = str(form.get("name", "")), str(form.get("new", ""))
+    names, new = [str(each) for each in form.getall("name", [])], str(form.get("new", ""))
+    name = names[0] if names else ""
     try:
-        return await _obey(request, name, new, str(form.get("do", "")))
+        return await _obey(request, names, new, str(form.get("do", "")))
     except InputError as error:
         return await _page(request, Refused(error.sentence, name, new), status=400)
 
@@ -38,15 +39,17 @@ async def _page(
     return await render_beside(request, "pages/tags.html", view, status=status)
 
 
-async def _obey(request: web.Request, name: str, new: str, what: str) -> web.StreamResponse:
+async def _obey(request: web.Request, names: list[str], new: str, what: str) -> web.StreamResponse:
     editing = request.app[RUNTIME].editing
-    if what == "rename":
-        edited = await editing.rename_tag(name, new)
+    if not names:
+        raise InputError("Select a tag first.")
+    if what in ("rename", "merge"):
+        edited = [await editing.rename_tag(each, new) for each in names if each != new][-1:]
     elif what == "delete":
-        edited = await editing.delete_tag(name)
+        edited = [await editing.delete_tag(each) for each in names][-1:]
     else:
         raise InputError("A tag can be renamed or deleted.")
-    raise web.HTTPSeeOther(f"/tags?edit={edited.id}")
+    raise web.HTTPSeeOther(f"/tags?edit={edited[0].id}" if edited else "/tags")
 
 
 async def lists(request: web.Request) -> web.StreamResponse:
