@@ -13,6 +13,14 @@ from warcio.archiveiterator import ArchiveIterator
 from tests.command_line import run_in_thread
 from tests.segments import as_files
 
+TESTS = Path(__file__).parent
+
+
+def in_small_batches(size: int) -> dict[str, str]:
+    """Return variables with which a process reads files of links in batches of that size."""
+    paths = [str(TESTS / "in_small_batches"), str(TESTS.parent)]
+    return {"PYTHONPATH": os.pathsep.join(paths), "TEST_BATCH": str(size)}
+
 
 class Archive:
     """A data directory, and processes of the program on it."""

@@ -6,7 +6,7 @@ from asyncio.subprocess import PIPE, STDOUT
 from urllib.parse import urlsplit
 
 import pytest
-from aiohttp import web
+from aiohttp import ClientSession, web
 
 from archiver.app import open_app
 from archiver.config import Settings
@@ -83,11 +83,11 @@ async def look(browser, url, *, scripts):
     return picture, asked
 
 
-async def test_a_replayed_page_looks_like_the_live_one_without_scripts(
+async def test_a_replayed_page_looks_like_the_live_one_and_sends_requests_only_to_the_archive(
     site, runtime, service, browser
 ):
-    (detail,) = await capture(runtime, site, "/")
-    timestamp, url = detail.entry.latest, detail.entry.url
+    detail, lazy = await capture(runtime, site, "/", "/lazy.html")
+    key, timestamp, url = detail.entry.hash_url, detail.entry.latest, detail.entry.url
     live, _ = await look(browser, url, scripts=False)
     site.hits.clear()
 
@@ -95,51 +95,39 @@ async def test_a_replayed_page_looks_like_the_live_one_without_scripts(
 
     assert replayed == live
     assert {urlsplit(each).netloc for each in asked} == {urlsplit(service).netloc}
+    for path in (f"/{key}/{timestamp}/", f"/{key}/"):
+        _, asked = await look(browser, service + path, scripts=True)
+        assert {urlsplit(each).netloc for each in asked} == {urlsplit(service).netloc}
+    _, asked = await look(
+        browser, f"{service}/web/{lazy.entry.latest}if_/{lazy.entry.url}", scripts=True
+    )
+    assert any(each.endswith("/pictures/lazy.png") for each in asked), "without its script"
     assert not site.hits
     assert detail.snapshots[0].missing_count == 0
 
 
-async def test_snapshot_and_article_send_requests_only_to_the_archive(
-    site, runtime, service, browser
-):
-    (detail,) = await capture(runtime, site, "/")
-    key, timestamp = detail.entry.hash_url, detail.entry.latest
-    site.hits.clear()
-
-    for path in (f"/{key}/{timestamp}/", f"/{key}/"):
-        _, asked = await look(browser, service + path, scripts=True)
-
-        assert {urlsplit(each).netloc for each in asked} == {urlsplit(service).netloc}
-    assert not site.hits
-
-
 async def test_the_banner_follows_the_framed_page(site, runtime, service, browser):
-    detail, _ = await capture(runtime, site, "/", "/about.html")
+    detail, about = await capture(runtime, site, "/", "/about.html")
     page = await (await browser.new_context()).new_page()
     await page.goto(f"{service}/{detail.entry.hash_url}/{detail.entry.latest}/")
     back, below = page.locator("[data-back]"), page.frame_locator("iframe.replay")
     absent = page.locator("[data-absent]")
 
     assert not await back.is_visible()
+    title = await page.locator("h1").inner_text()
     await below.get_by_text("About", exact=True).click()
     await back.wait_for(state="visible")
     assert not await absent.is_visible()
+    assert await page.locator("h1").inner_text() == "About"
+    read = await page.get_by_role("link", name="Read").get_attribute("href")
+    assert about.entry.hash_url in read
     await back.click()
+    await page.locator("h1", has_text=title).wait_for()
     await below.get_by_text("Elsewhere", exact=True).click()
 
     await below.get_by_text("Not in the archive").wait_for()
     await absent.wait_for(state="visible")
     assert await below.locator("form:visible").count() == 0
-
-
-async def test_a_lazy_image_is_shown_without_its_script(site, runtime, service, browser):
-    (detail,) = await capture(runtime, site, "/lazy.html")
-
-    _, asked = await look(
-        browser, f"{service}/web/{detail.entry.latest}if_/{detail.entry.url}", scripts=True
-    )
-
-    assert any(each.endswith("/pictures/lazy.png") for each in asked)
 
 
 async def test_every_type_is_stored_and_every_failure_has_a_reason(site, runtime):
@@ -160,14 +148,12 @@ async def test_every_type_is_stored_and_every_failure_has_a_reason(site, runtime
             assert "The same words in another coding." in shown.article
 
 
-async def test_a_compressed_page_is_available_raw_and_decoded(site, runtime, service, browser):
+async def test_a_compressed_page_is_replayed_as_it_was_sent(site, runtime, service):
     (detail,) = await capture(runtime, site, "/coded/br")
-    context = await browser.new_context()
+    url = f"{service}/web/{detail.entry.latest}id_/{detail.entry.url}"
 
-    answer = await context.request.get(f"{service}/web/{detail.entry.latest}id_/{detail.entry.url}")
-
-    assert await answer.text() == CODED
-    await context.close()
+    async with ClientSession() as session, session.get(url) as answer:
+        assert await answer.text() == CODED
 
 
 async def test_each_redirect_is_a_separate_capture(site, runtime):

@@ -66,7 +66,11 @@ async def test_what_only_a_lost_machine_had_is_told_and_its_jobs_are_done_by_oth
     assert "problems\t0" in (await ran("verify", **there))[1]
 
 
-async def test_a_page_that_was_lost_is_saved_whole_again(live, there, address, lost):
+async def test_a_lost_page_is_saved_again_and_a_machine_that_comes_back_brings_its_own(
+    live, here, there, address, lost, tmp_path
+):
+    code, told = await refused("machines", "--forget", "another", **there)
+    assert (code, "No segment of a machine another" in told) == (1, True), told
     await ran("machines", "--forget", lost, **there)
 
     assert (await ran("add", live.twin, **there))[0] == 0
@@ -74,23 +78,11 @@ async def test_a_page_that_was_lost_is_saved_whole_again(live, there, address, l
     assert "clever" in (await ran("show", live.twin, **there))[1]
     assert "problems\t0" in (await ran("verify", **there))[1]
 
-
-async def test_a_machine_that_comes_back_after_all_brings_what_it_has(
-    live, here, there, address, lost, tmp_path
-):
-    await ran("machines", "--forget", lost, **there)
     (tmp_path / "gone").rename(tmp_path / "a")
 
     assert live.page in (await ran("list", "--status", "saved", **here))[1]
-
     assert "clever" in (await ran("show", live.page, **here))[1]
     assert (await ran("machines", "--forget", lost, **here))[0] == 1
-
-
-async def test_nothing_is_known_of_a_machine_without_a_name(there, lost):
-    code, told = await refused("machines", "--forget", "another", **there)
-
-    assert (code, "No segment of a machine another" in told) == (1, True), told
 
 
 async def _shown(url, **variables):

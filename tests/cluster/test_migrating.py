@@ -35,10 +35,8 @@ setattr(held, name, die)
 asyncio.run(migrate(Settings(data=Path(data)), Places(index or None, store or None), remove=True))
 """
 STEPS = {
-    "before the first segment": ("archiver.warc.object_store", "BucketStorage._put"),
     "between put and mark": ("archiver.warc.object_store", "BucketStorage._mark"),
     "a segment not yet compared": ("archiver.warc.object_store", "_digest"),
-    "before the index": ("archiver.services.migration", "reindex"),
     "the index built and not in place": ("archiver.services.reindex", "replace_index"),
     "before what was left is removed": ("archiver.services.migration", "_leave"),
     "before the store is forgotten": ("archiver.services.migration", "forget_store"),

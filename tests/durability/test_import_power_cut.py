@@ -12,7 +12,6 @@ import subprocess
 import sys
 from contextlib import closing
 from io import BytesIO
-from pathlib import Path
 
 import pytest
 
@@ -23,12 +22,12 @@ from archiver.services import change_stream
 from tests.durability.conftest import Acknowledged, Client, Recorded, environment, sent
 from tests.durability.cuts import LOSES, moments, put_back
 from tests.durability.test_order import first_sync, first_write, index_log
+from tests.processes import in_small_batches
 from tests.system_calls import Trace, program_of
 
 MANY = 12
 BATCH = 4
 """So many links are a transaction."""
-IN_SMALL_BATCHES = {"PYTHONPATH": str(Path(__file__).parent / "in_small_batches")}
 NAME = "links.txt"
 LINKS = "".join(f"http://a.example/{number}\n" for number in range(MANY)).encode()
 KILLED = "nothing, for only the process died"
@@ -49,7 +48,7 @@ def commanded(tmp_path_factory):
     given.write_bytes(LINKS)
     program = (sys.executable, "-m", "archiver", "import", str(given), "--no-crawl")
     command = trace.command(*program)
-    variables = environment(data) | IN_SMALL_BATCHES
+    variables = environment(data) | in_small_batches(BATCH)
     subprocess.run(command, env=variables, stdout=subprocess.PIPE, check=True, timeout=120)
     calls = trace.calls()
     return Recorded(data, calls, [Acknowledged(READ, True, sent(calls, f"added\t{MANY}"))])
@@ -61,7 +60,7 @@ def uploaded(tmp_path_factory):
     directory = tmp_path_factory.mktemp("uploaded")
     data, trace = directory / "data", Trace(directory / "calls")
     command = trace.command(sys.executable, "-m", "archiver", "serve", "--port", "0")
-    variables = environment(data) | IN_SMALL_BATCHES
+    variables = environment(data) | in_small_batches(BATCH)
     with subprocess.Popen(command, env=variables, stdout=subprocess.PIPE, text=True) as strace:
         base = re.search(r"http://\S+?(?=/?\s)", strace.stdout.readline())[0]
         service, client = program_of(strace.pid), Client(base)

@@ -21,22 +21,16 @@ async def client(kept) -> AsyncIterator[TestClient]:
             yield client
 
 
-async def test_what_is_saved_meanwhile_comes_onto_the_desk_by_itself(client, kept):
+async def test_pasted_urls_are_saved_and_words_searched_and_the_page_follows_its_jobs(client):
     runtime = client.app[RUNTIME]
     async with chromium() as browser:
         page = await browser.new_page()
         await page.goto(str(client.make_url("/")))
-
         await runtime.crawl_status.cancel()
-
         await page.locator("#activity[hidden]").wait_for(state="attached")
         await page.wait_for_load_state()
         assert await page.locator("#latest .why").all_inner_texts() == ["You cancelled it."]
 
-
-async def test_addresses_that_are_pasted_are_saved_and_words_are_searched_for(client, kept):
-    async with chromium() as browser:
-        page = await browser.new_page()
         await page.goto(str(client.make_url("/")))
         await page.fill("#tags", "pasted")
         await page.fill("#find", "http://a.example/1")

@@ -19,7 +19,7 @@ async def page(kept):
         yield page
 
 
-async def test_a_list_and_an_entry_are_walked_by_keys(page):
+async def keys_walk_a_list_and_an_entry(page):
     await page.goto("/snapshots?sort=title")
     focused = page.locator(":focus")
     await page.keyboard.press("j")
@@ -45,7 +45,7 @@ async def test_a_list_and_an_entry_are_walked_by_keys(page):
     await page.get_by_text("Deleted 1 entry.").wait_for()
 
 
-async def test_keys_of_a_list_say_it_of_its_entries_in_place_and_take_it_back(page):
+async def keys_change_entries_of_a_list_in_place(page):
     await page.goto("/snapshots?sort=title")
     await page.evaluate("window.wasHere = true")
     await page.keyboard.press("s")
@@ -67,3 +67,8 @@ async def test_keys_of_a_list_say_it_of_its_entries_in_place_and_take_it_back(pa
     await page.get_by_role("button", name="Undo").click()
     await page.get_by_text("Undone.").wait_for()
     assert await page.locator(".item.is_read").count() == 0
+
+
+async def test_keys_change_entries_and_walk_lists(page):
+    await keys_change_entries_of_a_list_in_place(page)
+    await keys_walk_a_list_and_an_entry(page)

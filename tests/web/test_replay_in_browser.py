@@ -6,7 +6,6 @@ The hostile page is given as it was stored, so that nothing but those headers ho
 import base64
 import re
 import struct
-from collections.abc import AsyncIterator
 
 import pytest
 from aiohttp import web
@@ -121,12 +120,6 @@ ROUTES = (
 )
 
 
-@pytest.fixture
-async def browser_page() -> AsyncIterator[Page]:
-    async with chromium() as browser:
-        yield await browser.new_page()
-
-
 def filled(content: str | bytes, client: TestClient) -> bytes:
     """What is stored knows addresses that open, as a page that was rewritten does."""
     if isinstance(content, bytes):
@@ -166,7 +159,7 @@ async def sign_in(client, browser_page: Page) -> None:
     )
 
 
-async def test_a_hostile_page_shows_and_does_nothing(client, browser_page):
+async def it_is_shown_in_a_frame(client, browser_page):
     asked = Asked()
     base = f"http://127.0.0.1:{client.port}"
     await sign_in(client, browser_page)
@@ -189,7 +182,7 @@ async def test_a_hostile_page_shows_and_does_nothing(client, browser_page):
     assert {each["name"] for each in await browser_page.context.cookies()} == {auth.COOKIE}
 
 
-async def test_it_does_nothing_outside_a_frame_and_when_clicked_either(client, browser_page):
+async def it_does_nothing_outside_a_frame_or_when_clicked(client, browser_page):
     asked: list[str] = []
     base = f"http://127.0.0.1:{client.port}"
     await sign_in(client, browser_page)
@@ -205,9 +198,7 @@ async def test_it_does_nothing_outside_a_frame_and_when_clicked_either(client, b
     assert [url.removeprefix(base) for url in asked] == [f"/web/{TIME}id_/http://a.example/i.svg"]
 
 
-async def test_another_site_can_not_frame_a_memento_and_frames_within_frames_are_shown(
-    client, browser_page
-):
+async def only_the_archive_can_frame_it(client, browser_page):
     async def attack(_: web.Request) -> web.Response:
         memento = f"http://127.0.0.1:{client.port}/web/{TIME}if_/http://a.example/inner"
         return web.Response(text=f"<iframe src='{memento}'></iframe>", content_type="text/html")
@@ -223,3 +214,15 @@ async def test_another_site_can_not_frame_a_memento_and_frames_within_frames_are
 
     assert not any("inner</p>" in each for each in stolen)
     assert any("<p>inner" in each for each in shown)
+
+
+async def test_a_hostile_page_is_shown_and_does_nothing(client):
+    async with chromium() as browser:
+        for check in (
+            it_is_shown_in_a_frame,
+            it_does_nothing_outside_a_frame_or_when_clicked,
+            only_the_archive_can_frame_it,
+        ):
+            context = await browser.new_context()
+            await check(client, await context.new_page())
+            await context.close()
