@@ -100,7 +100,7 @@ def _found_by(store: SegmentStore, known: Revised, held: Sequence[Held]) -> Sear
     found_by = page_document(
         entry.annotation,
         kept.metadata,
-        url=entry.url,
+        urls=(entry.url, kept.final_url),
         host=entry.host,
         media_type=kept.capture.media_type,
         words=indexed(texts[0]),

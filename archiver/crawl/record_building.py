@@ -267,7 +267,7 @@ def found_by(visit: Visit, facts: EntryFacts) -> SearchDocument | None:
     return page_document(
         facts.entry.annotation,
         visit.article.metadata,
-        url=facts.entry.url,
+        urls=(facts.entry.url, visit.page.url),
         host=facts.entry.host,
         media_type=visit.page.media_type,
         words=visit.article.words,

@@ -296,7 +296,7 @@ def _row(
     found_by = page_document(
         known.entry.annotation,
         kept.metadata,
-        url=known.entry.url,
+        urls=(known.entry.url, kept.capture_url),
         host=known.entry.host,
         media_type=capture.media_type,
         words=words,

@@ -1,6 +1,7 @@
 """Entry rows with their user metadata."""
 
 import json
+from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
@@ -450,8 +451,8 @@ _NAMES_ANOTHER = snapshot.c.canonical != literal_column("''")
 async def aliases_of(conn: AsyncConnection, url: str) -> list[str]:
     """Return other URLs of the same page: those of its host first, then by URL.
 
-    URLs are aliases if one redirects to the other, if they differ in scheme or ``www.``, or if one
-    is the canonical URL of the other or both have the same. Redirects from other hosts may be
+    URLs are aliases if one leads to the other, if they differ in scheme or ``www.``, or if one is
+    the canonical URL of the other or both have the same. Redirects from other hosts may be
     numerous, and ads.
     """
     found = {
@@ -460,6 +461,7 @@ async def aliases_of(conn: AsyncConnection, url: str) -> list[str]:
         for each in (await conn.execute(query.limit(MAX_LOOKED_AT))).scalars()
         if each is not None
     }
+    found |= await _leading(conn, url)
     host = _host(url)
     return sorted(found - {url}, key=lambda each: (_host(each) != host, each))[:MAX_TOLD]
 
@@ -478,13 +480,32 @@ def _host(url: str) -> str:
     return surt(url).partition(")")[0]
 
 
+async def _leading(conn: AsyncConnection, url: str) -> set[str]:
+    """Return the URLs whose redirects lead to a URL, over any number of them."""
+    found, targets = {url}, deque([url])
+    for _ in range(MAX_TOLD):
+        if not targets or len(found) > MAX_LOOKED_AT:
+            break
+        query = select(capture.c.url).where(capture.c.redirect_to == targets.popleft())
+        rows = await conn.execute(query.order_by(capture.c.id).limit(MAX_LOOKED_AT))
+        leading = dict.fromkeys(each for each in rows.scalars() if each not in found)
+        found |= leading.keys()
+        targets += leading
+    return found - {url}
+
+
 def _by_captures(url: str) -> tuple[Select[str | None], ...]:
     own, key = capture.c, surt(url)
-    leading = select(own.url).where(own.redirect_to == url).order_by(own.id)
     here = own.surt == key
+    shown = (
+        select(entry.c.url)
+        .join(snapshot, snapshot.c.entry_id == entry.c.id)
+        .join(capture, capture.c.id == snapshot.c.capture_id)
+        .where(here, own.url == url)
+    )
     led_to = select(own.redirect_to).where(here, own.url == url, own.redirect_to.is_not(None))
     alike = select(own.url).where(here, own.url != url)
-    return (leading, *(each.order_by(own.timestamp) for each in (led_to, alike)))
+    return tuple(each.order_by(own.timestamp) for each in (shown, led_to, alike))
 
 
 def _by_names(url: str) -> tuple[Select[str], ...]:

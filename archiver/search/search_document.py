@@ -18,7 +18,7 @@ def page_document(
     annotation: Annotation,
     metadata: PageMetadata,
     *,
-    url: str,
+    urls: Iterable[str],
     host: str,
     media_type: str,
     words: str,
@@ -29,8 +29,8 @@ def page_document(
     Args:
         annotation: the user's metadata.
         metadata: the page's own metadata.
-        url: URL of the entry.
-        host: host of that URL.
+        urls: URL of the entry, and of the page that it led to.
+        host: host of the entry's URL.
         media_type: media type of the page.
         words: words of the article, as returned by ``indexed``.
         revision: revision of the annotation.
@@ -41,7 +41,7 @@ def page_document(
     published = published_at(metadata.published)
     return SearchDocument(
         title=indexed(" ".join(dict.fromkeys((annotation.title, metadata.title)))),
-        url=_indexed_url(url),
+        url=" ".join(map(_indexed_url, dict.fromkeys((*urls, metadata.canonical)))).strip(),
         note=indexed(user_text(annotation)),
         tags=indexed(" ".join(annotation.tags)),
         by=indexed(f"{metadata.byline} {metadata.site}"),

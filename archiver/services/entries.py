@@ -70,6 +70,24 @@ async def find_entry(conn: AsyncConnection, ref: str) -> tuple[int, Entry]:
     return found
 
 
+async def find_page(conn: AsyncConnection, ref: str) -> tuple[int, Entry]:
+    """Return an entry and its row id as ``find_entry``, or by any other URL of its page.
+
+    Raises:
+        NotFound: there is none.
+        InvalidUrl: it is neither a hash_url nor a URL.
+    """
+    try:
+        return await find_entry(conn, ref)
+    except NotFound:
+        if is_hash_url(ref) or _BEGINNING.fullmatch(ref):
+            raise
+        others = await entries.saved_aliases(conn, parse_entry_url(with_scheme(ref)))
+        for found in others.items():
+            return found
+        raise
+
+
 def _of_url(ref: str) -> HashUrl:
     try:
         return hash_url(parse_entry_url(with_scheme(ref)))
@@ -189,6 +207,19 @@ class SavedAddress:
     since: Timestamp
     is_twin: bool = False
     others: tuple[Entry, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SavedPage:
+    """Entries of one page; none if it is not saved.
+
+    Attributes:
+        url: as parsed.
+        entries: the entry of that URL first, then entries of its other URLs.
+    """
+
+    url: str
+    entries: tuple[Entry, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,6 +345,18 @@ class Entries:
                     fresh.append(given)
         return Pasted(tuple(known), tuple(fresh))
 
+    async def saved_at(self, given: str) -> SavedPage:
+        """Return the entries of a page by any of its URLs: its own, redirects to it, canonical.
+
+        Raises:
+            InvalidUrl: it is not a URL.
+        """
+        url = parse_entry_url(with_scheme(given))
+        async with self._db.read() as conn:
+            own = await entries.by_hash(conn, hash_url(url))
+            others = await entries.saved_aliases(conn, url)
+        return SavedPage(url, tuple(dict([*([own] if own else []), *others.items()]).values()))
+
     async def get(self, ref: str) -> EntryDetail:
         """Return an entry by hash_url or URL.
 
@@ -322,7 +365,7 @@ class Entries:
             InvalidUrl: it is neither a hash_url nor a URL.
         """
         async with self._db.read() as conn:
-            entry_id, entry = await find_entry(conn, ref)
+            entry_id, entry = await find_page(conn, ref)
             held = await db_snapshots.of_entry(conn, entry_id, limit=MAX_SNAPSHOTS)
             job = await db_jobs.latest_of_entry(conn, entry_id)
             failed = await db_attempts.of_entry(conn, entry_id, limit=MAX_ATTEMPTS)
@@ -345,7 +388,7 @@ class Entries:
             InputError: the timestamp is invalid.
         """
         async with self._db.read() as conn:
-            entry_id, entry = await find_entry(conn, ref)
+            entry_id, entry = await find_page(conn, ref)
             wanted = pad(timestamp) if timestamp else entry.latest
             found = await db_snapshots.around(conn, entry_id, wanted) if wanted else (None, None)
             held = _nearest(found, wanted)

@@ -131,6 +131,7 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.post("/api/v1/entries", entries.save, name="api_save"),
     web.get("/api/v1/entries", entries.list_entries, name="api_entries"),
     web.get("/api/v1/summary", entries.summary, name="api_summary"),
+    web.get("/api/v1/saved", entries.saved, name="api_saved"),
     web.get(f"/api/v1/entries/{_HASH}", entries.show_entry, name="api_entry"),
     web.patch(f"/api/v1/entries/{_HASH}", entries.edit, name="api_edit"),
     web.delete(f"/api/v1/entries/{_HASH}", entries.delete, name="api_delete"),

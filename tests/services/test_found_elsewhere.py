@@ -3,6 +3,7 @@
 import pytest
 from aiohttp import web
 
+from archiver.errors import NotFound
 from archiver.model.listing import ListingQuery
 from archiver.services.reindex import reindex
 from tests.conftest import SENTENCE
@@ -64,3 +65,35 @@ async def test_what_stood_there_before_is_found_and_shown_where_it_stood(
         assert at == {"wombat": moments[4], "badger": moments[2], "otter": None, "foxes": None}
         assert words(found["wombat"][0]) == ["wombat"]
         assert await listed(archive, "words:<400 wombat")
+
+
+@pytest.mark.parametrize("is_rebuilt", [False, True])
+async def test_an_entry_is_found_by_every_address_of_its_page(live, opened, settings, is_rebuilt):
+    def redirect(path, target):
+        async def answer(_):
+            return web.Response(status=302, headers={"Location": target})
+
+        return live.answer(path, answer)
+
+    start, hops = redirect("/short", "/hop-1"), ["/hop-1", "/hop-2"]
+    redirect("/hop-1", "/hop-2")
+    redirect("/hop-2", "/moved")
+    refresh = "<meta http-equiv=refresh content='0; url=/otters-of-the-north'>"
+    live.put("/moved", refresh)
+    canonical = live.url("/canonical")
+    page = live.article("otters-of-the-north", head=f"<link rel=canonical href={canonical}>")
+    async with opened() as archive:
+        await save(archive, start)
+    if is_rebuilt:
+        await reindex(settings)
+
+    async with opened() as archive:
+        for url in (start, *map(live.url, hops), page, canonical):
+            (entry,) = (await archive.entries.saved_at(url)).entries
+            assert entry.url == (await archive.entries.get(url)).entry.url == start
+            (known,) = (await archive.entries.before_saving([url], [])).known
+            assert known.entry.url == start
+        assert (await archive.entries.saved_at(live.url("/other"))).entries == ()
+        assert [each.entry.url for each in await listed(archive, f'"{page}"')] == [start]
+        with pytest.raises(NotFound):
+            await archive.deleting.entries([page])

@@ -249,7 +249,13 @@ async def index(conn, n, page):
         record=capture.location,
         score=page.score,
         found_by=page_document(
-            annotation, metadata, media_type=page.media_type, words=indexed(page.text), **common
+            annotation,
+            metadata,
+            urls=(page.url,),
+            host=host(page.url),
+            media_type=page.media_type,
+            words=indexed(page.text),
+            revision=0,
         ),
     )
     await visit_results.add_snapshots(conn, [snapshot])

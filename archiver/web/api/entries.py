@@ -51,6 +51,12 @@ async def list_entries(request: web.Request) -> web.StreamResponse:
     return answer(replace(found, items=items))
 
 
+async def saved(request: web.Request) -> web.StreamResponse:
+    """Find the entries of a page by any of its URLs."""
+    found = await request.app[RUNTIME].entries.saved_at(request.query.get("url", ""))
+    return answer(found)
+
+
 async def summary(request: web.Request) -> web.StreamResponse:
     """Count the entries of a list, with facets."""
     return answer(await request.app[RUNTIME].search.summary(listing_query(request)))

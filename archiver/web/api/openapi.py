@@ -31,7 +31,7 @@ from archiver.model.listing import Sort, Summary
 from archiver.services.comparison import Compared
 from archiver.services.deletion import Deleted, Restored
 from archiver.services.editing import Edited, TagInUse
-from archiver.services.entries import EntryDetail, SaveResult, SnapshotDetail
+from archiver.services.entries import EntryDetail, SavedPage, SaveResult, SnapshotDetail
 from archiver.services.highlights import Highlighted, HighlightList
 from archiver.services.imports import UndoPlan
 from archiver.services.page_uploads import HandedIn
@@ -283,6 +283,15 @@ OPERATIONS = (
         "List or search entries.",
         Listing,
         _LISTED,
+    ),
+    Operation(
+        "get",
+        "/api/v1/saved",
+        "api_saved",
+        "Find the entries of a page by any of its URLs: its own, redirects to it, or canonical. "
+        "`entries` is empty if it is not saved.",
+        SavedPage,
+        (Parameter("url", "URL of the page.", _TEXT),),
     ),
     Operation(
         "get",
