@@ -1,8 +1,8 @@
-"""The program's child processes that read pages and files, as threads of the test's process.
+"""Workers of the program that run as threads of the test's process.
 
-Starting such a child takes 0.3 s of CPU, and a thousand tests need one. The thread runs the same
-function on the same messages. Tests of what only a process does (limits, priority, being killed)
-have the mark ``real_children``; processes that tests start have real children, too.
+Starting a worker process takes 0.3 s of CPU, and a thousand tests need one. The thread runs the
+same function on the same messages. Tests of properties of processes (limits, priority, being
+killed) have the mark ``real_children``; processes started by tests also have real workers.
 """
 
 import asyncio
@@ -26,11 +26,11 @@ SERVED: dict[str, Serve] = {
         source, sink, *arguments
     ),
 }
-"""By module; the first argument of a file reader is its memory limit."""
+"""Functions by module; the first argument of a file reader is its memory limit."""
 
 
 def choose_children(item: pytest.Item) -> None:
-    """Let a test have real children or threads."""
+    """Select real processes or threads for a test."""
     start: Any = start_child if item.get_closest_marker("real_children") else start_thread
     worker_pool.start_child = import_process.start_child = start
 
@@ -48,7 +48,7 @@ async def start_thread(
 
 
 class ThreadedChild:
-    """What the program uses of ``asyncio.subprocess.Process``."""
+    """The part of ``asyncio.subprocess.Process`` that the program uses."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""``archiver add --render``: with a value or without one, before the addresses or after."""
+"""``archiver add --render``, with or without a value, before or after the URLs."""
 
 import pytest
 

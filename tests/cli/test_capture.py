@@ -1,4 +1,4 @@
-"""The bar of a command that works the queue is kept up to date while it is looked at."""
+"""The progress bar of capturing commands is updated while it is shown."""
 
 import asyncio
 
@@ -9,7 +9,7 @@ from archiver.services.crawling import Crawling
 
 
 class SeenBar(Bar):
-    """A bar that somebody looks at."""
+    """A visible progress bar."""
 
     is_shown = True
 
@@ -21,7 +21,7 @@ class SeenBar(Bar):
             self.seen.set_result((done, total, now))
 
 
-async def test_a_bar_says_what_of_the_queue_is_done(crawl):
+async def test_a_bar_shows_the_progress_of_the_queue(crawl):
     await crawl.queue("http://a.example/", "http://b.example/")
     bar = SeenBar()
 
@@ -29,7 +29,7 @@ async def test_a_bar_says_what_of_the_queue_is_done(crawl):
         assert await asyncio.wait_for(bar.seen, 60) == (0, 2, "http://a.example/")
 
 
-async def test_nobody_counts_for_a_bar_that_is_not_shown(crawl):
+async def test_a_hidden_bar_costs_no_counting(crawl):
     before = asyncio.all_tasks()
 
     async with _shown(Crawling(crawl.context), Bar(), QueueCounts(), [""]):

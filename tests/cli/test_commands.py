@@ -1,4 +1,4 @@
-"""The commands, end to end: one archive, filled and asked as a person would."""
+"""The commands, end to end, on one archive."""
 
 import hashlib
 import json
@@ -26,7 +26,7 @@ def rows(text: str) -> list[list[str]]:
 
 @pytest.fixture(scope="module")
 def added(site, archiver) -> Finished:
-    """Four URLs were added: two are pages, one is missing, one is no URL."""
+    """Add four URLs: two pages, one missing page, one invalid URL."""
     urls = [site.url("/foxes"), "nonsense", site.url("/missing"), site.url("/bears")]
     return archiver("add", *urls, "--tag", "animals", "--tag", "wild")
 
@@ -62,7 +62,7 @@ def test_list_prints_rows_or_an_array(site, archiver) -> None:
 
 
 @pytest.mark.usefixtures("added")
-def test_a_wrong_status_is_an_error_in_a_line(archiver) -> None:
+def test_an_invalid_status_is_a_one_line_error(archiver) -> None:
     wrong = archiver("list", "--status", "nice")
 
     assert wrong.returncode == 1
@@ -95,7 +95,7 @@ def test_show_prints_details_and_the_article(site, archiver) -> None:
 
 
 @pytest.mark.usefixtures("added")
-def test_show_of_an_unknown_entry_is_an_error_in_a_line(archiver) -> None:
+def test_show_of_an_unknown_entry_is_a_one_line_error(archiver) -> None:
     shown = archiver("show", "https://a.example/")
 
     assert (shown.returncode, shown.stdout) == (1, "")
@@ -103,7 +103,7 @@ def test_show_of_an_unknown_entry_is_an_error_in_a_line(archiver) -> None:
 
 
 @pytest.mark.usefixtures("added")
-def test_export_of_a_list_says_how_many_entries_it_holds(archiver, tmp_path: Path) -> None:
+def test_export_of_a_list_prints_the_number_of_entries(archiver, tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
 
     exported = archiver("export", "csv", str(file))
@@ -126,7 +126,9 @@ def test_verify_is_clean_and_reindex_gives_the_same_list(archiver, data: Path) -
 
 
 @pytest.mark.usefixtures("added")
-def test_verify_names_torn_ends_and_files_of_others_and_is_content(archiver, data: Path) -> None:
+def test_verify_lists_truncated_tails_and_unknown_files_without_failing(
+    archiver, data: Path
+) -> None:
     (segment, *_) = segments(data)
     beside = {f"{segment}.torn": b"half", "another-program-s.warc.gz": b"garbage"}
     for name, content in beside.items():
@@ -183,7 +185,7 @@ def test_import_reads_reports_and_captures(site, run_in, tmp_path) -> None:
     assert {each["url"]: each["tags"] for each in listed} == {url: ["Zoo", "birds"] for url in urls}
 
 
-def test_import_of_a_file_without_links_is_an_error_in_a_line(archiver) -> None:
+def test_import_of_a_file_without_links_is_a_one_line_error(archiver) -> None:
     refused = archiver("import", "-", given="nothing here")
 
     assert (refused.returncode, refused.stdout) == (1, "")
@@ -191,7 +193,7 @@ def test_import_of_a_file_without_links_is_an_error_in_a_line(archiver) -> None:
     assert "contains no links" in refused.stderr
 
 
-def test_while_it_captures_reindex_is_refused_and_a_signal_leaves_the_url_queued(
+def test_reindex_is_refused_during_a_capture_and_a_signal_leaves_the_url_queued(
     site, command, run_in, tmp_path
 ) -> None:
     site.asked.clear()
@@ -216,16 +218,14 @@ def test_a_signal_stops_an_import_that_waits_for_more_from_a_pipe(command, tmp_p
     with subprocess.Popen(**line, **pipes) as process:
         process.stdin.write("http://a.example/\n" * 9000)
         process.stdin.flush()
-        while not list((tmp_path / "data").glob("run/*.lock")):  # behind the index
+        while not list((tmp_path / "data").glob("run/*.lock")):  # before the index is opened
             assert process.poll() is None
         process.send_signal(signal.SIGTERM)
 
         assert process.wait(timeout=120) == 128 + signal.SIGTERM
 
 
-def test_progress_is_for_a_terminal_and_output_for_whoever_reads_it(
-    site, command, tmp_path
-) -> None:
+def test_progress_is_shown_on_a_terminal_and_not_in_the_output(site, command, tmp_path) -> None:
     terminal, ours = pty.openpty()
     line = command(tmp_path / "data", "add", site.url("/otters"))
     with subprocess.Popen(**line, stdout=subprocess.PIPE, stderr=ours) as process:
@@ -238,15 +238,13 @@ def test_progress_is_for_a_terminal_and_output_for_whoever_reads_it(
 
 
 def _until_closed(terminal):
-    """Read what is shown until the other side has gone (which Linux says with EIO)."""
+    """Read output until the other side closes (which Linux reports as EIO)."""
     with os.fdopen(terminal, "rb", buffering=0) as screen, suppress(OSError):
         while shown := screen.read(4096):
             yield shown
 
 
-def test_reindex_without_a_segment_exits_with_1_and_leaves_the_index_as_it_is(
-    site, run_in, tmp_path: Path
-) -> None:
+def test_reindex_without_a_segment_fails_and_keeps_the_index(site, run_in, tmp_path: Path) -> None:
     data = tmp_path / "data"
     run_in(data, "add", site.url("/foxes"))
     before = run_in(data, "list", "--json").stdout

@@ -1,4 +1,4 @@
-"""``archiver cookies``: what is kept is named, and never shown."""
+"""``archiver cookies`` lists cookies without their values."""
 
 import stat
 
@@ -7,7 +7,7 @@ from archiver.cli.main import run
 SECRET = "s3cr3t-of-the-person"
 
 
-def test_cookies_are_taken_in_named_without_values_and_forgotten(tmp_path, capsys):
+def test_cookies_are_imported_listed_without_values_and_removed(tmp_path, capsys):
     given = tmp_path / "given.txt"
     given.write_text(f".a.example\tTRUE\t/\tTRUE\t1900000000\tid\t{SECRET}\nno cookie\n")
     data = tmp_path / "data"

@@ -1,11 +1,11 @@
-"""``archiver extract`` reads what was left, and says how much."""
+"""``archiver extract`` extracts deferred articles and reports the number."""
 
 from archiver.app import open_app
 from archiver.cli.crawl import _extract, _extract_again
 from archiver.config import Settings
 
 
-async def test_it_says_how_many_were_read_and_how_many_are_left(tmp_path, live, capsys):
+async def test_it_prints_how_many_were_extracted_and_how_many_are_left(tmp_path, live, capsys):
     settings = Settings(
         data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0, articles="later"
     )

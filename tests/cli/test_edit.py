@@ -18,7 +18,7 @@ def shown(archiver, url):
     return json.loads(archiver("show", url, "--json").stdout)
 
 
-def test_what_is_named_is_changed_and_given_back_by_reindex(kept, site):
+def test_edits_are_applied_and_survive_a_reindex(kept, site):
     url = site.url("/foxes")
     done = kept("edit", url, "--title", "T", "--note", "N", "--tag", "new", "--untag", "animal",
                 "--read", "--star")  # fmt: skip
@@ -44,7 +44,7 @@ def test_an_edit_is_undone_by_the_number_that_it_printed(kept, site):
 
 @pytest.fixture
 def terminal():
-    """Return a standard input that is a terminal where ``n`` and then ``y`` are typed."""
+    """Return a terminal as standard input, in which ``n`` and then ``y`` are typed."""
     typing, screen = pty.openpty()
     os.write(typing, b"n\ny\n")
     with os.fdopen(screen) as standard_input:

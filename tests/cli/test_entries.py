@@ -1,4 +1,4 @@
-"""``archiver delete``, run as a person runs it."""
+"""``archiver delete``, end to end."""
 
 import json
 
@@ -7,7 +7,7 @@ def listed(archiver):
     return {each["url"] for each in json.loads(archiver("list", "--json").stdout)}
 
 
-def test_what_is_named_goes_comes_back_and_goes_for_good(archiver, site):
+def test_entries_are_deleted_restored_and_erased(archiver, site):
     foxes, bears = site.url("/foxes"), site.url("/bears")
     archiver("add", foxes, bears)
 
@@ -29,7 +29,7 @@ def test_what_is_named_goes_comes_back_and_goes_for_good(archiver, site):
         assert (refused.returncode, refused.stderr[:10]) == (1, "archiver: ")
 
 
-def test_undoing_a_deletion_that_is_not_there_says_so(run_in, site, tmp_path):
+def test_undoing_an_unknown_deletion_is_an_error(run_in, site, tmp_path):
     run_in(tmp_path, "add", site.url("/owls"))
     for number in ("7", "99999999999999999999"):
         refused = run_in(tmp_path, "delete", "--undo", number)

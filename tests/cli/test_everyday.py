@@ -1,4 +1,4 @@
-"""What a person does every day at a prompt, and what a script may rely on."""
+"""Everyday commands, and their guarantees for scripts."""
 
 import subprocess
 import sys
@@ -14,7 +14,7 @@ MANY = 60
 
 @pytest.fixture(scope="module")
 def kept(archiver, site, tmp_path_factory):
-    """One page, and more links than a screen shows."""
+    """One page, and more links than a page of output."""
     links = tmp_path_factory.mktemp("links") / "links.txt"
     links.write_text("\n".join(f"http://127.0.0.1:1/{number}" for number in range(MANY)))
     archiver("add", site.url("/foxes"))
@@ -22,7 +22,7 @@ def kept(archiver, site, tmp_path_factory):
     return archiver
 
 
-def test_what_is_piped_is_all_that_is_found_unless_it_is_said_how_many(kept):
+def test_piped_output_is_complete_unless_limited(kept):
     assert len(kept("list").stdout.splitlines()) == MANY + 1
     assert len(kept("list", "--limit", "3").stdout.splitlines()) == 3
     titles = [line.split("\t")[4] for line in kept("list", "--sort", "title").stdout.splitlines()]
@@ -35,7 +35,7 @@ def test_nothing_found_is_exit_status_1(kept):
         assert (done.returncode, done.stdout) == (1, "")
 
 
-def test_the_beginning_of_a_hash_names_an_entry(kept, site):
+def test_the_start_of_a_hash_identifies_an_entry(kept, site):
     key = hash_url(site.url("/foxes"))
 
     assert f"hash_url\t{key}\n" in kept("show", key[:8]).stdout
@@ -45,13 +45,13 @@ def test_the_beginning_of_a_hash_names_an_entry(kept, site):
     assert (short.returncode, "8db is too short" in short.stderr) == (1, True)
 
 
-def test_addresses_come_from_standard_input(kept, site):
+def test_urls_can_come_from_standard_input(kept, site):
     done = kept("add", "-", given=f"{site.url('/bears')}\n\n")
 
     assert (done.returncode, "\tsaved\t" in done.stdout) == (0, True)
 
 
-def test_help_is_short_and_settings_have_their_own(kept):
+def test_help_is_short_and_settings_have_a_separate_help(kept):
     short, settings = kept("serve", "--help").stdout, kept("serve", "--help-settings").stdout
 
     assert ("--help-settings" in short, "--data" in short, "--concurrency" in short) == (

@@ -1,4 +1,4 @@
-"""``archiver feeds``: what a script may rely on."""
+"""``archiver feeds`` and its guarantees for scripts."""
 
 from archiver.cli.main import run
 
@@ -6,7 +6,7 @@ OUTLINE = """<opml version="2.0"><body>
 <outline type="rss" text="Nobody's" xmlUrl="http://127.0.0.1:1/feed.xml"/></body></opml>"""
 
 
-def test_feeds_come_from_a_file_and_go_to_one_and_a_look_that_failed_is_a_failure(tmp_path, capsys):
+def test_feeds_are_imported_and_exported_and_a_failed_check_is_an_error(tmp_path, capsys):
     given, taken = tmp_path / "given.opml", tmp_path / "taken.opml"
     given.write_text(OUTLINE)
     here = ["--data", str(tmp_path / "data")]
@@ -22,7 +22,7 @@ def test_feeds_come_from_a_file_and_go_to_one_and_a_look_that_failed_is_a_failur
     assert capsys.readouterr().out == taken.read_text()
 
 
-def test_an_action_that_takes_nothing_more_says_so(tmp_path, capsys):
+def test_an_action_without_arguments_refuses_them(tmp_path, capsys):
     (tmp_path / "data").mkdir()
     here = ["--data", str(tmp_path / "data")]
 

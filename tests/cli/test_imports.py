@@ -1,9 +1,9 @@
-"""``archiver imports``, run as a person runs it."""
+"""``archiver imports``, end to end."""
 
 import json
 
 
-def test_what_an_import_brought_is_listed_tried_again_and_undone(archiver, tmp_path):
+def test_imports_are_listed_retried_and_undone(archiver, tmp_path):
     path = tmp_path / "links.txt"
     path.write_text("http://127.0.0.1:1/a\n")
     archiver("import", str(path))

@@ -27,11 +27,11 @@ COMMANDS = (
 HEAVY = {"aiohttp", "asyncio", "pydantic", "rich", "sqlalchemy", "sqlite3", "uvloop"}
 
 
-def test_the_program_says_its_version() -> None:
+def test_the_program_prints_its_version() -> None:
     assert run_command("--version").stdout.startswith("archiver ")
 
 
-def test_a_flag_before_the_command_is_told_where_it_goes() -> None:
+def test_a_flag_before_the_command_gets_a_hint() -> None:
     told, unknown = run_command("--data", "x", "list"), run_command("--nonsense", "list")
 
     assert (told.returncode, unknown.returncode) == (2, 2)
@@ -64,7 +64,7 @@ print("LOADED", *({HEAVY!r} & sys.modules.keys()))
         ("obstore", ["--store", "s3://bucket"]),
     ],
 )
-def test_a_driver_that_is_not_installed_is_said_with_what_installs_it(
+def test_a_missing_driver_is_reported_with_its_install_command(
     driver: str, given: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, driver, None)
@@ -87,7 +87,7 @@ def test_a_driver_that_is_not_installed_is_said_with_what_installs_it(
         (["serve", "--port", "x"], "--port: "),
     ],
 )
-def test_wrong_usage_is_2_and_says_what(arguments: list[str], said: str) -> None:
+def test_wrong_usage_exits_with_2_and_a_message(arguments: list[str], said: str) -> None:
     result = run_command(*arguments)
 
     assert result.returncode == 2
@@ -95,7 +95,7 @@ def test_wrong_usage_is_2_and_says_what(arguments: list[str], said: str) -> None
     assert result.stdout == ""
 
 
-def test_a_bad_variable_is_2_and_named() -> None:
+def test_an_invalid_variable_exits_with_2_and_is_named() -> None:
     result = run_command("crawl", variables={"ARCHIVER_CONCURRENCY": "many"})
 
     assert result.returncode == 2
@@ -113,7 +113,7 @@ def test_a_bad_variable_is_2_and_named() -> None:
         ["reindex"],
     ],
 )
-def test_commands_that_read_make_no_archive(command: list[str], tmp_path: Path) -> None:
+def test_reading_commands_create_no_archive(command: list[str], tmp_path: Path) -> None:
     result = run_command(*command, "--data", str(tmp_path / "none"))
 
     assert result.returncode == 1
@@ -123,7 +123,7 @@ def test_commands_that_read_make_no_archive(command: list[str], tmp_path: Path) 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_error_of_the_system_is_one_line(tmp_path: Path) -> None:
+def test_a_system_error_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
 
     result = run_command("add", "https://a.example/", "--data", str(tmp_path / "file"))
@@ -133,7 +133,7 @@ def test_an_error_of_the_system_is_one_line(tmp_path: Path) -> None:
     assert result.stderr.count("\n") == 1
 
 
-def test_a_reader_that_leaves_is_no_error() -> None:
+def test_a_closed_pipe_is_no_error() -> None:
     ours, theirs = os.pipe()
     os.close(ours)
     with os.fdopen(theirs, "wb") as gone:
@@ -150,7 +150,7 @@ def test_a_reader_that_leaves_is_no_error() -> None:
 
 
 @pytest.mark.parametrize("closed", [1, 2])
-def test_an_output_that_is_closed_is_no_error(tmp_path, closed) -> None:
+def test_closed_output_is_no_error(tmp_path, closed) -> None:
     (tmp_path / "data").mkdir()
     code = f"""
 import os, sys
@@ -168,7 +168,7 @@ os.execv(sys.executable, [sys.executable, "-m", "archiver", "imports"])
     assert (result.returncode, result.stdout, result.stderr) == (0, b"", b"")
 
 
-def test_a_password_is_read_from_input_and_taken_away(tmp_path):
+def test_a_password_is_read_from_input_and_removed(tmp_path):
     def ask(*arguments, text=""):
         return run_command("password", *arguments, "--data", str(tmp_path / "new"), given=text)
 

@@ -1,4 +1,4 @@
-"""Flags, variables and defaults: one name each, in that order."""
+"""Flags, variables and defaults of settings, in this order of priority."""
 
 from ipaddress import ip_network
 
@@ -37,7 +37,7 @@ def output(*arguments: str) -> str:
     return result.output.strip()
 
 
-def test_a_flag_wins_over_its_variable_and_that_over_the_default(
+def test_flags_override_variables_and_variables_override_defaults(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert output().startswith("8080 ")
@@ -54,7 +54,7 @@ def test_a_list_is_given_by_repetition_or_with_commas() -> None:
 
 
 @pytest.mark.parametrize("name", EVERYTHING)
-def test_every_setting_is_a_flag_that_says_what_it_is_for(name: str) -> None:
+def test_every_setting_is_a_flag_with_a_description(name: str) -> None:
     described = SETTINGS[name].description
     said = " ".join(output("--help-settings").split())
 
@@ -64,7 +64,7 @@ def test_every_setting_is_a_flag_that_says_what_it_is_for(name: str) -> None:
     assert described in said
 
 
-def test_help_keeps_settings_apart() -> None:
+def test_settings_are_in_a_separate_help() -> None:
     own, settings = output("--help"), output("--help-settings")
 
     assert "--own" in own
@@ -83,7 +83,7 @@ def test_help_keeps_settings_apart() -> None:
         (["--concurrency", "0"], "--concurrency: should be at least 1"),
     ],
 )
-def test_a_bad_flag_is_a_usage_error_that_names_it(arguments: list[str], named: str) -> None:
+def test_an_invalid_flag_is_a_usage_error_that_names_it(arguments: list[str], named: str) -> None:
     result = CliRunner().invoke(probe, arguments)
 
     assert result.exit_code == 2
@@ -101,7 +101,9 @@ def test_a_bad_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "ARCHIVER_RETRIES: " in result.output
 
 
-def test_a_bad_variable_is_found_even_where_it_is_no_flag(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_variable_is_reported_even_without_a_flag(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("ARCHIVER_PORT", "many")
 
     with pytest.raises(click.UsageError, match="ARCHIVER_PORT"):
@@ -119,7 +121,7 @@ def test_every_setting_belongs_to_a_command() -> None:
     assert set(EVERYTHING) == set(SETTINGS)
 
 
-def test_what_each_of_several_processes_would_wait_has_a_bound():
+def test_the_delay_of_several_processes_is_limited():
     shares = {"ARCHIVER_CRAWL_PROCESSES": "2"}
     assert read_settings({"host_delay": 1800}, shares).host_delay == 1800
     with pytest.raises(InvalidSettings, match="host_delay"):

@@ -1,4 +1,4 @@
-"""Recapturing fills the gaps of snapshots, and leaves alone what has none."""
+"""Recapturing fills the gaps of incomplete snapshots, and changes no others."""
 
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ from archiver.model.listing import ListingQuery
 from archiver.model.rendering import Rendering
 
 
-async def test_what_was_missing_is_there_afterwards_and_nothing_else_is_fetched(tmp_path, live):
+async def test_only_missing_resources_are_fetched(tmp_path, live):
 
     settings = Settings(data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0)
     whole = live.article("whole")
@@ -31,7 +31,7 @@ async def test_what_was_missing_is_there_afterwards_and_nothing_else_is_fetched(
     assert after.charset.used == "utf-8"
 
 
-async def test_what_was_gone_twice_running_is_asked_for_again_only_by_name(tmp_path, live, capsys):
+async def test_a_resource_missing_twice_is_requested_again_only_explicitly(tmp_path, live, capsys):
     settings = Settings(data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0)
     torn = live.article("torn", head="<link rel=stylesheet href=/never.css>")
     async with open_app(settings) as runtime:
@@ -49,7 +49,7 @@ async def test_what_was_gone_twice_running_is_asked_for_again_only_by_name(tmp_p
     assert live.asked["/torn"] == 3
 
 
-async def test_what_was_kept_badly_is_tried_a_step_up(tmp_path, live, monkeypatch):
+async def test_low_quality_captures_are_retried_with_a_browser(tmp_path, live, monkeypatch):
     monkeypatch.setattr(browser_rendering, "LEAST_SECONDS", 1.2)
     settings = Settings(data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0)
     whole = live.article("whole")
@@ -72,7 +72,7 @@ async def test_what_was_kept_badly_is_tried_a_step_up(tmp_path, live, monkeypatc
     assert live.asked["/whole"] == 1
 
 
-async def test_what_was_named_and_failed_is_told_of_with_its_reason(tmp_path, live, capsys):
+async def test_failures_of_named_entries_are_printed_with_their_reason(tmp_path, live, capsys):
     settings = Settings(data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0)
     gone = live.article("gone")
     async with open_app(settings) as runtime:

@@ -1,4 +1,4 @@
-"""``archiver rescue``: which pages public archives are asked for, and that they may be."""
+"""``archiver rescue``: the selected pages, and the setting that allows it."""
 
 import pytest
 
@@ -11,11 +11,11 @@ def here(tmp_path):
     return ["--data", str(tmp_path / "data")]
 
 
-def test_nobody_is_asked_until_somebody_may_be(here, capsys):
+def test_no_archive_is_requested_without_the_setting(here, capsys):
     assert run(["rescue", *here]) == 1
     assert "ARCHIVER_RESCUE" in capsys.readouterr().err
 
 
-def test_a_name_that_nobody_knows_is_refused_with_those_that_are(here, capsys):
+def test_an_unknown_archive_is_refused_with_the_known_names(here, capsys):
     assert run(["rescue", "--rescue", "waybak", *here]) == 2
     assert "aggregator" in capsys.readouterr().err

@@ -20,7 +20,9 @@ def test_a_row_is_one_line_of_fields(capsys: pytest.CaptureFixture[str]) -> None
     assert capsys.readouterr().out == "a\tb c d\t\té\n"
 
 
-def test_nothing_of_a_page_reaches_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+def test_control_characters_of_pages_do_not_reach_the_terminal(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     write_row("\x1b[2Jtitle\a\r", "\u202eabc\x9b")
 
     assert capsys.readouterr().out == "[2Jtitle\tabc\n"
@@ -32,7 +34,7 @@ def test_text_keeps_its_lines(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == "one\n\ttwo\n"
 
 
-def test_a_value_is_written_as_the_api_does(capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_values_equal_those_of_the_api(capsys: pytest.CaptureFixture[str]) -> None:
     job = Job(
         id=1,
         hash_url=HashUrl("0" * 32),

@@ -1,4 +1,4 @@
-"""Archives whose segments lie in a bucket: filled from a small site, and read back whole."""
+"""Archives with their segments in a bucket: filled from a small site, and read back completely."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -25,7 +25,7 @@ async def page(request: web.Request) -> web.Response:
 
 @asynccontextmanager
 async def site() -> AsyncIterator[list[str]]:
-    """Addresses of pages that are served meanwhile."""
+    """Serve pages while the block runs; yield their URLs."""
     app = web.Application()
     app.router.add_get("/{path:.*}", page)
     async with TestServer(app) as server:
@@ -33,14 +33,14 @@ async def site() -> AsyncIterator[list[str]]:
 
 
 async def save(settings: Settings, urls: list[str]) -> None:
-    """Capture addresses; when this returns, all that could be uploaded is."""
+    """Capture URLs; return after all finished segments were uploaded."""
     async with open_app(settings) as archive:
         await archive.entries.save(urls, source="test")
         await archive.crawling.work()
 
 
 async def told(settings: Settings) -> list[tuple[str, str, bytes]]:
-    """Every entry with its text and its payload, read back; `verify` must find nothing wrong."""
+    """Return every entry with its text and payload; `verify` must find no problems."""
     async with open_app(settings) as archive:
         listing = await archive.search.listing(ListingQuery())
         found = []
@@ -60,6 +60,6 @@ async def payload(archive: App, url: str) -> bytes:
 
 
 def elsewhere(settings: Settings, data: Path) -> Settings:
-    """The same archive, as another machine with a disk of its own has it."""
+    """Return the settings of the same archive for another machine with a separate disk."""
     data.mkdir(exist_ok=True)
     return replace(settings, data=data)

@@ -1,6 +1,6 @@
-"""A real S3 server on loopback, one for each process of tests, and a bucket for each test.
+"""A real S3 server on loopback for each test process, and a bucket for each test.
 
-PostgreSQL runs already (``.ci/with-postgres``): each test gets a database of its own.
+PostgreSQL is already running (``.ci/with-postgres``); each test gets a separate database.
 """
 
 from collections.abc import Iterator
@@ -14,18 +14,18 @@ from obstore.store import S3Store
 
 from archiver.config import Settings
 from tests.cluster.archives import elsewhere
-from tests.cluster.fickle import Fickle
+from tests.cluster.faulty_proxy import FaultyProxy
 from tests.cluster.s3_servers import REGION, Moto, s3_server
 from tests.postgres import SERVER, administer
 
 
 @dataclass(frozen=True)
 class Store:
-    """A place in a bucket: its address, who stands before it, and who can get past that."""
+    """A location in a bucket behind a proxy, with its credentials."""
 
     bucket: str
     server: Moto
-    fickle: Fickle
+    proxy: FaultyProxy
 
     @property
     def address(self) -> str:
@@ -33,7 +33,7 @@ class Store:
 
     @property
     def objects(self) -> S3Store:
-        """The objects themselves, past the proxy."""
+        """Return the objects directly, not through the proxy."""
         endpoint = f"http://127.0.0.1:{self.server.port}"
         options = {"allow_http": True}
         return S3Store(self.bucket, prefix="kept", endpoint=endpoint, client_options=options)
@@ -51,7 +51,7 @@ class Store:
         obstore.delete(self.objects, name)
 
     def drop(self) -> None:
-        """Have no bucket any more."""
+        """Delete the bucket."""
         self.server.drop_bucket(self.bucket)
 
 
@@ -63,20 +63,20 @@ def server() -> Iterator[Moto]:
 
 @pytest.fixture
 def store(server, monkeypatch) -> Iterator[Store]:
-    """A bucket of its own, behind a proxy that can be told to misbehave."""
+    """An empty bucket behind a proxy that can simulate faults."""
     name = f"bucket-{uuid4().hex[:12]}"
     server.make_bucket(name)
-    with Fickle(server.port) as fickle:
-        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{fickle.port}")
+    with FaultyProxy(server.port) as proxy:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{proxy.port}")
         monkeypatch.setenv("AWS_REGION", REGION)
         monkeypatch.setenv("AWS_ACCESS_KEY_ID", server.access)
         monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", server.secret)
-        yield Store(name, server, fickle)
+        yield Store(name, server, proxy)
 
 
 @pytest.fixture
 def address() -> Iterator[str]:
-    """A database of PostgreSQL that has nothing in it."""
+    """URL of an empty PostgreSQL database."""
     name = f"index_{uuid4().hex[:12]}"
     administer(f"CREATE DATABASE {name}")
     yield f"{SERVER}/{name}"
@@ -97,11 +97,11 @@ def settings(store, tmp_path) -> Settings:
 
 @pytest.fixture
 def here(settings: Settings, address: str) -> Settings:
-    """A machine whose archive is others', too."""
+    """A machine of a shared archive."""
     return replace(settings, index=address, crawl_processes=1)
 
 
 @pytest.fixture
 def there(here: Settings, tmp_path: Path) -> Settings:
-    """Another machine at the same archive."""
+    """Another machine of the same archive."""
     return elsewhere(here, tmp_path / "b")

@@ -27,12 +27,12 @@ key = iam.create_access_key(UserName="archiver-tests")["AccessKey"]
 print(json.dumps([key["AccessKeyId"], key["SecretAccessKey"]]))
 """
 _CALLS_FOR_A_USER = 30
-"""A client asks again what takes long; whatever is left of them is taken back."""
+"""Clients repeat slow requests; what remains of these is removed."""
 
 
 @dataclass
 class Moto:
-    """Buckets are in memory; it checks signatures, except of so many calls as it is told."""
+    """A server with buckets in memory; it checks signatures after a number of unsigned calls."""
 
     port: int
     access: str

@@ -1,4 +1,4 @@
-"""An archive whose segments lie in a bucket is the archive that it is in a folder."""
+"""An archive in a bucket behaves like one in a folder."""
 
 import asyncio
 import shutil
@@ -71,7 +71,7 @@ async def test_what_was_deleted_leaves_the_store(settings, urls, store, tmp_path
 
 
 class TestCompactedElsewhere:
-    """What one machine has put into the store, by another whose disk is empty."""
+    """Compaction of segments in the store by another machine with an empty disk."""
 
     @pytest.fixture
     async def here(self, settings, address, urls):
@@ -96,12 +96,12 @@ class TestCompactedElsewhere:
         loop, reads, goes_on = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
 
         def heard(_):
-            method, path = store.fickle.asked[-1]
+            method, path = store.proxy.asked[-1]
             if method == "GET" and "list-type" not in path and not reads.is_set():
                 loop.call_soon_threadsafe(reads.set)
                 goes_on.wait(15)
 
-        store.fickle.heard = heard
+        store.proxy.heard = heard
         other = elsewhere(here, tmp_path / "b")
         async with open_app(here) as one, open_app(other) as another:
             late = asyncio.create_task(another.compacting.compact(empty_bin=True))
@@ -142,7 +142,7 @@ async def test_an_archive_in_a_store_is_not_opened_without_it(settings, urls):
 async def test_what_is_not_uploaded_yet_is_503_on_another_machine_and_never_404(
     settings, urls, store, tmp_path
 ):
-    store.fickle.failing = {"PUT": 503}
+    store.proxy.failing = {"PUT": 503}
     await save(settings, urls[:1])
     other = elsewhere(settings, tmp_path / "b")
     shutil.copy(settings.data / "archive.sqlite3", other.data)
@@ -152,7 +152,7 @@ async def test_what_is_not_uploaded_yet_is_503_on_another_machine_and_never_404(
         answer = await client.get(path)
         assert (answer.status, "Try again in a few minutes" in await answer.text()) == (503, True)
 
-    store.fickle.failing = {}
+    store.proxy.failing = {}
     async with open_app(settings):
         pass
     async with open_app(other) as archive, TestClient(TestServer(build_app(archive))) as client:
@@ -165,9 +165,9 @@ async def test_fetching_pauses_while_too_much_waits_and_goes_on_by_itself(
 ):
     full, goes_on = replace(settings, backlog_bytes=1, seal_bytes=1), threading.Event()
     if is_slow:
-        store.fickle.heard = lambda method: method == "PUT" and goes_on.wait(60)
+        store.proxy.heard = lambda method: method == "PUT" and goes_on.wait(60)
     else:
-        store.fickle.failing = {"PUT": 507}
+        store.proxy.failing = {"PUT": 507}
     async with open_app(full) as archive, TestClient(TestServer(build_app(archive))) as client:
         await archive.entries.save(urls[:1], source="test")
         await archive.crawling.work()
@@ -192,7 +192,7 @@ async def test_fetching_pauses_while_too_much_waits_and_goes_on_by_itself(
         assert (await archive.crawling.counts()).queued == len(urls) - 1
         assert len(held_here(full)) > 0
 
-        store.fickle.failing = {}
+        store.proxy.failing = {}
         goes_on.set()
         await work
         assert (await archive.crawling.counts()).saved == len(urls)
@@ -243,12 +243,12 @@ async def test_what_is_being_uploaded_at_the_end_keeps_nothing_else_from_the_sto
             loop.call_soon_threadsafe(under_way.set)
             goes_on.wait(30)
 
-    store.fickle.heard = heard
+    store.proxy.heard = heard
     async with open_app(replace(settings, seal_bytes=1)) as archive:
         await archive.entries.save(urls, source="test")
         await archive.crawling.work()
         await under_way.wait()
-        loop.call_later(0.5, goes_on.set)  # the end waits for it
+        loop.call_later(0.5, goes_on.set)  # shutdown waits for it
 
     assert held_here(settings) == []
 
@@ -260,7 +260,7 @@ async def test_the_event_loop_never_waits_for_the_store(settings, urls, store, t
     loop, late = asyncio.get_running_loop(), []
 
     def heard(method: str) -> None:
-        # The loop must come to this while the store has not answered yet.
+        # # The loop must get here before the store has responded.
         answered = asyncio.run_coroutine_threadsafe(asyncio.sleep(0), loop)
         try:
             answered.result(timeout=60)
@@ -269,11 +269,11 @@ async def test_the_event_loop_never_waits_for_the_store(settings, urls, store, t
 
     async with open_app(other) as archive, TestClient(TestServer(build_app(archive))) as client:
         found = (await archive.entries.get(urls[0])).entry.hash_url
-        store.fickle.heard = heard
+        store.proxy.heard = heard
         for path in (f"/{found}/", f"/{found}/index.md", f"/web/{urls[1]}", "/snapshots", "/"):
             assert (await client.get(path)).status == 200
-        assert store.fickle.count("GET") > 0
-        store.fickle.heard = lambda _: None
+        assert store.proxy.count("GET") > 0
+        store.proxy.heard = lambda _: None
 
     assert late == []
 
@@ -283,7 +283,7 @@ async def test_a_store_that_breaks_down_makes_pages_503_and_a_reindex_end(
 ):
     await save(replace(settings, uploaded_bytes=0), urls)
     async with open_app(settings) as archive:
-        store.fickle.failing = {"GET": 500, "HEAD": 500}
+        store.proxy.failing = {"GET": 500, "HEAD": 500}
         with pytest.raises(StoreUnavailable):
             await payload(archive, urls[0])
     other = elsewhere(settings, tmp_path / "b")
@@ -306,7 +306,7 @@ async def test_wrong_bytes_from_the_store_are_found_by_verify(settings, urls, st
 
 
 async def measures(client):
-    """What Prometheus is told, of what has one number."""
+    """Return Prometheus metrics that have a single value."""
     lines = (await (await client.get("/metrics")).text()).splitlines()
     told = (each.split(" ") for each in lines if each.startswith("archiver_") and "{" not in each)
     return {name: float(value) for name, value in told}
@@ -317,7 +317,7 @@ def size_of(settings):
 
 
 def looks_at_the_queue(archive):
-    """Set once somebody has asked which host is due, behind what can be leased."""
+    """Return an event that is set once a worker has looked for the next due host."""
     looked, loop = asyncio.Event(), asyncio.get_running_loop()
 
     def note(_conn, _cursor, statement, *_):

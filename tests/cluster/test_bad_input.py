@@ -1,4 +1,4 @@
-"""What is hostile, or merely long, fares alike in both engines."""
+"""Hostile and very long input gives the same result in both engines."""
 
 import html
 import random
@@ -18,13 +18,13 @@ Both = Callable[..., tuple[Said, Said]]
 
 
 def letters(length: int, seed: int = 0) -> str:
-    """Letters that don't compress."""
+    """Return letters that cannot be compressed."""
     return "".join(random.Random(seed).choices(ascii_letters, k=length))
 
 
 @pytest.fixture
 def both(address, tmp_path) -> Both:
-    """Run the same commands on an archive in a file, then on one on the server: what each said."""
+    """Run the same commands on a file index and on a server index; return both outputs."""
 
     def run(*commands: tuple[str, ...], said: bytes = b"") -> tuple[Said, Said]:
         return ran("", "in-a-file", commands, said), ran(address, "on-a-server", commands, said)

@@ -112,7 +112,7 @@ def test_what_nobody_uploaded_is_elsewhere_for_another_machine_and_not_lost(stor
 
 def test_an_upload_is_read_back_and_other_bytes_leave_the_file_where_it_is(storage, store):
     (place,) = written(storage, "one")
-    store.fickle.spoil = lambda data: data[:-1] + b"?"
+    store.proxy.spoil = lambda data: data[:-1] + b"?"
 
     with pytest.raises(StoreError, match="different content"):
         storage.upload(place.segment)
@@ -127,7 +127,7 @@ def test_an_upload_that_was_broken_off_before_its_mark_is_finished(storage, stor
     storage.upload(place.segment)
 
     assert list(storage.directory.iterdir()) == []
-    assert store.fickle.count("PUT") == 2
+    assert store.proxy.count("PUT") == 2
 
 
 def test_other_bytes_under_a_name_are_never_overwritten(storage, store, tmp_path):
@@ -147,12 +147,12 @@ def test_other_bytes_under_a_name_are_never_overwritten(storage, store, tmp_path
 @pytest.mark.parametrize("status", [500, 503, 507])
 def test_a_store_that_refuses_leaves_everything_where_it_is(storage, store, status):
     (place,) = written(storage, "one")
-    store.fickle.failing = {"PUT": status}
+    store.proxy.failing = {"PUT": status}
 
     with pytest.raises(StoreUnavailable, match=str(status)):
         storage.upload(place.segment)
 
-    store.fickle.failing = {}
+    store.proxy.failing = {}
     assert store.names() == []
     storage.upload(place.segment)
     assert store.names() == [place.segment]
@@ -186,12 +186,12 @@ def test_a_scan_reads_a_segment_that_is_only_there_to_its_end(storage, other):
 def test_a_few_records_ask_for_one_block_and_only_once(storage, other, store):
     places = written(storage, "one", "two", "three")
     storage.upload(places[0].segment)
-    store.fickle.asked.clear()
+    store.proxy.asked.clear()
 
     for place in places * 3:
         said(other, place)
 
-    assert [method for method, _ in store.fickle.asked] == ["GET"]
+    assert [method for method, _ in store.proxy.asked] == ["GET"]
 
 
 def test_a_record_over_many_blocks_is_read_whole(storage, other):
@@ -207,7 +207,7 @@ def test_a_record_over_many_blocks_is_read_whole(storage, other):
 def test_a_store_that_breaks_down_in_a_scan_ends_it_and_skips_nothing(storage, other, store):
     (place,) = written(storage, "one")
     storage.upload(place.segment)
-    store.fickle.failing = {"GET": 500, "HEAD": 500}
+    store.proxy.failing = {"GET": 500, "HEAD": 500}
 
     with pytest.raises(StoreUnavailable, match="500"):
         list(other.scan(place.segment))
@@ -242,7 +242,7 @@ def test_credentials_that_are_refused_are_said_in_a_sentence_without_them(
 
 def test_a_clock_that_the_store_does_not_believe_is_said_to_be_wrong(storage, store, tmp_path):
     (place,) = written(storage, "one")
-    store.fickle.failing, store.fickle.code = {"GET": 403, "PUT": 403}, "RequestTimeTooSkewed"
+    store.proxy.failing, store.proxy.code = {"GET": 403, "PUT": 403}, "RequestTimeTooSkewed"
 
     for asked in (lambda: storage.upload(place.segment), lambda: opened(store, tmp_path)):
         with pytest.raises(StoreUnavailable, match="clock"):
@@ -275,7 +275,7 @@ def test_what_a_compaction_replaced_during_its_upload_does_not_stay_in_the_bucke
     (place,) = written(storage, "one")
     path = storage.directory / place.segment
 
-    store.fickle.heard = lambda heard: path.unlink(missing_ok=True) if heard == method else None
+    store.proxy.heard = lambda heard: path.unlink(missing_ok=True) if heard == method else None
     storage.upload(place.segment)
 
     assert store.names() == []

@@ -51,7 +51,7 @@ def test_one_machine_compacts():
 
 @pytest.fixture
 def environment(address, store, tmp_path):
-    """What a service is given, but for where this machine's servers are."""
+    """Return the environment of a service, with the addresses of this machine's servers."""
 
     def given(name: str) -> dict[str, str]:
         said = {key: str(value) for key, value in OURS[name]["environment"].items()}
@@ -131,7 +131,7 @@ class TestSignedIn:
             kept = {each.key: each.value for each in browser.cookie_jar}
             assert await _post(browser, second, "/logout") == 200
 
-        # Whoever has kept the cookie has nothing.
+        # # A copy of the cookie has become worthless.
         async with ClientSession(cookies=kept, cookie_jar=CookieJar(unsafe=True)) as browser:
             for each in fronts:
                 await _come_in(browser, each, is_in=False)

@@ -39,9 +39,9 @@ async def waiting(settings, urls, store):
 
 async def only_here(settings, urls, store):
     """Save pages while the store refuses uploads; return the name of their segment."""
-    store.fickle.failing = {"PUT": 503}
+    store.proxy.failing = {"PUT": 503}
     await save(settings, urls)
-    store.fickle.failing = {}
+    store.proxy.failing = {}
     (path,) = (settings.data / "warc").iterdir()
     return path.name
 
@@ -93,11 +93,11 @@ async def test_a_process_killed_at_a_request(
             started[0].kill()
 
     kill.is_there = (method, moment) != ("PUT", "heard")
-    setattr(store.fickle, moment, kill)
+    setattr(store.proxy, moment, kill)
 
     assert await crawl(settings, on_start=started.append) == signal.SIGKILL
 
-    setattr(store.fickle, moment, lambda _: None)
+    setattr(store.proxy, moment, lambda _: None)
     await check(settings, tmp_path, urls)
 
 

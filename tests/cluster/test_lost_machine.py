@@ -1,4 +1,4 @@
-"""A machine that is lost for good: what only it had is told as lost, and all else goes on."""
+"""A permanently lost machine: its data is reported as lost, and everything else continues."""
 
 import json
 
@@ -12,7 +12,7 @@ from tests.cluster.commands import archiver, ran, refused
 @pytest.fixture
 def here(address, store, tmp_path):
     """A machine whose segments no store takes for now."""
-    store.fickle.failing = {"PUT": 503}
+    store.proxy.failing = {"PUT": 503}
     shared = {"ARCHIVER_INDEX": address, "ARCHIVER_STORE": store.address}
     return shared | {"ARCHIVER_DATA": str(tmp_path / "a")}
 
@@ -25,7 +25,7 @@ def there(here, tmp_path):
 
 @pytest.fixture
 async def lost(live, here, there, address, store, tmp_path):
-    """What is left of a machine that had a page for itself, and a job; its name."""
+    """Leave the remains of a machine with a page and a job; return its name."""
     live.page = live.article("page")
     live.twin = live.put("/twin", await _body(live.page))
     live.held = live.answer("/held", _until_over(live.closing))
@@ -37,7 +37,7 @@ async def lost(live, here, there, address, store, tmp_path):
         running.kill()
         await running.wait()
     (tmp_path / "a").rename(tmp_path / "gone")
-    store.fickle.failing = {}
+    store.proxy.failing = {}
     return (tmp_path / "gone" / "machine").read_text().split()[0]
 
 

@@ -1,4 +1,4 @@
-"""What PostgreSQL's index of words has not sorted in yet, which every query reads to its end."""
+"""Pending list of PostgreSQL's full-text index, which every query reads completely."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -14,7 +14,7 @@ WORDS = " ".join(f"word{n}" for n in range(400))
 
 
 async def waiting(database, part):
-    """How many pages of a part's index wait to be sorted in; none do afterwards."""
+    """Return how many pages of a part's index are pending; merge them."""
     asked = f"SELECT gin_clean_pending_list('{search_table(part)}_words')"
     async with database.write() as conn:
         return (await conn.execute(text(asked))).scalar_one()

@@ -10,7 +10,7 @@ from aiohttp import web
 
 from archiver.warc.locks import machine_of
 from tests.cluster.commands import archiver, ran, refused
-from tests.cluster.owner import as_owner
+from tests.cluster.owner_access import as_owner
 
 ENDED = "SELECT state, attempts, (SELECT count(*) FROM snapshot) FROM job ORDER BY id"
 LOCKS = """SELECT pg_terminate_backend(pid) FROM pg_stat_activity

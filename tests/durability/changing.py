@@ -1,8 +1,8 @@
-"""Changes an archive until somebody ends it: a program that tests kill.
+"""Changes an archive until it is killed.
 
-``python -m tests.durability.changing DATA`` loads the program once. For each line that it reads, a
-seed, it forks a process that opens the archive, says what it finds, and then edits, throws away
-and compacts, saying before each of them what it begins, and after it that it is done.
+``python -m tests.durability.changing DATA`` imports the program once. For each line of input, a
+seed, it forks a process that opens the archive, prints its content, and then edits, deletes and
+compacts. It prints each change before it starts and after it is done.
 """
 
 import asyncio
@@ -19,27 +19,27 @@ from archiver.model.annotation import AnnotationChange
 from archiver.model.listing import ListingQuery
 
 LEAST = 20
-"""So many entries are left, however many a seed would throw away."""
+"""Number of entries that are never deleted."""
 
 
 def settings_of(data: Path) -> Settings:
-    """Those of the archive that is changed."""
+    """Return the settings of the archive."""
     return Settings(data=data, host_delay=0)
 
 
 def say(**what: object) -> None:
-    """Tell whoever listens; a line is whole or not there."""
+    """Print a line atomically."""
     os.write(1, json.dumps(what).encode() + b"\n")
 
 
 async def found(archive: App) -> dict[str, str]:
-    """The note of each entry, by its address."""
+    """Return the note of each entry by URL."""
     listing = await archive.search.listing(ListingQuery(limit=200))
     return {each.entry.url: each.entry.annotation.note for each in listing.items}
 
 
 async def change(data: Path, seed: int) -> None:
-    """Change what there is, again and again."""
+    """Change the archive repeatedly."""
     chance = Random(seed)
     async with open_app(settings_of(data)) as archive:
         held = await found(archive)
@@ -66,7 +66,7 @@ async def change(data: Path, seed: int) -> None:
 
 
 def main(data: Path) -> None:
-    """Fork a process for each seed; the next one when it has ended."""
+    """Fork a process for each seed, one after the other."""
     for line in sys.stdin:
         child = os.fork()
         if not child:

@@ -1,4 +1,4 @@
-"""A service that captures two pages while every system call of its is written down."""
+"""A service that captures two pages while all its system calls are traced."""
 
 import json
 import re
@@ -36,12 +36,12 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(text.encode())
 
     def log_message(self, *args: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Acknowledged:
-    """Something that a person was told: of which URL, whether it is saved, and by which call."""
+    """An acknowledgement to a client: the URL, whether it is saved, and the call that sent it."""
 
     url: str
     is_saved: bool
@@ -50,7 +50,7 @@ class Acknowledged:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A run of the program: its data directory, its calls, and what it said."""
+    """A run of the program: its data directory, system calls, and acknowledgements."""
 
     data: Path
     calls: list[Call]
@@ -59,7 +59,7 @@ class Recorded:
 
 @pytest.fixture(scope="session")
 def pages() -> Iterator[str]:
-    """The origin of a small web."""
+    """Serve a small site; yield its origin."""
     with ThreadingHTTPServer(("127.0.0.1", 0), _Handler) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
@@ -78,7 +78,7 @@ def environment(data: Path) -> dict[str, str]:
 
 
 def sent(calls: list[Call], *pieces: str) -> Call:
-    """The first call that sent all of these."""
+    """Return the first call that sent all of these."""
     return next(
         call
         for call in calls
@@ -89,7 +89,7 @@ def sent(calls: list[Call], *pieces: str) -> Call:
 
 
 class Client:
-    """A person's browser, which takes answers as they are."""
+    """A simple client."""
 
     def __init__(self, base: str) -> None:
         self._base = base
@@ -101,22 +101,22 @@ class Client:
             return answer.read().decode()
 
     def add_by_form(self, url: str) -> None:
-        """Paste a URL into the home page."""
+        """Save a URL with the form."""
         form = {"url": url, "tags": "of the form"}
         assert self.ask("/add", urlencode(form).encode())
 
     def add_by_api(self, url: str) -> None:
-        """Send a URL as a program does."""
+        """Save a URL with the API."""
         self.ask("/api/v1/entries", json.dumps({"urls": [url]}).encode(), "application/json")
 
     def wait_until_saved(self, job: int) -> None:
-        """Follow a job to its end."""
+        """Wait until a job is finished."""
         assert '"saved"' in self.ask(f"/api/v1/events?jobs={job}")
 
 
 @pytest.fixture(scope="session")
 def served(pages: str, tmp_path_factory: pytest.TempPathFactory) -> Recorded:
-    """A service that was given one page by the form and one by the API, and was stopped."""
+    """A service that saved a page by the form and one by the API, and was stopped."""
     directory = tmp_path_factory.mktemp("served")
     data, trace = directory / "data", Trace(directory / "calls")
     first, second = f"{pages}/foxes", f"{pages}/bears"

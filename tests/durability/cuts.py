@@ -1,4 +1,4 @@
-"""The disk of a run of the program, as the power left it at each moment that matters."""
+"""States of the disk of a recorded run after a power cut at each relevant moment."""
 
 import hashlib
 import shutil
@@ -22,13 +22,13 @@ LOSES: dict[str, Callable[[Disk], dict[str, bytes]]] = {
 
 
 def moments(recorded, lose) -> Iterator[tuple[dict[str, bytes], list]]:
-    """What the disk holds at each moment that differs from the one before, and what was told."""
+    """Yield each distinct state of the disk, with the acknowledgements until then."""
     disk, told, seen = Disk(recorded.data), [], b""
     pending = [*recorded.acknowledged]
     for call in recorded.calls:
         is_acknowledged = [each for each in pending if each.call is call]
         if call.name in SYNCS or is_acknowledged or _ends_a_transaction(call):
-            # Just before a sync most is not synced, just after it least.
+            # # Just before a sync most data is unsynced, just after it least.
             seen = yield from differing(lose(disk), told, seen)
         told += is_acknowledged
         disk.apply(call)
@@ -38,10 +38,10 @@ def moments(recorded, lose) -> Iterator[tuple[dict[str, bytes], list]]:
 
 
 def _ends_a_transaction(call) -> bool:
-    """Whether it writes the head of the last frame of a transaction into the log of the index.
+    """Return whether a call writes the header of a transaction's last frame into the index's WAL.
 
-    Of an import's transactions none but the last is synced by itself. (The file format of SQLite,
-    §4.1: that head says how many pages the index has; those of the others say 0.)
+    Only the last transaction of an import is synced separately. (SQLite file format §4.1: this
+    header contains the number of pages; in other frames it is 0.)
     """
     is_head = call.path.endswith("-wal") and len(call.data) == FRAME_HEAD
     return is_head and any(call.data[4:8])
@@ -55,7 +55,7 @@ def differing(files, told, seen):
 
 
 def put_back(files: dict[str, bytes], data: Path) -> None:
-    """Let a directory hold these files, and no others."""
+    """Replace the files of a directory by these."""
     shutil.rmtree(data, ignore_errors=True)
     for name, content in files.items():
         path = data / name

@@ -1,7 +1,6 @@
-"""Killed at moments of chance while it edits, throws away and compacts, an archive keeps its word.
+"""Killed at random times during edits, deletions and compaction, an archive keeps its promises.
 
-It takes longer than other tests: twenty processes open the archive, and recover what the one before
-them left.
+This is slow: twenty processes open the archive and recover the remains of the previous one.
 """
 
 import asyncio
@@ -27,13 +26,13 @@ log = logging.getLogger(__name__)
 KILLS = 20
 PAGES = 80
 MAX_SPARED = 3
-"""Things that a process is let do to their end."""
+"""Number of changes that a process completes before it is killed."""
 MAX_SECONDS = 0.15
-"""How long it then goes on."""
+"""Seconds until it is killed after that."""
 
 
 class Told:
-    """What an archive said that it holds, and what it may hold or not: it was killed meanwhile."""
+    """Acknowledged content of an archive, and content that may exist or not after a kill."""
 
     def __init__(self, held: dict[str, str]) -> None:
         self.notes = {url: {note} for url, note in held.items()}
@@ -53,7 +52,7 @@ class Told:
             self._begun = {}
 
     def end(self) -> None:
-        """It was killed: what it had begun is done, or is not."""
+        """Handle the kill: the started change is either done or not."""
         kind, url = self._begun.get("begun", "nothing"), self._begun.get("url", "")
         self.hit[kind] += 1
         if kind == "edit":
@@ -72,7 +71,7 @@ class Told:
 
 
 async def prepare(data: Path) -> dict[str, str]:
-    """Pages of another archive, some of which have the same bytes."""
+    """Add pages of another archive, some with equal bytes."""
     warc = Warc()
     for number in range(PAGES):
         body = f"<title>{number}</title><p>Words of page {number // 2}."
@@ -95,7 +94,7 @@ async def changing(data: Path) -> AsyncIterator[asyncio.subprocess.Process]:
 
 
 async def killed_once(program: asyncio.subprocess.Process, told: Told, chance) -> None:
-    """Let a process change the archive, and kill it while it does."""
+    """Run a process that changes the archive, and kill it."""
     program.stdin.write(b"%d\n" % chance.getrandbits(40))
     child, timer, spared = 0, None, chance.randint(0, MAX_SPARED)
     while True:

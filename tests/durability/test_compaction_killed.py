@@ -1,4 +1,4 @@
-"""Killed at each step of a compaction, an archive loses nothing, and nothing comes back."""
+"""Killed at each step of a compaction, an archive loses nothing, and nothing deleted returns."""
 
 import asyncio
 import os
@@ -25,9 +25,9 @@ STEPS = [
     ("unlink", "{was}"),
     ("rename", ".{second}.new"),
 ]
-"""Which call of the program kills it, and the file that the call is about, or the directory.
+"""The system call at which the program is killed, and its file or directory.
 
-The first version takes a payload in, the second is without the record that had it.
+The first version adds a payload, the second one removes the record that had it.
 """
 
 
@@ -43,7 +43,7 @@ async def page(request: web.Request) -> web.Response:
 
 
 async def prepare(data: Path) -> None:
-    """Four pages, two of them alike; of those the one that has the payload is deleted."""
+    """Add four pages, two of them equal; of those the one with the payload is deleted."""
     app = web.Application()
     app.router.add_get("/{path:.*}", page)
     async with TestServer(app) as site, open_app(settings_of(data)) as archive:
@@ -58,7 +58,7 @@ async def prepare(data: Path) -> None:
 
 
 async def told(data: Path) -> tuple[object, ...]:
-    """All that the archive says, its payloads too, and what `verify` finds wrong."""
+    """Return the content of the archive, including payloads and problems found by `verify`."""
     async with open_app(settings_of(data)) as archive:
         listing = await archive.search.listing(ListingQuery())
         entries = sorted((each.entry for each in listing.items), key=lambda entry: entry.url)
@@ -83,7 +83,7 @@ def prepared(tmp_path_factory):
 
 
 def compact(data: Path, *before: str) -> int:
-    """Run the program; the signal that ended it, or 0."""
+    """Run the program; return the signal that ended it, or 0."""
     command = [
         *before,
         sys.executable,
@@ -136,7 +136,7 @@ def _targets(path: Path):
 
 
 def check(data: Path) -> None:
-    """Every digest, by another implementation; and one file for each segment."""
+    """Check every digest with another implementation, and that there is one file per segment."""
     paths = [path for path in (data / "warc").iterdir() if not path.name.endswith(".torn")]
     for path in paths:
         with path.open("rb") as file:

@@ -1,8 +1,7 @@
-"""The power goes at any moment of an import, also between two of its transactions.
+"""A power cut at any moment of an import, also between two of its transactions.
 
-One that was acknowledged is there, to its last row. One that was not is absent, or there as far as
-it says itself, and can be read to its end: from the file that was kept, or by giving the file
-again.
+An acknowledged import is complete. Another one is absent, or there up to its reported position,
+and can be completed, from the stored file or by importing the file again.
 """
 
 import json
@@ -27,7 +26,7 @@ from tests.system_calls import Trace, program_of
 
 MANY = 12
 BATCH = 4
-"""So many links are a transaction."""
+"""Number of links per transaction."""
 NAME = "links.txt"
 LINKS = "".join(f"http://a.example/{number}\n" for number in range(MANY)).encode()
 KILLED = "nothing, for only the process died"
@@ -36,13 +35,13 @@ LOST = (
     "half of the index and the rest of the segments",
     KILLED,
 )
-"""Losses that matter to rows of an import; ``test_power_cut`` tests all of them with captures."""
+"""Losses that affect the rows of an import; ``test_power_cut`` tests all of them with captures."""
 ACCEPTED, READ = "accepted", "read"
 
 
 @pytest.fixture(scope="module")
 def commanded(tmp_path_factory):
-    """A run of ``archiver import``."""
+    """A recorded run of ``archiver import``."""
     directory = tmp_path_factory.mktemp("commanded")
     data, trace, given = directory / "data", Trace(directory / "calls"), directory / NAME
     given.write_bytes(LINKS)
@@ -56,7 +55,7 @@ def commanded(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def uploaded(tmp_path_factory):
-    """A service that was sent a file, and stopped once it had read it."""
+    """A service that received a file, and was stopped after reading it."""
     directory = tmp_path_factory.mktemp("uploaded")
     data, trace = directory / "data", Trace(directory / "calls")
     command = trace.command(sys.executable, "-m", "archiver", "serve", "--port", "0")
@@ -80,7 +79,7 @@ def uploaded(tmp_path_factory):
 
 
 async def rows_of(archive, number):
-    """What the receipt of an import says of each row."""
+    """Return the result of each row in the receipt of an import."""
     told = b"".join([piece async for piece in archive.receipts.json(number)])
     return [(each["row"], each["outcome"], each["url"]) for each in json.loads(told)]
 
@@ -160,7 +159,7 @@ async def test_a_file_that_was_taken_over_is_read_to_its_end_whenever_the_power_
             await archive.imports.stop()
             assert (last.read, last.error) == (MANY, "")
             rows = await rows_of(archive, found[0].id)
-            # Known is what the segments brought back before the file was read.
+            # # These were restored from the segments before the file was read.
             assert {each for _, each, _ in rows} <= {Outcome.ADDED, Outcome.KNOWN}
             assert [(row, url) for row, _, url in rows] == [(row, url) for row, _, url in ALL]
             assert entries_there(data) == MANY

@@ -1,7 +1,7 @@
-"""Written, synced, committed, acknowledged: in that order, as the kernel saw it.
+"""The order of writing, syncing, committing and acknowledging, as seen by the kernel.
 
-What is written to the index names each capture by its record id, and the log of the index (its
-WAL) holds those words as they are: so it can be told which record must be on disk before.
+Rows contain the record id of each capture, which can be found in the bytes written to the WAL, so
+the test can tell which record must be on disk before.
 """
 
 import sqlite3
@@ -18,7 +18,7 @@ def recorded(request):
 
 
 def captures(recorded):
-    """(segment, end, record id, URL) of each capture."""
+    """Return (segment, end, record id, URL) of each capture."""
     with closing(sqlite3.connect(recorded.data / "archive.sqlite3")) as conn:
         return conn.execute(
             'SELECT segment.name, "offset" + length, record_id, url FROM capture'
@@ -27,7 +27,7 @@ def captures(recorded):
 
 
 def first_sync(recorded, path, *, since):
-    """The first sync of a file or folder that began after a call had ended."""
+    """Return the first sync of a file or folder that began after a call had ended."""
     return next(
         call
         for call in recorded.calls
@@ -36,7 +36,7 @@ def first_sync(recorded, path, *, since):
 
 
 def first_write(recorded, path, *, of):
-    """The first call that wrote these bytes to a file."""
+    """Return the first call that wrote these bytes to a file."""
     return next(
         call
         for call in recorded.calls
@@ -45,7 +45,7 @@ def first_write(recorded, path, *, of):
 
 
 def writes_up_to(recorded, path, end):
-    """The call that wrote the last byte of a record."""
+    """Return the call that wrote the last byte of a record."""
     written = 0
     for call in recorded.calls:
         if call.name == "write" and call.path == str(path):
@@ -59,7 +59,7 @@ def index_log(recorded):
     return recorded.data / "archive.sqlite3-wal"
 
 
-def test_a_record_is_on_disk_before_any_row_names_it(recorded):
+def test_a_record_is_on_disk_before_any_row_contains_its_id(recorded):
     found = captures(recorded)
 
     assert found
@@ -70,7 +70,7 @@ def test_a_record_is_on_disk_before_any_row_names_it(recorded):
         assert synced.ended < row.began
 
 
-def test_a_segment_s_name_is_on_disk_before_any_row_names_it(recorded):
+def test_a_segment_name_is_on_disk_before_any_row_contains_it(recorded):
     for segment in {segment for segment, *_ in captures(recorded)}:
         path = recorded.data / "warc" / segment
         made = next(
@@ -82,17 +82,17 @@ def test_a_segment_s_name_is_on_disk_before_any_row_names_it(recorded):
         assert first_sync(recorded, path.parent, since=made).ended < row.began
 
 
-def test_the_folders_of_a_new_archive_are_on_disk_before_any_row_names_a_segment(recorded):
+def test_the_folders_of_a_new_archive_are_on_disk_before_any_row(recorded):
     row = first_write(recorded, index_log(recorded), of=b".warc.gz")
     for folder in (recorded.data, recorded.data / "warc"):
         made = next(c for c in recorded.calls if c.name == "mkdir" and c.path == str(folder))
         assert first_sync(recorded, folder.parent, since=made).ended < row.began
 
 
-def test_rows_are_on_disk_before_anybody_hears_of_them(recorded):
-    """The log of the index is synced at each commit, not only when it is copied back.
+def test_rows_are_on_disk_before_they_are_acknowledged(recorded):
+    """The WAL is synced at each commit, not only when it is checkpointed.
 
-    A page's title stands in no row before those of its snapshot, which may follow its captures.
+    The first row with a page's title is that of its snapshot, after its captures.
     """
     for each in recorded.acknowledged:
         title = f"About {each.url.rpartition('/')[2]}"
@@ -101,8 +101,8 @@ def test_rows_are_on_disk_before_anybody_hears_of_them(recorded):
         assert first_sync(recorded, index_log(recorded), since=row).ended < each.call.began
 
 
-def test_nobody_hears_of_anything_while_some_of_the_log_of_the_index_is_not_synced(served):
-    """One page after another was saved, so nothing else was on its way just then."""
+def test_nothing_is_acknowledged_while_the_wal_is_not_synced(served):
+    """One page was saved after the other, so nothing else was in progress."""
     log = str(index_log(served))
     for each in served.acknowledged:
         before = [c for c in served.calls if c.ended < each.call.began and c.path == log]

@@ -1,8 +1,8 @@
-"""The power goes at any moment: what a person was told of is there when it comes back.
+"""Acknowledged changes survive a power cut at any moment.
 
-The calls of a whole run are done again on a model of a disk, which keeps what was synced and, of
-the rest, nothing, half, the sizes without the content, or all. At each moment that matters the
-archive is opened as it is then.
+The system calls of a complete run are applied to a model of a disk, which keeps synced data and, of
+the rest, nothing, half, the sizes without the content, or everything. The archive is opened in the
+state of each relevant moment.
 """
 
 import pytest
@@ -17,7 +17,7 @@ from tests.durability.cuts import LOSES, moments, put_back
 
 
 async def problems(archive, told):
-    """What is not as a person was told, and what is wrong with the archive."""
+    """Return what differs from the acknowledgements, and the problems of the archive."""
     found = []
     for each in told:
         async with archive.db.read() as conn:
@@ -35,7 +35,7 @@ async def problems(archive, told):
 
 
 @pytest.mark.parametrize("lost", LOSES)
-async def test_what_was_acknowledged_is_there_whenever_the_power_goes(served, tmp_path, lost):
+async def test_acknowledged_changes_survive_a_power_cut(served, tmp_path, lost):
     count = 0
     for files, told in moments(served, LOSES[lost]):
         put_back(files, tmp_path / "data")

@@ -1,4 +1,4 @@
-"""Archives of the tests' own, opened as every process opens one."""
+"""Archives of tests, opened like in every process."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -21,7 +21,7 @@ def settings(tmp_path: Path) -> Settings:
 
 @pytest.fixture
 def opened(settings: Settings) -> Open:
-    """Open this test's archive; again and again if need be."""
+    """Open this test's archive; may be called repeatedly."""
 
     @asynccontextmanager
     async def start(settings: Settings = settings, **more: object) -> AsyncIterator[App]:

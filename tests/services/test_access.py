@@ -1,4 +1,4 @@
-"""Who may come in, over a real file."""
+"""Passwords, tokens and sessions, stored in a real file."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Captures of other archives become this one's: replayed, read, found, verified, and no fetch."""
+"""Imported captures can be replayed, extracted, found and verified, without fetching."""
 
 import io
 import json

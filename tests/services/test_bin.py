@@ -13,7 +13,7 @@ from tests.services.test_deletion import listed, problems, save
 
 
 async def make_older(archive, number, days):
-    """Let a deletion be from ``days`` before."""
+    """Move a deletion ``days`` into the past."""
     less = int(timedelta(days=days).total_seconds() * 1000)
     async with archive.db.write() as conn:
         for table in (entry_table, snapshot_table, capture_table):

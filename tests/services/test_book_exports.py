@@ -1,4 +1,4 @@
-"""Entries as a tree of Markdown that a notes program opens: pictures beside, links between."""
+"""Exports as a tree of Markdown for note-taking programs, with pictures and links."""
 
 import io
 import re
@@ -58,7 +58,7 @@ def parts(path):
 
 
 async def test_an_entry_is_a_folder_with_its_article_and_its_pictures(tree, kept, tmp_path):
-    for _ in range(2):  # it is written again in place
+    for _ in range(2):  # replaces the existing file
         assert await written(tree, tmp_path / "tree") == 3
 
     kites, owls, missing = (hash_url(url) for url in kept)

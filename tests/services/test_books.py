@@ -1,4 +1,4 @@
-"""Articles are taken away with the pictures that the archive has of their time."""
+"""Exported articles contain the pictures archived at their time."""
 
 import re
 from base64 import b64decode, b64encode
@@ -22,7 +22,7 @@ WORDS = "<p>What the page says is long enough, it seems, to be the article that 
 
 @pytest.fixture
 async def kept(live, archive):
-    """An archive of two pages, one of which shows a picture by way of a redirect."""
+    """An archive of two pages, one with a picture behind a redirect."""
 
     async def picture(_):
         return web.Response(body=PNG, content_type="image/png")

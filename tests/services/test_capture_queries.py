@@ -1,4 +1,4 @@
-"""However an answer is paged, its rows come each once and in order, also while there are more."""
+"""All rows of a CDX response arrive once and in order, however it is paged."""
 
 import json
 
@@ -45,12 +45,12 @@ class Archive:
         return (await self.ask(url, **given)).splitlines()
 
     async def pages(self, **given):
-        """All pages, by their numbers; filters may leave nothing of one."""
+        """Return all pages by number; filters may leave some of them empty."""
         count = int(await self.ask(showNumPages="true", pageSize=1, **given))
         return [await self.rows(page=n, pageSize=1, **given) for n in range(count)]
 
     async def resumed(self, url=ALL, between=None, **given):
-        """All rows, by resume keys."""
+        """Return all rows, by resume keys."""
         found, key = [], ""
         while True:
             text = await self.ask(url, showResumeKey="true", resumeKey=key, **given)
@@ -78,7 +78,7 @@ class Archive:
 
 @pytest.fixture
 async def archive(tmp_path):
-    """137 captures of 9 URLs, several in the same second, as they came."""
+    """Return 137 captures of 9 URLs, several in the same second, in random order."""
     db = await Database.open(tmp_path / "archive.sqlite3")
     opened = Archive(db)
     spread = [

@@ -1,4 +1,4 @@
-"""Compaction over a real archive: what was thrown away leaves the disk, nothing else changes."""
+"""Compaction erases deleted records from the disk and changes nothing else."""
 
 import gzip
 from io import BytesIO
@@ -15,12 +15,12 @@ from tests.services.test_deletion import listed, problems, save
 
 
 def on_disk(settings):
-    """All bytes of all segments, unpacked."""
+    """Return the bytes of all segments, decompressed."""
     return b"".join(map(gzip.decompress, segments(settings.data).values()))
 
 
 def check(settings):
-    """What another implementation says of every digest."""
+    """Return the result of another implementation for every digest."""
     for each in segments(settings.data).values():
         for record in ArchiveIterator(BytesIO(each), check_digests="raise"):
             record.content_stream().read()

@@ -69,7 +69,7 @@ def test_of_any_fields_replay_and_index_make_the_same(declared):
 
 
 async def types(archive, origin) -> list[tuple[str, str]]:
-    """What the index and the replay call each capture."""
+    """Return the media types of each capture in the index and in the replay."""
     found = []
     for n in range(len(DECLARED)):
         (capture,) = await archive.replay.captures_of(f"{origin}/{n}")

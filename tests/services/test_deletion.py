@@ -1,4 +1,4 @@
-"""Throwing away, over a real archive: what goes, what stays, what comes back."""
+"""Deleting entries and snapshots, and restoring them."""
 
 import asyncio
 from io import BytesIO
@@ -29,7 +29,7 @@ async def listed(archive, q=""):
 
 
 async def packed(archive):
-    """All of an export, unpacked by nobody: what is gone must not stand in it compressed either."""
+    """Return an export without decompression: deleted content must not be in it even compressed."""
     manifest = await archive.packages.begin(Selected())
     wacz = archive.packages.wacz(manifest, title="t")
     return b"".join([piece async for piece in wacz])
@@ -41,7 +41,7 @@ async def problems(archive):
 
 @pytest.fixture
 def styled(live):
-    """Two articles that share a style sheet; the first has a picture of its own."""
+    """Two articles with a common style sheet; the first has a picture."""
     live.put("/shared.css", "p { color: #123 }", kind="text/css")
     live.put("/own.png", "not really", kind="image/png")
     link = '<link rel="stylesheet" href="/shared.css">'

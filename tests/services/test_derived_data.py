@@ -1,4 +1,4 @@
-"""Articles left for later: kept, found by title, read from what is stored, the same ever after."""
+"""Deferred articles: stored, found by title, extracted from records, and then unchanged."""
 
 from dataclasses import replace
 
@@ -34,7 +34,7 @@ async def found(archive, words):
 
 
 async def told(archive, url):
-    """What is known of each snapshot of a URL, and its article."""
+    """Return each snapshot of a URL with its article."""
     detail = await archive.entries.get(url)
     shown = [await archive.entries.snapshot(url, each.timestamp) for each in detail.snapshots]
     return detail.entry, [(each.snapshot, each.article, each.requisites) for each in shown]
@@ -136,7 +136,7 @@ async def test_one_whose_record_is_damaged_is_passed_over_and_stays_unread(live,
 
 
 async def read_by_an_older_version(archive, later, *urls):
-    """Keep pages whose articles say what an older extractor made of them."""
+    """Store pages with articles of an older extractor."""
     await save(archive, *urls)
     async with archive.articles._open_writer() as context:
         async with context.db.read() as conn:

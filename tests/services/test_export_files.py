@@ -1,4 +1,4 @@
-"""An export file is complete, or it is not there and the reason is said."""
+"""An export file is complete, or there is none and a reason is shown."""
 
 import asyncio
 import io

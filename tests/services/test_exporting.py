@@ -1,4 +1,4 @@
-"""Lists leave the archive and come back: through an empty one they are what they were."""
+"""Exported lists restore the same entries in an empty archive."""
 
 import io
 import json
@@ -21,7 +21,7 @@ READ_BACK = ["bookmarks", "json", "jsonl", "csv"]
 
 
 def a_list():
-    """JSON of entries of every kind: said much of, nothing of, and what strangers say."""
+    """Return JSON of entries with much, no, and hostile metadata."""
     bare = {"tags": [], "folders": [], "highlights": [], "source_record": "", "note": ""}
     others = [
         {**bare, "url_given": "https://b.example/", "title": "", "is_read": False},

@@ -1,4 +1,4 @@
-"""Feeds that are followed, over a real archive and a real server."""
+"""Followed feeds, with a real archive and a real server."""
 
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -15,7 +15,7 @@ YESTERDAY = datetime.now(UTC) - timedelta(days=1)
 
 
 class Feed:
-    """A feed that tests say the contents of, and what it was asked with."""
+    """A feed whose content the test sets, and the requests for it."""
 
     def __init__(self, live):
         self.live = live

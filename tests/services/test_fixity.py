@@ -46,7 +46,7 @@ def change_index(settings):
 
 
 def segment(settings):
-    """Its name and what it holds."""
+    """Return its name and content."""
     ((name, content),) = segments(settings.data).items()
     return name, content
 
@@ -210,7 +210,7 @@ async def save(archive, url):
 
 @pytest.fixture
 async def saved_meanwhile(settings, opened, live):
-    """What is found while another process saves a page, and then maybe ends."""
+    """Return the findings while another process saves a page, and then may exit."""
     notes = settings.data / "warc" / "notes.txt"
 
     async def verify(*, ends=False, change=None):

@@ -1,4 +1,4 @@
-"""Whatever other programs put into their files is taken in, or named; and nothing is made up."""
+"""Files of other programs are imported or reported, and nothing is invented."""
 
 import base64
 import gzip
@@ -82,7 +82,7 @@ async def problems(runtime):
 
 
 def stored(runtime):
-    """Every record of the archive, as bytes."""
+    """Return every record of the archive as bytes."""
     return b"".join(map(gzip.decompress, segments(runtime.settings.data).values()))
 
 
@@ -101,7 +101,7 @@ async def test_a_page_that_a_file_holds_twice_is_counted_once(runtime, tmp_path)
 
 
 async def test_records_that_share_an_id_are_kept_each_with_one_of_its_own(tmp_path):
-    """Real files have them, and the archive opened no more."""
+    """Real files have them, and previously the archive could not be opened again."""
     settings, made = Settings(data=tmp_path / "data"), Warc()
     response(made, ONE, PAGE, id=ID)
     response(made, TWO, OTHER, id=ID)
@@ -160,7 +160,7 @@ async def test_a_revisit_of_other_bytes_is_a_gap_that_says_so(runtime, tmp_path,
 async def test_a_revisit_has_the_payload_of_its_digest_wherever_that_stands(
     runtime, tmp_path, url, stated
 ):
-    """Before it or behind it, of its own URL or of another, digested by its file or not."""
+    """The original is before or after it, at the same or another URL, with a digest or not."""
     made = Warc()
     fields = {"Payload_Digest": stated(PAGE)} if stated else {}
     revisit(made, url, of=ONE if not stated else None, Payload_Digest=sha1(PAGE))
@@ -176,7 +176,7 @@ async def test_a_revisit_has_the_payload_of_its_digest_wherever_that_stands(
 
 
 async def test_a_revisit_finds_a_payload_of_an_earlier_import_by_its_own_digest(tmp_path):
-    """And after the index was built again from the records."""
+    """Also after the index was rebuilt from the records."""
     settings, first, second = Settings(data=tmp_path / "data"), Warc(), Warc()
     response(first, ONE, PAGE, Payload_Digest=sha1(PAGE))
     revisit(second, TWO, Payload_Digest=sha1(PAGE))
@@ -235,7 +235,7 @@ async def test_a_revisit_without_a_head_has_that_of_its_original(runtime, tmp_pa
 
 
 async def test_a_revisit_of_a_chunked_payload_at_another_url_holds_the_payload(runtime, tmp_path):
-    """No other program could find it: such a record states no digest."""
+    """Other programs could not find it, because such a record has no digest."""
     made, framed = Warc(), ["Transfer-Encoding: chunked"]
     made.response(ONE, CHUNKED, "text/plain", extra=framed, Payload_Digest=sha1(CHUNKED))
     block = head("HTTP/1.1 200 OK", "Content-Type: text/plain", *framed)
@@ -402,7 +402,7 @@ async def test_what_was_cut_short_when_it_was_captured_says_so_still(runtime, tm
 
 
 def with_entry(change):
-    """A package in whose list of contents a field of its entry was changed."""
+    """Return a package in whose directory a field of its entry was changed."""
     made = Warc()
     response(made, ONE, PAGE)
     packed = bytearray(package(made.bytes, how=zipfile.ZIP_DEFLATED))

@@ -16,7 +16,7 @@ def at(*date):
 
 
 async def on_desk(archive, saved, now=NOW):
-    """The last letters of what lies on the desk, of links that were saved at these moments."""
+    """Return the last letters of the entries on the home page, for links saved at these times."""
     db = archive.lists._db
     made = [
         seed_of(Annotation(f"http://a.example/{name}", when), now=now)

@@ -1,4 +1,4 @@
-"""What a person chooses for a file holds for each of its links, and is said in its receipt."""
+"""Options of an import apply to each link of the file, and are in its receipt."""
 
 import io
 import json
@@ -159,7 +159,7 @@ async def test_lists_for_which_there_is_no_room_are_told_of_before_and_after(arc
 
 
 async def test_a_look_tells_the_moments_that_the_file_says_and_no_other(archive):
-    """Even one to come; a link of which it says nothing is saved now, which is no part of it."""
+    """Also a future date; a link without a date is saved now, which is not part of the range."""
     moments = (' ADD_DATE="1300000000"', "", ' ADD_DATE="4000000000"')
     rows = [f'<DT><A HREF="http://a.example/{n}"{at}>x</A>' for n, at in enumerate(moments)]
 

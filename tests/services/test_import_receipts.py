@@ -1,4 +1,4 @@
-"""Every row of a file is accounted for, once; a dry run says the same before; pages are kept."""
+"""Every row of a file has one result, which a dry run predicts; receipts are stored."""
 
 import csv
 import gzip

@@ -19,7 +19,7 @@ def links(count):
 
 
 async def finished(archive, number):
-    """The status of an import once it is read."""
+    """Return the status of an import once it was read."""
     async for status in archive.change_stream.one_import(number):
         if not status.is_unread:
             return status

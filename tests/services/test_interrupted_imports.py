@@ -1,4 +1,4 @@
-"""No import says that it is being read when nobody reads it."""
+"""An import is marked as being read only while it is read."""
 
 import asyncio
 import os
@@ -37,7 +37,7 @@ def _soon(monkeypatch):
 
 @asynccontextmanager
 async def process(data, *arguments):
-    """The program as a process of its own; killed in the end."""
+    """Run the program as a separate process, and kill it at the end."""
     started = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "archiver", *arguments, "--data", str(data)),
         env={**os.environ, "ARCHIVER_LOG_LEVEL": "error"},
@@ -54,7 +54,7 @@ async def process(data, *arguments):
 
 
 async def until(archive, number, holds):
-    """The first status of an import that is so."""
+    """Return the first status of an import that satisfies a condition."""
     async for status in archive.change_stream.one_import(number):
         if holds(status):
             return status
@@ -62,7 +62,7 @@ async def until(archive, number, holds):
 
 
 async def reading_elsewhere(archive):
-    """The import that another process has begun, once links of it were read."""
+    """Return the import started by another process, once some of its links were read."""
     while not (found := await archive.imports.recent()):  # noqa: ASYNC110 - nothing to wait on
         await asyncio.sleep(0.01)
     return await until(archive, found[0].id, lambda status: status.read)

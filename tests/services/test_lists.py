@@ -12,7 +12,7 @@ URLS = tuple(f"http://127.0.0.1:1/{name}" for name in "abc")
 
 @pytest.fixture
 async def archive(archive):
-    """Three links that can't be fetched, a, b and c, in the list Recipes/Soups."""
+    """Three links that cannot be fetched, a, b and c, in the list Recipes/Soups."""
     await archive.entries.save(URLS, source="cli")
     await archive.crawling.work()
     for url in URLS:

@@ -37,7 +37,7 @@ def data(settings):
 
 
 def run(data, *arguments):
-    """Run the program in a process of its own."""
+    """Run the program in a separate process."""
     return subprocess.run(
         [sys.executable, "-m", "archiver", *arguments],
         env=os.environ | {"ARCHIVER_DATA": str(data)},

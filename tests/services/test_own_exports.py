@@ -1,4 +1,4 @@
-"""What this archive exports, an empty one imports: the same entries, whatever became of them."""
+"""An empty archive imports our exports as the same entries, in any state."""
 
 import asyncio
 from dataclasses import replace
@@ -32,7 +32,7 @@ def urls(live):
 
 
 async def attempted(archive, url):
-    """Note an attempt that others followed, as a crawl does: in the index alone."""
+    """Add an attempt that was followed by others, in the index only, like a crawl."""
     async with archive.imports._db.write() as conn:
         row, _ = await entries.by_hash(conn, hash_url(url))
         await attempts.insert_attempts(conn, [(row, EARLIER, TIMEOUT)], once=False)
@@ -50,13 +50,13 @@ async def fill(archive, urls):
 
 
 async def is_past(timestamp):
-    """Wait until a snapshot would be another one: those of one second are one."""
+    """Wait for the next second, because a snapshot is identified by its second."""
     over = to_datetime(timestamp) + timedelta(seconds=1.1)
     await asyncio.sleep((over - datetime.now(UTC)).total_seconds())
 
 
 async def told(archive, urls):
-    """What an archive says of each entry; when a waiting one was queued is its own affair."""
+    """Return each entry of an archive; the queueing time of a waiting one may differ."""
     found = {}
     for state, url in urls.items():
         detail = await archive.entries.get(url)

@@ -1,4 +1,4 @@
-"""The pages of one list show every entry once, whatever is saved or changed between them."""
+"""Pages of a list show every entry once, despite changes in between."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -23,7 +23,7 @@ async def database(tmp_path):
 
 
 async def keep(database, names, *, first=0, days=0, tags=()):
-    """Keep pages about herons, whose names begin titles; long ones have the last names."""
+    """Store pages about herons with names at the start of titles; long ones have the last names."""
     pages = [
         Page(name, f"{name} heron", "heron " * (first + n + 1), tags)
         for n, name in enumerate(names)
@@ -32,21 +32,21 @@ async def keep(database, names, *, first=0, days=0, tags=()):
 
 
 async def change(database, changed, *names):
-    """Change the rows of some entries, by their names."""
+    """Change the rows of some entries, by name."""
     urls = [f"https://pages.example/{name}" for name in names]
     async with database.write() as conn:
         await conn.execute(update(entry_table).where(entry_table.c.url.in_(urls)).values(changed))
 
 
-async def shown(database, meanwhile, **asked):
-    """The names on the pages of a list; ``meanwhile`` is called behind the first with its names."""
+async def shown(database, between, **asked):
+    """Return the names on the pages of a list; call ``between`` with those of the first page."""
     search = Search(database, store=None)
     found, after = [], ""
     while after is not None:
         page = await search.listing(ListingQuery(after=after, **asked))
         names = [each.entry.url.rpartition("/")[2] for each in page.items]
         if not after:
-            await meanwhile(names)
+            await between(names)
         found += names
         after = page.after
     return found
@@ -57,11 +57,11 @@ async def test_what_is_saved_while_pages_are_turned_moves_none_to_another_page(d
     names = [f"p{n}" for n in range(7)]
     await keep(database, names)
 
-    async def meanwhile(_):
+    async def between(_):
         await keep(database, ["a", "b", "z"], first=20, days=-3)
         await keep(database, ["aa", "zz"], first=30, days=20)
 
-    found = await shown(database, meanwhile, q="heron", sort=sort, limit=3)
+    found = await shown(database, between, q="heron", sort=sort, limit=3)
 
     assert sorted(found) == names
 
@@ -71,10 +71,10 @@ async def test_what_was_shown_and_fits_no_more_hides_nothing_of_the_next_page(da
     names = [f"p{n}" for n in range(7)]
     await keep(database, names)
 
-    async def meanwhile(shown):
+    async def between(shown):
         await change(database, {"is_read": 1}, *shown)
 
-    found = await shown(database, meanwhile, q="heron is:unread", sort=sort, limit=3)
+    found = await shown(database, between, q="heron is:unread", sort=sort, limit=3)
 
     assert sorted(found) == names
 

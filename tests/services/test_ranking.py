@@ -1,4 +1,4 @@
-"""What stands first in a search, what stands beside it, and what is said when nothing fits."""
+"""Ranking of search results, their context, and messages for no results."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -23,7 +23,7 @@ async def database(tmp_path):
 
 @pytest.fixture
 def kept(database):
-    """Keep pages, a day after each other; gives what searches them."""
+    """Store pages, one day apart; return a search over them."""
 
     async def keep(*pages: Page, first: int = 0) -> Search:
         await fill(database, pages, START, timedelta(days=1), first=first)
@@ -89,7 +89,7 @@ async def test_pages_of_the_best_go_on_where_the_last_one_ended(kept):
 
 
 async def test_scores_of_several_parts_are_of_one_measure(kept, database, monkeypatch):
-    """A word that is in each document of a new part is worth nothing to bm25 there."""
+    """A word in each document of a new part has no weight in bm25 there."""
     for module in (schema, search_documents):
         monkeypatch.setattr(module, "PART_SIZE", 10)
     monkeypatch.setattr("archiver.db.ranking.PART_SIZE", 10)

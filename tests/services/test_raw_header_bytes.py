@@ -1,4 +1,4 @@
-"""Header bytes beyond ASCII have one meaning: on the wire, in a browser, after a reindex."""
+"""Non-ASCII header bytes have the same meaning on the wire, in a browser, and after a reindex."""
 
 import json
 
@@ -25,14 +25,14 @@ FIELDS = (
 
 
 class Web:
-    """Leads ``/from/N`` to a location, and answers everything else with a page."""
+    """Server that redirects ``/from/N`` to a location, and sends a page for other paths."""
 
     def __init__(self) -> None:
         self.asked: list[bytes] = []
 
     @property
     def pages(self) -> list[bytes]:
-        """What was asked for, but for the icon of the site."""
+        """Return the requests, except for the icon."""
         return [each for each in self.asked if each != b"/favicon.ico"]
 
     def answer(self, target: bytes) -> bytes:

@@ -12,7 +12,7 @@ from tests.segments import change_segment, damage_record, segments, storage_of
 
 
 async def told(archive):
-    """All that a person sees of an archive."""
+    """Return everything that a user sees of an archive."""
     listing = await archive.search.listing(ListingQuery(limit=200))
     names = [each.entry.hash_url for each in listing.items]
     details = [await archive.entries.get(name) for name in names]
@@ -188,7 +188,7 @@ async def test_a_segment_that_is_damaged_gives_back_all_the_rest_and_is_told_of(
 
 @pytest.fixture
 async def saved(live, settings, opened):
-    """An archive with two segments; what a person sees of it, and the names of the segments."""
+    """An archive with two segments; its visible content, and the names of the segments."""
     names = []
     for name in ("foxes", "bears"):
         async with opened() as archive:
@@ -199,7 +199,7 @@ async def saved(live, settings, opened):
 
 
 async def refused(settings):
-    """What a refused reindex says."""
+    """Return the message of a refused reindex."""
     with pytest.raises(RecordsMissing) as error:
         await reindex(settings)
     assert not list(settings.data.glob("archive.sqlite3.new*"))

@@ -1,4 +1,4 @@
-"""How far one page of a list looks, and that the next ones go on from there."""
+"""The range read for one page of a list, from which the next page continues."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -11,7 +11,7 @@ from benchmarks.synthetic import Page, fill
 
 START = datetime(2019, 12, 30, tzinfo=UTC)
 MANY = " ".join(f"w{n}ords" for n in range(3000))
-"""Words that take more than one page of the index."""
+"""Words that need more than one page of the index."""
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ async def database(tmp_path, monkeypatch):
 
 
 async def pages_of(search, q, **asked):
-    """The names of what has all words on each page of a list, one page after the other."""
+    """Return the names of matching entries on each page of a list."""
     found, after = [], ""
     while after is not None:
         page = await search.listing(ListingQuery(q=q, after=after, **asked))

@@ -1,4 +1,4 @@
-"""A place in a list comes back from the address of the next page as it was."""
+"""The cursor in the URL of the next page is read back unchanged."""
 
 import pytest
 

@@ -30,7 +30,7 @@ async def filled(prepared, settings, opened):
 
 
 async def listed(archive, **query):
-    """The titles or URLs of all pages of a list, page by page."""
+    """Return the titles or URLs of all pages of a list, page by page."""
     found, after = [], ""
     while after is not None:
         page = await archive.search.listing(ListingQuery(after=after, **query))

@@ -1,4 +1,4 @@
-"""What a query finds is what reading every page with the query in hand would find."""
+"""Queries find the same pages as evaluating the query on every page."""
 
 import asyncio
 import re
@@ -46,10 +46,9 @@ SEGMENT = "archiver-20260301120000-0123456789ab-00001.warc.gz"
 
 @dataclass(frozen=True)
 class Page:
-    """What is known of an entry; ``state`` is what became of it.
+    """Known data of an entry.
 
-    ``score`` and ``changed`` are hundredths, of its snapshot; ``marked`` are words that a person
-    has highlighted.
+    ``score`` and ``changed`` are hundredths of its snapshot; ``marked`` are highlighted words.
     """
 
     url: str
@@ -271,7 +270,7 @@ def archive(tmp_path_factory):
 
 
 def matches(node, page) -> bool:
-    """Whether a page is what a query asks for, as a person would read it."""
+    """Return whether a page matches a query, as described in the help."""
     if isinstance(node, All):
         return all(matches(each, page) for each in node.nodes)
     if isinstance(node, Any):
@@ -297,14 +296,14 @@ def texts(page, column):
 
 
 def holds(text, term) -> bool:
-    """Whether the words of a term stand side by side; each script without spaces by characters."""
+    """Return whether the words of a term are adjacent; text without spaces by characters."""
     spaced = f" {' '.join(atoms(text))} "
     wanted = " ".join(atoms(term.text))
     return f" {wanted}" in spaced if term.prefix else f" {wanted} " in spaced
 
 
 def atoms(text):
-    """Words without accents, each character of an unspaced script by itself."""
+    """Return words without accents; each character of text without spaces is a word."""
     marked = re.sub("([\u0e01-\u0e4f\u3041-\u30ff\u4e00-\u9fff])", r" \1 ", plain(text))
     return "".join(
         each if each.isalnum() or unicodedata.category(each) in ("Mn", "Mc") else " "
@@ -313,7 +312,7 @@ def atoms(text):
 
 
 def plain(text):
-    """A text without accents, in small letters."""
+    """Return a text without accents, in lower case."""
     return "".join(
         each
         for each in unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).lower())
@@ -336,7 +335,7 @@ def is_among(number, value) -> bool:
 
 
 def is_in_list(page, value) -> bool:
-    """Whether a page lies in the list that is named; with a slash behind, or in one within it."""
+    """Return whether a page is in a list; with a final slash, also in nested lists."""
     path = plain(value.removesuffix("/"))
     own = [plain(each) for each in page.lists]
     return path in own or (value.endswith("/") and any(each.startswith(f"{path}/") for each in own))
@@ -386,7 +385,7 @@ def is_saved(page) -> bool:
 
 
 def has_document(page) -> bool:
-    """Whether somebody has been there; a link is found by its words a moment after it came."""
+    """Return whether a page was visited; a link is found by its words shortly after saving."""
     return page.state in ("saved", "failed")
 
 
@@ -434,7 +433,7 @@ TYPED = [
     for length in (1, 2, 6, 13)
     if words_of(words := " ".join(text[start : start + length].split()))
 ]
-"""Stretches of what stands there, wherever they begin and end."""
+"""Return random parts of a text."""
 CONDITIONS = (
     "site:a.example site:b.example site:b.example:8080 site:example site:127.0.0.1 site:0.0.1 "
     "tag:cafe tag:CAFÉ tag:鳥 tag:none lang:ja lang:ja-jp lang:pt lang:en type:article "
@@ -467,7 +466,7 @@ TREES = st.recursive(
 
 
 async def found(path, queries):
-    """Which pages each query finds, by their numbers: all at once, page by page, oldest first."""
+    """Return the pages that each query finds: completely, page by page, and oldest first."""
     database = await Database.open(path)
     listing = Search(database, None)
     answers = []

@@ -1,4 +1,4 @@
-"""Lists show pages by icons and pictures, however the pages came."""
+"""Lists show pages with icons and pictures, from every source."""
 
 from io import BytesIO
 

@@ -1,4 +1,4 @@
-"""Exports hold all that a snapshot needs, each record once, in forms that others open."""
+"""Exports contain all parts of a snapshot, each record once, in formats of other tools."""
 
 import asyncio
 import gzip
@@ -62,7 +62,7 @@ async def wacz_of(runtime, wanted):
 
 
 def records(warc):
-    """(type, target, record id) of each record."""
+    """Return (type, target, record id) of each record."""
     return [
         (
             record.rec_type,
@@ -133,7 +133,7 @@ async def test_a_wacz_is_what_its_own_lists_say(runtime, tmp_path, wanted):
 
 
 def entry_records(warc):
-    """The JSON of each entry record, by the URL it tells of."""
+    """Return the JSON of each entry record, by its URL."""
     found = defaultdict(list)
     for record in ArchiveIterator(io.BytesIO(warc)):
         if record.rec_type == "metadata":
@@ -251,7 +251,7 @@ async def test_what_is_saved_during_an_export_moves_nothing_out_of_it(runtime, l
 
 
 async def visit_often(data, url, times):
-    """Visits of a page, one each second, as a crawl would write them down."""
+    """Return visits of a page, one per second, like those of a crawl."""
     async with crawler(data) as context, Crawl(context).recording():
         seed = Seed(hash_url(url), url, host(url), Annotation(url, datetime.now(UTC)))
         async with context.db.write() as conn:

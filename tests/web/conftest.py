@@ -1,4 +1,4 @@
-"""A real server around plain handlers, for what stands around every handler."""
+"""A real server with test handlers, for tests of the middleware."""
 
 import asyncio
 import re
@@ -25,7 +25,7 @@ Raw = Callable[..., Awaitable[tuple[int, str]]]
 
 
 class BoundedTestServer(TestServer):
-    """The server that the service runs behind."""
+    """The server of the service."""
 
     async def _make_runner(self, **_: object) -> BoundedRunner:
         return BoundedRunner(self.app, self.app[LIMITS])
@@ -33,7 +33,7 @@ class BoundedTestServer(TestServer):
 
 @pytest.fixture
 async def serve(tmp_path) -> AsyncIterator[Serve]:
-    """Serve these routes behind all of the middleware; ``services`` stand for the runtime's."""
+    """Serve routes with all of the middleware; ``services`` replaces the runtime."""
     clients = []
 
     async def start(
@@ -68,7 +68,7 @@ async def client(kept) -> AsyncIterator[TestClient]:
 
 @dataclass(frozen=True)
 class Kept:
-    """An archive of two pages, ``/foxes`` and ``/bears``, whose web is gone."""
+    """An archive of two pages, ``/foxes`` and ``/bears``, whose live site is gone."""
 
     settings: Settings
     origin: str
@@ -95,7 +95,7 @@ async def _keep_foxes_and_bears(data: Path) -> None:
 
 @pytest.fixture
 def eventually() -> Callable[[Callable[[], object]], Awaitable[None]]:
-    """Wait until something that can't signal (a file, a counter of the server) is so."""
+    """Wait for a condition that gives no event (a file, a counter of the server)."""
 
     async def wait(holds: Callable[[], object]) -> None:
         while not holds():  # noqa: ASYNC110 - nothing to wait on; the suite's time limit bounds it
@@ -106,7 +106,7 @@ def eventually() -> Callable[[Callable[[], object]], Awaitable[None]]:
 
 @pytest.fixture
 def raw() -> Raw:
-    """Send a request line as it is, as no client library would; return status and all that came."""
+    """Send a raw request line; return status and the whole response."""
     return _raw
 
 

@@ -1,4 +1,4 @@
-"""The page that says who may come in, and what a token opens."""
+"""The access page, and the permissions of tokens."""
 
 import re
 

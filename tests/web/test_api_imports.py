@@ -1,4 +1,4 @@
-"""What the page and the command can do with an import, a program can do over the API."""
+"""Imports over the API, with the functions of the page and the command."""
 
 import pytest
 from aiohttp.test_utils import TestClient, TestServer

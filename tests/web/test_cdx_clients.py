@@ -1,4 +1,4 @@
-"""Clients of others ask our CDX server, TimeGate and availability API as they ask their own."""
+"""CDX, Memento and availability clients of other projects work with our server."""
 
 import asyncio
 import json
@@ -39,7 +39,7 @@ async def client(db, serve):
 
 @pytest.fixture
 def unhurried(monkeypatch):
-    """They wait between questions, out of kindness to servers of others."""
+    """They wait between requests, out of consideration for public servers."""
     monkeypatch.setitem(cdx_toolkit.myrequests.retry_info["default"], "minimum_interval", 0)
 
 
@@ -64,7 +64,7 @@ async def test_cdx_toolkit_gets_every_row_once_page_by_page(client, path):
 
 @pytest.mark.parametrize("limit", [7, 1000])
 async def test_edgis_wayback_gets_every_row_once(client, monkeypatch, limit):
-    # The address is a constant of the module: there is no other way to point it elsewhere.
+    # # The URL is a constant of the module and cannot be configured.
     monkeypatch.setattr(wayback._client, "CDX_SEARCH_URL", place(client, "/cdx/search/cdx"))
     unlimited = _utils.RateLimit(0)
 

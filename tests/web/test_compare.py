@@ -1,4 +1,4 @@
-"""Seeing a page change: by word, side by side, among headers and requisites, and in searches."""
+"""Comparing snapshots: by word, side by side, headers and resources, and in searches."""
 
 import re
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""What is compressed on the way out, for whom, and what is not."""
+"""Compression of responses, and responses that are not compressed."""
 
 import asyncio
 import gzip
@@ -66,7 +66,7 @@ async def client(prepared, tmp_path) -> AsyncIterator[TestClient]:
 
 
 async def ask(client, target: str, accept: str | None = None, method: str = "GET", **more: str):
-    """The answer, and its body as it came over the wire."""
+    """Return the response, and its body as sent on the wire."""
     headers = {name.replace("_", "-"): value for name, value in more.items()}
     headers["Accept-Encoding"] = accept or "identity"
     url = URL(f"http://127.0.0.1:{client.port}{target}", encoded=True)
@@ -78,7 +78,7 @@ async def ask(client, target: str, accept: str | None = None, method: str = "GET
 
 
 def without_what_changes(body: bytes) -> bytes:
-    """What is the same in two answers to one question."""
+    """Return the parts that are equal in two responses to one request."""
     unsigned = re.sub(rb"/~[A-Za-z0-9._-]+/|data-banner=\"[0-9a-f]+\"", b"/", body)
     return b"" if unsigned.startswith(b"# HELP") else unsigned
 
@@ -192,7 +192,7 @@ MARK = "q7x9w2z4k8"
 
 
 async def test_nothing_of_the_request_stands_beside_a_permission(prepared, tmp_path):
-    """What a permission can be guessed from by length is fixed before the permission is made."""
+    """The part whose length could reveal a permission is fixed before the permission is made."""
     async for client in started(prepared, tmp_path / "data", password="heron"):
         with_permission = 0
         for target in TEXTS:

@@ -1,4 +1,4 @@
-"""The page of the crawl, over a real archive: it tells the work, and does what its buttons say."""
+"""The page of the crawl: its content and its buttons."""
 
 import asyncio
 import re

@@ -1,4 +1,4 @@
-"""Throwing away by the API and by forms, over a real archive: a page asks first."""
+"""Deleting with the API and with forms, which ask for confirmation."""
 
 import re
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""Changing what was said of entries, by the API and by forms, over a real archive."""
+"""Editing metadata of entries with the API and with forms."""
 
 import json
 import re
@@ -16,7 +16,7 @@ def foxes(kept):
 
 
 async def send(client, path, fields, *, page="/snapshots"):
-    """Send a form as the page would that it is on; the page that is shown then."""
+    """Send a form of a page; return the resulting page."""
     pairs = fields
     async with client.post(path, data=pairs) as answer:
         return answer.status, answer.url.path_qs, await answer.text()

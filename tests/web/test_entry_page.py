@@ -1,4 +1,4 @@
-"""The page of an entry: what is read there, and what it offers."""
+"""The page of an entry: its content and its actions."""
 
 import re
 import zipfile

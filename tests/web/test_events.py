@@ -1,4 +1,4 @@
-"""The stream of what happens, over a real archive: what changes is told, whoever changes it."""
+"""The event stream reports changes of all processes."""
 
 import io
 import json
@@ -39,14 +39,14 @@ async def client(settings, monkeypatch) -> AsyncIterator[TestClient]:
 
 @pytest.fixture
 async def other(client, settings) -> AsyncIterator[Database]:
-    """The index as another process has it open."""
+    """The index, opened a second time."""
     db = await Database.open(settings.data / "archive.sqlite3")
     yield db
     await db.close()
 
 
 async def queue(db: Database, *urls: str, now: datetime | None = None) -> list[int]:
-    """Queue URLs by a clock of one's own; return their jobs."""
+    """Queue URLs at a given time; return their jobs."""
     now = now or datetime.now(UTC)
     wanted = [Seed(hash_url(u), u, host(u), Annotation(u, now, title=TITLE)) for u in urls]
     async with db.write() as conn:
@@ -55,7 +55,7 @@ async def queue(db: Database, *urls: str, now: datetime | None = None) -> list[i
 
 
 async def frame(answer) -> dict[str, str]:
-    """The next event, by its fields."""
+    """Return the next event, by its fields."""
     lines = (await answer.content.readuntil(b"\n\n")).decode().removesuffix("\n\n").split("\n")
     return dict(line.split(": ", 1) for line in lines)
 
@@ -141,7 +141,7 @@ async def test_silence_is_filled_with_signs_of_life(client, other, monkeypatch):
     answer = await client.get(f"/api/v1/events?jobs={number}")
 
     while "event" not in await frame(answer):
-        pass  # one came while the index was still asked
+        pass  # one arrived during the query
     assert await answer.content.readuntil(b"\n\n") == b": still here\n\n"
 
 

@@ -1,6 +1,6 @@
-"""Every page on a phone and on a wide screen: nothing sticks out, nothing is said to the console.
+"""Every page on a phone and on a wide screen: no overflow, and no console messages.
 
-A browser is worth its seconds here: only one that lays pages out knows.
+Only a browser that computes the layout can show this.
 """
 
 import pytest
@@ -35,7 +35,7 @@ STICKS_OUT = """() => {
   return document.documentElement.scrollWidth > room
     || [...document.body.querySelectorAll("*")].filter(left).map(each => each.outerHTML)[0];
 }"""
-"""What begins left of the screen can't be scrolled to, and so makes no page wider."""
+"""Content to the left of the screen cannot be scrolled to, so it does not make a page wider."""
 
 
 @pytest.fixture
@@ -63,6 +63,6 @@ async def test_no_page_is_wider_than_its_screen_or_complains(kept, browser):
                 await page.goto(path.format(**places))
                 if what := await page.evaluate(STICKS_OUT):
                     said.append((path, f"wider than {width}", what))
-        await page.close()  # before its server: what it asks for behind its load would complain
+        await page.close()  # before its server, or requests after loading would log errors
 
     assert said == []

@@ -43,7 +43,7 @@ async def test_healthz_says_503_and_no_more_when_the_index_does_not_answer(clien
 class TestPassedBy:
     @pytest.fixture
     def settings(self, settings):
-        """An archive that somebody put files into."""
+        """An archive with unknown files."""
         (settings.data / "warc").mkdir(parents=True)
         for name in ("a.warc.gz", "b.warc.gz"):
             (settings.data / "warc" / name).write_bytes(b"garbage")

@@ -1,4 +1,4 @@
-"""Marking words: by form, API and selection; found after a recapture, exported, and undone."""
+"""Highlights by form, API and selection; found after a recapture, exported, and undone."""
 
 import re
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""The home page as a desk, as Chromium shows it."""
+"""The home page in Chromium."""
 
 from collections.abc import AsyncIterator
 

@@ -32,7 +32,7 @@ async def base(tmp_path) -> AsyncIterator[str]:
 
 
 async def fits(page: Page) -> bool:
-    """Whether nothing of a page lies beside the window."""
+    """Return whether nothing of a page is outside of the window."""
     return await page.evaluate(
         "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
     )
@@ -60,7 +60,7 @@ async def test_a_file_is_previewed_imported_followed_and_undone(base):
         assert await page.is_checked("input[name=only][value=Food]")
         await page.click("button.primary:has-text('Import')")
         await page.wait_for_url(f"{base}/import/1")
-        # The page follows the import by itself, and reloads at the end.
+        # The page shows the progress, and reloads at the end.
         await page.wait_for_selector("[data-open=no] .phase:has-text('Done')")
         await page.wait_for_load_state()
 

@@ -1,4 +1,4 @@
-"""The pages of imports say what is done with each, and no more."""
+"""The pages of imports show the state of each."""
 
 import io
 import re
@@ -52,7 +52,7 @@ async def begun(db, owner, path=None):
 
 
 async def shown(client, number):
-    """(what is done, whether the bar shows a share, the alert) on an import's page."""
+    """Return (state, whether the bar shows a share, the alert) of an import's page."""
     page = await (await client.get(f"/import/{number}")).text()
     phase = re.search(r'class="phase"[^>]*>([^<]*)<', page)[1]
     bar = re.search(r"<progress([^>]*)>", page)[1]

@@ -1,4 +1,4 @@
-"""Before anything of an upload is kept, a page says what would be; then it is done as chosen."""
+"""The preview of an upload, and the import with the chosen options."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Keys, in a real browser: each does what it says, and none where a person types."""
+"""Keyboard shortcuts in a real browser; none while typing."""
 
 import pytest
 from aiohttp.test_utils import TestServer
@@ -35,7 +35,7 @@ async def keys_walk_a_list_and_an_entry(page):
 
     await page.keyboard.press("k")
     await page.keyboard.press("k")
-    async with page.expect_navigation():  # to its end: keys are heard once its scripts have run
+    async with page.expect_navigation():  # shortcuts work after its scripts have run
         await page.keyboard.press("o")
     await page.wait_for_selector("article.reading")
     for key, shown in (("s", "Remove star"), ("e", "Mark as unread")):

@@ -1,4 +1,4 @@
-"""Which language a page is in, and how a person chooses it."""
+"""Selection of the language of pages."""
 
 import re
 from collections.abc import AsyncIterator

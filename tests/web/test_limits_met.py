@@ -1,4 +1,4 @@
-"""What kept a browser from showing a page is told wherever the page is, and is in its records."""
+"""Limits that a rendering reached are shown with the page, and stored in its records."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What lists show a page by, in three densities."""
+"""Icons and pictures in lists, in three densities."""
 
 import re
 from io import BytesIO

@@ -1,4 +1,4 @@
-"""Lists, by forms and by the API, over a real archive; the side bar as a browser shows it."""
+"""Lists, by forms and by the API; the side bar in a browser."""
 
 import re
 

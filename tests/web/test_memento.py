@@ -1,4 +1,4 @@
-"""TimeGate, TimeMaps and CDX over a real index: as RFC 7089 and the field's clients want them."""
+"""TimeGate, TimeMaps and CDX over a real index, according to RFC 7089 and common clients."""
 
 from types import SimpleNamespace
 from urllib.parse import quote

@@ -114,7 +114,7 @@ async def test_an_error_after_the_answer_began_breaks_it_off(serve):
 
 
 async def test_whoever_leaves_before_the_end_is_no_error(serve, caplog):
-    """People leave pages whose news are still coming; the log is for what somebody can mend."""
+    """Users leave pages during live updates, which is not an error for the log."""
 
     async def handler(request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse()

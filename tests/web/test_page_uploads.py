@@ -1,4 +1,4 @@
-"""Pages that one's own browser saved become dated snapshots, marked as handed in."""
+"""Pages saved by the user's browser become dated snapshots, marked as uploads."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""Pages of a list lead onward and back, and say where they stand."""
+"""Pages of a list have links in both directions, and show their position."""
 
 import re
 from collections.abc import AsyncIterator

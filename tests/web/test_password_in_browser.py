@@ -1,4 +1,4 @@
-"""With a password: the way in, and a snapshot whose requisites come without a cookie."""
+"""Signing in, and resources of a snapshot without a cookie."""
 
 import base64
 from collections.abc import AsyncIterator

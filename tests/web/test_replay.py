@@ -1,4 +1,4 @@
-"""The HTTP side of replay, over real records: what is asked for, and what is answered."""
+"""HTTP interface of replay, with real records."""
 
 import re
 from html import unescape
@@ -45,13 +45,13 @@ async def get(client, target: str, method="GET", **headers: str):
 
 
 def signed(client, moment, url, modifier=Modifier.NONE) -> str:
-    """The path of a memento with permission to see it."""
+    """Return the path of a memento with permission."""
     permissions = client.app[PERMISSIONS]
     return permissions.write(permissions.new(), ReplayAddress(moment, modifier, url))
 
 
 def rules(answer) -> dict[str, str]:
-    """The Content-Security-Policy of an answer, which has one."""
+    """Return the Content-Security-Policy of a response, which must have one."""
     (policy,) = answer.headers.getall("Content-Security-Policy")
     return dict(rule.partition(" ")[::2] for rule in policy.split("; "))
 

@@ -1,6 +1,6 @@
-"""What Chromium makes of the headers that replay is served under.
+"""Effect of replay's headers in Chromium.
 
-The hostile page is given as it was stored, so that nothing but those headers holds it off.
+The hostile page is served as stored, so that only those headers restrict it.
 """
 
 import base64
@@ -63,7 +63,7 @@ SILENCE = b"RIFF" + struct.pack(
     SECONDS * RATE,
 ) + b"\x80" * (SECONDS * RATE)  # fmt: skip
 LOOKS = "el => getComputedStyle(el).backgroundColor"
-"""Asked for again and again: where no script may run, no event is heard either."""
+"""Requested repeatedly: without scripts no event can be observed."""
 FILES = {
     "http://a.example/long.wav": ("audio/wav", SILENCE),
     "http://a.example/player": (
@@ -121,7 +121,7 @@ ROUTES = (
 
 
 def filled(content: str | bytes, client: TestClient) -> bytes:
-    """What is stored knows addresses that open, as a page that was rewritten does."""
+    """A stored page knows replay URLs, like a rewritten page."""
     if isinstance(content, bytes):
         return content
 

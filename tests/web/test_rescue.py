@@ -1,4 +1,4 @@
-"""Another archive of ours is the public one: what is gone is asked for at a button, and stays."""
+"""Recovery from another archiver as the public archive, with a button."""
 
 import re
 from dataclasses import replace
@@ -18,7 +18,7 @@ from tests.prepared_archives import take_in
 
 @pytest.fixture
 async def public(kept):
-    """An archive that has ``/foxes``, served on loopback; where its TimeGate is."""
+    """An archive with ``/foxes``, served on loopback; the URL of its TimeGate."""
     settings = replace(kept.settings, host_delay=0)
     async with open_app(settings) as runtime:
         server = TestServer(build_app(runtime), skip_url_asserts=True)

@@ -1,4 +1,4 @@
-"""A page is offered from elsewhere: it is shown, and saved by the person alone."""
+"""A page offered by another site is shown, and saved only by the user."""
 
 import re
 from datetime import UTC, datetime
@@ -78,7 +78,7 @@ async def test_any_list_can_be_followed(client, kept, form, kind):
 
 
 async def test_who_is_signed_in_comes_to_it_from_another_site(tmp_path):
-    """The session's cookie is not sent then; the step that is shown leads on within this site."""
+    """The session cookie is not sent then; the displayed step continues within this site."""
     settings = Settings(data=tmp_path / "locked", password="a good pass phrase")
     path = "/save?url=http://b.example/%22"
     async with open_app(settings) as runtime:

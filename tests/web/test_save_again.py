@@ -1,4 +1,4 @@
-"""Saving with one form: what it asks first, and what it does not ask about."""
+"""Saving with a form that asks about tracking parameters and existing snapshots."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""How a page looked in a browser: shown with its entry and its snapshot, and to be taken away."""
+"""Screenshots of a page, with its entry and snapshot, and their deletion."""
 
 import gzip
 import io

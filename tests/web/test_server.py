@@ -1,4 +1,4 @@
-"""Whoever connects and says nothing, too little or too slowly loses the connection."""
+"""Clients that send nothing, too little or too slowly are disconnected."""
 
 import asyncio
 import resource

@@ -1,4 +1,4 @@
-"""The whole service over a real archive: what goes in by the API comes out by every door."""
+"""The whole service: entries saved by the API are available in every interface."""
 
 import json
 import re

@@ -31,7 +31,7 @@ async def client(runtime):
 
 @pytest.fixture
 def taken(runtime):
-    """The files that were taken over, by name, with how many links each held."""
+    """Return the received files by name, with their number of links."""
 
     async def read():
         for each in await runtime.imports.recent():

@@ -1,4 +1,4 @@
-"""Where there is no Chromium everything runs as ever, and it is said wherever it matters."""
+"""Without Chromium everything else works, and a note is shown where it matters."""
 
 from contextlib import AsyncExitStack
 
@@ -18,12 +18,12 @@ case "$*" in --version) echo Chromium 140.0.0.0; exit;; esac
 echo "FATAL:zygote_host_impl_linux.cc No usable sandbox!" >&2
 exit 1
 """
-"""What Chromium does where it may have no namespaces, and where it is root."""
+"""Behaviour of Chromium without namespaces, and as root."""
 
 
 @pytest.fixture
 async def opened(tmp_path):
-    """An archive whose browser is the one named."""
+    """An archive with this browser."""
     async with AsyncExitStack() as stack:
 
         def open_with(browser):

@@ -1,4 +1,4 @@
-"""What pages say in each language: every text there is, whole, and written as the language does."""
+"""Texts of pages in each language: complete, and in correct typography."""
 
 import re
 import shutil
@@ -73,7 +73,7 @@ def test_there_is_a_catalogue_for_each_language_but_the_one_of_the_source():
 
 @pytest.mark.parametrize("language", LANGUAGES, ids=lambda each: each.tag)
 def test_whoever_says_what_a_button_shows_finds_it_by_its_name(language):
-    """WCAG 2.2 §2.5.3: the name of what is labelled has the words that stand on it."""
+    """WCAG 2.2 §2.5.3: accessible names contain the visible label."""
     wording = wordings()[language.tag]
     buttons = [
         each

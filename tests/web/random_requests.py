@@ -1,4 +1,4 @@
-"""Requests that no browser sends: every route, and whatever can stand in a request for it."""
+"""Random requests that browsers do not send, for every route."""
 
 import json
 import re
@@ -77,7 +77,7 @@ _ODD_PART = st.lists(ODD | BYTES, min_size=1, max_size=4).map("".join) | LONG
 
 
 def paths_of(template: str) -> st.SearchStrategy[str]:
-    """Paths that a route takes, and others that only look like it."""
+    """Paths that match a route, and similar ones."""
     parts: list[st.SearchStrategy[str]] = []
     at = 0
     for found in _VARIABLE.finditer(template):
@@ -150,7 +150,7 @@ HEADERS = st.lists(
 
 @dataclass(frozen=True)
 class Body:
-    """A request's body, and how it is announced."""
+    """A request's body and its length headers."""
 
     content: bytes = b""
     content_type: str | None = None
@@ -226,7 +226,7 @@ _LENGTHS = st.sampled_from([0] * 12 + [1, 1000, -1, 10**9])
 
 
 def bodies(target: str) -> st.SearchStrategy[Body]:
-    """Bodies for a target: what it takes, more often than not, and well or badly announced."""
+    """Bodies for a target, mostly suitable, with right or wrong length headers."""
     kinds = {
         "/api/v1/entries": st.tuples(_JSON_BODIES, st.just("application/json")),
         "/api/v1/imports": st.tuples(multiparts(), _MULTIPART)
@@ -242,7 +242,7 @@ def bodies(target: str) -> st.SearchStrategy[Body]:
 
 
 def asked() -> st.SearchStrategy[tuple[str, str]]:
-    """A method and a target: a route's own, more often than not."""
+    """A method and a target, mostly of a route."""
     routes = sorted({(route.method, route.path) for route in ROUTES})
     return st.sampled_from(routes).flatmap(
         lambda route: st.tuples(
@@ -297,13 +297,13 @@ SHAPES = {
     "a chunk with a bare line feed": POST + CHUNKED + b"\r\n0\n\n",
     "a line feed in an extension": POST + CHUNKED + b"\r\n0;a\nb\r\n\r\n",
 }
-"""What is no request, or one whose end is told in two ways."""
+"""Invalid requests, and requests with an ambiguous end."""
 ELSEWHERE = b"GET http://evil.example/ HTTP/1.1\r\nHost: localhost\r\n\r\n"
-"""Well-formed, and asks for nothing that is here."""
+"""Well-formed requests for missing pages."""
 
 
 def pages_about_herons(*urls: str) -> bytes:
-    """A WARC file with a page at each address."""
+    """Return a WARC file with a page at each URL."""
     made = Warc()
     for url in urls:
         made.response(url, b"<title>herons</title><p>words about herons", "text/html")

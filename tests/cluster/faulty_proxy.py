@@ -1,4 +1,4 @@
-"""A proxy before an S3 server that fails as it is told: refuses, is full, gives wrong bytes."""
+"""A proxy in front of an S3 server that simulates faults: refusals, full storage, wrong bytes."""
 
 import threading
 from http.client import HTTPConnection
@@ -8,16 +8,16 @@ from typing import Self
 _HOP = {"connection", "transfer-encoding", "keep-alive"}
 
 
-class Fickle:
-    """A proxy on a port of its own.
+class FaultyProxy:
+    """A proxy on a separate port.
 
     Attributes:
-        asked: methods and paths, in order.
-        failing: methods that fail, each with the status that it is answered with.
-        code: what the store calls that.
-        spoil: changes what is given back for a GET.
-        heard: called with a method when a request has come.
-        answered: called with a method once the server has answered, before the client hears of it.
+        asked: methods and paths of requests, in order.
+        failing: methods that fail, each with the status of its response.
+        code: error code of the store.
+        spoil: changes the body of GET responses.
+        heard: called with the method when a request arrives.
+        answered: called with the method after the server has responded, before the client.
     """
 
     def __init__(self, behind: int) -> None:
@@ -44,19 +44,19 @@ class Fickle:
 
 
 def _nothing(method: str) -> object:
-    """What is done when a request has come, or was answered."""
+    """Do nothing when a request arrives, or was answered."""
 
 
-def _handler(fickle: Fickle, behind: int) -> type[BaseHTTPRequestHandler]:
+def _handler(proxy: FaultyProxy, behind: int) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def answer(self) -> None:
-            fickle.asked.append((self.command, self.path))
+            proxy.asked.append((self.command, self.path))
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            fickle.heard(self.command)
-            if status := fickle.failing.get(self.command):
-                self.send(status, [], f"<Error><Code>{fickle.code}</Code></Error>".encode())
+            proxy.heard(self.command)
+            if status := proxy.failing.get(self.command):
+                self.send(status, [], f"<Error><Code>{proxy.code}</Code></Error>".encode())
                 return
             upstream = HTTPConnection("127.0.0.1", behind, timeout=30)
             try:
@@ -70,9 +70,9 @@ def _handler(fickle: Fickle, behind: int) -> type[BaseHTTPRequestHandler]:
                 data = found.read()
             finally:
                 upstream.close()
-            fickle.answered(self.command)
+            proxy.answered(self.command)
             if self.command == "GET" and "list-type" not in self.path:
-                data = fickle.spoil(data)
+                data = proxy.spoil(data)
             self.send(found.status, found.getheaders(), data)
 
         do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = answer  # noqa: N815 - http.server's names
@@ -92,6 +92,6 @@ def _handler(fickle: Fickle, behind: int) -> type[BaseHTTPRequestHandler]:
                 self.wfile.write(data)
 
         def log_message(self, *_: object) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     return Handler

@@ -1,4 +1,4 @@
-"""An index as the owner of the database sees it, who waits for no other transaction."""
+"""Access to an index as the owner of the database, without waiting for other transactions."""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
@@ -7,7 +7,7 @@ import asyncpg
 
 
 def as_owner(address: str, statement: str) -> list[tuple]:
-    """Return the rows of a statement, which is committed by itself."""
+    """Return the rows of a statement, committed separately."""
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, _rows(address, statement)).result()
 

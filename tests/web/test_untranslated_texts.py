@@ -1,7 +1,7 @@
-"""No page says anything that was not marked for translation.
+"""All texts of pages are marked for translation.
 
-Every text is put between marks, as a language of its own would be; what stands outside of them on
-a page is a name, a number, a date, or something that somebody else wrote.
+A fake language puts every text between marks; text outside of them must be a name, a number, a
+date, or content of other people.
 """
 
 import re
@@ -47,11 +47,11 @@ NAMES = re.compile(
     r"|Web ARChive, ISO 28500|\w+/\w+|[\w-]*\d[\w.-]*|some\.warc\.gz"
     r"|\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept|Oct|Nov|Dec)\b"
 )
-"""What is called so in every language, months, and whatever has a digit in it, as all data here."""
+"""Names that are the same in every language, months, and words with a digit, like all data here."""
 
 
 class Marked(NullTranslations):
-    """Says everything between marks that stands in the catalogues."""
+    """Translations that put every text of the catalogues between marks."""
 
     def gettext(self, message: str) -> str:
         return f"⟦{message}⟧" if (None, message) in KNOWN else message
@@ -107,7 +107,7 @@ async def client(prepared, tmp_path) -> AsyncIterator[TestClient]:
 
 
 def visible(page: str) -> str:
-    """All that a person reads of a page, attributes too, but what is in another language."""
+    """Return the visible text of a page, including attributes, except in another language."""
     soup = BeautifulSoup(page, "lxml")
     for each in soup.select("script, style, code, dt:has(> code) + dd, [data-text], .text"):
         each.decompose()
@@ -120,7 +120,7 @@ def visible(page: str) -> str:
 
 
 def left(page: str) -> list[str]:
-    """Words of a page outside of marks that are no names."""
+    """Return the words of a page outside of marks that are not names."""
     text, count = visible(page), 1
     while count:
         text, count = MARKED.subn(" ", text)

@@ -1,4 +1,4 @@
-"""Pages that other services had kept are snapshots at once, with their pictures, and say whence."""
+"""Pages stored by other services become snapshots directly, with their pictures and origin."""
 
 from io import BufferedReader, BytesIO
 

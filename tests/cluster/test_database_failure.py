@@ -1,4 +1,4 @@
-"""A server goes away in the middle of a crawl and comes back: whoever crawls goes on unaided."""
+"""A database server goes away during a crawl and comes back; the crawl continues."""
 
 import asyncio
 
@@ -12,7 +12,7 @@ from archiver.db.engine import Database
 from archiver.errors import IndexUnavailable
 from benchmarks.private_postgres import PrivatePostgres
 from tests.cluster.commands import archiver, ran
-from tests.cluster.owner import as_owner
+from tests.cluster.owner_access import as_owner
 from tests.postgres import administer
 
 PAGES = 12
@@ -20,7 +20,7 @@ SAVED = "SELECT count(*) FROM job WHERE state = 'saved'"
 
 
 def close(name):
-    """Let nobody into a database, and end all that are in it."""
+    """Refuse connections to a database, and end all existing ones."""
     administer(
         f"ALTER DATABASE {name} ALLOW_CONNECTIONS false",
         f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'",
@@ -53,7 +53,7 @@ async def test_what_serves_goes_on_once_the_server_is_back_and_keeps_each_page_o
         refused = await ran("list", **here)
         reopen(name)
         async with asyncio.timeout(600):
-            while as_owner(address, SAVED) != [(PAGES,)]:  # noqa: ASYNC110 - nobody tells
+            while as_owner(address, SAVED) != [(PAGES,)]:  # noqa: ASYNC110 - there is no event
                 await asyncio.sleep(0.1)
         serving.terminate()
         _, logged = await serving.communicate()

@@ -1,4 +1,4 @@
-"""A tag, a list or a site that nothing is called is met with the one that was probably meant."""
+"""Suggestions for misspelt tags, lists and sites."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""Words are found in PDFs and in earlier snapshots, and it is said where they stand."""
+"""Words are found in PDFs and earlier snapshots, and results show where."""
 
 import pytest
 from aiohttp import web

@@ -1,4 +1,4 @@
-"""Whatever is asked, the service has an answer: what it links to it finds, and no 500 is heard.
+"""Links of the service lead to existing pages, and no request causes a status 500.
 
 Each example is a request on a socket to a running service over a real archive.
 """
@@ -17,7 +17,7 @@ from archiver.config import Settings
 from archiver.http.urls import hash_url, parse_url
 from archiver.web.app import build_app
 from tests.prepared_archives import take_in
-from tests.web.strange import cursor_of, keep_one_page, pages_about_herons
+from tests.web.random_requests import cursor_of, keep_one_page, pages_about_herons
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ async def client(prepared, tmp_path) -> AsyncIterator[TestClient]:
 
 
 async def ask(client, target: str) -> tuple[int, str, str]:
-    """Status, head and body of a request whose line is written as it is."""
+    """Return status, header and body of a request with a raw request line."""
     reader, writer = await asyncio.open_connection("127.0.0.1", client.port)
     lines = (f"GET {target} HTTP/1.1", "Host: localhost", "Connection: close", "", "")
     writer.write("\r\n".join(lines).encode())
@@ -93,7 +93,7 @@ async def test_every_address_that_is_linked_to_leads_back_to_its_url(client):
 
 
 async def led_to(client, address: str) -> str:
-    """The URL that a memento says it is of, redirects followed."""
+    """Return the original URL of a memento, following redirects."""
     for _ in range(3):
         status, head, _ = await ask(client, address)
         if status != 302:

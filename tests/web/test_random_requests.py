@@ -1,4 +1,4 @@
-"""Any request gets an answer that a client can use, on any route, and the service stays well."""
+"""Any request to any route gets a usable response, and the service keeps running."""
 
 import asyncio
 import contextlib
@@ -22,7 +22,7 @@ from archiver.web.app import build_app
 from archiver.web.client_limits import ServerLimits
 from tests.prepared_archives import Prepared
 from tests.web.conftest import BoundedTestServer
-from tests.web.strange import (
+from tests.web.random_requests import (
     ELSEWHERE,
     HEADERS,
     NEXT,
@@ -34,7 +34,7 @@ from tests.web.strange import (
     keep_one_page,
 )
 
-# aiohttp warns of what it passes over, which nobody else is told.
+# # aiohttp warns about input that it ignores.
 pytestmark = [
     pytest.mark.filterwarnings(f"ignore::aiohttp.BadContentDisposition{what}")
     for what in ("Header", "Param")
@@ -46,7 +46,7 @@ MANY = settings(
 )
 FEWER = settings(MANY, max_examples=25)
 PATIENCE = 30
-"""Seconds after which no answer is a hang: the limits of the service are shorter here."""
+"""Seconds after which a missing response counts as a hang; the service has shorter limits here."""
 LIMITS = ServerLimits(head_seconds=10, body_seconds=10, upload_seconds=10)
 ALWAYS = ("X-Content-Type-Options", "Content-Security-Policy", "Referrer-Policy", "X-Robots-Tag")
 DOCUMENTED = {502, 503}
@@ -84,7 +84,7 @@ async def client(prepared, tmp_path) -> AsyncIterator[TestClient]:
 
 
 async def send(client: TestClient, raw: bytes, *, half_close: bool = False) -> list[Heard]:
-    """All answers to what is sent on a connection; none if it was closed without a word."""
+    """Return all responses on a connection; none if it was closed."""
     async with asyncio.timeout(PATIENCE):
         reader, writer = await asyncio.open_connection("127.0.0.1", client.port)
         with contextlib.suppress(ConnectionError):
@@ -118,7 +118,7 @@ def answers(heard: bytes) -> list[Heard]:
             heard = rest
             continue
         size = min(int(length), len(rest)) if length else len(rest)
-        if rest.startswith(b"HTTP/1."):  # to HEAD
+        if rest.startswith(b"HTTP/1."):  # response to HEAD
             size = 0
         found.append(Heard(one.status, text, rest[:size]))
         heard = rest[size:]
@@ -132,7 +132,7 @@ def check(heard: Heard, method: str, target: str) -> None:
     assert heard.header("X-Content-Type-Options") == "nosniff"
     assert heard.header("Server") == "archiver"
     if heard.status >= 400 and method != "HEAD":
-        # What CONNECT names is no path (RFC 9110 §9.3.6).
+        # # The target of CONNECT is not a path (RFC 9110 §9.3.6).
         check_error(heard, "" if method == "CONNECT" else target)
 
 
@@ -141,7 +141,7 @@ def check_error(heard: Heard, target: str) -> None:
     if heard.body.startswith(b"The request is invalid"):
         assert (heard.status, kind) == (400, "text/plain")
         return
-    if heard.status == 417:  # on an address that is none, an expectation that nobody knows
+    if heard.status == 417:  # an unknown expectation at an unknown address
         return
     if target.startswith("/api/"):
         (error,) = json.loads(heard.content).values()
@@ -151,7 +151,7 @@ def check_error(heard: Heard, target: str) -> None:
     elif target.startswith(PLAIN):
         assert kind in ("text/plain", "application/json", "text/html"), heard
     elif heard.header("Memento-Datetime") or re.match(r"/web/.*\d(im|cs|js)_/", target):
-        pass  # what was captured, or nothing to look at in its place
+        pass  # nothing to check
     else:
         assert kind == "text/html", heard
         assert b"<h1" in heard.content, heard
@@ -177,9 +177,9 @@ SAFE = ("GET", "HEAD")
 
 
 async def exchange(client: TestClient, data: st.DataObject, *more: tuple[str, str]):
-    """Send one request of whatever kind, and look at all that comes of it; whether it is answered.
+    """Send one random request, and check the response; return whether there is one.
 
-    Half a request that ends is no request, and counts as answered.
+    Half a request followed by the end of the connection counts as answered.
     """
     method, target = data.draw(asked())
     query, headers = data.draw(QUERIES), [*data.draw(HEADERS), *more]
@@ -212,14 +212,14 @@ async def test_whatever_is_posted_gets_an_answer(client, data, target, query):
 
     heard = await send(client, raw, half_close=body.extra_length > 0)
 
-    assert heard or body.extra_length > 0, raw  # half a request that ends is no request
+    assert heard or body.extra_length > 0, raw  # half a request is not a request
     for each in heard:
         check(each, "POST", target)
     await check_health(client)
 
 
 async def test_no_shape_of_a_request_hides_another_one(client, caplog):
-    """Where two programs may disagree on a request's end, nothing behind it is heard."""
+    """If programs may disagree on the end of a request, nothing after it is processed."""
     for shape, raw in SHAPES.items():
         heard = await send(client, raw + NEXT)
 
