@@ -11,10 +11,10 @@ from pathlib import Path
 import aiohttp
 import pytest
 from aiohttp import web
-from tests.answering import answering
-from tests.indices import remove_index
 
+from tests.index_access import remove_index
 from tests.processes import Archive, in_small_batches
+from tests.single_handler import answering
 
 PAGES = 80
 MAX_HITS_BEFORE_A_KILL = 16
