@@ -208,7 +208,8 @@ def _is_removable(element: Element, measure: Measure, rules: Rules) -> bool:
 
 
 def _is_share_bar(element: Element, measure: Measure) -> bool:
-    if measure.text >= SHORT or element.tag in HEADINGS or element.tag in _KEEPING:
+    is_picture = element.tag == "img" and element.getparent().tag != "a"
+    if measure.text >= SHORT or element.tag in HEADINGS | _KEEPING or is_picture:
         return False
     if measure.paragraphs >= FEWEST_PARAGRAPHS and measure.text - measure.linked > SENTENCE:
         return False

@@ -113,13 +113,15 @@ MAX_APPENDICES = 5
 
 _BEGINNING = 200
 _CALLED = re.compile(
-    r"(?:^|[\s_-])(?:appendix|appendices|acknowledge?ments?|afterword)(?:$|\s)", re.IGNORECASE
+    r"(?:^|[\s_-])(?:appendix|appendices|acknowledge?ments?|afterword|bibliography"
+    r"|references|works-cited|literaturverzeichnis)(?:$|\s)",
+    re.IGNORECASE,
 )
 _is_appendix = remembered(_CALLED)
 
 
 def bring_appendix(root: Element, body: Element) -> None:
-    """Append sections named appendix or acknowledgements that the article lacks.
+    """Append sections named appendix, bibliography or acknowledgements that the article lacks.
 
     Args:
         root: the root of the article.
@@ -158,5 +160,6 @@ def _is_within(element: Element, others: list[Element]) -> bool:
 
 
 def _is_prose(root: Element) -> bool:
-    """Return whether it contains a paragraph of prose."""
-    return len(root) > 0 and any(len(first_text(p, SENTENCE)) >= SENTENCE for p in root.iter("p"))
+    """Return whether it contains a paragraph of prose, or a list of as much text."""
+    lines = root.iter("p", "ol", "ul")
+    return len(root) > 0 and any(len(first_text(each, SENTENCE)) >= SENTENCE for each in lines)

@@ -21,7 +21,7 @@ from archiver.pages.article.elements import (
 )
 from archiver.pages.article.labels import MAX_LABEL, Kind, kind_of_label, kind_of_name
 from archiver.pages.article.scoring import Measure, measure_all
-from archiver.pages.article.tree import first_text, remove
+from archiver.pages.article.tree import first_text, remove, text_in
 
 MAX_TEASER = 260
 """Maximum characters outside of links for each link to another page."""
@@ -68,6 +68,10 @@ _LETTER = re.compile(
     "newsletter|inbox|postfach|bo\u00eete mail|\u30e1\u30eb\u30de\u30ac|mailing list", re.IGNORECASE
 )
 _MAX_LETTER = 500
+
+_PULLED = re.compile(r"pull-?quote", re.IGNORECASE)
+_SHORTEST_QUOTE, MAX_QUOTE, _MAX_QUOTES = 15, 500, 30
+_SIGNS = re.compile(r"[\W_]+")
 
 _LEADING = re.compile("[:\\uff1a\\u00bb>]\\s*$")
 _ANSWERS = re.compile(r"comment|komment|respon[ds]|disqus|repl(?:y|ies)|reaction", re.IGNORECASE)
@@ -384,6 +388,19 @@ def _lead_of(element: Element) -> str:
     return ""
 
 
+def _drop_pull_quotes(body: Element) -> None:
+    """Remove quotations that repeat a sentence of the article in large letters."""
+    quotes = (each for each in body.iter() if _PULLED.search(named(each)))
+    for quote in [*islice(quotes, _MAX_QUOTES)]:
+        said = _bare(first_text(quote, MAX_QUOTE))
+        if len(said) > _SHORTEST_QUOTE and _bare(text_in(body)).count(said) > 1:
+            remove(quote)
+
+
+def _bare(text: str) -> str:
+    return _SIGNS.sub(" ", text).strip().casefold()
+
+
 def drop_surroundings(body: Element, heading: Element | None, url: str) -> None:
     """Remove the blocks around the article of a page.
 
@@ -392,5 +409,6 @@ def drop_surroundings(body: Element, heading: Element | None, url: str) -> None:
         heading: the heading with the title of the page.
         url: the URL of the page.
     """
+    _drop_pull_quotes(body)
     host = (urlsplit(url).hostname or "").removeprefix("www.")
     Surroundings(body, heading, host).drop()

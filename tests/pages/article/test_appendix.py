@@ -40,3 +40,9 @@ def test_an_appendix_follows_the_article(called):
 )
 def test_links_to_an_appendix_and_sections_without_prose_are_removed(behind):
     assert "miller" not in text_of(behind)
+
+
+def test_a_bibliography_follows_the_article():
+    works = "<li>Miller, A., 2001, Mills.</li><li>Baker, B., 2002, On bread, Journal 3, 1-9.</li>"
+    found = text_of(f"<div id=bibliography><h2>Bibliography</h2><ul>{works * 2}</ul></div>")
+    assert found.count("Miller, A., 2001") == 2

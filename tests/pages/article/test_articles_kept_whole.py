@@ -59,6 +59,7 @@ def read(middle: str, head: str = "", around: str = "{}") -> str:
         ("<div data-bg='url(a.png)'></div>", "https://example.com/deep/a.png"),
         ("<div data-bgset='a.png 9w'></div>", "https://example.com/deep/a.png"),
         ("<svg width=90><image href=a.png></image></svg>", "https://example.com/deep/a.png"),
+        ("<img class=needInitShare_share src=a.png>", "https://example.com/deep/a.png"),
         ("<img src='data:,'><img src=a.png>", "https://example.com/deep/a.png"),
         (
             (

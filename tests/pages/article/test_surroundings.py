@@ -85,6 +85,13 @@ def test_blocks_around_an_article_are_removed(beside):
     assert read(TEXT, beside) == read(TEXT)
 
 
+def test_a_pull_quote_is_there_once():
+    quoted = "<div class=article--pullquote><p>\u201cSentence 3 of the story tells how</p></div>"
+    assert read(TEXT, quoted) == read(TEXT)
+    other = "<div class=pullquote><p>Nobody else ever said such a thing of it.</p></div>"
+    assert "Nobody else" in read(TEXT, other, TEXT)
+
+
 @pytest.mark.parametrize(
     "part",
     [
