@@ -15,6 +15,7 @@ from lxml import etree
 from lxml.etree import _Element as Element
 
 from archiver.formats.single_page import about, with_pictures
+from archiver.http.text_decoders import for_xml
 from archiver.http.timestamps import write_iso
 from archiver.http.urls import is_kept
 from archiver.model.page import Chapter, Picture
@@ -26,6 +27,11 @@ _TOKEN = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)((?:[^<>\"]|\"[^\"]*\")*)>")
 _ATTRIBUTE = re.compile(r'\s([a-zA-Z-]+)="([^"]*)"')
 _VOID = frozenset("br col hr img wbr".split())
 _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff\ud800-\udfff]")
+_ACTIVE = frozenset({"script", "foreignobject", "iframe", "handler", "listener"})
+_WITHIN = re.compile(r"\s*(?:#|data:image/(?:png|jpeg|gif|webp)[;,])", re.IGNORECASE)
+"""References within an SVG: to its own elements, or to images that it contains."""
+_LOADS = re.compile(r"@import|url\(\s*[\"']?(?!\s*[\"']?(?:#|data:image/))", re.IGNORECASE)
+_EXTERNAL = re.compile(r"\s*(?:[a-z][a-z0-9+.-]*:(?<!data:)|//)", re.IGNORECASE)
 _PLAIN = frozenset("article aside section header footer main address details samp".split())
 """Elements with restricted positions, and their generic replacement."""
 _INLINE = frozenset(
@@ -102,6 +108,13 @@ def _normalise_one(element: Element) -> None:
     if not name:
         element.attrib.pop("lang", None)
         element.attrib.pop("dir", None)
+        _drop_external(element)
+        return
+    if name == "img" and _EXTERNAL.match(element.get("src", "")):
+        words = element.get("alt") or "image not archived"
+        element.attrib.clear()
+        element.text = f"[{words}]"
+        _rename(element, "em")
         return
     if name in _PLAIN:
         _rename(element, "div" if name != "samp" else "code")
@@ -363,10 +376,11 @@ class Epub:
             if url in self._names:
                 return self._names[url]
             held = pictures.get(url)
-            if held and (ending := PICTURES.get(held.media_type)) and _is_static_image(held):
+            ending = PICTURES.get(held.media_type) if held else None
+            if held and ending and (data := _static_image(held)):
                 name = f"pictures/{len(self._names) + 1:05}.{ending}"
                 self._names[url] = name
-                self._write(f"EPUB/{name}", held.data, packed=ending == "svg")
+                self._write(f"EPUB/{name}", data, packed=ending == "svg")
                 self._item(name, held.media_type)
                 return name
         return ""
@@ -383,12 +397,38 @@ class Epub:
         self._zip.writestr(zipfile.ZipInfo(path), data, compress_type=kind)
 
 
-def _is_static_image(picture: Picture) -> bool:
-    """Return whether an SVG is free of scripts and external references; other images always are."""
+def _static_image(picture: Picture) -> bytes:
+    """Return an image, an SVG without scripts and external references; empty if it is invalid."""
     if picture.media_type != "image/svg+xml":
-        return True
-    text = picture.data.lower()
-    return not any(sign in text for sign in (b"<script", b"<foreignobject", b'href="http', b"<!"))
+        return picture.data
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, remove_pis=True, remove_comments=True
+    )
+    try:
+        root = etree.fromstring(picture.data, parser)
+    except (etree.XMLSyntaxError, ValueError):
+        return b""
+    if root.tag != f"{{{_SPACES['svg']}}}svg":
+        return b""
+    for element in list(root.iter()):
+        _drop_external(element)
+    drawn: bytes = etree.tostring(root, encoding="utf-8")
+    return drawn
+
+
+def _drop_external(element: Element) -> None:
+    """Remove what an SVG element runs or loads: scripts, foreign objects and references."""
+    name = etree.QName(element).localname.lower() if isinstance(element.tag, str) else ""
+    above = element.getparent()
+    if name in _ACTIVE or not name or (name == "style" and _LOADS.search(element.text or "")):
+        if above is not None:
+            above.remove(element)
+        return
+    for key, value in list(element.attrib.items()):
+        local = etree.QName(key).localname.lower()
+        is_reference = local in ("href", "src") and not _WITHIN.match(value)
+        if is_reference or local.startswith("on") or _LOADS.search(value):
+            del element.attrib[key]
 
 
 def _id(name: str) -> str:
@@ -408,4 +448,4 @@ def _language(tag: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    return escape("".join(each if each >= " " or each in "\t\n" else " " for each in text))
+    return escape(for_xml(text))

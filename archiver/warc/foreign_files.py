@@ -26,6 +26,8 @@ MAX_HEAD_BYTES = 64 << 10
 VERSION = re.compile(rb"WARC/\d{1,2}\.\d{1,2}[ \t\r]*\n", re.IGNORECASE)
 WARC_BEGINS = re.compile(rb"WARC/\d", re.IGNORECASE)
 _LENGTH = re.compile(r"\d{1,18}", re.ASCII)
+_URI_FIELD = re.compile(rb"warc-(?:target|refers-to-target)-uri:", re.IGNORECASE)
+_NOT_ASCII = re.compile(rb"[\x80-\xff]")
 
 
 class Content(Protocol):
@@ -279,6 +281,16 @@ def _text(line: bytes) -> str:
         return line.decode()
     except UnicodeDecodeError:
         return escape_bytes(line.decode("latin-1"))
+
+
+def _field_text(line: bytes) -> str:
+    """Decode a line; bytes of a URL that are not UTF-8 are percent-encoded, as in its request."""
+    try:
+        return line.decode()
+    except UnicodeDecodeError:
+        if _URI_FIELD.match(line):
+            line = _NOT_ASCII.sub(lambda found: b"%%%02X" % ord(found[0]), line)
+        return line.decode("utf-8", "replace")
 
 
 ARC_FIRST = b"filedesc:"

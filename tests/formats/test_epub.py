@@ -2,6 +2,7 @@
 
 import re
 import zipfile
+from dataclasses import replace
 from datetime import UTC, datetime
 from io import BytesIO
 from posixpath import join
@@ -9,7 +10,7 @@ from posixpath import join
 import pytest
 from lxml import etree
 
-from archiver.formats.epub import Epub
+from archiver.formats.epub import Epub, to_xhtml
 from archiver.model.page import Chapter, Picture
 
 OPF = {"o": "http://www.idpf.org/2007/opf", "dc": "http://purl.org/dc/elements/1.1/"}
@@ -129,3 +130,39 @@ def test_chapters_keep_their_writing_mode_and_page_direction(set_by, progression
     assert re.search(rf"<html[^>]*{set_by}>", page)
     assert f"<div{set_by}>" in page
     assert spine.get("page-progression-direction") == progression
+
+
+SVG = """<?xml version="1.0"?><?xml-stylesheet href="http://evil.example/a.css"?>
+<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd">
+<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" onload="f()">
+<script>f()</script><style>@import 'http://evil.example/b.css'; </style>
+<image xlink:href='http://evil.example/c.png'/><use href="#p"/>
+<rect fill="url(#p)" style="fill:url(http://evil.example/d.svg)"/><path id="p" d="M0 0"/></svg>"""
+
+
+def test_a_drawing_is_kept_without_what_it_would_load():
+    url = "http://a.example/d.svg"
+    pictures = {url: Picture("image/svg+xml", SVG.encode())}
+    opened = book(chapter(1, f'<p><img src="{url}"></p>', pictures=pictures))
+
+    drawn = opened.read("EPUB/pictures/00001.svg")
+
+    assert b"evil" not in drawn
+    assert b"f()" not in drawn
+    assert b'fill="url(#p)"' in drawn
+    assert b'href="#p"' in drawn
+
+
+@pytest.mark.parametrize("odd", ["\ufffe", "\uffff", "\x08"])
+def test_titles_have_no_characters_that_xml_forbids(odd):
+    opened = book(replace(chapter(1, f"<p>x{odd}</p>"), title=f"A{odd}B", note=odd))
+
+    for name in ("chapter-00001.xhtml", "nav.xhtml"):
+        assert "AB" in "".join(parsed(opened, f"EPUB/{name}").itertext())
+
+
+def test_no_image_of_an_article_is_remote():
+    found = to_xhtml('<p><img src="https://a.example/x.png" alt="kite"></p>')
+
+    assert "a.example" not in found
+    assert "[kite]" in found
