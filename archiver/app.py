@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from archiver.services.exports import EntryExports
     from archiver.services.feeds import Subscriptions
     from archiver.services.fixity import Fixity
+    from archiver.services.health import HealthCheck
     from archiver.services.highlights import Highlights
     from archiver.services.home import HomePage
     from archiver.services.import_previews import ImportSurveys
@@ -372,6 +373,12 @@ class App:
         from archiver.services.fixity import Fixity
 
         return Fixity(self.db, self.store)
+
+    @cached_property
+    def health(self) -> "HealthCheck":
+        from archiver.services.health import HealthCheck
+
+        return HealthCheck(self.db, self.store, self.settings.data)
 
     @cached_property
     def machines(self) -> "Machines":

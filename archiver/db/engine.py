@@ -449,6 +449,15 @@ class Database:
         found.is_damaged = isinstance(error, DatabaseError) and is_damage(error)
         return found
 
+    def require_present(self) -> None:
+        """Check that the index file was not removed or replaced while in use; blocking.
+
+        Raises:
+            IndexUnavailable: it was.
+        """
+        if isinstance(self._engines, SqliteIndex):
+            self._engines.require_present()
+
     async def enter(self) -> None:
         """Take the worker lock on a server: before this process owns jobs or imports.
 

@@ -10,7 +10,7 @@ it knows snapshots that are lost, its file is kept beside the new one.
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -45,11 +45,11 @@ from archiver.services.carrying_over import (
     take_over,
 )
 from archiver.services.fixity import Finding
+from archiver.services.health import missing_segments
 from archiver.services.import_receipts import receipts_of, restore_all, write_pending
 from archiver.services.user_files import put_user_settings, remove_user_files, user_settings_of
 from archiver.warc.locks import machine_of
 from archiver.warc.segment_inventory import Survey
-from archiver.warc.segment_versions import is_replaced
 from archiver.warc.segments import SegmentStore
 
 MAX_NAMED = 10
@@ -80,7 +80,7 @@ async def require_segments(old: Database, store: SegmentStore) -> None:
     async with old.read() as conn:
         indexed = await segment_rows.indexed(conn)
     found = await asyncio.to_thread(store.storage.survey)
-    require_readable(dict(_missing(indexed, found)))
+    require_readable(dict(missing_segments(indexed, found)))
 
 
 def require_any_segment(found: Survey, place: str) -> None:
@@ -118,21 +118,6 @@ def require_same_entries(losses: Losses) -> None:
     """
     if losses:
         raise RecordsMissing(_LOST, entries=losses.entries, snapshots=losses.snapshots)
-
-
-def _missing(indexed: Mapping[str, int], found: Survey) -> Iterator[tuple[str, str]]:
-    sizes = {each.name: each.size for each in found.segments}
-    unusable = {each.name: each.problem for each in found.unusable_files}
-    for name, end in indexed.items():
-        if not end or name in found.superseded:
-            continue
-        if name in sizes:
-            if sizes[name] < end:
-                yield name, f"It has {sizes[name]:,} bytes of at least {end:,}."
-        elif name in unusable:
-            yield name, unusable[name]
-        elif not is_replaced(name, sizes):
-            yield name, "It is missing."
 
 
 MAX_PENDING = 100_000

@@ -17,6 +17,7 @@ from archiver import __version__
 from archiver.errors import ArchiverError
 from archiver.logs import get_log
 from archiver.services.crawling import CrawlStatus
+from archiver.services.health import Health
 from archiver.services.segment_uploads import Backlog, recovery_seconds
 from archiver.web.app_keys import LISTENERS, METRICS, RUNTIME
 
@@ -57,6 +58,12 @@ class Metrics:
         self.warc_bytes = self._gauge("archiver_warc_bytes", "Bytes of all WARC segments.")
         self.unusable_files = self._gauge(
             "archiver_segments_passed_by", "Ignored files among the segments."
+        )
+        self.missing_segments = self._gauge(
+            "archiver_segments_missing", "Segments that the index uses and that are missing."
+        )
+        self.damaged = self._gauge(
+            "archiver_verify_problems", "Problems that the last `archiver verify` found."
         )
         self.free_bytes = self._gauge(
             "archiver_free_bytes", "Free bytes on the disk of the data directory."
@@ -122,18 +129,30 @@ async def healthz(request: web.Request) -> web.StreamResponse:
     try:
         async with asyncio.timeout(_PATIENCE_SECONDS):
             await request.app[RUNTIME].crawling.counts()
+            health = await request.app[RUNTIME].health.look()
     except (ArchiverError, TimeoutError, OSError):
         _log.exception("unhealthy")
         return web.Response(status=503, text="The index is unavailable; the log has the reason.\n")
-    unusable_files = len(request.app[RUNTIME].fixity.unusable_files)
-    note = (
-        f"ignored files: {unusable_files}; `archiver verify` lists them\n" if unusable_files else ""
-    )
+    note = _of_files(health)
     if request.app[RUNTIME].crawling.browser_problem:
         note += "no browser: pages that need one are saved without it and marked\n"
     if uploading := request.app[RUNTIME].uploading:
         note += _stored(uploading.backlog)
     return web.Response(text=f"ok\n{note}")
+
+
+def _of_files(health: Health) -> str:
+    """Return lines about missing, ignored and damaged files and a full disk."""
+    lines = (
+        (health.missing, f"missing segments: {health.missing}; `archiver verify` lists them"),
+        (
+            health.unusable_files,
+            f"ignored files: {health.unusable_files}; `archiver verify` lists them",
+        ),
+        (health.damaged, f"problems at the last `archiver verify`: {health.damaged}"),
+        (health.is_full, f"disk full: {health.free_bytes:,} bytes are free"),
+    )
+    return "".join(f"{line}\n" for counts, line in lines if counts)
 
 
 def _stored(backlog: Backlog) -> str:
@@ -159,7 +178,10 @@ async def metrics(request: web.Request) -> web.StreamResponse:
     gauges.snapshots.set(kept.snapshots)
     gauges.warc_bytes.set(kept.warc_bytes)
     gauges.listeners.set(request.app[LISTENERS].count)
-    gauges.unusable_files.set(len(runtime.fixity.unusable_files))
+    health = await runtime.health.look()
+    gauges.unusable_files.set(health.unusable_files)
+    gauges.missing_segments.set(health.missing)
+    gauges.damaged.set(health.damaged)
     for state in ("queued", "fetching", "saved", "failed"):
         gauges.jobs.labels(state).set(getattr(kept.queue, state))
     if runtime.uploading:

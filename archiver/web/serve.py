@@ -6,6 +6,7 @@ import secrets
 import signal
 import socket
 import sys
+from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 import uvloop
@@ -84,6 +85,7 @@ async def _serve_until(
                 _announce(
                     sockets[0],
                     unusable_files=len(runtime.fixity.unusable_files),
+                    warnings=await runtime.health.warnings(),
                     browser_problem=runtime.crawling.browser_problem,
                 )
             waiting = [asyncio.create_task(each.wait()) for each in (stop, app[RELOAD])]
@@ -182,11 +184,17 @@ def _stop_on_signals() -> asyncio.Event:
 
 
 def _announce(
-    listening: socket.socket, *, unusable_files: int, browser_problem: Message | None
+    listening: socket.socket,
+    *,
+    unusable_files: int,
+    warnings: Sequence[Message],
+    browser_problem: Message | None,
 ) -> None:
     host, port = listening.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     sys.stdout.write(f"archiver listens on http://{shown}:{port}/\n")
+    for each in warnings:
+        sys.stdout.write(f"WARNING: {each}\n")
     if unusable_files:
         sys.stdout.write(f"ignored files in warc/: {unusable_files}; {_WHICH}\n")
     if browser_problem:

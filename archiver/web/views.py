@@ -193,6 +193,7 @@ class HomeView:
         can_render: whether a browser can render pages.
         is_paused: whether the crawl is paused.
         cleaned: submitted addresses from which tracking parameters were removed.
+        warnings: what needs attention: missing segments, a full disk, damage.
     """
 
     overview: Overview
@@ -207,6 +208,7 @@ class HomeView:
     can_render: bool = False
     is_paused: bool = False
     cleaned: tuple[str, ...] = ()
+    warnings: tuple[Message, ...] = ()
     title: str = "archiver"
 
 

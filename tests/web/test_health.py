@@ -5,6 +5,8 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from archiver.app import open_app
 from archiver.config import Settings
+from archiver.services import health
+from archiver.services.fixity import store_check
 from archiver.web.app import build_app
 from archiver.web.app_keys import RUNTIME
 from tests.index_access import change_by_hand
@@ -103,3 +105,24 @@ async def test_metrics_say_how_long_a_host_has_waited_and_whether_the_crawl_is_p
     assert 60 <= float(told["archiver_oldest_lease_seconds"]) < 160
     assert told["archiver_paused"] == "1.0"
     assert float(told["archiver_free_bytes"]) > 0
+
+
+async def test_missing_segments_damage_and_a_full_disk_are_told_everywhere(kept, monkeypatch):
+    monkeypatch.setattr(health, "KEPT_SECONDS", -1.0)
+    (segment,) = (kept.settings.data / "warc").glob("*.warc.gz")
+    async with open_app(kept.settings) as runtime:
+        server = TestServer(build_app(runtime), skip_url_asserts=True)
+        async with TestClient(server) as client:
+            assert "missing" not in await (await client.get("/")).text()
+            segment.rename(kept.settings.data / "elsewhere")
+            await store_check(kept.settings.data, records=9, problems=3)
+            monkeypatch.setattr(health, "LEAST_FREE_BYTES", 1 << 62)
+
+            page = await (await client.get("/")).text()
+            said = await (await client.get("/healthz")).text()
+            measured = await (await client.get("/metrics")).text()
+
+    assert all(each in page for each in ("1 segment of", "disk is full", "found 3 problems"))
+    assert all(each in said for each in ("missing segments: 1", "disk full", "verify`: 3"))
+    assert "archiver_segments_missing 1.0" in measured
+    assert "archiver_verify_problems 3.0" in measured

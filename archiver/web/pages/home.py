@@ -125,6 +125,7 @@ async def _view(
             for each in request.query.getall("cleaned", [])[:MAX_CLEANED]
             if each.startswith(("http://", "https://"))
         ),
+        warnings=await runtime.health.warnings(),
     )
 
 
