@@ -43,6 +43,7 @@ def files(name, origin):
     picture, sheet = png(*colour), "[class~=%s] { display: block; height: 30px; background: %s }"
     return {
         f"{name}.png": ("image/png", picture),
+        f"html-{name}.png": ("text/html", picture),
         f"{name}.svg": ("image/svg+xml", drawing),
         f"{name}.html": ("text/html", f"<body style=margin:0><img src={origin}/{name}.png {BOX}>"),
         f"legacy-{name}.html": (

@@ -14,7 +14,7 @@ from archiver.db import captures, tombstones
 from archiver.db.engine import AsyncConnection
 from archiver.errors import FetchError
 from archiver.http.cookies import VisitCookies
-from archiver.http.media_types import is_css
+from archiver.http.media_types import MediaType, as_style, is_css
 from archiver.http.requests import Outgoing, with_initiators
 from archiver.http.timestamps import to_timestamp
 from archiver.http.urls import host
@@ -371,7 +371,11 @@ class Requisites:
             return Result(None, error.failure, (), again)
         needs: tuple[Requisite, ...] = ()
         if wanted.kind in NESTED and found.content:
-            discovery = await self._context.derive.discover(found.document)
+            document = found.document
+            if wanted.kind is RequisiteKind.STYLE:
+                kind = as_style(MediaType(document.media_type), document.payload)
+                document = replace(document, media_type=kind.essence)
+            discovery = await self._context.derive.discover(document)
             needs = of_same_page(wanted, discovery.requisites)
         sets_vertical = bool(vertical_rules(found))
         return Result(found.ref.status, None, needs, until, through, sets_vertical)

@@ -264,6 +264,32 @@ def sniff(declared: MediaType | None, start: bytes) -> str:
     return resolve_media_type(declared, start).essence
 
 
+_CSS: Final = "text/css"
+_MISTYPED_STYLES: Final = frozenset({"", _TEXT, "text/html", "application/octet-stream"})
+_DISPLAYED: Final = ("image/", "audio/", "video/", "font/")
+
+
+def as_style(given: MediaType, start: bytes) -> MediaType:
+    """Return the media type of a response that is loaded as a style sheet.
+
+    Browsers load sheets without a type, and in quirks mode those of another type (HTML §4.2.4.3).
+    What starts like HTML is an error page.
+    """
+    if given.essence not in _MISTYPED_STYLES or _guess(start[:SNIFFED_BYTES]) == "text/html":
+        return given
+    return MediaType(_CSS, given.parameters)
+
+
+def as_image(given: MediaType, start: bytes) -> MediaType:
+    """Return the media type of a response that is loaded as an image, a film, a sound or a font.
+
+    Browsers go by the first bytes, whatever the type.
+    """
+    known = _signed(start[:SNIFFED_BYTES])
+    is_known = known.startswith(_DISPLAYED) and not given.essence.startswith(_DISPLAYED)
+    return MediaType(known) if is_known else given
+
+
 def is_html(kind: str) -> bool:
     """Return whether a media type is HTML or XHTML."""
     return kind in _HTML
@@ -276,7 +302,7 @@ def is_pdf(kind: str) -> bool:
 
 def is_css(kind: str) -> bool:
     """Return whether a media type is CSS."""
-    return kind == "text/css"
+    return kind == _CSS
 
 
 def _guess(start: bytes) -> str:

@@ -13,7 +13,13 @@ from typing import Final
 
 from archiver.http.encoding_detection import Source, choose_encoding, is_enough
 from archiver.http.headers import ResponseHead
-from archiver.http.media_types import MediaType, declared_media_type, resolve_media_type
+from archiver.http.media_types import (
+    MediaType,
+    as_image,
+    as_style,
+    declared_media_type,
+    resolve_media_type,
+)
 from archiver.http.text_decoders import ASCII_TRANSPARENT, UTF_8, Encoding
 from archiver.http.timestamps import http_date, to_datetime
 from archiver.model.capture import Capture
@@ -313,10 +319,11 @@ def head_of_revisit(own: ResponseHead | None, original: ResponseHead) -> Respons
 
 
 def _media_type(head: ResponseHead, start: bytes, modifier: Modifier) -> MediaType:
-    """Return the media type; without any evidence, the one that the modifier implies."""
-    if modifier is Modifier.STYLE and not head.combined("content-type"):
-        return MediaType(_CSS)
-    return resolve_media_type(declared_media_type(head.headers), start)
+    """Return the media type, as browsers determine it for what the modifier says."""
+    given = resolve_media_type(declared_media_type(head.headers), start)
+    if modifier is Modifier.STYLE:
+        return as_style(given, start)
+    return as_image(given, start) if modifier is Modifier.IMAGE else given
 
 
 def _rewriting(media_type: MediaType) -> Rewriting:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from archiver.http.media_types import extract_media_type, parse_media_type
+from archiver.http.media_types import as_image, as_style, extract_media_type, parse_media_type
 
 
 @pytest.mark.parametrize(
@@ -52,3 +52,26 @@ def test_the_last_valid_type_of_several_is_used(given, meant):
     extracted = extract_media_type(given)
 
     assert (extracted and str(extracted)) == meant
+
+
+PNG, SHEET, PAGE = b"\x89PNG\r\n\x1a\n", b"a { b: c }", b" <!DOCTYPE html>"
+
+
+@pytest.mark.parametrize(
+    ("read", "given", "start", "meant"),
+    [
+        (as_image, "text/html;charset=utf-8", PNG, "image/png"),
+        (as_image, "application/json", b"RIFF....WEBP", "image/webp"),
+        (as_image, "application/pdf", b"wOF2", "font/woff2"),
+        (as_image, "image/jpeg", PNG, "image/jpeg"),
+        (as_image, "text/html", PAGE, "text/html"),
+        (as_image, "application/pdf", b"%PDF-", "application/pdf"),
+        (as_style, "text/plain;charset=gbk", SHEET, "text/css;charset=gbk"),
+        (as_style, "text/html", SHEET, "text/css"),
+        (as_style, "text/html", PAGE, "text/html"),
+        (as_style, "application/pdf", b"%PDF-", "application/pdf"),
+        (as_style, "application/json", b"{}", "application/json"),
+    ],
+)
+def test_a_resource_has_the_type_that_browsers_take_it_for(read, given, start, meant):
+    assert str(read(parse_media_type(given), start)) == meant
