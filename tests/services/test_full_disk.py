@@ -1,4 +1,4 @@
-"""Full disks, which a limit on file sizes stands for: reading works and nothing is left over."""
+"""Full disks, simulated by a limit on file sizes: reading works and no partial files remain."""
 
 import os
 import resource

@@ -46,7 +46,7 @@ async def test_a_file_is_previewed_imported_followed_and_undone(base):
         await page.set_input_files("#file", given)
         await page.click("main button.primary")
 
-        await page.get_by_role("heading", name="Before list.csv is imported", exact=True).wait_for()
+        await page.get_by_role("heading", name="Preview: list.csv", exact=True).wait_for()
         await page.fill("#tags", "new")
         await page.select_option("#capture", "never")
         await page.click("summary:has-text('folders')")

@@ -88,7 +88,7 @@ async def test_a_page_of_singlefile_is_a_snapshot_of_its_day_and_found_at_once(c
 async def test_html_that_does_not_say_where_it_was_needs_its_address(client, runtime):
     status, refused = await hand_in(client, f"<html>{ARTICLE}")
     assert status == 400
-    assert "address" in refused["error"]["message"]
+    assert "URL" in refused["error"]["message"]
 
     status, taken = await hand_in(client, f"<html>{ARTICLE}", url=URL, at="2020-01-02T03:04:05Z")
 
@@ -106,7 +106,7 @@ async def test_the_form_asks_for_the_address_that_a_page_does_not_tell(client):
 
     page = await answer.text()
     assert answer.status == 400
-    assert 'role="alert">The page does not say where it was' in page
+    assert 'role="alert">The file does not contain the URL' in page
     assert 'action="/import/page"' in page
 
 

@@ -20,7 +20,7 @@ def test_the_secret_is_made_once_and_for_its_owner_only(tmp_path):
 def test_a_secret_that_is_not_ours_is_refused(tmp_path):
     (tmp_path / "secret").write_bytes(b"short")
 
-    with pytest.raises(ConfigurationError, match="delete it"):
+    with pytest.raises(ConfigurationError, match="Delete it"):
         load_secret(tmp_path)
 
 
