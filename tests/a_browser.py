@@ -15,7 +15,7 @@ import psutil
 from archiver.browser.chromium import find_browser
 from archiver.browser.page import open_page
 from archiver.browser.process import Browser, Launch
-from archiver.browser.request_gate import Beyond, Gate, make_gate_key
+from archiver.browser.request_gate import Gate, GateHandlers, make_gate_key
 from archiver.config import Settings
 from archiver.http.headers import ResponseHead
 from tests.canaries import Made, refuse
@@ -40,7 +40,7 @@ async def main(directory: Path) -> None:
         )
     )
     listening, port = await browser.gate_socket()
-    gate = asyncio.create_task(Gate(listening, key.tls, Beyond(answer, refuse)).serve())
+    gate = asyncio.create_task(Gate(listening, key.tls, GateHandlers(answer, refuse)).serve())
     async with open_page(browser, port) as page:
         await page.show("http://site.test/")
         with suppress(TimeoutError):

@@ -27,7 +27,7 @@ from urllib.parse import urlsplit
 from archiver.browser.chromium import CONFINED, find_browser
 from archiver.browser.page import open_page
 from archiver.browser.process import Browser, Launch
-from archiver.browser.request_gate import Beyond, Gate, make_gate_key
+from archiver.browser.request_gate import Gate, GateHandlers, make_gate_key
 from archiver.config import Settings
 from archiver.errors import FetchError
 from archiver.http.headers import ResponseHead
@@ -268,7 +268,7 @@ async def show_site(
 ) -> str:
     """Load the site through a gate until the trial ends."""
     listening, port = await browser.gate_socket()
-    gate = asyncio.create_task(Gate(listening, tls, Beyond(answer, refuse)).serve())
+    gate = asyncio.create_task(Gate(listening, tls, GateHandlers(answer, refuse)).serve())
     async with open_page(
         browser, port, bypass="" if missing == "bypass" else "<-loopback>"
     ) as page:

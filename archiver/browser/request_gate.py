@@ -264,7 +264,7 @@ class Answering(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Beyond:
+class GateHandlers:
     """Handlers behind the gate.
 
     Attributes:
@@ -285,7 +285,7 @@ class Gate:
         beyond: the handlers of its requests.
     """
 
-    def __init__(self, listening: socket.socket, tls: ssl.SSLContext, beyond: Beyond) -> None:
+    def __init__(self, listening: socket.socket, tls: ssl.SSLContext, beyond: GateHandlers) -> None:
         self._listening = listening
         self._tls = tls
         self._beyond = beyond

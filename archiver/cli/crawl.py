@@ -161,7 +161,7 @@ async def _queue_recovery(runtime: App, refs: Sequence[str], query: str | None) 
         return await runtime.recovery.rescue(refs)
     if query:
         return await runtime.recovery.rescue_found(ListingQuery(q=query))
-    return await runtime.recovery.rescue_gone()
+    return await runtime.recovery.recover_missing()
 
 
 _MARKS = {Side.BEFORE: ("[-", "-]"), Side.AFTER: ("{+", "+}")}

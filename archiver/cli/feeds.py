@@ -59,7 +59,7 @@ async def _unfollow(feeds: Subscriptions, wanted: _Arguments) -> int:
 async def _import(feeds: Subscriptions, wanted: _Arguments) -> int:
     path = Path(wanted.what)
     content = await asyncio.to_thread(path.read_bytes)
-    added = await feeds.take_in(content, path.name, everything=wanted.everything)
+    added = await feeds.import_outline(content, path.name, everything=wanted.everything)
     write_row("followed", str(added))
     return 0
 

@@ -27,7 +27,7 @@ from archiver.db.dialects import dialect_of
 from archiver.db.engine import AsyncConnection, Database
 from archiver.db.entries import EntryState, Revised, entry_states
 from archiver.db.queue import OpenJobs
-from archiver.db.snapshots import Held
+from archiver.db.snapshots import SnapshotRow
 from archiver.db.visit_results import NewSnapshot, Place
 from archiver.errors import StoreError
 from archiver.logs import get_log
@@ -68,7 +68,7 @@ class CaptureRows:
                 row = row or await captures.find_row(conn, page.url, page.record_id)
                 found[id(each)] = row or 0
         fresh = {*made.values()}
-        there = fresh | await captures.still_there(conn, {*found.values()} - fresh)
+        there = fresh | await captures.existing_rows(conn, {*found.values()} - fresh)
         return {key: row for key, row in found.items() if row in there}
 
     def remember(self, made: Mapping[RecordId, int]) -> None:
@@ -223,7 +223,7 @@ class IntactRecords:
         return intact
 
     async def articles(
-        self, batch: Sequence[Item], held: Mapping[int, Held]
+        self, batch: Sequence[Item], held: Mapping[int, SnapshotRow]
     ) -> dict[int, Snapshot]:
         """Return the previous snapshots; those with a damaged article are unread."""
         visited = {
@@ -298,7 +298,7 @@ class BatchRows:
 
     async def _found(
         self, conn: AsyncConnection, exchanges: Sequence[Exchange], ids: Sequence[int]
-    ) -> tuple[Originals, Mapping[int, Revised], Mapping[int, Held]]:
+    ) -> tuple[Originals, Mapping[int, Revised], Mapping[int, SnapshotRow]]:
         """Return the possible originals, the entries, and the newest snapshot of each entry."""
         originals = await self._originals(conn, exchanges)
         found = await entries.with_revisions(conn, ids)
@@ -314,7 +314,7 @@ class BatchRows:
         known = await captures.originals(conn, digests)
         found.add(await self._intact.originals(conn, known.values()))
         found.add(self._written)
-        if wanted := found.out_of_reach(exchanges):
+        if wanted := found.payloads_of_other_urls(exchanges):
             at_urls = await captures.originals_of_urls(conn, wanted)
             found.add(await self._intact.originals(conn, at_urls.values()))
         return found

@@ -14,7 +14,7 @@ from functools import partial
 from archiver.browser.chromium import find_browser, user_agent, version_of
 from archiver.browser.page import Page, RenderedPage, Screenshot, open_page
 from archiver.browser.process import Browser, Launch, sweep_profiles
-from archiver.browser.request_gate import Beyond, Gate, connect, make_gate_key
+from archiver.browser.request_gate import Gate, GateHandlers, connect, make_gate_key
 from archiver.browser.view_similarity import read_png, similarity_of, words_contained
 from archiver.crawl.browser_requests import Traffic
 from archiver.crawl.rendering_policy import BrowserServices, Fidelity, Rendered
@@ -168,7 +168,7 @@ class Chromium:
     async def _gate(self, browser: Browser, traffic: Traffic) -> AsyncIterator[int]:
         """Open a request gate for one page and yield its port."""
         listening, port = await browser.gate_socket()
-        beyond = Beyond(
+        beyond = GateHandlers(
             traffic.answer, partial(connect, self._services.fetcher, self._services.settings)
         )
         serving = asyncio.create_task(

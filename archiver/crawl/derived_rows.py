@@ -18,7 +18,7 @@ from archiver.db import attempts, entries, search_documents, snapshots
 from archiver.db.engine import AsyncConnection, Database
 from archiver.db.entries import Revised
 from archiver.db.search_documents import NewDocument, PendingDocument
-from archiver.db.snapshots import Held
+from archiver.db.snapshots import SnapshotRow
 from archiver.errors import ArchiverError, StoreError
 from archiver.logs import get_log
 from archiver.model.capture import Location
@@ -47,8 +47,8 @@ async def rebuild_stale(db: Database, store: SegmentStore) -> int:
             return 0
         made = await _made(conn, store, found)
     async with db.write() as conn:
-        there = await entries.still_there(conn, [each.entry_id for each in found])
-        known = await snapshots.still_there(conn, [each.snapshot_id or 0 for each in found])
+        there = await entries.existing_rows(conn, [each.entry_id for each in found])
+        known = await snapshots.existing_rows(conn, [each.snapshot_id or 0 for each in found])
         rows = [
             NewDocument(each.entry_id, each.snapshot_id, found_by)
             for each, found_by in made
@@ -89,7 +89,7 @@ async def _made(
     )
 
 
-def _found_by(store: SegmentStore, known: Revised, held: Sequence[Held]) -> SearchDocument:
+def _found_by(store: SegmentStore, known: Revised, held: Sequence[SnapshotRow]) -> SearchDocument:
     entry = known.entry
     if not held:
         return link_document(
@@ -110,7 +110,7 @@ def _found_by(store: SegmentStore, known: Revised, held: Sequence[Held]) -> Sear
     return replace(found_by, text=" ".join((found_by.text, *went))) if went else found_by
 
 
-def _differing(held: Sequence[Held]) -> Iterator[Held]:
+def _differing(held: Sequence[SnapshotRow]) -> Iterator[SnapshotRow]:
     """Yield the newest snapshot, and earlier ones with a different article."""
     seen = set()
     for n, each in enumerate(held):
@@ -131,7 +131,7 @@ def _removed_paragraphs(texts: Sequence[str]) -> str:
     return "\n".join(lines)
 
 
-def _text(store: SegmentStore, held: Held) -> str:
+def _text(store: SegmentStore, held: SnapshotRow) -> str:
     article = held.snapshot.article
     try:
         return article_text(store.read, article) if article else ""
@@ -163,11 +163,11 @@ async def compare_pending(db: Database, store: SegmentStore) -> int:
     return len(ids)
 
 
-def _latest(held: Sequence[Held]) -> int:
+def _latest(held: Sequence[SnapshotRow]) -> int:
     return int(held[0].snapshot.timestamp) if held else 0
 
 
-def _hundredths(store: SegmentStore, held: Sequence[Held]) -> int:
+def _hundredths(store: SegmentStore, held: Sequence[SnapshotRow]) -> int:
     """Return the difference between an article and the previous one in percent of its words."""
     if len(held) < 2 or held[0].snapshot.article == held[1].snapshot.article:
         return 0
@@ -181,7 +181,7 @@ def _hundredths(store: SegmentStore, held: Sequence[Held]) -> int:
     return min(ceil(100 * differing / change.words), 100) if change.words else 0
 
 
-def _article_text(store: SegmentStore, held: Held) -> str:
+def _article_text(store: SegmentStore, held: SnapshotRow) -> str:
     place = held.snapshot.article
     if place is None:
         return ""

@@ -261,7 +261,7 @@ class CaptureImporter:
             async with self._context.db.write() as conn:
                 is_more = await db_captures.note_record_ids(conn)
         async with self._context.db.read() as conn:
-            return await db_captures.taken(conn, ids)
+            return await db_captures.used_record_ids(conn, ids)
 
     def _identified(
         self, capture: ForeignCapture, taken: set[RecordId]

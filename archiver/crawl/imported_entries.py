@@ -121,7 +121,7 @@ class EntryImporter:
         async with self._context.db.read() as conn:
             before = await entries.states_of(conn, _keys(some))
         async with self._context.db.write() as conn:
-            ids = await new_entries.take_in(conn, [each.revised_seed for each in some])
+            ids = await new_entries.ensure_revised(conn, [each.revised_seed for each in some])
             later = _later(some, ids, await attempts.of_entries(conn, [*ids.values()]))
             waits = {ids[key] for key, state in before.items() if state is State.QUEUED}
             made = [(each.entry.id, each.at, each.failure) for each in later if each.failure]
@@ -161,7 +161,7 @@ class EntryImporter:
         wanted = [each.revised_seed for each in some if each.seed.hash_url in known]
         if wanted:
             async with self._context.db.write() as conn:
-                await new_entries.take_in(conn, wanted)
+                await new_entries.ensure_revised(conn, wanted)
 
 
 def _keys(some: Sequence[Unvisited]) -> list[HashUrl]:

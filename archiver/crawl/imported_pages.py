@@ -136,7 +136,7 @@ async def place(db: Database, pages: Sequence[ForeignPage]) -> list[Placed]:
     async with db.write() as conn:
         ids = await _ensure(conn, [page for page, _ in there])
         placed = [Placed(page, found, ids[page.seed.hash_url]) for page, found in there]
-        held = await snapshots.held_at(conn, [each.key for each in placed])
+        held = await snapshots.existing_at(conn, [each.key for each in placed])
     fresh: dict[tuple[int, Timestamp], Placed] = {}
     for each in placed:
         if each.key not in held:
@@ -158,7 +158,7 @@ async def _ensure(conn: AsyncConnection, pages: Iterable[ForeignPage]) -> dict[H
             RevisedSeed(each.seed, each.revision) for each in round_ if each.revision is not None
         ]
         if revised:
-            ids |= await new_entries.take_in(conn, revised)
+            ids |= await new_entries.ensure_revised(conn, revised)
     return ids
 
 

@@ -101,8 +101,8 @@ async def fetch_memento(context: CrawlContext, asked: str, url: str) -> FoundMem
         at = moment_of(exchange.headers, now)
         target = redirect_target(asked, exchange.status, exchange.headers)
         address = read_address(target) if target else None
-        leads_on = address is not None and surt(address.url) != surt(url)
-        if at and (target is None or address is None or leads_on):
+        may_follow = address is not None and surt(address.url) != surt(url)
+        if at and (target is None or address is None or may_follow):
             location = address.url if address else _location(url, exchange)
             others = tuple(named_mementos(exchange.headers, asked, now))
             return FoundMemento(

@@ -38,7 +38,7 @@ from archiver.errors import (
 from archiver.http.content_coding import PIECE, payload_media_type
 from archiver.http.media_types import declared_media_type, essence_of, is_generic
 from archiver.http.timestamps import to_datetime, to_timestamp
-from archiver.http.urls import hash_url, is_kept, redirect_target
+from archiver.http.urls import hash_url, is_archivable, redirect_target
 from archiver.logs import get_log
 from archiver.model.capture import Capture, Location, PayloadDigest, RecordId
 from archiver.model.deletion import Deletion
@@ -282,7 +282,7 @@ async def build_within(
     return rebuilt
 
 
-async def build_anew(
+async def fill_index(
     db: Database,
     store: SegmentStore,
     names: list[str],
@@ -414,7 +414,7 @@ def _check(entry_record: EntryRecord) -> None:
         ArchiverError, ValueError: it can't belong to an entry of this archive.
     """
     url = entry_record.url
-    if not is_kept(url) or hash_url(url) != entry_record.hash_url:
+    if not is_archivable(url) or hash_url(url) != entry_record.hash_url:
         raise ValueError("An entry record has a hash that does not match its URL.")
     if entry_record.annotation.added_at is None:
         raise ValueError("An entry record has no saved date.")
@@ -438,7 +438,7 @@ async def take_up(
         }
         rebuilt = await build_within(conn, store, tails)
         for owner in dead:
-            held = await queue.held_by(conn, owner)
+            held = await queue.leased_by(conn, owner)
             await queue.requeue(conn, held, owner=owner, interrupted=True, now=datetime.now(UTC))
     for place, why in rebuilt.problems[:LOGGED]:
         log.warning(

@@ -78,7 +78,9 @@ class Originals:
             return self.at_url.get((exchange.url, exchange.payload_digest))
         return found
 
-    def out_of_reach(self, exchanges: Iterable[Exchange]) -> list[tuple[str, PayloadDigest]]:
+    def payloads_of_other_urls(
+        self, exchanges: Iterable[Exchange]
+    ) -> list[tuple[str, PayloadDigest]]:
         """Return URLs and payloads of exchanges whose payload is known only from another URL."""
         return [
             (each.url, each.payload_digest)

@@ -227,7 +227,7 @@ class Recorder:
             while True:
                 first, written = await self._waiting.get(), asyncio.Event()
                 if step.done() and (self._refused or not step.result()):
-                    step = await self._start_afresh()
+                    step = await self._restart()
                 before, step = step, asyncio.ensure_future(self._step(first, written, step))
                 await written.wait()
                 await asyncio.wait([before])
@@ -244,7 +244,7 @@ class Recorder:
             is_busy = self._waiting.qsize() > BUSY_ITEMS
             await asyncio.sleep(GATHER_SECONDS * (BUSY_FACTOR if is_busy else 1))
 
-    async def _start_afresh(self) -> "asyncio.Future[bool]":
+    async def _restart(self) -> "asyncio.Future[bool]":
         """Restart after a failed batch, whose records are not indexed.
 
         The next records go to a new segment; then the rest of the old one is indexed.

@@ -93,7 +93,7 @@ class RenderHints:
                 self.note(url, timestamp, look)
 
 
-def is_asked_plainly(lease: Lease) -> bool:
+def is_sampled(lease: Lease) -> bool:
     """Return whether this page is the one in ten.
 
     The decision depends on the page and its newest snapshot, so all processes agree, and each page

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from archiver.db import captures
 from archiver.db.engine import AsyncConnection
-from archiver.db.snapshots import Held
+from archiver.db.snapshots import SnapshotRow
 from archiver.errors import ArchiverError, StoreError, StoreUnavailable
 from archiver.http.content_coding import decode
 from archiver.http.media_types import declared_media_type, sniff
@@ -101,7 +101,7 @@ def known_of_snapshot(known: Snapshot) -> SnapshotRecord:
     )
 
 
-def snapshot_record_of(store: SegmentStore, held: Held) -> tuple[SnapshotRecord, bool]:
+def snapshot_record_of(store: SegmentStore, held: SnapshotRow) -> tuple[SnapshotRecord, bool]:
     """Return a snapshot's record, or what the index knows of it if the record is damaged.
 
     Blocking.

@@ -8,7 +8,7 @@ from archiver.crawl.article_extraction import read_whole
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.fetch import fetch, recall
 from archiver.crawl.icons_and_thumbnails import make_fetched_previews, preview_requisites
-from archiver.crawl.rendering_policy import NotRendered, Rendered, is_asked_plainly
+from archiver.crawl.rendering_policy import NotRendered, Rendered, is_sampled
 from archiver.crawl.requisites import Requisites
 from archiver.crawl.retry_policy import parked, retry_at, status_failure, walled
 from archiver.crawl.visit_result import FetchedResponse, Visit
@@ -92,7 +92,7 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
         found, failure = seen.found, seen.failure
         is_wanted = _is_rendering_wanted(context, lease, page, found, failure)
         url = _leads_to(page, found, is_rendered=is_wanted)
-        if not url or not trail.leads_on(url):
+        if not url or not trail.may_follow(url):
             break
     if known is RenderHint.NONE:  # otherwise rendering was just tried
         rendered = await _render(context, lease, page, found, failure)
@@ -134,7 +134,7 @@ def _hint_for_page(lease: Lease, page: FetchedResponse, learned: RenderHint) -> 
     """Return the hint to render this page without plain inspection, or none."""
     if learned is RenderHint.NONE or page.wall or status_failure(page.ref.status, None):
         return RenderHint.NONE
-    return RenderHint.NONE if is_asked_plainly(lease) else learned
+    return RenderHint.NONE if is_sampled(lease) else learned
 
 
 async def _render_at_once(
@@ -309,10 +309,10 @@ class Trail:
                 route = self._lease.entry.url.partition("#")[2]
                 return replace(found, initiators=self._led_by, jar=self._jar, route=route)
             url = found.redirect_to
-            if not self.leads_on(url):
+            if not self.may_follow(url):
                 raise FetchError(_endless(url))
 
-    def leads_on(self, url: str) -> bool:
+    def may_follow(self, url: str) -> bool:
         """Return whether a URL may be requested: it is new, or its cookies have changed."""
         is_new = (url, self._jar.of(url)) not in self._seen
         return is_new and len(self._seen) <= self._context.settings.max_redirects

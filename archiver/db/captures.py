@@ -269,7 +269,7 @@ async def find_row(conn: AsyncConnection, url: str, record_id: RecordId) -> int 
     return rows.scalar()
 
 
-async def still_there(conn: AsyncConnection, row_ids: Collection[int]) -> set[int]:
+async def existing_rows(conn: AsyncConnection, row_ids: Collection[int]) -> set[int]:
     """Return the rows that are not deleted."""
     if not row_ids:
         return set()
@@ -599,7 +599,7 @@ async def note_record_ids(conn: AsyncConnection) -> bool:
     return len(rows) == BATCH
 
 
-async def taken(conn: AsyncConnection, record_ids: Sequence[RecordId]) -> set[RecordId]:
+async def used_record_ids(conn: AsyncConnection, record_ids: Sequence[RecordId]) -> set[RecordId]:
     """Return which record ids are or were used by registered captures."""
     keys = {_key(each): each for each in record_ids}
     rows = await conn.execute(

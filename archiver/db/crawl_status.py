@@ -216,7 +216,7 @@ async def await_again(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
     )
 
 
-async def room(conn: AsyncConnection, *, limit: int) -> tuple[list[Share], list[Share]]:
+async def storage_use(conn: AsyncConnection, *, limit: int) -> tuple[list[Share], list[Share]]:
     """Return the largest media types and sites by storage; reads every capture."""
     found = []
     for name in (_TYPE, HostOf(capture.c.surt)):

@@ -304,7 +304,7 @@ async def begun(conn: AsyncConnection, beginning: str, *, limit: int) -> list[Ha
     return [HashUrl(each) for each in (await conn.execute(query.limit(limit))).scalars()]
 
 
-async def still_there(conn: AsyncConnection, ids: Collection[int]) -> set[int]:
+async def existing_rows(conn: AsyncConnection, ids: Collection[int]) -> set[int]:
     """Return the rows that are not deleted."""
     if not ids:
         return set()

@@ -88,7 +88,7 @@ async def note_items(
     return {each for each in items if each not in seen}
 
 
-async def kept_or_thrown_away(conn: AsyncConnection, keys: Collection[HashUrl]) -> set[HashUrl]:
+async def known_or_deleted(conn: AsyncConnection, keys: Collection[HashUrl]) -> set[HashUrl]:
     """Return the hash_urls that have an entry or had a deleted one."""
     kept = await conn.execute(
         select(entry.c.hash_url).where(entry.c.hash_url.in_(among_texts(keys)))

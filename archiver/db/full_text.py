@@ -42,7 +42,7 @@ READERS: dict[str, Callable[[str], str]] = {}
 """Converters of expressions by dialect name; other dialects use expressions unchanged."""
 
 
-class Asked(UserDefinedType[str]):
+class ExpressionType(UserDefinedType[str]):
     """Parameter type of an expression."""
 
     cache_ok = True
@@ -61,14 +61,14 @@ class Matches(FunctionElement[Any]):
 
 def expression(value: str) -> BindParameter[str]:
     """Return an expression parameter for ``Matches``."""
-    return bindparam("match", value, type_=Asked(), unique=True)
+    return bindparam("match", value, type_=ExpressionType(), unique=True)
 
 
 @lru_cache(256)
 def asking(statement: str, *expressions: str) -> TextClause:
     """Return a statement whose named parameters are expressions; by default ``match``."""
     names = expressions or ("match",)
-    return text(statement).bindparams(*(bindparam(each, type_=Asked()) for each in names))
+    return text(statement).bindparams(*(bindparam(each, type_=ExpressionType()) for each in names))
 
 
 @lru_cache(256)

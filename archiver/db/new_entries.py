@@ -408,7 +408,7 @@ async def restore(
     return {HashUrl(key): number for key, number in ids.items()}
 
 
-async def take_in(conn: AsyncConnection, found: Sequence[RevisedSeed]) -> dict[HashUrl, int]:
+async def ensure_revised(conn: AsyncConnection, found: Sequence[RevisedSeed]) -> dict[HashUrl, int]:
     """Ensure entries for seeds from another archive's records.
 
     An entry saved here at exactly the record's time is the same entry: a higher revision replaces

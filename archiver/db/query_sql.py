@@ -121,11 +121,11 @@ def is_worded(node: Node) -> bool:
     return False
 
 
-def holds_words(node: Node) -> bool:
+def has_words_anywhere(node: Node) -> bool:
     """Return whether a query contains words, negated or not."""
     if isinstance(node, All | Any):
-        return any(map(holds_words, node.nodes))
-    return holds_words(node.node) if isinstance(node, Not) else isinstance(node, Term)
+        return any(map(has_words_anywhere, node.nodes))
+    return has_words_anywhere(node.node) if isinstance(node, Not) else isinstance(node, Term)
 
 
 def expression(node: Node, *, apart: bool = False) -> str:
@@ -244,13 +244,13 @@ def _has_words(match: str, setting: Setting) -> _Test:
     arms = (
         select(_ROW)
         .select_from(table(search_table(part)))
-        .where(Matches(literal_column(search_table(part)), asked), *_lying_in(part, setting))
+        .where(Matches(literal_column(search_table(part)), asked), *_in_lists(part, setting))
         for part in setting.parts
     )
     return entry.c.document_id.in_(union_all(*arms))
 
 
-def _lying_in(part: int, setting: Setting) -> list[_Test]:
+def _in_lists(part: int, setting: Setting) -> list[_Test]:
     return [] if setting.documents is None else [_ROW.between(*setting.documents[part])]
 
 

@@ -319,7 +319,7 @@ async def as_leases(conn: AsyncConnection, job_ids: Sequence[int]) -> list[Lease
     return [_lease(row, row.owner) for row in rows]
 
 
-async def held_by(conn: AsyncConnection, owner: str) -> list[int]:
+async def leased_by(conn: AsyncConnection, owner: str) -> list[int]:
     """Return the leased jobs of a process."""
     rows = await conn.execute(
         select(job.c.id).where(job.c.owner == owner, job.c.state == State.FETCHING)

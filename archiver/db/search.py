@@ -21,7 +21,7 @@ from archiver.db import counters, search_documents
 from archiver.db.dialects import Gathered, SqlDialect, dialect_of
 from archiver.db.entries import Filters, narrowed
 from archiver.db.full_text import WordIndex, asking, gathering, word_index_of
-from archiver.db.query_sql import Setting, Split, condition, holds_words, with_document
+from archiver.db.query_sql import Setting, Split, condition, has_words_anywhere, with_document
 from archiver.db.schema import document, entry, search_table
 from archiver.db.statements import THESE, among
 from archiver.search.query_tree import EVERYTHING, Node
@@ -211,7 +211,7 @@ _DOCUMENTS = select(Gathered(entry.c.document_id)).where(
 async def passing(conn: AsyncConnection, entry_ids: Sequence[int], question: Question) -> set[int]:
     """Return which entries the whole query matches."""
     setting = question.setting
-    if holds_words(question.tree):
+    if has_words_anywhere(question.tree):
         own = (await conn.execute(_DOCUMENTS, {"these": entry_ids})).scalar_one()
         setting = setting.of_documents(own or ())
     query = with_document(select(entry.c.id).select_from(entry))

@@ -27,7 +27,7 @@ _METADATA = segment.alias("metadata_segment")
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class SnapshotRow:
     """Snapshot with the location of its metadata record, and its row id."""
 
     snapshot: Snapshot
@@ -84,7 +84,7 @@ def query_with_ids() -> Select[*tuple[Any, ...]]:
     )
 
 
-async def of_entry(conn: AsyncConnection, entry_id: int, *, limit: int) -> list[Held]:
+async def of_entry(conn: AsyncConnection, entry_id: int, *, limit: int) -> list[SnapshotRow]:
     """Return the newest snapshots of an entry, newest first."""
     rows = await conn.execute(
         _query()
@@ -92,7 +92,7 @@ async def of_entry(conn: AsyncConnection, entry_id: int, *, limit: int) -> list[
         .order_by(snapshot.c.timestamp.desc())
         .limit(limit)
     )
-    return [to_held(row) for row in rows]
+    return [to_snapshot_row(row) for row in rows]
 
 
 async def last_row(conn: AsyncConnection) -> int:
@@ -102,13 +102,13 @@ async def last_row(conn: AsyncConnection) -> int:
 
 async def page_of(
     conn: AsyncConnection, entry_id: int, *, before: Timestamp | None, last: int, limit: int
-) -> list[Held]:
+) -> list[SnapshotRow]:
     """Return snapshots of an entry before a time and up to a row, newest first."""
     query = _query().where(snapshot.c.entry_id == entry_id, snapshot.c.id <= last)
     if before:
         query = query.where(snapshot.c.timestamp < int(before))
     rows = await conn.execute(query.order_by(snapshot.c.timestamp.desc()).limit(limit))
-    return [to_held(row) for row in rows]
+    return [to_snapshot_row(row) for row in rows]
 
 
 async def entries_with_records(conn: AsyncConnection, place: Location) -> set[int]:
@@ -125,14 +125,14 @@ async def entries_with_records(conn: AsyncConnection, place: Location) -> set[in
     return {*rows.scalars()}
 
 
-async def latest_of(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, Held]:
+async def latest_of(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, SnapshotRow]:
     """Return the newest snapshot of each entry, by entry id."""
     rows = await conn.execute(
         _query()
         .where(snapshot.c.entry_id.in_(among(entry_ids)), snapshot.c.timestamp == entry.c.latest)
         .add_columns(snapshot.c.entry_id.label("owner_id"))
     )
-    return {row.owner_id: to_held(row) for row in rows}
+    return {row.owner_id: to_snapshot_row(row) for row in rows}
 
 
 async def listed_of_newest(
@@ -154,7 +154,9 @@ async def listed_of(conn: AsyncConnection, entry_id: int, *, limit: int) -> list
     return [_listed(row) for row in rows]
 
 
-async def of_entries(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, list[Held]]:
+async def of_entries(
+    conn: AsyncConnection, entry_ids: Sequence[int]
+) -> dict[int, list[SnapshotRow]]:
     """Return all snapshots of entries by entry id, newest first."""
     rows = await conn.execute(
         _query()
@@ -162,26 +164,26 @@ async def of_entries(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[in
         .add_columns(snapshot.c.entry_id.label("owner_id"))
         .order_by(snapshot.c.entry_id, snapshot.c.timestamp.desc())
     )
-    found: dict[int, list[Held]] = {}
+    found: dict[int, list[SnapshotRow]] = {}
     for row in rows:
-        found.setdefault(row.owner_id, []).append(to_held(row))
+        found.setdefault(row.owner_id, []).append(to_snapshot_row(row))
     return found
 
 
 async def around(
     conn: AsyncConnection, entry_id: int, timestamp: Timestamp
-) -> tuple[Held | None, Held | None]:
+) -> tuple[SnapshotRow | None, SnapshotRow | None]:
     """Return the newest snapshot up to a time, and the oldest one after it."""
     moment = int(timestamp)
     mine = _query().where(snapshot.c.entry_id == entry_id)
     before = mine.where(snapshot.c.timestamp <= moment).order_by(snapshot.c.timestamp.desc())
     after = mine.where(snapshot.c.timestamp > moment).order_by(snapshot.c.timestamp)
     rows = [(await conn.execute(each.limit(1))).one_or_none() for each in (before, after)]
-    found = [to_held(row) if row else None for row in rows]
+    found = [to_snapshot_row(row) if row else None for row in rows]
     return found[0], found[1]
 
 
-async def held_at(
+async def existing_at(
     conn: AsyncConnection, wanted: Collection[tuple[int, Timestamp]]
 ) -> set[tuple[int, Timestamp]]:
     """Return which (entry id, timestamp) pairs have a snapshot."""
@@ -209,7 +211,7 @@ async def neighbours(
 
 async def after(
     conn: AsyncConnection, row_id: int, *, limit: int, last: int = LAST_ROW
-) -> tuple[list[Held], int]:
+) -> tuple[list[SnapshotRow], int]:
     """Return snapshots in row order, after one row and up to another.
 
     Returns:
@@ -224,7 +226,7 @@ async def after(
             .limit(limit)
         )
     ).all()
-    return [to_held(row) for row in rows], rows[-1].snapshot_id if rows else row_id
+    return [to_snapshot_row(row) for row in rows], rows[-1].snapshot_id if rows else row_id
 
 
 async def articles_of(
@@ -239,7 +241,7 @@ async def articles_of(
             snapshot.c.timestamp.in_(among({moment for _, moment in keys})),
         )
     )
-    held = [(row.owner_id, to_held(row).snapshot) for row in rows]
+    held = [(row.owner_id, to_snapshot_row(row).snapshot) for row in rows]
     return {(number, int(each.timestamp)): (each.extractor, each.article) for number, each in held}
 
 
@@ -250,7 +252,7 @@ async def first_of(conn: AsyncConnection, entry_id: int) -> Timestamp | None:
     return Timestamp(f"{first:014d}") if first else None
 
 
-async def still_there(conn: AsyncConnection, row_ids: Sequence[int]) -> set[int]:
+async def existing_rows(conn: AsyncConnection, row_ids: Sequence[int]) -> set[int]:
     """Return the rows that are not deleted."""
     rows = await conn.execute(select(snapshot.c.id).where(snapshot.c.id.in_(among(row_ids))))
     return set(rows.scalars())
@@ -280,7 +282,7 @@ def _listed(row: Sequence[Any], *, several: bool = False) -> ListedSnapshot:
     return ListedSnapshot(row_id, Timestamp(f"{timestamp:014d}"), article, page, several)
 
 
-def to_held(row: Row[*tuple[Any, ...]]) -> Held:
+def to_snapshot_row(row: Row[*tuple[Any, ...]]) -> SnapshotRow:
     """Build a snapshot from a row of ``query_with_ids``."""
     found: Capture = captures.to_capture(row)
     article = None
@@ -308,7 +310,7 @@ def to_held(row: Row[*tuple[Any, ...]]) -> Held:
         limits=known_limits(row.limits.split()),
     )
     record = Location(row.metadata_segment, row.metadata_offset, row.metadata_length)
-    return Held(kept, record, row.row_id)
+    return SnapshotRow(kept, record, row.row_id)
 
 
 _SETTLE = (
@@ -394,7 +396,7 @@ _COUNTS = (
 )
 
 
-async def mark_unread(conn: AsyncConnection, held: Held) -> None:
+async def mark_unread(conn: AsyncConnection, held: SnapshotRow) -> None:
     """Mark the article of a snapshot, and of those that share it, as pending."""
     is_this = snapshot_table.c.id == held.row_id
     if place := held.snapshot.article:
@@ -437,7 +439,7 @@ class PendingArticle:
     """Snapshot whose article is pending, and the row id of its entry."""
 
     entry_id: int
-    held: Held
+    held: SnapshotRow
 
 
 async def pending_articles(
@@ -453,7 +455,7 @@ async def pending_articles(
     )
     query = query_with_ids().where(snapshot.c.id.in_(unread)).order_by(snapshot.c.id)
     rows = (await conn.execute(query)).all()
-    found = [PendingArticle(row.owner_id, to_held(row)) for row in rows]
+    found = [PendingArticle(row.owner_id, to_snapshot_row(row)) for row in rows]
     return found, rows[-1].snapshot_id if rows else row_id
 
 
@@ -475,7 +477,7 @@ async def outdated_articles(
         )
         .order_by(snapshot.c.id)
     )
-    found = [PendingArticle(row.owner_id, to_held(row)) for row in rows]
+    found = [PendingArticle(row.owner_id, to_snapshot_row(row)) for row in rows]
     return found, min(row_id + limit, await last_row(conn))
 
 
@@ -490,7 +492,7 @@ async def outdated_articles_of(
             snapshot.c.rendering != Rendering.DONE,
         )
     )
-    found = [PendingArticle(row.owner_id, to_held(row)) for row in rows]
+    found = [PendingArticle(row.owner_id, to_snapshot_row(row)) for row in rows]
     return sorted(found, key=lambda each: each.held.snapshot.timestamp)
 
 

@@ -17,7 +17,7 @@ from lxml.etree import _Element as Element
 from archiver.formats.single_page import about, with_pictures
 from archiver.http.text_decoders import for_xml
 from archiver.http.timestamps import write_iso
-from archiver.http.urls import is_kept
+from archiver.http.urls import is_archivable
 from archiver.model.page import Chapter, Picture
 from archiver.pages.shown_article import without_title
 
@@ -216,7 +216,7 @@ def _normalise_ids(body: Element) -> None:
         if href.startswith("#"):
             is_there = href[1:] in seen
         else:
-            is_there = href.startswith("mailto:") or is_kept(href)
+            is_there = href.startswith("mailto:") or is_archivable(href)
             link.set("href", quote(href, safe=_UNSAFE))
         if not is_there or any(_name(each) == "a" for each in link.iterancestors()):
             link.attrib.pop("href", None)

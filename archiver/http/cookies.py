@@ -64,7 +64,7 @@ class Cookie:
     value: str
     is_private: bool = True
 
-    def goes_to(self, host: str) -> bool:
+    def matches_host(self, host: str) -> bool:
         """Return whether a host matches the cookie's domain (§5.1.3).
 
         Addresses have no subdomains.
@@ -74,7 +74,7 @@ class Cookie:
         is_beneath = host.endswith(f".{self.host}")
         return self.is_for_subdomains and is_beneath and not _is_address(self.host)
 
-    def goes_below(self, path: str) -> bool:
+    def matches_path(self, path: str) -> bool:
         """Return whether a path matches the cookie's path (§5.1.4)."""
         if path == self.path:
             return True
@@ -157,8 +157,8 @@ def cookies_for(
     matching = [
         each
         for each in cookies
-        if each.goes_to(host)
-        and each.goes_below(path)
+        if each.matches_host(host)
+        and each.matches_path(path)
         and (asked.scheme == "https" or not each.is_secure)
         and (not each.expires or each.expires > now)
     ]
@@ -187,7 +187,7 @@ def _may_lead_to(cookie: Cookie, host: str) -> bool:
     It may if it matches the cookie's host, ignoring ``www.``.
     """
     other = host.removeprefix("www.") if host.startswith("www.") else f"www.{host}"
-    return cookie.goes_to(host) or cookie.goes_to(other)
+    return cookie.matches_host(host) or cookie.matches_host(other)
 
 
 def _cookie(line: str) -> Cookie | None:
@@ -260,7 +260,7 @@ class VisitCookies:
         return frozenset(
             each
             for each in self.known.values()
-            if each.goes_to(asked.hostname or "") and (not each.expires or each.expires > now)
+            if each.matches_host(asked.hostname or "") and (not each.expires or each.expires > now)
         )
 
 

@@ -268,7 +268,7 @@ def is_hash_url(text: str) -> bool:
     return _HASH_URL.match(text) is not None
 
 
-def is_kept(url: str) -> bool:
+def is_archivable(url: str) -> bool:
     """Return whether a serialised URL can be archived."""
     return url.startswith(_KEPT)
 

@@ -78,14 +78,14 @@ class EntryList:
         query: the saved search; empty for a list made by hand.
         count: number of its entries, or of search results; None if not counted yet.
         is_more: there are more than ``count``.
-        beneath: distinct entries in it and its nested lists; None if it has no nested lists.
+        nested_count: distinct entries in it and its nested lists; None if it has no nested lists.
     """
 
     path: str
     query: str = ""
     count: int | None = None
     is_more: bool = False
-    beneath: int | None = None
+    nested_count: int | None = None
 
     @property
     def asks_all(self) -> str:
@@ -234,7 +234,7 @@ def with_nested_counts(lists: Sequence[EntryList], twice: Mapping[str, int]) -> 
             outer.update(above)
             totals.update(dict.fromkeys((*above, each.path), each.count or 0))
     return [
-        replace(each, beneath=max(totals[each.path] - twice.get(each.path, 0), 0))
+        replace(each, nested_count=max(totals[each.path] - twice.get(each.path, 0), 0))
         if each.path in outer and not each.query
         else each
         for each in lists

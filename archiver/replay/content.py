@@ -50,7 +50,7 @@ def rewrite_document(
         links: rewriter of its references.
     """
     make = _rewriter_of(shown, links)
-    if shown.charset.is_kept:
+    if shown.charset.keeps_encoding:
         return _as_bytes(pieces, make(shown.charset.encoding))
     return _as_text(pieces, make(None), shown.charset.encoding)
 

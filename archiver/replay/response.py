@@ -101,7 +101,7 @@ class DocumentCharset:
     label: str
 
     @property
-    def is_kept(self) -> bool:
+    def keeps_encoding(self) -> bool:
         """Return whether the document can be rewritten without changing its encoding."""
         return self.encoding in ASCII_TRANSPARENT
 
@@ -120,8 +120,8 @@ def document_charset(
     choice = choose_encoding(start, media_type.essence, media_type.get("charset"), url)
     if choice.source is Source.ENVIRONMENT:
         return DocumentCharset(choice.encoding, "")
-    is_kept = choice.encoding in ASCII_TRANSPARENT or not is_rewritten
-    return DocumentCharset(choice.encoding, choice.encoding if is_kept else UTF_8)
+    keeps_encoding = choice.encoding in ASCII_TRANSPARENT or not is_rewritten
+    return DocumentCharset(choice.encoding, choice.encoding if keeps_encoding else UTF_8)
 
 
 def has_enough(start: bytes, media_type: MediaType) -> bool:

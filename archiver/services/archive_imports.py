@@ -290,7 +290,7 @@ class Archives:
     def __init__(self, open_context: OpenContext) -> None:
         self._open_context = open_context
 
-    async def take_in_pages(
+    async def import_pages(
         self,
         pages: Sequence[SavedPage],
         origin: str,

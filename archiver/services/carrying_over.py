@@ -34,7 +34,7 @@ from archiver.db import (
 from archiver.db.attempts import FailedAttempt
 from archiver.db.engine import AsyncConnection, Database
 from archiver.db.entries import Revised
-from archiver.db.snapshots import Held
+from archiver.db.snapshots import SnapshotRow
 from archiver.db.statements import MAX_BATCH, in_batches
 from archiver.errors import IndexUnavailable
 from archiver.http.timestamps import to_timestamp
@@ -236,7 +236,7 @@ async def _restore_snapshots(
                 for each in some
             ],
         )
-    lacking: list[tuple[Revised, Held]] = []
+    lacking: list[tuple[Revised, SnapshotRow]] = []
     for row_id, some in wanted.items():
         key = fewer[row_id].entry.hash_url
         there = {each.snapshot.timestamp for each in of_new.get(ids[key], ())}
@@ -255,7 +255,7 @@ async def _restore_snapshots(
     return deleted
 
 
-def _record(known: Revised, held: Held) -> Record:
+def _record(known: Revised, held: SnapshotRow) -> Record:
     facts = EntryFacts(known.entry, None, known.revision, generation=known.generation)
     return snapshot_note(facts, known_of_snapshot(held.snapshot))
 
@@ -269,7 +269,7 @@ def append_alone(store: SegmentStore, made: Sequence[Record]) -> set[str]:
 
 
 async def _copy_details(
-    old: Database, new: Database, restored: Sequence[tuple[Revised, Held]]
+    old: Database, new: Database, restored: Sequence[tuple[Revised, SnapshotRow]]
 ) -> None:
     """Copy what the record of a restored snapshot does not contain."""
     before = {(known.entry.hash_url, held.snapshot.timestamp): held for known, held in restored}
@@ -279,7 +279,7 @@ async def _copy_details(
         drawn = await screenshots.of_snapshots(conn, rows)
     async with new.write() as conn:
         ids = await entries.rows_of(conn, [key for key, _ in before])
-        found: dict[int, Held] = {}
+        found: dict[int, SnapshotRow] = {}
         for some in (await snapshots.of_entries(conn, [*ids.values()])).values():
             for each in some:
                 if held := before.get((each.snapshot.hash_url, each.snapshot.timestamp)):

@@ -188,7 +188,7 @@ class CrawlStatus:
         if now - self._counted_at > ROOM_SECONDS:
             self._counted_at = now
             async with self.context.db.read() as conn:
-                types, sites = await crawl_status.room(conn, limit=MAX_SHARES)
+                types, sites = await crawl_status.storage_use(conn, limit=MAX_SHARES)
             named = (replace(each, name=_site(each.name)) for each in sites)
             self._room = StorageUsage(tuple(types), tuple(named))
         return self._room

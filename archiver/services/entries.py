@@ -451,14 +451,14 @@ class Entries:
         async with self._db.read() as conn:
             return await db_jobs.by_ids(conn, ids[:MAX_URLS])
 
-    async def _extract_again(self, held: db_snapshots.Held) -> None:
+    async def _extract_again(self, held: db_snapshots.SnapshotRow) -> None:
         """Mark an article as pending: `archiver serve` and `archiver extract` rebuild it."""
         _log.warning("record damaged; the article is extracted again", url=held.snapshot.url)
         with suppress(IndexUnavailable):
             async with self._db.write() as conn:
                 await db_snapshots.mark_unread(conn, held)
 
-    def _read(self, held: db_snapshots.Held) -> "_Read":
+    def _read(self, held: db_snapshots.SnapshotRow) -> "_Read":
         record, is_damaged = snapshot_record_of(self._store, held)
         article: str | None = ""
         if held.snapshot.article:
@@ -500,8 +500,9 @@ async def _kept(conn: AsyncConnection, given: str) -> SavedAddress | None:
 
 
 def _nearest(
-    found: tuple[db_snapshots.Held | None, db_snapshots.Held | None], wanted: Timestamp | None
-) -> db_snapshots.Held | None:
+    found: tuple[db_snapshots.SnapshotRow | None, db_snapshots.SnapshotRow | None],
+    wanted: Timestamp | None,
+) -> db_snapshots.SnapshotRow | None:
     before, after = found
     if before is None or after is None or wanted is None:
         return before or after

@@ -96,7 +96,7 @@ class FeedChecks:
                 group.create_task(work(waiting))
         return [*looked.values()]
 
-    async def look(self, followed: FollowedFeed, *, everything: bool = False) -> FollowedFeed:
+    async def check(self, followed: FollowedFeed, *, everything: bool = False) -> FollowedFeed:
         """Check a feed, queue new items, and store the result.
 
         With ``everything``, items older than the subscription are included.
@@ -208,7 +208,7 @@ class FeedChecks:
             is_first = not await feeds.items_of(conn, subscription.url, limit=1)
             fresh = await feeds.note_items(conn, subscription.url, keys, now=now)
             fresh = fresh if began_at else {*keys}
-            fresh -= await feeds.kept_or_thrown_away(conn, fresh)
+            fresh -= await feeds.known_or_deleted(conn, fresh)
             wanted = [each for each in items if each.hash_url in fresh]
             if is_first and began_at:
                 wanted = [each for each in wanted if _is_since(each, subscription, began_at)]
@@ -279,10 +279,10 @@ _Change = Callable[[list[Subscription]], list[Subscription]]
 class Subscriptions:
     """Subscriptions of an archive."""
 
-    def __init__(self, data: Path, db: Database, looks: FeedChecks) -> None:
+    def __init__(self, data: Path, db: Database, checks: FeedChecks) -> None:
         self._file = user_file(data, FEEDS, db)
         self._db = db
-        self._looks = looks
+        self._checks = checks
 
     async def all(self) -> list[FollowedFeed]:
         """Return all feeds with their states, in order of subscription.
@@ -311,7 +311,7 @@ class Subscriptions:
         """
         url = parse_url(with_scheme(given))
         since = None if everything else datetime.now(UTC).replace(microsecond=0)
-        found = await self._looks.find(url)
+        found = await self._checks.find(url)
         wanted = replace(found, tags=clean_tags(tags), since=since)
 
         def add(held: list[Subscription]) -> list[Subscription]:
@@ -322,7 +322,7 @@ class Subscriptions:
             return [*held, wanted]
 
         await self._change(add)
-        return await self.look(wanted.url, everything=everything)
+        return await self.check(wanted.url, everything=everything)
 
     async def unfollow(self, given: str) -> None:
         """Unfollow a feed; its entries stay.
@@ -342,7 +342,7 @@ class Subscriptions:
         async with self._db.write() as conn:
             await feeds.forget(conn, url)
 
-    async def take_in(self, content: bytes, name: str, *, everything: bool = False) -> int:
+    async def import_outline(self, content: bytes, name: str, *, everything: bool = False) -> int:
         """Follow the feeds of an OPML file; return the number of new ones.
 
         Existing subscriptions are unchanged.
@@ -374,7 +374,7 @@ class Subscriptions:
         """
         return write_subscriptions(await self._held())
 
-    async def look(self, given: str, *, everything: bool = False) -> FollowedFeed:
+    async def check(self, given: str, *, everything: bool = False) -> FollowedFeed:
         """Check a feed now; with ``everything``, include older items.
 
         Raises:
@@ -383,13 +383,13 @@ class Subscriptions:
         url = with_scheme(given)
         for each in await self.all():
             if each.subscription.url == url:
-                return await self._look(each, everything=everything)
+                return await self._check(each, everything=everything)
         raise NotFound("You do not follow {url}.", url=url)
 
     async def check_all(self) -> list[FollowedFeed]:
         """Check all feeds now, except those that are permanently gone."""
         held = [each for each in await self.all() if not (each.state and each.state.is_gone)]
-        return await self._looks.each(held, self._look)
+        return await self._checks.each(held, self._check)
 
     async def check_due(self) -> list[FollowedFeed]:
         """Check the feeds that are due and not claimed by another machine."""
@@ -400,16 +400,16 @@ class Subscriptions:
                 urls = [each.subscription.url for each in due if each.state]
                 mine = await feeds.claim(conn, urls, now=now, seconds=CLAIM_SECONDS)
             due = [each for each in due if not each.state or each.subscription.url in mine]
-        return await self._looks.each(due, self._look)
+        return await self._checks.each(due, self._check)
 
     async def keep_checking(self) -> None:
         """Check feeds when they are due, forever."""
         while True:
             await self.check_due()
-            await asyncio.sleep(self._looks.pause)
+            await asyncio.sleep(self._checks.pause)
 
-    async def _look(self, followed: FollowedFeed, *, everything: bool = False) -> FollowedFeed:
-        looked = await self._looks.look(followed, everything=everything)
+    async def _check(self, followed: FollowedFeed, *, everything: bool = False) -> FollowedFeed:
+        looked = await self._checks.check(followed, everything=everything)
         if looked.subscription != followed.subscription:
             await self._change(
                 lambda held: _each_once(

@@ -150,7 +150,7 @@ class Fixity:
         async with self._db.read() as conn:
             indexed = await segment_rows.indexed(conn)
         found = await asyncio.to_thread(self._store.storage.survey)
-        for finding in _beside_segments(found, indexed):
+        for finding in _check_other_files(found, indexed):
             yield finding
         total, done, records = sum(each.size for each in found.segments), 0, 0
         for each in found.segments:
@@ -251,7 +251,7 @@ class Fixity:
                 yield finding
 
     def _point_at_nothing(
-        self, held: list[snapshots.Held], drawn: Mapping[int, tuple[Rendition, ...]]
+        self, held: list[snapshots.SnapshotRow], drawn: Mapping[int, tuple[Rendition, ...]]
     ) -> list[Finding]:
         findings = []
         for each in held:
@@ -268,7 +268,7 @@ class Fixity:
                     )
         return findings
 
-    async def _lack_answers(self, held: list[snapshots.Held]) -> list[Finding]:
+    async def _lack_answers(self, held: list[snapshots.SnapshotRow]) -> list[Finding]:
         """Return findings for missing responses that a snapshot's scripts requested."""
         rendered = [each for each in held if each.snapshot.rendering is Rendering.DONE]
         named = await asyncio.to_thread(lambda: [self._named(each) for each in rendered])
@@ -283,7 +283,7 @@ class Fixity:
             if set(ids) - known.keys()
         ]
 
-    def _named(self, held: snapshots.Held) -> tuple[RecordId, ...]:
+    def _named(self, held: snapshots.SnapshotRow) -> tuple[RecordId, ...]:
         try:
             return read_snapshot_record(self._store, held.record).answers
         except StoreError:
@@ -297,7 +297,7 @@ class Fixity:
         return "" if record.type is kind else f"There is no {kind} record at {_where(location)}."
 
 
-def _beside_segments(found: Survey, indexed: Mapping[str, int]) -> Iterator[Finding]:
+def _check_other_files(found: Survey, indexed: Mapping[str, int]) -> Iterator[Finding]:
     """Yield findings for other files, and for segments missing from the index."""
     names = {each.name for each in found.segments}
     for each in found.unusable_files:

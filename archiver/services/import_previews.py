@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 TMP = "tmp"
 STALE_SECONDS = 86400
-WHOLE, LOOKED_AT = ".upload", ".look"
+WHOLE, PREVIEWED = ".upload", ".look"
 NOT_KEPT = marked("This upload has expired. Upload the file again.")
 _NAME = ".name"
 _TOKEN = re.compile(r"[0-9a-f]{32}")
@@ -51,7 +51,7 @@ class PreviewedFiles:
 
     async def keep(self, path: Path, name: str) -> PreviewedFile:
         """Keep a complete upload that is already in ``data/tmp``."""
-        kept = path.with_suffix(LOOKED_AT)
+        kept = path.with_suffix(PREVIEWED)
         name_file = kept.with_suffix(_NAME)
         await asyncio.to_thread(name_file.write_text, json.dumps(name), encoding="utf-8")
         await asyncio.to_thread(path.rename, kept)
@@ -65,7 +65,7 @@ class PreviewedFiles:
         """
         if not _TOKEN.fullmatch(token):
             raise NotFound(NOT_KEPT)
-        path = self._directory / f"{token}{LOOKED_AT}"
+        path = self._directory / f"{token}{PREVIEWED}"
         try:
             name = json.loads(await asyncio.to_thread(path.with_suffix(_NAME).read_bytes))
         except (FileNotFoundError, ValueError):
@@ -97,7 +97,7 @@ class PreviewedFiles:
 
 def remove_stale(directory: Path) -> None:
     """Delete previewed files that are older than a day. Blocking."""
-    for path in (*directory.glob(f"*{LOOKED_AT}"), *directory.glob(f"*{_NAME}")):
+    for path in (*directory.glob(f"*{PREVIEWED}"), *directory.glob(f"*{_NAME}")):
         if _is_stale(path):
             path.unlink(missing_ok=True)
 

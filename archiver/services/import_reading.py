@@ -311,7 +311,7 @@ class ImportReader:
             for seed, each in zip(some, batch.pages, strict=True)
         ]
         origin = f"{links.name} ({links.form})"
-        await self._open_archives().take_in_pages(pages, origin, import_id=number)
+        await self._open_archives().import_pages(pages, origin, import_id=number)
         return {each.hash_url: each.reception for each in reversed(received)}
 
 

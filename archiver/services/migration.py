@@ -81,7 +81,7 @@ async def migrate(
     now = Places(index, store)
     _refuse_what_can_t_be(now, to, given)
     async with open_archive(_at(settings, now)) as archive:
-        await _refuse_what_lies_elsewhere(settings, archive.db)
+        await _refuse_segments_elsewhere(settings, archive.db)
     # The old store is read until the end, so segments that exist in both are read here.
     during = replace(_at(settings, to), store=to.store or now.store)
     moved = await _move_segments(during, to, on_segment) if during.store else 0
@@ -112,7 +112,7 @@ def _is_on_its_way(now: Places, given: Places, to: Places) -> bool:
     return now.index in (given.index, to.index) and now.store in (given.store, to.store)
 
 
-async def _refuse_what_lies_elsewhere(settings: Settings, db: Database) -> None:
+async def _refuse_segments_elsewhere(settings: Settings, db: Database) -> None:
     machine = await asyncio.to_thread(machine_of, settings.data)
     async with db.read() as conn:
         found = await segment_rows.on_other_machines(conn, machine)

@@ -23,7 +23,7 @@ from archiver.services.import_reading import kind_of_file
 from archiver.services.imports import Imports
 
 MAX_PAGE = 64 << 20
-LOOKED_AT = 1024
+SNIFFED = 1024
 NO_PAGE = (
     "This is not a page saved by a browser. Use HTML saved by SingleFile, MHTML, or a WARC or "
     "WACZ file of ArchiveWeb.page."
@@ -96,7 +96,7 @@ class PageUploads:
             return HandedIn(status.format, status.added, status.merged)
         form, page = await self._page(file, given, now)
         origin = f"{given.name} ({form})"
-        made = await self._archives.take_in_pages([page], origin, handed_in=now)
+        made = await self._archives.import_pages([page], origin, handed_in=now)
         return HandedIn(
             form=form,
             snapshots=made,
@@ -132,7 +132,7 @@ class PageUploads:
         except UnreadableFile:
             pass  # a page without metadata is not a file of links either
         content = await asyncio.to_thread(_content, file)
-        if not is_html(sniff(None, content[:LOOKED_AT])):
+        if not is_html(sniff(None, content[:SNIFFED])):
             raise UnreadableFile(NO_PAGE)
         return "HTML", None, ArchivedPage(content, media_type="text/html")
 

@@ -19,7 +19,7 @@ from archiver.search.query_parser import parse_query
 from archiver.search.snippets import match_positions
 from archiver.search.words import words_of
 from archiver.services.entries import Entries, EntryDetail, SnapshotDetail
-from archiver.services.search import Beside, Search
+from archiver.services.search import Neighbours, Search
 
 MAX_LINKS = 2_000
 """Maximum number of links of an article that are looked up in the archive."""
@@ -57,7 +57,7 @@ class Reading:
     word_count: int = 0
     outline: tuple[Heading, ...] = ()
     hits: int = 0
-    beside: Beside | None = None
+    beside: Neighbours | None = None
     highlights: tuple[PlacedHighlight, ...] = ()
 
 
@@ -105,7 +105,7 @@ class Reader:
 
     async def _beside(
         self, key: HashUrl, listed: ListingQuery, past: Sequence[str]
-    ) -> Beside | None:
+    ) -> Neighbours | None:
         try:
             return await self._search.beside(listed, key, past)
         except (InvalidQuery, InputError):

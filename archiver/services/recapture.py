@@ -112,10 +112,10 @@ class Recaptures:
             hopeless = await asyncio.to_thread(self._hopeless, held)
             yield [each.url for n, each in found.items() if n not in hopeless], len(hopeless)
 
-    def _hopeless(self, held: dict[int, list[snapshots.Held]]) -> set[int]:
+    def _hopeless(self, held: dict[int, list[snapshots.SnapshotRow]]) -> set[int]:
         return {number for number, each in held.items() if self._is_hopeless(each)}
 
-    def _is_hopeless(self, held: Sequence[snapshots.Held]) -> bool:
+    def _is_hopeless(self, held: Sequence[snapshots.SnapshotRow]) -> bool:
         with suppress(StoreError):
             lost = [_lost(snapshot_record_of(self._store, each)[0]) for each in held]
             return (
@@ -169,7 +169,7 @@ class PublicArchiveRecovery:
             wanted = [(number, each.host) for number, each in found.items()]
             return await self._queue(conn, wanted, priority=queue.INTERACTIVE)
 
-    async def rescue_gone(self) -> int:
+    async def recover_missing(self) -> int:
         """Queue all missing pages without a snapshot; return their number.
 
         Raises:

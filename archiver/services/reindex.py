@@ -20,7 +20,7 @@ from archiver.config import Settings
 from archiver.crawl.archive import open_store_alone, places_of_index, replace_index
 from archiver.crawl.crash_recovery import settle_interrupted
 from archiver.crawl.derived_rows import compare_pending, rebuild_stale
-from archiver.crawl.rebuild import Rebuilt, build_anew
+from archiver.crawl.rebuild import Rebuilt, fill_index
 from archiver.crawl.record_building import owed_record
 from archiver.db import rebuild_tables, segment_rows, tombstones
 from archiver.db.engine import Database, Engines, engines_of
@@ -422,7 +422,7 @@ async def _build_index(
     found = await asyncio.to_thread(store.storage.survey)
     problems = [Finding(each.name, each.problem, each.is_loss) for each in found.unusable_files]
     problems += await asyncio.to_thread(_cut_truncated_tails, store)
-    rebuilt = await build_anew(
+    rebuilt = await fill_index(
         db,
         store,
         [each.name for each in found.segments],

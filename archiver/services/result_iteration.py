@@ -93,7 +93,7 @@ class ResultIteration:
         """
         enough = min(limit, ENOUGH_READ) if goes_on else limit
         found = Found((), (), (), beyond)
-        reach = await self._reach()
+        reach = await self._parts_per_query()
         looked_at, look, parts = 0, max(LEAST_LOOK, limit + 1), reach or self._initial_parts
         if self._is_read:
             look, parts = LEAST_READ, reach or FIRST_PARTS
@@ -139,7 +139,7 @@ class ResultIteration:
             if beyond is None:
                 return
 
-    async def _reach(self) -> int | None:
+    async def _parts_per_query(self) -> int | None:
         """Return the number of parts to search in one query if word queries are expensive."""
         if not self._parted.match:
             return None

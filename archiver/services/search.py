@@ -163,7 +163,7 @@ class Neighbour:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class Neighbours:
     """Previous and next entry in a list, and the first of the next page."""
 
     query: ListingQuery
@@ -336,7 +336,7 @@ class Search:
 
     async def beside(
         self, query: ListingQuery, key: HashUrl, past: Sequence[str] = ()
-    ) -> Beside | None:
+    ) -> Neighbours | None:
         """Return the neighbours of an entry on a page; None if it is not on that page.
 
         Args:
@@ -362,7 +362,7 @@ class Search:
                 further = (await self._found(conn, question, replace(query, after=after))).page
                 heads = await db_entries.by_ids(conn, further.entries[:1])
                 behind = next((Neighbour(each, after) for each in heads.values()), None)
-        return Beside(query, shown[at - 1] if at else None, behind)
+        return Neighbours(query, shown[at - 1] if at else None, behind)
 
     async def summary(self, query: ListingQuery) -> Summary:
         """Return number and facets of a list; facets of the newest entries if there are many.
@@ -400,14 +400,14 @@ class Search:
 
 def _where_it_was(
     query: ListingQuery, shown: Sequence[Neighbour], past: Sequence[str]
-) -> Beside | None:
+) -> Neighbours | None:
     """Return the neighbours of an entry that left the list, if one of them is still there."""
     names: list[str] = [each.entry.hash_url for each in shown]
     before, behind = (names.index(each) if each in names else None for each in (*past, "", "")[:2])
     if before is None and behind is None:
         return None
     at = behind if behind is not None else (before or 0) + 1
-    return Beside(query, shown[at - 1] if at else None, shown[at] if at < len(shown) else None)
+    return Neighbours(query, shown[at - 1] if at else None, shown[at] if at < len(shown) else None)
 
 
 async def _known(

@@ -127,7 +127,7 @@ class SegmentUploads:
                 True  # with the first of its rows, which may not have been read yet
             )
             self._measure(await self._here())
-        await self._note_where_they_lie()
+        await self._update_locations()
 
     async def finish(self) -> None:
         """Close the segment of this process, and upload for a limited time."""
@@ -162,7 +162,7 @@ class SegmentUploads:
             indexed = await segment_rows.indexed_of(conn, [each.name for each in here[:AT_ONCE]])
         return [each.name for each in here if not why_unsettled(each, here, indexed, self._store)]
 
-    async def _note_where_they_lie(self) -> None:
+    async def _update_locations(self) -> None:
         """Tell other machines which segments are only here, if that changed."""
         if (machine := self._db.machine) is None:
             return

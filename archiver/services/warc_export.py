@@ -31,7 +31,7 @@ from archiver.db import captures as db_captures
 from archiver.db import snapshots as db_snapshots
 from archiver.db.engine import AsyncConnection, Database
 from archiver.db.entries import Revised
-from archiver.db.snapshots import Held
+from archiver.db.snapshots import SnapshotRow
 from archiver.errors import InvalidRecord, NotFound, StoreError, TruncatedRecord
 from archiver.model.capture import Capture, Location, PayloadDigest, RecordId, Timestamp
 from archiver.model.entry import Snapshot
@@ -92,7 +92,7 @@ class Selection:
         """
         return await draw_up(self._db, selected)
 
-    async def snapshots(self, manifest: Manifest) -> AsyncIterator[Held]:
+    async def snapshots(self, manifest: Manifest) -> AsyncIterator[SnapshotRow]:
         """Yield the selected snapshots; for selected entries each one's newest first."""
         pages = self._all_snapshots if manifest.selected.is_everything else self._chosen_snapshots
         async for some in pages(manifest):
@@ -138,7 +138,7 @@ class Selection:
                 for record in _notes(revised, made):
                     yield record
 
-    async def _all_snapshots(self, manifest: Manifest) -> AsyncIterator[list[Held]]:
+    async def _all_snapshots(self, manifest: Manifest) -> AsyncIterator[list[SnapshotRow]]:
         row = 0
         while row < manifest.last_snapshot:
             async with self._db.read() as conn:
@@ -149,7 +149,7 @@ class Selection:
                 return
             yield found
 
-    async def _chosen_snapshots(self, manifest: Manifest) -> AsyncIterator[list[Held]]:
+    async def _chosen_snapshots(self, manifest: Manifest) -> AsyncIterator[list[SnapshotRow]]:
         for entry_id in manifest.entries:
             before: Timestamp | None = None
             while True:
@@ -175,7 +175,7 @@ class Selection:
                 yield Piece(Location(name, start, until - start), tuple(found))
                 start = until
 
-    async def _collect_positions(self, some: Sequence[Held], places: SortedLines) -> None:
+    async def _collect_positions(self, some: Sequence[SnapshotRow], places: SortedLines) -> None:
         """Collect the positions of all records of snapshots, as sortable lines."""
         seeds = await asyncio.to_thread(
             lambda: [_needed(self._store, held.record) for held in some]
@@ -193,7 +193,7 @@ class Selection:
 
     def _lines_of(
         self,
-        held: Held,
+        held: SnapshotRow,
         shown: list[Capture],
         sent: Mapping[RecordId, Location],
         looked: Sequence[Rendition],

@@ -331,11 +331,11 @@ class BucketStorage(UploadingStorage):
 
     def open(self, name: str) -> SegmentBytes:
         """Open a segment: the local file if there is one, else the object."""
-        return self._open_here(name) or RemoteSegment(name, self._blocks)
+        return self._open_local(name) or RemoteSegment(name, self._blocks)
 
     def open_whole(self, name: str) -> SegmentBytes:
         """Open a segment for sequential reading."""
-        return self._open_here(name) or self._open_there(name)
+        return self._open_local(name) or self._open_remote(name)
 
     def copy(self, name: str, offset: int, length: int) -> Iterator[bytes]:
         """Iterate over the compressed bytes of a range; short ranges use the block cache."""
@@ -367,7 +367,7 @@ class BucketStorage(UploadingStorage):
     def _put_file(self, path: Path, name: str) -> None:
         """Upload a file unless it exists, and compare the object with the file."""
         self.bucket.create(name, path)
-        there = self._open_there(name)
+        there = self._open_remote(name)
         if there.size != path.stat().st_size or _digest(there) != _digest(ReadOnly(path)):
             raise StoreError(f"{name}: {_OTHER_BYTES}")
 
@@ -395,7 +395,7 @@ class BucketStorage(UploadingStorage):
         if path.exists():
             return
         make_directory(self.directory)
-        there, digest = self._open_there(name), hashlib.sha256()
+        there, digest = self._open_remote(name), hashlib.sha256()
         with begun.open("wb") as file:
             while piece := there.read(WHOLE_BLOCK_BYTES):
                 digest.update(piece)
@@ -456,7 +456,7 @@ class BucketStorage(UploadingStorage):
         except FileNotFoundError:
             return False
 
-    def _open_here(self, name: str) -> SegmentBytes | None:
+    def _open_local(self, name: str) -> SegmentBytes | None:
         for folder in (self.directory, self.uploaded):
             try:
                 return ReadOnly(folder / name)
@@ -464,7 +464,7 @@ class BucketStorage(UploadingStorage):
                 continue
         return None
 
-    def _open_there(self, name: str) -> SegmentBytes:
+    def _open_remote(self, name: str) -> SegmentBytes:
         return RemoteSegment(name, Blocks(self.bucket, block_bytes=WHOLE_BLOCK_BYTES, most=1))
 
     def _mark(self, path: Path, name: str) -> None:

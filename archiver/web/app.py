@@ -9,6 +9,7 @@ from archiver import helpers
 from archiver.app import App
 from archiver.web import middleware
 from archiver.web.app_keys import (
+    FRAME_REQUESTS,
     LIMITS,
     LISTENERS,
     LOGIN_THROTTLE,
@@ -16,7 +17,6 @@ from archiver.web.app_keys import (
     PERMISSIONS,
     RELOAD,
     RUNTIME,
-    SHOWN,
     SIGNER,
     STATIC,
     WORDINGS,
@@ -91,7 +91,7 @@ def _furnish(app: web.Application, runtime: App, secret: bytes) -> None:
     app[LOGIN_THROTTLE] = LoginThrottle()
     app[LISTENERS] = Listeners()
     app[METRICS] = Metrics()
-    app[SHOWN] = FrameRequests()
+    app[FRAME_REQUESTS] = FrameRequests()
     app[RELOAD] = asyncio.Event()
     app[STATIC] = static_files(helpers.STATIC)
 

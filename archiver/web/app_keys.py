@@ -50,7 +50,7 @@ STATIC: web.AppKey["StaticFiles"] = web.AppKey("static")
 WORDINGS: web.AppKey[Mapping[str, Wording]] = web.AppKey("wordings", Mapping)
 """Translations by language tag."""
 
-SHOWN: web.AppKey["FrameRequests"] = web.AppKey("shown")
+FRAME_REQUESTS: web.AppKey["FrameRequests"] = web.AppKey("shown")
 """The URL shown in the frame below each banner."""
 
 SIGNED_IN = web.RequestKey("signed_in", bool)

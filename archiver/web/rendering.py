@@ -374,7 +374,7 @@ def _asked_for(found: Sequence[EntryList], asked: str) -> tuple[EntryList | None
     return next((each for each in found if each.asks.casefold() == asked), None), False
 
 
-async def render_beside(
+async def render_with_sidebar(
     request: web.Request, template: str, view: View, *, status: int = 200
 ) -> web.Response:
     """Render a page with the navigation and the progress of the crawl."""

@@ -26,11 +26,11 @@ from archiver.replay.conditional_requests import Conditions
 from archiver.replay.response import ReplayRequest
 from archiver.replay.response_headers import Viewer, security_headers
 from archiver.services.replay import Replayed
-from archiver.web.app_keys import ARCHIVED_URL, ORIGIN, PERMISSIONS, RUNTIME, SHOWN
+from archiver.web.app_keys import ARCHIVED_URL, FRAME_REQUESTS, ORIGIN, PERMISSIONS, RUNTIME
 from archiver.web.origin import base_path, home_of_replay, is_there, replay_origin
 from archiver.web.pages.errors import not_in_archive
 from archiver.web.pages.snapshot import captures
-from archiver.web.replay_requests import Shown, held_permission, without_token
+from archiver.web.replay_requests import FrameRequest, held_permission, without_token
 from archiver.web.responses import SMALLEST, STREAMED, asked_coding, is_packable, send, vary
 
 _REQUISITES = frozenset({Modifier.IMAGE, Modifier.STYLE, Modifier.SCRIPT})
@@ -60,11 +60,11 @@ async def replay(request: web.Request) -> web.StreamResponse:
     exact = _exact_address(request, address, capture, asked)
     if exact is not None:
         return web.Response(status=302, headers=_headers(request) | {"Location": exact})
-    shown = Shown(capture.url, capture.timestamp)
-    banner = _note_shown(request, address, shown)
+    shown = FrameRequest(capture.url, capture.timestamp)
+    banner = _note_request(request, address, shown)
     replayed = await service.open(capture, asked)
     if banner and replayed.is_made:
-        note = partial(request.app[SHOWN].note_form, banner, shown)
+        note = partial(request.app[FRAME_REQUESTS].note_form, banner, shown)
         replayed = replace(replayed, body=_with_forms_noted(replayed.body, note))
     return await _stream(request, replayed, is_followed=bool(banner))
 
@@ -106,12 +106,12 @@ def _exact_address(
     return None if path == base_path(request) + request.raw_path else path
 
 
-def _note_shown(request: web.Request, address: ReplayAddress, shown: Shown) -> str:
+def _note_request(request: web.Request, address: ReplayAddress, shown: FrameRequest) -> str:
     """Record what the frame below a banner shows; return the banner's number, or ""."""
     permission = held_permission(request)
     if permission is None or not permission.banner or address.modifier is not Modifier.FRAME:
         return ""
-    request.app[SHOWN].note(permission.banner, shown)
+    request.app[FRAME_REQUESTS].note(permission.banner, shown)
     return permission.banner
 
 
@@ -145,7 +145,7 @@ def _absent(request: web.Request, address: ReplayAddress) -> web.Response:
     home = permission.home if permission else ""
     response = not_in_archive(request, address.url, is_framed=is_framed, home=home)
     if is_framed:
-        _note_shown(request, address, Shown(address.url))
+        _note_request(request, address, FrameRequest(address.url))
         response.headers.update(_FRAMED)  # this page may be framed, other pages may not
     return response
 

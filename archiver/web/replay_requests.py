@@ -64,7 +64,7 @@ MAX_BANNERS = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class FrameRequest:
     """A memento, or an address without a memento if the timestamp is empty.
 
     Attributes:
@@ -82,24 +82,24 @@ class FrameRequests:
     """The last request below each banner."""
 
     def __init__(self) -> None:
-        self._shown: OrderedDict[str, Shown] = OrderedDict()
+        self._shown: OrderedDict[str, FrameRequest] = OrderedDict()
 
     def new(self) -> str:
         """Return a number for a banner: 16 hexadecimal digits."""
         return token_hex(8)
 
-    def note(self, banner: str, shown: Shown) -> None:
+    def note(self, banner: str, shown: FrameRequest) -> None:
         """Record what a banner's frame requested."""
         self._shown[banner] = shown
         self._shown.move_to_end(banner)
         while len(self._shown) > MAX_BANNERS:
             self._shown.popitem(last=False)
 
-    def note_form(self, banner: str, shown: Shown) -> None:
+    def note_form(self, banner: str, shown: FrameRequest) -> None:
         """Record that the page contains a form, unless the frame requested another page since."""
         if self._shown.get(banner) == shown:
             self._shown[banner] = replace(shown, has_form=True)
 
-    def of(self, banner: str) -> Shown | None:
+    def of(self, banner: str) -> FrameRequest | None:
         """Return the last request of a banner's frame; None if it is unknown."""
         return self._shown.get(banner)

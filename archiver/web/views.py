@@ -454,7 +454,7 @@ class EditAgainView:
 
 
 @dataclass(frozen=True, slots=True)
-class BesideView:
+class NeighboursView:
     """The list from which an entry was opened, and its neighbours there; empty for none."""
 
     list: str
@@ -512,7 +512,7 @@ class EntryView:
     is_outdated: bool = False
     outline: tuple[Heading, ...] = ()
     hits: int = 0
-    beside: BesideView | None = None
+    beside: NeighboursView | None = None
     here: str = ""
     highlights: tuple[PlacedHighlight, ...] = ()
     colours: tuple[Colour, ...] = tuple(Colour)

@@ -166,7 +166,7 @@ async def test_a_feed_at_an_address_of_eight_kilobytes_is_followed_and_left(
         )
         async with open_app(settings) as archive:
             await archive.subscriptions.follow(url, everything=True)
-            await archive.subscriptions.look(url)
+            await archive.subscriptions.check(url)
             listing = await archive.search.listing(ListingQuery())
             states.append([each.entry.url for each in listing.items])
             await archive.subscriptions.unfollow(url)

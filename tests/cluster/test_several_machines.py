@@ -83,15 +83,15 @@ async def test_a_job_of_a_worker_that_lost_its_lock_is_done_once(
     await ran("import", "-", "--no-crawl", said=held.url, **here)
     async with archiver("crawl", **here) as first, archiver("crawl", **there) as second:
         await live.asked_for("/held")
-        ((held_by,),) = as_owner(address, "SELECT owner FROM job")
-        owner = first if _name_of(here, address) == held_by else second
+        ((leased_by,),) = as_owner(address, "SELECT owner FROM job")
+        owner = first if _name_of(here, address) == leased_by else second
         other = second if owner is first else first
         if how == "killed":
             owner.kill()
         else:
             if how == "stopped and cut off":
                 owner.send_signal(signal.SIGSTOP)
-            as_owner(address, LOCKS.format(held_by))
+            as_owner(address, LOCKS.format(leased_by))
         held.set()
         await other.communicate()
         if how != "cut off":  # a worker that still runs may lease its job again itself

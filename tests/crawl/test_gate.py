@@ -12,7 +12,7 @@ import pytest
 from aiohttp import web
 from aiohttp.abc import AbstractResolver
 
-from archiver.browser.request_gate import REFUSAL, Beyond, Gate, connect, make_gate_key
+from archiver.browser.request_gate import REFUSAL, Gate, GateHandlers, connect, make_gate_key
 from archiver.crawl import browser_requests
 from archiver.crawl.browser_requests import Traffic
 from archiver.crawl.rendering_policy import BrowserServices
@@ -99,7 +99,7 @@ async def gate_client(crawl) -> AsyncIterator[GateClient]:
         traffic = Traffic(means, None, frozenset())
         listening = socket.create_server(("127.0.0.1", 0))
         port = listening.getsockname()[1]
-        beyond = Beyond(traffic.answer, partial(connect, fetcher, context.settings))
+        beyond = GateHandlers(traffic.answer, partial(connect, fetcher, context.settings))
         serving = asyncio.create_task(Gate(listening, key.tls, beyond).serve())
         made = GateClient(port, traffic, names)
         yield made

@@ -19,7 +19,7 @@ from sqlalchemy import func, select
 from archiver.crawl import record_building
 from archiver.crawl import recorder as crawl_recorder
 from archiver.crawl.derived_rows import compare_pending, rebuild_stale
-from archiver.crawl.rebuild import build_anew
+from archiver.crawl.rebuild import fill_index
 from archiver.crawl.recorder import Recorder
 from archiver.crawl.stored_content import read_snapshot_record
 from archiver.crawl.visit_result import Visit, VisitResult
@@ -646,7 +646,7 @@ async def write(data, empty_index, played):
 async def rebuild(data, empty_index):
     async with opened(data, empty_index) as archive:
         names = sorted(path.name for path in (data / "warc").glob("*.warc.gz"))
-        await build_anew(archive.db, archive.store, names, software="test")
+        await fill_index(archive.db, archive.store, names, software="test")
         return await everything(archive)
 
 

@@ -12,7 +12,7 @@ from archiver.crawl.rendering_policy import (
     BrowserServices,
     Renderer,
     RenderHints,
-    is_asked_plainly,
+    is_sampled,
 )
 from archiver.db import entries
 from archiver.http.urls import hash_url
@@ -40,7 +40,7 @@ def path_of(origin: str, *, plainly: bool) -> str:
     for number in range(999):
         url = f"{origin}/page-{number}"
         one = replace(lease(number), entry=EntryRef(1, hash_url(url), url, ""))
-        if is_asked_plainly(one) is plainly:
+        if is_sampled(one) is plainly:
             return f"/page-{number}"
     raise AssertionError("there is none")
 
@@ -106,9 +106,9 @@ async def test_the_newest_render_hint_wins_in_any_order(crawl):
 
 
 def test_one_page_in_ten_is_tried_without_a_browser():
-    pages = [is_asked_plainly(lease(number)) for number in range(2000)]
-    times = [is_asked_plainly(lease(1, f"{number:014d}")) for number in range(2000)]
+    pages = [is_sampled(lease(number)) for number in range(2000)]
+    times = [is_sampled(lease(1, f"{number:014d}")) for number in range(2000)]
 
     for each in (pages, times):
         assert 2000 / ONE_IN * 0.8 < sum(each) < 2000 / ONE_IN * 1.2
-    assert pages == [is_asked_plainly(lease(number)) for number in range(2000)]
+    assert pages == [is_sampled(lease(number)) for number in range(2000)]

@@ -15,11 +15,11 @@ async def test_the_record_ids_of_all_captures_are_read_in_batches(db, capture, m
         assert not await captures.note_record_ids(conn)
 
         ids = [each.record_id for each in kept]
-        assert await captures.taken(conn, [*ids, "urn:uuid:other"]) == set(ids)
+        assert await captures.used_record_ids(conn, [*ids, "urn:uuid:other"]) == set(ids)
         await captures.insert_all(conn, [later := capture("http://a.example/later")])
-        assert await captures.taken(conn, [later.record_id]) == set()
+        assert await captures.used_record_ids(conn, [later.record_id]) == set()
         await captures.note_record_ids(conn)
-        assert await captures.taken(conn, [later.record_id]) == {later.record_id}
+        assert await captures.used_record_ids(conn, [later.record_id]) == {later.record_id}
 
 
 async def test_a_payload_is_found_by_the_digest_in_a_foreign_record(db):

@@ -130,7 +130,7 @@ READS = {
     "originals of urls": lambda conn: captures.originals_of_urls(
         conn, [(URL, each) for each in DIGESTS]
     ),
-    "taken record ids": lambda conn: captures.taken(conn, ["urn:uuid:1", "urn:uuid:2"]),
+    "taken record ids": lambda conn: captures.used_record_ids(conn, ["urn:uuid:1", "urn:uuid:2"]),
     "stated digests": lambda conn: captures.by_stated_digest(conn, ["sha1:0", "sha1:1"]),
     "capture row": lambda conn: captures.find_row(conn, URL, "urn:uuid:1"),
     "snapshots of entry": lambda conn: snapshots.of_entry(conn, 1, limit=50),
@@ -172,7 +172,7 @@ READS = {
     "job of entry": lambda conn: jobs.latest_of_entry(conn, 1),
     "jobs under way": lambda conn: jobs.under_way(conn, 20),
     "queue counts": jobs.queue_counts,
-    "held by": lambda conn: queue.held_by(conn, "me"),
+    "held by": lambda conn: queue.leased_by(conn, "me"),
     "due hosts": lambda conn: host_queue.due_hosts(conn, ["a.example"], now=NOW, count=5),
     "attempted": lambda conn: queue.attempted(conn, [1, 2, 3], later=NOW),
     "next due": lambda conn: queue.next_due(conn, ("a.example",)),

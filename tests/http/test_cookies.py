@@ -79,7 +79,7 @@ def test_an_ip_address_has_no_subdomains():
         0
     ][1:]
 
-    assert not cookie.goes_to("1.127.0.0.1")
+    assert not cookie.matches_host("1.127.0.0.1")
     assert cookies_for("http://127.0.0.1:80/", [cookie], NOW, ["127.0.0.1"]).value == "c=d"
 
 

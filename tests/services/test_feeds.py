@@ -56,7 +56,7 @@ async def test_what_is_new_in_a_feed_is_captured_and_given_its_tags(archive, fee
     feed.post("old", at=YESTERDAY)
     await archive.subscriptions.follow(feed.url, ["paper"])
     new = feed.post("new")
-    await archive.subscriptions.look(feed.url)
+    await archive.subscriptions.check(feed.url)
     await archive.crawling.work()
 
     found = await listed(archive)
@@ -72,7 +72,7 @@ async def test_what_was_thrown_away_does_not_come_again(archive, feed):
     await archive.deleting.entries([url])
     async with archive.subscriptions._db.write() as conn:
         await conn.exec_driver_sql("DELETE FROM feed_item")
-    await archive.subscriptions.look(feed.url)
+    await archive.subscriptions.check(feed.url)
     assert not await listed(archive)
 
 
@@ -80,7 +80,7 @@ async def test_a_feed_that_did_not_change_is_not_sent_again(archive, feed):
     feed.headers = {"ETag": '"1"', "Last-Modified": format_datetime(YESTERDAY, usegmt=True)}
     await archive.subscriptions.follow(feed.url)
     feed.status = 304
-    followed = await archive.subscriptions.look(feed.url)
+    followed = await archive.subscriptions.check(feed.url)
     assert feed.asked[-1]["If-None-Match"] == '"1"'
     assert feed.asked[-1]["If-Modified-Since"] == feed.headers["Last-Modified"]
     assert followed.state.problem == ""
@@ -134,27 +134,27 @@ async def test_a_feed_that_fails_is_asked_less_and_less_often_and_says_why(archi
     feed.status = 500
     waits = []
     for _ in range(3):
-        state = (await archive.subscriptions.look(feed.url)).state
+        state = (await archive.subscriptions.check(feed.url)).state
         waits.append((state.due_at - state.checked_at).total_seconds())
     assert waits[1] == 2 * waits[0]
     assert waits[2] == 4 * waits[0]
     assert "500" in state.problem
     feed.status = 200
-    state = (await archive.subscriptions.look(feed.url)).state
+    state = (await archive.subscriptions.check(feed.url)).state
     assert (state.failures, state.problem) == (0, "")
 
 
 async def test_a_server_that_asks_to_be_left_alone_is(archive, feed):
     await archive.subscriptions.follow(feed.url)
     feed.status, feed.headers = 503, {"Retry-After": "7200"}
-    state = (await archive.subscriptions.look(feed.url)).state
+    state = (await archive.subscriptions.check(feed.url)).state
     assert (state.due_at - state.checked_at).total_seconds() == 7200
 
 
 async def test_a_feed_that_is_gone_is_not_asked_again(archive, feed):
     await archive.subscriptions.follow(feed.url)
     feed.status = 410
-    state = (await archive.subscriptions.look(feed.url)).state
+    state = (await archive.subscriptions.check(feed.url)).state
     assert state.is_gone
     asked = len(feed.asked)
     await archive.subscriptions.check_all()
@@ -169,10 +169,10 @@ async def test_a_feed_that_moved_for_good_is_followed_where_it_is_now(archive, f
     before = live.put("/before.xml", "<rss><channel></channel></rss>", kind="application/rss+xml")
     await archive.subscriptions.follow(before)
     live.answer("/before.xml", moved)
-    await archive.subscriptions.look(before)
+    await archive.subscriptions.check(before)
     assert [each.subscription.url for each in await archive.subscriptions.all()] == [feed.url]
     with pytest.raises(NotFound):
-        await archive.subscriptions.look(before)
+        await archive.subscriptions.check(before)
 
 
 async def test_an_outline_of_another_reader_is_taken_in_and_given_back(archive, feed):
@@ -181,13 +181,13 @@ async def test_an_outline_of_another_reader_is_taken_in_and_given_back(archive, 
         f' xmlUrl="{feed.url}" htmlUrl="https://a.example/" category="x,y"/></outline>'
         '<outline text="No feed" xmlUrl="javascript:alert(1)"/></body></opml>'
     )
-    assert await archive.subscriptions.take_in(outline.encode(), "f.opml") == 1
-    assert await archive.subscriptions.take_in(outline.encode(), "f.opml") == 0
+    assert await archive.subscriptions.import_outline(outline.encode(), "f.opml") == 1
+    assert await archive.subscriptions.import_outline(outline.encode(), "f.opml") == 0
     (followed,) = await archive.subscriptions.all()
     assert followed.subscription.tags == ("x", "y", "News")
     held = await archive.subscriptions.outline()
     await archive.subscriptions.unfollow(feed.url)
-    assert await archive.subscriptions.take_in(held, "back.opml") == 1
+    assert await archive.subscriptions.import_outline(held, "back.opml") == 1
     assert (await archive.subscriptions.all())[0].subscription == followed.subscription
 
 
@@ -207,7 +207,7 @@ async def test_feeds_and_what_was_seen_of_them_survive_reindex(opened, feed):
     await reindex(settings)
     async with opened() as archive:
         assert await archive.subscriptions.all() == [before]
-        await archive.subscriptions.look(feed.url)
+        await archive.subscriptions.check(feed.url)
         assert not await listed(archive)
 
 

@@ -24,7 +24,7 @@ def outline(*feeds):
 async def test_what_cannot_be_sent_back_is_not_kept_and_the_feed_is_asked_again(archive, field):
     async with raw_web(lambda _: answered(RSS, field)) as origin:
         followed = await archive.subscriptions.follow(f"{origin}/f")
-        again = await archive.subscriptions.look(f"{origin}/f")
+        again = await archive.subscriptions.check(f"{origin}/f")
 
     assert (followed.state.etag, followed.state.modified) == ("", "")
     assert again.state.problem == ""
@@ -35,7 +35,7 @@ async def test_an_outline_leads_to_no_script_and_its_texts_are_bounded(archive):
         f'<outline xmlUrl="http://127.0.0.1:1/f" htmlUrl="javascript:alert(1)" '
         f'title="{"t" * 9000}" category="{"c" * 9000},{",".join(map(str, range(500)))}"/>'
     )
-    await archive.subscriptions.take_in(outline(feed), "f.opml")
+    await archive.subscriptions.import_outline(outline(feed), "f.opml")
 
     (followed,) = await archive.subscriptions.all()
     assert followed.subscription.home == ""
@@ -44,7 +44,9 @@ async def test_an_outline_leads_to_no_script_and_its_texts_are_bounded(archive):
 
 
 async def test_a_list_that_would_be_too_long_to_read_is_refused_and_the_old_one_stays(archive):
-    await archive.subscriptions.take_in(outline('<outline xmlUrl="http://127.0.0.1:1/"/>'), "a")
+    await archive.subscriptions.import_outline(
+        outline('<outline xmlUrl="http://127.0.0.1:1/"/>'), "a"
+    )
     # Each " takes one byte in what is given and six, twice over, in what is kept.
     title = '"' * 450
     given = outline(
@@ -53,7 +55,7 @@ async def test_a_list_that_would_be_too_long_to_read_is_refused_and_the_old_one_
     assert len(given) < MAX_BYTES
 
     with pytest.raises(InputError, match="larger than"):
-        await archive.subscriptions.take_in(given, "f.opml")
+        await archive.subscriptions.import_outline(given, "f.opml")
 
     assert len(await archive.subscriptions.all()) == 1
 
@@ -68,8 +70,8 @@ async def test_an_address_without_end_is_not_where_a_feed_is_from_now_on(archive
 
     async with raw_web(answer) as origin:
         given = outline(f'<outline xmlUrl="{origin}/f"/>')
-        await archive.subscriptions.take_in(given, "f.opml", everything=True)
-        looked = await archive.subscriptions.look(f"{origin}/f")
+        await archive.subscriptions.import_outline(given, "f.opml", everything=True)
+        looked = await archive.subscriptions.check(f"{origin}/f")
 
     assert looked.subscription.url == f"{origin}/f"
     assert looked.state.brought == 1

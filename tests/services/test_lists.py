@@ -150,17 +150,17 @@ async def test_an_import_s_folders_are_lists_in_the_order_of_the_file(opened, se
         assert await shown(archive) == [("Later", 0), ("Zoo", 3)]
 
 
-async def beneath(archive):
-    return {each.path: each.beneath for each in await archive.lists.all()}
+async def nested_count(archive):
+    return {each.path: each.nested_count for each in await archive.lists.all()}
 
 
 async def test_a_list_tells_how_many_lie_in_it_and_in_its_lists_each_once(archive):
-    assert await beneath(archive) == {"Recipes": 3, "Recipes/Soups": None}
+    assert await nested_count(archive) == {"Recipes": 3, "Recipes/Soups": None}
     both = AnnotationChange(with_lists=("Recipes/Bread/Rye", "Recipes"))
     await archive.editing.change(URLS[:2], both)
     await archive.lists.count()
 
-    told = await beneath(archive)
+    told = await nested_count(archive)
 
     asked = {each.path: each.asks_all for each in await archive.lists.all()}
     assert (told["Recipes/Bread"], told["Recipes/Bread/Rye"]) == (2, None)

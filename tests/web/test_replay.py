@@ -11,8 +11,8 @@ from yarl import URL
 from archiver.replay.addresses import Modifier, ReplayAddress
 from archiver.replay.response_headers import Viewer, content_security_policy
 from archiver.web import replay
-from archiver.web.app_keys import PERMISSIONS, SHOWN
-from archiver.web.replay_requests import Shown
+from archiver.web.app_keys import FRAME_REQUESTS, PERMISSIONS
+from archiver.web.replay_requests import FrameRequest
 from tests.handmade_archive import HTML, archive_in
 
 ROUTE = web.get("/web/{address:(?s:.*)}", replay.replay, name="replay")
@@ -407,8 +407,8 @@ async def test_a_link_below_a_banner_opens_nothing_and_tells_who_is_signed_in_ab
     assert (await get(locked, link, Sec_Fetch_Dest="document")).status == 401
     assert (await get(locked, forged, Sec_Fetch_Dest="iframe")).status == 401
     wanted = ReplayAddress(LATEST, Modifier.FRAME, f"{PAGE}next")
-    assert locked.app[SHOWN].of(banner) == Shown(f"{PAGE}next", wanted=wanted)
-    assert locked.app[SHOWN].of("fedcba9876543210") is None
+    assert locked.app[FRAME_REQUESTS].of(banner) == FrameRequest(f"{PAGE}next", wanted=wanted)
+    assert locked.app[FRAME_REQUESTS].of("fedcba9876543210") is None
 
 
 async def test_a_permission_is_over_within_minutes_and_nothing_renews_it(locked, archive):

@@ -116,4 +116,4 @@ async def ask_public_archives(request: web.Request) -> web.StreamResponse:
         return answer(Queued(await rescuing.rescue(wanted.entries)), status=202)
     if wanted.query:
         return answer(Queued(await rescuing.rescue_found(ListingQuery(wanted.query))), status=202)
-    return answer(Queued(await rescuing.rescue_gone()), status=202)
+    return answer(Queued(await rescuing.recover_missing()), status=202)

@@ -61,7 +61,7 @@ class Parameter:
     """A path or query parameter."""
 
     name: str
-    says: str
+    description: str
     schema: Json
     place: str = "query"
 
@@ -74,7 +74,7 @@ class Operation:
         method: lower case.
         path: as in the document, with ``{names}``.
         name: name of the route, and the ``operationId``.
-        says: description.
+        description: description.
         parameters: path and query parameters.
         takes: media types of the body with their types; ``bytes`` is a file.
         status: status of a successful response.
@@ -85,7 +85,7 @@ class Operation:
     method: str
     path: str
     name: str
-    says: str
+    description: str
     gives: Any
     parameters: tuple[Parameter, ...] = ()
     takes: tuple[tuple[str, Any], ...] = ()
@@ -637,7 +637,7 @@ def _describe(operation: Operation, schemas: Json) -> Json:
     content = {operation.media_type: {"schema": schemas[operation.name]}}
     described: Json = {
         "operationId": operation.name,
-        "summary": operation.says,
+        "summary": operation.description,
         "parameters": [_parameter(each) for each in operation.parameters],
         "responses": {
             str(operation.status): {
@@ -661,7 +661,7 @@ def _parameter(parameter: Parameter) -> Json:
         "name": parameter.name,
         "in": parameter.place,
         "required": parameter.place == "path",
-        "description": parameter.says,
+        "description": parameter.description,
         "schema": parameter.schema,
     }
 

@@ -11,7 +11,7 @@ from archiver.model.message import Message
 from archiver.services.access import Scope, Session, Token
 from archiver.web import auth
 from archiver.web.app_keys import RUNTIME, SESSION, SIGNED_IN
-from archiver.web.rendering import render, render_beside
+from archiver.web.rendering import render, render_with_sidebar
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ async def _page(
         made=made,
         problem=problem,
     )
-    return await render_beside(request, "pages/access.html", view, status=status)
+    return await render_with_sidebar(request, "pages/access.html", view, status=status)
 
 
 def browser_name(user_agent: str) -> Message | str:

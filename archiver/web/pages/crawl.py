@@ -6,7 +6,7 @@ from archiver.errors import InputError
 from archiver.services.fixity import last_check
 from archiver.web.app_keys import RUNTIME
 from archiver.web.pages.editing import back, query_of
-from archiver.web.rendering import render, render_beside
+from archiver.web.rendering import render, render_with_sidebar
 from archiver.web.views import CrawlView, ProgressView
 
 
@@ -22,7 +22,7 @@ async def work(request: web.Request) -> web.StreamResponse:
         checked=await last_check(request.app[RUNTIME].settings.data),
         done=request.query.get("done", ""),
     )
-    return await render_beside(request, "pages/crawl.html", view)
+    return await render_with_sidebar(request, "pages/crawl.html", view)
 
 
 async def progress(request: web.Request) -> web.StreamResponse:

@@ -16,7 +16,7 @@ from archiver.services.editing import Edited, Editing
 from archiver.web import auth
 from archiver.web.api.json_http import list_query, listed_query
 from archiver.web.app_keys import RUNTIME
-from archiver.web.rendering import render_beside
+from archiver.web.rendering import render_with_sidebar
 from archiver.web.views import DeleteView, EditAgainView, EditNotice, PutBack
 
 _LISTED = ("q", "tag", "host", "status")
@@ -34,7 +34,7 @@ async def edit_selected(request: web.Request) -> web.StreamResponse:
     try:
         edited = await _edit_selected(request.app[RUNTIME].editing, form, refs)
     except InputError as error:
-        return await render_beside(
+        return await render_with_sidebar(
             request, "pages/edit_again.html", _again(form, error), status=400
         )
     return back(form, "/snapshots", edit=edited.id)
@@ -169,7 +169,7 @@ async def confirm_deletion(request: web.Request) -> web.StreamResponse:
         back=back_to,
         listed=f"/snapshots?{listed}" if listed else "/snapshots",
     )
-    return await render_beside(request, "pages/delete.html", view)
+    return await render_with_sidebar(request, "pages/delete.html", view)
 
 
 async def delete(request: web.Request) -> web.StreamResponse:
@@ -181,7 +181,7 @@ async def delete(request: web.Request) -> web.StreamResponse:
         return back(form, "/snapshots", nothing=1)
     if form.get("sure") != "1":
         view = await _question(request, form, () if is_all else refs)
-        return await render_beside(request, "pages/delete.html", view)
+        return await render_with_sidebar(request, "pages/delete.html", view)
     if is_all:
         deleted = await deleting.found(query_of(form))
     elif timestamp:

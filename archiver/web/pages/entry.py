@@ -14,13 +14,13 @@ from archiver.pages.shown_article import ArticleTree
 from archiver.replay.addresses import Modifier, PathWriter, ReplayAddress
 from archiver.services.entries import SnapshotDetail
 from archiver.services.reader_view import Reading
-from archiver.services.search import Beside, Neighbour
+from archiver.services.search import Neighbour, Neighbours
 from archiver.web.api.json_http import list_query, listed_query
 from archiver.web.app_keys import PERMISSIONS, REFLECTS, RUNTIME
 from archiver.web.origin import home_of_replay, replay_origin
 from archiver.web.pages.editing import back, change_of, notice_of
-from archiver.web.rendering import minutes_to_read, render_beside, wording_of
-from archiver.web.views import BesideView, EditNotice, EntryView, RefusedEdit, calendar
+from archiver.web.rendering import minutes_to_read, render_with_sidebar, wording_of
+from archiver.web.views import EditNotice, EntryView, NeighboursView, RefusedEdit, calendar
 
 _READ_KINDS = frozenset({"article", "page", "pdf"})
 """Kinds of snapshots whose text depends on the version of the extractor."""
@@ -65,7 +65,7 @@ async def _page(
         view = replace(view, archives=runtime.recovery.archives)
     elif reading.shown.snapshot.rendering is Rendering.NEEDED:
         view = replace(view, browser_problem=runtime.crawling.browser_problem)
-    return await render_beside(request, "pages/entry.html", view, status=status)
+    return await render_with_sidebar(request, "pages/entry.html", view, status=status)
 
 
 async def as_directory(request: web.Request) -> web.StreamResponse:
@@ -100,7 +100,7 @@ def _view(
     view = EntryView(detail, shown, "", "", "", "nothing", 0, title, notice=notice)
     view = replace(view, years=calendar(each.timestamp for each in detail.snapshots))
     if listed:
-        beside = reading.beside or Beside(listed, None, None)
+        beside = reading.beside or Neighbours(listed, None, None)
         view = replace(view, beside=_beside(beside), here=_here(request, beside))
     if shown is None:
         return view
@@ -163,7 +163,7 @@ def _lost(shown: SnapshotDetail) -> frozenset[str]:
     )
 
 
-def _here(request: web.Request, beside: Beside) -> str:
+def _here(request: web.Request, beside: Neighbours) -> str:
     """Return the URL of the entry within its list, also after it has left the list."""
     past = [each.entry.hash_url if each else "" for each in (beside.before, beside.behind)]
     asked = {"at": request.query.get("at", ""), "in": list_query(beside.query)}
@@ -172,7 +172,7 @@ def _here(request: web.Request, beside: Beside) -> str:
     return f"{request.path}?{urlencode(kept)}"
 
 
-def _beside(beside: Beside) -> BesideView:
+def _beside(beside: Neighbours) -> NeighboursView:
     def address(neighbour: Neighbour | None) -> str:
         if neighbour is None:
             return ""
@@ -181,7 +181,7 @@ def _beside(beside: Beside) -> BesideView:
         return f"/{neighbour.entry.hash_url}/?{urlencode({'in': inside})}{found}"
 
     before, behind = beside.before, beside.behind
-    return BesideView(
+    return NeighboursView(
         list_query(beside.query),
         "/snapshots?" + list_query(beside.query),
         address(before),

@@ -8,10 +8,10 @@ from archiver.errors import InvalidUrl
 from archiver.http.urls import parse_url
 from archiver.model.message import Message
 from archiver.replay.addresses import Modifier, ReplayAddress
-from archiver.web.app_keys import PERMISSIONS, SHOWN
+from archiver.web.app_keys import FRAME_REQUESTS, PERMISSIONS
 from archiver.web.origin import is_there, with_base
 from archiver.web.rendering import render
-from archiver.web.replay_requests import Shown, token_of
+from archiver.web.replay_requests import FrameRequest, token_of
 from archiver.web.signing import Permission
 from archiver.web.views import AbsentView, ErrorView, PassageView
 
@@ -66,7 +66,7 @@ def passage(request: web.Request, address: ReplayAddress) -> web.Response:
     is_framed = address.modifier is Modifier.FRAME and dest != "document"
     banner = permission.banner if permission and is_framed else ""
     if banner:
-        request.app[SHOWN].note(banner, Shown(address.url, wanted=address))
+        request.app[FRAME_REQUESTS].note(banner, FrameRequest(address.url, wanted=address))
     modifier = Modifier.NONE if address.modifier is Modifier.FRAME else address.modifier
     path = request.app[PERMISSIONS].plain(
         ReplayAddress(address.timestamp_prefix, modifier, address.url)

@@ -18,7 +18,7 @@ from archiver.services.exports import BY_KEY, BY_SUFFIX, EXPORTS, ExportKind
 from archiver.services.exports import schema as export_schema
 from archiver.web.api.json_http import listing_query
 from archiver.web.app_keys import RUNTIME
-from archiver.web.rendering import render_beside
+from archiver.web.rendering import render_with_sidebar
 from archiver.web.views import Refusal
 
 LARGE_LIST, LARGE_EXPORT = 50_000, 1_000
@@ -68,9 +68,9 @@ async def page(request: web.Request) -> web.StreamResponse:
     except InvalidQuery as error:
         refusal = Refusal.of(query.q, error)
         view = ExportView(query, "", None, has_more=False, jobs=jobs, refusal=refusal)
-        return await render_beside(request, "pages/export.html", view, status=400)
+        return await render_with_sidebar(request, "pages/export.html", view, status=400)
     view = ExportView(query, _query_string(query), found.count, has_more=found.has_more, jobs=jobs)
-    return await render_beside(request, "pages/export.html", view)
+    return await render_with_sidebar(request, "pages/export.html", view)
 
 
 async def download(request: web.Request) -> web.StreamResponse:

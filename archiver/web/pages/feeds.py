@@ -10,7 +10,7 @@ from archiver.errors import FetchError, InputError
 from archiver.model.message import Message
 from archiver.services.feeds import OtherForm
 from archiver.web.app_keys import RUNTIME
-from archiver.web.rendering import render_beside, wording_of
+from archiver.web.rendering import render_with_sidebar, wording_of
 from archiver.web.views import FeedsView
 from archiver.web.wording import why
 
@@ -73,7 +73,7 @@ async def _page(
         given=given or request.query.get("url", ""),
         done=request.query.get("done", ""),
     )
-    return await render_beside(request, "pages/feeds.html", view, status=status)
+    return await render_with_sidebar(request, "pages/feeds.html", view, status=status)
 
 
 async def _follow(request: web.Request, form: _Form) -> web.StreamResponse:
@@ -92,12 +92,12 @@ async def _unfollow(request: web.Request, form: _Form) -> web.StreamResponse:
 
 
 async def _look(request: web.Request, form: _Form) -> web.StreamResponse:
-    await request.app[RUNTIME].subscriptions.look(_text(form, "url"))
+    await request.app[RUNTIME].subscriptions.check(_text(form, "url"))
     return _done("looked")
 
 
 async def _take_all(request: web.Request, form: _Form) -> web.StreamResponse:
-    await request.app[RUNTIME].subscriptions.look(_text(form, "url"), everything=True)
+    await request.app[RUNTIME].subscriptions.check(_text(form, "url"), everything=True)
     return _done("looked")
 
 
@@ -105,7 +105,7 @@ async def _take_in(request: web.Request, form: _Form) -> web.StreamResponse:
     file = form.get("file")
     if not isinstance(file, FileField):
         raise InputError("Choose the OPML file exported by your feed reader.")
-    added = await request.app[RUNTIME].subscriptions.take_in(
+    added = await request.app[RUNTIME].subscriptions.import_outline(
         file.file.read(), file.filename, everything="everything" in form
     )
     return _done(f"followed-{added}")

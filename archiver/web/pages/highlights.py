@@ -9,7 +9,7 @@ from archiver.errors import InputError, InvalidQuery
 from archiver.services.highlights import HighlightList
 from archiver.web.app_keys import RUNTIME
 from archiver.web.pages.editing import back, notice_of, path_back
-from archiver.web.rendering import render_beside
+from archiver.web.rendering import render_with_sidebar
 from archiver.web.responses import stream
 from archiver.web.views import HighlightsView, Refusal
 
@@ -24,10 +24,10 @@ async def listing(request: web.Request) -> web.StreamResponse:
         found = await request.app[RUNTIME].highlights.listing(q, after)
     except InvalidQuery as error:
         view = HighlightsView(q, HighlightList((), None), refusal=Refusal.of(q, error))
-        return await render_beside(request, "pages/highlights.html", view, status=400)
+        return await render_with_sidebar(request, "pages/highlights.html", view, status=400)
     onward = f"/highlights?{urlencode({'q': q, 'after': found.after})}" if found.after else ""
     view = HighlightsView(q, found, next_url=onward, notice=await notice_of(request))
-    return await render_beside(request, "pages/highlights.html", view)
+    return await render_with_sidebar(request, "pages/highlights.html", view)
 
 
 async def mark(request: web.Request) -> web.StreamResponse:

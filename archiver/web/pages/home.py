@@ -17,7 +17,7 @@ from archiver.services.entries import SaveResult
 from archiver.web.api.json_http import numbers
 from archiver.web.app_keys import RUNTIME
 from archiver.web.origin import public_origin
-from archiver.web.rendering import render_beside
+from archiver.web.rendering import render_with_sidebar
 from archiver.web.views import HomeView, SaveAgainView, SaveView
 
 LATEST = 12
@@ -30,7 +30,7 @@ MAX_CLEANED_LENGTH = 1_000
 async def home(request: web.Request) -> web.StreamResponse:
     """Show the home page."""
     view = await _view(request, numbers(request, "jobs"))
-    return await render_beside(request, "pages/home.html", view)
+    return await render_with_sidebar(request, "pages/home.html", view)
 
 
 async def add(request: web.Request) -> web.StreamResponse:
@@ -46,7 +46,7 @@ async def add(request: web.Request) -> web.StreamResponse:
     cleaned = [old for old, new in zip(text.split("\n"), given, strict=True) if _differ(old, new)]
     urls, question = await _questions_first(request, given, form)
     if question and not urls:
-        return await render_beside(request, "pages/save_again.html", question)
+        return await render_with_sidebar(request, "pages/save_again.html", question)
     try:
         result = await entries.save(
             urls,
@@ -58,19 +58,19 @@ async def add(request: web.Request) -> web.StreamResponse:
         )
     except InputError as error:
         view = await _view(request, [], problem=error.sentence, tags=tags)
-        return await render_beside(request, "pages/home.html", view, status=400)
+        return await render_with_sidebar(request, "pages/home.html", view, status=400)
     jobs = [each.job_id for each in result.accepted if each.job_id is not None]
     if question:
         saved = tuple(await entries.jobs(jobs[:MAX_FOLLOWED]))
         question = replace(question, saved=saved, rejected=result.rejected)
-        return await render_beside(request, "pages/save_again.html", question)
+        return await render_with_sidebar(request, "pages/save_again.html", question)
     if not result.rejected:
         followed = [*dict.fromkeys(jobs)][:MAX_FOLLOWED]
         asked = [("jobs", ",".join(map(str, followed)))]
         asked += [("cleaned", each.strip()) for each in cleaned[:MAX_CLEANED]]
         raise web.HTTPSeeOther(f"/?{urlencode(asked)}")
     view = await _view(request, jobs, result, tags=tags)
-    return await render_beside(request, "pages/home.html", view, status=200 if jobs else 400)
+    return await render_with_sidebar(request, "pages/home.html", view, status=200 if jobs else 400)
 
 
 def _differ(given: str, cleaned: str) -> bool:
@@ -142,4 +142,4 @@ async def save_page(request: web.Request) -> web.StreamResponse:
     kept = () if known else (await entries.before_saving([url])).known
     duplicates = (kept[0].entry, *kept[0].others) if kept else ()
     view = SaveView(url, title, tags, known, duplicates)
-    return await render_beside(request, "pages/save.html", view)
+    return await render_with_sidebar(request, "pages/save.html", view)

@@ -18,7 +18,7 @@ from archiver.services.import_reading import KNOWN_FORMATS, KnownFormat, suffixe
 from archiver.services.imports import UndoPlan
 from archiver.web.app_keys import FORM_FIELDS, RUNTIME
 from archiver.web.pages.editing import number
-from archiver.web.rendering import render_beside
+from archiver.web.rendering import render_with_sidebar
 from archiver.web.responses import send
 from archiver.web.uploads import MAX_COUNTED, handed_in_from_form, import_from_form
 
@@ -140,7 +140,7 @@ async def form_for_file(
         problem=problem,
         problem_of_page=problem_of_page,
     )
-    return await render_beside(request, "pages/import.html", view, status=status)
+    return await render_with_sidebar(request, "pages/import.html", view, status=status)
 
 
 async def upload(request: web.Request) -> web.StreamResponse:
@@ -180,7 +180,7 @@ async def status(request: web.Request) -> web.StreamResponse:
         has_deletion=bool(deletion and await runtime.deleting.find(deletion)),
         title=Message("Import of {name}", name=found.name),
     )
-    return await render_beside(request, "pages/import_status.html", view)
+    return await render_with_sidebar(request, "pages/import_status.html", view)
 
 
 async def again(request: web.Request) -> web.StreamResponse:
@@ -203,7 +203,7 @@ async def ask_undo(request: web.Request) -> web.StreamResponse:
     found = await _found(request)
     plan = await request.app[RUNTIME].import_undo.plan(found.id)
     view = ImportUndoView(found, plan, title=Message("Undo the import of {name}", name=found.name))
-    return await render_beside(request, "pages/import_undo.html", view)
+    return await render_with_sidebar(request, "pages/import_undo.html", view)
 
 
 async def undo(request: web.Request) -> web.StreamResponse:
@@ -270,7 +270,7 @@ async def look(request: web.Request) -> web.StreamResponse:
         columns=survey.columns[:MAX_COLUMNS],
         title=Message("Preview: {name}", name=kept.name),
     )
-    return await render_beside(request, "pages/import_look.html", view)
+    return await render_with_sidebar(request, "pages/import_look.html", view)
 
 
 async def confirm(request: web.Request) -> web.StreamResponse:

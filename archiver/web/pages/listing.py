@@ -23,7 +23,7 @@ from archiver.web.api.json_http import LISTED, list_query, listing_query
 from archiver.web.app_keys import RUNTIME
 from archiver.web.origin import base_path, public_origin
 from archiver.web.pages.editing import notice_of
-from archiver.web.rendering import render_beside, render_page, side_bar
+from archiver.web.rendering import render_page, render_with_sidebar, side_bar
 from archiver.web.views import EditNotice, ListingView, Refusal, SearchHelpView, SideBar
 
 MAX_BEFORE = 40
@@ -98,7 +98,7 @@ async def listing(request: web.Request) -> web.StreamResponse:
 
 async def explain(request: web.Request) -> web.StreamResponse:
     """Show the help on search."""
-    return await render_beside(request, "pages/search_help.html", SearchHelpView(LANGUAGE))
+    return await render_with_sidebar(request, "pages/search_help.html", SearchHelpView(LANGUAGE))
 
 
 async def _view(request: web.Request, query: ListingQuery) -> ListingView:
@@ -144,7 +144,7 @@ def _counted(summary: Summary, query: ListingQuery, side: SideBar) -> Summary:
     is_it = current and replace(query, q="", sort="", after="") == ListingQuery()
     if not (summary.has_more and current and is_it):
         return summary if summary.count else Summary(0, has_more=False)
-    count = current.beneath if side.is_whole else current.count
+    count = current.nested_count if side.is_whole else current.count
     if count is None or current.is_more:
         return summary
     return replace(summary, count=count, has_more=False)

@@ -10,7 +10,7 @@ from archiver.model.message import Message
 from archiver.web.app_keys import RELOAD, RUNTIME
 from archiver.web.origin import public_origin
 from archiver.web.pages.editing import notice_of, number
-from archiver.web.rendering import render_beside
+from archiver.web.rendering import render_with_sidebar
 from archiver.web.views import BinView, SettingsView
 
 GROUPS = {
@@ -59,7 +59,7 @@ async def _settings(
         problem=problem,
         is_saved="saved" in request.query,
     )
-    return await render_beside(request, "pages/settings.html", view, status=status)
+    return await render_with_sidebar(request, "pages/settings.html", view, status=status)
 
 
 async def bin_page(request: web.Request) -> web.StreamResponse:
@@ -69,7 +69,7 @@ async def bin_page(request: web.Request) -> web.StreamResponse:
     view = BinView(
         found, app.settings.bin_days, await notice_of(request), asks="empty" in request.query
     )
-    return await render_beside(request, "pages/bin.html", view)
+    return await render_with_sidebar(request, "pages/bin.html", view)
 
 
 async def change_bin(request: web.Request) -> web.StreamResponse:

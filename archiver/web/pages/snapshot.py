@@ -13,10 +13,10 @@ from archiver.model.rendering import Rendering, RenditionKind
 from archiver.pages.shown_article import ArticleTree
 from archiver.replay.addresses import Modifier, ReplayAddress
 from archiver.services.entries import SnapshotDetail
-from archiver.web.app_keys import ARCHIVED_URL, PERMISSIONS, RUNTIME, SHOWN
+from archiver.web.app_keys import ARCHIVED_URL, FRAME_REQUESTS, PERMISSIONS, RUNTIME
 from archiver.web.origin import home_of_replay, replay_origin, with_base
 from archiver.web.pages.errors import not_in_archive
-from archiver.web.rendering import render, render_beside
+from archiver.web.rendering import render, render_with_sidebar
 from archiver.web.views import (
     AloneView,
     CapturesView,
@@ -35,7 +35,7 @@ async def captures(request: web.Request) -> web.StreamResponse:
         return not_in_archive(request, url)
     newest = tuple(reversed(found))
     view = CapturesView(url, newest, calendar(each.timestamp for each in newest))
-    return await render_beside(request, "pages/captures.html", view)
+    return await render_with_sidebar(request, "pages/captures.html", view)
 
 
 _YEAR = 365 * 86400
@@ -85,7 +85,7 @@ async def snapshot(request: web.Request) -> web.StreamResponse:
     is_shown = found.rendering is Rendering.DONE
     url, moment = (found.final_url, found.capture.timestamp) if is_shown else (found.url, asked)
     framed = ReplayAddress(moment, Modifier.FRAME, url)
-    banner = request.app[SHOWN].new()
+    banner = request.app[FRAME_REQUESTS].new()
     frame = _framed(request, banner, framed)
     title = detail.entry.title or found.url
     entry = await request.app[RUNTIME].entries.get(key)
@@ -99,7 +99,7 @@ async def snapshot(request: web.Request) -> web.StreamResponse:
 async def shown(request: web.Request) -> web.StreamResponse:
     """Return, as JSON, what the frame below a banner shows, or where it should go."""
     banner = request.match_info["banner"]
-    found = request.app[SHOWN].of(banner)
+    found = request.app[FRAME_REQUESTS].of(banner)
     if found is None:
         raise web.HTTPNotFound
     if found.wanted is not None:
@@ -144,7 +144,7 @@ async def compare(request: web.Request) -> web.StreamResponse:
     detail = await request.app[RUNTIME].entries.get(key)
     if len(detail.snapshots) < TWO:
         alone = AloneView(detail.entry, detail.snapshots)
-        return await render_beside(request, "pages/compare_alone.html", alone)
+        return await render_with_sidebar(request, "pages/compare_alone.html", alone)
     found = await request.app[RUNTIME].comparing.compare(key, earlier, later)
     side = "side" in asked
     view = CompareView(
@@ -154,7 +154,7 @@ async def compare(request: web.Request) -> web.StreamResponse:
         articles=(_article(request, found.before), _article(request, found.after)) if side else (),
         title=found.after.entry.title or found.after.entry.url,
     )
-    return await render_beside(request, "pages/compare.html", view)
+    return await render_with_sidebar(request, "pages/compare.html", view)
 
 
 def folded(pieces: tuple[Piece, ...]) -> tuple[FoldedPiece, ...]:

@@ -11,7 +11,7 @@ from archiver.services.editing import Edited
 from archiver.services.lists import EntryLists, Where
 from archiver.web.app_keys import RUNTIME
 from archiver.web.pages.editing import back, notice_of
-from archiver.web.rendering import render_beside
+from archiver.web.rendering import render_with_sidebar
 from archiver.web.views import ListsView, Refused, TagsView
 
 
@@ -36,7 +36,7 @@ async def _page(
 ) -> web.StreamResponse:
     found = await request.app[RUNTIME].editing.tags()
     view = TagsView(tuple(found), await notice_of(request), refused)
-    return await render_beside(request, "pages/tags.html", view, status=status)
+    return await render_with_sidebar(request, "pages/tags.html", view, status=status)
 
 
 async def _obey(request: web.Request, names: list[str], new: str, what: str) -> web.StreamResponse:
@@ -75,7 +75,7 @@ async def _page_lists(
 ) -> web.StreamResponse:
     found = await request.app[RUNTIME].lists.all()
     view = ListsView(found, await notice_of(request), refused)
-    return await render_beside(request, "pages/lists.html", view, status=status)
+    return await render_with_sidebar(request, "pages/lists.html", view, status=status)
 
 
 async def _obey_lists(request: web.Request, form: Mapping[str, Any]) -> web.StreamResponse:
