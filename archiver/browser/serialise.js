@@ -80,10 +80,26 @@ async (limit) => {
     return left.length === element.style.length ? value : left.cssText;
   };
 
+  // The saved page is UTF-8, but the queries of its URLs are in the encoding of this one.
+  const URLS = new Set('src href poster data action formaction background cite longdesc xlink:href'.split(' '));
+  const UNCODED = /[^\s,"'()]*\?[^\s"'()]*[^\0-\x7f][^\s"'()]*/g;
+  const resolve = (element, url) => {
+    const link = element.ownerDocument.createElement('a');
+    link.href = url;
+    return link.href || url;
+  };
+  const encoded = (element, name, value) => {
+    if (element.ownerDocument.characterSet === 'UTF-8' || !/\?.*[^\0-\x7f]/.test(value)) return value;
+    if (URLS.has(name)) return resolve(element, value);
+    return /^(image)?srcset$/.test(name) ? value.replace(UNCODED, (url) => resolve(element, url)) : value;
+  };
+  const encodedCss = (element, css) => (element.ownerDocument.characterSet === 'UTF-8' ? css
+    : css.replace(/(url\(\s*["']?)([^"')]*)/gi, (all, start, url) => start + (url.match(UNCODED) ? resolve(element, url) : url)));
+
   const attributes = (element, name, replaced) => {
     for (const {name: given, value: stated} of element.attributes) {
-      const value = given === 'style' ? styleAttribute(element, stated) : stated;
       const key = given.toLowerCase();
+      const value = key === 'style' ? styleAttribute(element, stated) : encoded(element, key, stated);
       if (key.startsWith('on') || key in replaced || key === 'nonce' || key === 'integrity') continue;
       if (/[\s"'<>/=]/.test(given)) continue;
       if (/^\s*javascript:/i.test(value)) continue;
@@ -224,7 +240,7 @@ async (limit) => {
   const putStyleElement = (element) => {
     put('<style');
     attributes(element, 'style', {});
-    put(`>${unblobbed(styleText(element)).replace(/<\/(style)/gi, '<\\/$1')}</style>`);
+    put(`>${encodedCss(element, unblobbed(styleText(element))).replace(/<\/(style)/gi, '<\\/$1')}</style>`);
   };
   const end = (node) => {
     put(`</${node.localName}>${apart.has(node) ? '\n' : ''}`);

@@ -5,6 +5,7 @@ Chromium runs in the production sandbox.
 
 import gzip
 from contextlib import aclosing, closing
+from html import unescape
 from pathlib import Path
 
 import pypdfium2
@@ -192,6 +193,12 @@ SENTENCES += [
     "in an open shadow root",
     "what it was given",
 ]
+LEGACY = """<!DOCTYPE html><title>Legacy</title><div id="root"></div>
+<style>p { background: url("/dot.svg?q=café&of sheets") }</style>
+<img srcset="/dot.svg?q=café&of%20sets 1x"><script>
+root.innerHTML = '<p>This page is older than its encoding.</p>'.repeat(9)
+  + '<img src="/dot.svg?q=café&of attributes">';</script>"""
+DOT = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>'
 
 
 def put_site(live: LiveWeb) -> str:
@@ -207,6 +214,9 @@ def put_site(live: LiveWeb) -> str:
     live.put("/hostile", HOSTILE)
     live.put("/serial", SERIAL)
     live.put("/tall", TALL)
+    live.put("/legacy", LEGACY, charset="windows-1252")
+    for name in ("of%20attributes", "of%20sheets", "of%20sets"):
+        live.put(f"/dot.svg?q=caf%E9&{name}", DOT, kind="image/svg+xml")
     live.put("/framed", FRAMED)
     live.answer("/events", events)
     live.article("serial?page=2")
@@ -238,7 +248,7 @@ async def keep_pages(settings: Settings) -> None:
 
 PATIENCE = ("PAGE_SECONDS", "SCROLL_SECONDS", "REST_SECONDS", "PICTURE_SECONDS", "COMPARE_SECONDS")
 """Settings for limits, raised so that a busy machine does not reach them."""
-SHOWN = ("shell", "leads", "halved", "bannered", "hostile", "serial", "tall")
+SHOWN = ("shell", "leads", "halved", "bannered", "hostile", "serial", "tall", "legacy")
 WANTED = "scriptless"
 """A page without scripts, for which rendering is requested."""
 
@@ -281,6 +291,15 @@ async def test_content_added_by_scripts_is_extracted_searchable_and_replayed(kep
     for words in ('"brought by later"', '"brought by scroll"', '"closed shadow root"'):
         listing = await kept.runtime.search.listing(ListingQuery(q=words))
         assert [each.entry.hash_url for each in listing.items] == [found.entry.hash_url]
+
+
+async def test_queries_of_a_legacy_page_keep_its_encoding(kept):
+    found, replayed = await kept.shown("/legacy"), await kept.replayed(f"{kept.origin}/legacy")
+
+    named = {each.url.removeprefix(kept.origin): each.status for each in found.requisites}
+    dots = {f"/dot.svg?q=caf%E9&of%20{kind}": 200 for kind in ("attributes", "sheets", "sets")}
+    assert {path: status for path, status in named.items() if "dot" in path} == dots
+    assert [path for path in dots if path not in unescape(replayed)] == []
 
 
 async def test_the_response_is_stored_unchanged(kept):
