@@ -69,14 +69,21 @@ class RevisitResolver:
         self._store = context.store
         self._read_back: OrderedDict[tuple[PayloadDigest, str], frozenset[str]] = OrderedDict()
 
-    async def resolve(self, revisits: Sequence[ForeignRevisit]) -> list[ForeignCapture | Unusable]:
-        """Resolve revisits to captures; a revisit without a stored payload becomes an error."""
+    async def resolve(
+        self, revisits: Sequence[ForeignRevisit]
+    ) -> list[ForeignCapture | ForeignRevisit | Unusable]:
+        """Resolve revisits to captures; return those without a stored payload unchanged."""
         digests = await self._by_stated({each.digest for each in revisits if each.digest})
-        found: list[ForeignCapture | Unusable] = []
+        async with self._db.read() as conn:
+            urls = {url for each in revisits for url in (each.url, each.refers_to_url) if url}
+            archived = await db_captures.archived_among(conn, urls)
+        found: list[ForeignCapture | ForeignRevisit | Unusable] = []
         for each in revisits:
-            digest = digests.get(each.digest) or await self._search(each)
+            digest = digests.get(each.digest)
+            if not digest and not archived.isdisjoint((each.url, each.refers_to_url)):
+                digest = await self._search(each)
             try:
-                found.append(await self._capture(each, digest) if digest else _gap(each))
+                found.append(await self._capture(each, digest) if digest else each)
             except StoreError as error:
                 found.append(Unusable(each.url, f"It is a revisit, and {error}"))
         return found
@@ -144,11 +151,13 @@ def _captured(revisit: ForeignRevisit, payload: Payload) -> ForeignCapture:
     )
 
 
-def _gap(revisit: ForeignRevisit) -> Unusable:
+def gap_of(revisit: ForeignRevisit) -> Unusable:
+    """Return the report of a revisit without a stored payload."""
     what = f"with the digest {revisit.digest}" if revisit.digest else "that it refers to"
     return Unusable(
         f"{revisit.url} at {revisit.timestamp}",
-        f"It is a revisit, and its payload {what} is neither in the archive nor in the file.",
+        f"It is a revisit, and the payload {what} is neither in the archive nor in the file. "
+        "It waits until a file with that payload is imported.",
     )
 
 

@@ -289,6 +289,17 @@ async def at_moments(
     return [to_capture(row) for row in rows]
 
 
+async def archived_among(conn: AsyncConnection, urls: Collection[str]) -> set[str]:
+    """Return the URLs that have a capture."""
+    keys = among_keys({surt(url) for url in urls})
+    rows = await conn.execute(
+        select(capture.c.url)
+        .where(capture.c.surt.in_(keys), capture.c.url.in_(among_texts(urls)))
+        .distinct()
+    )
+    return {*rows.scalars()}
+
+
 async def of_records(
     conn: AsyncConnection, wanted: Collection[tuple[str, RecordId]]
 ) -> dict[tuple[str, RecordId], list[tuple[int, Capture]]]:

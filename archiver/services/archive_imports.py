@@ -1,17 +1,20 @@
 """Imports of WARC, ARC and WACZ files."""
 
 import asyncio
+import os
 import shutil
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, ExitStack
 from dataclasses import replace
 from datetime import datetime
+from hashlib import sha256
 from io import BufferedReader
 from itertools import islice
+from pathlib import Path
 from typing import BinaryIO
 
 from archiver.crawl.context import CrawlContext
-from archiver.crawl.imported_captures import CaptureImporter, RevisitResolver
+from archiver.crawl.imported_captures import CaptureImporter, RevisitResolver, gap_of
 from archiver.crawl.imported_entries import EntryImporter, NotedEntries
 from archiver.crawl.imported_pages import ForeignPage, NotedPages, PageImporter, SavedPageImporter
 from archiver.errors import UnreadableFile
@@ -33,12 +36,15 @@ from archiver.helpers import scratch_file
 from archiver.model.imports import Rejected, Taken
 from archiver.model.seed import SavedPage
 from archiver.warc.decompression import Forward
+from archiver.warc.durable_files import make_directory
 from archiver.warc.foreign_files import ArchiveForm, ForeignArc, ForeignFile, ForeignWarc, recognise
 from archiver.warc.records import ORIGIN, one_line, upload_field
 from archiver.warc.temporary_lines import SpooledLines
 from archiver.warc.wacz import Package
 
 WACZ = "WACZ"
+PENDING = "pending-revisits"
+"""Folder of the data directory with revisits that wait for their originals."""
 _LOOKED_AT = 8192
 _PACKAGED = (".warc", ".warc.gz", ".arc.gz", ".wacz")
 _ZIP = b"PK\x03\x04"
@@ -101,6 +107,7 @@ class ArchiveImport:
         self._revisits = revisits
         self._captures = 0
         self._problem = ""
+        self._has_pending = False
 
     async def payloads(self, file: BinaryIO, name: str, kind: str) -> AsyncIterator[Taken]:
         """Import responses; revisits are set aside."""
@@ -111,12 +118,50 @@ class ArchiveImport:
         async for taken in self._records(_READERS[ArchiveForm(kind)](file), name):
             yield taken
 
-    async def revisits(self) -> AsyncIterator[Taken]:
-        """Import the revisits, whose originals are stored by now."""
+    async def revisits(self, pending: "PendingRevisits") -> AsyncIterator[Taken]:
+        """Import the revisits, and those of earlier files, whose originals are stored by now."""
         resolver = RevisitResolver(self._context)
         waiting = read_lines(iter(self._revisits))
-        while batch := await asyncio.to_thread(lambda: list(islice(waiting, BATCH))):
-            yield await self._take(await resolver.resolve(batch))
+        with SpooledLines() as unresolved:
+            while batch := await asyncio.to_thread(lambda: list(islice(waiting, BATCH))):
+                found = await resolver.resolve(batch)
+                gaps = [each for each in found if isinstance(each, ForeignRevisit)]
+                for each in gaps:
+                    unresolved.add(write_line(self._with_marks(each)))
+                self._has_pending = self._has_pending or bool(gaps)
+                yield await self._take(
+                    [gap_of(each) if isinstance(each, ForeignRevisit) else each for each in found]
+                )
+            files = await asyncio.to_thread(pending.files)
+            await asyncio.to_thread(pending.add, unresolved)
+        for file in files if self._captures else ():
+            async for taken in self._earlier(resolver, pending, file):
+                yield taken
+
+    async def _earlier(
+        self, resolver: RevisitResolver, pending: "PendingRevisits", file: Path
+    ) -> AsyncIterator[Taken]:
+        """Import the revisits of an earlier file that can be resolved now."""
+        is_resolved = False
+        with SpooledLines() as unresolved:
+            waiting = read_lines(await asyncio.to_thread(pending.lines, file))
+            while batch := await asyncio.to_thread(lambda: list(islice(waiting, BATCH))):
+                found = await resolver.resolve(batch)
+                left = [each for each in found if isinstance(each, ForeignRevisit)]
+                for each in left:
+                    unresolved.add(write_line(each))
+                if len(left) < len(found):
+                    is_resolved = True
+                    rest = [each for each in found if not isinstance(each, ForeignRevisit)]
+                    yield await self._take(rest, is_earlier=True)
+            if is_resolved:
+                # Recorded before they are forgotten.
+                await self._context.recorder.drain()
+                await asyncio.to_thread(pending.replace, file, unresolved)
+
+    def _with_marks(self, revisit: ForeignRevisit) -> ForeignRevisit:
+        fields = dict(revisit.fields) | dict(self._marks)
+        return replace(revisit, fields=tuple(fields.items()))
 
     async def pages(self, source: str) -> AsyncIterator[Taken]:
         """Create a snapshot of each page."""
@@ -138,7 +183,7 @@ class ArchiveImport:
 
     def refuse_if_nothing_was_read(self, name: str) -> None:
         """Raise if an import had only problems."""
-        if self._problem and not self._captures:
+        if self._problem and not (self._captures or self._has_pending):
             raise UnreadableFile(
                 "{name} has no readable captures. {problem}",
                 name=name,
@@ -203,8 +248,9 @@ class ArchiveImport:
         except UnreadableFile as error:
             yield self._failed(name, error)
 
-    async def _take(self, batch: Sequence[Found]) -> Taken:
-        captures = [self._marked(each) for each in batch if is_capture(each)]
+    async def _take(self, batch: Sequence[Found], *, is_earlier: bool = False) -> Taken:
+        found = [each for each in batch if is_capture(each)]
+        captures = found if is_earlier else [self._marked(each) for each in found]
         unusable = [each for each in batch if isinstance(each, Unusable)]
         fresh = await self._intake.captures(captures)
         await asyncio.to_thread(self._note, batch)
@@ -281,6 +327,50 @@ class _Rejoined:
         return self._rest.read(size)
 
 
+class PendingRevisits:
+    """Revisits whose originals were in no imported file so far, one file for each import.
+
+    Blocking.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def files(self) -> list[Path]:
+        """Return the files, in any order."""
+        return [*self._directory.glob("*.jsonl")] if self._directory.is_dir() else []
+
+    def lines(self, file: Path) -> Iterator[bytes]:
+        """Yield the lines of a file, which another import may have deleted."""
+        try:
+            with file.open("rb") as opened:
+                yield from opened
+        except FileNotFoundError:
+            return
+
+    def add(self, lines: SpooledLines) -> None:
+        """Write lines to a file named after their content, so that no import adds them twice."""
+        digest = sha256()
+        for line in lines:
+            digest.update(line)
+        if digest.digest() != sha256().digest():
+            self._write(self._directory / f"{digest.hexdigest()[:32]}.jsonl", lines)
+
+    def replace(self, file: Path, lines: SpooledLines) -> None:
+        """Replace a file by the lines that are left of it, which are fewer."""
+        self.add(lines)
+        file.unlink(missing_ok=True)
+
+    def _write(self, file: Path, lines: SpooledLines) -> None:
+        make_directory(self._directory)
+        part = file.with_suffix(".part")
+        with part.open("wb") as opened:
+            opened.writelines(lines)
+            opened.flush()
+            os.fsync(opened.fileno())
+        part.replace(file)
+
+
 OpenContext = Callable[[], AbstractAsyncContextManager[CrawlContext]]
 
 
@@ -341,7 +431,8 @@ class Archives:
                 async for taken in taking.payloads(file, name, kind):
                     yield taken
                 await context.recorder.drain()
-                async for taken in taking.revisits():
+                pending = PendingRevisits(context.store.directory.parent / PENDING)
+                async for taken in taking.revisits(pending):
                     yield taken
                 await context.recorder.drain()
                 taking.refuse_if_nothing_was_read(name)

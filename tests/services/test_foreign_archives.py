@@ -155,6 +155,31 @@ async def test_a_revisit_of_other_bytes_is_a_gap_that_says_so(runtime, tmp_path,
     assert len(await captures(runtime, ONE)) == 1
 
 
+async def test_a_revisit_waits_for_a_file_with_its_original(runtime, tmp_path):
+    """Also if that is read much later; a file of nothing but revisits is no error."""
+    first, second, third = Warc(), Warc(), Warc()
+    revisit(first, ONE, Payload_Digest=sha1(PAGE))
+    revisit(first, TWO, Payload_Digest=sha1(OTHER))
+    response(second, "http://elsewhere.example/", PAGE, Payload_Digest=sha1(PAGE))
+    response(third, "http://elsewhere.example/2", OTHER, Payload_Digest=sha1(OTHER))
+
+    pending = runtime.settings.data / "pending-revisits"
+    for made, read, left in (
+        (first, 2, 1),
+        (first, 2, 1),
+        (second, 2, 1),
+        (third, 2, 0),
+        (first, 2, 0),
+    ):
+        status = await take_in(runtime, tmp_path, made.bytes)
+
+        assert (status.read, status.error) == (read, "")
+        assert len([*pending.iterdir()]) == left
+    assert [each.timestamp for each in await captures(runtime, ONE)] == ["20210102030405"]
+    assert len(await captures(runtime, TWO)) == 1
+    assert "waits until a file" not in "".join(each.reason for each in status.rejected_samples)
+
+
 @pytest.mark.parametrize("stated", [None, sha1, lambda data: sha1(data).lower()])
 @pytest.mark.parametrize("url", [ONE, TWO])
 async def test_a_revisit_has_the_payload_of_its_digest_wherever_that_stands(
