@@ -155,7 +155,9 @@ def _leads_away(heading: Element, name: str | None) -> bool:
 LINES_ABOVE, _MAX_ABOVE = 5, 2000
 """Lines at the start of an article that may be title, subtitle, author and date."""
 
-_NEARLY_ALL = 0.9
+_NEARLY_ALL, _LEAST_OF_PAGE = 0.9, 0.2
+"""Minimum share of a rendered page's text in its article: of a short one, and of a long one."""
+
 _DOCUMENT = re.compile(r"\A<div>(.*)</div>\s*\Z", re.DOTALL)
 
 
@@ -200,7 +202,7 @@ def article_of(
 
 
 def extract_rendered(html: str, url: str, sheets: Sheets = ()) -> Article:
-    """Extract the article of a rendered page; without one, return all of its text.
+    """Extract the article of a rendered page; if it is short, return all of the page's text.
 
     A web application has no article, and its content may look like navigation.
     """
@@ -209,7 +211,8 @@ def extract_rendered(html: str, url: str, sheets: Sheets = ()) -> Article:
     if page is None:
         return article
     found = _read(page, html, url, PageMetadata(), whole=True, sheets=sheets)
-    if len(article.text) >= _NEARLY_ALL * len(found.text):
+    enough = _LEAST_OF_PAGE if len(article.text) >= ENOUGH_CHARACTERS else _NEARLY_ALL
+    if len(article.text) >= enough * len(found.text):
         return article
     return replace(found, metadata=article.metadata)
 

@@ -18,7 +18,8 @@ from archiver.pages.article.elements import (
     is_beside,
     named,
 )
-from archiver.pages.article.tree import around, first_text, lead_with, lengths, remove
+from archiver.pages.article.scoring import Measure, measure_all
+from archiver.pages.article.tree import around, first_text, lead_with, remove
 
 MAX_LABEL = 200
 MAX_TAB = 80
@@ -59,29 +60,38 @@ _MORE = re.compile(
 _SIGNS = re.compile(r"[\W_]+")
 
 
+_Tabs = tuple[Element, list[Element], list[Element]]
+_Measures = dict[Element, Measure]
+
+
 def normalise_panels(body: Element) -> None:
     """Show the panels with content, and turn the buttons that name them into headings."""
-    _normalise_tabs(body)
-    _normalise_disclosures(body)
+    tabs = [*_by_role(body), *_by_label(body)]
+    triggers = [*islice(_TRIGGERS(body), _MAX_PANELS)]
+    if tabs or triggers:
+        measures = measure_all(body)
+        _normalise_tabs(body, tabs, measures)
+        _normalise_disclosures(body, triggers, measures)
     _normalise_headings(body)
 
 
-def _normalise_tabs(body: Element) -> None:
+def _normalise_tabs(body: Element, found: list[_Tabs], measures: _Measures) -> None:
     """Show code and prose of unselected tabs, and label every panel with its tab."""
-    found = [*_by_role(body), *_by_label(body)]
     coded = around(body.iter("pre")) if found else set()
     for holder, tabs, panels in found:
         names = [first_text(each, MAX_TAB) for each in tabs]
         are_names = all(0 < len(each) <= MAX_TAB for each in names)
         if not (1 < len(tabs) == len(panels) and are_names):
             continue
-        if not coded.isdisjoint(panels) or all(_is_content(each, SENTENCE // 2) for each in panels):
+        if not coded.isdisjoint(panels) or all(
+            _is_content(each, SENTENCE // 2, measures) for each in panels
+        ):
             for name, panel in zip(names, panels, strict=True):
                 _name(panel, name)
             remove(holder)
 
 
-def _by_role(body: Element) -> Iterator[tuple[Element, list[Element], list[Element]]]:
+def _by_role(body: Element) -> Iterator[_Tabs]:
     """Yield tab lists with their tabs and panels, as in WAI-ARIA (§5.4, tab, tablist, tabpanel)."""
     lists = _TABLISTS(body)
     labelled = {each.get("aria-labelledby"): each for each in _LABELLED(body)} if lists else {}
@@ -103,7 +113,7 @@ def _panels(behind: Element | None) -> list[Element]:
     return [each for each in behind if each.get("role") == "tabpanel"]
 
 
-def _by_label(body: Element) -> Iterator[tuple[Element, list[Element], list[Element]]]:
+def _by_label(body: Element) -> Iterator[_Tabs]:
     """Yield blocks of radio button labels followed by a block with the same number of panels."""
     buttons = {each.get("id") for each in body.iter("input") if each.get("type") == "radio"}
     for block in body.iter("div") if buttons else ():
@@ -135,14 +145,13 @@ def _normalise_headings(body: Element) -> None:
                 button.tag = "span"
 
 
-def _normalise_disclosures(body: Element) -> None:
+def _normalise_disclosures(body: Element, triggers: list[Element], measures: _Measures) -> None:
     """Show panels that a button opens, and turn the button into a heading."""
-    triggers = [*islice(_TRIGGERS(body), _MAX_PANELS)]
     places = {each.get("id"): each for each in _IDS(body)} if triggers else {}
     for trigger in triggers:
         line = _line_of(trigger)
         panel = _panel_of(trigger, line, places)
-        if panel is None or not _is_content(panel, _SHORTEST) or _is_in_frame(trigger):
+        if panel is None or not _is_content(panel, _SHORTEST, measures) or _is_in_frame(trigger):
             continue
         _show(panel)
         label = first_text(trigger, MAX_LABEL)
@@ -175,15 +184,16 @@ def _panel_of(trigger: Element, line: Element, places: dict[str, Element]) -> El
     return panel if panel is not None and trigger not in {*panel.iter(trigger.tag)} else None
 
 
-def _is_content(panel: Element, shortest: int) -> bool:
+def _is_content(panel: Element, shortest: int, measures: _Measures) -> bool:
     """Return whether a panel holds text that is not a menu, dialog or form."""
     if panel.get("role") in _ROLES or panel.tag in _AROUND or is_beside(named(panel)):
         return False
-    if _NOT_CONTENT.search(named(panel)) or next(panel.iter(*FORM_CONTROLS), None) is not None:
+    measure = measures.get(panel)
+    if measure is None or measure.controls or _NOT_CONTENT.search(named(panel)):
         return False
-    sizes = lengths(panel)
-    linked = sum(sizes[each] for each in panel.iter("a"))
-    return sizes[panel] - linked >= shortest and linked <= MAX_LINKED * sizes[panel]
+    if measure.text - measure.linked < shortest or measure.link_density > MAX_LINKED:
+        return False
+    return next(panel.iter(*FORM_CONTROLS), None) is None
 
 
 def _is_in_frame(trigger: Element) -> bool:

@@ -147,8 +147,15 @@ def test_an_article_without_a_head_is_read_back_unchanged():
 
 
 def test_a_complete_page_has_its_title_once():
-    page = f"<title>{TITLE}</title><body><nav><a href=/a>{SENTENCE * 40}</a></nav>{OUTSIDE}"
+    page = f"<title>{TITLE}</title><body><nav><a href=/a>{SENTENCE * 300}</a></nav>{OUTSIDE}"
 
     found = extract_rendered(page, URL)
 
     assert whole(found).count(TITLE) == 1
+
+
+@pytest.mark.parametrize(("length", "is_there"), [(20, False), (300, True)])
+def test_a_rendered_page_is_read_whole_only_if_its_article_is_a_small_part(length, is_there):
+    page = f"<body><nav><a href=/a>{'Elsewhere. ' * length}</a></nav><p>{SENTENCE * 8}</p>"
+
+    assert ("Elsewhere" in extract_rendered(page, URL).text) is is_there
