@@ -237,6 +237,15 @@ HOSTILE = {
 }  # fmt: skip
 
 
+APART = ("break-out", "refresh")
+"""They change what other constructs do."""
+HOSTILE_TOGETHER = {
+    "together": "".join(f"<div>{HOSTILE[each]}</div>" for each in HOSTILE if each not in APART),
+    **{each: HOSTILE[each] for each in APART},
+}
+"""The same constructs in fewer pages, for sources of pages that differ little in replay."""
+
+
 async def is_harmless(browser, base, entry, turns):
     """View a page in its banner, as an article, and as a single capture; click everything."""
     snapshot = f"{base}/{entry.hash_url}/{entry.latest}/"
@@ -248,7 +257,7 @@ async def is_harmless(browser, base, entry, turns):
                 await page.goto(url, wait_until="networkidle")
             for frame in page.frames[:2]:
                 with suppress(Error):  # a frame may be gone, or have nothing to click
-                    await frame.locator("#click").click(force=True, timeout=100)
+                    await frame.locator("#click").first.click(force=True, timeout=100)
             await page.wait_for_load_state("networkidle")
             titles = await titles_of(page)
             cookies, workers = await context.cookies(), context.service_workers

@@ -185,7 +185,7 @@ async def test_hostile_pages_run_no_scripts_set_no_state_and_send_no_requests(wo
 
 
 LEAKS = """<!DOCTYPE html><title>calm</title><meta name=referrer content=unsafe-url>
-<meta http-equiv=refresh content="0; url=http://away.example/refresh">
+<meta http-equiv=refresh content="600; url=http://away.example/refresh">
 <link rel=stylesheet href=http://away.example/s.css referrerpolicy=unsafe-url>
 <img src=http://away.example/i.png referrerpolicy=unsafe-url><iframe referrerpolicy=unsafe-url
 src=http://away.example/f></iframe><script>document.title='ran'</script>
@@ -239,7 +239,7 @@ async def test_no_media_type_lets_a_page_run_leave_or_send_a_referrer(
     base = f"http://127.0.0.1:{port}"
     live.more = {
         "Referrer-Policy": "unsafe-url",
-        "Refresh": "0; url=http://away.example/header",
+        "Refresh": "600; url=http://away.example/header",
     }
     for number, kind in enumerate(TYPES):
         live.pages[f"/{number}"] = (kind, LEAKS.replace("NUMBER", str(number)))

@@ -15,7 +15,7 @@ from archiver.services.page_uploads import Given
 from tests.chromium import chromium
 from tests.recorded_browser import (
     AT_ONCE,
-    HOSTILE,
+    HOSTILE_TOGETHER,
     RUN,
     is_harmless,
     observed,
@@ -102,7 +102,7 @@ async def test_hostile_uploaded_pages_run_no_scripts_and_send_no_requests(world,
     live, runtime, port, (_, strays) = world
     base = f"http://127.0.0.1:{port}"
     entries = []
-    for name, body in HOSTILE.items():
+    for name, body in HOSTILE_TOGETHER.items():
         html = f"<html><title>calm</title><article><p>{WORDS}</p>{body}</article>"
         content = form(f"{live.other}/{name}", html).decode()
         armed = content.replace("BEACON", f"{live.other}/beacon").replace("SERVICE", base)
@@ -133,7 +133,7 @@ async def test_hostile_rendered_pages_run_no_scripts_and_send_no_requests(tmp_pa
         live, runtime, port, (_, strays) = world
         base = f"http://127.0.0.1:{port}"
         live.more = {"Content-Security-Policy": ""}
-        for name, body in HOSTILE.items():
+        for name, body in HOSTILE_TOGETHER.items():
             html = brought(f"<article><p>{WORDS}</p>{body}</article>")
             armed = html.replace("BEACON", f"{live.other}/beacon").replace("SERVICE", base)
             live.pages[f"/{name}"] = ("text/html", armed)
