@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from archiver.crawl.context import CrawlContext, failure_of
 from archiver.crawl.crash_recovery import recover
 from archiver.crawl.frontier import Frontier
-from archiver.db import crawl_status, edit_history, queue, tombstones
+from archiver.db import edit_history, jobs, queue, tombstones
 from archiver.errors import StoreError
 from archiver.logs import get_log
 from archiver.model.job import Lease
@@ -217,7 +217,7 @@ class Dispatcher:
     async def _is_paused(self) -> bool:
         """Return whether the crawl is paused; waiting leases are then returned."""
         async with self._context.db.read() as conn:
-            paused = await crawl_status.is_paused(conn)
+            paused = await jobs.is_paused(conn)
         if paused:
             await self._put_aside()
         return paused

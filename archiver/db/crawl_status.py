@@ -8,15 +8,14 @@ from typing import Any
 from sqlalchemy import BigInteger, Select, case, cast, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.db import attempts, counters, host_queue, queue
+from archiver.db import attempts, host_queue, queue
 from archiver.db.dialects import HostOf, reason
-from archiver.db.schema import capture, counter, entry, entry_table, job, queue_host
+from archiver.db.schema import capture, entry, entry_table, job, queue_host
 from archiver.db.statements import among, among_texts
 from archiver.model.failure import Failure, Reason
 from archiver.model.job import State
 
 MAX_WAITS = 10
-_PAUSED = "paused"
 _DUE = (queue.INTERACTIVE, queue.BULK, queue.LAST)
 _WAITING = (
     select(
@@ -102,18 +101,6 @@ async def queue_lag(conn: AsyncConnection, now: datetime) -> QueueLag:
 
 def _since(now: datetime, ms: int | None) -> float:
     return 0.0 if ms is None else max(now.timestamp() - ms / 1000, 0.0)
-
-
-async def is_paused(conn: AsyncConnection) -> bool:
-    """Return whether the crawl is paused."""
-    return bool(
-        (await conn.execute(select(counter.c.value).where(counter.c.name == _PAUSED))).scalar()
-    )
-
-
-async def set_paused(conn: AsyncConnection, *, paused: bool) -> None:
-    """Pause or resume the crawl."""
-    await counters.put(conn, {_PAUSED: int(paused)})
 
 
 async def waiting_hosts(conn: AsyncConnection, *, limit: int) -> list[WaitingHost]:

@@ -1,4 +1,4 @@
-"""Job rows and the order of their changes.
+"""Job rows, the order of their changes, and whether the crawl is paused.
 
 A clock alone gives no order: it is read before a commit, differs between processes, may be set
 back, and many changes share one millisecond. A reader that remembered a time would miss changes
@@ -18,7 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import attempts, counters
 from archiver.db.dialects import KindOfFailure, StatusOfFailure
-from archiver.db.schema import entry, job, snapshot
+from archiver.db.schema import counter, entry, job, snapshot
 from archiver.db.statements import among, among_texts
 from archiver.http.timestamps import to_timestamp
 from archiver.model.capture import HashUrl, Timestamp
@@ -26,6 +26,7 @@ from archiver.model.failure import FailureKind
 from archiver.model.job import Change, ChangeCursor, Job, QueueCounts, State
 
 _COUNTED = (State.QUEUED, State.FETCHING, State.SAVED, State.FAILED)
+_PAUSED = "paused"
 
 
 async def by_ids(conn: AsyncConnection, ids: Sequence[int]) -> list[Job]:
@@ -125,6 +126,18 @@ async def queue_counts(conn: AsyncConnection) -> QueueCounts:
     """Return the number of jobs in each state."""
     known = await counters.all_counters(conn)
     return QueueCounts(*(known.get(state, 0) for state in _COUNTED))
+
+
+async def is_paused(conn: AsyncConnection) -> bool:
+    """Return whether the crawl is paused."""
+    return bool(
+        (await conn.execute(select(counter.c.value).where(counter.c.name == _PAUSED))).scalar()
+    )
+
+
+async def set_paused(conn: AsyncConnection, *, paused: bool) -> None:
+    """Pause or resume the crawl."""
+    await counters.put(conn, {_PAUSED: int(paused)})
 
 
 async def fetching_of_import(conn: AsyncConnection, import_id: int) -> int:

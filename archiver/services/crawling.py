@@ -162,7 +162,7 @@ class CrawlStatus:
                 counts=await jobs.queue_counts(conn),
                 snapshots=(await counters.all_counters(conn)).get(counters.SNAPSHOTS, 0),
                 warc_bytes=await segment_rows.total_bytes(conn),
-                is_paused=await crawl_status.is_paused(conn),
+                is_paused=await jobs.is_paused(conn),
                 under_way=tuple(await jobs.under_way(conn, MAX_JOBS)),
                 hosts=tuple(await crawl_status.waiting_hosts(conn, limit=MAX_HOSTS)),
                 failed=tuple(await crawl_status.failed_by_reason(conn, most=MAX_FAILED)),
@@ -176,7 +176,7 @@ class CrawlStatus:
     async def is_paused(self) -> bool:
         """Return whether fetching is paused."""
         async with self.context.db.read() as conn:
-            return await crawl_status.is_paused(conn)
+            return await jobs.is_paused(conn)
 
     async def free_bytes(self) -> int:
         """Return the free bytes on the data directory's disk."""
@@ -200,7 +200,7 @@ class CrawlStatus:
     async def pause(self, *, paused: bool) -> None:
         """Pause or resume fetching in all processes; requests in progress are finished."""
         async with self.context.db.write() as conn:
-            await crawl_status.set_paused(conn, paused=paused)
+            await jobs.set_paused(conn, paused=paused)
         self.crawling.wake()
 
     async def failures_of(self, import_id: int) -> tuple[Reason, ...]:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from archiver.db import crawl_status, entries, jobs, tags_and_lists
+from archiver.db import entries, jobs, tags_and_lists
 from archiver.db.engine import Database
 from archiver.model.entry_list import EntryList
 from archiver.model.job import QueueCounts
@@ -65,7 +65,7 @@ class NavigationData:
         """Return the progress of the crawl; jobs that ended before an empty queue don't count."""
         async with self._db.read() as conn:
             counts = await jobs.queue_counts(conn)
-            is_paused = await crawl_status.is_paused(conn)
+            is_paused = await jobs.is_paused(conn)
         if not counts.open or not self._has_counted:
             self._idle, self._has_counted = counts, True
         saved, failed = counts.saved - self._idle.saved, counts.failed - self._idle.failed
