@@ -1,23 +1,23 @@
-# Everything a person does with a checkout. `make` alone tells what there is.
+# Commands for a checkout. `make` alone lists them.
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 CONSTRAINTS := .ci/constraints.txt
 
-# The tests start hundreds of processes: each would compile the program anew.
+# The tests start hundreds of processes; without this, each would compile the program.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: docs help serve install test lint format texts bench wheel install-wheel check-image clean chromium strace iproute2 servers
+.PHONY: docs screenshots help serve install test lint format texts bench wheel install-wheel check-image clean chromium strace iproute2 servers
 
-help:  ## what there is
+help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 14
 
-serve: $(VENV)/.installed  ## set everything up and serve on http://127.0.0.1:8080/
+serve: $(VENV)/.installed  ## install, and serve on http://127.0.0.1:8080/
 	@exec $(BIN)/archiver serve $(ARGS)
 
-install: $(VENV)/.installed  ## what it needs, in .venv: `.venv/bin/archiver` is the command
+install: $(VENV)/.installed  ## install into .venv; the command is `.venv/bin/archiver`
 
 test: $(VENV)/.installed-dev chromium strace iproute2 servers  ## install what the tests need, and run them
 	@.ci/with-postgres $(BIN)/python -m pytest $(ARGS)
@@ -28,7 +28,7 @@ lint: $(VENV)/.installed-dev  ## formatter, linter, type checker, import contrac
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-format: $(VENV)/.installed-dev  ## format and mend what can be mended
+format: $(VENV)/.installed-dev  ## format, and fix what can be fixed automatically
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
@@ -38,19 +38,22 @@ texts: $(VENV)/.installed-dev  ## bring the catalogues of archiver/locales/ up t
 docs: $(VENV)/.installed-dev  ## regenerate docs/settings.md, docs/cli.md and the routes in docs/api.md
 	$(BIN)/python -m docs.generate
 
-bench: $(VENV)/.installed-dev  ## our crawl beside its two ancestors; ARGS="--urls 100000"
+screenshots: $(VENV)/.installed-dev chromium  ## retake the screenshots of README.md
+	@$(BIN)/python .ci/screenshots.py
+
+bench: $(VENV)/.installed-dev  ## compare the crawl with two simple clients; ARGS="--urls 100000"
 	$(BIN)/python -m benchmarks.crawl $(ARGS)
 
-wheel: $(VENV)/.pip  ## the package as it is shipped, in dist/
+wheel: $(VENV)/.pip  ## build the package in dist/
 	@rm -rf dist
 	@$(PIP) wheel --no-deps --wheel-dir dist .
 
-install-wheel: $(VENV)/.pip  ## that wheel and what it needs, into PREFIX; with EXTRAS=[cluster] servers' drivers, too
-	@test -n "$(PREFIX)" || { echo "Say where: make install-wheel PREFIX=…"; exit 1; }
+install-wheel: $(VENV)/.pip  ## install the package into PREFIX; EXTRAS=[cluster] adds drivers for servers
+	@test -n "$(PREFIX)" || { echo "Set the directory: make install-wheel PREFIX=…"; exit 1; }
 	@$(PYTHON) -m venv --without-pip $(PREFIX)
 	@$(PIP) --python $(PREFIX)/bin/python install --constraint $(CONSTRAINTS) "$$(ls dist/*.whl)$(EXTRAS)"
 
-check-image: wheel chromium  ## the steps of the Dockerfile, in a temporary folder
+check-image: wheel chromium  ## run the steps of the Dockerfile in a temporary folder
 	@where=$$(mktemp -d) && trap 'rm -rf "$$where"' EXIT \
 	&& $(MAKE) --no-print-directory install-wheel PREFIX="$$where/venv" EXTRAS=[cluster] \
 	&& "$$where/venv/bin/python" -c 'import asyncpg, obstore' \
@@ -61,7 +64,7 @@ check-image: wheel chromium  ## the steps of the Dockerfile, in a temporary fold
 	&& chmod 755 . && venv/bin/python $(CURDIR)/.ci/render.py venv/bin/archiver \
 	&& echo "The image's steps work."
 
-clean:  ## remove what was built, not what was archived
+clean:  ## remove build files, not the archive
 	rm -rf $(VENV) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 chromium:
