@@ -44,14 +44,14 @@ async def send(client, path, *fields, page):
 
 async def test_what_an_older_reader_has_read_is_offered_to_be_read_again(client, live):
     path = f"/{hash_url(live.url('/foxes'))}/"
-    assert "Read it again" not in await page_of(client, path)
+    assert "Extract again" not in await page_of(client, path)
     async with client.server.app[RUNTIME].articles._context.db.write() as conn:
         await conn.execute(text("UPDATE snapshot SET extractor = '1'"))
-    assert "Read it again" in await page_of(client, path)
+    assert "Extract again" in await page_of(client, path)
 
     status, here, page = await send(client, f"{path}read-again", page=path)
 
-    assert (status, here, "Read it again" in page) == (200, path, False)
+    assert (status, here, "Extract again" in page) == (200, path, False)
     assert "lost in time" in page
 
 

@@ -43,13 +43,13 @@ async def send(client, **fields):
 
 
 async def test_a_feed_is_followed_looked_at_and_left_on_the_page(client, feed):
-    assert "You follow no feeds yet" in await (await client.get("/feeds")).text()
+    assert "No feeds yet" in await (await client.get("/feeds")).text()
     page = await send(client, do="follow", url=feed, tags="a, b", everything="1")
     assert "The &lt;b&gt; Paper" in page
     assert "1 link so far" in page
     assert "You now follow 1 more feed" in page
     assert "Checked just now" in await send(client, do="look", url=feed)
-    assert "You follow no feeds yet" in await send(client, do="unfollow", url=feed)
+    assert "No feeds yet" in await send(client, do="unfollow", url=feed)
 
 
 async def test_what_is_no_feed_is_refused_in_words_with_the_address_still_there(client, live):

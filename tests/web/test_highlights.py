@@ -113,7 +113,7 @@ async def test_the_api_marks_lists_changes_and_removes(client, foxes):
 
     shown = await page_of(client, f"/{foxes}/")
     assert marks(shown) == [WORDS]
-    assert "not in this text any more" in shown
+    assert "no longer in this text" in shown
 
     async def listed(q):
         found = await (await client.get("/api/v1/highlights", params={"q": q})).json()

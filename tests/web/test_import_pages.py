@@ -79,7 +79,7 @@ async def test_a_file_that_nobody_reads_is_never_said_to_be_read(client, db):
     assert (phase, share[1]) == ("Incomplete", "0")
     assert alert.startswith("The import stopped after 0 links")
     assert (waiting[0], waiting[1][1], waiting[2]) == (
-        "Interrupted: it goes on by itself in a moment",
+        "Interrupted. It continues in a moment",
         "0",
         None,
     )

@@ -37,7 +37,7 @@ async def test_a_list_is_made_filled_and_put_in_order_by_forms(client, foxes, be
     status, where, page = await send(
         client, "/lists", ("do", "make"), ("path", "Recipes/“Best” soups")
     )
-    assert (status, "Nothing lies in this list yet" in page) == (200, True)
+    assert (status, "This list is empty" in page) == (200, True)
     back = ("back", where)
     await send(
         client, "/edit", back, ("entry", foxes), ("entry", bears),
@@ -140,5 +140,5 @@ async def test_an_outer_list_leads_to_what_is_counted_and_each_view_to_the_other
     assert re.search(r'count">1<span class="hidden"> entries, Newest first', whole)
     own = re.search(r'<a href="([^"]+)">Only what lies in it itself', whole)[1]
     alone = await (await client.get(own)).text()
-    assert "Nothing lies in this list yet" in alone
+    assert "This list is empty" in alone
     assert "Show that, too (1)" in alone
