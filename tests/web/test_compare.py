@@ -61,8 +61,8 @@ async def test_what_came_and_went_is_shown_as_one_text(client, live):
         "The <del>red</del><ins>old</ins> kite <del>sleeps</del><ins>flies &amp; sings</ins>"
         in text
     )
-    assert "words the same</summary>" in text
-    assert "<ins>3 words put in</ins>, <del>2 words taken out</del>" in shown
+    assert "words unchanged</summary>" in text
+    assert "<ins>3 words added</ins>, <del>2 words removed</del>" in shown
     row = re.search(r'<th scope="row">x-by</th>.*', shown)[0]
     assert re.findall(r">(\w+):</span> (\w+)</td>", row) == [("Before", "one"), ("After", "two")]
     assert re.search(r"Needed since</h2>\s*<ul[^>]*><li><code>[^<]*/a.css", shown)

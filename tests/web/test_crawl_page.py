@@ -81,14 +81,11 @@ async def test_all_that_waits_is_called_off_once_the_person_is_sure(client, runt
 
 async def test_it_tells_what_reading_everything_back_found_last(client, runtime):
     data = runtime.settings.data
-    assert "Nobody has read everything back yet" in await (await client.get("/activity")).text()
+    assert "Never verified" in await (await client.get("/activity")).text()
 
     await store_check(data, records=7, problems=0)
-    assert (
-        "7 records were read back, and nothing was wrong."
-        in await (await client.get("/activity")).text()
-    )
+    assert "7 records checked on" in await (await client.get("/activity")).text()
     await store_check(data, records=7, problems=2)
-    assert "2 problems were found." in await (await client.get("/activity")).text()
+    assert "2 problems found" in await (await client.get("/activity")).text()
     (data / "verified").write_text("{")
-    assert "Nobody has read everything back yet" in await (await client.get("/activity")).text()
+    assert "Never verified" in await (await client.get("/activity")).text()

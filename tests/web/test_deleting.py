@@ -101,7 +101,7 @@ async def test_what_is_ticked_or_found_goes_once_the_person_is_sure(client, foxe
     assert await titles(client) == {"foxes"}
 
     status, _, page = await send(client, "/delete", "/snapshots", ("scope", "ticked"))
-    assert (status, "Nothing was ticked" in page) == (200, True)
+    assert (status, "Nothing selected" in page) == (200, True)
 
 
 async def test_programs_undo_a_deletion_by_its_id_once(client, foxes):

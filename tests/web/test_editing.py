@@ -161,7 +161,7 @@ async def test_a_form_with_nothing_ticked_shows_the_list_again(client):
         status, shown, page = await send(client, path, fields)
 
         assert (status, shown) == (200, "/snapshots?q=clever&nothing=1")
-        assert "Nothing was ticked, so nothing was done." in page
+        assert "Nothing selected." in page
 
 
 async def test_a_title_turns_nothing_but_itself(client, foxes):

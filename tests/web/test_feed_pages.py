@@ -47,21 +47,21 @@ async def test_a_feed_is_followed_looked_at_and_left_on_the_page(client, feed):
     page = await send(client, do="follow", url=feed, tags="a, b", everything="1")
     assert "The &lt;b&gt; Paper" in page
     assert "1 link so far" in page
-    assert "You now follow 1 more feed" in page
-    assert "Checked just now" in await send(client, do="look", url=feed)
+    assert "1 feed added" in page
+    assert "Checked." in await send(client, do="look", url=feed)
     assert "No feeds yet" in await send(client, do="unfollow", url=feed)
 
 
 async def test_what_is_no_feed_is_refused_in_words_with_the_address_still_there(client, live):
     page = live.article("foxes")
     shown = await send(client, do="follow", url=page)
-    assert "no feed" in shown
+    assert "No feed found" in shown
     assert f'value="{page}"' in shown
 
 
 async def test_an_outline_is_taken_in_and_given_back(client, feed):
     page = await send(client, do="take-in", file=OUTLINE.format(url=feed).encode())
-    assert "You now follow 1 more feed" in page
+    assert "1 feed added" in page
     assert "not checked yet" in page
     answer = await client.get("/feeds.opml")
     assert feed in await answer.text()

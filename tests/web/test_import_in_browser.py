@@ -56,7 +56,7 @@ async def test_a_file_is_previewed_imported_followed_and_undone(base):
         assert await fits(page)
         await page.click("button:has-text('Check again')")
 
-        await page.locator("dl.numbers", has_text="left out").wait_for()
+        await page.locator("dl.numbers", has_text="skipped").wait_for()
         assert await page.is_checked("input[name=only][value=Food]")
         await page.click("button.primary:has-text('Import')")
         await page.wait_for_url(f"{base}/import/1")
@@ -65,11 +65,11 @@ async def test_a_file_is_previewed_imported_followed_and_undone(base):
         await page.wait_for_load_state()
 
         async with page.expect_download() as download:
-            await page.click("text=receipt as CSV")
+            await page.click("text=CSV")
         rows = (await (await download.value).path()).read_text().splitlines()
         assert [row.split(",")[1] for row in rows[1:]] == ["added", "left out", "unusable"]
         assert await fits(page)
-        await page.click("text=Browse what it brought")
+        await page.click("text=View imported entries")
         await page.locator("ol.entries", has_text="link only").wait_for()
         await page.goto(f"{base}/import/1")
         await page.click("text=Undo this import…")

@@ -138,7 +138,7 @@ async def test_an_outer_list_leads_to_what_is_counted_and_each_view_to_the_other
     whole = await (await client.get('/snapshots?q=list:"Cooking/"')).text()
     assert 'aria-current="page"><bdi>Cooking</bdi>' in whole
     assert re.search(r'count">1<span class="hidden"> entries, Newest first', whole)
-    own = re.search(r'<a href="([^"]+)">Only what lies in it itself', whole)[1]
+    own = re.search(r'<a href="([^"]+)">Only this list', whole)[1]
     alone = await (await client.get(own)).text()
     assert "This list is empty" in alone
-    assert "Show that, too (1)" in alone
+    assert "Include nested lists (1)" in alone

@@ -106,7 +106,11 @@ async def test_the_form_asks_for_the_address_that_a_page_does_not_tell(client):
 
     page = await answer.text()
     assert answer.status == 400
+<<<<<<< HEAD
     assert 'role="alert">The file does not contain the URL' in page
+=======
+    assert 'role="alert">The file does not contain the URL of the page' in page
+>>>>>>> d8565f17 (tests: words of the pages as they are)
     assert 'action="/import/page"' in page
 
 
@@ -258,5 +262,5 @@ async def test_the_page_of_what_failed_leads_to_where_it_is_handed_in(client, ru
         shown = await got.text()
 
     assert got.url.path == f"/{key}/", re.sub("<[^>]+>", "", shown[shown.index("<main") :])[:600]
-    assert "Handed in" in shown
+    assert "Uploaded" in shown
     assert "saved.html" in shown

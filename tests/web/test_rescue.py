@@ -67,7 +67,7 @@ async def test_a_button_asks_for_what_is_gone_and_the_page_says_where_it_came_fr
 
     assert failed.state is State.FAILED
     for each in (page, banner):
-        assert f'Rescued from <a href="{public.replace("/timegate/", "/web/")}' in each
+        assert f'Recovered from <a href="{public.replace("/timegate/", "/web/")}' in each
 
 
 def page_of(page):
@@ -113,5 +113,5 @@ async def test_the_page_of_the_crawl_asks_for_all_that_failed_for_one_reason(run
         page = await press(client, "/activity", "/activity", do="rescue", reason="refused")
     await runtime.crawling.work()
 
-    assert "Public archives are asked for 2 pages." in page
+    assert "Looking for 2 pages in public archives." in page
     assert (await runtime.entries.get(kept.url("/bears"))).entry.state is State.SAVED

@@ -41,7 +41,7 @@ async def test_what_is_kept_is_asked_about_and_what_is_new_is_saved(client, live
 
     status, _, page = await add(client, url=f"{foxes}\n{bears}", tags="t")
     assert (status, await queued(client)) == (200, 1)
-    assert re.search(r"Kept since 20\d\d, 1 version", page)
+    assert re.search(r"1 snapshot since 20\d\d", page)
     assert ("Open it" in page, f'value="{live.origin}' in page) == (True, False)
 
     _, path, _ = await add(client, url=foxes, again="1")
@@ -86,10 +86,10 @@ async def test_the_twin_of_what_is_kept_under_another_address_is_told_of(client,
 
     _, _, page = await add(client, url=wolves)
 
-    assert f"<code>{wolves}</code> is kept under another address: <code>{moved}</code>" in page
+    assert f"<code>{wolves}</code> is saved under another address: <code>{moved}</code>" in page
     assert await queued(client) == 0
     offered = await (await client.get("/save", params={"url": wolves})).text()
-    assert f"is kept under another address: <code>{moved}</code>" in offered
+    assert f"is saved under another address: <code>{moved}</code>" in offered
     assert ("again?" in offered, "Save under this address, too?" in offered) == (False, True)
     assert ("Capture again" in page, "Save anyway" in page) == (False, True)
     await add(client, url=wolves, again="1")

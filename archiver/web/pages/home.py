@@ -9,7 +9,13 @@ from urllib.parse import urlencode
 from aiohttp import web
 
 from archiver.errors import InputError, InvalidUrl, NotFound
-from archiver.http.urls import with_scheme, without_trackers, words_of
+from archiver.http.urls import (
+    hash_url,
+    parse_entry_url,
+    with_scheme,
+    without_trackers,
+    words_of,
+)
 from archiver.http.urls_in_text import first_url_in
 from archiver.model.listing import ListingQuery
 from archiver.model.message import Message
@@ -139,6 +145,8 @@ async def save_page(request: web.Request) -> web.StreamResponse:
         known = (await entries.get(url)).entry if url else None
     except (InvalidUrl, NotFound):
         known = None
+    if known and known.hash_url != hash_url(parse_entry_url(url)):
+        known = None  # another address of a saved page: `duplicates` names its entry
     kept = () if known else (await entries.before_saving([url])).known
     duplicates = (kept[0].entry, *kept[0].others) if kept else ()
     view = SaveView(url, title, tags, known, duplicates)
