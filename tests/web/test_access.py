@@ -36,11 +36,7 @@ async def test_a_password_is_set_changed_and_removed_by_who_knows_it(client):
     assert (status, "this one" in page) == (200, True), "whoever set it is signed in"
 
     status, page = await do(client, "set-password", current="wrong", new="another pass phrase")
-<<<<<<< HEAD
     assert (status, "Current password is incorrect" in page) == (400, True)
-=======
-    assert (status, "incorrect" in page) == (400, True)
->>>>>>> d8565f17 (tests: words of the pages as they are)
     client.session.cookie_jar.clear()
     assert (await client.get("/access", allow_redirects=False)).status == 303
     form = {"password": PASSWORD, "next": "/access"}

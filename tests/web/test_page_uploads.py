@@ -106,11 +106,7 @@ async def test_the_form_asks_for_the_address_that_a_page_does_not_tell(client):
 
     page = await answer.text()
     assert answer.status == 400
-<<<<<<< HEAD
     assert 'role="alert">The file does not contain the URL' in page
-=======
-    assert 'role="alert">The file does not contain the URL of the page' in page
->>>>>>> d8565f17 (tests: words of the pages as they are)
     assert 'action="/import/page"' in page
 
 
