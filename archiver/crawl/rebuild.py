@@ -36,7 +36,7 @@ from archiver.errors import (
     StoreUnavailable,
 )
 from archiver.http.content_coding import PIECE, payload_media_type
-from archiver.http.media_types import declared_media_type, essence_of, is_generic
+from archiver.http.media_types import declared_media_type, essence_of
 from archiver.http.timestamps import to_datetime, to_timestamp
 from archiver.http.urls import hash_url, is_archivable, redirect_target
 from archiver.logs import get_log
@@ -171,8 +171,7 @@ def capture_of(
     head, payload = open_payload(record)
     if is_revisit:
         digest, length = _stated_digest(record), 0
-        declared = declared_media_type(head.headers)
-        media_type = "" if is_generic(declared) else essence_of(declared)  # the original's
+        media_type = essence_of(declared_media_type(head.headers))
     else:
         start = _Start()
         digest, length = digest_of(start.watch(watch(payload)))

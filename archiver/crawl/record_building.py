@@ -143,7 +143,9 @@ def plan_exchange(plan: Plan, exchange: Exchange, capture: Capture, originals: O
     original = originals.of(exchange) if exchange.is_shown else None
     record_id = capture.record_id
     if original:
-        is_sniffed = is_generic(declared_media_type(exchange.headers))
+        declared = declared_media_type(exchange.headers)
+        is_text = original.media_type.startswith("text/")  # never sniffed if a type is declared
+        is_sniffed = is_generic(declared) and not (declared and is_text)
         media_type = original.media_type if is_sniffed else capture.media_type
         capture = replace(capture, is_revisit=True, is_chunked=False, media_type=media_type)
     if exchange.is_shown:

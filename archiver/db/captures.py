@@ -21,6 +21,7 @@ from sqlalchemy import (
     ScalarSelect,
     Select,
     bindparam,
+    case,
     column,
     func,
     literal_column,
@@ -43,6 +44,7 @@ from archiver.db.schema import (
     stated_digest,
 )
 from archiver.db.statements import THESE, OnConflict, among, among_keys, among_texts, insert_rows
+from archiver.http.media_types import GENERIC_TYPES
 from archiver.http.surt import surt
 from archiver.http.timestamps import to_datetime
 from archiver.model.capture import Capture, Location, PayloadDigest, RecordId, Timestamp
@@ -317,9 +319,9 @@ async def of_records(
 
 
 async def give_lengths(conn: AsyncConnection, *, after: int) -> None:
-    """Copy payload lengths, and unknown media types, from originals to revisits.
+    """Copy payload lengths, and media types of unknown or generic content, to revisits.
 
-    For rows after ``after``.
+    For rows after ``after``. A declared type is never taken for text of another type.
     """
     original = capture_table.alias("original")
 
@@ -336,7 +338,12 @@ async def give_lengths(conn: AsyncConnection, *, after: int) -> None:
         )
 
     own = capture_table.c.media_type
-    kind = func.coalesce(func.nullif(own, ""), of_original(original.c.media_type), own)
+    sniffed = of_original(original.c.media_type)
+    kind = case(
+        (own == "", func.coalesce(sniffed, own)),
+        (own.in_(GENERIC_TYPES) & sniffed.not_like("text/%"), sniffed),
+        else_=own,
+    )
     await conn.execute(
         update(capture_table)
         .where(

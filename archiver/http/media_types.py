@@ -166,6 +166,8 @@ _GENERIC = frozenset(
 ) | {"binary/octet-stream", "text/pdf", "text/x-pdf"}
 """Types that servers send for files of any kind, and old names of PDF and ZIP."""
 _TEXT = "text/plain"
+GENERIC_TYPES: Final = sorted((*_GENERIC, _TEXT))
+"""Types that may be sent for files of any kind."""
 _DEFAULT_TEXT = frozenset({"", "iso-8859-1", "utf-8"})
 """Charsets of ``text/plain`` that servers add to files of unknown types (§5.1)."""
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
