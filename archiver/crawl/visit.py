@@ -78,8 +78,14 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
     """
     await _next_second(context, lease)
     trail, url = Trail(context, lease), without_route(lease.entry.url)
+    seen: Inspection | None = None
     while True:
-        page = await trail.follow(url)
+        try:
+            page = await trail.follow(url)
+        except FetchError:
+            if seen is None:
+                raise
+            break  # the page that leads there is kept, as a browser shows it until then
         first = trail.first or page
         learned = await _hint_of_host(context, page)
         known = _hint_for_page(lease, page, learned)

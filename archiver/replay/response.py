@@ -6,7 +6,6 @@ precedence over the document.
 """
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
@@ -66,12 +65,12 @@ class ReplayRequest:
         """Return the modifier for linked pages: within a frame they are also shown in the frame."""
         return self.modifier if self.modifier is Modifier.FRAME else Modifier.NONE
 
-    def links(self, capture: Capture, encoding: Callable[[], Encoding]) -> UrlRewriter:
+    def links(self, capture: Capture, encoding: Encoding) -> UrlRewriter:
         """Return the rewriter for references in a capture's content.
 
         Args:
             capture: the capture.
-            encoding: returns the encoding of its content as captured.
+            encoding: the encoding of its content as captured.
         """
         return UrlRewriter(
             capture.url,

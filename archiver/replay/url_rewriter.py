@@ -73,8 +73,7 @@ class UrlRewriter:
             ``NONE``.
         paths: path writers for the rewritten references.
         embedding: support for data URLs and other SVG files; None if they are not rewritten.
-        encoding: returns the document's encoding, in which browsers encode queries; called when it
-            is needed.
+        encoding: the document's encoding, in which browsers encode queries.
     """
 
     def __init__(
@@ -85,7 +84,7 @@ class UrlRewriter:
         page: Modifier = Modifier.NONE,
         paths: PathWriters = PLAIN,
         embedding: "Embedding | None" = None,
-        encoding: Callable[[], Encoding] = lambda: UTF_8,
+        encoding: Encoding = UTF_8,
     ) -> None:
         self.url = url
         self.base = url
@@ -173,7 +172,7 @@ class UrlRewriter:
             return None
         address, mark, fragment = given.partition("#")
         if not address.isascii():
-            address = encode_query(address, self._encoding())
+            address = encode_query(address, self._encoding)
         url = join(self.base, address + mark)
         if url is None:
             return BLOCKED

@@ -8,7 +8,6 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import chain
 
 from archiver.config import Settings
@@ -19,12 +18,10 @@ from archiver.http.content_coding import decode
 from archiver.http.encoding_detection import (
     MAX_START_BYTES,
     SAMPLE_BYTES,
-    choose_encoding,
     decode_document,
 )
 from archiver.http.headers import ResponseHead
 from archiver.http.media_types import MediaType, declared_media_type, is_html
-from archiver.http.text_decoders import UTF_8, Encoding
 from archiver.http.timestamps import pad, to_datetime
 from archiver.model.capture import Capture, Location, Timestamp
 from archiver.replay.addresses import Modifier, ReplayAddress
@@ -204,8 +201,7 @@ class Replay:
     def _open_standing(self, capture: Capture, place: Location, asked: ReplayRequest) -> Replayed:
         """Open the rendered page instead of the original response; blocking."""
         pieces = self._store.read(place).block.pieces()
-        given = partial(self._encoding_of, capture)
-        return self._present((capture, capture), STANDING, pieces, asked, given)
+        return self._present((capture, capture), STANDING, pieces, asked)
 
     def _present(
         self,
@@ -213,12 +209,8 @@ class Replay:
         head: ResponseHead,
         payload: Iterator[bytes],
         asked: ReplayRequest,
-        encoding: Callable[[], Encoding] | None = None,
     ) -> Replayed:
-        """Build the response for a capture from a payload, which may be another capture's.
-
-        ``encoding`` returns the encoding in which queries are encoded; the payload's by default.
-        """
+        """Build the response for a capture from a payload, which may be another capture's."""
         capture, source = of
         coding = head.combined("content-encoding")
         if coding and asked.modifier is not Modifier.IDENTITY:
@@ -232,7 +224,7 @@ class Replay:
         )
         shown = build_presentation(of_payload, head, start, asked)
         if shown.rewriting is not Rewriting.NONE:
-            links = asked.links(capture, encoding or (lambda: shown.charset.encoding))
+            links = asked.links(capture, shown.charset.encoding)
             pieces = rewrite_document(pieces, shown, links)
         if shown.part is not None:
             pieces = byte_range(pieces, *shown.part)
@@ -240,18 +232,6 @@ class Replay:
         length = len(first) if rest is None else shown.length
         is_made = shown.length is None
         return Replayed(shown.status, [*shown.headers], length, is_made, _flow(first, rest))
-
-    def _encoding_of(self, capture: Capture) -> Encoding:
-        """Return the encoding of a captured page that was rendered; UTF-8 if it can't be read."""
-        with suppress(StoreError, TooLarge):
-            if not capture.is_revisit:
-                head, payload = open_payload(self._record(capture))
-                coding = head.combined("content-encoding")
-                start = next(merge_pieces(decode(payload, coding, limit=self._most_bytes)), b"")
-                kind = declared_media_type(head.headers) or MediaType(capture.media_type)
-                charset = kind.get("charset")
-                return choose_encoding(start, kind.essence, charset, capture.url).encoding
-        return UTF_8
 
     def _read_svg(self, url: str, timestamp: Timestamp, loop: asyncio.AbstractEventLoop) -> str:
         """Return the SVG file of a URL nearest in time; empty if there is none; blocking."""

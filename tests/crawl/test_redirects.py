@@ -86,6 +86,7 @@ REFRESHES = {
     f"<meta http-equiv=refresh content='0; url=#top'>{LONG}": "Start",
     f"<meta http-equiv=refresh content='0; url=javascript:x()'>{LONG}": "Start",
     "<meta http-equiv=refresh content='60; url=/goal'><p>Slide 1": "Start",
+    "<meta http-equiv=refresh content='0; url=http://127.0.0.1:9/'>": "Start",
 }
 
 

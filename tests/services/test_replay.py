@@ -164,16 +164,12 @@ async def test_queries_are_encoded_in_the_charset_that_the_page_was_read_in(arch
     page = '<img src="/é?a=Слово"><p style="b:url(?Ж)"><iframe srcdoc="<img src=?Ж>">'
     kind = (("Content-Type", "text/html; charset=koi8-r"),)
     captured = await archive.add(body=page.encode("koi8-r", "xmlcharrefreplace"), headers=kind)
-    rendered = await archive.add(f"{PAGE}2", f"<!DOCTYPE html>{page}".encode(), headers=HTML)
 
-    _, _, text = await archive.get(captured)
-    shown = archive.replay._open_standing(captured, rendered.location, ReplayRequest(VIEWER))
-    again = b"".join([piece async for piece in shown.body])
+    _, _, replayed = await archive.get(captured)
 
-    for replayed in (text, again):
-        assert b'/https://example.com/%C3%A9?a=%F3%CC%CF%D7%CF"' in replayed
-        assert b"/page.html?%F6)" in replayed
-        assert b"/page.html?%D0%96" in replayed, "a document in srcdoc is UTF-8"
+    assert b'/https://example.com/%C3%A9?a=%F3%CC%CF%D7%CF"' in replayed
+    assert b"/page.html?%F6)" in replayed
+    assert b"/page.html?%D0%96" in replayed, "a document in srcdoc is UTF-8"
 
 
 async def test_a_redirect_leads_into_the_archive(archive):
