@@ -8,8 +8,15 @@ CONSTRAINTS := .ci/constraints.txt
 # The tests start hundreds of processes; without this, each would compile the program.
 unexport PYTHONDONTWRITEBYTECODE
 
+# After the system's Python was replaced, the environment's links lead nowhere: it is made again.
+ifneq ($(wildcard $(VENV)/.installed),)
+ifneq ($(shell $(BIN)/python -I -c 'import aiohttp' > /dev/null 2>&1 || echo broken),)
+$(shell rm -f $(VENV)/.pip $(VENV)/.installed $(VENV)/.installed-dev)
+endif
+endif
+
 .DEFAULT_GOAL := help
-.PHONY: docs screenshots help serve install test lint format texts bench wheel install-wheel check-image clean chromium strace iproute2 servers
+.PHONY: docs screenshots outdated help serve install test lint format texts bench wheel install-wheel check-image clean chromium strace iproute2 servers
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 14
@@ -64,6 +71,9 @@ check-image: wheel chromium  ## run the steps of the Dockerfile in a temporary f
 	&& chmod 755 . && venv/bin/python $(CURDIR)/.ci/render.py venv/bin/archiver \
 	&& echo "The image's steps work."
 
+outdated: $(VENV)/.installed-dev  ## list pinned versions that have a newer release
+	@$(PIP) list --outdated | awk 'NR == FNR { split($$0, p, "=="); pinned[tolower(p[1])]; next } tolower($$1) in pinned' $(CONSTRAINTS) -
+
 clean:  ## remove build files, not the archive
 	rm -rf $(VENV) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
@@ -80,7 +90,7 @@ $(VENV)/.pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	|| { echo "archiver needs Python 3.11 or newer: make PYTHON=python3.13 …"; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2> /dev/null || .ci/packages python3-venv
-	@$(PYTHON) -m venv $(VENV)
+	@$(PYTHON) -m venv --clear $(VENV)
 	@$(PIP) install --upgrade pip
 	@touch $@
 

@@ -13,6 +13,7 @@ import resource
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from enum import StrEnum
 from importlib import import_module
 from ipaddress import IPv4Network, IPv6Network, ip_network
@@ -529,6 +530,21 @@ NEVER_IN_FILE = frozenset({"data", "index", "store", "password", "host", "port"}
 def variable(name: str) -> str:
     """Return the name of a setting's environment variable."""
     return f"ARCHIVER_{name.upper()}"
+
+
+def unknown_variables(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return variables of the environment that no setting has, each with a similar name or ""."""
+    found = {}
+    for name in sorted(environment):
+        own = name.removeprefix("ARCHIVER_").lower()
+        is_known = not name.startswith("ARCHIVER_") or name.startswith(_OF_TESTS)
+        if not is_known and own not in SETTINGS:
+            similar = get_close_matches(own, SETTINGS, 1)
+            found[name] = variable(similar[0]) if similar else ""
+    return found
+
+
+_OF_TESTS = "ARCHIVER_TEST_"
 
 
 def read_file(data: Path) -> dict[str, Any]:

@@ -11,7 +11,15 @@ from typing import Any
 import click
 
 from archiver.cli.command_runner import run_body
-from archiver.config import SETTINGS, InvalidSettings, Setting, Settings, read_settings, variable
+from archiver.config import (
+    SETTINGS,
+    InvalidSettings,
+    Setting,
+    Settings,
+    read_settings,
+    unknown_variables,
+    variable,
+)
 from archiver.model.listing import Sort
 
 EVERYTHING = tuple(SETTINGS)
@@ -193,6 +201,9 @@ def build_settings(flags: Mapping[str, object]) -> Settings:
         click.UsageError: a value is invalid; names its flag or variable.
     """
     given = {name: value for name, value in flags.items() if value is not None and value != ()}
+    for name, similar in unknown_variables(os.environ).items():
+        meant = f" Did you mean {similar}?" if similar else ""
+        click.echo(f"archiver: {name} is not a setting and is ignored.{meant}", err=True)
     try:
         return read_settings(given, os.environ)
     except InvalidSettings as error:

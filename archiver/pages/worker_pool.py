@@ -5,9 +5,11 @@ logged; the page itself is archived.
 """
 
 import asyncio
+import os
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from archiver.helpers import end_child, start_child
@@ -32,9 +34,12 @@ from archiver.pages.worker_messages import (
 )
 from archiver.search.search_document import indexed
 
+PAGE_SIZE = os.sysconf("SC_PAGE_SIZE")
 PAGES_A_CHILD = 2000
 """Number of tasks after which a worker is replaced, because C libraries may leak on hostile input.
 """
+MAX_IDLE_BYTES = 400 << 20
+"""Resident memory above which a worker is replaced: after a huge page it would keep it."""
 DRAW_SECONDS = 10.0
 """Time limit for an image: a page may have eight candidates, and other tasks are waiting."""
 MAX_ANSWER_BYTES = 256 << 20
@@ -133,7 +138,7 @@ class WorkerPool:
             child = child or await self._begin()
             async with asyncio.timeout(self._seconds(task)):
                 answer = await child.ask(pack_request(task, document, self._limit))
-            if child.asked >= PAGES_A_CHILD:
+            if child.asked >= PAGES_A_CHILD or child.is_large():
                 child, spent = None, child
                 await self._end(spent)
         except (TimeoutError, OSError, asyncio.IncompleteReadError) as error:
@@ -302,3 +307,11 @@ class _Child:
         if size > MAX_ANSWER_BYTES:
             raise OSError("the worker's response is too long")
         return await source.readexactly(size)
+
+    def is_large(self) -> bool:
+        """Return whether the process holds more memory than an idle worker should."""
+        try:
+            pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
+        except (OSError, ValueError, IndexError):
+            return False
+        return pages * PAGE_SIZE > MAX_IDLE_BYTES

@@ -34,19 +34,22 @@ async def check_password(request: web.Request, given: str) -> bool:
         web.HTTPTooManyRequests: too many failures; the response has the time to wait.
     """
     _refuse_guessing(request)
-    return _count(request, is_right=await request.app[RUNTIME].access.is_password(given))
+    throttle = request.app[LOGIN_THROTTLE]
+    # Counted before the slow hash, or many attempts at the same time would all be admitted.
+    throttle.wrong(request.remote)
+    is_right = await request.app[RUNTIME].access.is_password(given)
+    if is_right:
+        throttle.right(request.remote)
+    return is_right
 
 
 async def check_token(request: web.Request, given: str) -> Token | None:
-    """Return the API token, or None; count failures like those of the password.
+    """Return the API token, or None.
 
-    Raises:
-        web.HTTPTooManyRequests: too many failures; the response has the time to wait.
+    Tokens are random and too long to guess, so failures are not counted: behind a proxy, where all
+    clients have one address, wrong passwords of others must not lock programs out.
     """
-    _refuse_guessing(request)
-    token = await request.app[RUNTIME].access.token_of(given)
-    _count(request, is_right=token is not None)
-    return token
+    return await request.app[RUNTIME].access.token_of(given)
 
 
 def _refuse_guessing(request: web.Request) -> None:
@@ -60,12 +63,6 @@ def _refuse_guessing(request: web.Request) -> None:
         )
         answer = web.HTTPTooManyRequests(headers={"Retry-After": str(seconds)})
         raise refusing(answer, sentence)
-
-
-def _count(request: web.Request, *, is_right: bool) -> bool:
-    throttle = request.app[LOGIN_THROTTLE]
-    (throttle.right if is_right else throttle.wrong)(request.remote)
-    return is_right
 
 
 async def start_session(request: web.Request, response: web.StreamResponse) -> None:

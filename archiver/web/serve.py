@@ -17,7 +17,7 @@ from archiver.config import InvalidSettings, Settings
 from archiver.errors import ConfigurationError
 from archiver.logs import get_log
 from archiver.model.message import Message
-from archiver.services.access import has_password, is_loopback
+from archiver.services.access import LEAST_PASSWORD, has_password, is_loopback
 from archiver.services.preferences import reread
 from archiver.web.app import build_app
 from archiver.web.app_keys import RELOAD
@@ -114,6 +114,12 @@ def refuse_open_doors(settings: Settings) -> None:
     if settings.password == "":
         raise ConfigurationError(
             "ARCHIVER_PASSWORD is empty. Set a password, or unset the variable."
+        )
+    is_short = settings.password is not None and len(settings.password) < LEAST_PASSWORD
+    if is_short and not is_loopback(settings.host):
+        raise ConfigurationError(
+            f"ARCHIVER_PASSWORD has fewer than {LEAST_PASSWORD} characters, which is too few to "
+            f"listen on {settings.host or 'every address'}. Set a longer one."
         )
     is_locked = settings.password is not None or has_password(settings.data)
     if not settings.index:

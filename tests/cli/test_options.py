@@ -15,7 +15,14 @@ from archiver.cli.options import (
     flag,
     with_settings,
 )
-from archiver.config import SETTINGS, InvalidSettings, Settings, read_settings, variable
+from archiver.config import (
+    SETTINGS,
+    InvalidSettings,
+    Settings,
+    read_settings,
+    unknown_variables,
+    variable,
+)
 
 
 @click.command(cls=Command)
@@ -126,3 +133,9 @@ def test_the_delay_of_several_processes_is_limited():
     assert read_settings({"host_delay": 1800}, shares).host_delay == 1800
     with pytest.raises(InvalidSettings, match="host_delay"):
         read_settings({"host_delay": 1801}, shares)
+
+
+def test_variables_that_no_setting_has_are_named_with_a_similar_one():
+    given = {"ARCHIVER_HOTS": "x", "ARCHIVER_ZZZZZZ": "y", "ARCHIVER_HOST": "::1", "PATH": "/"}
+
+    assert unknown_variables(given) == {"ARCHIVER_HOTS": "ARCHIVER_HOST", "ARCHIVER_ZZZZZZ": ""}

@@ -8,6 +8,7 @@ import pytest
 
 from archiver.model.page import Article, Discovery
 from archiver.model.rendering import RenditionKind
+from archiver.pages import worker_pool
 from archiver.pages.worker_messages import Document
 from archiver.pages.worker_pool import WorkerPool, unread_article
 from archiver.search.search_document import indexed
@@ -171,3 +172,14 @@ def page_workers():
     """Return the page workers of this process."""
     module = "archiver.pages.worker"
     return [each for each in psutil.Process().children() if module in each.cmdline()]
+
+
+async def test_a_worker_that_holds_much_memory_is_replaced(pool, monkeypatch):
+    await pool.extract(PAGE)
+    (before,) = psutil.Process().children()
+    monkeypatch.setattr(worker_pool, "MAX_IDLE_BYTES", 0)
+
+    await pool.extract(PAGE)
+
+    assert not psutil.pid_exists(before.pid)
+    assert "Words" in (await pool.extract(PAGE)).text

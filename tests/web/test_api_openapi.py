@@ -92,3 +92,16 @@ def test_every_body_that_is_shown_is_one_that_is_taken():
         shape = takes[method, path]["application/json"]
         assert {*json.loads(body)} <= {each.name for each in fields(shape)}
         adapter(shape).validate_json(body)
+
+
+def test_every_query_in_the_document_uses_parameters_that_exist():
+    known = {
+        (each.method.upper(), each.path): {one.name for one in each.parameters}
+        for each in OPERATIONS
+    }
+    shown = re.findall(r"`(?:([A-Z]+) )?(/api/v1/[^?`\s]+)\?([^`\s]+)`", DOCUMENT)
+
+    assert shown
+    for method, path, query in shown:
+        names = {each.partition("=")[0] for each in query.split("&")}
+        assert names <= known[method or "GET", path], (path, query)

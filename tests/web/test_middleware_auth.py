@@ -1,3 +1,4 @@
+import asyncio
 import time
 
 import pytest
@@ -170,6 +171,14 @@ async def test_a_wrong_header_is_401(serve, header):
     client = await serve(*ROUTES, password=RIGHT)
 
     assert (await client.get("/api/v1/x", headers={"Authorization": header})).status == 401
+
+
+async def test_wrong_tries_at_the_same_time_are_counted_before_they_are_checked(serve):
+    client = await serve(*ROUTES, password=RIGHT)
+
+    answers = await asyncio.gather(*(signed_in(client, "wrong") for _ in range(30)))
+
+    assert sum(each.status == 401 for each in answers) <= 5
 
 
 async def test_after_some_wrong_tries_even_the_right_one_waits(serve):

@@ -29,7 +29,9 @@ def test_elsewhere_a_password_is_needed(host):
     with pytest.raises(ConfigurationError, match="ARCHIVER_PASSWORD"):
         refuse_open_doors(Settings(host=host))
 
-    refuse_open_doors(Settings(host=host, password="pass"))
+    with pytest.raises(ConfigurationError, match="fewer than"):
+        refuse_open_doors(Settings(host=host, password="short"))
+    refuse_open_doors(Settings(host=host, password="a long password"))
 
 
 async def test_a_port_in_use_is_said_plainly_and_nothing_is_started(tmp_path):
