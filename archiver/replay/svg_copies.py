@@ -165,7 +165,7 @@ class SvgCopy:
 
     Attributes:
         id: the id of the copied element in the page.
-        markup: its markup, with references of its own file; empty if the page has it already.
+        markup: its markup and that of what it refers to; empty if the page has it already.
     """
 
     id: str
