@@ -121,9 +121,11 @@ async def read(
     capture = capture or await make_capture(exchange, new_record_id())
     try:
         if _is_short(exchange):
-            kind, content = _read_exchange(exchange, declared, context)
+            kind, content, is_cut = _read_exchange(exchange, declared, context)
         else:
-            kind, content = await asyncio.to_thread(_read_exchange, exchange, declared, context)
+            kind, content, is_cut = await asyncio.to_thread(
+                _read_exchange, exchange, declared, context
+            )
     except BaseException:
         exchange.body.close()
         raise
@@ -136,6 +138,7 @@ async def read(
         content=content,
         retry_after=_rest_asked(exchange),
         is_truncated=exchange.truncated is not None,
+        is_cut=is_cut,
         wall=wall_in_headers(exchange.headers),
         link_header=_link_header(exchange.headers),
         headers=exchange.headers,
@@ -206,19 +209,19 @@ def _is_short(exchange: Exchange) -> bool:
 
 def _read_exchange(
     exchange: Exchange, declared: MediaType | None, context: CrawlContext
-) -> tuple[str, bytes]:
+) -> tuple[str, bytes, bool]:
     """Return the effective media type and the decoded content that can be parsed."""
     pieces = dechunk(_pieces(exchange.body)) if exchange.chunked else _pieces(exchange.body)
     encoding = combined(exchange.headers, "content-encoding")
-    kind, content = _content(pieces, declared, encoding, context, length=exchange.payload_length)
+    found = _content(pieces, declared, encoding, context, length=exchange.payload_length)
     exchange.body.seek(0)
-    return kind, content
+    return found
 
 
 def _read_back(context: CrawlContext, found: Capture, holder: Capture) -> FetchedResponse:
     head, pieces = open_payload(context.store.read(holder.location))
     declared = declared_media_type(head.headers)
-    kind, content = _content(
+    kind, content, _ = _content(
         pieces,
         declared,
         head.combined("content-encoding"),
@@ -245,27 +248,31 @@ def _content(
     context: CrawlContext,
     *,
     length: int,
-) -> tuple[str, bytes]:
+) -> tuple[str, bytes, bool]:
+    """Return the media type, the content to parse, and whether replay cannot decode all of it."""
     decoded = decode(pieces, encoding, limit=context.settings.max_decoded_bytes)
     plausible = max(MAX_RATIO * length, BOMB_BYTES)
     content = bytearray()
-    kind = ""
+    kind, is_cut = "", False
     try:
         for piece in decoded:
             content += piece
             if not kind and len(content) >= SNIFFED_BYTES:
                 kind = sniff(declared, bytes(content[:SNIFFED_BYTES]))
                 if not _is_readable(kind):
-                    return kind, b""
+                    return kind, b"", False
             if len(content) > plausible:
-                return kind, bytes(content[:BOMB_BYTES])
+                content = content[:BOMB_BYTES]
+                break
             if len(content) >= (PDF_BYTES if is_pdf(kind) else PARSED_BYTES):
                 break
+        for _ in decoded:
+            pass  # replay decodes all of it
     except TooLarge:
-        pass
+        is_cut = True
     kind = kind or sniff(declared, bytes(content[:SNIFFED_BYTES]))
     most = PDF_BYTES if is_pdf(kind) else PARSED_BYTES
-    return kind, bytes(content[:most]) if _is_readable(kind) else b""
+    return kind, bytes(content[:most]) if _is_readable(kind) else b"", is_cut
 
 
 def _charset(declared: MediaType | None) -> str:

@@ -125,7 +125,9 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
         rendering=Rendering.NEEDED if found.needs_browser or page.route else Rendering.NONE,
         renditions=await make_fetched_previews(context, page.ref, found, article, outcomes),
         look=look,
-        appearance=replace(found.appearance, is_cut=page.is_truncated, limits=rendered.limits),
+        appearance=replace(
+            found.appearance, is_cut=page.is_truncated or page.is_cut, limits=rendered.limits
+        ),
     )
     return _store_hint(context, visited)
 

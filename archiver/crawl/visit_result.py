@@ -98,6 +98,7 @@ class FetchedResponse:
         content: decoded payload if it can be parsed (HTML, CSS, text), else empty.
         retry_after: pause in seconds that the server asked for.
         is_truncated: the body ended too early.
+        is_cut: it decompresses to more than is replayed.
         wall: the bot wall that the response declares, or empty.
         link_header: its ``Link`` fields, joined with commas.
         headers: (name, value) in order, names in lower case.
@@ -115,6 +116,7 @@ class FetchedResponse:
     content: bytes
     retry_after: float | None = None
     is_truncated: bool = False
+    is_cut: bool = False
     wall: str = ""
     link_header: str = ""
     headers: tuple[tuple[str, str], ...] = ()

@@ -92,7 +92,7 @@ _READY_AT = bindparam("new_ready_at_ms", type_=queue_host.c.ready_at_ms.type)
 _MOVE_BACK = (
     update(queue_host)
     .where(*_IS_THIS)
-    .values(ready_at_ms=Greatest(_READY_AT, func.coalesce(_SOONEST, 0)))
+    .values(ready_at_ms=Greatest(_READY_AT, func.coalesce(_SOONEST, _READY_AT)))
 )
 _FORGET = delete(queue_host).where(*_IS_THIS, ~exists().where(*_MINE))
 

@@ -268,6 +268,8 @@ def _is_unread(node: LexborNode) -> bool:
 
 
 def _has_scripts(tree: LexborHTMLParser) -> bool:
+    if tree.body is not None and "onload" in tree.body.attributes:
+        return True
     return any(not _DATA.search(node.attributes.get("type") or "") for node in tree.css("script"))
 
 

@@ -131,9 +131,15 @@ class CompactionService:
             return done
 
     async def compact_at_quiet_hours(self, hour: int) -> None:
-        """Compact whenever that hour of the day begins (local time), forever."""
+        """Compact whenever that hour of the day begins (local time), forever.
+
+        The clock is read often: a machine that slept then does it when it wakes up.
+        """
+        quiet = QuietHour(hour, datetime.now().astimezone())
         while True:
-            await asyncio.sleep(seconds_until(hour, datetime.now().astimezone()))
+            await asyncio.sleep(CLOCK_SECONDS)
+            if not quiet.has_begun(datetime.now().astimezone()):
+                continue
             done = await self.compact()
             log.info(
                 "compacted",
@@ -309,12 +315,40 @@ def bin_limit(days: int, now: datetime) -> int | None:
     return int((now - timedelta(days=days)).timestamp() * 1000) if days else None
 
 
-def seconds_until(hour: int, now: datetime) -> float:
-    """Seconds until an hour of the day begins.
+CLOCK_SECONDS = 60.0
+"""Interval at which the clock is read for the quiet hour."""
 
-    >>> seconds_until(4, datetime(2026, 3, 1, 3, 30))
-    1800.0
+
+class QuietHour:
+    """Hour of the day, as seen by repeated looks at the clock."""
+
+    def __init__(self, hour: int, now: datetime) -> None:
+        self._hour = hour
+        self._due = next_time(hour, now)
+
+    def has_begun(self, now: datetime) -> bool:
+        """Return whether the hour has begun since the last look."""
+        has_begun = now >= self._due
+        self._due = next_time(self._hour, now)
+        return has_begun
+
+
+def next_time(hour: int, now: datetime) -> datetime:
+    """Return when an hour of the day begins next, by the local time zone.
+
+    It begins once a day, also on the days that clocks are changed: an hour that is skipped begins
+    when the clock is put forward, and one that occurs twice begins the first time.
+
+    Args:
+        hour: the hour.
+        now: the current time (aware).
     """
-    today = now.replace(hour=hour, minute=0, second=0, microsecond=0)
-    then = today if today > now else today + timedelta(days=1)
-    return (then - now).total_seconds()
+    local = now.replace(tzinfo=None, minute=0, second=0, microsecond=0)
+    for days in range(3):
+        wanted = local.replace(hour=hour) + timedelta(days=days)
+        then = wanted.astimezone()
+        if then.hour != hour:  # it is skipped
+            then = wanted.replace(fold=1).astimezone()
+        if then > now:
+            return then
+    raise ValueError("hour must be from 0 to 23")

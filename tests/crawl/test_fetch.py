@@ -103,3 +103,11 @@ async def test_a_redirect_without_a_target_is_shown(crawl, live):
     await crawl.run()
 
     assert [each.state for each in await crawl.jobs()] == [State.SAVED]
+
+
+async def test_a_page_that_is_larger_than_replay_decodes_is_marked_as_cut(crawling, live):
+    url = packed(live, "/large", b"<title>x</title>" + bytes(range(97, 123)) * 100_000)
+    async with crawling(max_decoded_bytes=1 << 20) as crawl:
+        assert (await obtained(crawl, url)).is_cut
+    async with crawling() as crawl:
+        assert not (await obtained(crawl, url)).is_cut

@@ -280,3 +280,16 @@ async def test_a_single_worker_takes_all_free_slots(db, fill):
     await fill(*[(f"h{number}", 1) for number in range(40)])
 
     assert len(await lease(db, 100, hosts=HostGroups())) == 40
+
+
+async def test_jobs_are_leased_with_a_clock_before_1970(db, seed):
+    now = datetime(1969, 12, 31, tzinfo=UTC)
+    wanted = [seed(f"http://a.example/{number}") for number in range(2)]
+    async with db.write() as conn:
+        await new_entries.receive(conn, wanted, now=now, recapture=False)
+
+    taken = [*await lease(db, 1, each=1, now=now), *await lease(db, 1, each=1, now=now)]
+
+    assert len(taken) == 2
+    async with db.read() as conn:
+        assert await queue.next_due(conn, ()) is None

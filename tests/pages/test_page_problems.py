@@ -39,6 +39,7 @@ SHELLS = {
         }.items()
     },
     "links as its frame": f"<body><div class=top>{LINKS}</div><main>Loading...</main>{SCRIPT}",
+    "leads on when it has loaded": "<body onload=\"location = '/next'\">",
     "leads on by a script": "<body><script>location.href = '/next'</script>",
 }
 WHOLE = {

@@ -1,6 +1,8 @@
 """Compaction erases deleted records from the disk and changes nothing else."""
 
 import gzip
+import time
+from datetime import UTC, datetime, timedelta
 from io import BytesIO
 
 import pytest
@@ -9,6 +11,7 @@ from warcio.archiveiterator import ArchiveIterator
 from archiver.replay.addresses import Modifier
 from archiver.replay.response import ReplayRequest
 from archiver.replay.response_headers import Viewer
+from archiver.services.compaction import QuietHour, next_time
 from archiver.services.reindex import reindex
 from tests.segments import segments
 from tests.services.test_deletion import listed, problems, save
@@ -183,3 +186,48 @@ async def test_an_undo_is_over_once_it_is_erased(opened, pages):
         await archive.compacting.compact(empty_bin=True)
 
         assert await archive.deleting.find(deleted.id) is None
+
+
+@pytest.mark.parametrize(
+    ("zone", "now", "due"),
+    [
+        ("Europe/Berlin", "2026-03-01T03:30+01:00", "2026-03-01T04:00+01:00"),
+        ("Europe/Berlin", "2026-03-01T04:00+01:00", "2026-03-02T04:00+01:00"),
+        ("Europe/Berlin", "2026-03-28T23:30+01:00", "2026-03-29T04:00+02:00"),
+        ("Europe/Berlin", "2026-10-24T23:30+02:00", "2026-10-25T04:00+01:00"),
+        ("Atlantic/Azores", "2026-03-28T23:30-01:00", "2026-03-29T04:00+00:00"),
+    ],
+)
+def test_the_quiet_hour_is_that_of_the_clock_also_when_clocks_change(zone, now, due, monkeypatch):
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    try:
+        assert next_time(4, datetime.fromisoformat(now)) == datetime.fromisoformat(due)
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+def test_a_skipped_quiet_hour_begins_when_the_clock_is_put_forward(monkeypatch):
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    time.tzset()
+    try:
+        begun = datetime.fromisoformat("2026-03-29T01:30+01:00")
+        due = next_time(2, begun)
+        twice = next_time(2, datetime.fromisoformat("2026-10-25T02:30+02:00"))
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+    assert due == datetime.fromisoformat("2026-03-29T03:00+02:00")
+    assert twice == datetime.fromisoformat("2026-10-26T02:00+01:00")
+
+
+def test_a_quiet_hour_during_which_the_machine_slept_is_made_up_for():
+    day = datetime(2026, 3, 1, tzinfo=UTC).astimezone()
+    quiet = QuietHour(4, day.replace(hour=3))
+
+    assert not quiet.has_begun(day.replace(hour=3, minute=59))
+    assert quiet.has_begun(day.replace(hour=9))
+    assert not quiet.has_begun(day.replace(hour=9, minute=1))
+    assert quiet.has_begun(day.replace(hour=9) + timedelta(days=3))
