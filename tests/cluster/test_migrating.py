@@ -140,5 +140,5 @@ async def test_copies_stay_unless_they_are_not_wanted(here, store):
 
 
 async def test_an_archive_that_lies_elsewhere_is_not_moved(here, store, address):
-    with pytest.raises(ConfigurationError, match="It lies at folder"):
+    with pytest.raises(ConfigurationError, match="It is at folder"):
         await migrate(here, Places(store=store.address), given=Places(address, store.address[:-1]))
