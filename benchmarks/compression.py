@@ -72,7 +72,7 @@ async def compare(folder: Path, page: bytes) -> None:
             for path in (
                 "/", "/snapshots", "/snapshots?q=heron", f"/{hash_url(PAGE)}/",
                 f"/web/{MOMENT}/{PAGE}", "/api/v1/entries?limit=100",
-                "/cdx?url=example&matchType=domain", app[STATIC].url("style.css"),
+                "/cdx?url=example&matchType=domain", app[STATIC].url("components.css"),
             ):  # fmt: skip
                 url = URL(str(server.make_url("/"))[:-1] + path, encoded=True)
                 found = [await measure(client, url, coding) for coding in Coding]

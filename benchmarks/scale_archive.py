@@ -145,7 +145,7 @@ def snapshot(
     found_by = page_document(
         seed.annotation,
         PageMetadata(),
-        url=seed.url,
+        urls=[seed.url],
         host=seed.host,
         media_type="text/html",
         words=indexed(said),

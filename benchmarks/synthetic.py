@@ -108,7 +108,7 @@ def _snapshot(
         found_by=page_document(
             said,
             metadata,
-            url=capture.url,
+            urls=[capture.url],
             host=page.host,
             media_type=capture.media_type,
             words=indexed(page.text),
