@@ -58,6 +58,7 @@ class ThreadedChild:
         outside: tuple[asyncio.StreamWriter, asyncio.StreamReader, asyncio.StreamWriter],
     ) -> None:
         self.returncode: int | None = None
+        self.pid = 0  # no process, so its memory is not known
         self.stdin, self.stdout, self._unused = outside
         self._inside = inside
         self._thread = threading.Thread(target=self._run, args=(serve, arguments), daemon=True)

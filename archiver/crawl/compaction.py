@@ -213,6 +213,7 @@ class Known:
         snapshots: deleted snapshots, by entry, timestamp and page.
         strangers: deleted entries that were not saved again.
         articles: offsets of articles that snapshots use.
+        wanted: offsets of records that the index refers to; other damaged records are dropped.
         needed: ids of deleted captures that stay until their payload is stored elsewhere.
     """
 
@@ -222,6 +223,7 @@ class Known:
     strangers: frozenset[str]
     articles: frozenset[int]
     needed: frozenset[str] = frozenset()
+    wanted: frozenset[int] = frozenset()
 
 
 @dataclass(slots=True)
@@ -317,7 +319,10 @@ def action_for(seen: ScannedRecord, known: Known, moves: Moves) -> RecordAction:
         pages = {page for key, _, page in known.snapshots if key == seen.hash_url}
         is_gone = seen.offset not in known.articles and seen.beside in pages
         return RecordAction.DROP if is_gone else RecordAction.KEEP
-    return RecordAction.KEEP
+    is_damaged = seen.type is None
+    return (
+        RecordAction.DROP if is_damaged and seen.offset not in known.wanted else RecordAction.KEEP
+    )
 
 
 def _of_response(seen: ScannedRecord, known: Known, moves: Moves) -> RecordAction:

@@ -307,6 +307,7 @@ async def _known(
         snapshots=frozenset(await tombstones.snapshots(conn, keys)),
         articles=frozenset(await record_locations.articles_in(conn, name, before=moving.before)),
         needed=moving.holders,
+        wanted=frozenset(await record_locations.wanted(conn, name, before=moving.before)),
     )
 
 

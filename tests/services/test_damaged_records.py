@@ -92,3 +92,27 @@ async def test_a_damaged_picture_is_not_found(live, settings, opened, saved):
         for each in before.renditions:
             with pytest.raises(NotFound):
                 await archive.entries.rendition(url, before.snapshot.timestamp, each.kind)
+
+
+async def test_compaction_drops_damaged_records_that_nothing_refers_to(
+    live, saved, settings, opened
+):
+    url, before = saved
+    async with opened() as archive:
+        await archive.entries.save([live.article("bears")], source="cli")
+        await archive.crawling.work()
+    for kind in ("conversion", "request"):
+        damage_record(settings.data, kind, before.entry.hash_url if kind == "conversion" else "")
+    async with opened() as archive:
+        await archive.entries.snapshot(url)
+        await archive.articles.read_all()
+        await archive.deleting.entries([live.url("/bears")])
+        await archive.crawling.write_down_changes()
+        await archive.compacting.compact(empty_bin=True)
+        problems = [each async for each in archive.fixity.verify() if each.is_wrong]
+        after = await archive.entries.snapshot(url)
+
+    assert (after.article, [each.where for each in problems if "/foxes" in each.where]) == (
+        before.article,
+        [],
+    )
