@@ -239,7 +239,7 @@ def _read(
     hidden = [] if whole else hidden_sources(page)
     body = to_tree(page)
     if body is None:
-        return Article()
+        body = etree.SubElement(etree.Element("html"), "body")
     lines = lines_of(body, *said)
     _normalise(body, source)
     if not whole:

@@ -64,7 +64,7 @@ def hidden_sources(page: LexborHTMLParser) -> list[HiddenSource]:
             found.append(_PLACEHOLDER.sub("", text))
     for root in page.template_fragments()[:_MAX_ELEMENTS]:
         found.append("".join(each.html or "" for each in root.iter(include_text=True)))
-    for element in page.css("noscript, textarea, xmp")[:_MAX_ELEMENTS]:
+    for element in page.css("noscript, noframes, textarea, xmp")[:_MAX_ELEMENTS]:
         content = element.inner_html if element.tag == "noscript" else element.text()
         found.append(_as_markup(content or ""))
     sources = [HiddenSource(each, len(without_tags(each)), STATED) for each in stated]
