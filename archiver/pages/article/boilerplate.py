@@ -19,7 +19,6 @@ from archiver.pages.article.elements import (
     is_named_by_its_heading,
     is_note,
     is_result,
-    is_share,
     named,
     weigh,
 )
@@ -63,7 +62,6 @@ def _text(element: Element) -> str:
 
 
 SHORT = 500
-MAX_NOTICE = 40
 MAX_CAPTION = 200
 
 MAX_IN_BLOCK, MAX_IN_SENTENCE, MAX_IN_CAPTION = 0.2, 0.33, 0.6
@@ -75,9 +73,6 @@ MAX_LINKED = 0.75
 NEARLY_ALL = 0.8
 """Minimum share of a data table in a wrapper that only contains it, without its heading."""
 
-FEWEST_PARAGRAPHS = 2
-"""Paragraphs with a sentence that make a block prose, even if its name suggests sharing."""
-
 FEWEST_IN_SERIES, MAX_GOING = 4, 0.75
 """Minimum size of a series of equally named blocks, and the share of it that may be removed."""
 
@@ -88,10 +83,6 @@ _KEEPING = frozenset({"figure", "pre", "code", "math", "blockquote", "dl"})
 """Elements that are never removed because of their content."""
 
 _FILING = frozenset({"div", "section", "ul", "ol", "p", "footer"})
-MAX_LABEL = 24
-"""Maximum characters of a label before such links: *Tags*, *Filed under*."""
-
-_TOPIC = re.compile(r"/(?:tags?|categor(?:y|ies)|labels?|topics?)/[^/?#]+/?(?:index\.html?)?$")
 _NAVIGATION = re.compile(
     r"(?:^|[\s_-])(?:nav(?:igation)?|(?:bread)?crumbs?)(?:$|[\s_-])", re.IGNORECASE
 )
@@ -99,14 +90,6 @@ _PROSE = frozenset({"p", "blockquote", "ul", "ol", "dl", "pre", "figure", "table
 _PROMOTED = re.compile(
     r"newsletter|subscri|sign-?up|donat|support|promo|sponsor|related|more|read|teaser|recirc"
     r"|(?:^|[\s_-])(?:ads?|cta)(?:$|[\s_-])",
-    re.IGNORECASE,
-)
-
-_ADVERTISEMENT = re.compile(
-    r"(?:ad(?:vertising|vertisement)?|pub(?:licit\u00e9)?|werb(?:ung)?|\u5e7f\u544a"
-    r"|\u0420\u0435\u043a\u043b\u0430\u043c\u0430|Anuncio"
-    r"|(?:loading|\u6b63\u5728\u52a0\u8f7d|\u0417\u0430\u0433\u0440\u0443\u0437\u043a\u0430"
-    r"|chargement|cargando)(?:\u2026|\.\.\.)?)",
     re.IGNORECASE,
 )
 
@@ -193,10 +176,9 @@ def _is_named_note(element: Element) -> bool:
 
 def _is_removable(element: Element, measure: Measure, rules: Rules) -> bool:
     tag = element.tag
-    if _is_share_bar(element, measure) or _is_result_of_search(element, measure):
+    if _is_result_of_search(element, measure):
         return True
-    leads = _leads_to_topics(element, measure) or _leads_elsewhere(element, measure)
-    if leads or is_running_head(element):
+    if _leads_elsewhere(element, measure) or is_running_head(element):
         return True
     if tag in _CONDITIONAL:
         return rules.conditional and _is_boilerplate(element, measure, rules)
@@ -207,29 +189,10 @@ def _is_removable(element: Element, measure: Measure, rules: Rules) -> bool:
     return tag in FORM_CONTROLS
 
 
-def _is_share_bar(element: Element, measure: Measure) -> bool:
-    is_picture = element.tag == "img" and element.getparent().tag != "a"
-    if measure.text >= SHORT or element.tag in HEADINGS | _KEEPING or is_picture:
-        return False
-    if measure.paragraphs >= FEWEST_PARAGRAPHS and measure.text - measure.linked > SENTENCE:
-        return False
-    return is_share(named(element))
-
-
 def _is_result_of_search(element: Element, measure: Measure) -> bool:
     """Return whether scripts would insert results of a site search there."""
     name = element.get("class")
     return bool(name) and measure.text < SHORT and is_result(name)
-
-
-def _leads_to_topics(element: Element, measure: Measure) -> bool:
-    """Return whether it contains only links to tags or categories of the site."""
-    if element.tag not in _FILING or not 0 < measure.text < SHORT or measure.pictures:
-        return False
-    if measure.text - measure.linked > MAX_LABEL or measure.kept:
-        return False
-    links = [*element.iter("a")]
-    return bool(links) and all(map(_is_topic, links))
 
 
 def _leads_elsewhere(element: Element, measure: Measure) -> bool:
@@ -239,11 +202,6 @@ def _leads_elsewhere(element: Element, measure: Measure) -> bool:
     if measure.linked < measure.text or measure.kept:
         return False
     return _NAVIGATION.search(named(element)) is not None
-
-
-def _is_topic(link: Element) -> bool:
-    said = (link.get("rel") or "").split()
-    return "tag" in said or _TOPIC.search(link.get("href") or "") is not None
 
 
 def _is_note(element: Element, measure: Measure) -> bool:
@@ -289,7 +247,7 @@ def _is_boilerplate(element: Element, measure: Measure, rules: Rules) -> bool:
         return False
     if measure.kept and measure.link_density < 0.5:
         return False
-    return _is_notice(element, measure) or _is_made_of_links(element, measure, weight)
+    return _is_made_of_links(element, measure, weight)
 
 
 def _is_picture(measure: Measure) -> bool:
@@ -304,13 +262,6 @@ def _is_made_of_links(element: Element, measure: Measure, weight: int) -> bool:
         measure, weight, is_list=is_list
     )
     return beside and not (is_list and _is_list_of_pictures(measure))
-
-
-def _is_notice(element: Element, measure: Measure) -> bool:
-    if not 0 < measure.text <= MAX_NOTICE or measure.elements > MAX_NOTICE:
-        return False
-    text = " ".join("".join(element.itertext()).split())
-    return _ADVERTISEMENT.fullmatch(text) is not None
 
 
 def _is_mostly_controls(measure: Measure, *, is_list: bool) -> bool:

@@ -74,7 +74,6 @@ _NEGATIVE: Final = re.compile(
     r"|media|meta|outbrain|promo|related|scroll|share|shoutbox|sidebar|skyscraper|sponsor|shopping"
     r"|tags|widget"
 )
-_SHARE: Final = re.compile(r"(?:\b|_)(?:share|sharedaddy)(?:\b|_)", re.IGNORECASE)
 _RESULTS: Final = re.compile(r"(?:^|\s)search-results?(?:$|\s)", re.IGNORECASE)
 _NOTE: Final = re.compile(
     r"footnote|endnote|sidenote|marginnote|margin-note|admonition|callout|doc-|pullquote"
@@ -170,7 +169,6 @@ def remembered(pattern: re.Pattern[str]) -> Callable[[str], bool]:
 
 
 is_note: Final = remembered(_NOTE)
-is_share: Final = remembered(_SHARE)
 is_result: Final = remembered(_RESULTS)
 _speaks_for: Final = remembered(_POSITIVE)
 _speaks_against: Final = remembered(_NEGATIVE)
