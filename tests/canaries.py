@@ -108,8 +108,6 @@ LEFT_OUT = {
     "webrtc": ("--force-webrtc",),
     "ungated": (),
     "ungated proxy": ("proxy",),
-    "ungated server": ("proxy-server",),
-    "ungated bypass": ("proxy-bypass",),
     "ungated proxy names": ("proxy", "resolver"),
     "ungated proxy quic": ("proxy", "quic"),
 }
@@ -118,8 +116,6 @@ REACHED = {
     "bypass": "tcp",
     "webrtc": "udp",
     "ungated proxy": "tcp",
-    "ungated server": "tcp",
-    "ungated bypass": "tcp",
     "ungated proxy names": "name",
     "ungated proxy quic": "udp",
 }

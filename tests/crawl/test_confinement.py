@@ -69,11 +69,6 @@ def test_without_the_proxy_flags_pages_connect_directly_but_cannot_resolve_names
     assert found.keys() == {"error", "tcp"}
 
 
-@pytest.mark.parametrize("missing", ["ungated server", "ungated bypass"])
-def test_the_proxy_and_its_bypass_list_are_both_needed(seen, missing):
-    assert seen[missing]["tcp"] > 0
-
-
 def test_without_the_resolver_rule_names_are_resolved(seen):
     assert seen["ungated proxy names"]["name"] > 0
 
