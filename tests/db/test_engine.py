@@ -128,6 +128,7 @@ async def test_a_stopping_process_waits_seconds_for_other_writers(db, other):
                 pass
 
 
+@pytest.mark.sqlite
 @pytest.mark.parametrize(("made_with", "has"), [(None, PAGE_BYTES), (4096, 4096)])
 async def test_a_new_index_has_large_pages_and_an_old_one_keeps_its_page_size(
     tmp_path, made_with, has
@@ -145,6 +146,7 @@ async def test_a_new_index_has_large_pages_and_an_old_one_keeps_its_page_size(
     await db.close()
 
 
+@pytest.mark.sqlite
 async def test_commits_are_durable_and_foreign_keys_are_checked(db):
     async def setting(name):
         async with db.write() as conn:

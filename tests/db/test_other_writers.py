@@ -8,6 +8,8 @@ from contextlib import asynccontextmanager
 import pytest
 from sqlalchemy import text
 
+pytestmark = pytest.mark.sqlite
+
 TIMES = 100
 PROGRAM = """
 import sqlite3, sys

@@ -37,6 +37,8 @@ from archiver.search.query_fields import FIELDS
 from archiver.search.query_parser import parse_query
 from archiver.search.query_tree import EVERYTHING, positive_terms
 
+pytestmark = pytest.mark.sqlite
+
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 BELOW = Place(1_700_000_000, 7)
 URL = "http://a.example/"

@@ -11,6 +11,8 @@ from archiver.db.schema import HEAD, metadata
 from archiver.errors import ConfigurationError, IndexOutdated
 from archiver.helpers import MIGRATIONS
 
+pytestmark = pytest.mark.sqlite
+
 
 def config_on(connection=None):
     config = Config()
