@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from archiver.db import captures
 from archiver.db.engine import AsyncConnection
 from archiver.db.snapshots import SnapshotRow
-from archiver.errors import ArchiverError, StoreError, StoreUnavailable
+from archiver.errors import ArchiverError, InvalidRecord, StoreError, StoreUnavailable
 from archiver.http.content_coding import decode
 from archiver.http.media_types import declared_media_type, sniff
 from archiver.model.capture import Capture, Location, Timestamp
@@ -116,8 +116,8 @@ def snapshot_record_of(store: SegmentStore, held: SnapshotRow) -> tuple[Snapshot
         return read_snapshot_record(store, held.record), False
     except StoreUnavailable:
         raise
-    except StoreError:
-        return known_of_snapshot(held.snapshot), True
+    except StoreError as error:
+        return known_of_snapshot(held.snapshot), isinstance(error, InvalidRecord)
 
 
 def read_snapshot_record(store: SegmentStore, place: Location) -> SnapshotRecord:

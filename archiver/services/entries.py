@@ -466,8 +466,9 @@ class Entries:
                 article = sanitise(article_html(self._store.read, held.snapshot.article))
             except StoreUnavailable:
                 raise
-            except StoreError:
-                article, is_damaged = None, True
+            except StoreError as error:
+                # A missing segment may come back, so only damage leads to another extraction.
+                article, is_damaged = None, is_damaged or isinstance(error, InvalidRecord)
         provenance = None
         with suppress(StoreError):
             response = self._store.read(held.snapshot.capture.location)

@@ -116,3 +116,15 @@ async def test_compaction_drops_damaged_records_that_nothing_refers_to(
         before.article,
         [],
     )
+
+
+async def test_an_article_in_a_missing_segment_is_not_given_up(saved, settings, opened):
+    url, before = saved
+    (segment,) = (settings.data / "warc").iterdir()
+    segment.rename(settings.data / "elsewhere")
+    async with opened() as archive:
+        assert (await archive.entries.snapshot(url)).is_unreadable
+
+    (settings.data / "elsewhere").rename(segment)
+    async with opened() as archive:
+        assert (await archive.entries.snapshot(url)).article == before.article
