@@ -56,6 +56,7 @@ from archiver.formats.table_services import (
     READWISE,
     TAKEOUT_SAVED,
 )
+from archiver.formats.unread_addresses import AddressCheck
 from archiver.formats.zotero_rdf import ZOTERO_RDF
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark, broken
@@ -221,6 +222,16 @@ PAGES = frozenset({MHTML.name, SINGLE_FILE.name})
 """Formats of single pages rather than lists of links."""
 
 
+_WITH_OTHER_ADDRESSES = PAGES | {
+    each.name
+    for each in (
+        *(FEED, JSON_FEED, REDDIT_JSON, MASTODON, X_ARCHIVE, TELEGRAM, HACKER_NEWS, ENEX),
+        ARCHIVEBOX,
+    )
+}
+"""Formats whose texts hold addresses that are no bookmarks."""
+
+
 def open_bookmarks(
     source: BinaryIO, filename: str, *, spool: Spool = in_memory
 ) -> tuple[str, Iterator[Bookmark]]:
@@ -244,10 +255,17 @@ def open_bookmarks(
 
 
 def read_all(file: GivenFile, importer: Importer) -> Iterator[Bookmark]:
-    """Yield all bookmarks of a file, then a problem for each archive member that was left out."""
-    yield from importer.read(file)
+    """Yield all bookmarks of a file, then what was left out of it, in number."""
+    if importer.name not in _WITH_OTHER_ADDRESSES:
+        file.check = AddressCheck()
+    for found in importer.read(file):
+        if file.check:
+            file.check.note(found)
+        yield found
     if file.zip:
         yield from file.zip.left_out()
+    if file.check:
+        yield from file.check.problem()
 
 
 def importer_of(file: GivenFile) -> Importer:

@@ -8,7 +8,6 @@ tag that begins an item, and no item can affect the next one.
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import chain, islice
 from typing import NamedTuple
 
@@ -37,7 +36,6 @@ _HIDDEN_ENDS = {
     "script": re.compile(r"</script\b", re.IGNORECASE),
     "style": re.compile(r"</style\b", re.IGNORECASE),
 }
-_ADDRESS = re.compile(r"""<a\s[^<>]{0,2000}?\bhref\s{0,9}=\s{0,9}["']?https?:""", re.IGNORECASE)
 
 _MARKUP = re.compile(
     r"<(?:(!--)|(/?)([a-z][^\s/>]*+)([^<>]*+)(>?)|(?=[!?/]))", re.IGNORECASE | re.ASCII
@@ -75,16 +73,9 @@ class _Piece(NamedTuple):
     html: str
 
 
-@dataclass(slots=True)
-class Hidden:
-    """Count of the addresses in comments, scripts and styles, which are skipped."""
-
-    addresses: int = 0
-
-
-def html_items(chunks: Iterable[str], hidden: Hidden) -> Iterator[Item]:
+def html_items(chunks: Iterable[str]) -> Iterator[Item]:
     """Yield the links, notes, headings and list tags of an HTML file in order."""
-    pieces = _joined_notes(_skip_hidden(_pieces(chunks), hidden))
+    pieces = _joined_notes(_skip_hidden(_pieces(chunks)))
     while batch := _batch(pieces):
         elements = iter(_parsed([piece for piece in batch if piece.name in _WITH_TEXT]))
         for piece in batch:
@@ -134,7 +125,7 @@ def _pieces(chunks: Iterable[str]) -> Iterator[_Piece]:
     yield _Piece(name, "".join(held))
 
 
-def _skip_hidden(pieces: Iterator[_Piece], hidden: Hidden) -> Iterator[_Piece]:
+def _skip_hidden(pieces: Iterator[_Piece]) -> Iterator[_Piece]:
     """Skip comments, scripts and styles that begin outside of titles and notes.
 
     An unclosed one hides nothing: it is text, and so are all later ones of its kind.
@@ -168,8 +159,6 @@ def _skip_hidden(pieces: Iterator[_Piece], hidden: Hidden) -> Iterator[_Piece]:
             replayed.appendleft(piece)
             continue
         last = skipped.pop().html
-        hidden.addresses += sum(len(_ADDRESS.findall(each.html)) for each in skipped)
-        hidden.addresses += len(_ADDRESS.findall(last, 0, end.start()))
         yield _Piece(piece.name, piece.html[: opened.start()])
         replayed.appendleft(_Piece("", last[end.end() :]))
 

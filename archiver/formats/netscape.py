@@ -20,7 +20,7 @@ from typing import Any
 
 from bs4 import Tag
 
-from archiver.formats.html_items import Hidden, Item, element_text, html_items
+from archiver.formats.html_items import Item, element_text, html_items
 from archiver.formats.importer import Importer
 from archiver.formats.list_writer import Heading, ListForm, Order
 from archiver.formats.own_json import captured_title, captured_title_record
@@ -31,7 +31,7 @@ from archiver.helpers import well_formed
 from archiver.model.annotation import Annotation, write_source_record
 from archiver.model.entry import Entry, ExportedEntry
 from archiver.model.entry_list import folder_names, folder_path
-from archiver.model.imports import HIDDEN, NO_LINK, format_problem
+from archiver.model.imports import NO_LINK
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark, broken
 
@@ -284,9 +284,9 @@ def read_netscape(file: GivenFile) -> Iterator[Bookmark]:
 
 
 def _read(file: GivenFile, *, is_ours: bool) -> Iterator[Bookmark]:
-    reader, hidden = _Reader(FileLists(file), is_ours=is_ours), Hidden()
+    reader = _Reader(FileLists(file), is_ours=is_ours)
     without_link = 0
-    for item in html_items(file.chunks(), hidden):
+    for item in html_items(file.chunks()):
         without_link += 1
         if bookmark := reader.take(item):
             yield bookmark
@@ -297,8 +297,6 @@ def _read(file: GivenFile, *, is_ours: bool) -> Iterator[Bookmark]:
         yield bookmark
     if without_link > MAX_TAGS_WITHOUT_LINK:
         yield broken("", NO_LINK)
-    if hidden.addresses:
-        yield broken("", format_problem(HIDDEN, hidden.addresses))
 
 
 class _Reader:

@@ -39,6 +39,8 @@ from archiver.model.imports import ColumnRole, FormatEvidence
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
+    from archiver.formats.unread_addresses import AddressCheck
+
 _LOG = get_log(__name__)
 
 HEAD_BYTES = 1 << 16
@@ -362,6 +364,7 @@ class GivenFile:
     Attributes:
         lists: the lists that the importer found, for formats that have lists.
         lists_left_out: the number of further lists over the limit.
+        check: compares the addresses in its text with those read; None if that is not wanted.
     """
 
     def __init__(
@@ -387,6 +390,7 @@ class GivenFile:
         self.suffix = name.rpartition(".")[2].lower() if "." in name else ""
         self.lists: list[EntryList] = []
         self.lists_left_out = 0
+        self.check: AddressCheck | None = None
         self._source = source
         self._spool = spool
         self._spooled: BinaryIO | None = None
@@ -458,7 +462,9 @@ class GivenFile:
 
     def inner(self, stream: BinaryIO, name: str) -> "GivenFile":
         """Return a file inside this one, made seekable if this one is."""
-        return GivenFile(stream, name, spool=self._spool)
+        inner = GivenFile(stream, name, spool=self._spool)
+        inner.check = self.check
+        return inner
 
     def stream(self) -> BinaryIO:
         """Return the whole content, to be read once."""
@@ -469,7 +475,10 @@ class GivenFile:
 
     def chunks(self) -> Iterator[str]:
         """Return the whole content as text, in pieces, to be read once."""
-        return read_text(self.stream())
+        for chunk in read_text(self.stream()):
+            if self.check:
+                self.check.see(chunk)
+            yield chunk
 
     def seekable(self) -> BinaryIO:
         """Return the whole content as a seekable stream at its start."""

@@ -478,9 +478,9 @@ NO_ADDRESS = marked("This row has no address.")
 NO_ROW = marked("This is not a row of a list.")
 NESTED = marked("This is nested too deeply.")
 FOLDER_NESTED = marked("This folder is nested too deeply.")
-HIDDEN = marked(
-    "{detail} addresses in comments or scripts of this file were not read. If they are "
-    "bookmarks, remove the comment marks and import the file again."
+UNREAD = marked(
+    "{detail} addresses in this file were not read: they are in comments, scripts or another "
+    "structure that is not known. Compare the file with what was imported."
 )
 NO_LINK = marked("From here on there are tags but no links, so the rest was not read.")
 
@@ -492,7 +492,7 @@ TOO_LONG = marked("The address is longer than {most} characters.")
 OTHER_SCHEME = marked("Only http and https addresses can be saved, not “{scheme}:”.")
 NO_SCHEME = marked("The address has no scheme. Did you mean {meant}?")
 _WITH_DETAIL = (
-    HIDDEN,
+    UNREAD,
     NO_JSON,
     DATABASE_ENDS,
     TABLE_ENDS,

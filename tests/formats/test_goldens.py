@@ -7,6 +7,7 @@ import pytest
 
 from archiver.errors import UnreadableFile
 from archiver.formats.detection import IMPORTERS, open_bookmarks
+from archiver.model.imports import UNREAD, format_problem
 from tests.formats.goldens import (
     AT,
     GOLDENS,
@@ -115,6 +116,24 @@ ATOM = '<feed xmlns="http://www.w3.org/2005/Atom"><title>F</title><entry><title>
 )
 def test_the_link_of_a_feed_item_is_its_page_or_else_its_file(text, url):
     assert [each.url_given for each in annotations(text)] == [url]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("x.html", f'<DL><DT><A HREF="{A}" ICON="{C}i.png">A</A><!-- <A HREF="{B}"> --></DL>'),
+        ("x.txt", f"{A}\n# {B}\n"),
+        ("x.json", json.dumps([{"url": A, "title": "A", "image": C, "inner": {"odd": [[B]]}}])),
+        ("x.opml", f'<opml><body><outline htmlUrl="{A}" text="A"/><x>{B}</x></body></opml>'),
+    ],
+)
+def test_addresses_that_were_not_read_are_counted(name, text):
+    _, found = opened(text, name)
+
+    said_ = [each.problem for each in found if each.problem]
+    read = {each.annotation.url_given for each in found}
+    kept = any(B in each.annotation.source_record for each in found)
+    assert said_ == ([] if B in read or kept else [format_problem(UNREAD, 1)])
 
 
 def test_false_is_no_title():

@@ -15,7 +15,8 @@ from archiver.formats.netscape import MAX_NOTE, MAX_TITLE, read_netscape
 from archiver.formats.rows import MAX_URL
 from archiver.formats.source_file import GivenFile
 from archiver.model.annotation import Annotation
-from archiver.model.imports import HIDDEN, NO_LINK, format_problem
+from archiver.model.imports import NO_LINK, UNREAD, format_problem
+from tests.formats.reading import opened
 
 CHROME = """<!DOCTYPE NETSCAPE-Bookmark-file-1>
 <!-- This is an automatically generated file.
@@ -258,11 +259,13 @@ def test_links_in_comments_are_counted() -> None:
         "<DT><A HREF=a>A</A>\n<!-- <DT><A HREF=http://b.example/>B</A>\n"
         "<DT><A HREF='https://c.example/'>C</A> -->\n<DT><A HREF=d>D</A>"
     )
-    file = GivenFile(io.BytesIO(text.encode()), "x.html")
+    _, found = opened(text, "x.html")
 
-    found = [(each.annotation.url_given, each.problem) for each in read_netscape(file)]
-
-    assert found == [("a", ""), ("d", ""), ("", format_problem(HIDDEN, 2))]
+    assert [(each.annotation.url_given, each.problem) for each in found] == [
+        ("a", ""),
+        ("d", ""),
+        ("", format_problem(UNREAD, 2)),
+    ]
 
 
 def test_unclosed_folder_names_and_links_are_read() -> None:

@@ -1,0 +1,96 @@
+"""Addresses that stand in a file of links, and are in nothing that was read from it.
+
+Structures that a parser does not expect hide links without an error. So the addresses in the raw
+text are compared with those in the bookmarks: as links, and in titles, notes and other fields.
+"""
+
+import re
+from collections.abc import Iterator
+
+from archiver.model.imports import UNREAD, format_problem
+from archiver.model.seed import Bookmark, broken
+
+MAX_REMEMBERED = 300_000
+"""Maximum number of addresses that are compared; about 30 MB."""
+_ADDRESS = re.compile(r"https?:\\?/\\?/((?:[\w.~#@$!*+=%:?-]|\\?/)+)", re.ASCII | re.IGNORECASE)
+"""Without characters that are escaped differently in different formats, such as ``&``."""
+_CONTEXT = 60
+_LONGEST_TAG = 400
+_NO_LINK = (
+    *("xmlns", "schema", "icon", "image", "img", "src", "thumb", "picture", "cover", "avatar"),
+    *("logo", "generator", "namespace", "owner", "resource", "datatype"),
+)
+"""Parts of the names of fields that hold images, or the names of vocabularies."""
+_NO_LINK_TAGS = (
+    *("img", "link", "script", "meta", "base", "source", "iframe", "video", "audio", "!doctype"),
+    *("?xml", "!entity", "svg", "html"),
+)
+_TRAILING = ".:!?*_~#=+-/"
+
+
+class AddressCheck:
+    """Comparison of the addresses in a file's text with those that were read."""
+
+    def __init__(self) -> None:
+        self._unread: dict[int, None] = {}
+        self._read: set[int] = set()
+        self._held = ""
+
+    def see(self, chunk: str) -> None:
+        """Note the addresses in the next piece of the file."""
+        text = self._held + chunk
+        end = max(text.rfind(mark) for mark in ("\n", " ", ">"))
+        cut = end + 1 if end >= 0 and len(text) - end < MAX_HELD else len(text)
+        for found in _ADDRESS.finditer(text, 0, cut):
+            key = _key(found[1])
+            if (
+                key not in self._read
+                and len(self._unread) < MAX_REMEMBERED
+                and not _is_no_link(text, found.start())
+            ):
+                self._unread[key] = None
+        self._held = text[max(0, cut - _LONGEST_TAG) :] if cut < len(text) else ""
+
+    def note(self, found: Bookmark) -> None:
+        """Note the addresses in a bookmark."""
+        said = found.annotation
+        self._note(said.url_given)
+        for text in (said.title, said.note, said.source_record, *said.tags, *said.folders):
+            if "://" in text:
+                self._note(text)
+        for highlight in said.highlights:
+            self._note(f"{highlight.quote} {highlight.note}")
+        if found.page:
+            self._note(found.page.content.decode("utf-8", "replace"))
+
+    def problem(self) -> Iterator[Bookmark]:
+        """Yield the report of addresses that were not read, if there are any."""
+        if self._unread:
+            yield broken("", format_problem(UNREAD, len(self._unread)))
+
+    def _note(self, text: str) -> None:
+        for found in _ADDRESS.finditer(text):
+            key = _key(found[1])
+            self._unread.pop(key, None)
+            if len(self._read) < MAX_REMEMBERED:
+                self._read.add(key)
+
+
+MAX_HELD = 64 << 10
+
+
+def _key(address: str) -> int:
+    return hash(address.replace("\\", "").rstrip(_TRAILING).lower())
+
+
+def _is_no_link(text: str, start: int) -> bool:
+    """Return whether an address is an image or a vocabulary's name by what stands before it."""
+    before = text[max(0, start - _CONTEXT) : start].rstrip("\"' [\t\n")
+    if before.endswith(("=", ":")):
+        name = before[:-1].rstrip("\"' ")
+        name = name[name.rfind(" ") + 1 :].lower()
+        name = name[max(map(name.rfind, "\"'<,{;&?")) + 1 :]
+        if any(part in name for part in _NO_LINK):
+            return True
+    tag = text.rfind("<", max(0, start - _LONGEST_TAG), start)
+    return tag >= 0 and text.startswith(_NO_LINK_TAGS, tag + 1) and text.find(">", tag, start) < 0
