@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from archiver.model.entry_list import tidy_path
 from archiver.model.failure import FailureKind
@@ -262,6 +262,23 @@ FIELDS: tuple[Field, ...] = (
     ),
 )
 BY_NAME: Mapping[str, Field] = {field.name.value: field for field in FIELDS}
+
+
+def _mark_named(text: str) -> str:
+    """Parse a value of ``has:``, which is the plural of a mark: ``has:gaps``."""
+    return _one_of(*_MARKS)({"gaps": "gap", "highlights": "highlighted"}.get(text.lower(), text))
+
+
+ALIASES: Mapping[str, Field] = {
+    "host": BY_NAME["site"],
+    "author": BY_NAME["by"],
+    "kind": BY_NAME["type"],
+    "date": BY_NAME["added"],
+    "before": replace(BY_NAME["added"], read=lambda text: read_dates(f"<{text}")),
+    "after": replace(BY_NAME["added"], read=lambda text: read_dates(f">{text}")),
+    "has": replace(BY_NAME["is"], read=_mark_named),
+}
+"""Names that people know from other programs."""
 DATES = marked(
     "2019, 2019-03, 2019-03-05, 2019..2021, >2019, <2019; >7d (older than 7 days), <2w (the last "
     "two weeks); units d, w, m, y"

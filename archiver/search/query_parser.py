@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from archiver.errors import InvalidQuery
-from archiver.search.query_fields import BY_NAME, Field, accepted_values, describe_values
+from archiver.search.query_fields import ALIASES, BY_NAME, Field, accepted_values, describe_values
 from archiver.search.query_tree import (
     Column,
     Is,
@@ -174,7 +174,8 @@ class _Parser:
         return node if node != conjunction([]) else None
 
     def _field(self, token: Token) -> Node:
-        field = BY_NAME.get(token.text.lower())
+        name = token.text.lower()
+        field = BY_NAME.get(name) or ALIASES.get(name)
         if field is None:
             raise self._unknown_field(token)
         value = self._take() if self._peek() else token

@@ -135,6 +135,21 @@ def test_every_example_in_the_help_can_be_parsed():
     assert {*BY_NAME} == {*Column, *Condition}
 
 
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("host:example.org", "site:example.org"),
+        ('author:"Ursula Franklin"', 'by:"Ursula Franklin"'),
+        ("kind:pdf", "type:pdf"),
+        ("before:2020", "added:<2020"),
+        ("after:2020-03", "added:>2020-03"),
+        ("has:gaps", "is:gap"),
+    ],
+)
+def test_filters_of_other_programs_are_understood(given, meant):
+    assert parse_query(given) == parse_query(meant)
+
+
 def test_words_to_highlight():
     assert list(positive_terms(parse_query("one OR two one -three"))) == [ONE, TWO, ONE]
 
