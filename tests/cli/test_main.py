@@ -19,8 +19,6 @@ COMMANDS = (
     ["list"],
     ["search"],
     ["show"],
-    ["export"],
-    ["export", "markdown"],
     ["verify"],
     ["reindex"],
 )
