@@ -580,7 +580,17 @@ def read_settings(given: Mapping[str, object], environment: Mapping[str, str]) -
     }
     values |= given
     in_file = read_file(Path(values.get("data", SETTINGS["data"].default)))
-    settings = Settings(**(in_file | values), from_file=frozenset(in_file), fixed=frozenset(values))
+    from_file = frozenset(in_file)
+    try:
+        settings = Settings(**(in_file | values), from_file=from_file, fixed=frozenset(values))
+    except InvalidSettings as error:
+        of_file = from_file - values.keys()
+        raise InvalidSettings(
+            {
+                f"{name} in {SETTINGS_FILE}" if name in of_file else name: reason
+                for name, reason in error.reasons.items()
+            }
+        ) from error
     if settings.host_delay * settings.crawl_processes > MAX_HOST_DELAY:
         reason = f"times crawl_processes should be at most {MAX_HOST_DELAY}"
         raise InvalidSettings({"host_delay": reason})

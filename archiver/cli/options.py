@@ -236,10 +236,13 @@ def _shown_default(setting: Setting) -> str:
 
 def _explain(reasons: Mapping[str, str], given: Mapping[str, object]) -> str:
     """Return a sentence for each invalid setting."""
-    return " ".join(
-        f"{flag(name) if name in given else variable(name)}: {reason}."
-        for name, reason in reasons.items()
-    )
+
+    def spelled(name: str) -> str:
+        if name in given:
+            return flag(name)
+        return variable(name) if name in SETTINGS else name
+
+    return " ".join(f"{spelled(name)}: {reason}." for name, reason in reasons.items())
 
 
 _File = click.Path(exists=True, dir_okay=False, readable=True, allow_dash=True, path_type=Path)

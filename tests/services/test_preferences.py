@@ -61,5 +61,5 @@ async def test_an_invalid_or_fixed_setting_is_refused_and_nothing_is_stored(sett
 def test_a_file_that_can_not_be_used_is_named(tmp_path, text):
     (tmp_path / "settings.toml").write_text(text)
 
-    with pytest.raises(InvalidSettings):
+    with pytest.raises(InvalidSettings, match=r"settings\.toml"):
         read_settings({"data": tmp_path}, {})
