@@ -251,7 +251,7 @@ class Renderer:
             return needs_browser or (is_always and found is not None)
         if failure.kind is not FailureKind.HTTP_STATUS:
             return failure.kind is FailureKind.WALLED
-        if failure.retry_after or failure.status == HTTPStatus.UNAUTHORIZED:
+        if failure.retry_after is not None or failure.status == HTTPStatus.UNAUTHORIZED:
             return False
         if is_always and failure.status not in _GONE:
             return True

@@ -226,7 +226,7 @@ _WITH_OTHER_ADDRESSES = PAGES | {
     each.name
     for each in (
         *(FEED, JSON_FEED, REDDIT_JSON, MASTODON, X_ARCHIVE, TELEGRAM, HACKER_NEWS, ENEX),
-        ARCHIVEBOX,
+        *(ARCHIVEBOX, OWN_JSON, OWN_CSV),
     )
 }
 """Formats whose texts hold addresses that are no bookmarks."""

@@ -56,7 +56,7 @@ class AddressCheck:
         said = found.annotation
         self._note(said.url_given)
         for text in (said.title, said.note, said.source_record, *said.tags, *said.folders):
-            if "://" in text:
+            if "/" in text:
                 self._note(text)
         for highlight in said.highlights:
             self._note(f"{highlight.quote} {highlight.note}")
@@ -69,7 +69,8 @@ class AddressCheck:
             yield broken("", format_problem(UNREAD, len(self._unread)))
 
     def _note(self, text: str) -> None:
-        for found in _ADDRESS.finditer(text):
+        # Folder paths escape slashes and backslashes.
+        for found in _ADDRESS.finditer(text.replace("\\", "")):
             key = _key(found[1])
             self._unread.pop(key, None)
             if len(self._read) < MAX_REMEMBERED:

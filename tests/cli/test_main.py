@@ -66,6 +66,7 @@ def test_a_missing_driver_is_reported_with_its_install_command(
     driver: str, given: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, driver, None)
+    monkeypatch.delitem(sys.modules, "archiver.warc.object_store", raising=False)
 
     result = run_command("import", "-", "--no-crawl", "--data", str(tmp_path), *given)
 

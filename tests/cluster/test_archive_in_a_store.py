@@ -180,9 +180,9 @@ async def test_fetching_pauses_while_too_much_waits_and_goes_on_by_itself(
         await looked.wait()
 
         told = await health(client)
-        shown = await (await client.get("/crawl")).text()
+        shown = await (await client.get("/activity")).text()
         assert "object store: fetching is paused" in told
-        assert "Fetching pauses" in shown
+        assert "Saving is paused" in shown
         measured = await measures(client)
         assert measured["archiver_held_up"] == 1
         assert measured["archiver_unstored_bytes"] == size_of(full)

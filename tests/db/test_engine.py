@@ -159,6 +159,7 @@ async def test_commits_are_durable_and_foreign_keys_are_checked(db):
     ]
 
 
+@pytest.mark.sqlite
 async def test_a_file_that_was_removed_or_replaced_takes_no_more_writes(db, place, tmp_path):
     async with db.write() as conn:
         await insert(conn)

@@ -24,6 +24,8 @@ from tests.durability.test_order import first_sync, first_write, index_log
 from tests.processes import in_small_batches
 from tests.system_calls import Trace, program_of
 
+pytestmark = pytest.mark.real_children
+
 MANY = 12
 BATCH = 4
 """Number of links per transaction."""

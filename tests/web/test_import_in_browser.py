@@ -65,7 +65,7 @@ async def test_a_file_is_previewed_imported_followed_and_undone(base):
         await page.wait_for_load_state()
 
         async with page.expect_download() as download:
-            await page.click("text=CSV")
+            await page.get_by_role("link", name="CSV", exact=True).click()
         rows = (await (await download.value).path()).read_text().splitlines()
         assert [row.split(",")[1] for row in rows[1:]] == ["added", "left out", "unusable"]
         assert await fits(page)
