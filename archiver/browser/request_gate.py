@@ -3,11 +3,11 @@
 The only client is Chromium, but its requests are controlled by a hostile page, so heads and bodies
 are bounded (RFC 9112).
 
-The gate terminates TLS in order to see the requests, and ``Beyond`` answers them under the address
-guard. A refused or failed request looks like a network error to the page: it is redirected to a
-target that Chromium rejects (``REFUSAL``) on the same connection, because closing it would cost one
-connection and TLS handshake for each refusal. A truncated response, and a failed WebSocket, closes
-its connection.
+The gate terminates TLS in order to read the requests. ``GateHandlers`` answer them, and connect
+only to permitted addresses. A refused or failed request looks like a network error to the page: it
+is redirected to a target that Chromium rejects (``REFUSAL``). Closing the connection instead would
+cost a new connection and TLS handshake for each refusal. A truncated response, and a failed
+WebSocket, closes its connection.
 """
 
 import asyncio
@@ -101,7 +101,7 @@ _HOP_BY_HOP = frozenset(
 )
 """Hop-by-hop fields (RFC 9110 §7.6.1)."""
 _NOT_ANSWERED = _HOP_BY_HOP | {"content-length", "alt-svc"}
-"""Response fields that are not forwarded; Alt-Svc would name other ways to a host."""
+"""Response fields that are not forwarded; Alt-Svc would advertise servers other than the gate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ async def _chunked(stream: asyncio.StreamReader) -> bytes:
 async def write_answer(
     stream: asyncio.StreamWriter, method: str, head: ResponseHead, payload: AsyncIterator[bytes]
 ) -> None:
-    """Write a response, with its body in new chunks."""
+    """Write a response, with its body in chunked transfer coding if it has one."""
     has_body = method != "HEAD" and head.status not in _WITHOUT_BODY
     stream.write(_head(head.status, head.reason, head.headers, is_chunked=has_body))
     async for piece in payload:
@@ -268,7 +268,8 @@ class GateHandlers:
     """Handlers behind the gate.
 
     Attributes:
-        answer: answers a request within the block; raises ``FetchError`` on failure.
+        answer: context manager that fetches the response, valid inside the ``with`` block; raises
+            ``FetchError`` on failure.
         connect: opens a connection to a host and port, with or without TLS, for a WebSocket.
     """
 
@@ -356,7 +357,7 @@ class Gate:
         proxied: Proxied,
         url: str,
     ) -> None:
-        """Relay a WebSocket to a permitted host; nothing of it is archived."""
+        """Relay a WebSocket to a permitted host without archiving its messages."""
         scheme, _, rest = url.partition("://")
         authority, slash, path = rest.partition("/")
         host, port = _split(authority, 443 if scheme == "https" else 80)

@@ -144,7 +144,7 @@ def _answer(control: socket.socket) -> bool:
 
 
 def _watch_memory(plan: dict[str, Any]) -> None:
-    """Kill the largest process if all together, or one renderer, exceed the memory limits."""
+    """Kill the largest process if it, or all processes in total, exceed their memory limit."""
     taken = {pid: memory_of(pid) for pid in descendants()}
     if not taken:
         return

@@ -1,8 +1,8 @@
 """Frontier: leased jobs by host.
 
 Memory holds at most ``room`` leases. Each host has a limited number of active pages and a few
-waiting leases; other jobs stay in the database. A new host gets one active page until it responds,
-and a host that does not respond gets one again, so a dead host costs one slot. A host that asked
+waiting leases; other jobs stay in the database. A host is limited to one active page until it
+responds, and again after it fails to respond, so a dead host occupies one slot. A host that asked
 for a pause has no leases.
 """
 
@@ -19,17 +19,17 @@ from archiver.model.job import Lease
 
 REMEMBERED_HOSTS = 4096
 IN_LINE = 3
+"""Leases of a host that responds, as a multiple of its active pages, so that no slot is idle."""
 SOON_SECONDS = 60.0
-"""Wait up to which a crawl does not end while a postponed job is queued."""
-"""Leases of a proven host, as a multiple of its active pages, so that slots never wait."""
+"""A crawl continues if a postponed job is due within this time."""
 
 
 @dataclass(slots=True)
 class _Host:
     """Limits and waiting leases of a host.
 
-    ``is_slow``: its last visit moved to the slow lane. ``next_at``: earliest start of the next page
-    by the loop's clock; ``timer`` starts it then.
+    ``is_slow``: its last page was slow, so ``next_slow`` returns its leases. ``next_at``: earliest
+    start of the next page by the loop's clock; ``timer`` starts it then.
     """
 
     allowed: int = 1
@@ -304,7 +304,7 @@ class Frontier:
         self._start(host)
 
     def _host_groups(self) -> HostGroups:
-        """Return which hosts may get how many more leases."""
+        """Return the hosts that may get no more leases, and those that may get several."""
         full = [
             name
             for name, host in self._hosts.items()

@@ -128,7 +128,10 @@ class RevisitResolver:
         return stated in self._read_back.get(key, frozenset())
 
     async def _capture(self, revisit: ForeignRevisit, digest: PayloadDigest) -> ForeignCapture:
-        """Build the capture of a revisit, with the payload if other programs could not find it."""
+        """Build the capture of a revisit.
+
+        It includes the payload if replay programs could not find the original by URL and digest.
+        """
         if digest == EMPTY:
             return _captured(revisit, Payload(EMPTY, 0))
         async with self._db.read() as conn:

@@ -49,7 +49,7 @@ READER_CACHE_KB = 8_000
 WRITER_CACHE_KB = 32_000
 READER_BUSY_MS = 60_000
 WRITER_BUSY_MS = 250
-"""Wait of SQLite itself for other processes; then the caller retries or fails."""
+"""SQLite's busy timeout for write locks; after it, the caller retries or fails."""
 LOCKS = "run"
 _PRIMARY = 0xFF
 """Mask of a primary SQLite result code."""
@@ -102,7 +102,7 @@ class SqliteIndex:
         self._opened: tuple[int | str, ...] | None = None
 
     def prepare_to_read(self) -> None:
-        """Check that the file can be read without writing beside it; blocking.
+        """Check that the file can be read without creating files next to it; blocking.
 
         Raises:
             DiskNotWritable: its log has changes, which can't be read without writing.
@@ -201,7 +201,7 @@ class SqliteIndex:
         return engine
 
     def _url(self, driver: str) -> URL:
-        """Return the SQLAlchemy URL; in a formatted string a ``?`` would begin the options."""
+        """Return a URL object, because in a string a ``?`` in the path would begin the options."""
         path = self.path.absolute()
         if self._is_read_only:
             how = {"mode": "ro", "immutable": "1", "uri": "true"}
@@ -245,12 +245,12 @@ class SqliteIndex:
         return str(error.orig)
 
     def identity(self) -> tuple[int | str, ...]:
-        """Return what differs after the index was rebuilt."""
+        """Return a value that identifies the index; it changes when the index is rebuilt."""
         found = self.path.stat()
         return found.st_dev, found.st_ino
 
     def belong_to(self, name: str, store: str | None) -> tuple[str, str | None]:
-        """Return the arguments: a file belongs to the folder it is in."""
+        """Return the arguments unchanged: a file needs no claim, unlike a PostgreSQL schema."""
         return name, store
 
     def is_there(self) -> bool:
@@ -390,11 +390,11 @@ class Database:
 
     @property
     def words(self) -> WordIndex:
-        """How the database stores the words of documents."""
+        """Full-text index dialect of the database."""
         return word_index_named(self._writer.dialect.name)
 
     def identity(self) -> tuple[int | str, ...]:
-        """Return what differs after the index was rebuilt."""
+        """Return a value that identifies the index; it changes when the index is rebuilt."""
         return self._engines.identity()
 
     @asynccontextmanager
@@ -468,9 +468,9 @@ class Database:
             await self.locks.enter()
 
     def hurry(self) -> None:
-        """Wait for other processes' writers only for a few seconds in all from now on.
+        """Limit all further waits for other processes' writers to ``HURRY_SECONDS`` in total.
 
-        A transaction that waits already gives up after these seconds, too.
+        This also applies to a transaction that is already waiting.
         """
         self._last_moment = min(self._last_moment, time.monotonic() + HURRY_SECONDS)
         if self._begin_timeout and not self._begin_timeout.expired():

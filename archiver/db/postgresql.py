@@ -153,7 +153,7 @@ class PostgresIndex:
         return str(cause).rstrip(".") or "the connection was lost"
 
     def identity(self) -> tuple[int | str, ...]:
-        """Return what differs after the index was rebuilt."""
+        """Return a value that identifies the index; it changes when the index is rebuilt."""
         return self.place, self._number
 
     def belong_to(self, name: str, store: str | None) -> tuple[str, str | None]:

@@ -3,8 +3,9 @@
 Statements that use a condition have ``entry`` in FROM, and ``document`` joined by
 ``with_document``.
 
-A prefix query reads all words of a part that start with the prefix. The cost is estimated from the
-positions of the first and the last such word in the index.
+The full-text index is divided into parts, each for a range of document ids. A prefix query reads
+all words of a part that start with the prefix. The cost is estimated from the positions of the
+first and the last such word in the index.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -88,10 +89,11 @@ class Split:
 
 
 def split(tree: Node) -> Split:
-    """Split a query; only conditions with words use the full-text index, which lacks some entries.
+    """Split a query into conditions for the full-text index and conditions for SQL.
 
-    Conditions with an index key narrow the full-text results, and are checked again, because a key
-    may be outdated.
+    The full-text index is used only if the query contains words, because some entries are not in
+    it. Conditions with an index key narrow the full-text results. SQL checks them again, because a
+    key may be outdated.
     """
     worded: list[Node] = []
     rest: list[Node] = []
@@ -181,7 +183,7 @@ def _is_keyed(node: Node) -> bool:
 
 
 def _keys(node: Is) -> list[str]:
-    """Return the index keys of a condition, any of which its documents have; may be empty."""
+    """Return index keys; documents that meet the condition have one of them. May be empty."""
     values: list[str] = []
     if node.condition in _KEYED and isinstance(node.value, str):
         values = [node.value]
@@ -413,7 +415,7 @@ MAX_PAGES = 3000
 EXPENSIVE_PAGES = 500
 """Pages of one part above which a prefix is expensive.
 
-In a full part they hold about sixteen positions per document.
+In a full part, this many pages hold about sixteen word positions per document.
 """
 
 
@@ -432,10 +434,10 @@ async def pages_of(conn: AsyncConnection, terms: Iterable[Term], parts: Sequence
 
 
 async def parts_within_cost(conn: AsyncConnection, tree: Node, parts: Sequence[int]) -> int | None:
-    """Return in how many parts an iteration searches, at least one; None for all.
+    """Return the maximum number of parts to search, at least one; None for all.
 
-    For wanted prefixes a few parts have enough results, unless combined with a rare word, which
-    justifies reading all parts. A negated prefix never has enough.
+    Only negated prefixes limit it, because their words are read in every part that is searched. A
+    search for other prefixes stops at enough results, and needs all parts only for a rare word.
     """
     pages = await pages_of(conn, (each for each, is_denied in _begun(tree) if is_denied), parts)
     return max(1, MAX_PAGES // pages) if pages * len(parts) > MAX_PAGES else None

@@ -185,7 +185,7 @@ async def lease(
 async def _next_jobs(
     conn: AsyncConnection, hosts: HostGroups, asked: dict[str, Any], room: int, each: int
 ) -> Sequence[Row[*tuple[Any, ...]]]:
-    """Return rows of ``host_queue.next_jobs`` that fit, unproven hosts first."""
+    """Return up to ``room`` rows of ``host_queue.next_jobs``, unproven hosts first."""
     asked |= {"proven": hosts.proven}
     dialect, only_mine = dialect_of(conn), "mine" in asked
     unproven = host_queue.next_jobs(dialect, False, only_mine)
@@ -356,7 +356,7 @@ async def next_due(
 
 
 async def wait_until(conn: AsyncConnection, rows: Sequence[tuple[int, str, int]]) -> None:
-    """Set slots for queued jobs given as (priority, host, ms)."""
+    """Set when hosts may be requested next, given as (priority, host, ms) of queued jobs."""
     ready: dict[tuple[int, str], int] = {}
     for priority, host, at in rows:
         ready[priority, host] = min(at, ready.get((priority, host), at))

@@ -1,7 +1,8 @@
 """Ranking of search results.
 
-Candidates are the newest matches, and the newest matches in title or tags. More is not read, even
-for frequent words.
+Candidates are the newest matches, and the newest matches in title or tags. Other matches are not
+ranked, so that a search for frequent words stays fast. The full-text index is divided into parts,
+each for a range of document ids.
 """
 
 import math
@@ -45,9 +46,9 @@ class Named:
     """Documents with the words in title or tags.
 
     Attributes:
-        anywhere: documents with each word there.
-        first: those of them whose title starts with the words.
-        formed: other documents, with some words in another form there.
+        anywhere: documents with all words in title or tags.
+        first: the subset whose title starts with the words.
+        formed: other documents with all words there, some in another word form.
     """
 
     anywhere: set[int]
@@ -259,8 +260,11 @@ WEIGHTS = {"title": 8.0, "tags": 6.0, "note": 4.0, "by": 3.0, "url": 2.0, "keys"
 NAMED, FORMED, FIRST, NEAR, TOGETHER = 1.8, 1.5, 1.3, 1.15, 1.35
 """Score factors of documents.
 
-All words in title or tags; some of them in another form; title starts with the words; words near
-each other; words side by side.
+- NAMED: all words are in title or tags.
+- FORMED: likewise, some of them in another word form.
+- FIRST: the title starts with the words.
+- NEAR: the words are near each other.
+- TOGETHER: the words are adjacent.
 """
 NEAR_WORDS = 10
 MAX_NEAR = 250
@@ -325,9 +329,9 @@ def in_names(match: str, tree: Node) -> str:
 
 
 async def parts_of_names(conn: AsyncConnection, tree: Node, parts: Sequence[int]) -> Sequence[int]:
-    """Return the newest parts whose titles are searched; at most those of one iteration.
+    """Return the newest parts whose titles are searched, at most ``parts_within_cost``.
 
-    Empty for an expensive prefix, which nearly all documents contain.
+    Empty if the query has an expensive prefix, because nearly all documents contain such a prefix.
     """
     wanted = filter(is_open_ended, _plain_terms(tree))
     if await pages_of(conn, wanted, parts) >= EXPENSIVE_PAGES:
@@ -336,7 +340,7 @@ async def parts_of_names(conn: AsyncConnection, tree: Node, parts: Sequence[int]
 
 
 def names_sought_in(tree: Node, parts: Sequence[int]) -> Sequence[int]:
-    """Return the newest parts whose titles are searched, since frequent words read all postings."""
+    """Return the newest parts whose titles are searched; their number limits the cost."""
     is_costly = any(map(is_open_ended, _plain_terms(tree)))
     return parts[: PARTS_OF_PREFIXES if is_costly else PARTS_OF_NAMES]
 
@@ -344,7 +348,7 @@ def names_sought_in(tree: Node, parts: Sequence[int]) -> Sequence[int]:
 async def _scores(
     conn: AsyncConnection, match: str, tree: Node, parts: Sequence[Part]
 ) -> dict[int, float]:
-    """Score candidates by those of their words that can be counted."""
+    """Score candidates with bm25, omitting words that are too expensive to count."""
     worded = [each for each in conjuncts(tree) if is_worded(each)]
     counted: Sequence[Node] = worded
     if any(map(begins, worded)) and (_are_most(parts) or await _is_expensive(conn, tree, parts)):
@@ -363,9 +367,10 @@ async def _scores(
 
 
 def _are_most(parts: Sequence[Part]) -> bool:
-    """Return whether the newer candidates are more than half of the documents of their range.
+    """Return whether the newer candidates are more than half of the documents in their id range.
 
-    Then bm25 gives their words no weight, and for prefixes only after reading all postings.
+    If so, the words are too frequent to have any weight in bm25. For prefixes it would read all
+    postings to find that out.
     """
     candidates = [each for part in parts for each in part.candidates]
     newer = candidates[len(candidates) // 2 :]
@@ -393,7 +398,7 @@ def _scoring(words: WordIndex, parts: Sequence[int]) -> Select[*tuple[Any, ...]]
     arm = words.matching_wanted.replace("SELECT rowid AS id", scored, 1)
     candidates = (bindparam(f"wanted{n}", type_=ListedNumbers()) for n in range(len(parts)))
     union = _union(parts, arm)
-    # The LIMIT keeps SQLite from merging the queries, in which bm25 is not available.
+    # With a LIMIT, SQLite does not flatten the subquery; bm25 is unavailable in a flattened one.
     parted = asking(f"{union} LIMIT {_MAX_DOCUMENT}").bindparams(*candidates)
     return gathering(parted, "id", "score")
 
@@ -451,13 +456,13 @@ async def _named_first(
 
 
 def _narrowed(match: str, tree: Node, better: str) -> str:
-    """Restrict a better match to all matches; not needed for plain words."""
+    """Restrict ``better`` to results of ``match``; plain words imply that already."""
     terms = _plain_terms(tree)
     return better if match == expression(conjunction(terms)) else f"{match} AND {better}"
 
 
 def by_part(documents: Iterable[int], last: int = _MAX_DOCUMENT) -> list[Part]:
-    """Group documents by part; ``last`` is the newest document of all."""
+    """Group documents by part; ``last`` is the newest document in the index."""
     return [
         Part(number, tuple(some), min(PART_SIZE, last + 1 - number * PART_SIZE))
         for number, some in groupby(sorted(documents), key=lambda each: each // PART_SIZE)
@@ -477,7 +482,7 @@ async def which(
 async def which_of(
     conn: AsyncConnection, matches: Sequence[str], parts: Sequence[Part]
 ) -> list[set[int]]:
-    """Return the matches of each expression among few candidates; may include others."""
+    """Return the matches of each expression among few candidates; may include other documents."""
     if not (matches and parts):
         return [set() for _ in matches]
     given: dict[str, Any] = _range_parameters(parts)
@@ -523,7 +528,7 @@ def _range_parameters(parts: Sequence[Part]) -> dict[str, int]:
 
 
 def _among(match: str, tree: Node, better: str) -> str:
-    """Restrict a better match to candidates; prefixes are not read again, since all match."""
+    """Restrict ``better`` to results of ``match``, unless prefixes would be read twice."""
     return better if prefix_terms(tree) else _narrowed(match, tree, better)
 
 

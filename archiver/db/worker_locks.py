@@ -251,7 +251,7 @@ class ExpiredWorkers:
         self._free_since: dict[str, float] = {}
 
     def is_any_suspected(self, names: Iterable[str]) -> bool:
-        """Return whether one of these workers has no lock and is not given up yet."""
+        """Return whether one of these workers has no lock but is not expired yet."""
         return any(name in self._free_since for name in names)
 
     def among(
@@ -260,11 +260,11 @@ class ExpiredWorkers:
         alive: Collection[int],
         is_known_dead: Callable[[str], bool] = lambda _: False,
     ) -> list[str]:
-        """Return the workers to give up: those without a lock for ``GRACE_SECONDS``.
+        """Return the expired workers: those without a lock for ``GRACE_SECONDS``.
 
         Args:
             names: of workers.
-            alive: the keys that ``alive_workers`` returned afterwards.
+            alive: result of ``alive_workers``, called after ``names`` was read.
             is_known_dead: returns whether a worker need not be waited for.
         """
         now, dead = self._clock(), []

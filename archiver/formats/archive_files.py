@@ -156,7 +156,7 @@ _Response = ForeignCapture | ForeignRevisit
 
 
 def read_records(records: Iterable[ForeignRecord | Skipped], *, most_bytes: int) -> Iterator[Found]:
-    """Yield the exchanges and other finds of records.
+    """Yield exchanges, with request and response joined, and the other objects in records.
 
     Args:
         records: the records of one file.
@@ -201,7 +201,7 @@ class _Pairs:
         self._request = request
 
     def found(self, found: Found) -> Iterator[Found]:
-        """Add any find that is not a request."""
+        """Add any object that is not a request."""
         if not isinstance(found, _Response):
             yield found
             return
@@ -250,7 +250,7 @@ _LEAST_MEMORY_SIZE = 16 << 10
 
 
 class FoundBatches:
-    """Finds in batches of limited memory; a read error is raised after the last batch."""
+    """Batches of found objects, limited by memory; a read error is raised after the last batch."""
 
     def __init__(self, found: Iterator[Found]) -> None:
         self._found = found

@@ -15,7 +15,7 @@ from archiver.model.seed import Bookmark
 
 
 def _pinboard_bookmark(row: Row) -> Bookmark:
-    """Return a bookmark from Pinboard's fields, in JSON or XML; tags are one text there."""
+    """Return a bookmark from Pinboard's JSON or XML fields; tags are a space-separated string."""
     url = row.text("href", "url")
     tags = row.names("tags", "tag", between="")
     is_later = row.flag("toread")

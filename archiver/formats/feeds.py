@@ -208,7 +208,7 @@ def _absolute(address: str, base: str) -> str:
 def _is_json_feed(file: GivenFile) -> bool:
     if {"version", "items"} <= file.json_paths and "jsonfeed.org" in file.text[:1000]:
         return True
-    # The members may come in any order, so the version may stand behind the items.
+    # The members may come in any order, so the version may come after the items.
     is_feed = {"items", "items[].id"} <= file.json_paths
     return is_feed and not _JSON_CONTENTS.isdisjoint(file.json_paths)
 

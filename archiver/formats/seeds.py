@@ -28,7 +28,7 @@ MAX_FOLDERS = 100
 _MAX_LOOKED_AT = 1000
 """Maximum characters of a tag that are examined, and maximum number of tags."""
 _MAX_CUT_OFF = 50_000
-"""Maximum characters of a text that are kept in the source record beyond its limit."""
+"""Maximum characters of the rest of a truncated text that are kept in the source record."""
 _BOUNDED = ("title", "tags", "note", "source", "url_given", "folders", "source_record")
 _given = attrgetter(*_BOUNDED)
 
@@ -85,9 +85,9 @@ def _cut_off(annotation: Annotation) -> str:
 
 
 def _bounded_lists(annotation: Annotation) -> dict[str, int]:
-    """Return positions in lists by truncated path.
+    """Return positions in lists by list path, with paths truncated.
 
-    The greatest or least possible position is invalid, so it is moved to the end.
+    A position out of range is replaced by 0, the end of the list.
     """
     both = ((_bounded_folders((path,)), place) for path, place in annotation.lists.items())
     named = [(paths[0], place if 0 <= place <= MAX_PLACE else 0) for paths, place in both if paths]

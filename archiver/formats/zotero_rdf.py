@@ -68,10 +68,10 @@ class SharedResources:
         self._room -= len(text) + len(about)
 
     def note(self, names: Iterable[str]) -> str:
-        """Return the notes of these names joined, each only once.
+        """Return these notes joined, and remove them.
 
-        A note belongs to one item; otherwise one long note with many references would multiply the
-        size.
+        Each note is used only for the first item that refers to it. Otherwise many references to
+        one long note would multiply the size of the import.
         """
         return both(*(self._notes.pop(each, "") for each in names))
 
@@ -80,11 +80,11 @@ class SharedResources:
         return self._titles.get(name, "")[:_MAX_TITLE] or name
 
     def doi(self, name: str) -> str:
-        """Return the DOI of an article that is stated on its container, only once."""
+        """Return the DOI that a container states for its article, and remove it."""
         return self._dois.pop(name, "")
 
     def file(self, name: str) -> str:
-        """Return the source of an attachment, only once; its name if it states none."""
+        """Return the source of an attachment, and remove it; its name if it states none."""
         return self._files.pop(name, "") or name
 
     def folders(self, name: str) -> tuple[str, ...]:

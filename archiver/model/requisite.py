@@ -32,7 +32,8 @@ class Requisite:
         url: of the resource.
         kind: its purpose.
         area: CSS pixels it covers on the page, if declared in the markup; else 0.
-        is_preview_image: only used in lists, so that a missing one does not lower the score.
+        is_preview_image: the image is only shown in entry lists, not on the page. If it is missing,
+            the quality score is not lowered.
     """
 
     url: str

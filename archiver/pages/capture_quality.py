@@ -1,8 +1,8 @@
 """Capture quality score.
 
-Each flaw takes its share of what the others leave. Resources that are missing on the web as well
-(404, 410) count a quarter. Scores are in percent and recomputed from the records, so that the
-weights can change.
+The score is 100 percent multiplied by one factor per flaw. Resources that no longer exist on the
+web (404, 410) count a quarter. Scores are recomputed from the records, so that the weights can
+change.
 """
 
 from collections.abc import Iterator, Sequence

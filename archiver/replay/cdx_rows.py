@@ -181,7 +181,7 @@ class CdxWriter:
         return lead + json.dumps(values, ensure_ascii=False)
 
     def _object(self, row: Row) -> str:
-        """Return a JSON object on its line, with pywb's field names."""
+        """Return a row as a line with a JSON object, with pywb's field names."""
         return json.dumps(self._named(row, ()), ensure_ascii=False) + "\n"
 
     def _cdxj(self, row: Row) -> str:

@@ -291,7 +291,7 @@ class Cdx:
         return f"{place[2]}-{place[1]}-{_mark(place)}" if place else ""
 
     async def _place_of(self, resume_key: str) -> Place | None:
-        """Return the position where a result continues; detect a changed row."""
+        """Return the position of a resume key; reject the key if its row has changed."""
         if not resume_key:
             return None
         number, _, rest = resume_key.partition("-")
@@ -317,7 +317,7 @@ _Walk = tuple[KeyRange, Place | None]
 
 
 def _sides(query: CdxQuery, moment: datetime, start: Place | None) -> tuple[_Walk, _Walk]:
-    """Return iterations from a timestamp to the past and the future, without earlier results."""
+    """Return the ranges before and after a timestamp, without results up to ``start``."""
     middle = int(to_timestamp(moment))
     whole = _range(query)
     older: _Walk = replace(whole, last=min(middle, whole.last), newest_first=True), None

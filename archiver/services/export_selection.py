@@ -47,7 +47,7 @@ class Manifest:
     Attributes:
         selected: the selection.
         entries: row ids in the order of the list; eight bytes each.
-        beyond_records: entries whose current metadata is in none of the exported records.
+        beyond_records: row ids of entries whose current metadata is not in an exported record.
         last_snapshot: row id; later snapshots are not exported.
         segments: their names, and the number of indexed bytes.
         has_whole_segments: segments are copied whole: everything is selected, and they contain no

@@ -106,10 +106,10 @@ def scan_opened(
 
 
 class _Unpacked:
-    """Content of a damaged member up to the damage, searched once from the start.
+    """Forward search in the content of a damaged member, up to the damage.
 
-    The checksum is not verified: a decompressor that does so holds back the content before the
-    damage.
+    The checksum is not verified, because a decompressor that verifies it does not return the
+    content immediately before the damage.
     """
 
     def __init__(self, file: SegmentBytes, offset: int) -> None:
@@ -179,8 +179,8 @@ def _is_incomplete(file: SegmentBytes, offset: int) -> bool:
     """Return whether the last member was truncated rather than damaged.
 
     A member ends with the length of its content (RFC 1952 §2.3.1), which must match the length in
-    the record's head. If the head itself is truncated, the stated length must at least be possible
-    for the size of the member, which is not so for random bytes inside a short head.
+    the record's head. If the head itself is truncated, the last bytes are compared with the
+    lengths that are possible for a member of this size; arbitrary bytes rarely pass.
     """
     if not _OURS.startswith(file.read_at(offset, len(_OURS))):
         return False

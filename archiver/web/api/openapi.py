@@ -76,7 +76,7 @@ class Operation:
         name: name of the route, and the ``operationId``.
         description: description.
         parameters: path and query parameters.
-        takes: media types of the body with their types; ``bytes`` is a file.
+        takes: (media type, Python type) of each accepted request body; ``bytes`` is a file.
         status: status of a successful response.
         gives: type of the JSON response; ``str`` is text of ``media_type``.
         media_type: media type of the response.
@@ -667,7 +667,7 @@ def _parameter(parameter: Parameter) -> Json:
 
 
 def _body(kind: str, schema: Json) -> Json:
-    """Return the schema of a body; in 3.1 a bare file is an empty one (OpenAPI §4.14.2)."""
+    """Return the schema of a body; empty for a body that is a file (OpenAPI 3.1 §4.14.2)."""
     if kind == "multipart/form-data":
         file = {"type": "string", "contentMediaType": "application/octet-stream"}
         return {"type": "object", "required": ["file"], "properties": {"file": file}}
