@@ -63,7 +63,8 @@ async def _pages(
 ) -> AsyncIterator[ListedEntry]:
     """Yield entries page by page, holding one page in memory.
 
-    A page of a very large result sorts only its newest entries; then all results are sorted here.
+    The service sorts only the newest entries of a very large result. In that case all results are
+    sorted here.
     """
     after: str | None = ""
     while after is not None and (wanted is None or wanted > 0):

@@ -145,7 +145,7 @@ async def _verify(settings: Settings) -> int:
 
 
 class _VerifiedRecords:
-    """Number of verify_location records."""
+    """Counter of verified records, for the summary of ``verify``."""
 
     records = 0
 

@@ -2,15 +2,14 @@
 
 If the record that holds a payload is deleted, one of the revisits becomes a response with the
 payload, and the others refer to it. A payload with chunk framing can only be referred to from its
-own URL, so a revisit whose head says chunked is used only if there is no
-other.
+own URL, so a revisit with ``Transfer-Encoding: chunked`` is used only if there is no other.
 
-``read_seen`` lists the records of a segment in batches; ``action_for`` decides by what the index
-says; ``write_version`` writes the next version of the segment.
+``read_page_result`` lists the records of a segment in batches, ``action_for`` decides for each of
+them, and ``write_version`` writes the next version of the segment.
 
-The index refers to the earlier version or to the later one. If it refers to the earlier version,
-records are looked up in the later one by id and the index is switched to it. If the later version
-lacks a record that is wanted by now, the later version is removed.
+A crash can leave two versions of a segment. If the index refers to the earlier one, it is switched
+to the later one by record ids. If the later one lacks a record that the index refers to, the later
+one is removed instead.
 
 Safe to call at any time, also by several processes at the same time.
 """
@@ -59,7 +58,7 @@ def why_unsettled(
 
     Args:
         segment: the segment.
-        found: at least all segments of this machine.
+        found: known segments; they must include all of this machine.
         indexed: indexed bytes of each segment.
         store: the store of this process.
     """
@@ -81,8 +80,8 @@ class Moves:
     """Changes to revisits, by record id.
 
     Attributes:
-        whole: revisits that get their payload, with the record that has it so far.
-        refer: revisits that refer to another original.
+        whole: revisits that become responses, with the record that holds their payload until then.
+        refer: revisits that will refer to another original.
     """
 
     whole: dict[RecordId, Capture] = field(default_factory=dict)
@@ -96,7 +95,7 @@ class Revisit:
     Attributes:
         capture: the capture in the index.
         refers_to: id of the record that it refers to.
-        is_chunked: its head states chunked transfer coding.
+        is_chunked: its HTTP head has ``Transfer-Encoding: chunked``.
     """
 
     capture: Capture
@@ -116,7 +115,7 @@ def plan_moves(
         revisits: all captures with such a payload, but without a record that contains it.
         living: response records of a payload that stay.
         holder: the deleted record of a payload.
-        gone: record ids that must not be referred to.
+        gone: ids of deleted records, which revisits must not refer to.
     """
     moves = Moves()
     by_payload: dict[PayloadDigest, list[Revisit]] = {}
@@ -176,7 +175,7 @@ class ScannedRecord:
         offset, length: position in the segment.
         type: record type.
         id: record id.
-        beside: id of the concurrent record, or of the record that it was made from.
+        beside: id in ``WARC-Concurrent-To``, else in ``WARC-Refers-To``.
         hash_url: entry of the record, if any.
         entry_record: content of an entry record.
         referer: entry whose URL is the Referer of a request, if it can be one.
@@ -211,9 +210,9 @@ class Known:
         gone: ids of deleted captures.
         generations: last deleted generation of each entry.
         snapshots: deleted snapshots, by entry, timestamp and page.
-        strangers: deleted entries that were not saved again.
+        strangers: hash_urls of deleted entries that were not saved again.
         articles: offsets of articles that snapshots use.
-        wanted: offsets of records that the index refers to; other damaged records are dropped.
+        wanted: offsets of records that the index refers to; damaged records elsewhere are dropped.
         needed: ids of deleted captures that stay until their payload is stored elsewhere.
     """
 
@@ -278,7 +277,7 @@ def _seen(scanned: Scanned | Damage) -> ScannedRecord:
         try:
             entry_record = read_entry_record(record.block.read())
         except StoreError:
-            key = None  # Keep the record: an unreadable one can't be matched with a deleted entry.
+            key = None  # Keep unreadable records: they can't be matched with a deleted entry.
     if record.type is RecordType.REQUEST:
         referer = _referer_of(record.block.read(MAX_REQUEST_BYTES))
     beside = record.get("warc-concurrent-to") or record.get("warc-refers-to")
@@ -304,7 +303,7 @@ def _referer_of(head: bytes) -> HashUrl | None:
 
 
 def action_for(seen: ScannedRecord, known: Known, moves: Moves) -> RecordAction:
-    """Return the action for a record. Pure."""
+    """Return the action for a record; a pure function."""
     if seen.type in _RESPONSES:
         return _of_response(seen, known, moves)
     if seen.type is RecordType.REQUEST:
@@ -449,7 +448,7 @@ log = get_log(__name__)
 
 
 async def settle_versions(db: Database, store: SegmentStore, superseded: Mapping[str, str]) -> None:
-    """Remove each replaced version of a segment once nothing refers to it."""
+    """Finish interrupted compactions: of two versions of a segment, keep one."""
     for was, to in superseded.items():
         await _settle_version(db, store, was, to)
 
@@ -465,7 +464,7 @@ async def _settle_version(db: Database, store: SegmentStore, was: str, to: str) 
 
 
 async def _settle(db: Database, store: SegmentStore, was: str, to: str) -> bool:
-    """Switch the index to the later version; return whether that was possible."""
+    """Switch the index to the later version; return False if that version lacks records."""
     async with db.write() as conn:
         indexed = await segment_rows.indexed(conn)
         if was not in indexed:

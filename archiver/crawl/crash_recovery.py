@@ -1,15 +1,15 @@
 """Recovery after a crash: unindexed records, leases and interrupted imports.
 
 A process is dead if its run lock is free. With SQLite all processes are on one machine and the lock
-is a file in ``run/``. On a server a process has died if its worker lock is free
+is a file in ``run/``. With PostgreSQL a process is dead if its worker lock is free
 (``db.worker_locks``).
 
 The truncated tail of a dead process's last segment is moved to a file. Records that are not indexed
 are indexed, which ends the jobs that have entry records; only then do the other jobs of the process
 return to the queue. Unusable files are reported and skipped.
 
-A process that reads an import file owns the import. A stored file waits for the next service; for
-any other file an error states how much was read and what to do.
+A process that reads an import file owns the import. If the process died, a stored file is read on
+by the next server. For any other file, an error states how much was read and what to do.
 
 Every command runs the recovery, and it rarely finds anything, so large modules are imported on
 demand.
@@ -30,7 +30,7 @@ from archiver.warc.segments import SegmentStore
 
 
 async def dead_among(names: Sequence[str], db: Database, lock: RunLock) -> list[str]:
-    """Return the dead processes among ``names``, which must have been read before the call."""
+    """Return the dead processes among ``names``; read the names from the index before the call."""
     others = [name for name in names if name != lock.name]
     if not others:
         return []
@@ -103,7 +103,7 @@ async def recover(db: Database, store: SegmentStore) -> None:
 
 
 async def finish_compactions(db: Database, store: SegmentStore) -> None:
-    """Finish interrupted compactions in all storage; ``recover`` looks at this machine only.
+    """Finish interrupted compactions of all machines; ``recover`` handles only this machine.
 
     Raises:
         StoreError: the segments can't be listed.

@@ -1,8 +1,8 @@
 """Search documents, comparisons and scores computed from stored records.
 
-Search documents are rebuilt if the note or tags of an entry changed (with a new id), or if an older
-version of the index had made them (newest first, with the same id). Each batch is one transaction,
-so an interrupted run continues after the last batch.
+A search document is rebuilt with a new id if the note or tags of its entry changed. After an update
+of the index format, all documents are rebuilt with their ids, newest first. Each batch is one
+transaction, so an interrupted run continues after the last batch.
 """
 
 import asyncio
@@ -149,7 +149,7 @@ COMPARISONS_BATCH = 50
 
 
 async def compare_pending(db: Database, store: SegmentStore) -> int:
-    """Make a batch of pending comparisons; return its size."""
+    """Compute a batch of pending comparisons; return its size."""
     async with db.read() as conn:
         ids = await snapshots.pending_comparisons(conn, limit=COMPARISONS_BATCH)
         held = {each: await snapshots.of_entry(conn, each, limit=2) for each in ids}
@@ -210,7 +210,7 @@ def _scored(store: SegmentStore, places: Mapping[int, Location]) -> list[tuple[i
 
 
 def _score(store: SegmentStore, place: Location) -> int:
-    """Return the score of a snapshot's record; an unreadable record counts as flawless."""
+    """Return the score of a snapshot's record; an unreadable record gets the best score."""
     with suppress(ArchiverError):
         kept = read_snapshot_record(store, place)
         return score_of(kept.rendering, kept.requisites, kept.appearance).hundredths

@@ -20,9 +20,9 @@ NOT_MODIFIED = 304
 GONE = 410
 _PERMANENT = frozenset({301, 308})
 _VALIDATOR = re.compile(r"[\t\x20-\x7e\x80-\xff]{1,1000}")
-"""Validators that can be sent back unchanged."""
+"""``ETag`` and ``Last-Modified`` values that can be sent back unchanged."""
 MAX_ADDRESS = 2048
-"""Maximum length of a URL to which a feed may move."""
+"""Maximum length of a feed's new URL after a permanent redirect."""
 _MAX_AGE = re.compile(r"(?:\A|[\s,])max-age\s*=\s*\"?(\d{1,9})")
 
 

@@ -1,6 +1,6 @@
-"""Rendering policy: pages that are rendered in a browser, and render hints of their hosts.
+"""Rendering policy: the decision to render a page in a browser, and render hints of hosts.
 
-The browser code is large, so it is imported for the first page that needs it
+The browser code is slow to import, so the first page that needs it imports it
 (``crawl.browser_rendering``).
 
 A host is remembered if its newest inspected page needed a browser; its next pages are rendered
@@ -39,14 +39,14 @@ from archiver.model.requisite import RequisiteOutcome
 from archiver.pages.worker_messages import Document
 
 ONE_IN = 10
-"""One page in this many is inspected without a browser."""
+"""Of the pages of a remembered host, one in this many is inspected without a browser."""
 MAX_HOSTS = 50_000
 REFRESH_SECONDS = 10.0
-"""Interval at which hints of other processes are read."""
+"""Interval between reads of the hints from other processes."""
 
 
 class RenderHints:
-    """Cache of the hosts that need a browser or no longer do."""
+    """Cache of render hints: hosts that need a browser, and hosts that no longer do."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -56,7 +56,7 @@ class RenderHints:
         self._turn = asyncio.Lock()
 
     async def of(self, url: str) -> RenderHint:
-        """Return the newest render hint for a URL's host; none if its page was complete."""
+        """Return the newest render hint for a URL's host; ``NONE`` if its page was complete."""
         if self._is_old:
             await self._refresh()
         if not self._known:
@@ -94,37 +94,37 @@ class RenderHints:
 
 
 def is_sampled(lease: Lease) -> bool:
-    """Return whether this page is the one in ten.
+    """Return whether this page is inspected without a browser (one in ``ONE_IN``).
 
-    The decision depends on the page and its newest snapshot, so all processes agree, and each page
-    is chosen sometimes.
+    The decision is a hash of the page and its newest snapshot: all processes agree, and it changes
+    with each snapshot, so every page is inspected sooner or later.
     """
     return zlib.crc32(f"{lease.entry.hash_url} {lease.latest}".encode()) % ONE_IN == 0
 
 
 SHADOW = b'<template shadowrootmode="open">'
-"""Start of a shadow root in a saved document; other templates are not written that way."""
+"""Start tag of a shadow root in a saved document; no other template has exactly this tag."""
 
 REFUSALS = frozenset({403, 405, 406, 429, 503})
-"""Statuses with which servers refuse clients that do not look like a browser."""
+"""Statuses that servers send to clients that they do not take for a browser."""
 _GONE = frozenset({404, 410})
-"""Statuses of missing pages. Applications also send them with the script that shows the page."""
+"""Statuses of missing pages; applications also send them for pages that a script shows."""
 FEW = 3
-"""Refused pages of a host after which a browser is not asked for its others."""
+"""Pages of a host refused in the browser too, after which the browser is no longer tried."""
 MAX_REMEMBERED = 4096
 
 PATIENCE_SECONDS = 600.0
 """Wait before a browser that failed to start is tried again."""
 
 ATTEMPTS = 2
-"""Attempts for a page whose browser or tab crashed, since another page may be the cause."""
+"""Attempts for a page if the browser crashes, because another page may be the cause."""
 
 log = get_log(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class BrowserServices:
-    """Services that browser pages are fetched and recorded with."""
+    """Services that fetch and record the pages of the browser."""
 
     settings: Settings
     fetcher: Fetcher
@@ -148,17 +148,17 @@ class Rendered:
     """Page rendered in a browser.
 
     Attributes:
-        page: its capture.
+        page: capture of the page.
         renditions: its renderings; the saved document is the first.
         document: the saved document, for extraction.
         loaded: all resources loaded for it, including those of scripts.
         fidelity: share that is visible without scripts.
         initiators: hosts that led to it.
         jar: the cookies set during the visit.
-        answers: recorded responses to scripts, and partial responses.
-        source: the page with its scripts, by which a bot wall is recognised; only after a wall.
+        answers: ids of recorded responses to scripts, and of partial responses.
+        source: the page with its scripts, to recognise a bot wall; None unless a wall was met.
         wall: the bot wall that its response declares, or empty.
-        limits: limits that kept the browser from showing all of it.
+        limits: limits that kept the browser from rendering all of it.
     """
 
     page: CaptureRef
@@ -261,7 +261,7 @@ class Renderer:
     def note_outcome(self, url: str, *, has_passed: bool) -> None:
         """Record whether a browser got a page that was refused without it.
 
-        A host that refuses browsers too is not asked again for each of its pages.
+        A host that also refuses browsers is not tried with a browser for every page.
         """
         if has_passed:
             self._in_vain.pop(host(url), None)

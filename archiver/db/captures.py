@@ -1,10 +1,10 @@
 """Capture rows: records by URL and time, and payloads by digest.
 
-Rows of ``answer`` are not captures: only a snapshot's record names them, and replay and lists
-ignore them.
+Rows of ``answer`` are responses that are not captures (responses to scripts, partial responses).
+Only the record of a snapshot refers to them; replay and lists ignore them.
 
-``record_id_seen`` and ``stated_digest`` are filled only by imports: an index over the record ids of
-all captures would slow down the crawl for imports only. Both are lost with the index, and are
+``record_id_seen`` and ``stated_digest`` are filled only by imports, because an index over the
+record ids of all captures would slow down every crawl. Both are lost with the index, and are
 filled again by the next import and by ``crawl.rebuild``.
 """
 
@@ -107,7 +107,7 @@ _MOMENT = (capture.c.surt, capture.c.url, capture.c.timestamp)
 _MAX_KEYS = 5_000
 """Keys per statement: PostgreSQL and SQLite accept about 32,700 parameters."""
 Lookup = Callable[[CTE], ScalarSelect[int]]
-"""Builds a subquery for the row id of a capture for each row of keys."""
+"""Function that builds a subquery: the row id of the capture for each row of keys."""
 
 
 def _exactly(wanted: CTE) -> ColumnElement[bool]:
@@ -119,7 +119,7 @@ def _spelt_otherwise(_: CTE) -> ColumnElement[bool]:
 
 
 def _closest(same: Callable[[CTE], ColumnElement[bool]]) -> tuple[Lookup, Lookup]:
-    """Return lookups for the last capture up to each time, and the first one after it."""
+    """Return two lookups: the last capture up to a time, and the first one after it."""
     own = capture.c
 
     def before(wanted: CTE) -> ScalarSelect[int]:
@@ -272,7 +272,7 @@ async def find_row(conn: AsyncConnection, url: str, record_id: RecordId) -> int 
 
 
 async def existing_rows(conn: AsyncConnection, row_ids: Collection[int]) -> set[int]:
-    """Return the rows that are not deleted."""
+    """Return the row ids that exist and are not deleted."""
     if not row_ids:
         return set()
     return set((await conn.execute(_STILL_THERE, {"these": row_ids})).scalars())
@@ -319,9 +319,9 @@ async def of_records(
 
 
 async def give_lengths(conn: AsyncConnection, *, after: int) -> None:
-    """Copy payload lengths, and media types of unknown or generic content, to revisits.
+    """Copy payload lengths and media types from original records to revisits after ``after``.
 
-    For rows after ``after``. A declared type is never taken for text of another type.
+    Only an empty or generic media type is replaced, and a generic one never by a text type.
     """
     original = capture_table.alias("original")
 
@@ -460,9 +460,9 @@ async def place_of(conn: AsyncConnection, row_id: int) -> Place | None:
 async def block_after(
     conn: AsyncConnection, wanted: KeyRange, *, after: Place | None, size: int
 ) -> Place | None:
-    """Return where the block of ``size`` captures after the one at ``after`` starts.
+    """Return the position of the last of the ``size`` captures after ``after``, or None.
 
-    None if the range ends before. Reads only the index.
+    With ``after`` None, return the first position of the range. Reads only the index.
     """
     query = _walk(select(*_KEYS), wanted, after).limit(1).offset(size - 1 if after else 0)
     row = (await conn.execute(query)).one_or_none()
@@ -477,14 +477,14 @@ def _walk(query: Select[Any], wanted: KeyRange, after: Place | None) -> Select[A
         keys, last = keys[1:], last and last[1:]
         query = query.where(capture.c.surt == wanted.first_key)
     elif last is None:
-        # Not BETWEEN: in PostgreSQL it takes no collation, which text parameters have.
+        # Not BETWEEN: text parameters have a collation, which PostgreSQL rejects there.
         query = query.where(capture.c.surt >= wanted.first_key, capture.c.surt <= wanted.last_key)
     elif wanted.newest_first:
         query = query.where(capture.c.surt >= wanted.first_key)
     else:
         query = query.where(capture.c.surt < wanted.last_key)
     if last is not None:
-        # No other bound on this side: SQLite would use the looser one.
+        # The only bound on this side: of two bounds SQLite would use the looser one.
         here = tuple_(*keys)
         query = query.where(here < last if wanted.newest_first else here > last)
     return query.order_by(*([key.desc() for key in keys] if wanted.newest_first else keys))
@@ -507,7 +507,7 @@ def _holder(wanted: CTE) -> ScalarSelect[int]:
 
 def _holder_of_url(wanted: CTE) -> ScalarSelect[int]:
     """Return a subquery for a response record of each URL and payload."""
-    # Many URLs may have one payload. "< 1" keeps SQLite from using the payload index.
+    # "< 1" keeps SQLite from using the payload index, which is slow if many URLs share a payload.
     return (
         select(capture.c.id)
         .where(*(capture.c[each.name] == each for each in wanted.c), capture.c.is_revisit < 1)
@@ -563,7 +563,7 @@ _ANSWER_COLUMNS = ("segment_id", "offset", "length", "record_id")
 
 
 async def insert_answers(conn: AsyncConnection, found: Sequence[tuple[RecordId, Location]]) -> None:
-    """Insert responses that are not captures, with their locations."""
+    """Insert responses into ``answer``, with their locations."""
     if not found:
         return
     known = await segment_rows.ids(conn, [*{place.segment for _, place in found}])
@@ -574,7 +574,7 @@ async def insert_answers(conn: AsyncConnection, found: Sequence[tuple[RecordId, 
 
 
 async def answer_places(conn: AsyncConnection, ids: Iterable[RecordId]) -> dict[RecordId, Location]:
-    """Return the locations of the records that are such responses; one of several copies."""
+    """Return the locations of responses in ``answer``; of several copies, any one."""
     own = answer.c
     rows = await conn.execute(
         select(own.record_id, segment.c.name, own.offset, own.length)
@@ -587,7 +587,7 @@ async def answer_places(conn: AsyncConnection, ids: Iterable[RecordId]) -> dict[
 async def answers_between(
     conn: AsyncConnection, name: str, first: int, last: int
 ) -> Mapping[int, RecordId]:
-    """Return such responses with offsets ``first`` to ``last`` of a segment, by offset."""
+    """Return responses in ``answer`` with offsets ``first`` to ``last`` of a segment, by offset."""
     rows = await conn.execute(
         select(answer.c.offset, answer.c.record_id)
         .join(segment, segment.c.id == answer.c.segment_id)
@@ -647,5 +647,8 @@ async def by_stated_digest(
 
 
 def _key(record_id: str) -> int:
-    """Return 63 bits of a hash of an id. On a collision an imported record only gets a new id."""
+    """Return 63 bits of the hash of an id.
+
+    A collision is harmless: the imported record gets a new id.
+    """
     return int.from_bytes(md5(record_id.encode(), usedforsecurity=False).digest()[:8]) >> 1

@@ -91,8 +91,8 @@ class JsonRow(FunctionElement[str]):
 class Gathered(FunctionElement[list[Any] | None]):
     """All values of a column as one list; NULL or empty if there are none.
 
-    Drivers return rows one by one and take the GIL for each, which a computing thread may hold for
-    milliseconds.
+    Drivers acquire the GIL for every row, and another thread may hold it for milliseconds. One row
+    needs it once.
     """
 
     inherit_cache = True
@@ -107,7 +107,7 @@ class HostOf(FunctionElement[str]):
 
 
 class Now(FunctionElement[int]):
-    """Current time of the server in milliseconds since 1970, not that of the transaction."""
+    """Current time of the server in milliseconds since 1970, not the transaction's start time."""
 
     inherit_cache = True
     type = BigInteger()
@@ -195,7 +195,7 @@ class IsAmong(FunctionElement[Any]):
 
 
 def is_among(column: ColumnElement[int], values: BindParameter[Any]) -> IsAmong:
-    """Return the condition that a column is one of a parameter's numbers."""
+    """Return the condition that a column is in a list of numbers, given as a parameter."""
     return IsAmong(column, _bound(values, ListedNumbers()))
 
 
@@ -226,13 +226,13 @@ def _bound(values: "Iterable[Any] | BindParameter[Any]", kind: Listed) -> BindPa
 
 
 class SqlDialect(Protocol):
-    """SQL of a database that others write differently.
+    """SQL that differs between databases.
 
     Attributes:
         is_shared: the index is used by processes that do not share files.
-        with_own_entry: joins each row of ``found`` for which ``{0}`` is true with the entry
-            (``own``) whose current document it is, if any; row by row, even if the planner
-            expects many rows.
+        with_own_entry: left join of ``found`` with the entry (``own``) whose current document the
+            row is, for rows that meet the condition ``{0}``. It is written so that the planner
+            looks up each row instead of scanning the table.
     """
 
     is_shared: bool
@@ -242,9 +242,9 @@ class SqlDialect(Protocol):
         """Return a hash, for caches by dialect."""
 
     def with_each(self, groups: Subquery, first: Select[int], table: Table) -> Join:
-        """Join ``groups`` with the rows of ``table`` whose ids ``first`` selects for each.
+        """Left join each row of ``groups`` with the rows of ``table`` that ``first`` selects.
 
-        ``first`` refers to ``groups``. Groups without rows get NULL columns (LEFT JOIN).
+        ``first`` is a correlated query: it refers to ``groups`` and returns ids of ``table``.
         """
 
 
@@ -258,7 +258,7 @@ class Sqlite:
     )
 
     def with_each(self, groups: Subquery, first: Select[int], table: Table) -> Join:
-        """Join ``groups`` with the rows of ``table`` whose ids ``first`` selects for each."""
+        """Left join each row of ``groups`` with the rows of ``table`` that ``first`` selects."""
         return groups.outerjoin(table, table.c.id.in_(first.correlate(groups)))
 
 
@@ -308,10 +308,10 @@ class Postgres:
         " JOIN entry ON entry.id = document.entry_id AND entry.document_id = document.id"
         " WHERE document.id = found.document_id AND {0} LIMIT 1) AS own ON true"
     )
-    """The limit keeps PostgreSQL from reading all documents after a wrong estimate."""
+    """Without LIMIT, PostgreSQL may overestimate the rows and scan all documents."""
 
     def with_each(self, groups: Subquery, first: Select[int], table: Table) -> Join:
-        """Join ``groups`` with the rows of ``table`` whose ids ``first`` selects for each."""
+        """Left join each row of ``groups`` with the rows of ``table`` that ``first`` selects."""
         found = first.correlate(groups).lateral("found")
         return groups.outerjoin(found, true()).outerjoin(table, table.c.id == found.c.id)
 

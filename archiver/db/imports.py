@@ -1,8 +1,8 @@
 """Imports, their progress and the entries they created.
 
 `entry.brought_by` is the import that created an entry. It becomes NULL when a user saves or changes
-the entry. If the file of another import contains the entry too, it is handed over to that import
-when the first one is undone; the receipts (`import_row`) list these imports.
+the entry. If the first import is undone and another import's file has the entry too, the entry is
+assigned to that import. The rows of `import_row` say which imports have an entry.
 """
 
 import json
@@ -62,7 +62,7 @@ async def count_to_delete(conn: AsyncConnection, import_id: int) -> int:
 
 
 async def hand_over(conn: AsyncConnection, import_id: int) -> None:
-    """Give entries that an import created to the first other import that has them in its file."""
+    """Assign entries that an import created to the first other import with them in its file."""
     others = await _others(conn, import_id)
     if others:
         heir = _named_by(others).subquery()
@@ -269,20 +269,20 @@ async def disown(conn: AsyncConnection, owner: str) -> None:
 
 
 async def is_any_unclaimed(conn: AsyncConnection) -> bool:
-    """Return whether a stored file has no reader."""
+    """Return whether there is a stored file that no process reads."""
     rows = await conn.execute(select(imports.c.id).where(*_UNCLAIMED).limit(1))
     return rows.scalar() is not None
 
 
 async def unclaimed(conn: AsyncConnection) -> list[Unfinished]:
-    """Return the imports whose stored file has no reader."""
+    """Return the imports whose stored file no process reads."""
     return [_unfinished(row) for row in await conn.execute(select(imports).where(*_UNCLAIMED))]
 
 
 async def claim(
     conn: AsyncConnection, owner: str, ids: Sequence[int] | None = None
 ) -> list[Unfinished]:
-    """Claim imports whose stored file has no reader: all, or those in ``ids``."""
+    """Claim imports whose stored file no process reads: all, or those in ``ids``."""
     some = () if ids is None else (imports.c.id.in_(among(ids)),)
     rows = await conn.execute(
         update(imports).where(*_UNCLAIMED, *some).values(owner=owner).returning(imports)
@@ -299,7 +299,10 @@ async def advance(
     links: int = 0,
     lists_left_out: int = 0,
 ) -> None:
-    """Count a batch of links; ``links``: number of added entries that stay links."""
+    """Add a batch to the counts of an import.
+
+    ``links`` is the number of added entries that are stored as links, without capturing them.
+    """
     left_out = sum(each.is_left_out for each in rejected)
     unusable = [each for each in rejected if not each.is_left_out]
     added, known, merged = (receptions.get(each, 0) for each in Reception)
@@ -327,7 +330,7 @@ async def advance(
 
 
 async def advance_archive(conn: AsyncConnection, import_id: int, taken: Taken) -> None:
-    """Count a batch of an archive file; its pages are saved when they are added."""
+    """Add a batch of an archive file to the counts; its pages count as saved when added."""
     row = (await conn.execute(select(imports).where(imports.c.id == import_id))).one()
     samples = json.loads(row.rejected_samples)
     samples += [_sample(each) for each in taken.unusable[: SAMPLES - len(samples)]]
@@ -351,7 +354,7 @@ async def advance_archive(conn: AsyncConnection, import_id: int, taken: Taken) -
 async def begin_again(conn: AsyncConnection, import_id: int) -> int:
     """Reset the counts of an archive file that is read again; pages are created only once.
 
-    Returns how many captures were imported before.
+    Return the number of captures imported before.
     """
     this = imports.c.id == import_id
     before: int = (await conn.execute(select(imports.c.merged).where(this))).scalar_one()
@@ -380,7 +383,7 @@ async def set_undone(conn: AsyncConnection, import_id: int, undone: ImportUndone
 
 
 async def wait_for_links(conn: AsyncConnection, import_id: int, count: int) -> None:
-    """Add links that are captured after all to the pending captures of an import."""
+    """Move entries that were stored as links to the pending captures of an import."""
     await conn.execute(
         update(imports)
         .where(imports.c.id == import_id)
@@ -389,7 +392,7 @@ async def wait_for_links(conn: AsyncConnection, import_id: int, count: int) -> N
 
 
 async def wait_again(conn: AsyncConnection, import_id: int, count: int) -> None:
-    """Add failed captures that are retried to the pending captures of an import."""
+    """Move failed captures that are retried to the pending captures of an import."""
     await conn.execute(
         update(imports)
         .where(imports.c.id == import_id)

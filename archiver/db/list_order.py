@@ -1,4 +1,4 @@
-"""Order of listed entries and the index that serves it."""
+"""Sort orders of lists, read from an index where there is one."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -49,7 +49,10 @@ async def rows_in_order(
 async def _places(
     conn: AsyncConnection, query: Select[*tuple[Any, ...]], *, reverse: bool = False
 ) -> list[Place]:
-    """Return the positions that a query selects, as one row, which loses their order."""
+    """Return the positions that a query selects.
+
+    They are read as one row of lists, which loses their order, so they are sorted again.
+    """
     rows = query.subquery("taken")
     firsts, numbers = (await conn.execute(select(*map(Gathered, rows.c)))).one()
     return sorted(map(Place, firsts or (), numbers or ()), reverse=reverse)
@@ -77,7 +80,7 @@ def _captured(beyond: Place | None, limit: int) -> Select[*tuple[Any, ...]]:
 def _of_any(
     filters: Sequence[Filters], beyond: Place | None, limit: int, *, oldest_first: bool
 ) -> Select[*tuple[Any, ...]]:
-    """Select entries that pass any of some filters, without duplicates."""
+    """Select entries that match at least one of the filters, without duplicates."""
     each = [
         newest_query(one, below=beyond, limit=limit, oldest_first=oldest_first)
         .with_only_columns(entry.c.added_at, entry.c.id)
@@ -93,14 +96,14 @@ def _of_any(
 MAX_ITERATED = 64
 """Maximum number of hosts, tag spellings or nested lists that are queried separately.
 
-More of them are frequent enough to be found by iteration.
+With more of them, matches are frequent enough to find them by iterating over all entries.
 """
 _STATES = {Mark.FAILED: State.FAILED, Mark.WAITING: State.QUEUED, Mark.LINK: State.LINK}
 _T = TypeVar("_T")
 
 
 async def iteration_filters(conn: AsyncConnection, tree: Node, filters: Filters) -> Filters:
-    """Return filters for iteration that exclude no entry that the query matches."""
+    """Return filters that narrow the iteration and exclude no entry that the query matches."""
     for node in conjuncts(tree):
         if isinstance(node, Is) and isinstance(node.value, str):
             filters = await _narrower(conn, node.condition, node.value, filters)
@@ -140,13 +143,16 @@ async def _named(conn: AsyncConnection, which: Condition, value: str, filters: F
 
 
 async def _few(conn: AsyncConnection, wanted: Column[_T], test: ColumnElement[bool]) -> list[_T]:
-    """Return matching ids or names; one more than the limit shows that there are too many."""
+    """Return matching values, at most ``MAX_ITERATED`` and one, which means too many."""
     rows = await conn.execute(select(wanted).where(test).limit(MAX_ITERATED + 1))
     return list(rows.scalars())
 
 
 def _any_of(filters: Filters, few: Sequence[Filters]) -> Filters:
-    """Narrow filters to any of a few; unchanged if there are too many or other filters apply."""
+    """Narrow filters to any of ``few``; return them unchanged if that is not possible.
+
+    It is not possible with more than ``MAX_ITERATED``, or together with other filters.
+    """
     if not few:
         return replace(filters, any_of=())
     return (
@@ -204,7 +210,7 @@ _DOCUMENTS = select(entry.c.id, entry.c.document_id).where(entry.c.id.in_(THESE)
 
 
 async def by_day(conn: AsyncConnection, places: Sequence[Place], sort: Sort) -> list[int]:
-    """Sort entries by when they were saved; at the same time, the newest document first."""
+    """Sort entries by time of saving; those with the same time, newest document first."""
     rows = await conn.execute(_DOCUMENTS, {"these": [each.row for each in places]})
     read = {row.id: row.document_id or 0 for row in rows}
     sign = 1 if sort is Sort.OLDEST else -1

@@ -1,6 +1,6 @@
 """PostgreSQL engine.
 
-One transaction writes at a time, on any machine: it holds an advisory lock to its end. So row ids
+Only one transaction on all machines writes at a time: it holds an advisory lock. So row ids
 and change stamps increase in commit order. Each reader sees one snapshot.
 """
 
@@ -34,7 +34,7 @@ CONNECT_SECONDS = 10
 STATEMENT_SECONDS = 120
 """Time without a response after which the connection is closed."""
 IDLE_SECONDS = 60
-"""The server ends a transaction that is idle for this time, because its process is stopped."""
+"""Idle time after which the server ends a transaction; its process has probably stopped."""
 _DOWN = ("08", "25006", "53", "55", "57", "58")
 """Prefixes of SQLSTATEs caused by the server's state rather than by a bug."""
 _WRONG_PASSWORD = "28P01"  # noqa: S105 - an error code
@@ -97,7 +97,7 @@ class PostgresIndex:
             await engine.dispose()
 
     async def _found(self, conn: AsyncConnection) -> int:
-        """Return the OID of the schema, which is never reused; 0 if it does not exist."""
+        """Return the OID of the schema, 0 if it does not exist; a new schema gets a new OID."""
         query = text("SELECT CAST(oid AS BIGINT) FROM pg_namespace WHERE nspname = :name")
         return int((await conn.execute(query, {"name": self._schema})).scalar() or 0)
 
@@ -157,9 +157,9 @@ class PostgresIndex:
         return self.place, self._number
 
     def belong_to(self, name: str, store: str | None) -> tuple[str, str | None]:
-        """Claim the index for an archive and a store, unless another one has; blocking.
+        """Claim the index for an archive and a store, unless another archive has it; blocking.
 
-        The schema's comment holds both. Returns the archive that has the index, and its store.
+        The comment of the schema stores both. Return the archive that has the index, and its store.
         """
         return asyncio.run(self._belong_to(name, store))
 

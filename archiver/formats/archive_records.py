@@ -1,4 +1,4 @@
-"""Records of foreign archives as exchanges, revisits and page images.
+"""Conversion of records from other archives to exchanges, revisits and page images.
 
 Blocking and bounded: large bodies are spooled to a temporary file, and those above the limit are
 skipped.
@@ -48,7 +48,7 @@ from archiver.warc.records import (
 )
 
 MAX_BYTES = 64 << 20
-"""Maximum size of one such record."""
+"""Maximum size of a page image."""
 MAX_KEPT = 200_000
 
 
@@ -66,7 +66,7 @@ class ForeignRendition:
 
 
 def is_rendition(record: ForeignRecord) -> bool:
-    """Return whether a record may be kept as a page image, by its target, type and length."""
+    """Return whether a record can be a page image, by its target URI, media type and length."""
     kind = record.target_uri.rpartition(":")[2]
     if record.type != "conversion" or kind not in set(RenditionKind) - DRAWN:
         return False
@@ -125,13 +125,13 @@ class ForeignRevisit:
         request: the request's bytes; empty if unknown.
         head: the response's head; empty if unknown.
         given_id: the WARC-Record-ID.
-        digest: of the payload, as ``digest.canonical`` has it; empty if unknown.
+        digest: payload digest in the form of ``digest.canonical``; empty if unknown.
         refers_to_id: the record id of the original; empty if unknown.
         refers_to_url: its URL; empty if unknown.
         refers_to_date: time of the original request; empty if unknown.
         is_not_modified: the server declared the payload unchanged (304), without a comparison.
         is_framed: whether a browser requested it for a frame in another page.
-        fields: named fields that its record keeps.
+        fields: WARC fields that are copied to its record.
     """
 
     url: str
@@ -162,7 +162,7 @@ class Payload:
         digest: the payload digest.
         length: the payload length in bytes.
         head: the head of the original's response.
-        body: the payload, if the revisit's record has to contain it; else None.
+        body: the payload if the revisit is stored as a response record; else None.
     """
 
     digest: PayloadDigest
@@ -270,7 +270,7 @@ ENTRY_RECORD_PREFIX = "urn:archiver:"
 _HTTP = ("http://", "https://")
 _HTTP_TYPE = "application/http"
 _SCHEMES_WITHOUT_REPLAY = ("ftp:", "ftps:", "gopher:", "file:")
-"""Schemes whose records may interest users but cannot be replayed."""
+"""Schemes whose records cannot be replayed; the import reports them to the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,7 +281,7 @@ class ForeignCapture:
         exchange: the exchange as far as the file describes it. The receiver closes its body.
         given_id: the WARC-Record-ID as found; empty if there is none.
         stated_digest: the payload digest in the form of ``digest.canonical``, if it differs from
-            ours and was verified; else empty.
+            the computed one and was verified; else empty.
         is_framed: whether a browser requested it for a frame in another page.
     """
 
@@ -324,7 +324,7 @@ Found = (
 
 
 def is_capture(found: Found) -> TypeGuard[ForeignCapture]:
-    """Return whether a find is a capture of its URL."""
+    """Return whether a converted record is a capture of its URL."""
     return isinstance(found, ForeignCapture) and found.exchange.is_shown
 
 
@@ -440,7 +440,7 @@ def _head_bytes(record: ForeignRecord, start: bytes = b"") -> bytes:
 
 
 def _body(record: ForeignRecord, start: bytes) -> BinaryIO:
-    # Closed by the owner of the exchange.
+    # The owner of the exchange closes the file.
     body: BinaryIO = BytesIO()
     if record.block.left > SPOOLED_BYTES:
         body = scratch_file()

@@ -1,11 +1,15 @@
 """Character encoding of a document: declared, detected or guessed.
 
-HTML: byte order mark, transport, markup, and what the bytes look like (HTML §13.2.3.2). XML: mark,
-transport, XML declaration, UTF-8. Style sheets: mark, transport, ``@charset``, and what the page
-that asks for them is in (CSS Syntax 3 §3.2). JSON: mark, transport, UTF-8. Other text: mark,
-transport, and what the bytes look like. A declared encoding is never doubted.
+The first source that gives an encoding is used (BOM: byte order mark, HTTP: charset parameter):
 
-The guess is chardetng's: only encodings that browsers know, with the top-level domain as a prior.
+- HTML: BOM, HTTP, ``<meta>``, detection from the bytes (HTML §13.2.3.2)
+- XML: BOM, HTTP, XML declaration, UTF-8
+- style sheets: BOM, HTTP, ``@charset``, encoding of the including page (CSS Syntax 3 §3.2)
+- JSON: BOM, HTTP, UTF-8
+- other text: BOM, HTTP, detection from the bytes
+
+A declared encoding is used even if the bytes contradict it. chardetng does the detection: it knows
+the encodings that browsers support, and takes the top-level domain as a hint.
 """
 
 import codecs
@@ -86,16 +90,20 @@ def _is_utf8(sample: bytes) -> bool:
 def _is_kana(sample: bytes) -> bool:
     """Return whether half of the non-ASCII bytes are kana in Shift_JIS.
 
-    chardetng takes such text for Cyrillic.
+    chardetng mistakes such text for Cyrillic.
 
-    In other encodings these lead bytes are rare: quotation marks, controls, two capital letters.
+    In other encodings the lead bytes of kana are rare characters: quotation marks, control
+    characters and two capital letters.
     """
     kana = 2 * len(_KANA.findall(sample))
     return kana > 0 and 2 * kana >= len(sample.translate(None, _ASCII))
 
 
 def _guess(sample: bytes, domain: bytes | None) -> Encoding:
-    """Guess as Firefox does. Distant ASCII carries no information, except for ISO-2022 escapes."""
+    """Guess the encoding as Firefox does.
+
+    ASCII far from other characters is dropped as uninformative, unless ISO-2022 escapes occur.
+    """
     evidence = sample if b"\x1b" in sample else _FAR_FROM_OTHERS.sub(rb"\1 \2", sample)
     detector = EncodingDetector()
     detector.feed(evidence[:_GUESSED_BYTES], last=True)
@@ -140,9 +148,9 @@ class Choice:
 
     Attributes:
         encoding: the encoding used for decoding.
-        source: what decided. ``ENVIRONMENT`` is the including page: unknown here, so the encoding
-            is guessed.
-        declared: the declared label, whether or not it decided; empty if there is none.
+        source: where the encoding comes from. ``ENVIRONMENT`` means that the including page
+            decides; that page is not known here, so ``encoding`` is a guess.
+        declared: the declared label, even if another source was used; empty if there is none.
     """
 
     encoding: Encoding

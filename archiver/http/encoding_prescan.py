@@ -1,7 +1,7 @@
 """Encoding declared in a page's own markup (HTML §13.2.3.2).
 
-The standard scans the first 1,024 bytes and corrects the choice when a ``<meta>`` comes later;
-browsers search the whole head. Both scan bytes, without an HTML parser.
+The standard scans the first 1,024 bytes, and restarts parsing if a ``<meta>`` that comes later
+declares another encoding. Browsers search the whole head. Both scan bytes, without an HTML parser.
 """
 
 import re
@@ -76,7 +76,10 @@ def xml_declaration(start: bytes) -> _Declared:
 
 
 def _find(read: Callable[[bytes, int], _Declared], data: bytes) -> _Declared:
-    """Return the declaration found by ``read``. The search ends at the last ``charset``."""
+    """Return the declaration found by ``read``.
+
+    ``read`` stops at the last occurrence of ``charset``: no declaration can begin after it.
+    """
     last = data.lower().rfind(b"charset")
     try:
         return read(data, last) if last > 0 else None
@@ -158,9 +161,9 @@ def _attributes(data: bytes, at: int) -> tuple[list[_Attribute], int]:
 
 
 def _attribute(data: bytes, at: int) -> _Attribute | None:
-    """Return an attribute's name and value in lower case and its end.
+    """Return an attribute's name and value in lower case, and the offset of its end.
 
-    None at the end of the tag.
+    Return None at the end of the tag.
     """
     at = _end_of(_BETWEEN, data, at)
     if data[at] == ord(">"):
@@ -190,7 +193,7 @@ def _end_of(pattern: re.Pattern[bytes], data: bytes, at: int) -> int:
 def _declaration(attributes: list[_Attribute]) -> _Declared:
     """Return the encoding that the attributes of a ``<meta>`` declare.
 
-    The first of a name counts.
+    Of attributes with the same name, the first is used.
     """
     seen: set[bytes] = set()
     is_pragma = needs_pragma = False

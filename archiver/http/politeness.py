@@ -12,7 +12,7 @@ from archiver.config import Settings
 from archiver.http.network_errors import pause_too_long
 
 IDLE_HOSTS = 4096
-"""Number of hosts after which idle hosts without a pause are dropped from memory."""
+"""Number of hosts in memory above which idle hosts without a pause are dropped."""
 
 
 @dataclass(slots=True)
@@ -29,7 +29,7 @@ class _Host:
 
 
 class Sharing(Protocol):
-    """Locks shared by several workers (``db.worker_locks``)."""
+    """Assignment of hosts to several workers (``db.worker_locks``)."""
 
     @property
     def workers(self) -> int:
@@ -70,8 +70,8 @@ class Throttle:
             host: the host, with its port unless it is the scheme's default.
             spaced: whether the delay between requests applies. It applies to pages; the requisites
                 of a page are fetched together, as in a browser, limited by their number only.
-            longest_rest: the longest pause to wait for in seconds. If the host requests more, also
-                while waiting, ``FetchError`` is raised.
+            longest_rest: the longest pause to wait for in seconds. If the host requests a longer
+                one before or during the wait, ``FetchError`` is raised.
         """
         is_spaced = spaced and self._delay > 0
         return Slot(self, host, self._known(host), spaced=is_spaced, longest_rest=longest_rest)
@@ -126,10 +126,10 @@ class Throttle:
             raise pause_too_long(slot.host, rest)
 
     async def until_sent(self, slot: "Slot") -> bool:
-        """Wait until a request may be sent, at the required distance from the previous one.
+        """Wait until a request may be sent, with the required delay after the previous one.
 
-        Slots are spaced, but opening a connection takes a varying time. Until then the host may
-        have requested a pause, or this process may have lost its lease. Nothing else runs between
+        Slots are spaced, but opening a connection takes a varying time. In that time the host may
+        request a pause, or this process may lose its lease. Nothing else runs between
         the last check of the clock and the sending.
 
         Returns whether it had to wait.

@@ -9,7 +9,7 @@ from archiver.model.rendering import QualitySignals
 from archiver.model.requisite import Requisite
 
 EXTRACTOR_VERSION = "22"
-"""Increased when the extractor gives another result; stored with every conversion record.
+"""Version of the extractor, increased when its results change; stored with every conversion record.
 
 Since version 10 words exclude symbols and language names, and all authors are listed. Since version
 20 the article's head is separate from its text.
@@ -58,10 +58,10 @@ class Article:
     Attributes:
         metadata: of the page.
         html: sanitised HTML fragment with absolute URLs; empty if none was found.
-        head: likewise, the part above it: the title heading and lead image.
-        text: the plain text of both, paragraphs separated by newlines.
+        head: sanitised HTML of the part above the article: title heading and lead image.
+        text: plain text of ``head`` and ``html``, paragraphs separated by newlines.
         extractor: version of the extractor; ``UNREAD`` if not extracted yet.
-        words: of its text, as in the search index, separated by spaces.
+        words: words of ``text`` as in the search index, separated by spaces.
     """
 
     metadata: PageMetadata = field(default_factory=PageMetadata)
@@ -87,7 +87,7 @@ class Refresh:
     Attributes:
         seconds: the delay.
         url: the absolute address.
-        is_fallback: it stands in ``<noscript>`` and applies only without scripts.
+        is_fallback: it is inside ``<noscript>``, so it applies only without scripts.
     """
 
     seconds: int
@@ -110,7 +110,7 @@ class Discovery:
         icons: candidate URLs of the favicon, best first.
         covers: candidate URLs of the preview image, best first.
         appearance: signals for the quality score.
-        refresh: where the page leads to by itself; None if nowhere.
+        refresh: the page's automatic redirect; None if it has none.
     """
 
     requisites: tuple[Requisite, ...] = ()
@@ -190,9 +190,9 @@ class Comparison:
     """Difference of two texts.
 
     Attributes:
-        pieces: in order; those of ``BOTH`` and ``BEFORE`` form the earlier text, a paragraph per
-        line.
-        put_in, taken_out: number of words.
+        pieces: in order. Those of ``BOTH`` and ``BEFORE`` form the earlier text, one paragraph per
+            line.
+        put_in, taken_out: number of added and of removed words.
         words: number of words of the longer text.
         is_whole: whether both texts were compared completely.
     """

@@ -10,7 +10,7 @@ from archiver.model.message import Message
 
 
 class Rendering(StrEnum):
-    """How the page of a snapshot was produced; stored by these names."""
+    """Origin of a snapshot's page. Values are stored; do not change them."""
 
     NONE = ""
     """As received; scripts are not needed."""
@@ -21,22 +21,22 @@ class Rendering(StrEnum):
 
 
 class RenderHint(StrEnum):
-    """Hint for a host from fetching a page without a browser; stored by these names."""
+    """Result of fetching a host's page without a browser. Values are stored; do not change them."""
 
     NONE = ""
-    """Not recorded: most hosts never need a browser."""
+    """No hint; it is not stored, because most hosts never need a browser."""
     EMPTY = "empty"
     """The page was empty without its scripts."""
     WALLED = "walled"
-    """A wall was shown instead of the page, which a browser passed."""
+    """A bot wall was shown instead of the page; a browser got past it."""
     WHOLE = "whole"
-    """The page was complete, while the host's previous page was not."""
+    """The page was complete; the previous page of the host was not."""
 
 
 class Limit(StrEnum):
-    """Why a browser did not render all of a page; stored by these names.
+    """Reason why a browser did not render all of a page. Values are stored; do not change them.
 
-    From ``TIME`` on, rendering failed: the page is stored as received.
+    With ``TIME`` and the members after it, rendering failed: the page is stored as received.
     """
 
     LOADING = "loading"
@@ -88,7 +88,7 @@ def known_limits(names: Iterable[object]) -> tuple[Limit, ...]:
 
 
 class RenditionKind(StrEnum):
-    """Type of a rendition; stored by these names."""
+    """Type of a rendition. Values are stored; do not change them."""
 
     PAGE = "page"
     """The rendered page as HTML without scripts: replayed, extracted and searched."""
@@ -194,7 +194,7 @@ def renditions_of(
 
 
 WHOLE = 100
-"""The best score, in hundredths."""
+"""The best score in hundredths: 100%."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +208,7 @@ class QualitySignals:
         is_cut: whether it is truncated.
         picture: similarity of the screenshot without scripts to that in the browser, in hundredths;
             None if not compared.
-        words: share of its words present without scripts, in hundredths; likewise.
+        words: share of its words present without scripts, in hundredths; None if not compared.
         limits: why a browser did not render all of it.
     """
 
@@ -223,7 +223,7 @@ class QualitySignals:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why a snapshot is incomplete, and what that costs, in hundredths."""
+    """Reason why a snapshot is incomplete, and its deduction from the score in hundredths."""
 
     message: Message
     cost: int

@@ -1,4 +1,4 @@
-"""Reference values: srcset, refresh and Link fields.
+"""Parsers of attribute and header values that contain URLs: srcset, refresh and Link.
 
 Used for discovery and replay.
 """
@@ -29,7 +29,7 @@ def read_candidates(value: str) -> list[tuple[str, str]]:
 
 
 def find_candidates(value: str) -> Iterator[tuple[int, int]]:
-    """Yield the start and end of each candidate's URL; the text in between are the descriptors."""
+    """Yield the start and end of each candidate's URL; the text between them is the descriptors."""
     at = 0
     while found := _CANDIDATE.match(value, at):
         start, end = found.span(1)
@@ -47,13 +47,13 @@ _REFRESH = re.compile(
 
 
 MAX_DELAY = 999_999_999
-"""Delay in seconds of a refresh that states a longer one."""
+"""Maximum delay of a refresh in seconds; longer delays are capped."""
 
 
 def read_refresh(value: str) -> tuple[int, str] | None:
-    """Read a refresh (HTML, shared declarative refresh steps): the delay in seconds and the URL.
+    """Return the delay in seconds and the URL of a refresh ("shared declarative refresh steps").
 
-    None if it has no URL, and so reloads its own page.
+    Return None if it has no URL: then it reloads its own page.
 
     >>> read_refresh("0; url='/next'")
     (0, '/next')

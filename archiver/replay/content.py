@@ -1,4 +1,4 @@
-"""Replayed content."""
+"""Rewriting and byte ranges of replayed content."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
@@ -12,9 +12,9 @@ from archiver.replay.tag_syntax import BytesText
 from archiver.replay.url_rewriter import UrlRewriter
 
 PIECE_BYTES = 64 << 10
-"""Size of the pieces that are rewritten."""
+"""Minimum bytes that are rewritten at a time."""
 SKIP_BYTES = 8 << 20
-"""Size of the pieces that are skipped."""
+"""Bytes skipped before `byte_range` yields an empty piece."""
 
 
 class _Rewriter(Protocol):
@@ -26,7 +26,10 @@ class _Rewriter(Protocol):
 
 
 def merge_pieces(payload: Iterable[bytes], *, first: int = PIECE_BYTES) -> Iterator[bytes]:
-    """Merge small pieces, such as transfer chunks: about `first`, then `PIECE_BYTES`."""
+    """Merge small pieces, such as transfer chunks.
+
+    The first merged piece has at least `first` bytes, the others at least `PIECE_BYTES`.
+    """
     held: list[bytes] = []
     length, wanted = 0, first
     for piece in payload:
@@ -58,8 +61,8 @@ def rewrite_document(
 def byte_range(pieces: Iterator[bytes], first: int, end: int) -> Iterator[bytes]:
     """Yield the bytes from `first` to `end` (exclusive).
 
-    While earlier bytes are skipped, an empty piece is yielded now and then so that the caller can
-    cancel.
+    While earlier bytes are skipped, an empty piece is yielded every `SKIP_BYTES` bytes so that the
+    caller can cancel.
 
     Raises:
         StoreError: the payload is shorter than `end`.
@@ -80,7 +83,10 @@ def byte_range(pieces: Iterator[bytes], first: int, end: int) -> Iterator[bytes]
 
 
 def _rewriter_of(shown: Presentation, links: UrlRewriter) -> Callable[[Encoding | None], _Rewriter]:
-    """Return a factory that makes the rewriter, given the encoding of bytes-as-latin-1 input."""
+    """Return a factory of the rewriter.
+
+    Its argument is the document's encoding if the input is bytes decoded as latin-1, else None.
+    """
     if shown.rewriting is Rewriting.CSS:
         return lambda encoding: CssReferences(links.rewrite, BytesText(encoding).to_text)
     is_xml, rests = shown.rewriting is Rewriting.XML, shown.is_sandboxed
@@ -88,7 +94,7 @@ def _rewriter_of(shown: Presentation, links: UrlRewriter) -> Callable[[Encoding 
 
 
 def _as_bytes(pieces: Iterator[bytes], rewriter: _Rewriter) -> Iterator[bytes]:
-    """Rewrite bytes as if each were a character, so that bytes outside references stay the same."""
+    """Rewrite bytes decoded as latin-1, so that bytes outside references stay the same."""
     for piece in pieces:
         ready = rewriter.feed(piece.decode("latin-1"))
         if ready:

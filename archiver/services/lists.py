@@ -42,7 +42,7 @@ from archiver.services.search import Search, matching_entries
 MAX_TYPED = 2_000
 """Maximum characters of a list path entered by a user."""
 MAX_SEARCHES = 50
-"""Saved searches whose results are counted for the side bar."""
+"""Maximum saved searches whose results are counted for the side bar."""
 RECOUNT_SECONDS = 30.0
 """Maximum age of a saved search's count, and minimum interval between counts."""
 
@@ -57,7 +57,7 @@ class Where(StrEnum):
 
 
 class EntryLists:
-    """Lists. ``on_changed`` is called when a record is pending."""
+    """Lists. ``on_changed`` is called when an edit has to be recorded."""
 
     def __init__(
         self,
@@ -142,7 +142,9 @@ class EntryLists:
         return edited if edited.changed else None
 
     async def delete(self, path: str) -> Edited | None:
-        """Delete a list with its nested lists; entries stay. Return None if it had none.
+        """Delete a list with its nested lists, but not their entries.
+
+        Return None if it had no entries.
 
         Raises:
             NotFound: there is no such list.
@@ -196,14 +198,14 @@ class EntryLists:
             await asyncio.sleep(RECOUNT_SECONDS)
 
     async def count(self) -> None:
-        """Count results of saved searches, and entries in several lists."""
+        """Count results of saved searches, and entries that are in several nested lists."""
         async with self._db.read() as conn:
             known = tuple(await tags_and_lists.all_lists(conn))
             if known != self._twice_of:
                 twice = duplicate_counts(await tags_and_lists.entries_in_several_lists(conn))
                 self._twice, self._twice_of = frozenset(twice.items()), known
         for each in [each for each in known if each.query][:MAX_SEARCHES]:
-            # A saved search of another version may not be parsable here.
+            # A search saved by another version may be invalid in this one.
             with suppress(InvalidQuery):
                 found = await self._search.summary(ListingQuery(q=each.query))
                 self._counted[each.path] = (found.count, found.has_more)
@@ -226,7 +228,7 @@ class EntryLists:
         return next((each for each in known if each.path == path), None)
 
     async def _refuse_too_deep(self, path: str, goal: str) -> None:
-        """Refuse to move lists if their paths would be truncated on reading."""
+        """Raise ``InputError`` if moved lists would be nested deeper than can be read back."""
         async with self._db.read() as conn:
             known = await tags_and_lists.all_lists(conn)
         moved = (moved_path(each.path, path, goal) for each in known if is_within(each.path, path))

@@ -1,7 +1,7 @@
 """Replay of captures.
 
-Reading, decoding and rewriting run in threads, chunk by chunk: the first bytes are sent before the
-last are read, and no page is held in memory completely.
+Reading, decoding and rewriting run in threads, one chunk at a time: sending starts before the
+record is read completely, and no whole page is held in memory.
 """
 
 import asyncio
@@ -57,11 +57,11 @@ class Replayed:
 
     Attributes:
         status: of the archived response.
-        headers: to send.
-        length: bytes of the body; None if unknown.
-        is_made: whether the body is decoded or rewritten instead of stored bytes.
-        body: to be closed by the receiver (``contextlib.aclosing``). Its first chunk, like ``open``
-            itself, raises ``StoreError`` or ``TooLarge`` if nothing can be shown.
+        headers: headers to send.
+        length: length of the body in bytes; None if unknown.
+        is_made: whether the body was decoded or rewritten, so it differs from the stored bytes.
+        body: the chunks of the body. The caller closes it (``contextlib.aclosing``). Reading the
+            first chunk can raise ``StoreError`` or ``TooLarge``, as ``open`` can.
     """
 
     status: int
@@ -88,8 +88,9 @@ class Replay:
     async def resolve(self, address: ReplayAddress) -> Capture:
         """Return the capture closest to the requested timestamp, or the latest without one.
 
-        A redirect that leads back to itself within this archive is skipped for the closest capture
-        that is not a redirect; if there is none, it is returned without ``redirect_to``.
+        If that capture is a redirect and the archived redirects form a loop, return the closest
+        capture that is not a redirect. If there is none, return the redirect without
+        ``redirect_to``.
 
         Raises:
             NotInArchive: the URL was never captured.
@@ -115,8 +116,9 @@ class Replay:
 
         Args:
             capture: from ``resolve``.
-            asked: context of the request; with ``IDENTITY`` the payload is returned as stored, with
-                content codings; otherwise decoded, and rewritten if it can contain URLs.
+            asked: context of the request. With ``IDENTITY`` the payload is returned as stored,
+                including content codings. Otherwise it is decoded, and rewritten if its media type
+                can contain URLs.
 
         Raises:
             StoreError: a record is missing or damaged.
@@ -283,7 +285,7 @@ def _peek(
 
 
 def _begin(pieces: Iterator[bytes]) -> tuple[bytes, Iterator[bytes] | None]:
-    """Return the first chunk, and the rest if any: a small page needs no second thread."""
+    """Return the first chunk and the remaining ones; None if a small page has no more."""
     begun: list[bytes] = []
     length = 0
     for piece in pieces:

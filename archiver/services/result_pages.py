@@ -1,8 +1,9 @@
 """Pages of search results and their cursors.
 
-Newest, oldest and list order iterate an index and are exact. Other orders require sorting, so they
-apply to the newest ``SORTED`` results. With words this is also true of newest and oldest, because
-the word index is in order of document creation; further results follow in batches.
+Newest, oldest and list order read an index, so they are exact. Other orders are sorted in memory,
+so they apply to the newest ``SORTED`` results only. Queries with words are sorted like this even by
+newest and oldest, because the word index is ordered by document id. Further results follow in
+batches.
 
 The cursor of a sorted page contains the last shown entry and the newest entry known at the first
 page, so entries saved later do not shift pages.
@@ -35,7 +36,7 @@ from archiver.services.result_iteration import (
 )
 
 _PLACE = re.compile(r"(-?[0-9]{1,18})\.([0-9]{1,18})?")
-"""Numbers that a row of the index can hold; times before 1970 are negative."""
+"""Range of integers in the index; times before 1970 are negative."""
 _BATCH_POSITION = re.compile(
     r"([0-9]{1,18})\.([0-9]{1,18})\.([0-9]{1,18})\.([0-9]{1,18})(?:\.([0-9]{1,18}))?"
 )
@@ -50,9 +51,9 @@ class BatchPosition:
             page.
         batch_start: document after which the sorted batch begins; 0 for the first.
         count: number of entries shown so far.
-        last: last shown entry; 0 if none of this batch.
-        end: last document of the batch, so that no other moves in when one is deleted; 0 if it was
-            not cut.
+        last: last shown entry of this batch; 0 if none was shown.
+        end: last document of the batch; 0 if no results follow it. It keeps the batch's end fixed
+            when one of its documents is deleted.
     """
 
     known: int = 0
@@ -112,7 +113,7 @@ class Page:
         entries: row ids, in order.
         beyond: where the next page begins; None if this is the last.
         is_of_newest: only the newest results were sorted.
-        partial: number of entries at the end that lack a word.
+        partial: number of entries at the end that lack a word of the query.
         is_nothing_whole: no result has all words.
     """
 
@@ -158,7 +159,7 @@ async def read_results(
 
 
 def _up_to(end: int, found: Found, *, oldest_first: bool = False) -> Found:
-    """Drop results after the original end of a batch, which move in when others are deleted."""
+    """Drop results after the original end of a batch, which deletions have moved into it."""
     sign = -1 if oldest_first else 1
     count = sum(sign * each >= sign * end for each in found.rows)
     if not end or count == len(found.rows):
@@ -231,7 +232,7 @@ async def page_of(
 async def all_of(
     conn: AsyncConnection, question: Question, sort: Sort, most: int | None = None
 ) -> Sequence[int]:
-    """Return row ids of all results in any order; best match includes the partial ones last.
+    """Return row ids of all results in any sort order; with best match, partial results are last.
 
     With ``most``, further results may be omitted.
     """
@@ -252,9 +253,9 @@ async def all_of(
 async def _first_of(
     conn: AsyncConnection, question: Question, sort: Sort, count: int
 ) -> Sequence[int] | None:
-    """Return the first results by day of saving, also with words; None if too few match.
+    """Return the first results in the order of saving; None if too few entries match.
 
-    Entries are read day by day, so those with the same time are read together.
+    Iterate over entries in that order and test each. Entries with the same time stay together.
     """
     filters = await list_order.iteration_filters(conn, question.tree, question.filters)
     found: list[Place] = []
@@ -322,9 +323,9 @@ def _slice_page(
 
 
 def _start(put: Sequence[int], position: BatchPosition, limit: int) -> int:
-    """Return the index of the page's first entry; in doubt repeat entries instead of skipping.
+    """Return the index of the page's first entry; if uncertain, repeat entries, never skip any.
 
-    New entries are excluded, so an entry that moved back was changed itself.
+    New entries are excluded, so the last shown entry has moved back only if it was changed itself.
     """
     if position.last in put:
         found = put.index(position.last) + 1

@@ -98,7 +98,7 @@ def sort_of(query: ListingQuery, tree: Node) -> Sort:
 
 
 def _the_list(tree: Node) -> str:
-    """Return the list if exactly one is queried, to use its order; else empty."""
+    """Return the list whose order applies: the only one in the query; else empty."""
     named = [
         each.value
         for each in conjuncts(tree)
@@ -125,9 +125,9 @@ def _filters(query: ListingQuery) -> Filters:
 
 MAX_PER_PAGE = 200
 MAX_LOOKED_BACK = 20
-"""Entries of a page whose earlier snapshots are searched for excerpts too."""
+"""Maximum entries of a page for which earlier snapshots are also searched for excerpts."""
 FEW = 3
-"""With fewer results, spelling suggestions are looked up."""
+"""Spelling suggestions are looked up if there are fewer results."""
 NOTHING = Summary(0, has_more=False)
 
 
@@ -140,7 +140,7 @@ class Listing:
         after: cursor of the next page; None if this is the last.
         sort: sort order.
         is_of_newest: only the newest results were sorted, because there are many.
-        partial: number of entries at the end that lack a word.
+        partial: number of entries at the end that lack a word of the query.
         answers: the query that was run instead, if the original found nothing.
         meant: spelling suggestion; empty if there is none.
     """
@@ -164,7 +164,7 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """Previous and next entry in a list, and the first of the next page."""
+    """Previous and next entry in a list, which may be on adjacent pages."""
 
     query: ListingQuery
     before: Neighbour | None
@@ -286,7 +286,7 @@ class Search:
     async def _found(
         self, conn: AsyncConnection, question: Question, query: ListingQuery, ahead: int = 0
     ) -> _Found:
-        """Return a page; words are treated as prefixes if they match nothing."""
+        """Return a page; if no result has all words, the last word is treated as a prefix."""
         found = await self._attempt(conn, question, question.tree, query, ahead)
         begun = with_last_word_as_prefix(question.tree)
         is_best = sort_of(query, question.tree) is Sort.BEST
@@ -300,7 +300,7 @@ class Search:
     async def _is_nothing_whole(
         self, conn: AsyncConnection, question: Question, query: ListingQuery, page: Page
     ) -> bool:
-        """Return whether no result has all words; for an empty later page ask the first one."""
+        """Return whether no result has all words; an empty later page is judged by the first."""
         place = read_cursor(query.after) if query.after else None
         if (
             not (isinstance(place, BatchPosition) and place.batch_start)
@@ -342,7 +342,7 @@ class Search:
         Args:
             query: page of a list.
             key: hash_url of the entry.
-            past: hash_urls of its former neighbours, in case it left the list.
+            past: hash_urls of its neighbours when it was opened, used if it has left the list.
 
         Raises:
             InvalidQuery: the query can't be parsed.
@@ -365,7 +365,9 @@ class Search:
         return Neighbours(query, shown[at - 1] if at else None, behind)
 
     async def summary(self, query: ListingQuery) -> Summary:
-        """Return number and facets of a list; facets of the newest entries if there are many.
+        """Return the entry count and facets of a list.
+
+        The facets of a long list cover its newest entries only.
 
         Raises:
             InvalidQuery: the query can't be parsed.

@@ -1,6 +1,6 @@
 """Segment storage: the folder or object store that holds the segments.
 
-Other modules do not know which of the two it is. Only ``warc.segments`` appends to segments.
+Other modules need not know which of the two is used. Only ``warc.segments`` appends to segments.
 Functions here block.
 """
 
@@ -55,7 +55,7 @@ class SegmentStorage:
         return self.survey_local()
 
     def survey_local(self) -> Survey:
-        """List the segments on this machine, which include all that are open for writing here.
+        """List the segments on this machine, including those that it is writing.
 
         Raises:
             StoreError: the directory can't be read.
@@ -115,7 +115,7 @@ class SegmentStorage:
         return NextVersion(self.directory, self.open_whole(segment), segment, software)
 
     def publish(self, version: NextVersion) -> None:
-        """Publish a finished version under its final name; it is read from then on.
+        """Rename a finished version to its final name; readers use it from then on.
 
         Raises:
             OSError, StoreError: the version could not be published.
@@ -149,7 +149,7 @@ class UploadingStorage(SegmentStorage):
 
     @abstractmethod
     def download(self, name: str) -> None:
-        """Download an uploaded segment permanently; nothing is removed.
+        """Download an uploaded segment into ``warc/``; the uploaded object is not removed.
 
         Raises:
             OSError, StoreError: the segment can't be read or written; no partial file remains.
@@ -157,7 +157,7 @@ class UploadingStorage(SegmentStorage):
 
     @abstractmethod
     def empty(self) -> None:
-        """Remove uploaded segments that exist locally with the same size.
+        """Remove from the object store all segments that ``warc/`` has with the same size.
 
         Raises:
             StoreError: the store does not respond.

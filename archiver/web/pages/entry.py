@@ -23,7 +23,7 @@ from archiver.web.rendering import minutes_to_read, render_with_sidebar, wording
 from archiver.web.views import EditNotice, EntryView, NeighboursView, RefusedEdit, calendar
 
 _READ_KINDS = frozenset({"article", "page", "pdf"})
-"""Kinds of snapshots whose text depends on the version of the extractor."""
+"""Kinds of snapshots whose text is the result of the extractor."""
 
 
 async def entry(request: web.Request) -> web.StreamResponse:
@@ -154,7 +154,10 @@ def _article(
 
 
 def _lost(shown: SnapshotDetail) -> frozenset[str]:
-    """Return the error of an entry without snapshots; with snapshots, a failure is not final."""
+    """Return the URLs of the snapshot's requisites that are not archived.
+
+    A requisite without a status counts only if the entry has no other snapshot that may have it.
+    """
     is_alone = shown.entry.snapshot_count == 1
     return frozenset(
         each.url
@@ -164,7 +167,7 @@ def _lost(shown: SnapshotDetail) -> frozenset[str]:
 
 
 def _here(request: web.Request, beside: Neighbours) -> str:
-    """Return the URL of the entry within its list, also after it has left the list."""
+    """Return the entry's URL with its list and its neighbours, in case it leaves the list."""
     past = [each.entry.hash_url if each else "" for each in (beside.before, beside.behind)]
     asked = {"at": request.query.get("at", ""), "in": list_query(beside.query)}
     asked["past"] = ".".join(past) if any(past) else ""
