@@ -157,13 +157,17 @@ _Each = TypeVar("_Each")
 
 
 async def run_to_completion(work: "Coroutine[Any, Any, None] | asyncio.Future[None]") -> None:
-    """Finish ``work`` even if the calling task is cancelled."""
+    """Finish ``work`` even if the calling task is cancelled, also several times."""
     doing = asyncio.ensure_future(work)
-    try:
-        await asyncio.shield(doing)
-    except asyncio.CancelledError:
-        await asyncio.wait([doing])
-        raise
+    cancelled = None
+    while not doing.done():
+        try:
+            await asyncio.wait([doing])
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled:
+        raise cancelled
+    doing.result()
 
 
 async def both(first: Awaitable[_First], second: Awaitable[_Second]) -> tuple[_First, _Second]:

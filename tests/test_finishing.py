@@ -6,7 +6,7 @@ import pytest
 from archiver.helpers import both, open_for_writing, run_to_completion
 
 
-async def test_protected_work_completes_despite_cancellation():
+async def test_protected_work_completes_despite_two_cancellations():
     begun, go_on, ended = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
     async def work():
@@ -16,6 +16,8 @@ async def test_protected_work_completes_despite_cancellation():
 
     task = asyncio.create_task(run_to_completion(work()))
     await begun.wait()
+    task.cancel()
+    await asyncio.sleep(0)
     task.cancel()
     go_on.set()
     with pytest.raises(asyncio.CancelledError):

@@ -11,7 +11,7 @@ import sqlite3
 import sys
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager, closing, suppress
 from importlib import import_module
 from math import inf
 from pathlib import Path
@@ -198,6 +198,7 @@ class SqliteIndex:
         event.listen(
             engine.sync_engine, "connect", lambda dbapi, _: _set_up(dbapi, (*always, *pragmas))
         )
+        event.listen(engine.sync_engine, "invalidate", _roll_back)
         return engine
 
     def _url(self, driver: str) -> URL:
@@ -290,6 +291,17 @@ def _set_up(connection: Any, statements: tuple[str, ...]) -> None:
     for statement in statements:
         cursor.execute(statement)
     cursor.close()
+
+
+def _roll_back(connection: Any, *_: object) -> None:
+    """End the transaction of a connection before SQLAlchemy closes it.
+
+    SQLAlchemy does so when a task is cancelled within a statement. SQLite keeps a closed
+    connection, with its locks, until the last cursor is freed, and the traceback of the task refers
+    to one. Errors of a connection that is closed already and another cancellation change nothing.
+    """
+    with suppress(asyncio.CancelledError, ValueError, sqlite3.Error):
+        connection.run_async(lambda driver: run_to_completion(driver.rollback()))
 
 
 def _begin_read(conn: Connection) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import sqlite3
 from contextlib import closing
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -99,6 +100,26 @@ async def test_cancellation_ends_waiting_for_the_write_lock(db, other):
     await write()
     async with db.read() as conn:
         assert await is_there(conn)
+
+
+@pytest.mark.sqlite
+async def test_a_cancelled_write_releases_the_write_lock(db, other):
+    """Also while its traceback refers to the cursor of the statement that was interrupted."""
+
+    async def write_forever():
+        async with db.write() as conn:
+            for number in count():
+                await insert(conn, *((f"{number}, {each}", each) for each in range(3_000)))
+
+    other.hurry()
+    for _ in range(3):
+        writing = asyncio.create_task(write_forever())
+        await asyncio.wait([writing], timeout=0.05)
+        writing.cancel()
+        await asyncio.wait([writing])
+
+        async with other.write() as conn:
+            assert not await is_there(conn, "0, 0")
 
 
 async def test_a_commit_cannot_be_interrupted(db):

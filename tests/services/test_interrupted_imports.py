@@ -179,7 +179,6 @@ async def test_a_kept_file_that_no_reader_can_open_ends_its_import(opened, setti
     assert status.error.startswith("The rest of odd.txt cannot be read")
 
 
-@pytest.mark.real_children
 async def test_what_waits_outlives_a_reindex_under_its_number(opened, settings, upload):
     async with opened() as archive:
         begun = await archive.imports.start(upload, name="links.txt")
