@@ -7,11 +7,14 @@ browser, such as the PDF viewer, use the ``whole`` one.
 import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
-from playwright.async_api import Browser, async_playwright
+from playwright.async_api import Browser, Page, async_playwright
 
 WHOLE = ("chromium", "chromium-browser", "google-chrome")
 SHELL = "chromium-headless-shell"
+NAVIGATION_LIMIT = 120_000
+"""In milliseconds. Playwright's own 30 seconds are too few on a busy machine."""
 
 
 def chromium_path(*, whole: bool = False) -> str:
@@ -30,3 +33,10 @@ async def chromium(*arguments: str, whole: bool = False) -> AsyncIterator[Browse
         )
         yield browser
         await browser.close()
+
+
+async def new_page(browser: Browser, **options: Any) -> Page:
+    """Open a page in a browser context of its own, with `NAVIGATION_LIMIT`."""
+    context = await browser.new_context(**options)
+    context.set_default_navigation_timeout(NAVIGATION_LIMIT)
+    return await context.new_page()

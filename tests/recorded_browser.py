@@ -15,7 +15,7 @@ from playwright.async_api import Error
 from archiver.app import open_app
 from archiver.config import Settings
 from archiver.web.app import build_app
-from tests.chromium import chromium
+from tests.chromium import chromium, new_page
 from tests.small_web.matter import png
 
 BROWSERS_OWN = re.compile(r"google(apis)?\.com[:/]|gstatic\.com[:/]")
@@ -152,13 +152,12 @@ class Asked(list):
 
 async def observed(browser, url):
     """Yield a page, and every request of it and of pages that it opens."""
-    context = await browser.new_context(viewport={"width": 700, "height": 900})
+    page = await new_page(browser, viewport={"width": 700, "height": 900})
     asked = Asked()
-    context.on("request", lambda request: asked.note(request.url))
-    context.on("websocket", lambda socket: asked.note(socket.url))
-    page = await context.new_page()
+    page.context.on("request", lambda request: asked.note(request.url))
+    page.context.on("websocket", lambda socket: asked.note(socket.url))
     await page.goto(url, wait_until="networkidle")
-    return context, page, asked
+    return page.context, page, asked
 
 
 async def lead(page, url):

@@ -14,7 +14,7 @@ from archiver.errors import NotFound
 from archiver.model.failure import FailureKind
 from archiver.model.job import State
 from archiver.web.app import build_app
-from tests.chromium import chromium
+from tests.chromium import chromium, new_page
 from tests.segments import as_files
 from tests.small_web.site import CODED, SmallWeb
 
@@ -71,15 +71,14 @@ async def capture(runtime, site, *paths):
 
 async def look(browser, url, *, scripts):
     """Return a screenshot of a page, and every request it made."""
-    context = await browser.new_context(
-        java_script_enabled=scripts, viewport={"width": 800, "height": 900}
+    page = await new_page(
+        browser, java_script_enabled=scripts, viewport={"width": 800, "height": 900}
     )
-    page = await context.new_page()
     asked = []
     page.on("request", lambda request: asked.append(request.url))
     await page.goto(url, wait_until="networkidle")
     picture = await page.screenshot()
-    await context.close()
+    await page.context.close()
     return picture, asked
 
 
@@ -108,7 +107,7 @@ async def test_a_replayed_page_looks_like_the_live_one_and_sends_requests_only_t
 
 async def test_the_banner_follows_the_framed_page(site, runtime, service, browser):
     detail, about = await capture(runtime, site, "/", "/about.html")
-    page = await (await browser.new_context()).new_page()
+    page = await new_page(browser)
     await page.goto(f"{service}/{detail.entry.hash_url}/{detail.entry.latest}/")
     back, below = page.locator("[data-back]"), page.frame_locator("iframe.replay")
     absent = page.locator("[data-absent]")

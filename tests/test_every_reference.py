@@ -9,6 +9,7 @@ import re
 from hashlib import md5
 from pathlib import Path
 
+from tests.chromium import new_page
 from tests.recorded_browser import keep, open_world, watching
 from tests.small_web.matter import FONT, pixels, png
 from tests.test_trusted_replay import screenshot_of_the_live_page
@@ -128,13 +129,12 @@ async def test_every_kind_of_reference_is_replayed(tmp_path):
         live.pages |= page(live.origin)
         (entry,) = await keep(live, runtime, "/")
         expected = shown(await screenshot_of_the_live_page(entry.url))
-        context = await browser.new_context(viewport={"width": WIDTH, "height": 900})
-        opened = await context.new_page()
+        opened = await new_page(browser, viewport={"width": WIDTH, "height": 900})
         opened.on("console", lambda line: "status of 404" in line.text or refused.append(line.text))
         url = f"http://127.0.0.1:{port}/web/{entry.latest}if_/{entry.url}"
         await opened.goto(url, wait_until="networkidle")
         replayed = shown(await opened.screenshot())
-        await context.close()
+        await opened.context.close()
 
     assert [name for name, (upper, _) in expected.items() if upper == WHITE] == []
     assert [each for each in CELLS if not are_close(expected[each], replayed[each])] == []

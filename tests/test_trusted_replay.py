@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.async_api import Error
 
-from tests.chromium import chromium
+from tests.chromium import chromium, new_page
 from tests.recorded_browser import (
     AT_ONCE,
     HOSTILE,
@@ -103,10 +103,12 @@ async def watched_with_viewer(world):
 
 async def screenshot_of_the_live_page(url):
     async with chromium("--hide-scrollbars") as browser:
-        context = await browser.new_context(
-            java_script_enabled=False, bypass_csp=True, viewport={"width": 700, "height": 900}
+        page = await new_page(
+            browser,
+            java_script_enabled=False,
+            bypass_csp=True,
+            viewport={"width": 700, "height": 900},
         )
-        page = await context.new_page()
         await page.goto(url, wait_until="networkidle")
         return await page.screenshot()
 

@@ -12,7 +12,7 @@ import pytest
 from archiver.crawl import browser_rendering
 from archiver.model.rendering import Rendering
 from archiver.services.page_uploads import Given
-from tests.chromium import chromium
+from tests.chromium import chromium, new_page
 from tests.recorded_browser import (
     AT_ONCE,
     HOSTILE_TOGETHER,
@@ -155,7 +155,7 @@ async def test_hostile_rendered_pages_run_no_scripts_and_send_no_requests(tmp_pa
 async def saved_by_chromium(url):
     """Return the page as saved by Chromium in one file."""
     async with chromium() as browser:
-        page = await browser.new_page()
+        page = await new_page(browser)
         await page.goto(url, wait_until="networkidle")
         devtools = await page.context.new_cdp_session(page)
         return (await devtools.send("Page.captureSnapshot"))["data"].encode()

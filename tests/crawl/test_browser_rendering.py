@@ -22,7 +22,7 @@ from archiver.services.export_selection import Selected
 from archiver.services.reindex import reindex
 from archiver.warc.records import RecordType
 from archiver.warc.segment_scanning import scan
-from tests.chromium import chromium
+from tests.chromium import chromium, new_page
 from tests.conftest import LiveWeb, live_web
 from tests.crawl.test_hostile_pages import events
 from tests.handmade_archive import VIEWER
@@ -471,8 +471,7 @@ async def test_the_replay_looks_like_the_page(kept):
     html = await kept.replayed(f"{kept.origin}/shell")
 
     async with chromium() as browser:
-        context = await browser.new_context(java_script_enabled=False)
-        page = await context.new_page()
+        page = await new_page(browser, java_script_enabled=False)
         await page.set_content(html)
         shown = await page.evaluate(
             """() => ({
@@ -501,7 +500,7 @@ async def test_a_rendered_page_runs_no_script_even_without_a_content_security_po
     html = await kept.replayed(f"{kept.origin}/hostile")
 
     async with chromium() as browser:
-        page = await browser.new_page()
+        page = await new_page(browser)
         await page.route("**/*", lambda route: route.abort())
         await page.set_content(html)
         await page.evaluate("document.getElementById('go').click()")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from archiver.http.encoding_detection import Source, choose_encoding, decode_document, is_enough
 from archiver.http.media_types import extract_media_type, sniff
 from archiver.http.text_decoders import lookup
-from tests.chromium import chromium
+from tests.chromium import chromium, new_page
 from tests.raw_server import raw_web
 
 URL = "http://127.0.0.1/"
@@ -191,7 +191,7 @@ async def test_chromium_reads_documents_in_the_same_encoding():
         raw_web(lambda target: response(*cases[int(target[1:])][1])) as origin,
         chromium() as browser,
     ):
-        page = await browser.new_page()
+        page = await new_page(browser)
         await page.route("**/favicon.ico", lambda route: route.abort())
         for number, (name, (content_type, body)) in enumerate(cases):
             await page.goto(f"{origin}/{number}")
@@ -215,7 +215,7 @@ async def test_chromium_reads_style_sheets_in_the_same_encoding():
         return response("text/html; charset=windows-1252", page.encode())
 
     async with raw_web(answer) as origin, chromium() as browser:
-        page = await browser.new_page()
+        page = await new_page(browser)
         await page.route("**/favicon.ico", lambda route: route.abort())
         for number, name in enumerate(SHEETS):
             await page.goto(f"{origin}/page/{number}")

@@ -19,7 +19,7 @@ from archiver.warc import writer as warc_writer
 from archiver.warc.reader import open_payload, read_record
 from archiver.warc.records import new_record_id
 from archiver.warc.writer import write_record
-from tests.chromium import chromium
+from tests.chromium import chromium, new_page
 from tests.http.odd_responses import BODY, LENGTH, ODD, response
 
 NAMES = list(ODD)
@@ -181,7 +181,7 @@ async def test_chromium_shows_and_refuses_the_same():
     answers["/"] = response(b"Content-Length: %d" % len(page), body=page)
     answers["/favicon.ico"] = response(LENGTH)
     async with serving(answers) as (port, _), chromium() as browser:
-        tab = await browser.new_page()
+        tab = await new_page(browser)
         await tab.goto(f"http://127.0.0.1:{port}/")
         shown = await tab.evaluate(
             "[...document.querySelectorAll('iframe')]"

@@ -18,7 +18,7 @@ from archiver.http.text_decoders import (
     encode_part,
     encode_query,
 )
-from tests.chromium import chromium
+from tests.chromium import chromium, new_page
 
 NAMES = st.sampled_from(sorted(ENCODINGS))
 LEADS, TRAILS = range(0x7F, 0x100), range(0x20, 0x100)
@@ -56,7 +56,7 @@ READ = """([name, inputs]) => JSON.stringify(inputs.split(",").map((each) => {
 async def test_every_byte_and_pair_is_decoded_like_in_chromium():
     differences = {}
     async with chromium() as browser:
-        page = await browser.new_page()
+        page = await new_page(browser)
         for name, inputs in INPUTS.items():
             given_ = ",".join(base64.b64encode(each).decode() for each in inputs)
             theirs = json.loads(await page.evaluate(READ, [name, given_]))

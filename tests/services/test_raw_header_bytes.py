@@ -6,7 +6,7 @@ from archiver.replay.cdx_query import parse_cdx_query
 from archiver.replay.response import ReplayRequest
 from archiver.replay.response_headers import Viewer
 from archiver.services.reindex import reindex
-from tests.chromium import chromium
+from tests.chromium import chromium, new_page
 from tests.raw_server import raw_web
 
 PAGE = "<!DOCTYPE html><title>Here</title><p>Led here by bytes that are no ASCII, as it should be."
@@ -50,7 +50,7 @@ async def test_a_redirect_is_followed_as_a_browser_does_and_so_it_stays(settings
     async with raw_web(web.answer) as origin, opened() as archive:
         seeds = [f"{origin}/from/{n}" for n in range(len(LOCATIONS))]
         async with chromium() as browser:
-            page = await browser.new_page()
+            page = await new_page(browser)
             for seed in seeds:
                 await page.goto(seed)
                 await page.goto("about:blank")

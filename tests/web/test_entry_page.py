@@ -18,6 +18,7 @@ from archiver.model.listing import ListingQuery
 from archiver.web.app import build_app
 from archiver.web.app_keys import RUNTIME
 from tests.chromium import chromium as browsing
+from tests.chromium import new_page
 from tests.conftest import SENTENCE
 
 
@@ -122,7 +123,7 @@ async def test_how_it_is_set_and_where_one_was_are_remembered(client, live):
     await runtime.crawling.work()
     path = str(client.make_url(f"/{hash_url(url)}/"))
     async with browsing() as browser:
-        page = await browser.new_page(timezone_id="Asia/Tokyo")
+        page = await new_page(browser, timezone_id="Asia/Tokyo")
         errors = []
 
         def note(error):

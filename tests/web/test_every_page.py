@@ -9,7 +9,7 @@ from aiohttp.test_utils import TestServer
 from archiver.app import open_app
 from archiver.http.urls import hash_url
 from archiver.web.app import build_app
-from tests.chromium import chromium
+from tests.chromium import chromium, new_page
 
 PATHS = (
     *("/", "/snapshots", "/snapshots?view=dense", "/snapshots?view=covers", "/snapshots?q=fox"),
@@ -53,7 +53,7 @@ async def test_no_page_is_wider_than_its_screen_or_complains(kept, browser):
         latest = (await runtime.entries.get(url)).entry.latest
         places = {"entry": f"/{hash_url(url)}", "snapshot": f"/{hash_url(url)}/{latest}"}
         places["captures"] = f"/web/*/{url}"
-        page = await browser.new_page(base_url=str(server.make_url("/")))
+        page = await new_page(browser, base_url=str(server.make_url("/")))
         said = []
         page.on("console", lambda message: said.append((page.url, message.text)))
         page.on("pageerror", lambda error: said.append((page.url, str(error))))

@@ -13,7 +13,7 @@ from archiver.http.urls import hash_url
 from archiver.services.reindex import reindex
 from archiver.web.app import build_app
 from archiver.web.app_keys import RUNTIME
-from tests.chromium import chromium
+from tests.chromium import chromium, new_page
 from tests.conftest import SENTENCE
 
 WORDS = "however clever, are lost in time"
@@ -161,7 +161,7 @@ async def test_they_outlast_a_recapture_and_a_new_index(settings, live):
 
 async def test_selected_words_are_marked_at_a_click(client, foxes):
     async with chromium() as browser:
-        page = await browser.new_page()
+        page = await new_page(browser)
         await page.goto(str(client.make_url(f"/{foxes}/")))
         await page.evaluate(
             """() => {

@@ -8,7 +8,7 @@ from aiohttp.test_utils import TestClient, TestServer
 from archiver.app import open_app
 from archiver.web.app import build_app
 from archiver.web.app_keys import RUNTIME
-from tests.chromium import chromium
+from tests.chromium import chromium, new_page
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ async def client(kept) -> AsyncIterator[TestClient]:
 async def test_pasted_urls_are_saved_and_words_searched_and_the_page_follows_its_jobs(client):
     runtime = client.app[RUNTIME]
     async with chromium() as browser:
-        page = await browser.new_page()
+        page = await new_page(browser)
         await page.goto(str(client.make_url("/")))
         await runtime.crawl_status.cancel()
         await page.locator("#activity[hidden]").wait_for(state="attached")

@@ -9,7 +9,7 @@ from playwright.async_api import Page
 from archiver.app import open_app
 from archiver.config import Settings
 from archiver.web.app import build_app
-from tests.chromium import chromium
+from tests.chromium import chromium, new_page
 
 TABLE = (
     "Seite,Address,name,folder\n"
@@ -40,7 +40,7 @@ async def fits(page: Page) -> bool:
 
 async def test_a_file_is_previewed_imported_followed_and_undone(base):
     async with chromium() as browser:
-        page = await browser.new_page(viewport={"width": 360, "height": 900})
+        page = await new_page(browser, viewport={"width": 360, "height": 900})
         await page.goto(f"{base}/import")
         given = {"name": "list.csv", "mimeType": "text/csv", "buffer": TABLE.encode()}
         await page.set_input_files("#file", given)

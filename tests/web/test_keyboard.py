@@ -5,7 +5,7 @@ from aiohttp.test_utils import TestServer
 
 from archiver.app import open_app
 from archiver.web.app import build_app
-from tests.chromium import chromium
+from tests.chromium import chromium, new_page
 
 
 @pytest.fixture
@@ -15,7 +15,7 @@ async def page(kept):
         TestServer(build_app(runtime), skip_url_asserts=True) as server,
         chromium() as browser,
     ):
-        page = await browser.new_page(base_url=str(server.make_url("/")))
+        page = await new_page(browser, base_url=str(server.make_url("/")))
         yield page
 
 

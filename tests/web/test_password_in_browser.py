@@ -11,7 +11,7 @@ from playwright.async_api import Page
 from archiver.app import open_app
 from archiver.config import Settings
 from archiver.web.app import build_app
-from tests.chromium import chromium
+from tests.chromium import chromium, new_page
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -61,7 +61,7 @@ async def base(tmp_path) -> AsyncIterator[str]:
 @pytest.fixture
 async def page() -> AsyncIterator[Page]:
     async with chromium() as browser:
-        yield await browser.new_page()
+        yield await new_page(browser)
 
 
 async def test_a_person_signs_in_saves_a_page_and_sees_it_whole(base, site, page):

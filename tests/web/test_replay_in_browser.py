@@ -16,7 +16,7 @@ from archiver.replay.addresses import Modifier, ReplayAddress
 from archiver.web import auth
 from archiver.web.app_keys import PERMISSIONS
 from archiver.web.routes import ROUTES as OURS
-from tests.chromium import chromium
+from tests.chromium import chromium, new_page
 from tests.handmade_archive import archive_in
 from tests.recorded_browser import Asked
 
@@ -223,6 +223,6 @@ async def test_a_hostile_page_is_shown_and_does_nothing(client):
             it_does_nothing_outside_a_frame_or_when_clicked,
             only_the_archive_can_frame_it,
         ):
-            context = await browser.new_context()
-            await check(client, await context.new_page())
-            await context.close()
+            page = await new_page(browser)
+            await check(client, page)
+            await page.context.close()
