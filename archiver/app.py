@@ -22,10 +22,9 @@ if TYPE_CHECKING:
     from archiver.services.access import AccessControl
     from archiver.services.archive_imports import Archives
     from archiver.services.capture_queries import Cdx, Mementos
-    from archiver.services.change_stream import ChangeStream
     from archiver.services.compaction import CompactionService
     from archiver.services.comparison import SnapshotComparison
-    from archiver.services.crawling import Crawling, CrawlStatus
+    from archiver.services.crawling import ChangeStream, Crawling, CrawlStatus
     from archiver.services.deletion import EntryDeletion
     from archiver.services.derived_data import Articles, Documents, Reextraction
     from archiver.services.editing import Editing
@@ -33,8 +32,7 @@ if TYPE_CHECKING:
     from archiver.services.export_files import ExportJobs
     from archiver.services.exports import EntryExports
     from archiver.services.feeds import Subscriptions
-    from archiver.services.fixity import Fixity
-    from archiver.services.health import HealthCheck
+    from archiver.services.fixity import Fixity, HealthCheck
     from archiver.services.highlights import Highlights
     from archiver.services.home import HomePage
     from archiver.services.import_previews import ImportSurveys
@@ -42,16 +40,14 @@ if TYPE_CHECKING:
     from archiver.services.import_receipts import Receipts
     from archiver.services.imports import Imports, ImportUndo
     from archiver.services.list_exports import Feeds
-    from archiver.services.lists import EntryLists
-    from archiver.services.machines import Machines
-    from archiver.services.navigation import NavigationData
+    from archiver.services.lists import EntryLists, NavigationData
+    from archiver.services.machines import Machines, SegmentUploads
     from archiver.services.page_uploads import PageUploads
     from archiver.services.preferences import Preferences
     from archiver.services.reader_view import Reader
     from archiver.services.recapture import PublicArchiveRecovery, Recaptures
     from archiver.services.replay import Replay
     from archiver.services.search import Search
-    from archiver.services.segment_uploads import SegmentUploads
     from archiver.services.warc_export import Packages
 
 READER_NICENESS = 5
@@ -229,7 +225,7 @@ class App:
 
     @cached_property
     def navigation(self) -> "NavigationData":
-        from archiver.services.navigation import NavigationData
+        from archiver.services.lists import NavigationData
 
         return NavigationData(self.db, self.lists)
 
@@ -253,9 +249,9 @@ class App:
 
     @cached_property
     def change_stream(self) -> "ChangeStream":
-        from archiver.services.change_stream import ChangeStream
+        from archiver.services.crawling import ChangeStream
 
-        return ChangeStream(self.db, self.store)
+        return ChangeStream(self.db, self.import_statuses)
 
     @cached_property
     def replay(self) -> "Replay":
@@ -376,7 +372,7 @@ class App:
 
     @cached_property
     def health(self) -> "HealthCheck":
-        from archiver.services.health import HealthCheck
+        from archiver.services.fixity import HealthCheck
 
         return HealthCheck(self.db, self.store, self.settings.data)
 
@@ -411,7 +407,7 @@ class App:
     @cached_property
     def uploading(self) -> "SegmentUploads | None":
         """Upload of closed segments; None where segments stay in the folder."""
-        from archiver.services.segment_uploads import SegmentUploads
+        from archiver.services.machines import SegmentUploads
         from archiver.warc.segment_storage import UploadingStorage
 
         storage = self.store.storage

@@ -1,12 +1,13 @@
-"""Crawling of queued jobs: its control and status."""
+"""Crawling of queued jobs: its control, its status, and a stream of changes."""
 
 import asyncio
 import shutil
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from archiver.config import SETTINGS, Settings
 from archiver.crawl.context import CrawlContext
@@ -15,10 +16,15 @@ from archiver.crawl.pipeline import Pipeline
 from archiver.crawl.visit_result import VisitResult
 from archiver.db import counters, crawl_status, imports, jobs, queue, segment_rows
 from archiver.db.crawl_status import QueueLag, Share, WaitingHost
+from archiver.db.engine import Database
 from archiver.errors import InputError
 from archiver.model.failure import Failure, FailureKind, Reason
-from archiver.model.job import Job, Lease, QueueCounts
+from archiver.model.imports import ImportStatus
+from archiver.model.job import Change, ChangeCursor, Job, Lease, QueueCounts, State
 from archiver.model.message import Message
+
+if TYPE_CHECKING:
+    from archiver.services.import_reading import ImportStatuses
 
 
 class Crawling:
@@ -293,3 +299,71 @@ def _shown(settings: Settings, name: str) -> str:
     if isinstance(value, tuple):
         return ", ".join(map(str, value))
     return "" if value is None else str(value)
+
+
+POLL_SECONDS = 0.4
+MAX_CHANGES = 1000
+ENDED = (State.SAVED, State.FAILED)
+_BEGINNING = ChangeCursor(0, 0)
+
+
+class ChangeStream:
+    """Changes of jobs and imports, found by polling the index.
+
+    Of several changes of a job between two polls, only the last is seen.
+    """
+
+    def __init__(self, db: Database, statuses: "ImportStatuses") -> None:
+        self._db = db
+        self._imports = statuses
+
+    async def jobs(self, job_ids: Collection[int]) -> AsyncIterator[Job]:
+        """Yield the current state of jobs, then their changes, until all are finished."""
+        seen: dict[int, Job] = {}
+        open_ = set(job_ids)
+        while open_:
+            async with self._db.read() as conn:
+                found = await jobs.by_ids(conn, sorted(open_))
+            for job in found:
+                if seen.get(job.id) != job:
+                    seen[job.id] = job
+                    yield job
+            open_ = {job.id for job in found if job.state not in ENDED}
+            if open_:
+                await asyncio.sleep(POLL_SECONDS)
+
+    async def one_import(self, import_id: int) -> AsyncIterator[ImportStatus]:
+        """Yield the current state of an import, then its changes, until it is finished."""
+        seen = None
+        while True:
+            status = await self._imports.find(import_id)
+            if status is None:
+                return
+            if status != seen:
+                seen = status
+                yield status
+            if not status.is_open:
+                return
+            await asyncio.sleep(POLL_SECONDS)
+
+    async def newest_change(self) -> ChangeCursor:
+        """Return the position after all changes so far."""
+        async with self._db.read() as conn:
+            return await jobs.newest_change(conn)
+
+    async def all_jobs(self, cursor: ChangeCursor) -> AsyncIterator[Change]:
+        """Yield all changes after a position, forever.
+
+        A position beyond the newest change means that the index was rebuilt: all changes are
+        repeated.
+        """
+        if cursor.stamp > (await self.newest_change()).stamp:
+            cursor = _BEGINNING
+        while True:
+            async with self._db.read() as conn:
+                found = await jobs.changes_after(conn, cursor, limit=MAX_CHANGES)
+            for change in found:
+                yield change
+                cursor = change.cursor
+            if len(found) < MAX_CHANGES:
+                await asyncio.sleep(POLL_SECONDS)

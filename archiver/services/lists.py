@@ -1,4 +1,4 @@
-"""Lists of entries.
+"""Lists of entries, and the navigation that shows them on every page.
 
 List membership is part of an entry's user metadata, so each change is an edit that can be undone
 (``editing``).
@@ -7,11 +7,11 @@ List membership is part of an entry's user metadata, so each change is an edit t
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 
-from archiver.db import tags_and_lists
+from archiver.db import entries, jobs, tags_and_lists
 from archiver.db.engine import AsyncConnection, Database
 from archiver.errors import InputError, InvalidQuery, NotFound
 from archiver.helpers import well_formed
@@ -32,6 +32,7 @@ from archiver.model.entry_list import (
     with_nested_counts,
     with_parents,
 )
+from archiver.model.job import QueueCounts
 from archiver.model.listing import ListingQuery
 from archiver.search.query_parser import parse_query
 from archiver.search.query_tree import Condition, Is, write
@@ -304,3 +305,67 @@ def _places(rows: Sequence[tuple[int, int]], moved: set[int], where: Where) -> d
         return {row: low + step * n for n, row in enumerate(block, 1)}
     put = [*(row for row, _ in others[:at]), *block, *(row for row, _ in others[at:])]
     return {row: tags_and_lists.MIDDLE + tags_and_lists.STEP * n for n, row in enumerate(put)}
+
+
+SHOWN_TAGS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """Progress of the crawl since its queue was last empty.
+
+    Attributes:
+        open, saved, failed: jobs by state.
+        is_paused: whether fetching is paused.
+    """
+
+    open: int = 0
+    saved: int = 0
+    failed: int = 0
+    is_paused: bool = False
+
+    @property
+    def done(self) -> int:
+        """Finished jobs."""
+        return self.saved + self.failed
+
+    @property
+    def total(self) -> int:
+        """All jobs."""
+        return self.open + self.done
+
+
+@dataclass(frozen=True, slots=True)
+class Navigation:
+    """Lists, most used tags with their counts, and the number of unread entries."""
+
+    lists: tuple[EntryList, ...] = ()
+    tags: tuple[tuple[str, int], ...] = ()
+    unread: int = 0
+
+
+class NavigationData:
+    """Reads the data of the navigation."""
+
+    def __init__(self, db: Database, lists: EntryLists) -> None:
+        self._db = db
+        self._lists = lists
+        self._idle = QueueCounts()
+        self._has_counted = False
+
+    async def read(self) -> Navigation:
+        """Return the current data."""
+        lists = await self._lists.all()
+        async with self._db.read() as conn:
+            tags = await tags_and_lists.most_used(conn, SHOWN_TAGS)
+            return Navigation(lists, tuple(tags), await entries.count_unread(conn))
+
+    async def activity(self) -> Activity:
+        """Return the progress of the crawl; jobs that ended before an empty queue don't count."""
+        async with self._db.read() as conn:
+            counts = await jobs.queue_counts(conn)
+            is_paused = await jobs.is_paused(conn)
+        if not counts.open or not self._has_counted:
+            self._idle, self._has_counted = counts, True
+        saved, failed = counts.saved - self._idle.saved, counts.failed - self._idle.failed
+        return Activity(counts.open, max(saved, 0), max(failed, 0), is_paused)

@@ -1,15 +1,27 @@
-"""Machines that share an archive."""
+"""Machines that share an archive, and uploads of closed segments to their object store."""
 
 import asyncio
+import threading
+import time
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from archiver.config import Settings
+from archiver.crawl.archive import LOCKS
+from archiver.crawl.compaction import why_unsettled
 from archiver.db import record_locations, segment_rows
 from archiver.db.engine import Database
 from archiver.db.segment_rows import Unsealed
 from archiver.db.worker_locks import Worker, all_workers
-from archiver.errors import InputError, NotFound
+from archiver.errors import InputError, NotFound, StoreError
+from archiver.logs import get_log
 from archiver.model.failure import Failure, FailureKind
+from archiver.model.message import Message
+from archiver.warc.locks import alone
+from archiver.warc.segment_inventory import SegmentFile
+from archiver.warc.segment_storage import UploadingStorage
+from archiver.warc.segment_versions import created_of
 from archiver.warc.segments import SegmentStore
 
 _WAS_LOST = "It was lost with the machine {}, before it was uploaded. Save it again."
@@ -82,3 +94,175 @@ class Machines:
             await segment_rows.set_machine(conn, noted & there, None)
             gone = await record_locations.lose(conn, noted - there, why, datetime.now(UTC))
         return Forgotten(tuple(sorted(noted - there)), gone.snapshots, gone.entries)
+
+
+LOOK_SECONDS = 1.0
+FIRST_REST_SECONDS = 1.0
+MAX_REST_SECONDS = 60.0
+FINISH_SECONDS = 30.0
+"""Seconds for which an exiting process continues to upload; the next process does the rest."""
+AT_ONCE = 500
+
+log = get_log(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """Segments on this machine that are not uploaded.
+
+    Attributes:
+        segments: number of segments.
+        bytes: total size.
+        since: creation time of the oldest one, None if there is none. The store has everything
+            before it (the recovery point).
+        is_full: whether fetching is paused until it is smaller.
+        problem: error of the last upload; None if it succeeded.
+    """
+
+    segments: int = 0
+    bytes: int = 0
+    since: datetime | None = None
+    is_full: bool = False
+    problem: Message | None = None
+
+
+class SegmentUploads:
+    """Uploads of closed segments. Each process that writes segments uploads the folder's.
+
+    ``watch`` and ``upload`` run as tasks; ``finish`` is called on exit. A lock lets one process at
+    a time upload from a data directory.
+
+    Args:
+        db: the index.
+        store: of this process.
+        storage: the object store.
+        settings: limits.
+        close_segment: closes the segment that this process writes.
+    """
+
+    def __init__(
+        self,
+        db: Database,
+        store: SegmentStore,
+        storage: UploadingStorage,
+        settings: Settings,
+        close_segment: Callable[[], Awaitable[None]],
+    ) -> None:
+        self._db = db
+        self._store = store
+        self._storage = storage
+        self._settings = settings
+        self._close_segment = close_segment
+        self._lock = settings.data / LOCKS / "upload"
+        self._turn = threading.Lock()
+        self._problem: Message | None = None
+        self._are_some_noted = True
+        self.backlog = Backlog()
+
+    async def watch(self) -> None:
+        """Close segments that are due, and measure the backlog, forever."""
+        while True:
+            if self._store.is_due:
+                await self._close_segment()
+            self._measure(await self._here())
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def upload(self) -> None:
+        """Upload closed segments, forever."""
+        rest = FIRST_REST_SECONDS
+        while True:
+            try:
+                await self.upload_settled()
+            except StoreError as error:
+                if not self._problem:
+                    log.warning("segments wait to be uploaded", reason=str(error))
+                self._problem = error.sentence
+                await asyncio.sleep(rest)
+                rest = min(2 * rest, MAX_REST_SECONDS)
+            else:
+                self._problem, rest = None, FIRST_REST_SECONDS
+                await asyncio.sleep(LOOK_SECONDS)
+
+    async def upload_settled(self, *, until: float | None = None) -> None:
+        """Upload closed segments, the oldest first.
+
+        Args:
+            until: time of the event loop after which no further upload starts.
+
+        Raises:
+            StoreError: an upload failed.
+        """
+        loop = asyncio.get_running_loop()
+        for name in await self._settled():
+            if until is not None and loop.time() >= until:
+                break
+            if not await asyncio.to_thread(self._upload, name):
+                break
+            self._are_some_noted = (
+                True  # with the first of its rows, which may not have been read yet
+            )
+            self._measure(await self._here())
+        await self._update_locations()
+
+    async def finish(self) -> None:
+        """Close the segment of this process, and upload for a limited time."""
+        await self._close_segment()
+        until = asyncio.get_running_loop().time() + FINISH_SECONDS
+        try:
+            await self.upload_settled(until=until)
+        except StoreError as error:
+            log.warning("segments wait to be uploaded", reason=str(error))
+
+    def _upload(self, name: str) -> bool:
+        """Upload a segment unless another process is uploading; return whether it could.
+
+        The thread continues if the task is cancelled: the next upload waits for it.
+        """
+        with self._turn, alone(self._lock) as is_alone:
+            if is_alone and (self._storage.directory / name).exists():
+                begun = time.monotonic()
+                self._storage.upload(name)
+                self._storage.forget(self._settings.uploaded_bytes)
+                log.info("uploaded", segment=name, seconds=round(time.monotonic() - begun, 2))
+            return is_alone
+
+    async def _here(self) -> tuple[SegmentFile, ...]:
+        return (await asyncio.to_thread(self._storage.survey_local)).segments
+
+    async def _settled(self) -> list[str]:
+        here = await self._here()
+        if not here:
+            return []
+        async with self._db.read() as conn:
+            indexed = await segment_rows.indexed_of(conn, [each.name for each in here[:AT_ONCE]])
+        return [each.name for each in here if not why_unsettled(each, here, indexed, self._store)]
+
+    async def _update_locations(self) -> None:
+        """Tell other machines which segments are only here, if that changed."""
+        if (machine := self._db.machine) is None:
+            return
+        here = {each.name for each in await self._here()}
+        if not (here or self._are_some_noted):
+            return
+        async with self._db.read() as conn:
+            noted = await segment_rows.of_machine(conn, machine)
+            indexed = await segment_rows.indexed_of(conn, [*here])
+        new = here & {*indexed} - noted
+        if new or noted - here:
+            async with self._db.write() as conn:
+                await segment_rows.set_machine(conn, new, machine)
+                await segment_rows.set_machine(conn, noted - here, None)
+        self._are_some_noted = bool(here)
+
+    def _measure(self, here: Sequence[SegmentFile]) -> None:
+        waiting = sum(each.size for each in here)
+        begun = [moment for each in here if (moment := created_of(each.name))]
+        self._storage.is_full = waiting > self._settings.backlog_bytes
+        self.backlog = Backlog(
+            len(here), waiting, min(begun, default=None), self._storage.is_full, self._problem
+        )
+
+
+def recovery_seconds(backlog: Backlog) -> float:
+    """Return the seconds of data that would be lost with this machine's disk."""
+    return (datetime.now(UTC) - backlog.since).total_seconds() if backlog.since else 0.0

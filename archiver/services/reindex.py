@@ -4,7 +4,7 @@ Segments can be missing for harmless reasons: a disk that is not mounted, the wr
 object store that lists too little. An index built without them would lack their entries, so
 ``reindex`` refuses unless the user accepts that.
 
-What only the current index knows is copied from it (``carrying_over``). If it can't be read, or if
+What only the current index knows is copied from it (``previous_index``). If it can't be read, or if
 it knows snapshots that are lost, its file is kept beside the new one.
 """
 
@@ -37,16 +37,15 @@ from archiver.errors import (
     StoreError,
 )
 from archiver.logs import get_log
-from archiver.services.carrying_over import (
+from archiver.services.fixity import Finding, missing_segments
+from archiver.services.import_receipts import receipts_of, restore_all, write_pending
+from archiver.services.previous_index import (
     OLD_INDEX,
     Losses,
     append_alone,
     restore_missing,
     take_over,
 )
-from archiver.services.fixity import Finding
-from archiver.services.health import missing_segments
-from archiver.services.import_receipts import receipts_of, restore_all, write_pending
 from archiver.services.user_files import put_user_settings, remove_user_files, user_settings_of
 from archiver.warc.locks import machine_of
 from archiver.warc.segment_inventory import Survey

@@ -17,7 +17,7 @@ from aiohttp import web
 from archiver.errors import InputError
 from archiver.model.imports import ImportStatus
 from archiver.model.job import Change, ChangeCursor, Job
-from archiver.services.change_stream import ChangeStream
+from archiver.services.crawling import ChangeStream
 from archiver.web.api.json_http import adapter, number, numbers
 from archiver.web.app_keys import LISTENERS, RUNTIME
 

@@ -20,7 +20,7 @@ from archiver.model.entry_list import EntryList
 from archiver.model.imports import with_detail
 from archiver.model.language import LANGUAGES
 from archiver.model.message import Message
-from archiver.services.navigation import Activity
+from archiver.services.lists import Activity
 from archiver.web import auth
 from archiver.web.app_keys import RUNTIME, SESSION, SIGNED_IN, WORDINGS
 from archiver.web.origin import SAFE_METHODS, base_path, without_base

@@ -25,10 +25,10 @@ from archiver.services.entries import EntryDetail, SavedAddress, SnapshotDetail
 from archiver.services.fixity import LastCheck
 from archiver.services.highlights import HighlightList
 from archiver.services.home import OnDesk
+from archiver.services.machines import Backlog
 from archiver.services.preferences import Preference
 from archiver.services.reader_view import PlacedHighlight
 from archiver.services.search import Listing, Overview
-from archiver.services.segment_uploads import Backlog
 
 
 @dataclass(frozen=True, slots=True)

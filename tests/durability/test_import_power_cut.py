@@ -17,7 +17,6 @@ import pytest
 from archiver.app import open_app
 from archiver.config import Settings
 from archiver.model.imports import Outcome
-from archiver.services import change_stream
 from tests.durability.conftest import Acknowledged, Client, Recorded, environment, sent
 from tests.durability.cuts import LOSES, moments, put_back
 from tests.durability.test_order import first_sync, first_write, index_log
@@ -144,7 +143,7 @@ async def test_a_file_that_a_command_has_read_is_in_the_archive_and_any_other_ca
 async def test_a_file_that_was_taken_over_is_read_to_its_end_whenever_the_power_goes(
     uploaded, tmp_path, monkeypatch, lost
 ):
-    monkeypatch.setattr(change_stream, "POLL_SECONDS", 0.01)
+    monkeypatch.setattr("archiver.services.crawling.POLL_SECONDS", 0.01)
     data, seen = tmp_path / "data", set()
     for files, told in moments(uploaded, LOSES[lost]):
         put_back(files, data)

@@ -16,7 +16,6 @@ from archiver.db import imports, queue
 from archiver.db.engine import Database
 from archiver.formats import import_process
 from archiver.model.imports import Taken
-from archiver.services import change_stream
 from archiver.services import imports as services_imports
 from archiver.services.reindex import reindex
 from tests.warcs import Warc
@@ -31,7 +30,7 @@ def links(first, last):
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch):
-    monkeypatch.setattr(change_stream, "POLL_SECONDS", 0.01)
+    monkeypatch.setattr("archiver.services.crawling.POLL_SECONDS", 0.01)
     monkeypatch.setattr(services_imports, "CLAIM_SECONDS", 0.01)
 
 
@@ -196,13 +195,13 @@ KILLED = """
 import asyncio, os, signal, sys
 from pathlib import Path
 from archiver.config import Settings
-from archiver.services import carrying_over
+from archiver.services import previous_index
 from archiver.services.reindex import reindex
 
 async def die(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 
-setattr(carrying_over, sys.argv[2], die)
+setattr(previous_index, sys.argv[2], die)
 asyncio.run(reindex(Settings(data=Path(sys.argv[1]))))
 """
 

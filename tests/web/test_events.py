@@ -15,7 +15,6 @@ from archiver.db.engine import Database
 from archiver.http.urls import hash_url, host
 from archiver.model.annotation import Annotation
 from archiver.model.seed import Seed
-from archiver.services import change_stream
 from archiver.web import events
 from archiver.web.app import build_app
 from archiver.web.app_keys import LISTENERS, RUNTIME
@@ -30,7 +29,7 @@ def settings(tmp_path) -> Settings:
 
 @pytest.fixture
 async def client(settings, monkeypatch) -> AsyncIterator[TestClient]:
-    monkeypatch.setattr(change_stream, "POLL_SECONDS", 0.01)
+    monkeypatch.setattr("archiver.services.crawling.POLL_SECONDS", 0.01)
     async with open_app(settings) as runtime:
         server = TestServer(build_app(runtime), skip_url_asserts=True)
         async with TestClient(server) as client:
@@ -102,7 +101,7 @@ async def test_an_import_is_followed_to_its_end(client, live):
 
 
 async def test_who_asks_again_with_the_last_id_misses_nothing(client, other, monkeypatch):
-    monkeypatch.setattr(change_stream, "MAX_CHANGES", 2)
+    monkeypatch.setattr("archiver.services.crawling.MAX_CHANGES", 2)
     answer = await client.get("/api/v1/events")
     await queue(other, "http://a.example/", "http://b.example/")
     await frame(answer)
