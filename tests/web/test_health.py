@@ -5,7 +5,7 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from archiver.app import open_app
 from archiver.config import Settings
-from archiver.services import health
+from archiver.services import fixity
 from archiver.services.fixity import store_check
 from archiver.web.app import build_app
 from archiver.web.app_keys import RUNTIME
@@ -108,7 +108,7 @@ async def test_metrics_say_how_long_a_host_has_waited_and_whether_the_crawl_is_p
 
 
 async def test_missing_segments_damage_and_a_full_disk_are_told_everywhere(kept, monkeypatch):
-    monkeypatch.setattr(health, "KEPT_SECONDS", -1.0)
+    monkeypatch.setattr(fixity, "KEPT_SECONDS", -1.0)
     (segment,) = (kept.settings.data / "warc").glob("*.warc.gz")
     async with open_app(kept.settings) as runtime:
         server = TestServer(build_app(runtime), skip_url_asserts=True)
@@ -116,7 +116,7 @@ async def test_missing_segments_damage_and_a_full_disk_are_told_everywhere(kept,
             assert "missing" not in await (await client.get("/")).text()
             segment.rename(kept.settings.data / "elsewhere")
             await store_check(kept.settings.data, records=9, problems=3)
-            monkeypatch.setattr(health, "LEAST_FREE_BYTES", 1 << 62)
+            monkeypatch.setattr(fixity, "LEAST_FREE_BYTES", 1 << 62)
 
             page = await (await client.get("/")).text()
             said = await (await client.get("/healthz")).text()
