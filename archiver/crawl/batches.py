@@ -23,7 +23,7 @@ from archiver.db import (
     tombstones,
 )
 from archiver.db import visit_results as db_visit_results
-from archiver.db.dialects import dialect_of
+from archiver.db.dialects import is_postgresql
 from archiver.db.engine import AsyncConnection, Database
 from archiver.db.entries import EntryState, Revised, entry_states
 from archiver.db.queue import OpenJobs
@@ -450,7 +450,7 @@ async def _basis(
     place = await _place_of(conn, keys, segments_)
     open_ = await queue.open_jobs(conn, leases, datetime.now(UTC))
     given_up = {each.job_id for each in leases} - open_.held
-    is_shared = dialect_of(conn).is_shared
+    is_shared = is_postgresql(conn)
     return _Basis(there, frozenset(given_up if is_shared else ()), lost, place, open_)
 
 

@@ -25,7 +25,7 @@ from archiver.crawl.restoring import (
 from archiver.crawl.visit_result import UnwantedVisit
 from archiver.db import captures as db_captures
 from archiver.db import queue, rebuild_tables, segment_rows, tags_and_lists, tombstones
-from archiver.db.dialects import dialect_of
+from archiver.db.dialects import is_postgresql
 from archiver.db.engine import AsyncConnection, Database
 from archiver.db.rebuild_tables import Dated
 from archiver.errors import (
@@ -273,7 +273,7 @@ async def build_within(
 
     last = await db_captures.last_row(conn)
     await rebuild_tables.begin(conn, software="", first_capture=last, temporary=True)
-    unheard = UNHEARD if dialect_of(conn).is_shared else timedelta(0)
+    unheard = UNHEARD if is_postgresql(conn) else timedelta(0)
     rebuilt = await _Rebuild(store, same, lambda _: None, unheard=unheard).run(tails)
     await crawl_deletions.delete_unwanted_visits(
         conn, store, await unused_captures(conn, last, unheard=unheard)

@@ -9,9 +9,10 @@ from sqlalchemy import bindparam, case, exists, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import search_documents
+from archiver.db.dialects import among
 from archiver.db.schema import attempt, entry, entry_table
 from archiver.db.search_documents import NewDocument
-from archiver.db.statements import among, execute_rows, insert_rows
+from archiver.db.statements import execute_rows, insert_rows
 from archiver.http.timestamps import to_timestamp
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import Attempt, State

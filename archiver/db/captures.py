@@ -34,6 +34,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import counters, segment_rows, tombstones
 from archiver.db.counters import next_number
+from archiver.db.dialects import THESE, among, among_keys, among_texts
 from archiver.db.schema import (
     answer,
     capture,
@@ -43,7 +44,7 @@ from archiver.db.schema import (
     segment,
     stated_digest,
 )
-from archiver.db.statements import THESE, OnConflict, among, among_keys, among_texts, insert_rows
+from archiver.db.statements import OnConflict, insert_rows
 from archiver.http.media_types import GENERIC_TYPES
 from archiver.http.surt import surt
 from archiver.http.timestamps import to_datetime

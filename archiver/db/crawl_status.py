@@ -9,9 +9,8 @@ from sqlalchemy import BigInteger, Select, case, cast, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import attempts, host_queue, queue
-from archiver.db.dialects import HostOf, reason
+from archiver.db.dialects import HostOf, among, among_texts, reason
 from archiver.db.schema import capture, entry, entry_table, job, queue_host
-from archiver.db.statements import among, among_texts
 from archiver.model.failure import Failure, Reason
 from archiver.model.job import State
 

@@ -16,6 +16,7 @@ from sqlalchemy import Row, bindparam, case, delete, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import counters, queue, tags_and_lists, tombstones
+from archiver.db.dialects import among, among_texts
 from archiver.db.schema import (
     attempt,
     capture,
@@ -34,7 +35,6 @@ from archiver.db.schema import (
     snapshot,
     snapshot_table,
 )
-from archiver.db.statements import among, among_texts
 from archiver.http.timestamps import to_datetime
 from archiver.model.capture import HashUrl, Timestamp
 from archiver.model.deletion import BinnedItem
@@ -177,12 +177,6 @@ async def hide_named_captures(conn: AsyncConnection, *, after: int) -> None:
         )
         .values(deleted_at=int(datetime.now(UTC).timestamp() * 1000))
     )
-
-
-async def is_any_capture_deleted(conn: AsyncConnection) -> bool:
-    """Return whether records of deleted captures are still to be erased, according to the index."""
-    query = select(capture_table.c.id).where(capture_table.c.deleted_at.is_not(None)).limit(1)
-    return (await conn.execute(query)).scalar() is not None
 
 
 async def erase_entries(conn: AsyncConnection, entry_ids: Collection[int]) -> None:

@@ -10,9 +10,10 @@ from sqlalchemy import Row, bindparam, case, delete, func, insert, not_, or_, se
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import entries, tags_and_lists
+from archiver.db.dialects import among
 from archiver.db.imports import mark_touched
 from archiver.db.schema import attempt, edit, edited, entry, entry_table
-from archiver.db.statements import among, insert_rows
+from archiver.db.statements import insert_rows
 from archiver.model.annotation import Annotation
 from archiver.model.job import State
 from archiver.warc.metadata_records import read_annotation, write_annotation

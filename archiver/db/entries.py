@@ -12,6 +12,7 @@ from sqlalchemy import Row, Select, func, literal_column, select, tuple_, union_
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import attempts, counters, tags_and_lists
+from archiver.db.dialects import among_texts, is_one_of_these
 from archiver.db.schema import (
     capture,
     counter,
@@ -22,7 +23,6 @@ from archiver.db.schema import (
     snapshot,
     tag,
 )
-from archiver.db.statements import among_texts, is_one_of_these
 from archiver.db.tags_and_lists import Labels
 from archiver.http.surt import surt
 from archiver.http.urls import hash_url

@@ -9,9 +9,8 @@ from heapq import nsmallest
 from sqlalchemy import CompoundSelect, Integer, Select, bindparam, func, literal, select, union_all
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.db.dialects import Gathered, YearOf
+from archiver.db.dialects import THESE, Gathered, YearOf
 from archiver.db.schema import document, entry, entry_tag, tag
-from archiver.db.statements import THESE
 from archiver.model.listing import Facet, FacetValue
 from archiver.search.query_tree import Condition
 

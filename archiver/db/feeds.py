@@ -7,8 +7,9 @@ from typing import Any
 from sqlalchemy import Row, delete, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from archiver.db.dialects import among_texts
 from archiver.db.schema import entry, feed, feed_item, gone_entry
-from archiver.db.statements import OnConflict, among_texts, insert_rows
+from archiver.db.statements import OnConflict, insert_rows
 from archiver.model.capture import HashUrl
 from archiver.model.feed import FeedState
 

@@ -34,12 +34,9 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import NullType, UserDefinedType
 
-from archiver.db.dialects import Gathered, storable
-from archiver.db.schema import SEARCH_COLUMNS, Words, search_table
+from archiver.db.dialects import Gathered, encode_nul
+from archiver.db.schema import POSTGRESQL, SEARCH_COLUMNS, Words, search_table
 from archiver.model.listing import SearchDocument
-
-READERS: dict[str, Callable[[str], str]] = {}
-"""Converters of expressions by dialect name; other dialects use expressions unchanged."""
 
 
 class ExpressionType(UserDefinedType[str]):
@@ -49,7 +46,7 @@ class ExpressionType(UserDefinedType[str]):
 
     def bind_processor(self, dialect: Dialect) -> Callable[[Any], Any] | None:
         """Return the function that converts the parameter."""
-        return READERS.get(dialect.name)
+        return tsquery if dialect.name == POSTGRESQL else None
 
 
 class Matches(FunctionElement[Any]):
@@ -290,7 +287,7 @@ class PostgresWords:
         return f"ts_rank('{{{{{listed}}}}}', words, CAST(:match AS tsquery), 1)"
 
 
-@compiles(Matches, "postgresql")
+@compiles(Matches, POSTGRESQL)
 def _compile_matches_postgresql(each: Matches, compiler: SQLCompiler, **more: Any) -> str:
     part, expression = (compiler.process(one, **more) for one in each.clauses)
     return f"{part}.words @@ CAST({expression} AS tsquery)"
@@ -339,7 +336,7 @@ def _lexemes(found_by: SearchDocument) -> Iterator[tuple[str, int, str]]:
     """Yield (lexeme, position, weight), short columns first."""
     start = 1
     for name, letter in _COLUMNS.items():
-        words, weight = storable(getattr(found_by, name)).split(" "), _WEIGHTS[name]
+        words, weight = encode_nul(getattr(found_by, name)).split(" "), _WEIGHTS[name]
         for place, word in enumerate(filter(None, words), start):
             yield word, place, weight
             if letter:
@@ -462,9 +459,6 @@ def _close(one: str, other: str, apart: int) -> str:
     return f"({' | '.join(f'({a} <{distance}> {b})' for distance, (a, b) in ways)})"
 
 
-READERS["postgresql"] = tsquery
-
-
 _SQLITE, _POSTGRES = SqliteWords(), PostgresWords()
 
 
@@ -475,4 +469,4 @@ def word_index_of(conn: AsyncConnection) -> WordIndex:
 
 def word_index_named(name: str) -> WordIndex:
     """Return a full-text index by SQLAlchemy's name of the database."""
-    return _POSTGRES if name == "postgresql" else _SQLITE
+    return _POSTGRES if name == POSTGRESQL else _SQLITE

@@ -19,12 +19,12 @@ from sqlalchemy import (
     func,
     literal_column,
     select,
+    true,
     update,
 )
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.db import dialects
-from archiver.db.dialects import Greatest, SqlDialect
+from archiver.db.dialects import Greatest, among_texts
 from archiver.db.schema import entry, host, job, queue_host, snapshot
 from archiver.db.statements import OnConflict, execute_rows, insert_rows
 from archiver.model.rendering import RenderHint
@@ -52,27 +52,27 @@ def _first_in_line(*which: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
 
 
 _FIRST_IN_LINE = _first_in_line(
-    queue_host.c.host.not_in(dialects.texts(bindparam("busy"))),
+    queue_host.c.host.not_in(among_texts(bindparam("busy"))),
 )
 _READY = (
     select(queue_host.c.priority, queue_host.c.host)
     .where(
         queue_host.c.priority == bindparam("priority"),
         queue_host.c.ready_at_ms <= bindparam("now"),
-        queue_host.c.host.not_in(dialects.texts(bindparam("busy"))),
+        queue_host.c.host.not_in(among_texts(bindparam("busy"))),
     )
     .order_by(queue_host.c.ready_at_ms)
     .limit(bindparam("count", type_=Integer))
     .with_for_update(skip_locked=True)
 )
-_IS_PROVEN = queue_host.c.host.in_(dialects.texts(bindparam("proven")))
-_IS_MINE = queue_host.c.host.in_(dialects.texts(bindparam("mine")))
+_IS_PROVEN = queue_host.c.host.in_(among_texts(bindparam("proven")))
+_IS_MINE = queue_host.c.host.in_(among_texts(bindparam("mine")))
 """On a server: hosts locked by this worker."""
 _DUE_HOSTS = (
     select(queue_host.c.host)
     .where(
         queue_host.c.ready_at_ms <= bindparam("now"),
-        queue_host.c.host.not_in(dialects.texts(bindparam("busy"))),
+        queue_host.c.host.not_in(among_texts(bindparam("busy"))),
     )
     .order_by(queue_host.c.priority, queue_host.c.ready_at_ms)
     .limit(bindparam("count", type_=Integer))
@@ -111,19 +111,18 @@ class HostGroups:
 
 
 @cache
-def _hosts(is_proven: bool, only_mine: bool) -> Select[int, str]:
-    """Select the next hosts: proven or unproven ones."""
-    ready = _READY.where(_IS_PROVEN if is_proven else ~_IS_PROVEN)
-    return ready.where(_IS_MINE) if only_mine else ready
+def next_jobs(*, is_postgresql: bool, is_proven: bool, only_mine: bool) -> Select[*tuple[Any, ...]]:
+    """Return the query for the next hosts (``rank``, ``name``), each with its due jobs.
 
+    A host without due jobs has one row, whose job columns are NULL (LEFT JOIN).
 
-@cache
-def next_jobs(dialect: SqlDialect, is_proven: bool, only_mine: bool) -> Select[*tuple[Any, ...]]:
-    """Select the next hosts (``rank``, ``name``) with their due jobs.
-
-    Hosts without due jobs get NULL job columns (LEFT JOIN).
+    Args:
+        is_postgresql: the database; PostgreSQL needs a LATERAL join to use the index of jobs.
+        is_proven: hosts of the parameter ``proven`` only; otherwise all other hosts only.
+        only_mine: hosts of the parameter ``mine`` only.
     """
-    ready = _hosts(is_proven, only_mine).subquery("ready")
+    hosts = _READY.where(_IS_PROVEN if is_proven else ~_IS_PROVEN)
+    ready = (hosts.where(_IS_MINE) if only_mine else hosts).subquery("ready")
     own = _WAITING.c
     first = (
         select(own.id)
@@ -136,10 +135,15 @@ def next_jobs(dialect: SqlDialect, is_proven: bool, only_mine: bool) -> Select[*
         .order_by(own.not_before_ms, own.id)
         .limit(bindparam("each", type_=Integer))
     )
-    found = dialect.with_each(ready, first, job).outerjoin(entry, entry.c.id == job.c.entry_id)
-    hosts = ready.c.priority.label("rank"), ready.c.host.label("name")
+    if is_postgresql:
+        due = first.correlate(ready).lateral("due")
+        found = ready.outerjoin(due, true()).outerjoin(job, job.c.id == due.c.id)
+    else:
+        found = ready.outerjoin(job, job.c.id.in_(first.correlate(ready)))
+    found = found.outerjoin(entry, entry.c.id == job.c.entry_id)
+    columns = ready.c.priority.label("rank"), ready.c.host.label("name")
     limit = bindparam("count", type_=Integer)
-    return select(*hosts, *LEASED).select_from(found).limit(limit)
+    return select(*columns, *LEASED).select_from(found).limit(limit)
 
 
 async def soonest(conn: AsyncConnection, busy: Collection[str] = ()) -> dict[int, int]:

@@ -7,9 +7,9 @@ from typing import Any
 from sqlalchemy import ColumnElement, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.db.dialects import JsonRow
+from archiver.db.dialects import JsonRow, among
 from archiver.db.schema import entry, import_row, imports
-from archiver.db.statements import among, insert_rows
+from archiver.db.statements import insert_rows
 from archiver.model.imports import ARCHIVE_FORMS, MAX_GIVEN, Outcome, ReceiptRow, Rejected
 from archiver.model.job import State
 from archiver.model.seed import Reception

@@ -16,9 +16,9 @@ from sqlalchemy import Row, Select, bindparam, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import jobs
-from archiver.db.dialects import Greatest
+from archiver.db.dialects import Greatest, among, among_texts
 from archiver.db.schema import entry, entry_table, import_row, imports, job
-from archiver.db.statements import OnConflict, among, among_texts, insert_rows
+from archiver.db.statements import OnConflict, insert_rows
 from archiver.model.capture import HashUrl
 from archiver.model.imports import (
     NO_CHOICES,

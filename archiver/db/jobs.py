@@ -17,9 +17,8 @@ from sqlalchemy import Row, Select, func, or_, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import attempts, counters
-from archiver.db.dialects import KindOfFailure, StatusOfFailure
+from archiver.db.dialects import KindOfFailure, StatusOfFailure, among, among_texts
 from archiver.db.schema import counter, entry, job, snapshot
-from archiver.db.statements import among, among_texts
 from archiver.http.timestamps import to_timestamp
 from archiver.model.capture import HashUrl, Timestamp
 from archiver.model.failure import FailureKind
@@ -238,14 +237,14 @@ async def without_snapshot(conn: AsyncConnection, ids: Sequence[int]) -> list[tu
     return [(row.id, row.host) for row in rows]
 
 
-async def open_jobs(conn: AsyncConnection, ids: Sequence[int]) -> dict[int, int]:
-    """Return the open jobs of entries, by entry."""
+async def open_jobs(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, int]:
+    """Return the ids of queued and running jobs by entry id; entries without one are left out."""
     rows = await conn.execute(
         select(job.c.entry_id, job.c.id).where(
-            job.c.entry_id.in_(among(ids)), job.c.state.in_((State.QUEUED, State.FETCHING))
+            job.c.entry_id.in_(among(entry_ids)), job.c.state.in_([State.QUEUED, State.FETCHING])
         )
     )
-    return {row.entry_id: row.id for row in rows}
+    return dict(rows.all())
 
 
 async def ask_archives(conn: AsyncConnection, job_ids: Sequence[int]) -> None:

@@ -8,11 +8,10 @@ from sqlalchemy import Column, ColumnElement, Select, func, select, tuple_, unio
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import host_queue
-from archiver.db.dialects import Gathered
+from archiver.db.dialects import THESE, Gathered
 from archiver.db.entries import Filters, Place, narrowed, newest_query
 from archiver.db.query_sql import lists_named, with_document
 from archiver.db.schema import document, entry, entry_list, in_list, tag
-from archiver.db.statements import THESE
 from archiver.model.job import State
 from archiver.model.listing import Sort
 from archiver.search.query_tree import Condition, Is, Mark, Node, conjuncts

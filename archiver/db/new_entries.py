@@ -12,12 +12,13 @@ from typing import Any
 from sqlalchemy import Row, bindparam, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.db import counters, entries, host_queue, queue, tags_and_lists, tombstones
+from archiver.db import counters, entries, host_queue, jobs, queue, tags_and_lists, tombstones
 from archiver.db.counters import next_number
+from archiver.db.dialects import among, among_texts
 from archiver.db.edit_history import mark_unrecorded
 from archiver.db.imports import mark_touched
 from archiver.db.schema import entry, entry_table, job
-from archiver.db.statements import among, among_texts, insert_rows
+from archiver.db.statements import insert_rows
 from archiver.formats.own_json import describes_captures, without_captures
 from archiver.model.annotation import merge_all
 from archiver.model.capture import HashUrl
@@ -69,7 +70,7 @@ async def receive(
     unique = _without_own_export(unique, known)
     is_link = capture is CaptureWhen.NEVER
     ids, changed = await _add(conn, unique, known, now, import_id, is_link=is_link)
-    waiting = await open_jobs(conn, [row.id for row in known.values()])
+    waiting = await jobs.open_jobs(conn, [row.id for row in known.values()])
     finished = _finished(known.values(), recapture=recapture, is_import=import_id is not None)
     no_job = {*ids.values()} if is_link else finished | waiting.keys()
     wanted = [(ids[key], each.host) for key, each in unique.items() if ids[key] not in no_job]
@@ -83,7 +84,7 @@ async def receive(
         merged: Collection[int] = waiting.keys()
     else:
         merged = changed | {row.id for row in known.values() if row.brought_by == import_id}
-    return _results(seeds, ids, added=added, merged=merged, jobs=waiting | made)
+    return _results(seeds, ids, added=added, merged=merged, job_ids=waiting | made)
 
 
 async def ensure(
@@ -114,7 +115,7 @@ async def foreseen(
     unique = _without_own_export(unique, known)
     carried = await tags_and_lists.labels_of_entries(conn, [row.id for row in known.values()])
     no_job = _finished(known.values(), recapture=False, is_import=True)
-    no_job |= (await open_jobs(conn, [*carried])).keys()
+    no_job |= (await jobs.open_jobs(conn, [*carried])).keys()
     found = {}
     for key, row in known.items():
         if row.id not in no_job and capture is not CaptureWhen.NEVER:
@@ -130,18 +131,6 @@ async def known_entries(conn: AsyncConnection, keys: Sequence[str]) -> dict[str,
     """Return the rows of entries by hash_url."""
     rows = await conn.execute(select(*_KNOWN).where(entry.c.hash_url.in_(among_texts(keys))))
     return {row.hash_url: row for row in rows}
-
-
-async def open_jobs(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, int]:
-    """Return the queued or running jobs of entries, by entry."""
-    if not entry_ids:
-        return {}
-    rows = await conn.execute(
-        select(job.c.entry_id, job.c.id).where(
-            job.c.entry_id.in_(among(entry_ids)), job.c.state.in_([State.QUEUED, State.FETCHING])
-        )
-    )
-    return dict(rows.all())
 
 
 async def insert_entries(
@@ -359,7 +348,7 @@ def _results(
     *,
     added: Collection[int],
     merged: Collection[int],
-    jobs: Mapping[int, int],
+    job_ids: Mapping[int, int],
 ) -> list[Received]:
     """Return the result of each seed: `MERGED` also if an added one comes again."""
     results, seen = [], set()
@@ -371,7 +360,7 @@ def _results(
         elif entry_id in added or entry_id in merged:
             reception = Reception.MERGED
         seen.add(entry_id)
-        results.append(Received(seed.hash_url, seed.url, reception, jobs.get(entry_id)))
+        results.append(Received(seed.hash_url, seed.url, reception, job_ids.get(entry_id)))
     return results
 
 
@@ -461,7 +450,7 @@ async def _replace(
 async def _keep_as_links(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
     """Set entries without captures and jobs to links."""
     if entry_ids:
-        waits = await open_jobs(conn, entry_ids)
+        waits = await jobs.open_jobs(conn, entry_ids)
         await conn.execute(
             update(entry_table)
             .where(

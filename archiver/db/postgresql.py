@@ -15,7 +15,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.pool import NullPool
 
-from archiver.db.dialects import as_it_was, storable
+from archiver.db.dialects import decode_nul, encode_nul
 from archiver.db.schema_version import is_current, upgrade_schema
 from archiver.errors import ConfigurationError, IndexUnavailable
 
@@ -237,5 +237,5 @@ async def _set_up(connection: asyncpg.Connection, settings: str) -> None:
     await connection.execute(settings)
     for kind in ("text", "varchar"):
         await connection.set_type_codec(
-            kind, schema="pg_catalog", encoder=storable, decoder=as_it_was
+            kind, schema="pg_catalog", encoder=encode_nul, decoder=decode_nul
         )

@@ -55,7 +55,6 @@ from archiver.search.query_tree import (
     EVERYTHING,
     All,
     Any,
-    Column,
     Condition,
     Is,
     Mark,
@@ -171,11 +170,6 @@ def _term(term: Term, *, apart: bool) -> str:
 def is_open_ended(term: Term) -> bool:
     """Return whether a term is a prefix."""
     return term.prefix or is_open(term.text)
-
-
-def in_columns(columns: Sequence[Column | str], match: str) -> str:
-    """Return an expression restricted to columns."""
-    return f"({{{' '.join(columns)}}} : {match})"
 
 
 def _is_keyed(node: Node) -> bool:

@@ -15,10 +15,10 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import attempts, counters, host_queue, jobs
 from archiver.db.counters import next_number
-from archiver.db.dialects import Greatest, dialect_of
+from archiver.db.dialects import Greatest, among, among_texts, is_one_of_these, is_postgresql
 from archiver.db.host_queue import HostGroups, from_ms, to_ms
 from archiver.db.schema import entry, imports, job
-from archiver.db.statements import among, among_texts, execute_rows, insert_rows, is_one_of_these
+from archiver.db.statements import execute_rows, insert_rows
 from archiver.model.capture import Timestamp
 from archiver.model.failure import Failure
 from archiver.model.feed import feed_of
@@ -187,9 +187,9 @@ async def _next_jobs(
 ) -> Sequence[Row[*tuple[Any, ...]]]:
     """Return up to ``room`` rows of ``host_queue.next_jobs``, unproven hosts first."""
     asked |= {"proven": hosts.proven}
-    dialect, only_mine = dialect_of(conn), "mine" in asked
-    unproven = host_queue.next_jobs(dialect, False, only_mine)
-    proven = host_queue.next_jobs(dialect, True, only_mine)
+    here = {"is_postgresql": is_postgresql(conn), "only_mine": "mine" in asked}
+    unproven = host_queue.next_jobs(is_proven=False, **here)
+    proven = host_queue.next_jobs(is_proven=True, **here)
     if not hosts.proven:
         return (await conn.execute(unproven, asked | {"count": room, "each": 1})).all()
     known = await conn.execute(proven, asked | {"count": room, "each": each})

@@ -16,7 +16,7 @@ from typing import Any
 from sqlalchemy import CompoundSelect, Select, bindparam, func, literal_column, select, union_all
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.db.dialects import Gathered, ListedNumbers
+from archiver.db.dialects import THESE, Gathered, ListType
 from archiver.db.full_text import WordIndex, asking, gathering, word_index_of
 from archiver.db.query_sql import (
     EXPENSIVE_PAGES,
@@ -28,7 +28,6 @@ from archiver.db.query_sql import (
     prefix_terms,
 )
 from archiver.db.schema import PART_SIZE, document, entry, entry_tag, search_table, tag
-from archiver.db.statements import THESE
 from archiver.helpers import both
 from archiver.search.query_tree import (
     Node,
@@ -396,7 +395,7 @@ def _scoring(words: WordIndex, parts: Sequence[int]) -> Select[*tuple[Any, ...]]
     """Return the scoring statement, cached by parts."""
     scored = f"SELECT rowid AS id, {words.score(WEIGHTS)} AS score"
     arm = words.matching_wanted.replace("SELECT rowid AS id", scored, 1)
-    candidates = (bindparam(f"wanted{n}", type_=ListedNumbers()) for n in range(len(parts)))
+    candidates = (bindparam(f"wanted{n}", type_=ListType()) for n in range(len(parts)))
     union = _union(parts, arm)
     # With a LIMIT, SQLite does not flatten the subquery; bm25 is unavailable in a flattened one.
     parted = asking(f"{union} LIMIT {_MAX_DOCUMENT}").bindparams(*candidates)

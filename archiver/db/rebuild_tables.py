@@ -16,8 +16,9 @@ from sqlalchemy.schema import CreateTable, DropTable
 from sqlalchemy.types import TypeEngine
 
 from archiver.db import queue
+from archiver.db.dialects import among, among_texts
 from archiver.db.schema import Number, Words, job, snapshot, snapshot_table
-from archiver.db.statements import OnConflict, among, among_texts, insert_rows
+from archiver.db.statements import OnConflict, insert_rows
 from archiver.model.capture import Location, RecordId
 from archiver.model.job import Lease, State
 

@@ -26,6 +26,7 @@ from sqlalchemy.schema import CreateTable, DropTable
 
 from archiver.db import attempts, deletions, edit_history, segment_rows
 from archiver.db.captures import ALL_CAPTURES, to_blob, to_capture
+from archiver.db.dialects import among, among_texts
 from archiver.db.schema import (
     Number,
     answer,
@@ -38,7 +39,7 @@ from archiver.db.schema import (
     snapshot,
     snapshot_table,
 )
-from archiver.db.statements import among, among_texts, insert_rows
+from archiver.db.statements import insert_rows
 from archiver.model.capture import Capture, PayloadDigest
 from archiver.model.failure import Failure
 

@@ -6,8 +6,8 @@ it increases with every transaction (``jobs``). ``entry.sort_at`` is when an ent
 (``model.entry``); ``added_at`` of a label is its entry's.
 """
 
+import hashlib
 from collections.abc import Callable
-from typing import Any
 
 from sqlalchemy import (
     DDL,
@@ -20,35 +20,53 @@ from sqlalchemy import (
     Integer,
     LargeBinary,
     MetaData,
-    PrimaryKeyConstraint,
     Table,
     Text,
     UniqueConstraint,
     event,
     text,
 )
-from sqlalchemy.ext.compiler import compiles
-from sqlalchemy.schema import Constraint, CreateIndex, SchemaItem
-from sqlalchemy.sql.compiler import DDLCompiler
+from sqlalchemy.dialects.postgresql import ExcludeConstraint
+from sqlalchemy.schema import SchemaItem
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
-SHORTENED: dict[str, Callable[[str | None], str | None]] = {}
-"""Functions that shorten keys, by dialect name; other dialects store keys unchanged."""
+POSTGRESQL = "postgresql"
+"""SQLAlchemy's name of the dialect."""
+MAX_KEY_BYTES = 2_000
+"""Maximum bytes of a key in PostgreSQL, whose index rows have at most 2,704 with all columns."""
+_START_BYTES = 1_900
+_SEPARATOR = "\x02"
+"""Separator of the two parts of a shortened key; no key contains it."""
+
+
+def shortened(key: str | None) -> str | None:
+    """Return a key that fits into an index row of PostgreSQL: a long one as its start and digest.
+
+    Long keys that start with the same text may be sorted in another order than their full texts.
+    """
+    if (
+        key is None
+        or len(key) <= MAX_KEY_BYTES // 4
+        or len(encoded := key.encode()) <= MAX_KEY_BYTES
+    ):
+        return key
+    start = encoded[:_START_BYTES].decode("utf-8", "ignore")
+    return f"{start}{_SEPARATOR}{hashlib.sha256(encoded).hexdigest()}"
 
 
 class Key(TypeDecorator[str]):
-    """Column type of keys, which may be stored shortened. Compare them with keys only."""
+    """Column type of keys, which PostgreSQL stores shortened. Compare it to keys only."""
 
     impl = Text
     cache_ok = True
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[str]:
         """Return a text type sorted by code point."""
-        return Text(collation="C" if dialect.name == "postgresql" else None)
+        return Text(collation="C" if dialect.name == POSTGRESQL else None)
 
     def bind_processor(self, dialect: Dialect) -> Callable[[str | None], str | None] | None:
         """Return the function that shortens a parameter."""
-        return SHORTENED.get(dialect.name)
+        return shortened if dialect.name == POSTGRESQL else None
 
 
 metadata = MetaData()
@@ -59,90 +77,51 @@ VIEW = "live_{}"
 Number = BigInteger().with_variant(Integer(), "sqlite")
 """64-bit integer, for timestamps, milliseconds and offsets."""
 
-Words = Text().with_variant(Text(collation="C"), "postgresql")
+Words = Text().with_variant(Text(collation="C"), POSTGRESQL)
 """Text sorted by code point, as SQLite sorts all text."""
 
 
-class _NoTwoAlike(Constraint):
-    """Uniqueness by a hash index in PostgreSQL (exclusion constraint).
-
-    SQLAlchemy's own class imports its whole PostgreSQL dialect, a tenth of the index's import time.
-    """
-
-    def __init__(self, name: str, what: str) -> None:
-        super().__init__(name=name)
-        self.what = what
-
-
-@compiles(_NoTwoAlike)
-def _written(each: _NoTwoAlike, _compiler: DDLCompiler, **_: Any) -> str:
-    # Names come from this schema.
-    return f"CONSTRAINT {each.name} EXCLUDE USING hash ({each.what} WITH =)"
-
-
-@compiles(CreateIndex, "postgresql")
-def _created(each: CreateIndex, compiler: DDLCompiler, **more: Any) -> str:
-    """Compile an index with PostgreSQL options, set here to avoid importing the dialect."""
-    index = each.element
-    index.dialect_kwargs.update(index.info)
-    # SQLAlchemy has no types for it.
-    written: str = compiler.visit_create_index(each, **more)  # type: ignore[no-untyped-call]
-    return written
-
-
 def unique_text(name: str, column: str) -> tuple[SchemaItem, SchemaItem]:
-    """Return constraints that make a text column unique, of any length.
+    """Return constraints that make a text column of any length unique.
 
-    A B-tree of PostgreSQL accepts rows up to 2,704 bytes, so a hash index is used there. A
-    conflicting row is skipped (``OnConflict.KEEP``) or fails; it can't replace the other.
+    A B-tree of PostgreSQL accepts rows of at most 2,704 bytes, so an exclusion constraint with a
+    hash index is used there. It can't update the existing row: an insert with ``OnConflict.KEEP``
+    skips the new row, any other one fails.
     """
     return (
         UniqueConstraint(column).ddl_if(dialect="sqlite"),
-        _NoTwoAlike(name, column).ddl_if(dialect="postgresql"),
+        ExcludeConstraint((column, "="), using="hash", name=name).ddl_if(dialect=POSTGRESQL),
     )
-
-
-def key_with_text(name: str, words: str, number: str) -> tuple[SchemaItem, SchemaItem]:
-    """Return a primary key of a text of any length and a number; see ``unique_text``."""
-    both = f"({words} || '/' || CAST({number} AS TEXT))"
-    return (
-        PrimaryKeyConstraint(words, number).ddl_if(dialect="sqlite"),
-        _NoTwoAlike(name, both).ddl_if(dialect="postgresql"),
-    )
-
-
-def long_index(name: str, column: str) -> Index:
-    """Return an index for lookups of text that may be too long for a B-tree of PostgreSQL."""
-    return Index(name, column, info={"postgresql_using": "hash"})
 
 
 def partial_index(
     name: str, *columns: str, where: str, unique: bool = False, is_long: bool = False
 ) -> Index:
-    """Return a partial index with a predicate that both databases support.
+    """Return an index of the rows that meet a condition.
 
     Args:
         name: index name.
         columns: indexed columns.
-        where: the predicate.
+        where: the condition, as SQL for both databases.
         unique: values must be unique among these rows.
-        is_long: the only column may be too long for a B-tree of PostgreSQL; lookups only.
+        is_long: values of the only column may be too long for a B-tree of PostgreSQL. A hash index
+            is used there, which finds equal values only.
     """
-    predicate = text(where)
     return Index(
         name,
         *columns,
         unique=unique,
-        sqlite_where=predicate,
-        info={"postgresql_where": predicate, "postgresql_using": "hash" if is_long else None},
+        sqlite_where=text(where),
+        postgresql_where=text(where),
+        postgresql_using="hash" if is_long else None,
     )
 
 
 def not_deleted(rows: Table) -> FromClause:
-    """Define the view of the rows of a table that are not deleted (``deleted_at IS NULL``).
+    """Define a read-only view of the rows of a table that are not deleted; return it as a table.
 
-    Queries use it under the name of the table, so that none can forget the condition. It is
-    read-only. SQLite and PostgreSQL plan queries of it like queries of the table.
+    Queries read the view, so that none of them can forget the condition ``deleted_at IS NULL``. It
+    has the alias ``rows.name``. SQLite and PostgreSQL plan its queries like those of the table.
     """
     name = VIEW.format(rows.name)
     # Names come from this schema.
@@ -326,7 +305,7 @@ entry_list = Table(
     Column("entry_count", Number, nullable=False, server_default=text("0")),
     Column("created_by_import", Number),
     *unique_text("entry_list_path_key", "path"),
-    long_index("entry_list_folded", "folded"),
+    Index("entry_list_folded", "folded", postgresql_using="hash"),
 )
 
 in_list = Table(

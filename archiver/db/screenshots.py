@@ -7,8 +7,9 @@ from typing import Any
 from sqlalchemy import Row, delete, func, literal_column, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from archiver.db.dialects import THESE, among
 from archiver.db.schema import capture, rendition, segment, snapshot
-from archiver.db.statements import THESE, among, insert_rows
+from archiver.db.statements import insert_rows
 from archiver.http.surt import surt
 from archiver.model.capture import Capture, Location
 from archiver.model.rendering import (

@@ -10,7 +10,7 @@ pending list.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import compress
 from typing import Any
 
@@ -18,12 +18,11 @@ from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import counters, search_documents
-from archiver.db.dialects import Gathered, SqlDialect, dialect_of
+from archiver.db.dialects import THESE, Gathered, among, is_postgresql
 from archiver.db.entries import Filters, narrowed
 from archiver.db.full_text import WordIndex, asking, gathering, word_index_of
 from archiver.db.query_sql import Setting, Split, condition, has_words_anywhere, with_document
 from archiver.db.schema import document, entry, search_table
-from archiver.db.statements import THESE, among
 from archiver.search.query_tree import EVERYTHING, Node
 
 TOP = (1 << 62) - 1
@@ -125,7 +124,8 @@ async def _seen(
     """Return the documents read, with the entries of those that pass."""
     is_read = "exactly" in given
     if rest == EVERYTHING and question.filters == Filters():
-        with_entries = _with_entries(dialect_of(conn), is_read=is_read).format(union)
+        template = _WITH_ENTRIES_POSTGRESQL if is_postgresql(conn) else _WITH_ENTRIES
+        with_entries = template.format(union, "found.is_it" if is_read else "true")
         names = ("document_id", "entry_id", "added_at")
         return FoundDocuments(*await _lists(conn, with_entries, given, *names))
     columns = ("document_id", *["is_it"] * is_read)
@@ -136,11 +136,18 @@ async def _seen(
     return FoundDocuments(documents, [each for each, _ in held], [moment for _, moment in held])
 
 
-@cache
-def _with_entries(dialect: SqlDialect, *, is_read: bool) -> str:
-    """Return the query that joins documents with entries; most documents read do not match."""
-    own = "SELECT found.document_id, own.id AS entry_id, own.added_at FROM ({}) AS found "
-    return own + dialect.with_own_entry.format("found.is_it" if is_read else "true")
+_WITH_ENTRIES = (
+    "SELECT found.document_id, own.id AS entry_id, own.added_at FROM ({0}) AS found"
+    " LEFT JOIN document ON document.id = found.document_id AND {1}"
+    " LEFT JOIN entry AS own ON own.id = document.entry_id AND own.document_id = document.id"
+)
+_WITH_ENTRIES_POSTGRESQL = (
+    "SELECT found.document_id, own.id AS entry_id, own.added_at FROM ({0}) AS found"
+    " LEFT JOIN LATERAL (SELECT entry.id, entry.added_at FROM document"
+    " JOIN entry ON entry.id = document.entry_id AND entry.document_id = document.id"
+    " WHERE document.id = found.document_id AND {1} LIMIT 1) AS own ON true"
+)
+"""Without LIMIT, PostgreSQL may overestimate the number of rows and scan all documents."""
 
 
 async def _lists(

@@ -27,6 +27,7 @@ from sqlalchemy import (
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db.counters import next_number
+from archiver.db.dialects import THESE, among
 from archiver.db.full_text import IndexRow, word_index_of
 from archiver.db.schema import (
     PART_SIZE,
@@ -37,7 +38,7 @@ from archiver.db.schema import (
     search_part,
     search_table,
 )
-from archiver.db.statements import THESE, among, execute_rows, insert_rows
+from archiver.db.statements import execute_rows, insert_rows
 from archiver.model.listing import SearchDocument
 
 PENDING_BELOW = "documents owed below"

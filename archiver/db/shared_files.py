@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from sqlalchemy import delete, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from archiver.db.dialects import among_texts
 from archiver.db.schema import shared_file
-from archiver.db.statements import OnConflict, among_texts, insert_rows
+from archiver.db.statements import OnConflict, insert_rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,9 @@ from hashlib import md5
 from sqlalchemy import Select, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from archiver.db.dialects import among, among_keys, among_texts
 from archiver.db.schema import capture, entry, need, segment, snapshot
-from archiver.db.statements import OnConflict, among, among_keys, among_texts, insert_rows
+from archiver.db.statements import OnConflict, insert_rows
 from archiver.http.surt import surt
 from archiver.model.capture import HashUrl, Location, RecordId, Timestamp
 

@@ -13,8 +13,9 @@ from sqlalchemy import Row, Select, bindparam, func, literal_column, select, upd
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import captures
+from archiver.db.dialects import THESE, among
 from archiver.db.schema import capture, entry, entry_table, segment, snapshot, snapshot_table
-from archiver.db.statements import THESE, among, execute_rows
+from archiver.db.statements import execute_rows
 from archiver.model.capture import Capture, HashUrl, Location, Timestamp
 from archiver.model.entry import Snapshot
 from archiver.model.page import UNREAD, PageMetadata

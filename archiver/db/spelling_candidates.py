@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Select, TextClause, bindparam, select, tex
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import host_queue
-from archiver.db.dialects import ListedTexts
+from archiver.db.dialects import ListType
 from archiver.db.full_text import asking, word_index_of
 from archiver.db.query_sql import lists_named
 from archiver.db.schema import entry_list, host, search_table, tag
@@ -68,7 +68,7 @@ async def _near(conn: AsyncConnection, part: int, word: str, most: int) -> list[
 
 @lru_cache(64)
 def _tried(statement: str) -> TextClause:
-    return text(statement).bindparams(bindparam("tried", type_=ListedTexts()))
+    return text(statement).bindparams(bindparam("tried", type_=ListType()))
 
 
 def _prefixes(word: str) -> Iterator[str]:

@@ -1,29 +1,23 @@
 """Statements over many rows or values."""
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from enum import Enum, auto
 from functools import lru_cache
 from typing import Any, Protocol, TypeVar
 
 from sqlalchemy import (
-    BindParameter,
     ColumnElement,
     Dialect,
     Executable,
     Insert,
-    Select,
     Table,
     UniqueConstraint,
-    bindparam,
 )
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.db import dialects
 from archiver.db.engine import Database
-
-THESE: Select[int] = dialects.numbers(bindparam("these"))
-"""Numbers of the parameter ``these``, for cached statements; see ``among``."""
+from archiver.db.schema import POSTGRESQL
 
 
 class OnConflict(Enum):
@@ -96,7 +90,7 @@ def _compiled(
 
 
 def _insertion(table: Table, columns: tuple[str, ...], taken: OnConflict, dialect: str) -> Insert:
-    module: Any = postgresql if dialect == "postgresql" else sqlite
+    module: Any = postgresql if dialect == POSTGRESQL else sqlite
     insert: postgresql.Insert = module.insert(table).inline()  # both dialects have the same methods
     if taken is OnConflict.FAIL:
         return insert
@@ -128,26 +122,6 @@ def _key(table: Table, columns: Sequence[str]) -> list[str]:
         if key and set(key) <= set(columns):
             return key
     raise TypeError(f"{table.name} has no key among these columns")
-
-
-def is_one_of_these(column: ColumnElement[int]) -> ColumnElement[bool]:
-    """Return ``column IN :these``, in the form that PostgreSQL plans best."""
-    return dialects.is_among(column, bindparam("these"))
-
-
-def among(values: Iterable[int]) -> Select[int]:
-    """Return numbers as one parameter, for ``column.in_()``."""
-    return dialects.numbers(values)
-
-
-def among_texts(values: "Iterable[str] | BindParameter[Any]") -> Select[str]:
-    """Return texts as one parameter, for ``column.in_()``; also for a named parameter."""
-    return dialects.texts(values)
-
-
-def among_keys(values: "Iterable[str] | BindParameter[Any]") -> Select[str]:
-    """Return keys as one parameter, for ``column.in_()`` (``schema.Key``)."""
-    return dialects.keys(values)
 
 
 MAX_BATCH = 1_000

@@ -15,8 +15,9 @@ from sqlalchemy import ColumnElement, bindparam, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import counters, tombstones
+from archiver.db.dialects import THESE, among, among_texts
 from archiver.db.schema import counter, entry, entry_list, entry_tag, imports, in_list, tag
-from archiver.db.statements import THESE, OnConflict, among, among_texts, execute_rows, insert_rows
+from archiver.db.statements import OnConflict, execute_rows, insert_rows
 from archiver.model.entry_list import (
     MAX_LISTS,
     Arrangement,

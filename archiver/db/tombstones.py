@@ -10,6 +10,7 @@ from sqlalchemy import delete, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import counters
+from archiver.db.dialects import among, among_texts
 from archiver.db.schema import (
     capture,
     counter,
@@ -22,7 +23,7 @@ from archiver.db.schema import (
     restored,
     snapshot,
 )
-from archiver.db.statements import OnConflict, among, among_texts, insert_rows
+from archiver.db.statements import OnConflict, insert_rows
 from archiver.model.capture import HashUrl, RecordId, Timestamp
 from archiver.model.deletion import DeletedEntry, DeletedSnapshot, Deletion
 

@@ -18,11 +18,12 @@ from archiver.db import (
     snapshots,
 )
 from archiver.db.counters import next_number
+from archiver.db.dialects import among
 from archiver.db.entries import EntryState, entry_states
 from archiver.db.full_text import IndexRow
 from archiver.db.schema import Number, attempt, entry, entry_table, snapshot, snapshot_table
 from archiver.db.search_documents import NewDocument
-from archiver.db.statements import among, execute_rows, insert_rows
+from archiver.db.statements import execute_rows, insert_rows
 from archiver.model.capture import Location, Timestamp
 from archiver.model.job import State
 from archiver.model.listing import SearchDocument
