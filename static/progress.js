@@ -1,4 +1,6 @@
 // Updates the progress of running jobs and imports; without scripts the page shows it on reload.
+import { ago } from "./times.js";
+
 const WORDS = JSON.parse(document.querySelector("#progress-words").textContent);
 const PATIENCE_MS = 4000;
 const { lang } = document.documentElement;
@@ -17,8 +19,8 @@ function showJob(job) {
   state.className = `state ${job.state}`;
   state.textContent = WORDS.states[job.state] ?? job.state;
   if (job.title) row.querySelector("a").textContent = job.title;
-  const again = job.state === "queued" ? ` ${WORDS.again}` : "";
-  row.querySelector(".why").textContent = job.failure ? reasonOf(job.failure) + again : "";
+  const again = job.not_before ? ` ${WORDS.again.replace("{when}", ago(new Date(job.not_before)))}` : "";
+  if (job.failure || job.state !== "queued") row.querySelector(".why").textContent = job.failure ? reasonOf(job.failure) + again : "";
 }
 
 function tellAll() {

@@ -31,7 +31,7 @@ async function send(form, button) {
   return new DOMParser().parseFromString(await answer.text(), "text/html");
 }
 
-const isEdit = (form, button) => /\/edit$/.test(new URL(actionOf(form, button)).pathname);
+const isEdit = (form, button) => /\/(edit|capture)$/.test(new URL(actionOf(form, button)).pathname);
 
 document.addEventListener("submit", async (event) => {
   const { target: form, submitter: button } = event;

@@ -1,4 +1,6 @@
 // The frame of every page: search field, side bar, progress of the crawl, menus and toasts.
+import { localise } from "./times.js";
+
 const root = document.documentElement;
 const base = root.dataset.base;
 const REFRESH_MS = 3000;
@@ -64,14 +66,39 @@ document.addEventListener("keydown", ({ key }) => {
   }
 });
 
+// The activity chip opens a panel with parts of the activity page; its buttons work in it.
+const panel = document.querySelector("#activity-panel");
+const parse = (text) => new DOMParser().parseFromString(text, "text/html");
+async function fillPanel(...request) {
+  const answer = await fetch(...request);
+  if (!answer.ok) throw new Error(answer.statusText);
+  const page = parse(await answer.text());
+  localise(page.body);
+  panel.firstElementChild.replaceChildren(...page.querySelectorAll("main > .notice, [data-panel]"));
+  if (!panel.matches(":popover-open")) panel.showPopover();
+}
+document.addEventListener("click", async (event) => {
+  const chip = event.target.closest("#activity");
+  if (!chip || !panel || event.ctrlKey || event.metaKey || chip.pathname === location.pathname) return;
+  event.preventDefault();
+  await fillPanel(chip.href).then(() => panel.focus(), () => location.assign(chip.href));
+});
+panel?.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const { target: form, submitter } = event;
+  const body = new URLSearchParams(new FormData(form, submitter));
+  await fillPanel(form.action, { method: "POST", body }).catch(() => form.submit());
+});
+
 // The progress of the crawl is refreshed while something is open.
 export async function refreshActivity() {
   const chip = document.querySelector("#activity");
   if (!chip || document.hidden) return;
   const answer = await fetch(`${base}/activity/progress`);
   if (!answer.ok || answer.redirected) return;
-  const now = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("#activity");
+  const now = parse(await answer.text()).querySelector("#activity");
   if (now && now.outerHTML !== chip.outerHTML) chip.replaceWith(now);
+  if (panel.matches(":popover-open") && !panel.firstElementChild.contains(document.activeElement)) await fillPanel(now.href);
 }
 setInterval(() => {
   if (document.querySelector("#activity[data-live=open]")) refreshActivity().catch(() => { /* not available: try again */ });

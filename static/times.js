@@ -7,7 +7,7 @@ const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto", style: "
 const UNITS = [["day", 86400], ["hour", 3600], ["minute", 60]];
 const RECENT_SECONDS = 7 * 86400;
 
-function ago(moment) {
+export function ago(moment) {
   const seconds = (moment - Date.now()) / 1000;
   if (Math.abs(seconds) > RECENT_SECONDS) return "";
   const [unit, size] = UNITS.find(([, each]) => Math.abs(seconds) >= each) ?? UNITS.at(-1);

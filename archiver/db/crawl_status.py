@@ -1,8 +1,8 @@
 """Crawl status: waiting and failed jobs, storage by site."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import BigInteger, Select, case, cast, func, or_, select, update
@@ -37,7 +37,7 @@ class WaitingHost:
     Attributes:
         host: host name with port.
         jobs: number of jobs.
-        due: when the first of them is due (aware, UTC).
+        due: when the host is requested next (aware, UTC): after a failure, at the retry.
         why: failure of the last attempt for one of them, if any.
     """
 
@@ -105,25 +105,43 @@ def _since(now: datetime, ms: int | None) -> float:
 async def waiting_hosts(conn: AsyncConnection, *, limit: int) -> list[WaitingHost]:
     """Return the hosts with most queued jobs."""
     rows = (await conn.execute(_WAITING.limit(limit))).all()
+    tried = await _retries(conn, [row.host for row in rows])
+    found = []
+    for row in rows:
+        why, due = tried.get(row.host, (None, host_queue.from_ms(row.due)))
+        found.append(WaitingHost(row.host, row.jobs, due, why))
+    return found
+
+
+async def why_waiting(
+    conn: AsyncConnection, job_ids: Sequence[int]
+) -> dict[int, tuple[Failure, datetime]]:
+    """Return (failure of their host, its retry) of queued jobs that had no attempt, by job."""
+    waiting = await conn.execute(
+        select(job.c.id, job.c.host).where(
+            job.c.id.in_(job_ids), job.c.state == State.QUEUED, job.c.failure.is_(None)
+        )
+    )
+    hosts = dict(waiting.all())
+    tried = await _retries(conn, {*hosts.values()}) if hosts else {}
+    return {number: tried[host] for number, host in hosts.items() if host in tried}
+
+
+async def _retries(
+    conn: AsyncConnection, hosts: Collection[str]
+) -> dict[str, tuple[Failure, datetime]]:
+    """Return (failure, time of the first retry) of hosts with queued jobs that failed."""
     tried = await conn.execute(
-        select(job.c.host, func.max(job.c.failure))
+        select(job.c.host, func.max(job.c.failure).label("why"), func.min(job.c.not_before_ms))
         .where(
             job.c.state == State.QUEUED,
-            job.c.host.in_(among_texts(row.host for row in rows)),
+            job.c.host.in_(among_texts(hosts)),
             job.c.failure.is_not(None),
         )
         .group_by(job.c.host)
     )
-    why = dict(tried.all())
-    return [
-        WaitingHost(
-            row.host,
-            row.jobs,
-            datetime.fromtimestamp(row.due / 1000, UTC),
-            attempts.load_failure(why.get(row.host)),
-        )
-        for row in rows
-    ]
+    found = ((host, attempts.load_failure(why), due) for host, why, due in tried)
+    return {host: (why, host_queue.from_ms(due)) for host, why, due in found if why}
 
 
 async def failed_by_reason(

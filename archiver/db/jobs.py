@@ -26,6 +26,9 @@ from archiver.model.job import Change, ChangeCursor, Job, QueueCounts, State
 
 _COUNTED = (State.QUEUED, State.FETCHING, State.SAVED, State.FAILED)
 _PAUSED = "paused"
+PACE_MS = 120_000
+LEAST_ENDED = 3
+"""Finished jobs within ``PACE_MS`` from which the time left is estimated."""
 
 
 async def by_ids(conn: AsyncConnection, ids: Sequence[int]) -> list[Job]:
@@ -145,6 +148,21 @@ async def fetching_of_import(conn: AsyncConnection, import_id: int) -> int:
         select(func.count()).where(job.c.state == State.FETCHING, job.c.import_id == import_id)
     )
     return rows.scalar_one()
+
+
+async def seconds_per_job(
+    conn: AsyncConnection, now: datetime, *, import_id: int | None = None
+) -> float | None:
+    """Return how long a job took on average in the last minutes; None if too few have finished."""
+    moment = now.timestamp() * 1000
+    ended = select(func.count(), func.min(job.c.changed_at_ms)).where(
+        job.c.changed_at_ms > int(moment) - PACE_MS,
+        job.c.state.in_((State.SAVED, State.FAILED)),
+    )
+    if import_id is not None:
+        ended = ended.where(job.c.import_id == import_id)
+    count, first = (await conn.execute(ended)).one()
+    return max(moment - first, 0) / 1000 / count if count >= LEAST_ENDED else None
 
 
 def query() -> Select[*tuple[Any, ...]]:

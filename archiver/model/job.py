@@ -46,7 +46,7 @@ class Job:
         state: of the job.
         title: of the entry; empty if unknown.
         attempts: number of attempts.
-        failure: of the last attempt, also while queued for a retry.
+        failure: of the last attempt, also while queued for a retry; or of the host it waits for.
         not_before: time of the next attempt, while queued for a retry (aware, UTC).
         timestamp: of the snapshot, once saved.
     """

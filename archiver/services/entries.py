@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from archiver.crawl.stored_content import article_html, snapshot_record_of
 from archiver.db import attempts as db_attempts
-from archiver.db import entries, new_entries, queue, screenshots
+from archiver.db import crawl_status, entries, new_entries, queue, screenshots
 from archiver.db import jobs as db_jobs
 from archiver.db import snapshots as db_snapshots
 from archiver.db.engine import AsyncConnection, Database
@@ -447,9 +447,19 @@ class Entries:
             ) from error
 
     async def jobs(self, ids: Sequence[int]) -> list[Job]:
-        """Return jobs in their current state, in order of creation."""
+        """Return jobs in their current state, in order of creation.
+
+        A job that waits because another page of its host failed has the failure of that page.
+        """
         async with self._db.read() as conn:
-            return await db_jobs.by_ids(conn, ids[:MAX_URLS])
+            found = await db_jobs.by_ids(conn, ids[:MAX_URLS])
+            why = await crawl_status.why_waiting(conn, [each.id for each in found])
+        return [
+            replace(each, failure=why[each.id][0], not_before=why[each.id][1])
+            if each.id in why
+            else each
+            for each in found
+        ]
 
     async def _extract_again(self, held: db_snapshots.SnapshotRow) -> None:
         """Mark an article as pending: `archiver serve` and `archiver extract` rebuild it."""

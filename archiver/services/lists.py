@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from enum import StrEnum
 from functools import lru_cache
 
@@ -317,12 +318,14 @@ class Activity:
     Attributes:
         open, saved, failed: jobs by state.
         is_paused: whether fetching is paused.
+        seconds_left: estimate of the time until all are done; None if unknown.
     """
 
     open: int = 0
     saved: int = 0
     failed: int = 0
     is_paused: bool = False
+    seconds_left: int | None = None
 
     @property
     def done(self) -> int:
@@ -365,7 +368,9 @@ class NavigationData:
         async with self._db.read() as conn:
             counts = await jobs.queue_counts(conn)
             is_paused = await jobs.is_paused(conn)
+            pace = await jobs.seconds_per_job(conn, datetime.now(UTC)) if counts.open else None
+        left = None if pace is None or is_paused else round(counts.open * pace)
         if not counts.open or not self._has_counted:
             self._idle, self._has_counted = counts, True
         saved, failed = counts.saved - self._idle.saved, counts.failed - self._idle.failed
-        return Activity(counts.open, max(saved, 0), max(failed, 0), is_paused)
+        return Activity(counts.open, max(saved, 0), max(failed, 0), is_paused, left)

@@ -98,6 +98,8 @@ class EditNotice:
         deleted: deleted entries.
         restored: result of undoing a deletion.
         is_nothing: no entry was selected, so nothing was changed.
+        queued: number of pages queued again.
+        asked: number of pages requested from public archives.
     """
 
     back: str
@@ -106,6 +108,8 @@ class EditNotice:
     deleted: Deleted | None = None
     restored: PutBack | None = None
     is_nothing: bool = False
+    queued: int = 0
+    asked: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +198,7 @@ class HomeView:
         is_paused: whether the crawl is paused.
         cleaned: submitted addresses from which tracking parameters were removed.
         warnings: what needs attention: missing segments, a full disk, damage.
+        archives: hosts of public archives to request failed pages from.
     """
 
     overview: Overview
@@ -209,6 +214,8 @@ class HomeView:
     is_paused: bool = False
     cleaned: tuple[str, ...] = ()
     warnings: tuple[Message, ...] = ()
+    archives: tuple[str, ...] = ()
+    notice: EditNotice | None = None
     title: str = "archiver"
 
 
@@ -244,6 +251,8 @@ class SaveView:
         url, given_title, tags: as offered.
         known: its entry, if any.
         duplicates: entries of duplicate URLs, if there is none of this one.
+        note, lists: of the entry in ``instead``, as its tags.
+        instead: the failed entry whose address is corrected; None for none.
     """
 
     url: str
@@ -251,6 +260,9 @@ class SaveView:
     tags: str
     known: Entry | None = None
     duplicates: tuple[Entry, ...] = ()
+    note: str = ""
+    lists: str = ""
+    instead: Entry | None = None
     title: str | Message = Message("Save a page")
 
 

@@ -1,7 +1,12 @@
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
-from archiver.db import entries, new_entries, queue
-from archiver.db.host_queue import HostGroups
+from sqlalchemy import update
+
+from archiver.db import attempts, crawl_status, entries, jobs, new_entries, queue
+from archiver.db.host_queue import HostGroups, to_ms
+from archiver.db.schema import job
+from archiver.model.failure import Failure, FailureKind
+from archiver.model.job import State
 from archiver.model.seed import RevisedSeed
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -21,6 +26,32 @@ async def test_open_jobs_are_returned_as_their_requests(db, seed):
 
     assert first[0] == new_entries.OpenSeed(said, made_at=NOW, sort_at=NOW, is_urgent=True)
     assert [each.seed for each in first + rest] == [said, *others]
+
+
+async def test_jobs_wait_for_the_retry_of_their_host_and_their_pace_is_that_of_the_last_ones(
+    db, seed
+):
+    urls = ["http://a.example/1", "http://a.example/2", "http://b.example/"]
+    later, failure = NOW + timedelta(minutes=3), Failure(FailureKind.HTTP_STATUS, "429.", 429)
+    async with db.write() as conn:
+        made = await new_entries.receive(conn, [*map(seed, urls)], now=NOW, recapture=True)
+        first, second, other = (each.job_id for each in made)
+        postponed = {"failure": attempts.dump_failure(failure), "not_before_ms": to_ms(later)}
+        await conn.execute(update(job).where(job.c.id == first).values(postponed))
+
+        waiting = await crawl_status.why_waiting(conn, [first, second, other])
+        hosts = await crawl_status.waiting_hosts(conn, limit=9)
+
+        assert waiting == {second: (failure, later)}
+        assert [(each.host, each.jobs, each.due, each.why) for each in hosts] == [
+            ("a.example", 2, later, failure),
+            ("b.example", 1, NOW, None),
+        ]
+
+        assert await jobs.seconds_per_job(conn, NOW) is None
+        ended = {"state": State.SAVED, "changed_at_ms": to_ms(NOW - timedelta(seconds=30))}
+        await conn.execute(update(job).values(ended))
+        assert await jobs.seconds_per_job(conn, NOW) == 10
 
 
 async def test_annotations_without_a_record_are_returned(db, seed, keep):

@@ -10,6 +10,8 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from archiver.app import open_app
 from archiver.config import Settings
+from archiver.http.urls import hash_url
+from archiver.model.annotation import AnnotationChange
 from archiver.services.fixity import store_check
 from archiver.web.app import build_app
 
@@ -50,6 +52,29 @@ async def test_it_tells_what_failed_and_tries_it_again(client, runtime, live):
     assert "1 page is queued again." in page
     await runtime.crawling.work()
     assert "the server responded with 404" not in await (await client.get("/activity")).text()
+
+
+async def test_a_failed_entry_is_retried_or_replaced_by_another_address_where_it_is_listed(
+    client, runtime, live
+):
+    listed = await (await client.get("/snapshots?status=failed")).text()
+    key = hash_url(live.url("/gone"))
+    for action in (f'/save?instead={key}"', f'value="{key}">Retry', "Upload a saved copy"):
+        assert action in listed
+
+    tried = await client.post("/capture", data={"entry": key, "back": "/snapshots"})
+    assert "1 page is queued again." in await tried.text()
+    await runtime.crawling.work()
+
+    await runtime.editing.change([key], AnnotationChange(tags=("a, b",), lists=("Bears",)))
+    form = await (await client.get(f"/save?instead={key}")).text()
+    fields = dict(re.findall(r'name="(instead|tags|lists)" value="([^"]*)"', form))
+    fields = {name: unescape(value) for name, value in fields.items()}
+    page = await (await client.post("/add", data=fields | {"url": live.article("here")})).text()
+
+    assert "Deleted 1 entry." in page
+    about = (await runtime.entries.get(live.url("/here"))).entry.annotation
+    assert (about.tags, about.folders) == (("a, b",), ("Bears",))
 
 
 async def test_a_pause_holds_a_service_up_until_it_goes_on(client, runtime, live):

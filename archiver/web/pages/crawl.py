@@ -75,7 +75,7 @@ async def capture_selected(request: web.Request) -> web.StreamResponse:
         count = await recaptures.entries(refs)
     else:
         return back(form, "/snapshots", nothing=1)
-    raise web.HTTPSeeOther(f"/activity?done=queued-{count}")
+    return back(form, "/snapshots", queued=count)
 
 
 async def rescue_selected(request: web.Request) -> web.StreamResponse:
@@ -88,4 +88,4 @@ async def rescue_selected(request: web.Request) -> web.StreamResponse:
         count = await rescuing.rescue(refs)
     else:
         return back(form, "/snapshots", nothing=1)
-    raise web.HTTPSeeOther(f"/activity?done=asked-{count}")
+    return back(form, "/snapshots", asked=count)

@@ -21,7 +21,10 @@ from archiver.web.views import DeleteView, EditAgainView, EditNotice, PutBack
 
 _LISTED = ("q", "tag", "host", "status")
 _MEANT = (*_LISTED, "entry", "scope", "back")
-_NOTICES = ("edit", "undone", "deleted", "restored", "stayed", "lost", "nothing")
+_NOTICES = (
+    *("edit", "undone", "deleted", "restored", "stayed", "lost", "nothing"),
+    *("queued", "asked"),
+)
 _MAX_DIGITS = 15
 
 
@@ -70,8 +73,10 @@ async def notice_of(request: web.Request) -> EditNotice | None:
     if restored := request.query.get("restored"):
         stayed, lost = (number(request.query.get(each, "0")) for each in ("stayed", "lost"))
         return EditNotice(here, restored=PutBack(number(restored), stayed, is_lost=lost > 0))
-    if request.query.get("nothing"):
-        return EditNotice(here, is_nothing=True)
+    queued, asked_for = (number(request.query.get(each, "0")) for each in ("queued", "asked"))
+    if queued or asked_for or request.query.get("nothing"):
+        is_nothing = not (queued or asked_for)
+        return EditNotice(here, is_nothing=is_nothing, queued=queued, asked=asked_for)
     if gone := request.query.get("deleted"):
         deleted = await request.app[RUNTIME].deleting.find(number(gone))
         return EditNotice(here, deleted=deleted) if deleted else None
@@ -93,19 +98,19 @@ def change_of(form: MultiMapping[Any]) -> AnnotationChange:
     return AnnotationChange(
         title=form.get("title"),
         note=_lines(form.get("note")),
-        tags=None if tags is None else _tags(tags),
-        with_tags=_tags(form.get("with_tags", "")),
-        without_tags=_tags(form.get("without_tags", "")),
-        lists=None if lists is None else _tags(lists),
-        with_lists=_tags(form.get("with_lists", "")),
-        without_lists=_tags(form.get("without_lists", "")),
+        tags=None if tags is None else names_in(tags),
+        with_tags=names_in(form.get("with_tags", "")),
+        without_tags=names_in(form.get("without_tags", "")),
+        lists=None if lists is None else names_in(lists),
+        with_lists=names_in(form.get("with_lists", "")),
+        without_lists=names_in(form.get("without_lists", "")),
         is_read=_flag(form, "is_read"),
         is_starred=_flag(form, "is_starred"),
     )
 
 
-def _tags(text: str) -> tuple[str, ...]:
-    """Parse comma-separated tags; a tag that contains a comma is quoted as in CSV (RFC 4180)."""
+def names_in(text: str) -> tuple[str, ...]:
+    """Parse comma-separated tags or lists; a comma in a name is quoted as in CSV (RFC 4180)."""
     (row,) = csv.reader([" ".join(text.split())], skipinitialspace=True) if text.strip() else ([],)
     return tuple(each.strip() for each in row if each.strip())
 

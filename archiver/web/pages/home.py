@@ -11,19 +11,22 @@ from aiohttp import web
 from archiver.errors import InputError, InvalidUrl, NotFound
 from archiver.http.urls import (
     hash_url,
+    is_hash_url,
     parse_entry_url,
     with_scheme,
     without_trackers,
     words_of,
 )
 from archiver.http.urls_in_text import first_url_in
+from archiver.model.annotation import AnnotationChange
 from archiver.model.listing import ListingQuery
 from archiver.model.message import Message
 from archiver.services.entries import SaveResult
 from archiver.web.api.json_http import numbers
 from archiver.web.app_keys import RUNTIME
 from archiver.web.origin import public_origin
-from archiver.web.rendering import render_with_sidebar
+from archiver.web.pages.editing import names_in, notice_of
+from archiver.web.rendering import render_with_sidebar, tag_list
 from archiver.web.views import HomeView, SaveAgainView, SaveView
 
 LATEST = 12
@@ -56,7 +59,7 @@ async def add(request: web.Request) -> web.StreamResponse:
     try:
         result = await entries.save(
             urls,
-            tags=tags.split(","),
+            tags=names_in(tags),
             source="web",
             title=str(form.get("title", "")),
             note=str(form.get("note", "")).replace("\r\n", "\n"),
@@ -66,6 +69,9 @@ async def add(request: web.Request) -> web.StreamResponse:
         view = await _view(request, [], problem=error.sentence, tags=tags)
         return await render_with_sidebar(request, "pages/home.html", view, status=400)
     jobs = [each.job_id for each in result.accepted if each.job_id is not None]
+    keys = [each.hash_url for each in result.accepted]
+    if lists := names_in(str(form.get("lists", ""))):
+        await request.app[RUNTIME].editing.change(keys, AnnotationChange(with_lists=lists))
     if question:
         saved = tuple(await entries.jobs(jobs[:MAX_FOLLOWED]))
         question = replace(question, saved=saved, rejected=result.rejected)
@@ -74,6 +80,10 @@ async def add(request: web.Request) -> web.StreamResponse:
         followed = [*dict.fromkeys(jobs)][:MAX_FOLLOWED]
         asked = [("jobs", ",".join(map(str, followed)))]
         asked += [("cleaned", each.strip()) for each in cleaned[:MAX_CLEANED]]
+        instead = str(form.get("instead", ""))
+        if is_hash_url(instead) and instead not in keys:
+            deleted = await request.app[RUNTIME].deleting.entries([instead])
+            asked.append(("deleted", str(deleted.id)))
         raise web.HTTPSeeOther(f"/?{urlencode(asked)}")
     view = await _view(request, jobs, result, tags=tags)
     return await render_with_sidebar(request, "pages/home.html", view, status=200 if jobs else 400)
@@ -132,6 +142,8 @@ async def _view(
             if each.startswith(("http://", "https://"))
         ),
         warnings=await runtime.health.warnings(),
+        archives=runtime.recovery.archives,
+        notice=await notice_of(request),
     )
 
 
@@ -141,6 +153,12 @@ async def save_page(request: web.Request) -> web.StreamResponse:
     url, title, tags = (asked.get(name, "").strip() for name in ("url", "title", "tags"))
     url = url or first_url_in(asked.get("text", ""))  # many apps put the URL into the text
     entries = request.app[RUNTIME].entries
+    if "instead" in asked:
+        old = (await entries.get(asked["instead"])).entry
+        about = old.annotation
+        tags, lists = tag_list(about.tags), tag_list(about.folders)
+        view = SaveView(old.url, "", tags, note=about.note, lists=lists, instead=old)
+        return await render_with_sidebar(request, "pages/save.html", view)
     try:
         known = (await entries.get(url)).entry if url else None
     except (InvalidUrl, NotFound):
