@@ -10,6 +10,7 @@ import fcntl
 import os
 import re
 import sys
+from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Coroutine, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
@@ -149,6 +150,24 @@ def _sync(directory: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
+
+
+class RecentItems(OrderedDict[_Key, _Value]):
+    """Dictionary that drops the item set longest ago when it has more than ``most`` items."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self._most = most
+
+    def __setitem__(self, key: _Key, value: _Value) -> None:
+        super().__setitem__(key, value)
+        self.move_to_end(key)
+        if len(self) > self._most:
+            self.popitem(last=False)
 
 
 _First = TypeVar("_First")

@@ -10,7 +10,6 @@ import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from importlib import import_module
 from math import inf
 from pathlib import Path
 from uuid import uuid4
@@ -181,12 +180,10 @@ def open_storage(settings: Settings) -> SegmentStorage:
     if settings.store is None:
         return SegmentStorage(warc)
     try:
-        object_store = import_module("archiver.warc.object_store")
+        from archiver.warc.object_store import open_bucket_storage
     except ModuleNotFoundError as error:
         raise ConfigurationError(_NOT_INSTALLED) from error
-    storage: SegmentStorage = object_store.open_bucket_storage(
-        settings.store, warc, settings.data / UPLOADED
-    )
+    storage = open_bucket_storage(settings.store, warc, settings.data / UPLOADED)
     if before is None:
         AtomicFile(known, mode=0o644).write(f"{settings.store}\n".encode())
     return storage

@@ -1,23 +1,22 @@
 """Recovery after a crash: unindexed records, leases and interrupted imports.
 
-A process is dead if its run lock is free. With SQLite all processes are on one machine and the lock
-is a file in ``run/``. With PostgreSQL a process is dead if its worker lock is free
-(``db.worker_locks``).
+A process is dead if its lock is free. With SQLite all processes are on one machine, and the lock is
+a file in ``run/``. With PostgreSQL it is a worker lock of the server (``db.worker_locks``).
 
-The truncated tail of a dead process's last segment is moved to a file. Records that are not indexed
-are indexed, which ends the jobs that have entry records; only then do the other jobs of the process
-return to the queue. Unusable files are reported and skipped.
+The truncated tail of a dead process's last segment is moved to a file. Then its unindexed records
+are indexed, which also ends the jobs that they belong to. Only then do the other jobs of the
+process return to the queue. Unusable files are reported and skipped.
 
-A process that reads an import file owns the import. If the process died, a stored file is read on
-by the next server. For any other file, an error states how much was read and what to do.
+A process that reads an import file owns the import. If the process died, the next server continues
+with a file that is stored in the archive. For any other file, the import ends with an error that
+states how much was read and what to do.
 
-Every command runs the recovery, and it rarely finds anything, so large modules are imported on
-demand.
+Every command runs the recovery, and it rarely finds anything, so large modules are imported when
+they are needed.
 """
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 
 from archiver.db import imports, queue, segment_rows
 from archiver.db.engine import Database
@@ -30,7 +29,11 @@ from archiver.warc.segments import SegmentStore
 
 
 async def dead_among(names: Sequence[str], db: Database, lock: RunLock) -> list[str]:
-    """Return the dead processes among ``names``; read the names from the index before the call."""
+    """Return the dead processes among ``names``.
+
+    The names must be read from the index before the call, so that a process which starts during the
+    check is not among them.
+    """
     others = [name for name in names if name != lock.name]
     if not others:
         return []
@@ -54,7 +57,7 @@ log = get_log(__name__)
 
 
 async def settle_interrupted(db: Database, lock: RunLock) -> None:
-    """Release the imports of dead processes.
+    """Release the imports of dead processes, or end them with an error.
 
     Safe to call at any time.
 
@@ -88,15 +91,13 @@ async def recover(db: Database, store: SegmentStore) -> None:
     dead = await dead_among(holders, db, store.lock)
     found = await asyncio.to_thread(store.storage.survey_local)
     if found.superseded:
-        settling = import_module("archiver.crawl.compaction")
-        await settling.settle_versions(db, store, found.superseded)
+        await _settle_versions(db, store, found.superseded)
         found = await asyncio.to_thread(store.storage.survey_local)
         async with db.read() as conn:
             indexed = await segment_rows.indexed(conn)
     left, uncut = await asyncio.to_thread(_cut_truncated_tails, store, found.segments, indexed)
     if readers:
-        settling = import_module("archiver.crawl.crash_recovery")
-        await settling.settle_interrupted(db, store.lock)
+        await settle_interrupted(db, store.lock)
     await asyncio.to_thread(store.lock.remove_dead)
     unreadable = await _index_and_requeue(db, store, left, dead)
     _keep(store, found, (*uncut, *unreadable))
@@ -110,19 +111,26 @@ async def finish_compactions(db: Database, store: SegmentStore) -> None:
     """
     found = await asyncio.to_thread(store.storage.survey)
     if found.superseded:
-        settling = import_module("archiver.crawl.compaction")
-        await settling.settle_versions(db, store, found.superseded)
+        await _settle_versions(db, store, found.superseded)
+
+
+async def _settle_versions(
+    db: Database, store: SegmentStore, superseded: Mapping[str, str]
+) -> None:
+    from archiver.crawl.compaction import settle_versions
+
+    await settle_versions(db, store, superseded)
 
 
 async def _index_and_requeue(
     db: Database, store: SegmentStore, left: Mapping[str, int], dead: Sequence[str]
 ) -> list[UnusableFile]:
-    """Index unindexed records and requeue jobs, if there are any."""
+    """Index the unindexed records in ``left`` and requeue the jobs of ``dead`` processes."""
     if not (left or dead):
         return []
-    orphans = import_module("archiver.crawl.rebuild")
-    unreadable: list[UnusableFile] = await orphans.take_up(db, store, left, dead)
-    return unreadable
+    from archiver.crawl.rebuild import take_up
+
+    return await take_up(db, store, left, dead)
 
 
 def _cut_truncated_tails(

@@ -13,8 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from archiver.crawl.row_building import needs_of
-from archiver.crawl.visit_result import UnwantedVisit
+from archiver.crawl.visit_result import UnwantedVisit, replay_urls
 from archiver.db import captures as db_captures
 from archiver.db import deletions, entries, snapshot_resources, tombstones
 from archiver.db.deletions import RestoredBatch
@@ -295,7 +294,7 @@ def _demands(kept: SnapshotSources, record: SnapshotRecord | None) -> list[Deman
 
 
 def _needs(kept: SnapshotSources, record: SnapshotRecord | None) -> tuple[str, ...]:
-    return needs_of(kept.url, kept.final_url, record.requisites if record else ())
+    return replay_urls(kept.url, kept.final_url, record.requisites if record else ())
 
 
 async def _fill(conn: AsyncConnection, store: SegmentStore) -> None:

@@ -9,9 +9,7 @@ import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from importlib import import_module
 from math import ceil
-from typing import TYPE_CHECKING
 
 from archiver.crawl.stored_content import article_text, read_snapshot_record
 from archiver.db import attempts, entries, search_documents, snapshots
@@ -28,9 +26,6 @@ from archiver.pages.article_text import read_article_document, to_text
 from archiver.pages.capture_quality import score_of
 from archiver.search.search_document import indexed, link_document, page_document
 from archiver.warc.segments import SegmentStore
-
-if TYPE_CHECKING:
-    from archiver.model.page import Comparison
 
 DOCUMENTS_BATCH = 250
 MAX_EARLIER_WORDS = 50_000
@@ -173,10 +168,9 @@ def _hundredths(store: SegmentStore, held: Sequence[SnapshotRow]) -> int:
         return 0
     if not all(each.snapshot.extractor for each in held):
         return 0
-    compare = import_module(
-        "archiver.pages.text_comparison"
-    ).compare  # only needed for pages with several snapshots
-    change: Comparison = compare(_article_text(store, held[1]), _article_text(store, held[0]))
+    from archiver.pages.text_comparison import compare
+
+    change = compare(_article_text(store, held[1]), _article_text(store, held[0]))
     differing = max(change.put_in, change.taken_out)
     return min(ceil(100 * differing / change.words), 100) if change.words else 0
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from archiver.crawl import deletions as crawl_deletions
-from archiver.crawl.restoring import (
+from archiver.crawl.rebuild_entries import (
     Placed,
     Problem,
     apart,

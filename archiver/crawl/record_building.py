@@ -1,22 +1,25 @@
-"""WARC records of visits.
+"""WARC records of a batch of exchanges, visit results, edits and deletions.
 
 A record with chunk framing states no payload digest, and other programs find an original at another
-URL by that digest. So such a payload is referred to only from its own URL.
+URL by that digest. So a revisit refers to such a record only from the same URL.
 """
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from io import BytesIO
 from typing import Any, BinaryIO
 
 from archiver.crawl.visit_result import Visit, VisitResult
+from archiver.errors import StoreError
 from archiver.http.content_coding import PIECE, payload_media_type
 from archiver.http.media_types import declared_media_type, is_generic
 from archiver.http.response_parser import dechunk
 from archiver.http.timestamps import read_iso, to_datetime, to_timestamp
 from archiver.http.urls import redirect_target
+from archiver.logs import get_log
 from archiver.model.capture import (
     Capture,
     Exchange,
@@ -27,7 +30,7 @@ from archiver.model.capture import (
     Timestamp,
 )
 from archiver.model.entry import Entry, Snapshot
-from archiver.model.failure import Failure
+from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import State
 from archiver.model.listing import SearchDocument
 from archiver.model.page import EXTRACTOR_VERSION, PageMetadata
@@ -48,21 +51,97 @@ from archiver.warc.metadata_records import (
 )
 from archiver.warc.records import Record, new_record_id
 
+UNWRITABLE = Failure(
+    FailureKind.INTERNAL, "The result of this visit cannot be stored. The log has the reason."
+)
+
+log = get_log(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ExchangeItem:
+    """Exchange and its capture, which has no location yet."""
+
+    exchange: Exchange
+    capture: Capture
+
+
+@dataclass(frozen=True, slots=True)
+class EntryEdit:
+    """Entry whose metadata changed without a visit."""
+
+    entry_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class PendingRecord:
+    """Pending deletion or lists record: its row id and its JSON."""
+
+    row_id: int
+    document: str
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """Marker without content, used to wait for all items before it.
+
+    ``ends_segment``: items after it go to another segment.
+    """
+
+    ends_segment: bool = False
+
+
+ItemContent = ExchangeItem | VisitResult | EntryEdit | PendingRecord | Marker
+
+
+@dataclass(slots=True)
+class Item:
+    """Item on its way to disk.
+
+    Attributes:
+        content: what is recorded.
+        weight: bytes of memory that it uses until it is recorded.
+        done: resolved once it is durable and indexed; None if no caller waits.
+    """
+
+    content: ItemContent
+    weight: int
+    done: asyncio.Future[VisitResult | None] | None = None
+
+
+def entry_id_of(content: ItemContent) -> int | None:
+    """Return the entry id of an item's content; None if it belongs to no entry."""
+    if isinstance(content, VisitResult):
+        return content.entry.id
+    return content.entry_id if isinstance(content, EntryEdit) else None
+
+
+def resolve(batch: Sequence[Item], error: StoreError | None) -> None:
+    """Resolve the futures of a batch with their results, or with an error."""
+    for item in batch:
+        if item.done is None or item.done.done():
+            continue
+        if error is None:
+            result = item.content if isinstance(item.content, VisitResult) else None
+            item.done.set_result(result)
+        else:
+            item.done.set_exception(error)
+
 
 @dataclass(slots=True)
 class Originals:
     """Response records by their payloads.
 
     Attributes:
-        anywhere: one for each payload, preferably without chunk framing.
-        at_url: one for each URL and payload.
+        anywhere: a record of each payload, preferably one without chunk framing.
+        at_url: a record of each payload at each URL.
     """
 
     anywhere: dict[PayloadDigest, Capture] = field(default_factory=dict)
     at_url: dict[tuple[str, PayloadDigest], Capture] = field(default_factory=dict)
 
     def add(self, captures: Iterable[Capture]) -> None:
-        """Add records; existing ones stay."""
+        """Add records; a known record is replaced only by one without chunk framing."""
         for each in captures:
             known = self.anywhere.get(each.payload_digest)
             if known is None or (known.is_chunked and not each.is_chunked):
@@ -70,7 +149,7 @@ class Originals:
             self.at_url.setdefault((each.url, each.payload_digest), each)
 
     def of(self, exchange: Exchange) -> Capture | None:
-        """Return the record that an exchange may be a revisit of."""
+        """Return the record that a revisit of this exchange can refer to, or None."""
         if not exchange.payload_length:
             return None
         found = self.anywhere.get(exchange.payload_digest)
@@ -81,7 +160,7 @@ class Originals:
     def payloads_of_other_urls(
         self, exchanges: Iterable[Exchange]
     ) -> list[tuple[str, PayloadDigest]]:
-        """Return URLs and payloads of exchanges whose payload is known only from another URL."""
+        """Return (URL, payload) of exchanges whose payload is known only from another URL."""
         return [
             (each.url, each.payload_digest)
             for each in exchanges
@@ -95,10 +174,10 @@ class EntryFacts:
 
     Attributes:
         entry: the entry.
-        previous: its newest snapshot before this one.
-        revision: number of edits of its annotation.
-        is_unrecorded: an edit has no record yet.
-        generation: how often the whole entry was deleted before.
+        previous: its newest snapshot before this visit.
+        revision: number of edits of its metadata.
+        is_unrecorded: its last edit has no record yet.
+        generation: number of times that the whole entry was deleted before.
     """
 
     entry: Entry
@@ -106,6 +185,14 @@ class EntryFacts:
     revision: int = 0
     is_unrecorded: bool = False
     generation: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Index data needed to build the records of a batch; facts by entry id."""
+
+    originals: Originals
+    facts: dict[int, EntryFacts]
 
 
 SnapshotKey = tuple[HashUrl, Timestamp]
@@ -117,11 +204,11 @@ class Plan:
 
     Attributes:
         records: records in writing order.
-        captures: captures without location, by record position.
-        answers: ids of responses that are not what a GET of their URL returns, by position.
-        articles: positions of article conversion records, by snapshot.
-        entry_records: positions of entry records, by snapshot.
-        renditions: positions of conversion records of screenshots, by snapshot.
+        captures: captures without location, by position of the record.
+        answers: record ids of responses that are not what a GET of their URL returns, by position.
+        articles: position of the article's conversion record, by snapshot.
+        entry_records: position of the entry record, by snapshot.
+        renditions: screenshots and the positions of their conversion records, by snapshot.
     """
 
     records: list[Record] = field(default_factory=list)
@@ -135,10 +222,41 @@ class Plan:
 NOWHERE = Location("", 0, 0)
 
 
-def plan_exchange(plan: Plan, exchange: Exchange, capture: Capture, originals: Originals) -> None:
-    """Add an exchange's records: a revisit if the payload is stored and may be referred to.
+def plan_batch(batch: Sequence[Item], known: Known) -> Plan:
+    """Plan the records of a batch.
 
-    The payloads of this plan are added to ``originals``.
+    A visit that can't be recorded becomes a failure. Retrying it would block thousands of other
+    visits again and again.
+    """
+    plan = Plan()
+    for item in batch:
+        try:
+            _plan_item(plan, item.content, known)
+        except Exception:
+            if not isinstance(item.content, VisitResult) or item.content.visit is None:
+                raise
+            log.exception("visit result cannot be stored", url=item.content.entry.url)
+            item.content = replace(item.content, visit=None, failure=UNWRITABLE)
+            _plan_item(plan, item.content, known)
+    return plan
+
+
+def _plan_item(plan: Plan, content: ItemContent, known: Known) -> None:
+    if isinstance(content, ExchangeItem):
+        plan_exchange(plan, content.exchange, content.capture, known.originals)
+    elif isinstance(content, PendingRecord):
+        plan.records.append(pending_record(json.loads(content.document)))
+    elif facts := known.facts.get(entry_id_of(content) or 0):  # else a marker or a deleted entry
+        if isinstance(content, EntryEdit):
+            plan.records.append(entry_note(facts, datetime.now(UTC).replace(microsecond=0)))
+        elif isinstance(content, VisitResult) and content.retry_at is None:
+            plan_visit_result(plan, content, facts)
+
+
+def plan_exchange(plan: Plan, exchange: Exchange, capture: Capture, originals: Originals) -> None:
+    """Add an exchange's records: a revisit if its payload is stored and can be referred to.
+
+    A new response record is added to ``originals``, so later exchanges can refer to it.
     """
     original = originals.of(exchange) if exchange.is_shown else None
     record_id = capture.record_id
@@ -170,9 +288,9 @@ def plan_exchange(plan: Plan, exchange: Exchange, capture: Capture, originals: O
 
 
 def plan_visit_result(plan: Plan, visit_result: VisitResult, facts: EntryFacts) -> None:
-    """Add the records at the end of an attempt: article and entry record."""
+    """Add the records of an attempt's result: screenshots, article and entry record."""
     visit = visit_result.visit
-    snapshot = _snapshot(plan, visit, facts) if visit else None
+    snapshot = _snapshot_record(plan, visit, facts) if visit else None
     entry_record = _entry_record(
         facts, visit_result.at, snapshot=snapshot, failure=visit_result.failure
     )
@@ -189,17 +307,7 @@ def plan_visit_result(plan: Plan, visit_result: VisitResult, facts: EntryFacts) 
     )
 
 
-def plan_note(plan: Plan, facts: EntryFacts) -> None:
-    """Add the record of a user's edits, without a visit."""
-    plan.records.append(entry_note(facts, datetime.now(UTC).replace(microsecond=0)))
-
-
-def plan_pending(plan: Plan, document: Mapping[str, Any]) -> None:
-    """Add a deletion or lists record from its JSON."""
-    plan.records.append(owed_record(document))
-
-
-def owed_record(document: Mapping[str, Any]) -> Record:
+def pending_record(document: Mapping[str, Any]) -> Record:
     """Return a deletion or lists record from its JSON."""
     return writer.metadata(
         id=new_record_id(),
@@ -216,7 +324,7 @@ def entry_note(
     *,
     is_waiting: bool = False,
 ) -> Record:
-    """Return a record of an entry's current state: user metadata, and a failure if given."""
+    """Return a record of an entry's current metadata and failure, without a snapshot."""
     return writer.metadata(
         id=new_record_id(),
         url=entry_record_uri(facts.entry.hash_url),
@@ -251,13 +359,13 @@ def reused_article(visit: Visit, facts: EntryFacts) -> Snapshot | None:
 
 
 def extractor_of(visit: Visit, facts: EntryFacts) -> str:
-    """Return the extractor version of a visit's article, which may be the previous one."""
+    """Return the extractor version of a visit's article, which may be reused."""
     reused = reused_article(visit, facts)
     return reused.extractor if reused else visit.article.extractor
 
 
 def metadata_of(visit: Visit, facts: EntryFacts) -> PageMetadata:
-    """Return the page's own metadata."""
+    """Return the metadata of the page: the previous snapshot's if its article is reused."""
     reused = reused_article(visit, facts)
     if reused is None or visit.article.extractor:
         return visit.article.metadata
@@ -265,7 +373,7 @@ def metadata_of(visit: Visit, facts: EntryFacts) -> PageMetadata:
 
 
 def found_by(visit: Visit, facts: EntryFacts) -> SearchDocument | None:
-    """Return the search document of a saved entry; None if the previous one stays valid."""
+    """Return the search document of a visited entry; None if the previous one stays valid."""
     if reused_article(visit, facts):
         return None
     return page_document(
@@ -279,9 +387,9 @@ def found_by(visit: Visit, facts: EntryFacts) -> SearchDocument | None:
     )
 
 
-def _snapshot(plan: Plan, visit: Visit, facts: EntryFacts) -> SnapshotRecord:
+def _snapshot_record(plan: Plan, visit: Visit, facts: EntryFacts) -> SnapshotRecord:
     reused = reused_article(visit, facts)
-    article = None if reused or not visit.article.html else _conversion(plan, visit, facts)
+    article = None if reused or not visit.article.html else _plan_article(plan, visit, facts)
     return SnapshotRecord(
         timestamp=visit.timestamp,
         capture_url=visit.page.url,
@@ -294,14 +402,14 @@ def _snapshot(plan: Plan, visit: Visit, facts: EntryFacts) -> SnapshotRecord:
         requisites=visit.requisites,
         charset=visit.charset,
         rendering=visit.rendering,
-        renditions=_likenesses(plan, visit, facts),
+        renditions=_plan_renditions(plan, visit, facts),
         look=visit.look,
         appearance=visit.appearance,
         answers=visit.answers,
     )
 
 
-def _likenesses(plan: Plan, visit: Visit, facts: EntryFacts) -> tuple[RenditionRef, ...]:
+def _plan_renditions(plan: Plan, visit: Visit, facts: EntryFacts) -> tuple[RenditionRef, ...]:
     placed = []
     for each in visit.renditions:
         made = RenditionRef(each.kind, each.media_type, new_record_id(), each.digest)
@@ -321,7 +429,7 @@ def _likenesses(plan: Plan, visit: Visit, facts: EntryFacts) -> tuple[RenditionR
     return tuple(made for made, _ in placed)
 
 
-def _conversion(plan: Plan, visit: Visit, facts: EntryFacts) -> RecordId:
+def _plan_article(plan: Plan, visit: Visit, facts: EntryFacts) -> RecordId:
     record_id = new_record_id()
     plan.articles[facts.entry.hash_url, visit.timestamp] = len(plan.records)
     plan.records.append(

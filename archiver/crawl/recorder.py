@@ -18,17 +18,17 @@ import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from importlib import import_module
 
-from archiver.crawl import record_building
-from archiver.crawl.batches import (
-    BatchRows,
+from archiver.crawl.batch_rows import BatchRows
+from archiver.crawl.record_building import (
     EntryEdit,
     ExchangeItem,
     Item,
     Marker,
     PendingRecord,
-    plan_all,
+    Plan,
+    make_capture,
+    plan_batch,
     resolve,
 )
 from archiver.crawl.visit_result import VisitResult
@@ -76,11 +76,12 @@ class UnindexedRecords:
         if not self._names:
             return
         try:
-            ledger = import_module("archiver.crawl.rebuild")  # rarely needed
+            from archiver.crawl.rebuild import build_within
+
             async with self._db.write() as conn:
                 indexed = await segment_rows.indexed(conn)
                 tails = {name: indexed.get(name, 0) for name in self._names}
-                rebuilt = await ledger.build_within(conn, self._store, tails)
+                rebuilt = await build_within(conn, self._store, tails)
         except (IndexUnavailable, StoreUnavailable):
             return
         except Exception:
@@ -140,7 +141,7 @@ class Recorder:
             exchange: the exchange.
             capture: its capture, if the record id was chosen before.
         """
-        capture = capture or await record_building.make_capture(exchange, new_record_id())
+        capture = capture or await make_capture(exchange, new_record_id())
         weight = LEAST_WEIGHT + min(exchange.payload_length, SPOOLED_BYTES)
         await self._put(Item(ExchangeItem(exchange, capture), weight))
         return CaptureRef.of(capture)
@@ -301,7 +302,7 @@ class Recorder:
         self, batch: Sequence[Item], written: asyncio.Event, before: "asyncio.Future[bool]"
     ) -> None:
         known = await self._rows.look_up(batch)
-        plan = plan_all(batch, known)
+        plan = plan_batch(batch, known)
         loop = asyncio.get_running_loop()
         places = await loop.run_in_executor(self._disk, self._write, plan, batch)
         self._rows.note_written(plan)
@@ -312,17 +313,17 @@ class Recorder:
                 raise StoreError("The preceding records are not in the index.")
             await self._rows.index(batch, known, plan, places, prepared)
 
-    def _write(self, plan: record_building.Plan, batch: Sequence[Item]) -> list[Location]:
+    def _write(self, plan: Plan, batch: Sequence[Item]) -> list[Location]:
         try:
             places = self._store.append(plan.records)
             self._store.sync()
-            ends = any(item.thing == Marker(ends_segment=True) for item in batch)
+            ends = any(item.content == Marker(ends_segment=True) for item in batch)
             if ends:
                 self._store.close()
         finally:
             for item in batch:
-                if isinstance(item.thing, ExchangeItem):
-                    item.thing.exchange.body.close()
+                if isinstance(item.content, ExchangeItem):
+                    item.content.exchange.body.close()
         return places
 
 

@@ -1,9 +1,11 @@
 """Values that make up a visit: fetched responses, and the result."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from archiver.http.cookies import VisitCookies
+from archiver.http.urls import without_route
 from archiver.model.capture import CaptureRef, HashUrl, RecordId, Timestamp
 from archiver.model.failure import Failure
 from archiver.model.job import EntryRef, Lease
@@ -13,15 +15,30 @@ from archiver.model.requisite import RequisiteOutcome
 from archiver.pages.worker_messages import Document
 
 
+def replay_urls(
+    url: str, final_url: str, requisites: Iterable[RequisiteOutcome]
+) -> tuple[str, ...]:
+    """Return the URLs that a snapshot is replayed from: the entry, its page and the requisites.
+
+    Args:
+        url: URL of the entry.
+        final_url: URL of the page, after redirects.
+        requisites: outcomes of the page's requisites; those without a response are left out.
+    """
+    responses = (each.url for each in requisites if each.status is not None)
+    return (without_route(url), final_url, *responses)
+
+
 @dataclass(frozen=True, slots=True)
 class UnwantedVisit:
     """Visit whose entry or snapshot was deleted, or that another visit duplicates.
 
     Attributes:
         hash_url: the entry.
-        timestamp, page: the unwanted snapshot, and the record of its page.
-        needs: URLs that it would be replayed from.
-        answers: its responses that are not what a GET of their URL returns.
+        timestamp: timestamp of the unwanted snapshot.
+        page: id of the page's record.
+        needs: URLs that the snapshot would be replayed from.
+        answers: record ids of its responses that are not what a GET of their URL returns.
     """
 
     hash_url: HashUrl
@@ -44,9 +61,9 @@ class Visit:
         charset: charset of the page.
         rendering: whether a browser rendered it, or should have.
         renditions: screenshots and other renderings.
-        look: render hint for the host.
-        appearance: measurements that show how complete it is.
-        answers: recorded responses that are not what a GET of their URL returns.
+        look: hint whether the pages of the host need a browser.
+        appearance: measurements of how complete the page is.
+        answers: record ids of responses that are not what a GET of their URL returns.
     """
 
     timestamp: Timestamp
@@ -92,13 +109,13 @@ class FetchedResponse:
     Attributes:
         ref: its capture.
         at: when it was requested (aware, UTC).
-        redirect_to: absolute target of a redirect.
+        redirect_to: absolute target of a redirect; None without one.
         media_type: effective media type of the payload.
         charset: charset declared in the Content-Type, or empty.
         content: decoded payload if it can be parsed (HTML, CSS, text), else empty.
-        retry_after: pause in seconds that the server asked for.
-        is_truncated: the body ended too early.
-        is_cut: it decompresses to more than is replayed.
+        retry_after: seconds that the server asked to wait; None if it did not.
+        is_truncated: the connection closed before the end of the body.
+        is_cut: the body decompresses to more than replay shows.
         wall: the bot wall that the response declares, or empty.
         link_header: its ``Link`` fields, joined with commas.
         headers: (name, value) in order, names in lower case.

@@ -98,7 +98,6 @@ ALL_CAPTURES = select(*columns_of(capture_table)).join(
 )
 """All captures including deleted ones, whose records still exist."""
 _THESE = CAPTURES.where(capture.c.id.in_(THESE))
-_STILL_THERE = select(capture.c.id).where(capture.c.id.in_(THESE))
 _RECENT = CAPTURES.where(
     capture.c.surt.in_(among_keys(bindparam("keys"))),
     capture.c.url.in_(among_texts(bindparam("urls"))),
@@ -262,21 +261,6 @@ async def found_by(
         return []
     rows = await conn.execute(_THESE, {"these": ids})
     return [to_capture(row) for row in rows]
-
-
-async def find_row(conn: AsyncConnection, url: str, record_id: RecordId) -> int | None:
-    """Return the row id of the capture with this URL and record id."""
-    rows = await conn.execute(
-        select(capture.c.id).where(capture.c.surt == surt(url), capture.c.record_id == record_id)
-    )
-    return rows.scalar()
-
-
-async def existing_rows(conn: AsyncConnection, row_ids: Collection[int]) -> set[int]:
-    """Return the row ids that exist and are not deleted."""
-    if not row_ids:
-        return set()
-    return set((await conn.execute(_STILL_THERE, {"these": row_ids})).scalars())
 
 
 async def at_moments(

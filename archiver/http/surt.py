@@ -7,7 +7,6 @@ then as the Internet Archive does; ``benchmarks/surt_oracle.py`` compares the re
 
 import re
 from functools import lru_cache
-from importlib import import_module
 from urllib.parse import unquote_to_bytes
 
 import re2
@@ -18,8 +17,6 @@ _WWW = re.compile(r"www\d*\.")
 _PORTS_LEFT_OUT = {"http": ("80", "0"), "https": ("443", "0")}
 _HEX = frozenset("0123456789ABCDEFabcdef")
 _ESCAPED = re.compile(r"[^!-~]|[#%]")
-_SESSIONS = "archiver.http.surt"
-"""Compiled lazily: few URLs have a session id, and short commands see none."""
 
 
 @lru_cache(REMEMBERED)
@@ -67,7 +64,7 @@ def _path_key(path: str) -> str:
         path = _normalise_path(path)
     path = _escape(path).lower()
     if ".aspx" in path:
-        path = import_module(_SESSIONS).without_path_session(path)
+        path = _without_path_session(path)
     return path.removesuffix("/") or "/"
 
 
@@ -85,7 +82,7 @@ def _normalise_path(path: str) -> str:
 def _query_key(query: str) -> str:
     query = _escape(_unescape(query)).lower()
     if "sid=" in query or "sessionid" in query or "cfid=" in query:
-        query = import_module(_SESSIONS).without_query_session(query)
+        query = _without_query_session(query)
     return "&".join(sorted(query.split("&"), key=lambda pair: tuple(pair.split("=", 1))))
 
 
@@ -129,7 +126,7 @@ _QUERY_SESSIONS = tuple(
 )
 
 
-def without_path_session(path: str) -> str:
+def _without_path_session(path: str) -> str:
     """Remove the ids that ASP.NET puts between the segments of a path."""
     for session in _PATH_SESSIONS:
         if found := session.fullmatch(path):
@@ -137,7 +134,7 @@ def without_path_session(path: str) -> str:
     return path
 
 
-def without_query_session(query: str) -> str:
+def _without_query_session(query: str) -> str:
     """Remove the session ids of Java, PHP, ASP and ColdFusion from a query."""
     for session in _QUERY_SESSIONS:
         if found := session.fullmatch(query):

@@ -8,8 +8,8 @@ and writable.
 import re
 from calendar import monthrange
 from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from functools import lru_cache
-from importlib import import_module
 
 from archiver.errors import InputError
 from archiver.model.capture import Timestamp
@@ -159,6 +159,4 @@ def _http_date(text: str) -> datetime:
         day, year, hour, minute, second = map(int, found.group(1, 3, 4, 5, 6))
         month = _MONTHS.index(found[2]) + 1
         return datetime(year, month, day, hour, minute, second, tzinfo=UTC)
-    # a list of addresses, not a date
-    obsolete: datetime = import_module("email.utils").parsedate_to_datetime(text)
-    return obsolete
+    return parsedate_to_datetime(text)

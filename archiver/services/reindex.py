@@ -21,7 +21,7 @@ from archiver.crawl.archive import open_store_alone, places_of_index, replace_in
 from archiver.crawl.crash_recovery import settle_interrupted
 from archiver.crawl.derived_rows import compare_pending, rebuild_stale
 from archiver.crawl.rebuild import Rebuilt, fill_index
-from archiver.crawl.record_building import owed_record
+from archiver.crawl.record_building import pending_record
 from archiver.db import rebuild_tables, segment_rows, tombstones
 from archiver.db.engine import Database, Engines, engines_of
 from archiver.db.schema_version import backups, copy_rows, keep_backup, outdated_revision
@@ -449,7 +449,7 @@ async def _write_pending(old: Database, store: SegmentStore) -> None:
     async with old.read() as conn:
         owed = await tombstones.pending(conn, limit=MAX_PENDING)
     if owed:
-        made = [owed_record(json.loads(document)) for document in owed.values()]
+        made = [pending_record(json.loads(document)) for document in owed.values()]
         await asyncio.to_thread(append_alone, store, made)
 
 

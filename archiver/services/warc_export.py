@@ -24,8 +24,8 @@ from typing import IO, Any, cast
 from archiver import __version__
 from archiver.crawl.rebuild import capture_of, is_answer
 from archiver.crawl.record_building import EntryFacts, entry_note
-from archiver.crawl.row_building import needs_of
 from archiver.crawl.stored_content import read_snapshot_record
+from archiver.crawl.visit_result import replay_urls
 from archiver.db import attempts, entries, screenshots
 from archiver.db import captures as db_captures
 from archiver.db import snapshots as db_snapshots
@@ -246,7 +246,7 @@ async def _captures_of(
 ) -> list[Capture]:
     """Return the captures that replay a snapshot: redirects, responses and revisit originals."""
     found: dict[Location, Capture] = {snapshot.capture.location: snapshot.capture}
-    for url in dict.fromkeys(needs_of(snapshot.url, snapshot.capture.url, requisites)):
+    for url in dict.fromkeys(replay_urls(snapshot.url, snapshot.capture.url, requisites)):
         step: str | None = url
         for _ in range(MAX_HOPS):
             capture = await db_captures.nearest(conn, step, snapshot.timestamp) if step else None

@@ -134,7 +134,6 @@ READS = {
     ),
     "taken record ids": lambda conn: captures.used_record_ids(conn, ["urn:uuid:1", "urn:uuid:2"]),
     "stated digests": lambda conn: captures.by_stated_digest(conn, ["sha1:0", "sha1:1"]),
-    "capture row": lambda conn: captures.find_row(conn, URL, "urn:uuid:1"),
     "snapshots of entry": lambda conn: snapshots.of_entry(conn, 1, limit=50),
     "snapshots latest": lambda conn: snapshots.latest_of(conn, [1, 2, 3]),
     "snapshots around": lambda conn: snapshots.around(conn, 1, MOMENT),

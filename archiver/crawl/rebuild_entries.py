@@ -6,9 +6,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from archiver.crawl.record_building import NOWHERE
-from archiver.crawl.row_building import needs_of
 from archiver.crawl.stored_content import article_text
-from archiver.crawl.visit_result import UnwantedVisit
+from archiver.crawl.visit_result import UnwantedVisit, replay_urls
 from archiver.db import (
     attempts,
     captures,
@@ -108,7 +107,7 @@ def _late_visit(entry_record: EntryRecord, snapshot: SnapshotRecord) -> Unwanted
         entry_record.hash_url,
         snapshot.timestamp,
         snapshot.capture_record,
-        needs_of(entry_record.url, snapshot.capture_url, snapshot.requisites),
+        replay_urls(entry_record.url, snapshot.capture_url, snapshot.requisites),
         snapshot.answers,
     )
 
@@ -321,7 +320,7 @@ def _row(
         look=kept.look,
         score=score_of(kept.rendering, kept.requisites, kept.appearance).hundredths,
         limits=kept.appearance.limits,
-        needs=needs_of(known.entry.url, kept.capture_url, kept.requisites),
+        needs=replay_urls(known.entry.url, kept.capture_url, kept.requisites),
     )
 
 

@@ -1,0 +1,444 @@
+"""Index rows of the recorder's batches: lookups before a batch is written, inserts afterwards."""
+
+import asyncio
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+
+from archiver.crawl.deletions import delete_unwanted_visits
+from archiver.crawl.record_building import (
+    EntryEdit,
+    EntryFacts,
+    ExchangeItem,
+    Item,
+    Known,
+    Originals,
+    PendingRecord,
+    Plan,
+    entry_id_of,
+    extractor_of,
+    found_by,
+    metadata_of,
+    reused_article,
+)
+from archiver.crawl.visit_result import UnwantedVisit, Visit, VisitResult, replay_urls
+from archiver.db import (
+    attempts,
+    captures,
+    edit_history,
+    entries,
+    queue,
+    segment_rows,
+    snapshots,
+    tombstones,
+    visit_results,
+)
+from archiver.db.dialects import is_postgresql
+from archiver.db.engine import AsyncConnection, Database
+from archiver.db.entries import EntryState, entry_states
+from archiver.db.full_text import IndexRow
+from archiver.db.queue import LAST, OpenJobs
+from archiver.db.snapshots import SnapshotRow
+from archiver.db.visit_results import NewSnapshot, Place
+from archiver.errors import StoreError
+from archiver.helpers import RecentItems
+from archiver.model.capture import Capture, Exchange, HashUrl, Location, RecordId, Timestamp
+from archiver.model.entry import Snapshot
+from archiver.model.listing import SearchDocument
+from archiver.model.page import UNREAD
+from archiver.model.rendering import Rendition
+from archiver.model.requisite import needed
+from archiver.pages.capture_quality import score_of
+from archiver.search.search_document import link_document
+from archiver.warc.segment_storage import UploadingStorage
+from archiver.warc.segments import SegmentStore
+
+ROWS_PER_STEP = 8
+"""Number of rows that are built before the event loop runs other tasks."""
+LONG = 20_000
+"""Characters of an article from which its search row is built in a thread: about 4 ms of work."""
+MAX_COPIES = 10
+"""Records with the same payload that are tried when one is damaged."""
+MAX_CHECKED = 8192
+"""Records whose check is remembered."""
+
+
+class IntactRecords:
+    """Check that stored records are readable before new records refer to them.
+
+    Records in an object store are not checked: the store keeps digests, and each record would have
+    to be downloaded.
+    """
+
+    def __init__(self, store: SegmentStore) -> None:
+        self._store = store
+        self._checked = RecentItems[Location, bool](MAX_CHECKED)
+
+    async def originals(self, conn: AsyncConnection, found: Iterable[Capture]) -> list[Capture]:
+        """Replace damaged records by intact ones with the same payload; leave out the others."""
+        intact = []
+        for each in found:
+            copies = [each]
+            if not await self._is_intact(each.location):
+                copies = await captures.holders_of(conn, each.payload_digest, limit=MAX_COPIES)
+            for copy in copies:
+                if await self._is_intact(copy.location):
+                    intact.append(copy)
+                    break
+        return intact
+
+    async def articles(
+        self, batch: Sequence[Item], latest: Mapping[int, SnapshotRow]
+    ) -> dict[int, Snapshot]:
+        """Return the newest snapshot of each entry; one with a damaged article counts as unread.
+
+        Only articles that the visits of the batch would reuse are checked.
+        """
+        visited = {
+            item.content.entry.id: item.content.visit.page.payload_digest
+            for item in batch
+            if isinstance(item.content, VisitResult) and item.content.visit
+        }
+        found = {}
+        for entry_id, row in latest.items():
+            snapshot = row.snapshot
+            is_same = visited.get(entry_id) == snapshot.capture.payload_digest
+            if is_same and snapshot.article and not await self._is_intact(snapshot.article):
+                snapshot = replace(snapshot, extractor=UNREAD)
+            found[entry_id] = snapshot
+        return found
+
+    async def _is_intact(self, place: Location) -> bool:
+        if isinstance(self._store.storage, UploadingStorage):
+            return True
+        if place not in self._checked:
+            self._checked[place] = await asyncio.to_thread(self._can_be_read, place)
+        return self._checked[place]
+
+    def _can_be_read(self, place: Location) -> bool:
+        try:
+            self._store.read(place).finish()
+        except StoreError:
+            return False
+        return True
+
+
+class BatchRows:
+    """Index reads and writes of one recorder's batches, which run in order."""
+
+    def __init__(self, db: Database, store: SegmentStore) -> None:
+        self._db = db
+        self._store = store
+        self._intact = IntactRecords(store)
+        self._written: list[Capture] = []
+
+    def note_written(self, plan: Plan) -> None:
+        """Remember a plan's written records, so the next batch can refer to them without rows."""
+        self._written = [each for each in plan.captures.values() if not each.is_revisit]
+
+    def forget_written(self) -> None:
+        """Forget the records written last, because they were not indexed."""
+        self._written = []
+
+    async def look_up(self, batch: Sequence[Item]) -> Known:
+        """Read the index data that is needed to build a batch's records."""
+        exchanges = [
+            item.content.exchange for item in batch if isinstance(item.content, ExchangeItem)
+        ]
+        ids = [number for item in batch if (number := entry_id_of(item.content)) is not None]
+        async with self._db.read() as conn:
+            originals = await self._originals(conn, exchanges)
+            found = await entries.with_revisions(conn, ids)
+            saved = [number for number, each in found.items() if each.entry.snapshot_count]
+            latest = await snapshots.latest_of(conn, saved) if saved else {}
+        previous = await self._intact.articles(batch, latest)
+        facts = {
+            number: EntryFacts(
+                each.entry,
+                previous.get(number),
+                each.revision,
+                each.is_unrecorded,
+                each.generation,
+            )
+            for number, each in found.items()
+        }
+        return Known(originals, facts)
+
+    async def _originals(self, conn: AsyncConnection, exchanges: Sequence[Exchange]) -> Originals:
+        """Return the records that the exchanges may be revisits of."""
+        found = Originals()
+        if not exchanges:
+            return found
+        digests = [each.payload_digest for each in exchanges]
+        known = await captures.originals(conn, digests)
+        found.add(await self._intact.originals(conn, known.values()))
+        found.add(self._written)
+        if wanted := found.payloads_of_other_urls(exchanges):
+            at_urls = await captures.originals_of_urls(conn, wanted)
+            found.add(await self._intact.originals(conn, at_urls.values()))
+        return found
+
+    async def prepared(
+        self, batch: Sequence[Item], known: Known, plan: Plan, places: Sequence[Location]
+    ) -> Mapping[int, NewSnapshot]:
+        """Build snapshot rows before the transaction, by the ``id()`` of their results.
+
+        This keeps the write lock short: the search row of an article costs as much as all other
+        rows.
+        """
+        words_of = self._db.words.row
+        found = {}
+        results = (each.content for each in batch if isinstance(each.content, VisitResult))
+        for number, each in enumerate(results):
+            facts = known.facts.get(each.entry.id)
+            if each.visit and facts:
+                make = partial(
+                    _new_snapshot, each.entry.id, each.visit, facts, plan, places, words_of
+                )
+                is_long = len(each.visit.article.words) > LONG
+                found[id(each)] = await asyncio.to_thread(make) if is_long else make()
+            if number % ROWS_PER_STEP == 0:
+                await asyncio.sleep(0)
+        return found
+
+    async def index(
+        self,
+        batch: Sequence[Item],
+        known: Known,
+        plan: Plan,
+        places: Sequence[Location],
+        prepared: Mapping[int, NewSnapshot],
+    ) -> None:
+        """Insert the rows of a batch in one transaction; its records are on disk."""
+        results = [item.content for item in batch if isinstance(item.content, VisitResult)]
+        edited = [item.content.entry_id for item in batch if isinstance(item.content, EntryEdit)]
+        pending = [item.content.row_id for item in batch if isinstance(item.content, PendingRecord)]
+        ends = {place.segment: place.offset + place.length for place in places}
+        async with self._db.write() as conn:
+            if ends:  # first, because other rows refer to segments
+                await segment_rows.set_indexed(conn, ends, machine=self._db.machine)
+            inserted = await _insert_responses(conn, plan, places)
+            state = await _read_state(conn, results, known, [*ends])
+            wanted = _still_wanted(results, state)
+            rows = await _capture_rows(conn, wanted, inserted)
+            _report_lost_captures(batch, wanted, rows)
+            done = [each for each in wanted if not each.visit or id(each) in rows]
+            new = [
+                replace(prepared[id(each)], capture_id=rows[id(each)])
+                for each in done
+                if each.visit
+            ]
+            await visit_results.add_snapshots(conn, new, state.entries, state.place)
+            # An entry may have a snapshot and a failure in one batch.
+            await attempts.add_failures(conn, _failed_attempts(done, known.facts))
+            await _end_jobs(conn, done, state.jobs)
+            edited = [each for each in edited if each in state.entries]
+            recorded = _recorded_revisions(done, edited, known.facts)
+            await edit_history.mark_recorded(conn, recorded)
+            await tombstones.remove_pending(conn, pending)
+            await delete_unwanted_visits(conn, self._store, _unwanted_visits(results, state))
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """State of the index when the visits of a batch are inserted, read in the same transaction.
+
+    Attributes:
+        entries: states of the batch's entries that exist.
+        lost_jobs: on a server, jobs whose lease this worker lost with its lock.
+        deleted: deleted snapshots.
+        place: insert positions for snapshots; None if there are no snapshots.
+        jobs: jobs that may be ended.
+    """
+
+    entries: Mapping[int, EntryState]
+    lost_jobs: frozenset[int]
+    deleted: set[tuple[HashUrl, Timestamp, RecordId]]
+    place: Place | None
+    jobs: OpenJobs
+
+
+async def _read_state(
+    conn: AsyncConnection, results: Sequence[VisitResult], known: Known, segments: Sequence[str]
+) -> _State:
+    keys = {(each.entry.id, int(each.visit.timestamp)) for each in results if each.visit}
+    leases = [each.lease for each in results if each.lease]
+    jobs = await queue.open_jobs(conn, leases, datetime.now(UTC))
+    lost = {each.job_id for each in leases} - jobs.held if is_postgresql(conn) else ()
+    return _State(
+        entries=await entry_states(conn, known.facts),
+        lost_jobs=frozenset(lost),
+        deleted=await tombstones.snapshots(
+            conn, {each.entry.hash_url for each in results if each.visit}
+        ),
+        place=await visit_results.place_of(conn, keys, segments) if keys else None,
+        jobs=jobs,
+    )
+
+
+async def _insert_responses(
+    conn: AsyncConnection, plan: Plan, places: Sequence[Location]
+) -> dict[RecordId, int]:
+    """Insert responses; return the rows of captures by record id."""
+    answers = [(record_id, places[n]) for n, record_id in plan.answers.items()]
+    made = [replace(each, location=places[n]) for n, each in plan.captures.items()]
+    await captures.insert_answers(conn, answers)
+    return await captures.insert_all(conn, made)
+
+
+async def _capture_rows(
+    conn: AsyncConnection, results: Sequence[VisitResult], inserted: Mapping[RecordId, int]
+) -> dict[int, int]:
+    """Return the capture row of each visit, by the ``id()`` of its result, if the row exists.
+
+    ``inserted`` has the rows that this transaction inserted.
+    """
+    pages = {id(each): each.visit.page for each in results if each.visit}
+    earlier = {
+        (each.url, each.record_id) for each in pages.values() if each.record_id not in inserted
+    }
+    rows = dict(inserted)
+    if earlier:
+        stored = await captures.of_records(conn, earlier)
+        rows |= {record_id: found[0][0] for (_, record_id), found in stored.items()}
+    return {key: rows[page.record_id] for key, page in pages.items() if page.record_id in rows}
+
+
+def _report_lost_captures(
+    batch: Sequence[Item], wanted: Sequence[VisitResult], rows: Mapping[int, int]
+) -> None:
+    """Fail each visit whose capture was in a failed batch; the others are indexed."""
+    lost = {id(each) for each in wanted if each.visit} - rows.keys()
+    for item in batch:
+        if id(item.content) in lost and item.done and not item.done.done():
+            item.done.set_exception(StoreError("The capture of this page was not stored."))
+
+
+def _still_wanted(results: Sequence[VisitResult], state: _State) -> list[VisitResult]:
+    """Return results whose entry exists and whose job and snapshot are still wanted."""
+    return [
+        each
+        for each in results
+        if each.entry.id in state.entries
+        and not (each.lease and each.lease.job_id in state.lost_jobs)
+        and not (
+            each.visit
+            and (each.entry.hash_url, each.visit.timestamp, each.visit.page.record_id)
+            in state.deleted
+        )
+    ]
+
+
+def _unwanted_visits(results: Sequence[VisitResult], state: _State) -> list[UnwantedVisit]:
+    """Return visits whose entries no longer exist, or whose jobs were ended by another process."""
+    return [
+        UnwantedVisit(
+            each.entry.hash_url,
+            each.visit.timestamp,
+            each.visit.page.record_id,
+            replay_urls(each.entry.url, each.visit.page.url, each.visit.requisites),
+            each.visit.answers,
+        )
+        for each in results
+        if each.visit
+        and (
+            each.entry.id not in state.entries
+            or (each.lease and each.lease.job_id in state.lost_jobs)
+        )
+    ]
+
+
+def _new_snapshot(
+    entry_id: int,
+    visit: Visit,
+    facts: EntryFacts,
+    plan: Plan,
+    places: Sequence[Location],
+    words_of: Callable[[SearchDocument], IndexRow],
+) -> NewSnapshot:
+    """Build the rows of a visit, without the capture row id, which its transaction knows."""
+    key = facts.entry.hash_url, visit.timestamp
+    reused = reused_article(visit, facts)
+    written = plan.articles.get(key)
+    document = found_by(visit, facts)
+    return NewSnapshot(
+        entry_id=entry_id,
+        timestamp=visit.timestamp,
+        at=visit.at,
+        capture_id=0,
+        final_url=visit.page.url,
+        status=visit.page.status,
+        media_type=visit.page.media_type,
+        metadata=metadata_of(visit, facts),
+        requisite_count=len(needed(visit.requisites)),
+        missing_count=sum(each.is_missing for each in visit.requisites),
+        article=reused.article if reused else places[written] if written is not None else None,
+        extractor=extractor_of(visit, facts),
+        record=places[plan.entry_records[key]],
+        found_by=document,
+        words=words_of(document) if document else None,
+        rendering=visit.rendering,
+        look=visit.look,
+        score=score_of(visit.rendering, visit.requisites, visit.appearance).hundredths,
+        limits=visit.appearance.limits,
+        needs=replay_urls(facts.entry.url, visit.page.url, visit.requisites),
+        renditions=tuple(
+            Rendition(made.kind, made.media_type, places[n], made.digest)
+            for made, n in plan.renditions.get(key, ())
+        ),
+    )
+
+
+def _failed_attempts(
+    results: Sequence[VisitResult], facts: Mapping[int, EntryFacts]
+) -> list[attempts.FailedAttempt]:
+    return [
+        attempts.FailedAttempt(
+            entry_id=each.entry.id,
+            at=each.at,
+            failure=each.failure,
+            final=each.retry_at is None,
+            found_by=_link_document(facts[each.entry.id]),
+        )
+        for each in results
+        if each.failure
+    ]
+
+
+def _link_document(facts: EntryFacts) -> SearchDocument:
+    entry = facts.entry
+    return link_document(entry.annotation, url=entry.url, host=entry.host, revision=facts.revision)
+
+
+async def _end_jobs(conn: AsyncConnection, results: Sequence[VisitResult], jobs: OpenJobs) -> None:
+    """End the jobs of final results, and postpone those that are tried again."""
+    now = datetime.now(UTC)
+    ended = [
+        (each.lease, each.visit.timestamp if each.visit else None, each.failure)
+        for each in results
+        if each.retry_at is None and each.lease
+    ]
+    await queue.end_jobs(conn, ended, now, jobs)
+    postponed = [
+        (
+            replace(each.lease, priority=LAST) if each.is_put_last else each.lease,
+            each.failure,
+            each.retry_at,
+        )
+        for each in results
+        if each.failure and each.retry_at and each.lease
+    ]
+    await queue.postpone_jobs(conn, postponed, now, jobs)
+
+
+def _recorded_revisions(
+    results: Sequence[VisitResult], edited: Collection[int], facts: Mapping[int, EntryFacts]
+) -> dict[int, int]:
+    """Return the metadata revision that the batch recorded for each entry."""
+    final = [each.entry.id for each in results if each.retry_at is None]
+    return {
+        number: facts[number].revision
+        for number in (*final, *edited)
+        if facts[number].is_unrecorded
+    }
