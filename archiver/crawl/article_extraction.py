@@ -1,8 +1,8 @@
-"""Article extraction from stored pages.
+"""Article extraction from stored pages, without fetching anything.
 
-Style sheets are read too if they may set vertical text. Nothing is fetched. Each article becomes a
-visit result, so the recorder writes it: a conversion record and a new entry record of its snapshot,
-which supersedes those of older extractors.
+Style sheets are read too if they may set vertical text. Each article becomes a visit result, which
+the recorder writes: a conversion record, and a new entry record that replaces the snapshot's record
+with an article of an older extractor.
 """
 
 import asyncio
@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from archiver.crawl.context import CrawlContext
-from archiver.crawl.fetch import read_back
+from archiver.crawl.fetch import read_stored
 from archiver.crawl.icons_and_thumbnails import make_previews
 from archiver.crawl.requisites import read_nearest, vertical_sheets
-from archiver.crawl.stored_content import snapshot_record_of
+from archiver.crawl.stored_content import article_text, snapshot_record_of
 from archiver.crawl.visit_result import Visit, VisitResult
 from archiver.db import captures, snapshots
 from archiver.db.snapshots import PendingArticle
@@ -29,7 +29,6 @@ from archiver.model.job import EntryRef
 from archiver.model.page import UNREAD, Article, Discovery
 from archiver.model.requisite import RequisiteKind, RequisiteOutcome
 from archiver.pages.article.multipage import join_parts
-from archiver.pages.article_text import read_article_document, to_text
 from archiver.pages.worker_messages import Document
 from archiver.pages.writing_modes import is_set_vertically
 
@@ -41,9 +40,14 @@ async def read_whole(
     timestamp: Timestamp,
     article: Article | None = None,
 ) -> Article:
-    """Extract the article of a page and its further parts from the captures of that time.
+    """Extract the article of a page and its further parts from stored captures.
 
-    ``article`` is the article of the page alone, read without style sheets, if there is one.
+    Args:
+        context: the crawl.
+        document: the page.
+        outcomes: its requisites, among them its style sheets and further parts.
+        timestamp: time of the page; the nearest captures are used.
+        article: the article of the page alone, if it was extracted before, without style sheets.
 
     Raises:
         StoreError: the index can't be read.
@@ -70,21 +74,21 @@ def _parts(outcomes: Iterable[RequisiteOutcome]) -> list[str]:
 
 CHUNK = 64
 SPARE_READERS = 2
-"""Extra readers beyond the number of worker processes, so that each has a page waiting."""
+"""Readers beyond the number of worker processes, so that each process has a page waiting."""
 
 log = get_log(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Reread:
-    """Snapshot whose article was extracted again, and its text before and after."""
+class ExtractedArticle:
+    """Snapshot whose article was extracted, and the text of its article before and after."""
 
     snapshot: Snapshot
     before: str
     after: str
 
 
-OnRead = Callable[[Reread], None]
+OnRead = Callable[[ExtractedArticle], None]
 
 
 class DeferredExtraction:
@@ -97,18 +101,18 @@ class DeferredExtraction:
     async def read(self, on_read: OnRead = lambda _: None) -> int:
         """Extract the next ``CHUNK`` deferred articles and return their number.
 
-        ``on_read`` is called for each extracted article. Unreadable ones are logged and skipped.
+        ``on_read`` is called for each extracted article. Unreadable pages are logged and skipped.
 
         Raises:
-            StoreError: the disk or the index failed; the next call reads the same articles.
+            StoreError: the disk or the index failed; the next call reads the same pages again.
         """
         async with self._context.db.read() as conn:
             found, after = await snapshots.pending_articles(conn, self._after, limit=CHUNK)
-        await self.read_these(found, on_read)
+        await self.extract(found, on_read)
         self._after = after
         return len(found)
 
-    async def read_these(self, found: Iterable[PendingArticle], on_read: OnRead) -> None:
+    async def extract(self, found: Iterable[PendingArticle], on_read: OnRead) -> None:
         """Extract the articles of the given snapshots, as ``read`` does.
 
         Raises:
@@ -139,7 +143,7 @@ class DeferredExtraction:
                 continue
             after = visit_result.visit.article.text if visit_result.visit else ""
             before = await asyncio.to_thread(self._text, each.held.snapshot.article)
-            read = Reread(each.held.snapshot, before, after)
+            read = ExtractedArticle(each.held.snapshot, before, after)
             closing.append((await self._context.recorder.end(visit_result), read))
         for done, read in closing:
             await done
@@ -147,11 +151,8 @@ class DeferredExtraction:
 
     def _text(self, article: Location | None) -> str:
         """Return the previous text of an article; empty if there is none."""
-        if article is None:
-            return ""
         with suppress(StoreError):
-            block = self._context.store.read(article).block.read()
-            return to_text(read_article_document(block)[1])
+            return article_text(self._context.store.read, article) if article else ""
         return ""
 
     async def _outcomes(
@@ -170,7 +171,7 @@ class DeferredExtraction:
     async def _visit_result(self, unread: PendingArticle) -> VisitResult:
         kept = unread.held.snapshot
         record, _ = await asyncio.to_thread(snapshot_record_of, self._context.store, unread.held)
-        response = await read_back(self._context, kept.capture)
+        response = await read_stored(self._context, kept.capture)
         if response is None:
             raise StoreError("Cannot read its record. Run `archiver verify` for details.")
         found, read = await self._context.derive.inspect_and_extract(response.document)

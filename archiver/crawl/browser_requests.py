@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 
 from archiver.browser.request_gate import Answering
-from archiver.crawl.fetch import LEAST_REST_WITHIN_A_PAGE, PARSED_BYTES
+from archiver.crawl.fetch import MAX_PAUSE_WITHIN_A_PAGE, PARSED_BYTES
 from archiver.crawl.rendering_policy import BrowserServices
 from archiver.crawl.retry_policy import retry_after_seconds
 from archiver.crawl.visit_result import FetchedResponse
@@ -193,7 +193,7 @@ class Traffic:
             async with AsyncExitStack() as stack:
                 stack.enter_context(self._awaited())
                 slot = self._services.throttle.slot(
-                    host(asked.url), spaced=False, longest_rest=LEAST_REST_WITHIN_A_PAGE
+                    host(asked.url), spaced=False, max_pause=MAX_PAUSE_WITHIN_A_PAGE
                 )
                 await stack.enter_async_context(slot)
                 async with self._services.fetcher.open(self._onward(asked), slot) as answer:
@@ -251,9 +251,9 @@ class Traffic:
             self.met.add(Limit.REQUESTS)
             message = f"The page makes more than {most} requests."
             raise FetchError(Failure(FailureKind.TOO_LARGE, message))
-        rest = self._services.throttle.resting(host(asked.url))
-        if rest > LEAST_REST_WITHIN_A_PAGE:
-            raise pause_too_long(host(asked.url), rest)
+        pause = self._services.throttle.pause_left(host(asked.url))
+        if pause > MAX_PAUSE_WITHIN_A_PAGE:
+            raise pause_too_long(host(asked.url), pause)
 
     async def _keep(
         self, asked: Outgoing, answer: Answer, *, truncated: Truncation | None = None

@@ -1,13 +1,12 @@
 """Shared state of a crawl.
 
-Hosts that time out several times in a row count as dead: their other queued jobs are postponed and
-put last (``db.queue.put_last``). When nothing else is due, they are tried one by one. If those time
-out too, the others wait: after a while one is tried, and all of them once the host responds. Each
-process keeps this state in memory.
+A host that times out several times in a row counts as dead. Its other queued jobs are moved to the
+end of the queue (``db.queue.put_last``) and tried one by one when nothing else is due. If these
+time out too, the rest of the host's jobs wait, from 15 minutes up to a day. Then one is tried
+again, and all of them are released once the host responds. Each process keeps this state in memory.
 """
 
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -15,6 +14,7 @@ from archiver.config import Settings
 from archiver.crawl.recorder import Recorder
 from archiver.crawl.rendering_policy import Renderer
 from archiver.db.engine import Database
+from archiver.helpers import RecentItems
 from archiver.http.fetcher import Fetcher
 from archiver.http.politeness import Throttle
 from archiver.model.capture import PayloadDigest, Timestamp
@@ -23,37 +23,12 @@ from archiver.model.rendering import NewRendition, RenditionKind
 from archiver.pages.worker_pool import WorkerPool
 from archiver.warc.segments import SegmentStore
 
-MAX_HOSTS = 512
-
-
-class ImageCache:
-    """LRU cache of icons and preview images, by the payloads that they were made from."""
-
-    def __init__(self, most: int = MAX_HOSTS) -> None:
-        self._most = most
-        self._known: OrderedDict[tuple[RenditionKind, PayloadDigest], tuple[NewRendition | None]]
-        self._known = OrderedDict()
-
-    def get(self, kind: RenditionKind, payload: PayloadDigest) -> tuple[NewRendition | None] | None:
-        """Return the cached image of a payload as a 1-tuple; None if it was never made."""
-        found = self._known.get((kind, payload))
-        if found:
-            self._known.move_to_end((kind, payload))
-        return found
-
-    def keep(
-        self, kind: RenditionKind, payload: PayloadDigest, image: NewRendition | None
-    ) -> tuple[NewRendition | None]:
-        """Cache an image, or None if it can't be made; return it as a 1-tuple."""
-        self._known[kind, payload] = (image,)
-        if len(self._known) > self._most:
-            self._known.popitem(last=False)
-        return (image,)
-
-
-FEW = 3
+MAX_ROUTES = 4096
+MAX_IMAGES = 512
+"""Icons and preview images that are remembered by the payloads they were made from."""
+DEAD_AFTER = 3
 """Timeouts in a row after which a host counts as dead."""
-PROBES = 10
+WAITS_AFTER = 10
 """Timeouts in a row after which the other jobs of a host wait."""
 RETRY_SECONDS = 10.0
 """Wait of a job that timed out at a dead host, so that pages not tried yet come first."""
@@ -65,15 +40,19 @@ REMEMBERED_HOSTS = 4096
 
 
 @dataclass(slots=True)
-class _Silence:
-    """Timeouts of a host in a row, the time of the last one, and how long its jobs wait.
+class _Timeouts:
+    """Timeouts of a host in a row.
 
-    ``waits``: how often they have waited.
+    Attributes:
+        count: number of timeouts.
+        last: time of the last one, by the clock.
+        waits_until: end of the wait of the host's jobs, by the clock.
+        waits: number of waits so far; each is twice as long as the one before.
     """
 
-    timeouts: int = 0
+    count: int = 0
     last: float = 0.0
-    until: float = 0.0
+    waits_until: float = 0.0
     waits: int = 0
 
 
@@ -82,69 +61,69 @@ class DeadHosts:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._silent: OrderedDict[str, _Silence] = OrderedDict()
+        self._timeouts = RecentItems[str, _Timeouts](REMEMBERED_HOSTS)
         self._revived = set[str]()
 
     def answered(self, host: str) -> None:
         """Record that a host responded, with any status."""
-        silence = self._silent.pop(host, None)
-        if silence and silence.waits:
+        known = self._timeouts.pop(host, None)
+        if known and known.waits:
             self._revived.add(host)
 
     def take_revived(self) -> set[str]:
-        """Return the hosts that responded again while their jobs wait; once."""
+        """Return the hosts that responded since the last call while their jobs wait."""
         revived, self._revived = self._revived, set()
         return revived
 
     def timed_out(self, host: str) -> bool:
-        """Record a timeout; return whether the host counts as dead since this timeout."""
-        silence = self._silent.setdefault(host, _Silence())
-        if self._clock() - silence.last > REMEMBERED_SECONDS and not silence.waits:
-            silence.timeouts = 0
-        silence.timeouts += 1
-        silence.last = self._clock()
-        self._silent.move_to_end(host)
-        while len(self._silent) > REMEMBERED_HOSTS:
-            self._silent.popitem(last=False)
-        return silence.timeouts == FEW
+        """Record a timeout; return whether the host counts as dead from now on."""
+        known = self._timeouts.get(host) or _Timeouts()
+        if self._clock() - known.last > REMEMBERED_SECONDS and not known.waits:
+            known.count = 0
+        known.count += 1
+        known.last = self._clock()
+        self._timeouts[host] = known
+        return known.count == DEAD_AFTER
 
-    def probed(self, host: str) -> None:
-        """Record that a postponed job of a host timed out; after several, the others wait."""
-        silence = self._silent.get(host)
-        if silence and silence.timeouts >= PROBES:
-            pause = min(WAIT_SECONDS * 2**silence.waits, MAX_WAIT_SECONDS)
-            silence.until = self._clock() + pause
-            silence.waits += 1
+    def postponed_job_failed(self, host: str) -> None:
+        """Let the other jobs of a host wait if several of its postponed jobs have timed out."""
+        known = self._timeouts.get(host)
+        if known and known.count >= WAITS_AFTER:
+            wait = min(WAIT_SECONDS * 2**known.waits, MAX_WAIT_SECONDS)
+            known.waits_until = self._clock() + wait
+            known.waits += 1
 
     def is_dead(self, host: str) -> bool:
         """Return whether requests to a host should be avoided."""
-        silence = self._silent.get(host)
-        return (
-            silence is not None
-            and silence.timeouts >= FEW
-            and self._clock() - silence.last <= REMEMBERED_SECONDS
-        )
+        known = self._timeouts.get(host)
+        if known is None or known.count < DEAD_AFTER:
+            return False
+        return self._clock() - known.last <= REMEMBERED_SECONDS
 
     def waiting(self, host: str) -> float:
         """Return the seconds for which the postponed jobs of a host wait; 0 if they may run."""
-        silence = self._silent.get(host)
-        return max(silence.until - self._clock(), 0.0) if silence else 0.0
+        known = self._timeouts.get(host)
+        return max(known.waits_until - self._clock(), 0.0) if known else 0.0
 
 
-def failure_of(host: str) -> Failure:
+def dead_host_failure(host: str) -> Failure:
     """Return the failure of jobs whose host counts as dead."""
     return Failure(
         FailureKind.TIMEOUT,
-        f"{host} did not respond {FEW} times in a row. Its other pages are tried last, and wait "
-        "until it responds again.",
+        f"{host} did not respond {DEAD_AFTER} times in a row. Its other pages are tried last, and "
+        "wait until it responds again.",
     )
 
 
 @dataclass(frozen=True, slots=True)
 class CrawlContext:
-    """Services of one crawling process. Without a renderer no page is rendered in a browser.
+    """Services and caches of one crawling process.
 
-    ``routes``: when a route of each address was visited last.
+    Attributes:
+        derive: processes that parse pages and extract articles.
+        renderer: the browser; None if no page is rendered.
+        image_cache: icons and preview images by kind and payload; None for unusable payloads.
+        routes: timestamp of the last visit of an application route, by URL without the route.
     """
 
     settings: Settings
@@ -156,5 +135,7 @@ class CrawlContext:
     recorder: Recorder
     renderer: Renderer | None = None
     dead: DeadHosts = field(default_factory=DeadHosts)
-    image_cache: ImageCache = field(default_factory=ImageCache)
-    routes: dict[str, Timestamp] = field(default_factory=dict)
+    image_cache: RecentItems[tuple[RenditionKind, PayloadDigest], NewRendition | None] = field(
+        default_factory=lambda: RecentItems(MAX_IMAGES)
+    )
+    routes: RecentItems[str, Timestamp] = field(default_factory=lambda: RecentItems(MAX_ROUTES))

@@ -22,7 +22,6 @@ from archiver.logs import get_log
 from archiver.model.capture import Location
 from archiver.model.listing import MAX_EARLIER, SearchDocument
 from archiver.model.rendering import WHOLE
-from archiver.pages.article_text import read_article_document, to_text
 from archiver.pages.capture_quality import score_of
 from archiver.search.search_document import indexed, link_document, page_document
 from archiver.warc.segments import SegmentStore
@@ -175,14 +174,12 @@ def _hundredths(store: SegmentStore, held: Sequence[SnapshotRow]) -> int:
     return min(ceil(100 * differing / change.words), 100) if change.words else 0
 
 
-def _article_text(store: SegmentStore, held: SnapshotRow) -> str:
-    place = held.snapshot.article
-    if place is None:
-        return ""
-    try:
-        return to_text(read_article_document(store.read(place).block.read())[1])
-    except StoreError:
-        return ""
+def _article_text(store: SegmentStore, row: SnapshotRow) -> str:
+    """Return the text of a snapshot's article; empty if it has none or it can't be read."""
+    article = row.snapshot.article
+    with suppress(StoreError):
+        return article_text(store.read, article) if article else ""
+    return ""
 
 
 SCORES_BATCH = 250

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
-from archiver.crawl.context import CrawlContext, failure_of
+from archiver.crawl.context import CrawlContext, dead_host_failure
 from archiver.crawl.crash_recovery import recover
 from archiver.crawl.frontier import Frontier
 from archiver.db import edit_history, jobs, queue, tombstones
@@ -200,7 +200,7 @@ class Dispatcher:
                 raise
         for host in hosts:
             async with self._context.db.write() as conn:
-                await queue.put_last(conn, host, failure_of(host), now=datetime.now(UTC))
+                await queue.put_last(conn, host, dead_host_failure(host), now=datetime.now(UTC))
 
     async def _defer(self) -> None:
         """Let jobs of dead hosts wait, and release those of hosts that respond again."""

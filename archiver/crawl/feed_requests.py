@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 
 from archiver.crawl.context import CrawlContext
-from archiver.crawl.fetch import ask, read
+from archiver.crawl.fetch import read, send
 from archiver.crawl.retry_policy import status_failure
 from archiver.crawl.visit_result import FetchedResponse
 from archiver.errors import FetchError
@@ -27,7 +27,7 @@ _MAX_AGE = re.compile(r"(?:\A|[\s,])max-age\s*=\s*\"?(\d{1,9})")
 
 
 @dataclass(frozen=True, slots=True)
-class FeedAnswer:
+class FeedResponse:
     """Response to a feed request.
 
     Attributes:
@@ -37,9 +37,9 @@ class FeedAnswer:
         is_gone: the feed no longer exists.
         content: decoded content; empty unless modified.
         is_page: the content is an HTML page.
-        etag: ``ETag`` as received.
-        modified: ``Last-Modified`` as received.
-        fresh_seconds: how long the content stays fresh.
+        etag: ``ETag`` as received; empty without a usable one.
+        modified: ``Last-Modified`` as received; empty without a usable one.
+        fresh_seconds: seconds for which the server says that the content does not change.
     """
 
     url: str
@@ -55,7 +55,7 @@ class FeedAnswer:
 
 async def request_feed(
     context: CrawlContext, url: str, *, etag: str = "", modified: str = ""
-) -> FeedAnswer:
+) -> FeedResponse:
     """Request a feed once, following redirects.
 
     Args:
@@ -69,39 +69,34 @@ async def request_feed(
     """
     known = {"If-None-Match": etag, "If-Modified-Since": modified}
     headers = tuple((name, value) for name, value in known.items() if value)
-    asked, is_permanent, initiators, jar = url, True, frozenset[str](), VisitCookies()
+    current, is_permanent, initiators, jar = url, True, frozenset[str](), VisitCookies()
     for _ in range(context.settings.max_redirects + 1):
-        initiators |= {host(asked)}
-        found = await _obtain(
-            context, Outgoing(asked, headers=headers, initiators=initiators, jar=jar)
-        )
+        initiators |= {host(current)}
+        request = Outgoing(current, headers=headers, initiators=initiators, jar=jar)
+        exchange = await send(context, request, spaced=True, max_pause=0)
+        with closing(exchange.body):
+            found = await read(context, exchange)
         if found.redirect_to is None:
-            is_moved = is_permanent and asked != url and len(asked) <= MAX_ADDRESS
-            moved = asked if is_moved else ""
-            return replace(_answer(asked, found), moved_to=moved)
+            is_moved = is_permanent and current != url and len(current) <= MAX_ADDRESS
+            moved = current if is_moved else ""
+            return replace(_feed_response(current, found), moved_to=moved)
         is_permanent = is_permanent and found.ref.status in _PERMANENT
-        asked = found.redirect_to
+        current = found.redirect_to
     raise FetchError(
         Failure(FailureKind.TOO_MANY_REDIRECTS, f"{host(url)} redirects too many times.")
     )
 
 
-async def _obtain(context: CrawlContext, asked: Outgoing) -> FetchedResponse:
-    exchange = await ask(context, asked, spaced=True, longest_rest=0)
-    with closing(exchange.body):
-        return await read(context, exchange)
-
-
-def _answer(url: str, found: FetchedResponse) -> FeedAnswer:
+def _feed_response(url: str, found: FetchedResponse) -> FeedResponse:
     fields, status = dict(found.headers), found.ref.status
     fresh = _fresh_seconds(fields)
     if status == NOT_MODIFIED:
-        return FeedAnswer(url, fresh_seconds=fresh)
+        return FeedResponse(url, fresh_seconds=fresh)
     if status == GONE:
-        return FeedAnswer(url, is_gone=True)
+        return FeedResponse(url, is_gone=True)
     if failure := status_failure(status, found.retry_after):
         raise FetchError(failure)
-    return FeedAnswer(
+    return FeedResponse(
         url,
         is_modified=True,
         content=found.content,
@@ -118,6 +113,6 @@ def _validator(fields: Mapping[str, str], name: str) -> str:
 
 
 def _fresh_seconds(fields: Mapping[str, str]) -> int:
-    """Return ``max-age`` in seconds (RFC 9111 §5.2.2.1)."""
+    """Return ``max-age`` in seconds (RFC 9111 §5.2.2.1); 0 without one."""
     found = _MAX_AGE.search(fields.get("cache-control", "").lower())
     return int(found[1]) if found else 0

@@ -1,4 +1,4 @@
-"""Fetching a URL, or finding it among the captures."""
+"""Fetching a URL, or reading its stored capture."""
 
 import asyncio
 import math
@@ -14,7 +14,6 @@ from archiver.db import captures
 from archiver.errors import FetchError, StoreError, TooLarge
 from archiver.http.content_coding import decode
 from archiver.http.encoding_detection import is_xml
-from archiver.http.fetcher import RequestSlot
 from archiver.http.headers import combined
 from archiver.http.media_types import (
     SNIFFED_BYTES,
@@ -39,67 +38,80 @@ from archiver.warc.records import new_record_id
 
 PIECE = 64 << 10
 SHORT_BYTES = 64 << 10
+"""Maximum size of an uncompressed body that is read without a thread."""
 PARSED_BYTES = 16 << 20
-PDF_BYTES = 48 << 20
 """Maximum size of a parsed page or style sheet. A larger one is stored whole and parsed in part."""
+PDF_BYTES = 48 << 20
 MAX_RATIO = 50
 """Maximum compression ratio. Pages compress to a fifth, tables to a thirtieth."""
 BOMB_BYTES = 1 << 20
 """Parsed size of a response above the ratio; it is stored whole."""
-LEAST_REST = 2.0
-"""Maximum pause in seconds that a worker waits for; longer ones wait in the queue."""
-LEAST_REST_WITHIN_A_PAGE = 10.0
-"""Maximum pause for page requisites; longer ones are missing, so that other pages can continue."""
+MAX_PAUSE = 2.0
+"""Maximum pause in seconds that a worker waits for; pages with a longer one wait in the queue."""
+MAX_PAUSE_WITHIN_A_PAGE = 10.0
+"""Maximum pause for requisites; with a longer one they count as missing."""
 SHOWN_AS_TEXT = ("text/", "application/json", "application/ld+json", "application/feed+json")
 
 
 async def fetch(
-    context: CrawlContext, asked: Outgoing, *, unhurried: bool = False
+    context: CrawlContext, request: Outgoing, *, is_page: bool = False
 ) -> FetchedResponse:
-    """Fetch a URL politely and record the exchange.
+    """Send a request politely and record the exchange.
+
+    Args:
+        context: the crawl.
+        request: the request.
+        is_page: whether it is for a page: the delay between requests applies, and it does not wait
+            for long pauses.
 
     Raises:
         FetchError: there was no response.
     """
-    longest = LEAST_REST if unhurried else LEAST_REST_WITHIN_A_PAGE
-    exchange = await ask(context, asked, spaced=unhurried, longest_rest=longest)
-    return await keep(context, exchange, initiators=asked.initiators)
+    max_pause = MAX_PAUSE if is_page else MAX_PAUSE_WITHIN_A_PAGE
+    exchange = await send(context, request, spaced=is_page, max_pause=max_pause)
+    capture = await make_capture(exchange, new_record_id())
+    found = await read(context, exchange, capture, initiators=request.initiators)
+    await context.recorder.keep(exchange, capture)
+    return found
 
 
-async def ask(
-    context: CrawlContext, asked: Outgoing, *, spaced: bool, longest_rest: float
+async def send(
+    context: CrawlContext, request: Outgoing, *, spaced: bool, max_pause: float
 ) -> Exchange:
     """Send a request politely, and note how long the host asks to pause.
 
     Args:
         context: the crawl.
-        asked: the request.
+        request: the request.
         spaced: whether the delay between requests applies.
-        longest_rest: maximum pause in seconds. If the host asks for a longer pause while this
-            request waits, a page request still waits, since it would lose an attempt; a requisite
-            fails.
+        max_pause: maximum pause in seconds at the start. A pause that begins while the request
+            waits for its slot is waited for if the request is spaced, because a page would lose an
+            attempt; other requests fail if it is longer.
 
     Raises:
         FetchError: there was no response.
     """
-    at = host(asked.url)
-    _refuse_to_wait(context, at, longest_rest)
-    patience = math.inf if spaced else longest_rest
-    async with context.throttle.slot(at, spaced=spaced, longest_rest=patience) as slot:
-        exchange = await _asked(context, at, asked, slot)
-    if rest := _rest_asked(exchange):
-        context.throttle.pause(at, min(rest, context.settings.max_retry_after))
+    name = host(request.url)
+    if max_pause > MAX_PAUSE and context.dead.is_dead(name):
+        message = f"{name} did not respond several times in a row, so this was skipped."
+        raise FetchError(Failure(FailureKind.TIMEOUT, message))
+    pause = context.throttle.pause_left(name)
+    if pause > max_pause:
+        raise pause_too_long(name, pause)
+    patience = math.inf if spaced else max_pause
+    async with context.throttle.slot(name, spaced=spaced, max_pause=patience) as slot:
+        try:
+            exchange = await context.fetcher.fetch(request, slot)
+        except FetchError as error:
+            if error.failure.kind is FailureKind.TIMEOUT:
+                context.dead.timed_out(name)
+            else:
+                context.dead.answered(name)
+            raise
+        context.dead.answered(name)
+    if requested := _requested_pause(exchange):
+        context.throttle.pause(name, min(requested, context.settings.max_retry_after))
     return exchange
-
-
-async def keep(
-    context: CrawlContext, exchange: Exchange, *, initiators: frozenset[str] = frozenset()
-) -> FetchedResponse:
-    """Read an exchange and pass it to the recorder."""
-    capture = await make_capture(exchange, new_record_id())
-    found = await read(context, exchange, capture, initiators=initiators)
-    await context.recorder.keep(exchange, capture)
-    return found
 
 
 async def read(
@@ -114,8 +126,8 @@ async def read(
     Args:
         context: the crawl.
         exchange: the exchange.
-        capture: the capture that it will become, if known.
-        initiators: hosts that led to it.
+        capture: the capture that it will become; None to make one.
+        initiators: hosts that led to the request.
     """
     declared = declared_media_type(exchange.headers)
     capture = capture or await make_capture(exchange, new_record_id())
@@ -136,7 +148,7 @@ async def read(
         media_type=kind,
         charset=_charset(declared),
         content=content,
-        retry_after=_rest_asked(exchange),
+        retry_after=_requested_pause(exchange),
         is_truncated=exchange.truncated is not None,
         is_cut=is_cut,
         wall=wall_in_headers(exchange.headers),
@@ -146,40 +158,13 @@ async def read(
     )
 
 
-def _rest_asked(exchange: Exchange) -> float | None:
-    asked = exchange.header("retry-after")
-    return retry_after_seconds(exchange.status, asked, datetime.now(UTC)) if asked else None
+def _requested_pause(exchange: Exchange) -> float | None:
+    """Return the pause in seconds that a response asks for, or None."""
+    value = exchange.header("retry-after")
+    return retry_after_seconds(exchange.status, value, datetime.now(UTC)) if value else None
 
 
-async def _asked(context: CrawlContext, at: str, asked: Outgoing, slot: RequestSlot) -> Exchange:
-    try:
-        exchange = await context.fetcher.fetch(asked, slot)
-    except FetchError as error:
-        if error.failure.kind is FailureKind.TIMEOUT:
-            context.dead.timed_out(at)
-        else:
-            context.dead.answered(at)
-        raise
-    context.dead.answered(at)
-    return exchange
-
-
-def _refuse_to_wait(context: CrawlContext, at: str, longest: float) -> None:
-    if longest > LEAST_REST and context.dead.is_dead(at):
-        message = f"{at} did not respond several times in a row, so this was skipped."
-        raise FetchError(Failure(FailureKind.TIMEOUT, message))
-    rest = context.throttle.resting(at)
-    if rest > longest:
-        raise pause_too_long(at, rest)
-
-
-async def recall(context: CrawlContext, url: str, since: datetime) -> FetchedResponse | None:
-    """Read the newest capture of a URL since a time; None if there is none."""
-    found = (await look_up(context, [url], since)).get(url)
-    return await read_back(context, found) if found else None
-
-
-async def look_up(
+async def recent_captures(
     context: CrawlContext, urls: Sequence[str], since: datetime
 ) -> dict[str, Capture]:
     """Return the newest capture of each URL since a time."""
@@ -189,14 +174,14 @@ async def look_up(
         return await captures.recent_of(conn, urls, to_timestamp(since))
 
 
-async def read_back(context: CrawlContext, found: Capture) -> FetchedResponse | None:
+async def read_stored(context: CrawlContext, capture: Capture) -> FetchedResponse | None:
     """Read a capture as a response; None if its record can't be read."""
-    holder = found
-    if found.is_revisit:
+    holder = capture
+    if capture.is_revisit:
         async with context.db.read() as conn:
-            holder = await captures.holder_of(conn, found.payload_digest) or found
+            holder = await captures.holder_of(conn, capture.payload_digest) or capture
     try:
-        return await asyncio.to_thread(_read_back, context, found, holder)
+        return await asyncio.to_thread(_read_stored, context, capture, holder)
     except StoreError:
         return None
 
@@ -210,7 +195,7 @@ def _is_short(exchange: Exchange) -> bool:
 def _read_exchange(
     exchange: Exchange, declared: MediaType | None, context: CrawlContext
 ) -> tuple[str, bytes, bool]:
-    """Return the effective media type and the decoded content that can be parsed."""
+    """Return the same as ``_content`` for an exchange; rewind its body."""
     pieces = dechunk(_pieces(exchange.body)) if exchange.chunked else _pieces(exchange.body)
     encoding = combined(exchange.headers, "content-encoding")
     found = _content(pieces, declared, encoding, context, length=exchange.payload_length)
@@ -218,7 +203,8 @@ def _read_exchange(
     return found
 
 
-def _read_back(context: CrawlContext, found: Capture, holder: Capture) -> FetchedResponse:
+def _read_stored(context: CrawlContext, capture: Capture, holder: Capture) -> FetchedResponse:
+    """Read the payload of a capture from the record that contains it."""
     head, pieces = open_payload(context.store.read(holder.location))
     declared = declared_media_type(head.headers)
     kind, content, _ = _content(
@@ -226,12 +212,12 @@ def _read_back(context: CrawlContext, found: Capture, holder: Capture) -> Fetche
         declared,
         head.combined("content-encoding"),
         context,
-        length=found.payload_length,
+        length=capture.payload_length,
     )
     return FetchedResponse(
-        ref=CaptureRef.of(found),
-        at=to_datetime(found.timestamp),
-        redirect_to=found.redirect_to,
+        ref=CaptureRef.of(capture),
+        at=to_datetime(capture.timestamp),
+        redirect_to=capture.redirect_to,
         media_type=kind,
         charset=_charset(declared),
         content=content,
@@ -249,7 +235,7 @@ def _content(
     *,
     length: int,
 ) -> tuple[str, bytes, bool]:
-    """Return the media type, the content to parse, and whether replay cannot decode all of it."""
+    """Return the media type, the content to parse, and whether replay can decode only a part."""
     decoded = decode(pieces, encoding, limit=context.settings.max_decoded_bytes)
     plausible = max(MAX_RATIO * length, BOMB_BYTES)
     content = bytearray()

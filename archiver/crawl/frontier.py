@@ -53,7 +53,7 @@ class Frontier:
         delay: seconds between the starts of two pages of a host. Leases wait here for it, so they
             do not block a worker.
         only: job ids.
-        resting: returns the hosts that must not be requested now.
+        paused_hosts: returns the hosts that must not be requested now.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Frontier:
         each: int,
         delay: float,
         only: Sequence[int] | None = None,
-        resting: Callable[[], list[str]] = list,
+        paused_hosts: Callable[[], list[str]] = list,
     ) -> None:
         self._db = db
         self._owner = owner
@@ -73,7 +73,7 @@ class Frontier:
         self._each = each
         self._delay = delay
         self._only = set(only) if only is not None else None
-        self._resting = resting
+        self._paused_hosts = paused_hosts
         self._held: dict[int, Lease] = {}
         self._unfinished = 0
         self._hosts: dict[str, _Host] = {}
@@ -153,9 +153,9 @@ class Frontier:
         if self._only is None:
             busy = self._host_groups().busy
             return await host_queue.due_hosts(conn, busy, now=datetime.now(UTC), count=count)
-        resting = {*self._resting()}
+        paused_hosts = {*self._paused_hosts()}
         hosts = await queue.hosts_of(conn, self._wanted(count))
-        return [host for host in hosts if host not in resting]
+        return [host for host in hosts if host not in paused_hosts]
 
     def _wanted(self, room: int) -> list[int]:
         """Return jobs of ``only`` that are not leased yet, a few more than fit."""
@@ -171,7 +171,7 @@ class Frontier:
                 self._wanted(room),
                 owner=self._owner,
                 count=room,
-                busy=self._resting(),
+                busy=self._paused_hosts(),
                 now=datetime.now(UTC),
                 mine=mine,
             )
@@ -254,7 +254,7 @@ class Frontier:
         """
         if self._db.locks is None:
             return
-        busy = {lease.entry.host for lease in self._held.values()} | {*self._resting()}
+        busy = {lease.entry.host for lease in self._held.values()} | {*self._paused_hosts()}
         now = asyncio.get_running_loop().time()
         pausing = {name for name, host in self._hosts.items() if host.next_at > now}
         await self._db.locks.leave_hosts(self._db.locks.hosts - busy - pausing)
@@ -315,4 +315,4 @@ class Frontier:
             )
         ]
         proven = [name for name, host in self._hosts.items() if host.allowed > 1]
-        return HostGroups(busy=full + self._resting(), proven=proven)
+        return HostGroups(busy=full + self._paused_hosts(), proven=proven)

@@ -7,7 +7,7 @@ from itertools import chain, islice
 from typing import Final
 
 from archiver.crawl.context import CrawlContext
-from archiver.crawl.fetch import look_up
+from archiver.crawl.fetch import recent_captures
 from archiver.crawl.requisites import PREVIEW_IMAGE_SECONDS
 from archiver.crawl.stored_content import OK, holder_from, read_payload
 from archiver.db import captures
@@ -48,9 +48,14 @@ async def make_fetched_previews(
     article: Article,
     outcomes: Iterable[RequisiteOutcome],
 ) -> tuple[NewRendition, ...]:
-    """Make icon and preview image from resources that were just fetched (``outcomes``).
+    """Make the icon and the preview image from resources that were just fetched.
 
-    If article extraction is deferred, so are the images.
+    Args:
+        context: the crawl.
+        page: the page's capture.
+        found: resources that the page names.
+        article: its images are used if the page names none; without one yet, nothing is made.
+        outcomes: outcomes of the fetched resources.
     """
     if article.extractor == UNREAD or not _may_show(page, found, article):
         return ()
@@ -63,8 +68,8 @@ async def make_fetched_previews(
         return ()  # common case: skip waiting for the recorder
     await context.recorder.flush()
     since = to_datetime(page.timestamp) - timedelta(seconds=PREVIEW_IMAGE_SECONDS)
-    lately = await look_up(context, [*chain(*wanted.values())], since)
-    return await _draw(context, wanted, page.timestamp, lately)
+    recent = await recent_captures(context, [*chain(*wanted.values())], since)
+    return await _draw(context, wanted, page.timestamp, recent)
 
 
 async def make_previews(
@@ -101,17 +106,25 @@ async def _draw(
     context: CrawlContext,
     wanted: Mapping[RenditionKind, Sequence[str]],
     moment: Timestamp,
-    lately: Mapping[str, Capture],
+    recent: Mapping[str, Capture],
 ) -> tuple[NewRendition, ...]:
-    held = {url: each for url, each in lately.items() if _holds_itself(each)}
-    others = [url for url in chain(*wanted.values()) if url not in held]
+    """Make the first usable image of each kind.
+
+    Args:
+        context: the crawl.
+        wanted: candidate URLs for each kind of image, best first.
+        moment: time of the page; the nearest capture of each URL is used.
+        recent: captures that are preferred to the nearest ones, by URL.
+    """
+    known = {url: each for url, each in recent.items() if _has_payload(each)}
+    others = [url for url in chain(*wanted.values()) if url not in known]
     if others:
         async with context.db.read() as conn:
-            held |= await captures.nearest_of(conn, others, moment)
+            known |= await captures.nearest_of(conn, others, moment)
 
     async def holder_of(url: str) -> Capture | None:
-        found = held.get(url)
-        if found is None or _holds_itself(found):
+        found = known.get(url)
+        if found is None or _has_payload(found):
             return found
         async with context.db.read() as conn:
             return await holder_from(conn, found, moment)
@@ -125,7 +138,8 @@ def _is_too_small(kind: RenditionKind, holder: Capture) -> bool:
     return kind is RenditionKind.COVER and holder.payload_length < LEAST_COVER_BYTES
 
 
-def _holds_itself(found: Capture) -> bool:
+def _has_payload(found: Capture) -> bool:
+    """Return whether the record of a capture contains an image's payload itself."""
     return found.status == OK and not found.is_revisit
 
 
@@ -142,18 +156,18 @@ async def _first(
     urls: Sequence[str],
     holder_of: Callable[[str], Awaitable[Capture | None]],
 ) -> NewRendition | None:
-    """Make the first usable image."""
+    """Make the first usable image, or return None; ``holder_of`` returns the record to read."""
     for url in urls:
         holder = await holder_of(url)
         if holder is None or _is_too_small(kind, holder):
             continue
-        known = context.image_cache.get(kind, holder.payload_digest)
-        if known is None:
+        key = kind, holder.payload_digest
+        if key not in context.image_cache:
             payload = await asyncio.to_thread(
                 read_payload, context.store, holder, MAX_PICTURE_BYTES
             )
             drawn = await context.derive.draw(kind, payload.content, url) if payload else None
-            known = context.image_cache.keep(kind, holder.payload_digest, drawn)
-        if known[0]:
-            return known[0]
+            context.image_cache[key] = drawn
+        if image := context.image_cache.get(key):
+            return image
     return None

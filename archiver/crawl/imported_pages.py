@@ -22,11 +22,11 @@ from io import BytesIO
 
 from archiver.crawl.article_extraction import SPARE_READERS, read_whole
 from archiver.crawl.context import CrawlContext
-from archiver.crawl.fetch import read_back
+from archiver.crawl.fetch import read_stored
 from archiver.crawl.icons_and_thumbnails import make_previews
 from archiver.crawl.imported_captures import CaptureImporter
 from archiver.crawl.rendering_policy import as_read
-from archiver.crawl.requisites import MAX_DEPTH, NESTED, of_same_page
+from archiver.crawl.requisites import MAX_DEPTH, NESTED, without_other_parts
 from archiver.crawl.visit_result import Visit, VisitResult
 from archiver.db import captures as db_captures
 from archiver.db import entries, new_entries, snapshots
@@ -284,9 +284,9 @@ class Needs:
             return ()
         key = held.url, held.payload_digest
         if key not in self._known:
-            found = await read_back(self._context, held)
+            found = await read_stored(self._context, held)
             needs = await self._context.derive.discover(found.document) if found else None
-            self._known[key] = of_same_page(wanted, needs.requisites) if needs else ()
+            self._known[key] = without_other_parts(wanted, needs.requisites) if needs else ()
             if len(self._known) > REMEMBERED:
                 self._known.popitem(last=False)
         self._known.move_to_end(key)
@@ -403,7 +403,7 @@ class PageImporter:
 
     async def _visit_result(self, placed: Placed, *, may_wait: bool) -> VisitResult:
         page, found = placed.page, placed.found
-        response = await read_back(self._context, found)
+        response = await read_stored(self._context, found)
         document = response.document if response else Document(b"", found.media_type, "", found.url)
         shown = await self._shown(page)
         stood = _as_it_stood(shown, found.url)

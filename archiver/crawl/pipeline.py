@@ -23,7 +23,7 @@ from datetime import UTC, datetime, timedelta
 
 from archiver.crawl.context import RETRY_SECONDS, CrawlContext
 from archiver.crawl.dispatcher import Dispatcher
-from archiver.crawl.fetch import LEAST_REST
+from archiver.crawl.fetch import MAX_PAUSE
 from archiver.crawl.frontier import Frontier
 from archiver.crawl.public_archives import PublicArchiveFetcher
 from archiver.crawl.requisites import Requisites
@@ -120,7 +120,7 @@ class Pipeline:
             each=settings.host_concurrency,
             delay=settings.host_delay,
             only=only,
-            resting=context.throttle.resting_hosts,
+            paused_hosts=context.throttle.paused_hosts,
         )
         self._lane = SlowLane(SLOW_LANE * settings.concurrency)
         self._visits: dict[int, _UnderWay] = {}
@@ -239,7 +239,7 @@ class Pipeline:
             return False
         if lease.priority == queue.LAST and self._context.dead.waiting(host):
             self._dispatcher.defer(host)
-        elif self._context.throttle.resting(host) <= LEAST_REST:
+        elif self._context.throttle.pause_left(host) <= MAX_PAUSE:
             return False
         surplus = self._frontier.finished(lease, answered=False)
         self._dispatcher.give_up([lease, *surplus])
@@ -318,7 +318,7 @@ class Pipeline:
         if lease.rescue:
             return None
         if lease.priority == queue.LAST:
-            dead.probed(host)
+            dead.postponed_job_failed(host)
             return VisitResult(lease.entry, at, failure=failure, lease=lease)
         if not dead.is_dead(host):
             return None

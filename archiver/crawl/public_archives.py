@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 
 from archiver.crawl.context import CrawlContext
-from archiver.crawl.fetch import ask, fetch, read
+from archiver.crawl.fetch import fetch, read, send
 from archiver.crawl.icons_and_thumbnails import make_fetched_previews
 from archiver.crawl.record_building import make_capture
 from archiver.crawl.requisites import Requisites
@@ -41,7 +41,7 @@ from archiver.warc.records import CREATION_DATE, HEAD, SOURCE_URI, SYNTHESISED, 
 MAX_STEPS = 6
 """Maximum number of redirects within an archive, from the TimeGate to a memento."""
 TRIES = 3
-MAX_REST = 120.0
+MAX_PAUSE = 120.0
 """Maximum pause in seconds that an archive may ask for; longer ones wait in the queue."""
 _BUSY = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
 
@@ -53,7 +53,7 @@ class FoundMemento:
     Attributes:
         exchange: exchange as of the original, at its time; the caller closes its body.
         address: parsed URL of the memento; None if its form is unknown.
-        others: mementos that the archive named in the response.
+        others: further mementos that the archive names in the response.
     """
 
     exchange: Exchange
@@ -64,7 +64,7 @@ class FoundMemento:
 async def locate(
     context: CrawlContext, gate: str, url: str, moment: datetime
 ) -> Sequence[PublicMemento]:
-    """Return the mementos of a URL that a TimeGate redirects to or names; may be empty.
+    """Return the mementos of a URL that a TimeGate redirects to or names, possibly none.
 
     Raises:
         FetchError: the TimeGate can't be reached.
@@ -103,14 +103,18 @@ async def fetch_memento(context: CrawlContext, asked: str, url: str) -> FoundMem
         address = read_address(target) if target else None
         may_follow = address is not None and surt(address.url) != surt(url)
         if at and (target is None or address is None or may_follow):
-            location = address.url if address else _location(url, exchange)
+            # Without a known form, the archive may still state the original's redirect unchanged.
+            location = (
+                address.url if address else redirect_target(url, exchange.status, exchange.headers)
+            )
             others = tuple(named_mementos(exchange.headers, asked, now))
             return FoundMemento(
                 _as_original(exchange, url, at, asked, location), read_address(asked), others
             )
         exchange.body.close()
         if target is None:
-            raise FetchError(_without(asked, exchange.status))
+            message = f"{host(asked)} has no copy (it responded with {exchange.status})."
+            raise FetchError(Failure(FailureKind.NOT_ARCHIVED, message))
         asked = address.raw if address else target
     message = f"{host(asked)} redirects too many times."
     raise FetchError(Failure(FailureKind.TOO_MANY_REDIRECTS, message))
@@ -118,10 +122,10 @@ async def fetch_memento(context: CrawlContext, asked: str, url: str) -> FoundMem
 
 async def _ask(context: CrawlContext, url: str, headers: tuple[tuple[str, str], ...]) -> Exchange:
     """Send a request to an archive; wait and retry if the archive asks for a pause."""
-    asked = Outgoing(url, headers=headers)  # without cookies, since no user's page led there
+    request = Outgoing(url, headers=headers)  # without cookies, since no user's page led there
     for left in reversed(range(TRIES)):
-        exchange = await ask(context, asked, spaced=True, longest_rest=MAX_REST)
-        rest = retry_after_seconds(
+        exchange = await send(context, request, spaced=True, max_pause=MAX_PAUSE)
+        pause = retry_after_seconds(
             exchange.status, exchange.header("retry-after"), datetime.now(UTC)
         )
         is_busy = exchange.status in _BUSY or exchange.status >= HTTPStatus.INTERNAL_SERVER_ERROR
@@ -133,15 +137,10 @@ async def _ask(context: CrawlContext, url: str, headers: tuple[tuple[str, str], 
         if not is_busy or moment_of(exchange.headers, datetime.now(UTC)):
             return exchange
         exchange.body.close()
-        if rest is None or not left:
+        if pause is None or not left:
             break
     message = f"{host(url)} responded with {exchange.status}."
-    raise FetchError(Failure(FailureKind.NOT_RESCUED, message, exchange.status, rest))
-
-
-def _location(url: str, exchange: Exchange) -> str | None:
-    """Return the redirect target of the original, if the archive states it unchanged."""
-    return redirect_target(url, exchange.status, exchange.headers)
+    raise FetchError(Failure(FailureKind.NOT_RESCUED, message, exchange.status, pause))
 
 
 def _as_original(
@@ -166,11 +165,6 @@ def _as_original(
     )
 
 
-def _without(asked: str, status: int) -> Failure:
-    message = f"{host(asked)} has no copy (it responded with {status})."
-    return Failure(FailureKind.NOT_ARCHIVED, message)
-
-
 AT_ONCE = 4
 """Maximum number of concurrent recoveries in a process, since they use the same few archives."""
 MAX_TRIED = 4
@@ -183,7 +177,7 @@ OFF = Failure(
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """Response on the redirect path to a page."""
+    """Response on the redirect path to a page, as an exchange and as read."""
 
     exchange: Exchange
     found: FetchedResponse
@@ -197,7 +191,7 @@ class PublicArchiveFetcher:
         settings = replace(context.settings, requisite_max_age=0)
         # Recent captures from the web are not what the page needed at that time.
         self._without_age = replace(context, settings=settings)
-        self._turn = asyncio.Semaphore(AT_ONCE)
+        self._slots = asyncio.Semaphore(AT_ONCE)
 
     async def bring(self, lease: Lease) -> Visit:
         """Fetch the page of a lease from an archive.
@@ -205,7 +199,7 @@ class PublicArchiveFetcher:
         Raises:
             FetchError: no archive has it, or none could be reached.
         """
-        async with self._turn:
+        async with self._slots:
             async with self._context.db.read() as conn:
                 known = await entries.by_ids(conn, [lease.entry.id])
             moment = known[lease.entry.id].annotation.saved_at
@@ -337,7 +331,7 @@ class PublicArchiveFetcher:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """Memento that a page came from."""
+    """Memento that a page came from, and its URL in the archive."""
 
     found: FoundMemento
     asked: str

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from archiver.crawl.article_extraction import read_whole
 from archiver.crawl.context import CrawlContext
-from archiver.crawl.fetch import fetch, recall
+from archiver.crawl.fetch import fetch, read_stored, recent_captures
 from archiver.crawl.icons_and_thumbnails import make_fetched_previews, preview_requisites
 from archiver.crawl.rendering_policy import NotRendered, Rendered, is_sampled
 from archiver.crawl.requisites import Requisites
@@ -36,9 +36,9 @@ class Inspection:
     """Result of the plain inspection of a page.
 
     Attributes:
-        found: requisites and other findings; None if the page was not inspected.
-        failure: why the response is not a page.
-        article: the article, if it was extracted.
+        found: requisites and other findings; None if the page was not parsed.
+        failure: why the response is not a page; None if it is one.
+        article: the article, if it was extracted at the same time.
     """
 
     found: Discovery | None
@@ -49,7 +49,7 @@ class Inspection:
 async def inspect_page(
     context: CrawlContext, page: FetchedResponse, *, reads: bool = False
 ) -> Inspection:
-    """Inspect a page; ``reads`` requests its article too."""
+    """Inspect a page without a browser; with ``reads``, extract its article too."""
     at = host(page.ref.url)
     if page.wall:
         return Inspection(None, walled(at, page.wall))
@@ -77,16 +77,16 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
         FetchError: the page can't be fetched now.
     """
     await _next_second(context, lease)
-    trail, url = Trail(context, lease), without_route(lease.entry.url)
+    chain, url = RedirectChain(context, lease), without_route(lease.entry.url)
     seen: Inspection | None = None
     while True:
         try:
-            page = await trail.follow(url)
+            page = await chain.follow(url)
         except FetchError:
             if seen is None:
                 raise
-            break  # the page that leads there is kept, as a browser shows it until then
-        first = trail.first or page
+            break  # keep the page with the refresh: a browser shows it until the target loads
+        first = chain.first or page
         learned = await _hint_of_host(context, page)
         known = _hint_for_page(lease, page, learned)
         rendered = await _render_at_once(context, page, known)
@@ -98,9 +98,9 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
         found, failure = seen.found, seen.failure
         is_wanted = _is_rendering_wanted(context, lease, page, found, failure)
         url = _leads_to(page, found, is_rendered=is_wanted)
-        if not url or not trail.may_follow(url):
+        if not url or not chain.may_follow(url):
             break
-    if known is RenderHint.NONE:  # otherwise rendering was just tried
+    if known is RenderHint.NONE:  # otherwise rendering was already tried
         rendered = await _render(context, lease, page, found, failure)
     look = _hint_from_inspection(context, found, failure, learned)
     if isinstance(rendered, Rendered):
@@ -148,7 +148,7 @@ def _hint_for_page(lease: Lease, page: FetchedResponse, learned: RenderHint) -> 
 async def _render_at_once(
     context: CrawlContext, page: FetchedResponse, known: RenderHint
 ) -> Rendered | NotRendered:
-    """Render the page if its host's pages are known to need a browser."""
+    """Render the page if ``known`` says that pages of its host need a browser."""
     if context.renderer is None or known is RenderHint.NONE:
         return NotRendered()
     return await context.renderer.show(page, afresh=known is RenderHint.WALLED)
@@ -209,7 +209,9 @@ async def _visit_rendered(
     rendered: Rendered,
     failure: Failure | None,
 ) -> Visit:
-    """Build the visit of a rendered page, with the resources that its replay needs.
+    """Build the visit of a rendered page, and fetch the resources that its replay needs.
+
+    ``failure`` is the failure of the plain response, if the browser was tried because of it.
 
     Raises:
         FetchError: the rendered page is still a wall or an error.
@@ -248,10 +250,11 @@ async def _visit_rendered(
 async def _failure_shown(
     context: CrawlContext, rendered: Rendered, found: Discovery, failure: Failure | None
 ) -> Failure | None:
-    """Return the failure shown by a rendered page; None for a real page.
+    """Return the failure that a rendered page shows; None for a real page.
 
-    The saved document has no scripts, but most walls are recognised by theirs. A wall declared by
-    the response counts only if the page has little text, because a wall may have been passed.
+    Most bot walls are recognised by their scripts, so the page with its scripts is inspected too. A
+    wall that the response declares counts only if the page has little text, because the browser may
+    have passed it.
     """
     at, wall = host(rendered.page.url), found.wall
     if rendered.source and not wall:
@@ -266,14 +269,11 @@ async def _failure_shown(
     return walled(at, wall) if wall else None
 
 
-MAX_ROUTES = 4096
-
-
 async def _next_second(context: CrawlContext, lease: Lease) -> None:
-    """Wait for the next second if needed: an entry has at most one snapshot per second.
+    """Wait for the next second if an entry already has a snapshot of this second.
 
-    So have all routes of one address, since replay selects a capture by address and second.
-    A newest snapshot in the future (wrong clock) is not waited for.
+    Replay selects a capture by URL and second, so this also applies to entries whose URLs differ
+    only in the route. A newest snapshot in the future (wrong clock) is not waited for.
     """
     url = without_route(lease.entry.url)
     while True:
@@ -283,16 +283,14 @@ async def _next_second(context: CrawlContext, lease: Lease) -> None:
             break
         await asyncio.sleep(1.001 - now.microsecond / 1_000_000)
     if url != lease.entry.url:
-        if len(context.routes) >= MAX_ROUTES:
-            context.routes.clear()
         context.routes[url] = to_timestamp(now)
 
 
-class Trail:
-    """Way of one visit from the entry's URL over redirects to its page.
+class RedirectChain:
+    """Redirects of one visit, from the entry's URL to its page.
 
     Attributes:
-        first: the first response; None before.
+        first: the first response; None until there is one.
     """
 
     def __init__(self, context: CrawlContext, lease: Lease) -> None:
@@ -300,12 +298,12 @@ class Trail:
         self._context = context
         self._lease = lease
         self._jar = VisitCookies()
-        self._led_by = frozenset(map(host, filter(None, [lease.feed])))
+        self._initiators = frozenset(map(host, filter(None, [lease.feed])))
         self._seen = set[tuple[str, frozenset[Cookie]]]()
         self._recalled = set[str]()
 
     async def follow(self, url: str) -> FetchedResponse:
-        """Fetch a URL and follow its redirects, each stored as a capture; return the last response.
+        """Fetch a URL, follow its redirects, and return the last response; all become captures.
 
         Raises:
             FetchError: there is no response, or the redirects do not end.
@@ -315,10 +313,11 @@ class Trail:
             self.first = self.first or found
             if found.redirect_to is None:
                 route = self._lease.entry.url.partition("#")[2]
-                return replace(found, initiators=self._led_by, jar=self._jar, route=route)
+                return replace(found, initiators=self._initiators, jar=self._jar, route=route)
             url = found.redirect_to
             if not self.may_follow(url):
-                raise FetchError(_endless(url))
+                message = f"The page redirects too many times (last URL: {url})."
+                raise FetchError(Failure(FailureKind.TOO_MANY_REDIRECTS, message))
 
     def may_follow(self, url: str) -> bool:
         """Return whether a URL may be requested: it is new, or its cookies have changed."""
@@ -326,37 +325,35 @@ class Trail:
         return is_new and len(self._seen) <= self._context.settings.max_redirects
 
     async def _fetch(self, url: str) -> FetchedResponse:
-        self._led_by |= {host(url)}
+        self._initiators |= {host(url)}
         self._seen.add((url, self._jar.of(url)))
         if self._lease.interrupted and url not in self._recalled:
             self._recalled.add(url)
-            found = await recall(self._context, url, since=self._lease.created_at)
+            found = await self._read_recent(url)
             if found and not _is_failure(found):
                 await self._jar.receive(url, found.headers)
                 return found
-        asked = Outgoing(url, initiators=self._led_by, jar=self._jar)
-        return await fetch(self._context, asked, unhurried=True)
+        request = Outgoing(url, initiators=self._initiators, jar=self._jar)
+        return await fetch(self._context, request, is_page=True)
 
-
-def _endless(url: str) -> Failure:
-    return Failure(
-        FailureKind.TOO_MANY_REDIRECTS,
-        f"The page redirects too many times (last URL: {url}).",
-    )
+    async def _read_recent(self, url: str) -> FetchedResponse | None:
+        """Return the response that an interrupted visit of this job stored, or None."""
+        known = await recent_captures(self._context, [url], self._lease.created_at)
+        return await read_stored(self._context, known[url]) if url in known else None
 
 
 PROMPT_SECONDS = 5
 """Delay up to which a refresh is followed from any page."""
 NOTICE_SECONDS = 30
-"""Delay up to which a refresh is followed from a page that says little more than that it moves."""
+"""Delay up to which a refresh is followed from a page with hardly any text."""
 
 
 def _leads_to(page: FetchedResponse, found: Discovery | None, *, is_rendered: bool) -> str:
-    """Return where a page leads to by itself; empty if it is the page to keep.
+    """Return the target of a page's refresh; empty if the page itself is archived.
 
     Args:
         page: the page.
-        found: the result of its plain inspection.
+        found: the result of its plain inspection, if any.
         is_rendered: whether a browser will show it, so that ``<noscript>`` does not apply.
     """
     field = next((value for name, value in page.headers if name == "refresh"), "")
@@ -376,7 +373,7 @@ def _is_failure(found: FetchedResponse) -> bool:
 
 
 def _retry_if_truncated(context: CrawlContext, lease: Lease, page: FetchedResponse) -> None:
-    """Fail so that the page is fetched again; after the last attempt the truncated page is used."""
+    """Raise ``FetchError`` to fetch the page again, unless this was the last attempt."""
     message = f"{host(page.ref.url)} closed the connection before the response was complete."
     failure = Failure(FailureKind.DISCONNECTED, message)
     if retry_at(failure, lease, context.settings, datetime.now(UTC)):
@@ -391,9 +388,9 @@ async def read_page(
     preview_images: tuple[Requisite, ...] = (),
     article: Article | None = None,
 ) -> tuple[tuple[RequisiteOutcome, ...], Article]:
-    """Extract the article while the requisites, icon and preview image are fetched.
+    """Fetch the requisites, icon and preview image, and extract the article at the same time.
 
-    ``article`` is given if it was extracted by the inspection.
+    ``article``: the article that the inspection extracted; None if it did not.
     """
     document, wanted = page.document, (*found.requisites, *preview_images)
     if _is_extraction_deferred(context):
@@ -418,10 +415,10 @@ async def _read_and_fetch(
     page: FetchedResponse | Rendered,
     wanted: tuple[Requisite, ...],
 ) -> tuple[tuple[RequisiteOutcome, ...], Article]:
-    """Extract an article while the page's requisites are fetched.
+    """Fetch a page's requisites, and extract its article at the same time.
 
-    A multi-part article is extracted afterwards; an article that style sheets may set vertically is
-    extracted again with them.
+    An article of several parts is extracted afterwards. An article that style sheets may set
+    vertically is extracted again with them.
     """
     reference = page.page if isinstance(page, Rendered) else page.ref
     document = page.document

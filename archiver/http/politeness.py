@@ -22,7 +22,7 @@ class _Host:
     sending: asyncio.Lock = field(default_factory=asyncio.Lock)
     next_at: float = 0.0
     next_sent_at: float = 0.0
-    rest_until: float = 0.0
+    paused_until: float = 0.0
     users: int = 0
     active: int = 0
     left: asyncio.Event = field(default_factory=asyncio.Event)
@@ -63,33 +63,33 @@ class Throttle:
         self._shared = shared
         self._hosts: dict[str, _Host] = {}
 
-    def slot(self, host: str, *, spaced: bool = True, longest_rest: float = math.inf) -> "Slot":
+    def slot(self, host: str, *, spaced: bool = True, max_pause: float = math.inf) -> "Slot":
         """Return a slot at a host, to be acquired by ``async with`` in first-come order.
 
         Args:
             host: the host, with its port unless it is the scheme's default.
             spaced: whether the delay between requests applies. It applies to pages; the requisites
                 of a page are fetched together, as in a browser, limited by their number only.
-            longest_rest: the longest pause to wait for in seconds. If the host requests a longer
+            max_pause: the longest pause to wait for in seconds. If the host requests a longer
                 one before or during the wait, ``FetchError`` is raised.
         """
         is_spaced = spaced and self._delay > 0
-        return Slot(self, host, self._known(host), spaced=is_spaced, longest_rest=longest_rest)
+        return Slot(self, host, self._known(host), spaced=is_spaced, max_pause=max_pause)
 
     def pause(self, host: str, seconds: float) -> None:
         """Pause requests to a host that answered 429 or 503."""
         known = self._known(host)
-        known.rest_until = max(known.rest_until, self._clock() + seconds)
+        known.paused_until = max(known.paused_until, self._clock() + seconds)
 
-    def resting(self, host: str) -> float:
-        """Return the remaining seconds of a host's pause."""
+    def pause_left(self, host: str) -> float:
+        """Return the remaining seconds of a host's pause; 0 if it is not paused."""
         known = self._hosts.get(host)
-        return max(known.rest_until - self._clock(), 0.0) if known else 0.0
+        return max(known.paused_until - self._clock(), 0.0) if known else 0.0
 
-    def resting_hosts(self) -> list[str]:
+    def paused_hosts(self) -> list[str]:
         """Return the hosts that are paused."""
         now = self._clock()
-        return [host for host, known in self._hosts.items() if known.rest_until > now]
+        return [host for host, known in self._hosts.items() if known.paused_until > now]
 
     async def wait(self, slot: "Slot") -> None:
         """Wait until a request to a host may start, and delay the next one."""
@@ -116,14 +116,16 @@ class Throttle:
         The host may request a pause, or an earlier request may be delayed.
         """
         known = slot.known
-        while (wait := max(known.rest_until, known.next_at if spaced else 0.0) - self._clock()) > 0:
-            self._refuse_to_wait(slot)
+        while (
+            wait := max(known.paused_until, known.next_at if spaced else 0.0) - self._clock()
+        ) > 0:
+            self._check_pause(slot)
             await self._sleep(wait)
 
-    def _refuse_to_wait(self, slot: "Slot") -> None:
-        rest = slot.known.rest_until - self._clock()
-        if rest > slot.longest_rest:
-            raise pause_too_long(slot.host, rest)
+    def _check_pause(self, slot: "Slot") -> None:
+        pause = slot.known.paused_until - self._clock()
+        if pause > slot.max_pause:
+            raise pause_too_long(slot.host, pause)
 
     async def until_sent(self, slot: "Slot") -> bool:
         """Wait until a request may be sent, with the required delay after the previous one.
@@ -138,10 +140,10 @@ class Throttle:
         while True:
             if self._shared:
                 await self._shared.permit()
-            due = max(known.rest_until, known.next_sent_at) if slot.spaced else known.rest_until
+            due = max(known.paused_until, known.next_sent_at) if slot.spaced else known.paused_until
             if (wait := due - self._clock()) <= 0:
                 return has_waited
-            self._refuse_to_wait(slot)
+            self._check_pause(slot)
             has_waited = True
             await self._sleep(wait)
 
@@ -171,7 +173,7 @@ class Throttle:
     def _forget_idle(self) -> None:
         now = self._clock()
         for host, known in [*self._hosts.items()]:
-            owed = max(known.rest_until, known.next_at, known.next_sent_at)
+            owed = max(known.paused_until, known.next_at, known.next_sent_at)
             if not known.users and owed <= now:
                 del self._hosts[host]
 
@@ -183,19 +185,19 @@ class Slot:
         host: the host.
         known: the state of the host.
         spaced: whether the delay between requests applies.
-        longest_rest: the longest pause to wait for in seconds.
+        max_pause: the longest pause to wait for in seconds.
     """
 
-    __slots__ = ("_throttle", "host", "known", "longest_rest", "spaced")
+    __slots__ = ("_throttle", "host", "known", "max_pause", "spaced")
 
     def __init__(
-        self, throttle: Throttle, host: str, known: _Host, *, spaced: bool, longest_rest: float
+        self, throttle: Throttle, host: str, known: _Host, *, spaced: bool, max_pause: float
     ) -> None:
         self._throttle = throttle
         self.host = host
         self.known = known
         self.spaced = spaced
-        self.longest_rest = longest_rest
+        self.max_pause = max_pause
 
     async def __aenter__(self) -> Self:
         known = self.known

@@ -9,7 +9,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from archiver.crawl.article_extraction import DeferredExtraction, Reread
+from archiver.crawl.article_extraction import DeferredExtraction, ExtractedArticle
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.derived_rows import (
     compare_pending,
@@ -162,8 +162,8 @@ async def _read(
 ) -> AsyncIterator[Revision]:
     """Extract in small groups, to keep few texts in memory."""
     for start in range(0, len(found), 16):
-        read: list[Reread] = []
-        await deferred.read_these(found[start : start + 16], read.append)
+        read: list[ExtractedArticle] = []
+        await deferred.extract(found[start : start + 16], read.append)
         for each in read:
             change = await asyncio.to_thread(compare, each.before, each.after)
             yield Revision(each.snapshot, change)

@@ -8,7 +8,7 @@ from io import BytesIO
 from pathlib import Path
 
 from archiver.crawl.context import CrawlContext
-from archiver.crawl.feed_requests import FeedAnswer, request_feed
+from archiver.crawl.feed_requests import FeedResponse, request_feed
 from archiver.db import feeds, new_entries
 from archiver.db.engine import Database
 from archiver.errors import ConfigurationError, FetchError, InputError, NotFound, UnreadableFile
@@ -121,7 +121,7 @@ class FeedChecks:
             return await self._failed(followed, error)
         return await self._take_in(followed, answer, items, None if everything else began_at)
 
-    async def _items(self, answer: FeedAnswer) -> list[Seed]:
+    async def _items(self, answer: FeedResponse) -> list[Seed]:
         """Parse the items of a feed in a worker process.
 
         Raises:
@@ -154,7 +154,7 @@ class FeedChecks:
             )
         return [each.seed for each in batch.seeds[:MAX_ITEMS]]
 
-    async def _named(self, answer: FeedAnswer) -> str:
+    async def _named(self, answer: FeedResponse) -> str:
         if not answer.is_page:
             return ""
         page = Document(answer.content, "text/html", "", answer.url)
@@ -188,7 +188,7 @@ class FeedChecks:
     async def _take_in(
         self,
         followed: FollowedFeed,
-        answer: FeedAnswer,
+        answer: FeedResponse,
         items: Sequence[Seed],
         began_at: datetime | None,
     ) -> FollowedFeed:
@@ -222,7 +222,7 @@ class FeedChecks:
         return FollowedFeed(subscription, state)
 
     def _state_after(
-        self, before: FeedState | None, answer: FeedAnswer, now: datetime
+        self, before: FeedState | None, answer: FeedResponse, now: datetime
     ) -> FeedState:
         wait = max(self._interval, min(answer.fresh_seconds, MAX_SECONDS))
         state = replace(
@@ -266,7 +266,7 @@ def _annotated(item: Seed, subscription: Subscription, now: datetime) -> Seed:
     return replace(item, annotation=annotation)
 
 
-def _says_it_is_a_list(answer: FeedAnswer) -> bool:
+def _says_it_is_a_list(answer: FeedResponse) -> bool:
     """Return whether a page is a browser's bookmark export; ordinary pages also contain links."""
     return b"netscape-bookmark-file" in answer.content[:1024].lower()
 

@@ -6,7 +6,7 @@ import pytest
 from aiohttp import web
 
 from archiver.crawl import pipeline
-from archiver.crawl.context import FEW, PROBES, DeadHosts
+from archiver.crawl.context import DEAD_AFTER, WAITS_AFTER, DeadHosts
 from archiver.model.job import State
 
 MANY = 12
@@ -16,11 +16,14 @@ def test_consecutive_timeouts_mark_a_host_dead_until_it_responds_or_the_mark_exp
     now = [0.0]
     dead = DeadHosts(lambda: now[0])
 
-    assert [dead.timed_out("a") for _ in range(FEW + 1)] == [False] * (FEW - 1) + [True, False]
+    assert [dead.timed_out("a") for _ in range(DEAD_AFTER + 1)] == [False] * (DEAD_AFTER - 1) + [
+        True,
+        False,
+    ]
     assert (dead.is_dead("a"), dead.is_dead("b")) == (True, False)
     dead.answered("a")
     assert not dead.is_dead("a")
-    for _ in range(FEW):
+    for _ in range(DEAD_AFTER):
         dead.timed_out("a")
     now[0] += 10_000
     assert not dead.is_dead("a")
@@ -39,7 +42,7 @@ def never(live):
 
 async def test_pages_of_a_dead_host_that_were_not_tried_wait(crawling, live, never, monkeypatch):
     monkeypatch.setattr(pipeline, "RETRY_SECONDS", 0)
-    paths = [f"/{number}" for number in range(2 * PROBES)]
+    paths = [f"/{number}" for number in range(2 * WAITS_AFTER)]
     urls = [never(path) for path in paths]
     async with crawling(read_timeout=0.1, retries=0, retry_delay=0) as crawl:
         await crawl.queue(*urls, recapture=False)
@@ -57,7 +60,7 @@ async def test_pages_of_a_dead_host_that_were_not_tried_wait(crawling, live, nev
 
     tried = {each.url for each in jobs if each.attempts}
     untried = [each for each in jobs if each.url not in tried]
-    assert asked == [PROBES]
+    assert asked == [WAITS_AFTER]
     assert untried
     assert {each.state for each in untried} == {State.QUEUED}
     assert {each.state for each in jobs if each.state is not State.QUEUED} <= {State.FAILED}
@@ -66,7 +69,7 @@ async def test_pages_of_a_dead_host_that_were_not_tried_wait(crawling, live, nev
 
 
 async def test_good_pages_of_a_host_whose_first_pages_hang_are_saved(crawling, live, never):
-    hanging = [never(f"/{number}") for number in range(FEW + 1)]
+    hanging = [never(f"/{number}") for number in range(DEAD_AFTER + 1)]
     good = [live.article(f"good-{number}") for number in range(MANY)]
     async with crawling(read_timeout=0.1, retries=0, retry_delay=0) as crawl:
         await crawl.queue(*hanging, *good, recapture=False)
@@ -82,7 +85,7 @@ async def test_a_host_that_recovers_before_the_end_is_captured(crawling, live):
 
     async def seldom(request):
         asked.append(request.path)
-        if len(asked) <= FEW:
+        if len(asked) <= DEAD_AFTER:
             await live.closing.wait()
         return web.Response(text="<p>back again", content_type="text/html")
 

@@ -75,7 +75,7 @@ async def test_pages_are_requested_with_a_delay_after_the_previous_request(crawl
         async with turn.sending():
             pass
     async with crawl.recording():
-        await fetch(replace(crawl.context, throttle=polite), Outgoing(url), unhurried=True)
+        await fetch(replace(crawl.context, throttle=polite), Outgoing(url), is_page=True)
 
     assert asked == [107]
 

@@ -100,16 +100,16 @@ async def test_connected_requests_also_wait_during_a_pause(spaced):
 @pytest.mark.parametrize("spaced", [True, False])
 async def test_a_request_does_not_wait_longer_than_its_limit_for_a_paused_host(spaced):
     polite, clock = throttle(host_delay=2, host_concurrency=1)
-    async with polite.slot("a.example", spaced=spaced, longest_rest=10) as turn:
+    async with polite.slot("a.example", spaced=spaced, max_pause=10) as turn:
         polite.pause("a.example", 30)
         with pytest.raises(FetchError, match="asked for a pause"):
             await send(turn)
     with pytest.raises(FetchError, match="asked for a pause"):
-        async with polite.slot("a.example", spaced=spaced, longest_rest=10):
+        async with polite.slot("a.example", spaced=spaced, max_pause=10):
             pass
     assert clock.now == 100
 
-    async with polite.slot("a.example", spaced=spaced, longest_rest=30) as turn:
+    async with polite.slot("a.example", spaced=spaced, max_pause=30) as turn:
         await send(turn)
     assert clock.now == 130
 
@@ -201,8 +201,8 @@ async def test_a_pause_requested_by_a_host_is_kept():
     polite, clock = throttle(host_delay=0)
     polite.pause("a.example", 30)
 
-    assert polite.resting_hosts() == ["a.example"]
-    assert polite.resting("a.example") == 30
+    assert polite.paused_hosts() == ["a.example"]
+    assert polite.pause_left("a.example") == 30
     async with polite.slot("a.example", spaced=False):
         assert clock.now == 130
-    assert polite.resting_hosts() == []
+    assert polite.paused_hosts() == []
