@@ -11,8 +11,8 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from archiver.config import Settings, fit_to_open_files, share_among_processes, tune_memory
-from archiver.crawl.archive import INDEX, Archive, open_archive, open_store
+from archiver.config import INDEX, Settings, fit_to_open_files, share_among_processes, tune_memory
+from archiver.crawl.archive import Archive, open_archive, open_store
 from archiver.db.schema_version import outdated_revision
 from archiver.services.background_tasks import keep_running
 

@@ -288,7 +288,11 @@ class Settings:
         InvalidSettings: a value is invalid.
     """
 
-    data: Path = _setting(Path("data"), path(), "Directory of the archive.")
+    data: Path = _setting(
+        Path("data"),
+        path(),
+        "Directory of the archive; default: ./data if it has one, else ~/.local/share/archiver.",
+    )
     index: str | None = _setting(
         None,
         server_address(),
@@ -516,11 +520,20 @@ class Setting:
 
 
 SETTINGS = {
-    each.name: Setting(each.name, each.default, each.metadata["kind"], each.metadata["description"])
+    each.name: Setting(
+        each.name,
+        None if each.name == "data" else each.default,  # depends on the environment
+        each.metadata["kind"],
+        each.metadata["description"],
+    )
     for each in _fields()
 }
 """All settings by name."""
 
+INDEX = "archive.sqlite3"
+"""SQLite file in the data directory."""
+SEGMENTS = "warc"
+"""Directory of the segments in the data directory."""
 SETTINGS_FILE = "settings.toml"
 """File in the data directory with the settings that were changed in the web pages."""
 NEVER_IN_FILE = frozenset({"data", "index", "store", "password", "host", "port"})
@@ -569,6 +582,24 @@ def read_file(data: Path) -> dict[str, Any]:
     return found
 
 
+def default_data(environment: Mapping[str, str]) -> Path:
+    """Return the data directory if none is set.
+
+    It is ``data`` in the current directory if that has an archive, else the user's own directory
+    (XDG Base Directory Specification).
+    """
+    here = Path("data")
+    if any((here / name).exists() for name in (INDEX, SEGMENTS, SETTINGS_FILE)):
+        return here
+    base = Path(environment.get("XDG_DATA_HOME", ""))
+    if not base.is_absolute():
+        home = Path(environment.get("HOME", ""))
+        if not home.is_absolute():
+            return here
+        base = home / ".local/share"
+    return base / "archiver"
+
+
 def read_settings(given: Mapping[str, object], environment: Mapping[str, str]) -> Settings:
     """Build settings from flags, environment variables, the data directory's file, and defaults.
 
@@ -579,10 +610,12 @@ def read_settings(given: Mapping[str, object], environment: Mapping[str, str]) -
         name: environment[key] for name in SETTINGS if (key := variable(name)) in environment
     }
     values |= given
-    in_file = read_file(Path(values.get("data", SETTINGS["data"].default)))
+    fixed = frozenset(values)
+    values.setdefault("data", default_data(environment))
+    in_file = read_file(Path(values["data"]))
     from_file = frozenset(in_file)
     try:
-        settings = Settings(**(in_file | values), from_file=from_file, fixed=frozenset(values))
+        settings = Settings(**(in_file | values), from_file=from_file, fixed=fixed)
     except InvalidSettings as error:
         of_file = from_file - values.keys()
         raise InvalidSettings(

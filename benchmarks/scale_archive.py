@@ -12,8 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from archiver.app import open_app
-from archiver.config import Settings
-from archiver.crawl.archive import INDEX
+from archiver.config import INDEX, Settings
 from archiver.db import captures, new_entries, search, visit_results
 from archiver.db.engine import Database
 from archiver.http.timestamps import to_timestamp

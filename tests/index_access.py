@@ -8,7 +8,8 @@ from pathlib import Path
 
 from sqlalchemy import text
 
-from archiver.crawl.archive import INDEX, LOCKS
+from archiver.config import INDEX
+from archiver.crawl.archive import LOCKS
 from archiver.db.engine import Database, engines_of
 
 

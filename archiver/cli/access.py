@@ -8,7 +8,7 @@ import click
 
 from archiver.app import open_app
 from archiver.cli.event_loop import run_until_signal
-from archiver.cli.terminal import write_row
+from archiver.cli.terminal import write_row, write_table
 from archiver.config import Settings
 from archiver.services.access import AccessControl
 from archiver.services.cookies import CookieSettings
@@ -76,8 +76,9 @@ async def _change(cookies: CookieSettings, content: bytes | None, remove: str) -
     elif remove:
         write_row("removed", str(await cookies.remove(remove)))
     else:
-        for each in await cookies.list():
-            write_row(each.host, each.path, each.name, _day(each.expires))
+        found = await cookies.list()
+        rows = [(each.host, each.path, each.name, _day(each.expires)) for each in found]
+        write_table(("host", "path", "name", "expires"), rows, "no cookies.")
     return 0
 
 

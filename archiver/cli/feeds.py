@@ -9,7 +9,7 @@ from typing import Final
 
 from archiver.app import open_app
 from archiver.cli.event_loop import run_crawling
-from archiver.cli.terminal import write_row
+from archiver.cli.terminal import write_row, write_table
 from archiver.config import Settings
 from archiver.errors import InputError
 from archiver.helpers import AtomicFile
@@ -80,6 +80,7 @@ async def _check(feeds: Subscriptions, _: _Arguments) -> int:
 
 
 def _show(followed: Sequence[FollowedFeed]) -> int:
+    rows = []
     for each in followed:
         state, subscription = each.state, each.subscription
         checked = f"{state.checked_at:%Y-%m-%d %H:%M}" if state else "-"
@@ -87,8 +88,9 @@ def _show(followed: Sequence[FollowedFeed]) -> int:
         problem = state.problem if state else ""
         if state and state.is_gone:
             problem = "The server says that this feed is permanently gone."
-        write_row(subscription.url, checked, brought, subscription.title, problem)
-    return 0 if followed else 1
+        rows.append((subscription.url, checked, brought, subscription.title, problem))
+    write_table(("feed", "last check (UTC)", "saved", "title", "problem"), rows, "no feeds.")
+    return 0
 
 
 _TAKES: Final = {"follow": "an address", "unfollow": "an address", "import": "an OPML file"}

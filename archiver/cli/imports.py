@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 from archiver.app import App, open_app
 from archiver.cli.crawl import work_queue
 from archiver.cli.event_loop import run_crawling, run_until_signal
-from archiver.cli.terminal import progress_bar, write_json, write_row
+from archiver.cli.terminal import progress_bar, write_json, write_row, write_table
 from archiver.config import Settings
 from archiver.errors import ArchiverError, InputError
 from archiver.http.timestamps import write_iso
@@ -240,14 +240,16 @@ async def _list(settings: Settings, *, as_json: bool) -> int:
     if as_json:
         write_json(found)
         return 0
+    rows: list[tuple[str, ...]] = []
     for each in found:
-        write_row(
-            str(each.id), write_iso(each.started_at)[:10], each.phase, each.name, _numbers(each)
-        )
+        date = write_iso(each.started_at)[:10]
+        rows.append((str(each.id), date, each.phase, each.name, _numbers(each)))
         if each.error:
-            write_row("", "", "", "", each.error)
+            rows.append(("", "", "", "", each.error))
         if each.undone:
-            write_row("", "", "", "", _undo_state(each.undone, is_put_back=each.is_put_back))
+            state = _undo_state(each.undone, is_put_back=each.is_put_back)
+            rows.append(("", "", "", "", state))
+    write_table(("number", "date", "phase", "file", "progress"), rows, "no imports.")
     return 0
 
 

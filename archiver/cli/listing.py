@@ -1,37 +1,44 @@
 """The `list` and `search` commands."""
 
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
-
-import click
+from datetime import UTC, datetime
+from urllib.parse import urlsplit
 
 from archiver.app import open_app
 from archiver.cli.event_loop import run_until_signal
-from archiver.cli.terminal import JsonArray, clean, write_row
+from archiver.cli.terminal import Field, JsonArray, ago, note, write_row, write_table
 from archiver.config import Settings
 from archiver.formats.json_output import to_document
-from archiver.http.timestamps import write_iso
+from archiver.http.timestamps import in_utc, write_iso
 from archiver.model.listing import ListingQuery, Sort
 from archiver.services.search import MAX_PER_PAGE, Search
 from archiver.services.search_results import ListedEntry
 
 
 def run(
-    settings: Settings, *, limit: int | None, everything: bool, as_json: bool, **asked: str
+    settings: Settings,
+    *,
+    limit: int | None,
+    everything: bool,
+    as_json: bool,
+    exit_status: bool = False,
+    **asked: str,
 ) -> int:
-    """Print entries, filtered and sorted as ``asked``; return 1 if there are none.
+    """Print entries, filtered and sorted as ``asked``.
 
     Without a limit the default order is that of the named list, else newest first, because sorting
-    by relevance needs all results in memory.
+    by relevance needs all results in memory. With ``exit_status`` return 1 if there are none.
     """
     if limit is None and not everything and sys.stdout.isatty():
         limit = ON_A_SCREEN
     wanted = None if everything else limit
     sort = asked["sort"] or ("list" if wanted is None else "")
     query = ListingQuery(asked["q"], asked["tag"], asked["host"], asked["status"], sort)
-    return run_until_signal(_list(settings, query, wanted, as_json=as_json))
+    none_found = int(exit_status)
+    return run_until_signal(_list(settings, query, wanted, none_found, as_json=as_json))
 
 
 ON_A_SCREEN = 50
@@ -39,23 +46,39 @@ ON_A_SCREEN = 50
 
 
 async def _list(
-    settings: Settings, query: ListingQuery, wanted: int | None, *, as_json: bool
+    settings: Settings,
+    query: ListingQuery,
+    wanted: int | None,
+    none_found: int,
+    *,
+    as_json: bool,
 ) -> int:
+    """Print results; return ``none_found`` if there are none."""
+    is_screen = sys.stdout.isatty() and not as_json
     async with open_app(settings, reads_only=True) as app:
         search = app.search
-        array, found = JsonArray(), 0
+        array, found, shown = JsonArray(), 0, list[ListedEntry]()
         await _warn_about_pending_documents(search)
         async for listed in _pages(search, query, wanted):
             found += 1
             if as_json:
                 array.add(_document(listed, with_excerpt=bool(query.q)))
+            elif is_screen:
+                shown.append(listed)
             else:
                 _write(listed)
+            if len(shown) == MAX_PER_PAGE:
+                _show(shown)
+                shown.clear()
         if as_json:
             array.end()
-    if found == wanted == ON_A_SCREEN and sys.stdout.isatty():
-        click.echo(f"archiver: the first {found}; --limit or --all prints more.", err=True)
-    return int(not found)
+    if shown:
+        _show(shown)
+    if not found:
+        note("no results." if query.q else "no entries.")
+    if found == wanted == ON_A_SCREEN and is_screen:
+        note(f"these are the first {found}; --limit or --all prints more.")
+    return 0 if found else none_found
 
 
 async def _pages(
@@ -71,11 +94,9 @@ async def _pages(
         limit = MAX_PER_PAGE if wanted is None else min(wanted, MAX_PER_PAGE)
         page = await search.listing(replace(query, after=after, limit=limit))
         if page.meant:
-            click.echo(f"archiver: did you mean: {clean(page.meant)}", err=True)
+            note(f"did you mean: {page.meant}")
         if page.answers and not after:
-            click.echo(
-                f"archiver: no results; showing results for: {clean(page.answers)}", err=True
-            )
+            note(f"no results; showing results for: {page.answers}")
         if page.is_of_newest and (wanted is None or page.sort is not Sort.BEST):
             asked = replace(query, q=page.answers or query.q)
             async with aclosing(search.all_in_order(asked, wanted)) as put:
@@ -92,10 +113,9 @@ async def _pages(
 async def _warn_about_pending_documents(search: Search) -> None:
     pending = round(100 * await search.pending_share())
     if pending:
-        click.echo(
-            f"archiver: {pending}% of the archive is not indexed yet after an update; "
-            "`archiver serve` does so in the background, `archiver reindex` immediately.",
-            err=True,
+        note(
+            f"{pending}% of the archive is not indexed yet after an update; "
+            "`archiver serve` does so in the background, `archiver reindex` immediately."
         )
 
 
@@ -113,6 +133,22 @@ def _write(listed: ListedEntry) -> None:
         entry.title or "-",
         entry.url,
     )
-    if listed.excerpt and sys.stdout.isatty():
-        shown = (click.style(clean(each.text), bold=each.hit) for each in listed.excerpt)
-        click.echo("    " + "".join(shown))
+
+
+SHORT_ID = 8
+"""Digits of a hash_url on a terminal; commands accept a prefix of at least four."""
+
+
+def _show(listed: Sequence[ListedEntry]) -> None:
+    write_table(("saved", "title", "state", "site", "id"), [*_cells(listed, datetime.now(UTC))])
+
+
+def _cells(listed: Sequence[ListedEntry], now: datetime) -> Iterator[Sequence[Field]]:
+    """Yield a row for each entry, and one for its excerpt."""
+    for each in listed:
+        entry = each.entry
+        when = ago(in_utc(entry.annotation.saved_at), now)
+        site = urlsplit(entry.url).netloc
+        yield when, entry.title or entry.url, entry.state, site, entry.hash_url[:SHORT_ID]
+        if each.excerpt:
+            yield "", [(part.text, part.hit) for part in each.excerpt], "", "", ""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from archiver.app import App, open_app
 from archiver.cli.event_loop import run_until_signal
-from archiver.cli.terminal import write_json, write_row
+from archiver.cli.terminal import write_json, write_table
 from archiver.config import Settings
 from archiver.errors import InputError
 from archiver.formats.json_output import to_document
@@ -20,7 +20,7 @@ def run(
     delete: str | None,
     as_json: bool,
 ) -> int:
-    """Change lists and print them; without a change print all, and return 1 if there are none."""
+    """Change lists and print them; without a change print all."""
     if query and not make:
         raise InputError("--query requires --make with the name of the saved search.")
     return run_until_signal(_lists(settings, make, query, rename, delete, as_json=as_json))
@@ -62,6 +62,9 @@ async def _print(runtime: App, changed: Sequence[str] | None, *, as_json: bool) 
     if as_json:
         write_json(to_document(found))
     else:
-        for each in found:
-            write_row(each.path, "-" if each.count is None else str(each.count), each.query or "-")
-    return int(changed is None and not found)
+        rows = [
+            (each.path, "-" if each.count is None else str(each.count), each.query or "-")
+            for each in found
+        ]
+        write_table(("list", "entries", "saved search"), rows, "no lists.")
+    return 0

@@ -21,39 +21,16 @@ from archiver.cli.options import (
     AddCommand,
     Command,
     ImportCommand,
+    Program,
     export,
-    flag,
     help_option,
     import_options,
     imports_options,
     list_options,
     with_settings,
 )
-from archiver.config import GC_THRESHOLDS, SETTINGS, Settings, variable
+from archiver.config import GC_THRESHOLDS, Settings
 from archiver.errors import ArchiverError
-
-
-class Program(click.Group):
-    """All commands."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse options before the command.
-
-        Raises:
-            click.UsageError: an option is unknown there.
-        """
-        try:
-            return super().parse_args(ctx, args)
-        except click.NoSuchOption as error:
-            setting = next((each for each in SETTINGS if flag(each) == error.option_name), None)
-            if setting is None:
-                raise
-            raise click.UsageError(
-                f"{error.option_name} must come after the command, and applies to that command "
-                f"only: archiver COMMAND {error.option_name} … To set it for every command, use "
-                f"{variable(setting)}.",
-                ctx,
-            ) from None
 
 
 def _write_language(_: click.Context, formatter: click.HelpFormatter) -> None:
@@ -137,7 +114,6 @@ def machines(settings: Settings, *, unsealed: bool, forget: str | None) -> int:
     """List the running workers of an archive on a database server.
 
     Prints the machine, whether it is this one, the worker, its address and start time.
-    Exits with 1 if there are none.
 
     With --unsealed prints the segments that are not uploaded yet: machine, whether it is this one,
     segment, bytes. With --forget records which snapshots were lost with a machine.
@@ -145,7 +121,7 @@ def machines(settings: Settings, *, unsealed: bool, forget: str | None) -> int:
     return run_body("machines", settings, unsealed=unsealed, forget=forget)
 
 
-@click.group()
+@click.group(cls=Program)
 def cookies() -> None:
     """Manage cookies for pages that require a login; each is sent only to its own host.
 
@@ -215,8 +191,7 @@ _INTERRUPTED = 130
 def cli() -> None:
     """Personal web archive: save, search and read web pages.
 
-    Every setting is a flag and an environment variable; a flag overrides its variable. Flags go
-    after the command and apply to it alone; variables apply to all commands.
+    Every setting is a flag and an environment variable; a flag overrides its variable.
     """
 
 
@@ -428,7 +403,10 @@ def imports(settings: Settings, **given: object) -> int:
 @list_options
 @with_settings(COMMON)
 def list_(settings: Settings, **wanted: object) -> int:
-    """List entries: hash_url, date, state, title, URL."""
+    """List entries: a table on a terminal; elsewhere hash_url, date, state, title, URL.
+
+    Commands accept the short id of the table.
+    """
     return run_body("listing", settings, q="", **wanted)
 
 
@@ -454,13 +432,14 @@ def feeds(settings: Settings, **wanted: object) -> int:
 
 @cli.command(cls=SearchCommand)
 @click.argument("words", nargs=-1, required=True)
+@click.option("--exit-status", is_flag=True, help="Exit with 1 if nothing is found, as grep does.")
 @list_options
 @with_settings(COMMON)
 def search(settings: Settings, words: tuple[str, ...], **wanted: object) -> int:
     """Search entries; best matches first, or without a terminal all results, newest first.
 
     All words must occur in the title, text, note, tags, author or URL. Put words that begin with
-    "-" after "--".
+    "-" after "--". Prints the same columns as `list`.
     """
     return run_body("listing", settings, q=" ".join(words), **wanted)
 

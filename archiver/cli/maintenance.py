@@ -8,7 +8,7 @@ import click
 
 from archiver.app import open_app
 from archiver.cli.event_loop import run_until_signal
-from archiver.cli.terminal import Bar, progress_bar, write_row
+from archiver.cli.terminal import Bar, progress_bar, write_row, write_table
 from archiver.config import InvalidSettings, Settings, read_settings
 from archiver.errors import ConfigurationError, InputError
 from archiver.services.fixity import Progress, store_check
@@ -41,8 +41,8 @@ def run_config(settings: Settings, *, name: str | None, value: str | None, unset
     preferences = Preferences(settings)
     known = asyncio.run(preferences.all())
     if name is None:
-        for each in known.values():
-            write_row(each.name, each.value, each.source)
+        rows = [(each.name, each.value, each.source) for each in known.values()]
+        write_table(("setting", "value", "source"), rows)
         return 0
     name = name.replace("-", "_")
     if name not in known:
@@ -55,7 +55,7 @@ def run_config(settings: Settings, *, name: str | None, value: str | None, unset
 
 
 def run_bin(settings: Settings, *, action: str, refs: Sequence[str], yes: bool) -> int:
-    """List, restore or erase deleted entries; return 1 if there are none to list or restore."""
+    """List, restore or erase deleted entries; return 1 if none of them could be restored."""
     if action == "empty" and not yes:
         click.confirm("Erase everything in the bin? It can't be restored afterwards.", abort=True)
     if action == "empty":
@@ -71,9 +71,12 @@ async def _bin(settings: Settings, *, restores: bool, refs: Sequence[str]) -> in
             write_row("snapshots", str(restored.snapshots))
             return int(not restored.snapshots and not restored.entries)
         found = await runtime.deleting.bin()
-    for each in found:
-        write_row(f"{each.deleted_at:%Y-%m-%d %H:%M}", each.title, each.url, each.timestamp)
-    return int(not found)
+    rows = [
+        (f"{each.deleted_at:%Y-%m-%d %H:%M}", each.title, each.url, each.timestamp)
+        for each in found
+    ]
+    write_table(("deleted (UTC)", "title", "URL", "snapshot"), rows, "the bin is empty.")
+    return 0
 
 
 _STOPPED = "Stopped. The database is unchanged."
@@ -219,7 +222,7 @@ _LOCAL_INDEX = "archiver: the index is a local file. To use several machines, se
 
 
 def run_machines(settings: Settings, *, unsealed: bool, forget: str | None) -> int:
-    """List workers or pending uploads, or remove a machine; return 1 if there are none."""
+    """List workers or pending uploads, or remove a machine."""
     if forget is not None:
         return run_until_signal(_forget(settings, forget))
     return run_until_signal(_list(settings, unsealed=unsealed))
@@ -228,12 +231,19 @@ def run_machines(settings: Settings, *, unsealed: bool, forget: str | None) -> i
 async def _list(settings: Settings, *, unsealed: bool) -> int:
     async with open_app(settings, reads_only=True) as app:
         machines = app.machines
-        rows = await (_unsealed(machines) if unsealed else _processes(machines))
-        for machine, *rest in rows:
-            write_row(machine, "here" if machine == machines.own else "elsewhere", *rest)
+        found = await (_unsealed(machines) if unsealed else _processes(machines))
+        rows = [
+            (machine, "here" if machine == machines.own else "elsewhere", *rest)
+            for machine, *rest in found
+        ]
         if not machines.own:
             click.echo(_LOCAL_INDEX, err=True)
-        return 0 if rows else 1
+        elif unsealed:
+            write_table(("machine", "where", "segment", "bytes"), rows, "no segments are waiting.")
+        else:
+            titles = ("machine", "where", "worker", "address", "since")
+            write_table(titles, rows, "no workers are running.")
+        return 0
 
 
 async def _processes(machines: Machines) -> list[tuple[str, ...]]:

@@ -133,6 +133,26 @@ def flag(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
+class Program(click.Group):
+    """Commands; flags of settings may also precede the name of the command."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Move flags of settings behind the command, and parse the others."""
+        moved, rest = [], [*args]
+        while rest and (setting := _FLAGS.get(rest[0].partition("=")[0])):
+            moved.append(rest.pop(0))
+            takes_value = bool(setting.kind.metavar) and "=" not in moved[-1]
+            if takes_value and rest:
+                moved.append(rest.pop(0))
+        return super().parse_args(ctx, [*rest[:1], *moved, *rest[1:]])
+
+
+_FLAGS = {flag(name): setting for name, setting in SETTINGS.items()}
+_FLAGS |= {
+    flag(f"no_{name}"): setting for name, setting in SETTINGS.items() if not setting.kind.metavar
+}
+
+
 def with_settings(
     names: tuple[str, ...], *, first: tuple[str, ...] = ()
 ) -> Callable[[Callable[..., int]], Callable[..., int]]:
@@ -365,7 +385,7 @@ _FILTERS = (
 )
 
 
-class _ExportGroup(click.Group):
+class _ExportGroup(Program):
     """Group with one command for each export format."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -3,8 +3,9 @@
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from datetime import datetime
 from importlib import import_module
 
 import click
@@ -30,6 +31,45 @@ def write_row(*fields: str) -> None:
     """Print one line of tab-separated fields; tabs and line ends in fields become spaces."""
     sys.stdout.write("\t".join(" ".join(clean(field).split()) for field in fields) + "\n")
     sys.stdout.flush()
+
+
+Field = str | Sequence[tuple[str, bool]]
+"""Cell of a table: a text, or parts with whether they are bold."""
+
+
+def write_table(titles: Sequence[str], rows: Sequence[Sequence[Field]], empty: str = "") -> None:
+    """Print rows on a terminal as a table with titles, elsewhere as tab-separated fields.
+
+    ``empty`` is printed on standard error if there are no rows.
+    """
+    if not rows:
+        note(empty)
+    elif sys.stdout.isatty():
+        # rich is slow to import, and not needed without a terminal.
+        import_module("archiver.cli.rich_terminal").print_table(titles, rows)
+    else:
+        for row in rows:
+            write_row(
+                *(
+                    each if isinstance(each, str) else "".join(text for text, _ in each)
+                    for each in row
+                )
+            )
+
+
+def note(message: str) -> None:
+    """Print a message for people on standard error."""
+    click.echo(f"archiver: {clean(message)}", err=True)
+
+
+def ago(moment: datetime, now: datetime) -> str:
+    """Return a time relative to now, such as ``3 days ago``; the date after a month."""
+    seconds = (now - moment).total_seconds()
+    for unit, length, limit in (("minute", 60, 60), ("hour", 3_600, 24), ("day", 86_400, 31)):
+        count = int(seconds // length)
+        if 0 <= count < limit:
+            return f"{count} {unit}{'s' if count != 1 else ''} ago" if count else "now"
+    return f"{moment:%Y-%m-%d}"
 
 
 def write_text(text: str) -> None:
@@ -81,7 +121,7 @@ def progress_bar(what: str) -> Iterator[Bar]:
         yield Bar()
         return
     # rich is slow to import, and not needed without a terminal.
-    terminal = import_module("archiver.cli.progress_bar")
+    terminal = import_module("archiver.cli.rich_terminal")
     bar: AbstractContextManager[Bar] = terminal.shown(what)
     with bar as shown:
         yield shown

@@ -15,7 +15,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from archiver import __version__
-from archiver.config import Settings
+from archiver.config import INDEX, SEGMENTS, Settings
 from archiver.crawl.crash_recovery import recover
 from archiver.db.engine import Database, Engines, SqliteIndex, engines_of, is_one_place
 from archiver.errors import ConfigurationError, DiskNotWritable, IndexUnavailable, StoreError
@@ -26,8 +26,6 @@ from archiver.warc.locks import ArchiveLock, NoLock, RunLock, machine_of
 from archiver.warc.segment_storage import SegmentStorage
 from archiver.warc.segments import SegmentStore
 
-INDEX = "archive.sqlite3"
-SEGMENTS = "warc"
 LOCKS = "run"
 EXPORTS = "exports"
 UPLOADED = "uploaded"

@@ -7,6 +7,7 @@ import signal
 import socket
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import uvloop
@@ -84,6 +85,7 @@ async def _serve_until(
             if announces:
                 _announce(
                     sockets[0],
+                    settings.data,
                     unusable_files=len(runtime.fixity.unusable_files),
                     warnings=await runtime.health.warnings(),
                     browser_problem=runtime.crawling.browser_problem,
@@ -191,6 +193,7 @@ def _stop_on_signals() -> asyncio.Event:
 
 def _announce(
     listening: socket.socket,
+    data: Path,
     *,
     unusable_files: int,
     warnings: Sequence[Message],
@@ -205,4 +208,5 @@ def _announce(
         sys.stdout.write(f"ignored files in warc/: {unusable_files}; {_WHICH}\n")
     if browser_problem:
         sys.stdout.write(f"pages are not rendered in a browser: {browser_problem}\n")
+    sys.stdout.write(f"the archive is in {data.absolute()}\n")
     sys.stdout.flush()

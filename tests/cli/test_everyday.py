@@ -29,10 +29,17 @@ def test_piped_output_is_complete_unless_limited(kept):
     assert titles == sorted(titles, key=str.casefold) or len(titles) == MANY + 1
 
 
-def test_nothing_found_is_exit_status_1(kept):
-    for command in (("list", "--tag", "none"), ("search", "unheardof")):
+def test_empty_results_say_so_and_are_no_error_unless_requested(kept):
+    for command, said in (
+        (("list", "--tag", "none"), "archiver: no entries.\n"),
+        (("search", "unheardof"), "archiver: no results.\n"),
+        (("lists",), "archiver: no lists.\n"),
+        (("bin",), "archiver: the bin is empty.\n"),
+        (("feeds",), "archiver: no feeds.\n"),
+    ):
         done = kept(*command)
-        assert (done.returncode, done.stdout) == (1, "")
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", said)
+    assert kept("search", "--exit-status", "unheardof").returncode == 1
 
 
 def test_the_start_of_a_hash_identifies_an_entry(kept, site):

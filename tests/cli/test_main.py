@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from archiver.config import read_settings
 from archiver.services.access import has_password
 from tests.command_line import run_command
 
@@ -29,13 +30,32 @@ def test_the_program_prints_its_version() -> None:
     assert run_command("--version").stdout.startswith("archiver ")
 
 
-def test_a_flag_before_the_command_gets_a_hint() -> None:
-    told, unknown = run_command("--data", "x", "list"), run_command("--nonsense", "list")
+def test_flags_of_settings_may_precede_the_command(tmp_path: Path) -> None:
+    data = str(tmp_path / "data")
+    run_command("--data", data, "import", "-", "--no-crawl", given="https://a.example/")
 
-    assert (told.returncode, unknown.returncode) == (2, 2)
-    assert "--data must come after the command" in told.stderr
-    assert "use ARCHIVER_DATA" in told.stderr
-    assert "No such option" in unknown.stderr
+    for flags in (["--data", data], [f"--data={data}", "--no-log-json"]):
+        for command in (["list"], ["export", "json", "-"]):
+            assert "https://a.example/" in run_command(*flags, *command).stdout, (flags, command)
+    assert run_command("--data", data, "cookies", "list").returncode == 0
+    assert "No such option" in run_command("--nonsense", "list").stderr
+
+
+def test_data_is_in_the_users_directory_unless_here_is_an_archive(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    home = {"HOME": "/home/me"}
+    for environment, expected in (
+        (home, "/home/me/.local/share/archiver"),
+        (home | {"XDG_DATA_HOME": "/srv/share"}, "/srv/share/archiver"),
+        (home | {"XDG_DATA_HOME": "relative"}, "/home/me/.local/share/archiver"),
+        (home | {"ARCHIVER_DATA": "/mine"}, "/mine"),
+        ({}, "data"),
+    ):
+        assert str(read_settings({}, environment).data) == expected, environment
+    (tmp_path / "data/warc").mkdir(parents=True)
+    assert str(read_settings({}, home).data) == "data"
 
 
 def test_help_imports_nothing_heavy() -> None:
@@ -164,7 +184,8 @@ os.execv(sys.executable, [sys.executable, "-m", "archiver", "imports"])
         check=False,
     )
 
-    assert (result.returncode, result.stdout, result.stderr) == (0, b"", b"")
+    said = b"archiver: no imports.\n" if closed == 1 else b""
+    assert (result.returncode, result.stdout, result.stderr) == (0, b"", said)
 
 
 def test_a_password_is_read_from_input_and_removed(tmp_path):
