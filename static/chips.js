@@ -23,7 +23,8 @@ const split = (text) => [...text.matchAll(/\s*(?:"((?:[^"]|"")*)"|([^,]*))\s*(?:
   .map(([, quoted, plain]) => (quoted?.replaceAll('""', '"') ?? plain ?? "").trim()).filter(Boolean);
 const join = (names) => names
   .map((name) => (/,|^"/u.test(name) ? `"${name.replaceAll('"', '""')}"` : name)).join(", ");
-const has = (names, name) => names.some((each) => each.toLowerCase() === name.toLowerCase());
+const key = (name) => name.normalize().toLowerCase();
+const has = (names, name) => names.some((each) => key(each) === key(name));
 
 class ChipField {
   constructor(field) {

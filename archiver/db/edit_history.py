@@ -14,7 +14,7 @@ from archiver.db.dialects import among
 from archiver.db.imports import mark_touched
 from archiver.db.schema import attempt, edit, edited, entry, entry_table
 from archiver.db.statements import insert_rows
-from archiver.model.annotation import Annotation
+from archiver.model.annotation import Annotation, tag_key
 from archiver.model.job import State
 from archiver.warc.metadata_records import read_annotation, write_annotation
 
@@ -225,18 +225,21 @@ async def _write(
     await tags_and_lists.reorder_labels(
         conn, [n for n in after if after[n].added_at != before[n].added_at]
     )
-    lost = {number: set(before[number].tags) - set(each.tags) for number, each in after.items()}
-    await tags_and_lists.detach(conn, {number: names for number, names in lost.items() if names})
+    had = {number: {*map(tag_key, before[number].tags)} for number in after}
+    has = {number: {*map(tag_key, each.tags)} for number, each in after.items()}
+    await tags_and_lists.detach(conn, {number: had[number] - has[number] for number in after})
     gained = {
         number: [name for name in each.tags if name not in before[number].tags]
         for number, each in after.items()
     }
+    respelled = (name for n, names in gained.items() for name in names if tag_key(name) in had[n])
+    also_changed = await tags_and_lists.respell(conn, respelled)
     added = {number: int(each.saved_at.timestamp()) for number, each in after.items()}
     await tags_and_lists.attach(conn, gained, known=after, added=added)
     await tags_and_lists.put_members(
         conn, {number: each.lists for number, each in after.items()}, known=after, added=added
     )
-    await mark_unrecorded(conn, {*after})
+    await mark_unrecorded(conn, {*after, *also_changed})
 
 
 def _dump(annotation: Annotation) -> str:

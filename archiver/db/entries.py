@@ -26,7 +26,7 @@ from archiver.db.schema import (
 from archiver.db.tags_and_lists import Labels
 from archiver.http.surt import surt
 from archiver.http.urls import hash_url
-from archiver.model.annotation import Annotation, Highlight
+from archiver.model.annotation import Annotation, Highlight, tag_key
 from archiver.model.capture import HashUrl, Timestamp
 from archiver.model.entry import Entry
 from archiver.model.job import State
@@ -238,7 +238,7 @@ def newest_query(
         query = query.where(in_list.c.list_id == filters.list_id)
         added_at, row = in_list.c.added_at, in_list.c.entry_id
     elif filters.tag is not None:
-        wanted = select(tag.c.id).where(tag.c.name == filters.tag).scalar_subquery()
+        wanted = select(tag.c.id).where(tag.c.key == tag_key(filters.tag)).scalar_subquery()
         query = query.join(entry_tag, entry_tag.c.entry_id == entry.c.id)
         query = query.where(entry_tag.c.tag_id == wanted)
         added_at, row = entry_tag.c.added_at, entry_tag.c.entry_id

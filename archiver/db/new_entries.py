@@ -389,6 +389,10 @@ async def restore(
     changed = await merge_into(conn, {key: unique[key].seed for key in alike}, alike)
     given = {key: unique[key].seed for key in (*fresh, *newer, *alike)}
     changed |= await add_labels(conn, given, ids, known)
+    # Records are read in order of time, so the newest spelling of a tag is the current one.
+    await tags_and_lists.respell(
+        conn, (name for key in newer for name in unique[key].seed.annotation.tags)
+    )
     await _mark_stale(conn, changed | {row.id for row in newer.values()})
     await _set_revisions(
         conn, {ids[key]: unique[key].revision for key in (*fresh, *newer)}, unrecorded=unrecorded

@@ -475,9 +475,9 @@ rendition = Table(
 )
 
 
-FIRST = "0101"
+FIRST = "0102"
 """Initial revision in migrations/. Older indexes are rebuilt from the WARC files."""
-HEAD = "0101"
+HEAD = "0102"
 """Current revision in migrations/."""
 
 
@@ -563,7 +563,8 @@ tag = Table(
     "tag",
     metadata,
     Column("id", Number, primary_key=True),
-    Column("name", Words, nullable=False, unique=True),
+    Column("name", Words, nullable=False),
+    Column("key", Words, nullable=False, unique=True, info={"filler": "name"}),
     Column("entry_count", Number, nullable=False, server_default=text("0")),
     Column("folded", Words, nullable=False, server_default=""),
     Index("tag_by_count", "entry_count"),

@@ -200,6 +200,8 @@ def _needs_value(column: Column[object]) -> bool:
 
 
 def _filler(column: Column[object]) -> str:
+    if filler := column.info.get("filler"):
+        return f'"{filler}"'
     return "0" if column.type.python_type is int else "''"
 
 

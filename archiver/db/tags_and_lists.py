@@ -10,14 +10,16 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any
 
-from sqlalchemy import ColumnElement, bindparam, delete, func, select, update
+from sqlalchemy import ColumnElement, Row, bindparam, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import counters, tombstones
 from archiver.db.dialects import THESE, among, among_texts
 from archiver.db.schema import counter, entry, entry_list, entry_tag, imports, in_list, tag
 from archiver.db.statements import OnConflict, execute_rows, insert_rows
+from archiver.model.annotation import tag_key, unique_tags
 from archiver.model.entry_list import (
     MAX_LISTS,
     Arrangement,
@@ -37,6 +39,13 @@ _ARRANGE = (
     update(entry_list)
     .where(entry_list.c.path == bindparam("of_path"))
     .values(position=bindparam("new_position"), query=bindparam("new_query"))
+)
+
+
+_SPELL = (
+    update(tag)
+    .where(tag.c.id == bindparam("tag_id"))
+    .values(name=bindparam("spelling"), folded=bindparam("folding"))
 )
 
 
@@ -409,24 +418,33 @@ async def attach(
 
     Args:
         conn: a writing connection.
-        wanted: tags by entry, without duplicates.
+        wanted: tags by entry.
         known: entries that may have tags already.
         added: ``added_at`` of all entries.
     """
-    ids = await ids_of(conn, {name for tags in wanted.values() for name in tags})
+    ids = await ids_of(conn, (name for tags in wanted.values() for name in tags))
     if not ids:
         return set()
     there = await _there(conn, known)
-    fresh = [
-        (entry_id, ids[name], added[entry_id])
-        for entry_id, tags in wanted.items()
-        for name in tags
-        if (entry_id, ids[name]) not in there
-    ]
+    tagged = dict.fromkeys((each, ids[name]) for each, tags in wanted.items() for name in tags)
+    fresh = [(*row, added[row[0]]) for row in tagged if row not in there]
     if fresh:
         await insert_rows(conn, entry_tag, ("entry_id", "tag_id", "added_at"), fresh)
         await _count_tags(conn, Counter(row[1] for row in fresh))
     return {row[0] for row in fresh}
+
+
+async def respell(conn: AsyncConnection, names: Iterable[str]) -> list[int]:
+    """Spell tags as in ``names``; return the entries with tags whose spelling changed."""
+    wanted = {tag_key(name): name for name in names}
+    found = (await _by_key(conn, wanted)).values() if wanted else ()
+    spelled = [(each.id, wanted[each.key]) for each in found if each.name != wanted[each.key]]
+    if not spelled:
+        return []
+    await _spell(conn, spelled)
+    ids = among(tag_id for tag_id, _ in spelled)
+    changed = await conn.execute(select(entry_tag.c.entry_id).where(entry_tag.c.tag_id.in_(ids)))
+    return [*changed.scalars()]
 
 
 async def detach_all(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
@@ -439,16 +457,13 @@ async def detach_all(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
 
 async def detach(conn: AsyncConnection, unwanted: Mapping[int, Collection[str]]) -> None:
     """Remove tags from entries; missing ones are ignored."""
-    names = sorted({name for tags in unwanted.values() for name in tags})
-    if not names:
+    keys = {each: {tag_key(name) for name in names} for each, names in unwanted.items() if names}
+    if not keys:
         return
-    rows = await conn.execute(
-        select(tag.c.name, tag.c.id).where(tag.c.name.in_(among_texts(names)))
-    )
-    ids: dict[str, int] = dict(rows.all())
+    known = await _by_key(conn, {key for some in keys.values() for key in some})
     lost = {
-        (entry_id, ids[name]) for entry_id, tags in unwanted.items() for name in tags if name in ids
-    } & await _there(conn, [*unwanted])
+        (each, known[key].id) for each, some in keys.items() for key in some if key in known
+    } & await _there(conn, [*keys])
     if not lost:
         return
     await conn.execute(
@@ -503,7 +518,7 @@ async def most_used(conn: AsyncConnection, limit: int) -> list[tuple[str, int]]:
 
 async def count_of(conn: AsyncConnection, name: str, *, in_any_spelling: bool) -> int | None:
     """Return the entry count of a tag; None if several spellings exist."""
-    named = tag.c.folded == fold(name) if in_any_spelling else tag.c.name == name
+    named = tag.c.folded == fold(name) if in_any_spelling else tag.c.key == tag_key(name)
     rows = await conn.execute(
         select(tag.c.entry_count).where(named, tag.c.entry_count > 0).limit(2)
     )
@@ -522,16 +537,34 @@ async def all_of_them(conn: AsyncConnection, limit: int) -> list[tuple[str, str,
     return [(name, folded, count) for name, folded, count in rows]
 
 
-async def ids_of(conn: AsyncConnection, names: Collection[str]) -> dict[str, int]:
-    """Return row ids of tags; missing ones are created."""
-    if not names:
+async def ids_of(conn: AsyncConnection, names: Iterable[str]) -> dict[str, int]:
+    """Return row ids of tags; missing ones are created.
+
+    A tag keeps its first spelling while an entry has it.
+    """
+    keys = {name: tag_key(name) for name in names}
+    if not keys:
         return {}
-    rows = [(name, fold(name)) for name in sorted(names)]
-    await insert_rows(conn, tag, ("name", "folded"), rows, OnConflict.KEEP)
-    found = await conn.execute(
-        select(tag.c.name, tag.c.id).where(tag.c.name.in_(among_texts(names)))
+    first = {tag_key(name): name for name in unique_tags(keys)}
+    rows = [(name, key, fold(name)) for key, name in first.items()]
+    await insert_rows(conn, tag, ("name", "key", "folded"), rows, OnConflict.KEEP)
+    found = await _by_key(conn, first)
+    unused = [each for each in found.values() if not each.entry_count]
+    await _spell(
+        conn, [(each.id, first[each.key]) for each in unused if each.name != first[each.key]]
     )
-    return dict(found.all())
+    return {name: found[key].id for name, key in keys.items()}
+
+
+async def _by_key(conn: AsyncConnection, keys: Iterable[str]) -> dict[str, Row[*tuple[Any, ...]]]:
+    columns = (tag.c.id, tag.c.key, tag.c.name, tag.c.entry_count)
+    rows = await conn.execute(select(*columns).where(tag.c.key.in_(among_texts(keys))))
+    return {row.key: row for row in rows}
+
+
+async def _spell(conn: AsyncConnection, tags: Sequence[tuple[int, str]]) -> None:
+    rows = [(tag_id, name, fold(name)) for tag_id, name in tags]
+    await execute_rows(conn, _SPELL, ("tag_id", "spelling", "folding"), rows)
 
 
 async def _count_tags(conn: AsyncConnection, more: Mapping[int, int]) -> None:

@@ -6,6 +6,7 @@ from datetime import datetime
 from functools import lru_cache
 from operator import attrgetter
 from typing import Any
+from unicodedata import normalize
 
 from archiver.helpers import well_formed
 from archiver.http.urls import hash_url, host, parse_entry_url, unwrapped
@@ -13,6 +14,7 @@ from archiver.model.annotation import (
     Annotation,
     bounded_source_record,
     merged_source_records,
+    unique_tags,
     write_source_record,
 )
 from archiver.model.entry_list import MAX_PLACE, folder_names, folder_path, is_short
@@ -99,14 +101,17 @@ def _bounded_record(record: str) -> str:
 
 
 def tidy_tag(tag: str) -> str:
-    """Remove invisible characters from a tag; U+0000 would end a text in SQLite's JSON."""
-    return " ".join(well_formed(tag).replace("\0", "").split())
+    """Remove invisible characters from a tag or list name, and compose its characters.
+
+    macOS writes é as two characters. U+0000 would end a text in SQLite's JSON.
+    """
+    return " ".join(normalize("NFC", well_formed(tag)).replace("\0", "").split())
 
 
 def bounded_tags(tags: Sequence[str]) -> tuple[str, ...]:
     """Truncate an untrusted list of tags."""
     some = [_bounded_tag(tag.lstrip()[:_MAX_LOOKED_AT]) for tag in tags[:MAX_TAGS]]
-    return tuple(dict.fromkeys(filter(None, some)))
+    return unique_tags(filter(None, some))
 
 
 @lru_cache(4096)

@@ -6,7 +6,8 @@ merged line by line without duplicates, and a later version can read more of the
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from enum import StrEnum
@@ -133,6 +134,25 @@ def new_paragraphs(known: list[str], note: str) -> list[str]:
     return [each for name, each in kept.items() if name not in there]
 
 
+@lru_cache(4096)
+def tag_key(tag: str) -> str:
+    """Return the form in which tags are compared: without case, in one Unicode form.
+
+    Caseless matching of canonical equivalents (The Unicode Standard, 3.13, D145).
+    """
+    if tag.isascii():
+        return tag.lower()
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFD", tag).casefold())
+
+
+def unique_tags(tags: Iterable[str]) -> tuple[str, ...]:
+    """Return tags without duplicates and in order; of different spellings the first is kept."""
+    kept: dict[str, str] = {}
+    for each in tags:
+        kept.setdefault(tag_key(each), each)
+    return tuple(kept.values())
+
+
 MAX_HIGHLIGHTS = 500
 """Maximum highlights of one entry."""
 MAX_QUOTE, MAX_REMARK = 5_000, 10_000
@@ -251,7 +271,7 @@ class Annotation:
             self,
             added_at=min(moments, default=None),
             title=self.title or later.title,
-            tags=tuple(dict.fromkeys((*self.tags, *later.tags))),
+            tags=unique_tags((*self.tags, *later.tags)),
             note=merged_notes(self.note, later.note),
             source=_merged_source(self.source, later.source),
             is_read=self.is_read or later.is_read,
@@ -362,15 +382,16 @@ class AnnotationChange:
         return self == AnnotationChange()
 
     def applied(self, annotation: Annotation) -> Annotation:
-        """Return the changed annotation; tags in order, without duplicates."""
+        """Return the changed annotation; a tag that it has keeps its spelling."""
         tags = annotation.tags if self.tags is None else self.tags
-        lost = frozenset(self.without_tags)
-        kept = (each for each in (*tags, *self.with_tags) if each not in lost)
+        spelled = {tag_key(each): each for each in annotation.tags}
+        lost = frozenset(map(tag_key, self.without_tags))
+        kept = (each for each in (*tags, *self.with_tags) if tag_key(each) not in lost)
         changed = replace(
             annotation,
             title=_or(self.title, annotation.title),
             note=_or(self.note, annotation.note),
-            tags=tuple(dict.fromkeys(kept)),
+            tags=unique_tags(spelled.get(tag_key(each), each) for each in kept),
             is_read=annotation.is_read if self.is_read is None else self.is_read,
             is_starred=annotation.is_starred if self.is_starred is None else self.is_starred,
         )

@@ -12,7 +12,7 @@ from datetime import datetime
 from enum import StrEnum
 from functools import lru_cache
 
-from archiver.model.annotation import Annotation
+from archiver.model.annotation import Annotation, tag_key, unique_tags
 from archiver.model.entry_list import EntryList, folder_names, folder_path, is_short
 from archiver.model.job import QueueCounts
 from archiver.model.message import Message, marked
@@ -316,11 +316,12 @@ class Choices:
         if not of_folders and self._adds_nothing:
             is_same = source == annotation.source
             return annotation if is_same else annotation.labelled(annotation.tags, source)
-        own = (*_without_case_variants(annotation.tags, of_folders), *annotation.tags, *self.tags)
-        tags = dict.fromkeys((*own, TO_READ) if self.to_read is ToRead.ALL else own)
-        if self.to_read is ToRead.NONE:
-            tags.pop(TO_READ, None)
-        labelled = annotation.labelled(tuple(tags), source)
+        tags = unique_tags((*of_folders, *annotation.tags, *self.tags))
+        if self.to_read is ToRead.ALL:
+            tags = unique_tags((*tags, TO_READ))
+        elif self.to_read is ToRead.NONE:
+            tags = tuple(each for each in tags if tag_key(each) != TO_READ)
+        labelled = annotation.labelled(tags, source)
         is_left_out = self.folders_as is FoldersAs.LEFT_OUT
         if not (self.into or is_left_out):
             return labelled
@@ -361,14 +362,6 @@ def _tags_of(folders: tuple[str, ...], folders_as: FoldersAs) -> tuple[str, ...]
 
 
 _cached_tags = lru_cache(4096)(_tags_of)
-
-
-def _without_case_variants(tags: tuple[str, ...], of_folders: tuple[str, ...]) -> tuple[str, ...]:
-    """Drop folder tags that differ only in case from a tag of the link: *Design*, *design*."""
-    if not (tags and of_folders):
-        return of_folders
-    own = {tag.casefold() for tag in tags}
-    return tuple(each for each in of_folders if each in tags or each.casefold() not in own)
 
 
 def _moved_below(into: str, lists: Mapping[str, int]) -> dict[str, int]:

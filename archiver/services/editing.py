@@ -10,7 +10,7 @@ from archiver.db.engine import Database
 from archiver.errors import InputError, NotFound
 from archiver.formats.seeds import MAX_FOLDERS, MAX_NOTE, MAX_TAGS, MAX_TITLE, tidy_tag
 from archiver.helpers import well_formed
-from archiver.model.annotation import Annotation, AnnotationChange
+from archiver.model.annotation import Annotation, AnnotationChange, tag_key
 from archiver.model.entry_list import folder_names, folder_path
 from archiver.model.listing import ListingQuery
 from archiver.model.message import Message
@@ -43,7 +43,7 @@ class Edited:
 
 @dataclass(frozen=True, slots=True)
 class TagInUse:
-    """A tag, its number of entries, and tags that differ only in case."""
+    """A tag, its number of entries, and tags that differ only in accents."""
 
     name: str
     entry_count: int
@@ -133,7 +133,7 @@ class Editing:
         return Edited(edit_id, found, done)
 
     async def tags(self) -> list[TagInUse]:
-        """Return the tags in use by name, with those that differ only in case adjacent."""
+        """Return the tags in use by name, with those that differ only in accents adjacent."""
         async with self._db.read() as conn:
             found = await tags_and_lists.all_of_them(conn, MAX_TAGS_SHOWN)
         alike: dict[str, list[str]] = {}
@@ -154,9 +154,23 @@ class Editing:
         given = clean_tags([new])
         if not given:
             raise InputError("Enter a name for the tag.")
-        without = () if given == (name,) else (name,)
-        change = AnnotationChange(with_tags=given, without_tags=without)
+        if tag_key(given[0]) == tag_key(name):
+            return await self._respell_tag(given[0])
+        change = AnnotationChange(with_tags=given, without_tags=(name,))
         return await self.change_found(ListingQuery(tag=name), change)
+
+    async def _respell_tag(self, name: str) -> Edited:
+        """Change the spelling of a tag, in all its entries together."""
+
+        def become(_: int, before: Annotation) -> Annotation:
+            tags = (name if tag_key(each) == tag_key(name) else each for each in before.tags)
+            return replace(before, tags=tuple(tags))
+
+        async with self._db.read() as conn:
+            found = matching_entries(conn, ListingQuery(tag=name), limit=BATCH)
+            edited = await self.become_all(found, become)
+        # The first batch changes the spelling for all.
+        return replace(edited, changed=edited.found) if edited.changed else edited
 
     async def delete_tag(self, name: str) -> Edited:
         """Remove a tag from all entries.

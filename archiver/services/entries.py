@@ -27,7 +27,7 @@ from archiver.helpers import well_formed
 from archiver.http.timestamps import pad, to_datetime
 from archiver.http.urls import hash_url, is_hash_url, parse_entry_url, with_scheme
 from archiver.logs import get_log
-from archiver.model.annotation import Annotation
+from archiver.model.annotation import Annotation, unique_tags
 from archiver.model.capture import HashUrl, Provenance, Timestamp
 from archiver.model.entry import Entry, Snapshot
 from archiver.model.imports import Rejected
@@ -132,7 +132,7 @@ def clean_tags(tags: Sequence[str]) -> tuple[str, ...]:
     Raises:
         InputError: one is too long, or there are too many.
     """
-    cleaned = tuple(dict.fromkeys(filter(None, (tidy_tag(tag).lstrip("# ") for tag in tags))))
+    cleaned = unique_tags(filter(None, (tidy_tag(tag).lstrip("# ") for tag in tags)))
     if len(cleaned) > MAX_TAGS:
         raise InputError(
             "{count} tags are too many; the limit is {most}.", count=len(cleaned), most=MAX_TAGS

@@ -155,19 +155,53 @@ async def test_the_newest_edits_can_be_undone(archive, live):
     assert (await archive.editing.find(made[1])).changed == 1
 
 
-async def test_tags_that_read_the_same_are_told_and_become_one(archive, live):
+COMPOSED, DECOMPOSED = "Caf\u00e9", "cafe\u0301"
+
+
+async def test_tags_that_differ_in_case_or_unicode_form_are_one_tag(archive, live):
     foxes, bears = live.article("foxes"), live.article("bears")
-    await save(archive, foxes, tags=("Old", "x"))
-    await save(archive, bears, tags=("old", "Old"))
+    await save(archive, foxes, tags=("Old", COMPOSED, "STRASSE", "cafe"))
+    await save(archive, bears, tags=("old", "OLD", DECOMPOSED, "straße", "new"))
+    change = AnnotationChange(with_tags=("NEW", "oLd"), without_tags=("cafÉ",))
+    assert (await archive.editing.change([bears], change)).changed == 1
+    await archive.editing.change([bears], AnnotationChange(tags=("oLd", "strasse", "NEW")))
+    await archive.editing.change([foxes], AnnotationChange(without_tags=("old",)))
+    await archive.editing.change([foxes], AnnotationChange(with_tags=("NEW", "oLD")))
 
-    shown = {each.name: (each.entry_count, each.alike) for each in await archive.editing.tags()}
-    assert shown == {"Old": (2, ("old",)), "old": (1, ("Old",)), "x": (1, ())}
+    assert (await annotation(archive, foxes)).tags == (COMPOSED, "Old", "STRASSE", "cafe", "new")
+    assert (await annotation(archive, bears)).tags == ("Old", "STRASSE", "new")
+    counts = {COMPOSED: 1, "Old": 2, "STRASSE": 2, "cafe": 1, "new": 2}
+    assert dict(await archive.search.tags()) == counts
+    listing = await archive.search.listing(ListingQuery(tag="CAFE\u0301"))
+    assert [each.entry.url for each in listing.items] == [foxes]
+    assert await urls_found(archive, "tag:OLD") == [bears, foxes]
+    alike = {each.name: each.alike for each in await archive.editing.tags() if each.alike}
+    assert alike == {COMPOSED: ("cafe",), "cafe": (COMPOSED,)}
 
-    await archive.editing.rename_tag("Old", "old")
 
-    assert (await annotation(archive, foxes)).tags == ("old", "x")
-    assert (await annotation(archive, bears)).tags == ("old",)
-    assert [each.name for each in await archive.editing.tags()] == ["old", "x"]
+async def test_a_tag_is_spelled_anew_in_all_entries(opened, settings, live, monkeypatch):
+    monkeypatch.setattr(editing, "BATCH", 1)
+    foxes, bears, hares = (live.article(each) for each in ("foxes", "bears", "hares"))
+    async with opened() as archive:
+        await save(archive, foxes, bears, hares, tags=("old",))
+        await archive.editing.change([hares], AnnotationChange(without_tags=("old",)))
+
+        edited = await archive.editing.rename_tag("OLD", "Old")
+
+        assert (edited.found, edited.changed) == (2, 2)
+        assert await archive.search.tags() == [("Old", 2)]
+        await archive.editing.undo(edited.id)
+        assert await archive.search.tags() == [("old", 2)]
+        await archive.editing.rename_tag("old", "OLD")
+        assert (await archive.editing.delete_tag("x")).found == 0
+        await archive.crawling.write_down_changes()
+    remove_index(settings.data)
+    await reindex(settings)
+    async with opened() as archive:
+        assert await archive.search.tags() == [("OLD", 2)]
+        await archive.editing.delete_tag("old")
+        await archive.editing.change([foxes], AnnotationChange(with_tags=("Old",)))
+        assert await archive.search.tags() == [("Old", 1)]
 
 
 async def test_a_tag_that_is_deleted_leaves_its_entries(archive, live):

@@ -433,7 +433,7 @@ OPERATIONS = (
         "get",
         "/api/v1/tags",
         "api_tags",
-        "List the tags in use by name. `alike` names tags that differ only in case.",
+        "List the tags in use by name. `alike` names tags that differ only in accents.",
         list[TagInUse],
     ),
     Operation(
