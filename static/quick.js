@@ -60,6 +60,7 @@ document.addEventListener("submit", async (event) => {
     swap(page, []);
   } else {
     swap(page, form.dataset.swap.split(" "));
+    if ("clear" in form.dataset) form.reset();
     if (focused) document.querySelector(`#${form.id || "entry-bar"} [name="${focused}"]`)?.focus();
   }
   showToast(page);

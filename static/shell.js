@@ -42,6 +42,14 @@ for (const group of document.querySelectorAll("[data-group]")) {
   } catch { /* no storage: as the page says */ }
 }
 
+// Typed passwords can be shown.
+for (const box of document.querySelectorAll("[data-show]")) {
+  box.hidden = false;
+  box.addEventListener("change", ({ target }) => {
+    for (const field of box.closest("form").querySelectorAll("[autocomplete$=password]")) field.type = target.checked ? "text" : "password";
+  });
+}
+
 // On a wide screen the side bar is no popover: it is part of the page.
 const rail = document.querySelector(".rail");
 const wide = matchMedia("(min-width: 64rem)");

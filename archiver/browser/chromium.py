@@ -39,7 +39,7 @@ def find_browser(settings: Settings) -> Path:
         found = shutil.which(settings.browser)
         if found is None:
             raise NoBrowser(
-                ("ARCHIVER_BROWSER is {browser}, which is not an executable program."),
+                "The browser in the settings, {browser}, is not an executable program.",
                 browser=settings.browser,
             )
         return Path(found)
@@ -48,7 +48,7 @@ def find_browser(settings: Settings) -> Path:
             return Path(found)
     raise NoBrowser(
         "No browser is installed. Pages that need one are saved without it and marked. Install "
-        "Chromium, or set ARCHIVER_BROWSER to its path."
+        "Chromium, or set `browser` to its path: archiver config set browser PATH"
     )
 
 
@@ -77,7 +77,7 @@ async def version_of(executable: Path) -> int:
     except TimeoutError as error:
         raise NoBrowser(
             "{executable} does not report a version, so it is probably not Chromium. Set "
-            "ARCHIVER_BROWSER to Chromium.",
+            "`browser` to the path of Chromium: archiver config set browser PATH",
             executable=executable,
         ) from error
     finally:
@@ -86,7 +86,7 @@ async def version_of(executable: Path) -> int:
     if found is None or int(found[1]) < _OLDEST:
         raise NoBrowser(
             "{executable} is not Chromium {oldest} or newer. Install a newer one, or set "
-            "ARCHIVER_BROWSER to its path.",
+            "`browser` to its path: archiver config set browser PATH",
             executable=executable,
             oldest=_OLDEST,
         )

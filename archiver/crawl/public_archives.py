@@ -171,7 +171,7 @@ MAX_TRIED = 4
 """Maximum number of mementos tried for a page, since the nearest may be an error page."""
 OFF = Failure(
     FailureKind.NOT_ARCHIVED,
-    "Archive lookup is off, because ARCHIVER_RESCUE names no public archive.",
+    "Archive lookup is off, because no public archive is chosen in Settings.",
 )
 
 

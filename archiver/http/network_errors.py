@@ -56,7 +56,7 @@ def too_large(url: str, limit: int) -> FetchError:
         Failure(
             FailureKind.TOO_LARGE,
             f"The response of {host(url)} is larger than {limit:,} bytes. Raise "
-            "ARCHIVER_MAX_BODY_BYTES to allow it.",
+            "“Largest file” in Settings to allow it.",
         )
     )
 
@@ -68,7 +68,7 @@ def _failure(url: str, error: Exception) -> Failure:
         return Failure(
             FailureKind.BLOCKED_ADDRESS,
             f"{cause}. To allow it, add its network, such as {cause.network}, to "
-            "ARCHIVER_ALLOW_NETWORKS or --allow-networks.",
+            "“Private networks” in Settings.",
         )
     kind, message = truncated_response(url).kind, truncated_response(url).message
     match error:

@@ -375,7 +375,7 @@ class AccessControl:
 
     def _refuse_configured(self) -> None:
         if self._configured is not None:
-            raise InputError("The password is set by ARCHIVER_PASSWORD. Change it there.")
+            raise InputError("The password was set when archiver was started. Change it there.")
 
 
 def control_with(settings: Settings, db: Database, _store: object) -> AccessControl:

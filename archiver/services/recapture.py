@@ -137,8 +137,8 @@ def _lost(record: SnapshotRecord) -> dict[str, int | None]:
 
 BATCH = 500
 OFF = (
-    "Archive lookup is off, because it tells public archives what you read. Turn it on with "
-    "ARCHIVER_RESCUE=wayback or other archives."
+    "Archive lookup is off, because it tells public archives what you read. Choose "
+    "archives under “Public archives” in Settings."
 )
 
 

@@ -142,6 +142,11 @@ def local_path(text: str) -> str:
     return text if plain and text.startswith("/") and not text.startswith("//") else "/"
 
 
+def bookmarklet_key(request: web.Request) -> str:
+    """Return the proof that the user's own bookmarklet opened ``/save``; a password changes it."""
+    return request.app[SIGNER].sign("bookmarklet", "")
+
+
 def is_https(request: web.Request) -> bool:
     """Return whether the client uses HTTPS, also behind a proxy.
 

@@ -69,8 +69,8 @@ async def check_host(request: web.Request, handler: Handler) -> web.StreamRespon
     name = match[1].rstrip(".")
     if not _is_own_name(name, request.app[RUNTIME].settings):
         raise web.HTTPMisdirectedRequest(
-            text=f"The host name {name} is not allowed. To allow it, add it to "
-            "ARCHIVER_ALLOW_HOSTS or --allow-hosts."
+            text=f"The host name {name} is not allowed. To allow it, start "
+            f"archiver with --allow-hosts {name}."
         )
     request[ORIGIN] = f"http://{authority}"
     return await handler(request)

@@ -264,7 +264,7 @@ def _is_too_long(request: web.Request) -> bool:
 def _too_large(request: web.Request) -> TooLarge:
     limit = request.app[RUNTIME].settings.max_upload_bytes
     return TooLarge(
-        "The file is larger than {limit} bytes. Split it, raise ARCHIVER_MAX_UPLOAD_BYTES, or "
+        "The file is larger than {limit} bytes. Split it, or "
         "import it in a terminal: archiver import FILE",
         limit=limit,
     )

@@ -165,7 +165,7 @@ class SettingsView:
     """The settings page.
 
     Attributes:
-        here: origin of the service, for the bookmarklet.
+        here, key: origin of the service and proof of origin, for the bookmarklet.
         preferences: settings by name.
         groups: names of the settings in each section.
         problem: why a change was refused.
@@ -173,6 +173,7 @@ class SettingsView:
     """
 
     here: str
+    key: str
     preferences: Mapping[str, Preference]
     groups: Mapping[str, tuple[str, ...]]
     problem: Message | str = ""
@@ -193,7 +194,7 @@ class HomeView:
         rejected: invalid URLs of that form, shown in it again.
         tags: tags of that form.
         problem: why nothing of it could be used.
-        here: origin of the service, for the bookmarklet.
+        here, key: origin of the service and proof of origin, for the bookmarklet.
         can_render: whether a browser can render pages.
         is_paused: whether the crawl is paused.
         cleaned: submitted addresses from which tracking parameters were removed.
@@ -210,6 +211,7 @@ class HomeView:
     tags: str = ""
     problem: Message | str = ""
     here: str = ""
+    key: str = ""
     can_render: bool = False
     is_paused: bool = False
     cleaned: tuple[str, ...] = ()
@@ -263,6 +265,22 @@ class SaveView:
     note: str = ""
     lists: str = ""
     instead: Entry | None = None
+    title: str | Message = Message("Save a page")
+
+
+@dataclass(frozen=True, slots=True)
+class SaveWindowView:
+    """Small window of the bookmarklet: a page to save, or the entry after it is saved.
+
+    Attributes:
+        url: address of the page.
+        entry: its entry; None before it is saved.
+        is_known: whether the page was saved before.
+    """
+
+    url: str
+    entry: Entry | None = None
+    is_known: bool = False
     title: str | Message = Message("Save a page")
 
 

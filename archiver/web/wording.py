@@ -262,7 +262,7 @@ SENTENCES: Final = {
     FailureKind.TOO_MANY_REDIRECTS: marked("The page redirects too many times."),
     FailureKind.BLOCKED_ADDRESS: marked(
         "The address is on a private network. To allow it, add the network, such as "
-        "192.168.1.0/24, to ARCHIVER_ALLOW_NETWORKS or --allow-networks."
+        "192.168.1.0/24, to “Private networks” in Settings."
     ),
     FailureKind.INVALID_URL: marked("The address is not valid."),
     FailureKind.NOT_A_PAGE: marked("There is no page to save."),

@@ -13,7 +13,7 @@ def here(tmp_path):
 
 def test_no_archive_is_requested_without_the_setting(here, capsys):
     assert run(["rescue", *here]) == 1
-    assert "ARCHIVER_RESCUE" in capsys.readouterr().err
+    assert "Settings" in capsys.readouterr().err
 
 
 def test_an_unknown_archive_is_refused_with_the_known_names(here, capsys):

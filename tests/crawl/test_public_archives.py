@@ -252,5 +252,5 @@ async def test_an_archive_at_a_private_address_is_not_requested(crawling, live, 
 async def test_no_archive_is_requested_unless_a_setting_names_one(crawl, live):
     job = await rescued(crawl, live.article("foxes"))
 
-    assert "ARCHIVER_RESCUE" in job.failure.message
+    assert "Settings" in job.failure.message
     assert not live.asked

@@ -38,7 +38,7 @@ async def test_what_the_settings_give_counts_and_is_changed_there_alone(tmp_path
 
     assert await control.is_password("from the settings")
     for change in (control.set_password("something else"), control.remove_password()):
-        with pytest.raises(InputError, match="ARCHIVER_PASSWORD"):
+        with pytest.raises(InputError, match="when archiver was started"):
             await change
 
 

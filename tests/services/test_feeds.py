@@ -212,5 +212,5 @@ async def test_feeds_and_what_was_seen_of_them_survive_reindex(opened, feed):
 
 
 async def test_a_guard_stands_before_feeds_as_before_pages(archive):
-    with pytest.raises(InputError, match="ARCHIVER_ALLOW_NETWORKS"):
+    with pytest.raises(InputError, match="Private networks"):
         await archive.subscriptions.follow("http://169.254.169.254/feed.xml")

@@ -31,11 +31,13 @@ async def do(client, what, **fields):
 
 async def test_a_password_is_set_changed_and_removed_by_who_knows_it(client):
     assert "Anyone who can reach this address" in await (await client.get("/access")).text()
-    assert (await do(client, "set-password", new="short"))[0] == 400
-    status, page = await do(client, "set-password", new=PASSWORD)
+    assert (await do(client, "set-password", new="short", again="short"))[0] == 400
+    status, page = await do(client, "set-password", new=PASSWORD, again=PASSWORD)
     assert (status, "this one" in page) == (200, True), "whoever set it is signed in"
 
-    status, page = await do(client, "set-password", current="wrong", new="another pass phrase")
+    status, page = await do(
+        client, "set-password", current="wrong", new="another pass phrase", again="x"
+    )
     assert (status, "Current password is incorrect" in page) == (400, True)
     client.session.cookie_jar.clear()
     assert (await client.get("/access", allow_redirects=False)).status == 303
@@ -50,7 +52,7 @@ async def test_a_password_is_set_changed_and_removed_by_who_knows_it(client):
 
 
 async def test_a_stranger_is_shown_the_way_in_and_no_other_links(client):
-    await do(client, "set-password", new=PASSWORD)
+    await do(client, "set-password", new=PASSWORD, again=PASSWORD)
     client.session.cookie_jar.clear()
 
     shown = await (await client.get("/login")).text()
@@ -62,7 +64,7 @@ async def test_a_stranger_is_shown_the_way_in_and_no_other_links(client):
 
 
 async def test_a_token_opens_what_its_scope_says(client):
-    await do(client, "set-password", new=PASSWORD)
+    await do(client, "set-password", new=PASSWORD, again=PASSWORD)
     made = {}
     for scope in Scope:
         _, page = await do(client, "make-token", name=f"a {scope}", scope=scope)

@@ -33,7 +33,7 @@ async def test_pasted_urls_are_saved_and_words_searched_and_the_page_follows_its
         await page.keyboard.press("Escape")
         await runtime.crawl_status.cancel()
         await page.locator("#activity[hidden]").wait_for(state="attached")
-        await page.wait_for_load_state()
+        await page.locator("#latest .why").wait_for()
         assert await page.locator("#latest .why").all_inner_texts() == ["You cancelled it."]
 
         await page.goto(str(client.make_url("/")))

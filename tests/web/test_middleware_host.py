@@ -44,7 +44,7 @@ async def test_other_names_are_refused_and_the_setting_is_named(serve, raw, host
     status, answer = await raw(client, "/", f"Host: {host}")
 
     assert status == 421
-    assert "ARCHIVER_ALLOW_HOSTS" in answer
+    assert "--allow-hosts" in answer
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,32 @@ async def test_the_tick_of_the_form_asks_for_a_browser(client):
 async def test_the_settings_have_a_bookmarklet_that_opens_this_service(client):
     page = await (await client.get("/settings")).text()
 
-    assert f"javascript:void(open('http://127.0.0.1:{client.port}/save?url=" in page
+    assert f"javascript:void(open('http://127.0.0.1:{client.port}/save?key=" in page
+
+
+async def test_the_window_of_the_bookmarklet_saves_and_takes_tags_and_lists(client):
+    url, settings = "http://b.example/", await (await client.get("/settings")).text()
+    (key,) = re.findall(r"/save\?key=([^&]+)&", settings)
+    for given, is_sent in ((key, True), ("x", False), ("", False)):
+        _, page = await offered(client, key=given, url=url)
+        assert ('data-sends="now"' in page) is is_sent
+
+    sent = {"window": "1", "url": url}
+    page = await (await client.post("/add", data=sent)).text()
+    assert ">Saved</h1>" in page
+    assert "Already saved" not in page
+    ((action,),) = [re.findall(r'action="(/[0-9a-f]{32}/edit)"', page)]
+    await client.post(action, data={"tags": "a, b", "lists": "Bears", "note": "n"})
+
+    entry = (await client.server.app[RUNTIME].entries.get(url)).entry.annotation
+    assert (entry.tags, entry.folders, entry.note) == (("a", "b"), ("Bears",), "n")
+
+
+async def test_the_window_does_not_capture_again_what_is_saved(client, kept):
+    page = await (await client.post("/add", data={"window": "1", "url": kept.url("/foxes")})).text()
+
+    assert "Already saved</h1>" in page
+    assert "Capture again" in page
 
 
 @pytest.mark.parametrize(

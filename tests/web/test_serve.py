@@ -100,7 +100,9 @@ async def test_it_says_how_many_files_it_passes_by_and_that_there_is_no_browser(
 
     assert lines[0].startswith("archiver listens on ")
     assert lines[1] == "ignored files in warc/: 1; `archiver verify` lists them\n"
-    assert lines[2].startswith("pages are not rendered in a browser: ARCHIVER_BROWSER is /nowhere")
+    assert lines[2].startswith(
+        "pages are not rendered in a browser: The browser in the settings, /nowhere"
+    )
     assert beside.read_bytes() == b"garbage"
 
 

@@ -185,7 +185,7 @@ FORMS = [
     ("/feeds", {"do": "1"}),
     ("/lists", {"do": "make", "path": "L3"}),
     ("/tags", {"do": "rename", "name": "t1", "new": ""}),
-    ("/access", {"do": "set-password", "new": "1"}),
+    ("/access", {"do": "set-password", "new": "1", "again": "1"}),
     (f"/{K}/highlights", {"do": "add", "quote": ""}),
 ]
 
@@ -217,7 +217,7 @@ async def test_what_a_person_sees_who_signs_in_is_worded(client):
     wrong = await send(client, "/login", password="2")
     await send(client, "/login", password="1" * 20)
     made = await send(client, "/access", do="make-token", name="T1", scope="add")
-    refused = await send(client, "/access", do="set-password", new="3" * 20)
+    refused = await send(client, "/access", do="set-password", new="3" * 20, again="3" * 20)
 
     for page in (wrong, made, refused):
         assert "⟦" in page

@@ -36,7 +36,7 @@ async def opened(tmp_path):
 
 @pytest.mark.parametrize(
     ("has_one", "why"),
-    [(False, "ARCHIVER_BROWSER is /nowhere"), (True, "sandbox cannot start")],
+    [(False, "The browser in the settings, /nowhere"), (True, "sandbox cannot start")],
 )
 async def test_pages_are_kept_and_health_and_the_pages_say_what_is_lacking(
     opened, live, tmp_path, has_one, why

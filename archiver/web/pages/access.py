@@ -34,6 +34,7 @@ class AccessView:
         sessions: browser sessions.
         made: the token that was just created, shown once; else empty.
         problem: why the request failed.
+        done: what happened to the password: ``set``, ``removed`` or empty.
     """
 
     has_password: bool
@@ -42,6 +43,7 @@ class AccessView:
     sessions: tuple[SessionView, ...]
     made: str = ""
     problem: Message | str = ""
+    done: str = ""
     title: str | Message = Message("Access")
 
 
@@ -135,6 +137,7 @@ async def _page(
         ),
         made=made,
         problem=problem,
+        done=request.query.get("done", ""),
     )
     return await render_with_sidebar(request, "pages/access.html", view, status=status)
 
@@ -155,8 +158,10 @@ def browser_name(user_agent: str) -> Message | str:
 async def _set_password(request: web.Request, form: _Form) -> web.StreamResponse:
     control = request.app[RUNTIME].access
     await _must_know(request, form)
+    if form.get("again") != form.get("new"):
+        raise InputError("The two new passwords differ. Type the same one twice.")
     await control.set_password(form.get("new", ""))
-    response = _done()
+    response = _done("?done=set")
     await auth.start_session(request, response)
     return response
 
@@ -164,7 +169,7 @@ async def _set_password(request: web.Request, form: _Form) -> web.StreamResponse
 async def _remove_password(request: web.Request, form: _Form) -> web.StreamResponse:
     await _must_know(request, form)
     await request.app[RUNTIME].access.remove_password()
-    return _done()
+    return _done("?done=removed")
 
 
 async def _make_token(request: web.Request, form: _Form) -> web.StreamResponse:
@@ -205,8 +210,8 @@ async def _must_know(request: web.Request, form: _Form) -> None:
         raise InputError("Current password is incorrect.")
 
 
-def _done() -> web.Response:
-    return web.Response(status=303, headers={"Location": "/access"})
+def _done(notice: str = "") -> web.Response:
+    return web.Response(status=303, headers={"Location": f"/access{notice}"})
 
 
 _ACTIONS: Final[dict[str, Callable[[web.Request, _Form], Awaitable[web.StreamResponse]]]] = {

@@ -1,6 +1,6 @@
 """Home page and the save form."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -22,12 +22,14 @@ from archiver.model.annotation import AnnotationChange
 from archiver.model.listing import ListingQuery
 from archiver.model.message import Message
 from archiver.services.entries import SaveResult
+from archiver.web import auth
 from archiver.web.api.json_http import numbers
 from archiver.web.app_keys import RUNTIME
 from archiver.web.origin import public_origin
 from archiver.web.pages.editing import names_in, notice_of
-from archiver.web.rendering import render_with_sidebar, tag_list
-from archiver.web.views import HomeView, SaveAgainView, SaveView
+from archiver.web.rendering import render, render_with_sidebar, tag_list
+from archiver.web.signing import same
+from archiver.web.views import HomeView, SaveAgainView, SaveView, SaveWindowView
 
 LATEST = 12
 MAX_FOLLOWED = 200
@@ -55,6 +57,8 @@ async def add(request: web.Request) -> web.StreamResponse:
     cleaned = [old for old, new in zip(text.split("\n"), given, strict=True) if _differ(old, new)]
     urls, question = await _questions_first(request, given, form)
     if question and not urls:
+        if form.get("window"):
+            raise web.HTTPSeeOther(f"/save?saved={question.known[0].entry.hash_url}&known=1")
         return await render_with_sidebar(request, "pages/save_again.html", question)
     try:
         result = await entries.save(
@@ -70,23 +74,36 @@ async def add(request: web.Request) -> web.StreamResponse:
         return await render_with_sidebar(request, "pages/home.html", view, status=400)
     jobs = [each.job_id for each in result.accepted if each.job_id is not None]
     keys = [each.hash_url for each in result.accepted]
-    if lists := names_in(str(form.get("lists", ""))):
-        await request.app[RUNTIME].editing.change(keys, AnnotationChange(with_lists=lists))
+    deleted = await _after_saving(request, form, keys)
     if question:
         saved = tuple(await entries.jobs(jobs[:MAX_FOLLOWED]))
         question = replace(question, saved=saved, rejected=result.rejected)
         return await render_with_sidebar(request, "pages/save_again.html", question)
+    if keys and form.get("window"):
+        raise web.HTTPSeeOther(f"/save?saved={keys[0]}")
     if not result.rejected:
         followed = [*dict.fromkeys(jobs)][:MAX_FOLLOWED]
         asked = [("jobs", ",".join(map(str, followed)))]
         asked += [("cleaned", each.strip()) for each in cleaned[:MAX_CLEANED]]
-        instead = str(form.get("instead", ""))
-        if is_hash_url(instead) and instead not in keys:
-            deleted = await request.app[RUNTIME].deleting.entries([instead])
-            asked.append(("deleted", str(deleted.id)))
+        asked += [("deleted", str(each)) for each in deleted]
         raise web.HTTPSeeOther(f"/?{urlencode(asked)}")
     view = await _view(request, jobs, result, tags=tags)
     return await render_with_sidebar(request, "pages/home.html", view, status=200 if jobs else 400)
+
+
+async def _after_saving(
+    request: web.Request, form: Mapping[str, Any], keys: Sequence[str]
+) -> list[int]:
+    """Add saved entries to the lists in the form, and delete the entry that they replace.
+
+    Return the deletion, if any.
+    """
+    app, instead = request.app[RUNTIME], str(form.get("instead", ""))
+    if lists := names_in(str(form.get("lists", ""))):
+        await app.editing.change(keys, AnnotationChange(with_lists=lists))
+    if keys and is_hash_url(instead) and instead not in keys:
+        return [(await app.deleting.entries([instead])).id]
+    return []
 
 
 def _differ(given: str, cleaned: str) -> bool:
@@ -134,6 +151,7 @@ async def _view(
         tags=tags if problem or result else "",
         problem=problem,
         here=public_origin(request),
+        key=auth.bookmarklet_key(request),
         can_render=not runtime.crawling.browser_problem,
         is_paused=await runtime.crawl_status.is_paused(),
         cleaned=tuple(
@@ -153,6 +171,12 @@ async def save_page(request: web.Request) -> web.StreamResponse:
     url, title, tags = (asked.get(name, "").strip() for name in ("url", "title", "tags"))
     url = url or first_url_in(asked.get("text", ""))  # many apps put the URL into the text
     entries = request.app[RUNTIME].entries
+    if "saved" in asked:
+        entry = (await entries.get(asked["saved"])).entry
+        window = SaveWindowView(entry.url, entry, is_known="known" in asked)
+        return render(request, "pages/save_window.html", window)
+    if url and same(asked.get("key", ""), auth.bookmarklet_key(request)):
+        return render(request, "pages/save_window.html", SaveWindowView(url))
     if "instead" in asked:
         old = (await entries.get(asked["instead"])).entry
         about = old.annotation

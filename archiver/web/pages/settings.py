@@ -7,6 +7,7 @@ from aiohttp import web
 from archiver.config import Source
 from archiver.errors import InputError, NotFound
 from archiver.model.message import Message
+from archiver.web import auth
 from archiver.web.app_keys import RELOAD, RUNTIME
 from archiver.web.origin import public_origin
 from archiver.web.pages.editing import notice_of, number
@@ -54,6 +55,7 @@ async def _settings(
 ) -> web.StreamResponse:
     view = SettingsView(
         here=public_origin(request),
+        key=auth.bookmarklet_key(request),
         preferences=await request.app[RUNTIME].preferences.all(),
         groups=GROUPS,
         problem=problem,
