@@ -1,15 +1,20 @@
 """A crawling process for tests."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 from archiver.config import Settings
+from archiver.crawl import browser_rendering
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.pipeline import Pipeline
 from archiver.crawl.recorder import Recorder
+from archiver.crawl.rendering_policy import BrowserServices, Renderer, RenderHints
 from archiver.db import jobs as db_jobs
 from archiver.db import new_entries
 from archiver.db.engine import Database
@@ -83,3 +88,30 @@ class Crawl:
         """Return every job in order of creation."""
         async with self.context.db.read() as conn:
             return await db_jobs.by_ids(conn, range(1, 1000))
+
+
+def renderer_of(context: CrawlContext) -> Renderer:
+    """Return a renderer for a crawl; its browser starts with the first page."""
+    services = BrowserServices(
+        context.settings, context.fetcher, context.throttle, context.recorder
+    )
+    return Renderer(services, RenderHints(context.db))
+
+
+@contextmanager
+def quick_rendering(**seconds: float) -> Iterator[None]:
+    """Shorten the waits of the browser, and set other time limits."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {"LEAST_SECONDS": 1.1, "QUIET_SECONDS": 0.4, **seconds}.items():
+            patch.setattr(browser_rendering, name, value)
+        yield
+
+
+@asynccontextmanager
+async def rendering_crawl(data: Path, **settings: object) -> AsyncIterator[Crawl]:
+    """A crawl with a browser that waits for a short time only."""
+    with quick_rendering():
+        async with crawler(data, **settings) as context:
+            renderer = renderer_of(context)
+            yield Crawl(replace(context, renderer=renderer))
+            await renderer.stop()

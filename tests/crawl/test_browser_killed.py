@@ -4,22 +4,18 @@ import asyncio
 import json
 import signal
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 import psutil
 from aiohttp import web
 
-from archiver.crawl import browser_rendering
-from archiver.crawl.rendering_policy import BrowserServices, Renderer, RenderHints
 from archiver.db import entries
 from archiver.db.engine import Database
 from archiver.http.urls import hash_url
 from archiver.model.rendering import Rendering
 from tests.conftest import LiveWeb, live_web
 from tests.crawl.test_browser_cleanup import ended, is_alive
-from tests.crawl.test_hostile_pages import rendering
-from tests.crawler import Crawl, crawler
+from tests.crawler import rendering_crawl
 from tests.processes import Archive
 
 SHELL = """<title>App</title><div id="root"></div>
@@ -65,12 +61,8 @@ def browser_processes(process: psutil.Process, profiles: Path) -> list[psutil.Pr
 
 async def survives(victim: str, data: Path) -> Rendering:
     """Kill a process during a render; return how the page was archived in the end."""
-    async with live_web() as live, crawler(data) as context:
-        means = BrowserServices(
-            context.settings, context.fetcher, context.throttle, context.recorder
-        )
-        renderer = Renderer(means, RenderHints(context.db))
-        crawl, url = Crawl(replace(context, renderer=renderer)), put_site(live)
+    async with live_web() as live, rendering_crawl(data) as crawl:
+        context, url = crawl.context, put_site(live)
         await crawl.queue(url)
         running = asyncio.create_task(crawl.run())
         await live.asked_for("/words")
@@ -86,14 +78,13 @@ async def survives(victim: str, data: Path) -> Rendering:
         await running
         async with context.db.read() as conn:
             _, entry = await entries.by_hash(conn, hash_url(url))
-        await renderer.stop()
+        await context.renderer.stop()
         assert [*(data / "tmp").iterdir()] == []
         assert not any(is_alive(each.pid) for each in found)
         return entry.rendering
 
 
-async def test_a_page_is_rendered_again_after_its_browser_was_killed(tmp_path, monkeypatch):
-    monkeypatch.setattr(browser_rendering, "LEAST_SECONDS", 1.2)
+async def test_a_page_is_rendered_again_after_its_browser_was_killed(tmp_path):
     archives = {each: Archive(tmp_path / each) for each in KINDS}
     for each in archives.values():  # migrations run one at a time
         each.data.mkdir(parents=True)
@@ -105,11 +96,8 @@ async def test_a_page_is_rendered_again_after_its_browser_was_killed(tmp_path, m
     await asyncio.gather(*(each.run("verify") for each in archives.values()))
 
 
-async def test_a_gpu_process_crash_does_not_affect_pages_being_rendered(
-    tmp_path, live, monkeypatch
-):
-    monkeypatch.setattr(browser_rendering, "LEAST_SECONDS", 1.2)
-    async with rendering(tmp_path / "data") as crawl:
+async def test_a_gpu_process_crash_does_not_affect_pages_being_rendered(tmp_path, live):
+    async with rendering_crawl(tmp_path / "data") as crawl:
         put_site(live)
         await crawl.queue(live.article("first"))
         await crawl.run()  # a host gets one request until it has responded

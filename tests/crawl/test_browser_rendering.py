@@ -13,7 +13,6 @@ import pytest
 
 from archiver.app import App, open_app
 from archiver.config import Settings
-from archiver.crawl import browser_rendering
 from archiver.model.listing import ListingQuery
 from archiver.model.rendering import DRAWN, Limit, Rendering, RenditionKind
 from archiver.replay.addresses import Modifier, ReplayAddress
@@ -25,6 +24,7 @@ from archiver.warc.segment_scanning import scan
 from tests.chromium import chromium, new_page
 from tests.conftest import LiveWeb, live_web
 from tests.crawl.test_hostile_pages import events
+from tests.crawler import quick_rendering
 from tests.handmade_archive import VIEWER
 from tests.segments import segments
 
@@ -228,10 +228,15 @@ def put_site(live: LiveWeb) -> str:
 
 
 async def keep_site(data: Path) -> None:
-    settings = Settings(data=data, allow_networks="127.0.0.0/8", host_delay=0, retries=0)
-    with pytest.MonkeyPatch.context() as patch:
-        for name in PATIENCE:
-            patch.setattr(browser_rendering, name, 120.0)
+    settings = Settings(
+        data=data,
+        allow_networks="127.0.0.0/8",
+        host_delay=0,
+        retries=0,
+        browser_pages=6,
+        host_concurrency=12,
+    )
+    with quick_rendering(LEAST_SECONDS=2.6, **dict.fromkeys(PATIENCE, 120.0)):
         await keep_pages(settings)
 
 

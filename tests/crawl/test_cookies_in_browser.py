@@ -6,6 +6,7 @@ from functools import partial
 from io import BytesIO
 from zipfile import ZipFile
 
+import pytest
 from aiohttp import web
 
 from archiver.app import open_app
@@ -13,6 +14,7 @@ from archiver.config import Settings
 from archiver.model.feed import source_of
 from archiver.services.cookies import CookieSettings
 from archiver.services.export_selection import Selected
+from tests.crawler import quick_rendering
 from tests.segments import segments
 
 SECRET = "s3cr3t-of-the-person"
@@ -34,6 +36,23 @@ def answering(asked):
     return answer
 
 
+@pytest.fixture
+async def settings(tmp_path):
+    """Settings of an archive with a user cookie that renders every page, quickly."""
+    settings = Settings(
+        data=tmp_path / "data",
+        allow_networks="127.0.0.0/8",
+        host_delay=0,
+        render="always",
+        browser_pages=4,
+        host_concurrency=8,
+    )
+    cookie = f"127.0.0.1\tFALSE\t/\tFALSE\t0\ts\t{SECRET}\n"
+    await CookieSettings(settings.data).take(cookie.encode())
+    with quick_rendering():
+        yield settings
+
+
 async def exported(runtime):
     """Return an export of the archive as WARC and as WACZ, decompressed."""
     packages = runtime.packages
@@ -47,17 +66,12 @@ async def exported(runtime):
     return gzipped[0], b"".join((*gzipped[1:], *parts))
 
 
-async def test_cookies_are_sent_with_requests_by_their_own_site_only(live, tmp_path):
+async def test_cookies_are_sent_with_requests_by_their_own_site_only(live, settings):
     asked = {}
     mine, theirs = (live.answer(f"/{name}.txt", answering(asked)) for name in ("mine", "theirs"))
     own = live.put("/own", APP.format(name="own", url=mine))
     live.put("/hostile", APP.format(name="hostile", url=theirs))
     hostile = live.origin.replace("127.0.0.1", "localhost") + "/hostile"
-    settings = Settings(
-        data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0, render="always"
-    )
-    cookie = f"127.0.0.1\tFALSE\t/\tFALSE\t0\ts\t{SECRET}\n"
-    await CookieSettings(settings.data).take(cookie.encode())
 
     async with open_app(settings) as runtime:
         assert not runtime.crawling.browser_problem
@@ -77,7 +91,7 @@ async def test_cookies_are_sent_with_requests_by_their_own_site_only(live, tmp_p
 
 
 async def test_cookies_are_not_sent_by_a_page_reached_through_a_redirect_from_another_site(
-    live, tmp_path
+    live, settings
 ):
     asked = {}
     paths = ("brought", "framed", "led")
@@ -92,11 +106,6 @@ async def test_cookies_are_not_sent_by_a_page_reached_through_a_redirect_from_an
 
     live.answer("/away", lead)
     elsewhere = live.origin.replace("127.0.0.1", "localhost")
-    settings = Settings(
-        data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0, render="always"
-    )
-    cookie = f"127.0.0.1\tFALSE\t/\tFALSE\t0\ts\t{SECRET}\n"
-    await CookieSettings(settings.data).take(cookie.encode())
 
     async with open_app(settings) as runtime:
         await runtime.entries.save([brought], source=source_of(f"{elsewhere}/feed"))

@@ -1,7 +1,5 @@
 """A host that does not respond costs a few timeouts; its other pages wait until it does."""
 
-import asyncio
-
 import pytest
 from aiohttp import web
 
@@ -29,6 +27,11 @@ def test_consecutive_timeouts_mark_a_host_dead_until_it_responds_or_the_mark_exp
     assert not dead.is_dead("a")
 
 
+@pytest.fixture(autouse=True)
+def _without_delay_of_retries(monkeypatch):
+    monkeypatch.setattr(pipeline, "RETRY_SECONDS", 0)
+
+
 @pytest.fixture
 def never(live):
     """Answer a path never; return its URL."""
@@ -40,14 +43,12 @@ def never(live):
     return lambda path: live.answer(path, respond)
 
 
-async def test_pages_of_a_dead_host_that_were_not_tried_wait(crawling, live, never, monkeypatch):
-    monkeypatch.setattr(pipeline, "RETRY_SECONDS", 0)
+async def test_pages_of_a_dead_host_that_were_not_tried_wait(crawling, live, never):
     paths = [f"/{number}" for number in range(2 * WAITS_AFTER)]
     urls = [never(path) for path in paths]
     async with crawling(read_timeout=0.1, retries=0, retry_delay=0) as crawl:
         await crawl.queue(*urls, recapture=False)
-        async with asyncio.timeout(600):
-            await crawl.run()
+        await crawl.run()
         jobs = await crawl.jobs()
         asked = [sum(live.asked[path] for path in paths)]
 
@@ -73,8 +74,7 @@ async def test_good_pages_of_a_host_whose_first_pages_hang_are_saved(crawling, l
     good = [live.article(f"good-{number}") for number in range(MANY)]
     async with crawling(read_timeout=0.1, retries=0, retry_delay=0) as crawl:
         await crawl.queue(*hanging, *good, recapture=False)
-        async with asyncio.timeout(600):
-            await crawl.run()
+        await crawl.run()
         jobs = await crawl.jobs()
 
     assert {each.state for each in jobs if each.url in good} == {State.SAVED}

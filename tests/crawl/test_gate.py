@@ -159,7 +159,7 @@ async def test_a_connection_can_be_used_after_a_refusal(gate_client, live):
 
 async def test_a_websocket_is_forwarded_and_not_archived(gate_client, live):
     async def echo(request: web.Request) -> web.StreamResponse:
-        answer = web.WebSocketResponse()
+        answer = web.WebSocketResponse(timeout=0.1)
         await answer.prepare(request)
         await answer.send_str("echo " + await answer.receive_str())
         return answer

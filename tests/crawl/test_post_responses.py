@@ -21,6 +21,7 @@ from archiver.services.export_selection import Selected
 from archiver.services.reindex import reindex
 from archiver.warc.records import RecordType
 from tests.conftest import live_web
+from tests.crawler import quick_rendering
 from tests.handmade_archive import VIEWER
 from tests.index_access import remove_index
 from tests.prepared_archives import take_in
@@ -57,6 +58,11 @@ async def long(request):
 
 async def keep_site(data):
     settings = Settings(data=data, allow_networks="127.0.0.0/8", host_delay=0, retries=0)
+    with quick_rendering():
+        await keep_pages(data, settings)
+
+
+async def keep_pages(data, settings):
     async with live_web() as live, open_app(settings) as runtime:
         for path, answer in {"/api": api, "/only-head": head, "/long.txt": long}.items():
             live.answer(path, answer)

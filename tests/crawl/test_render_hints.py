@@ -1,24 +1,14 @@
 """Hosts that need a browser: pages are rendered directly, and sometimes tried without one."""
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime
 
-import pytest
-
-from archiver.crawl import browser_rendering
-from archiver.crawl.rendering_policy import (
-    ONE_IN,
-    BrowserServices,
-    Renderer,
-    RenderHints,
-    is_sampled,
-)
+from archiver.crawl.rendering_policy import ONE_IN, RenderHints, is_sampled
 from archiver.db import entries
 from archiver.http.urls import hash_url
 from archiver.model.job import EntryRef, Lease
 from archiver.model.rendering import RenderHint, Rendering
-from tests.crawler import Crawl, crawler
+from tests.crawler import Crawl, renderer_of, rendering_crawl
 
 SHELL = '<title>App</title><body><div id="root"></div><script>root.textContent = "x"</script>'
 SEEMS_WHOLE = (
@@ -45,35 +35,24 @@ def path_of(origin: str, *, plainly: bool) -> str:
     raise AssertionError("there is none")
 
 
-@pytest.fixture
-async def rendering(tmp_path, monkeypatch) -> AsyncIterator[Crawl]:
-    monkeypatch.setattr(browser_rendering, "LEAST_SECONDS", 1.2)
-    async with crawler(tmp_path / "data") as context:
-        means = BrowserServices(
-            context.settings, context.fetcher, context.throttle, context.recorder
-        )
-        renderer = Renderer(means, RenderHints(context.db))
-        yield Crawl(replace(context, renderer=renderer))
-        await renderer.stop()
-
-
 async def rendered(crawl: Crawl, url: str) -> Rendering:
     async with crawl.context.db.read() as conn:
         _, entry = await entries.by_hash(conn, hash_url(url))
     return entry.rendering
 
 
-async def test_pages_are_rendered_directly_until_one_is_complete_without_scripts(rendering, live):
+async def test_pages_are_rendered_directly_until_one_is_complete_without_scripts(tmp_path, live):
     at_once, plainly = (path_of(live.origin, plainly=each) for each in (False, True))
     before, shell = live.put("/before", SEEMS_WHOLE), live.put("/shell", SHELL)
     first, look = live.put(at_once, SEEMS_WHOLE), live.put(plainly, SEEMS_WHOLE)
     last = live.put("/last", SEEMS_WHOLE)
 
-    for url in (before, shell, first, look, last):
-        await rendering.queue(url)
-        await rendering.run()
+    async with rendering_crawl(tmp_path / "data") as crawl:
+        for url in (before, shell, first, look, last):
+            await crawl.queue(url)
+            await crawl.run()
 
-    found = [await rendered(rendering, url) for url in (before, shell, first, look, last)]
+        found = [await rendered(crawl, url) for url in (before, shell, first, look, last)]
     done, none = Rendering.DONE, Rendering.NONE
     assert found == [none, done, done, none, none]
     assert live.asked[at_once] == 1  # the browser displays the first response
@@ -83,9 +62,7 @@ async def test_render_hints_are_shared_between_processes(crawl, live):
     url = live.put("/shell", SHELL)
     settings = replace(crawl.context.settings, browser="/nowhere")
     context = replace(crawl.context, settings=settings)
-    means = BrowserServices(context.settings, context.fetcher, context.throttle, context.recorder)
-    without = Renderer(means, RenderHints(context.db))
-    seeing = Crawl(replace(context, renderer=without))
+    seeing = Crawl(replace(context, renderer=renderer_of(context)))
     await seeing.queue(url)
     await seeing.run()
 

@@ -7,9 +7,10 @@ import pytest
 
 from archiver.browser.chromium import command
 from archiver.config import Settings
-from archiver.crawl.rendering_policy import FEW, BrowserServices, Renderer, RenderHints
+from archiver.crawl.rendering_policy import FEW
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.page import Discovery
+from tests.crawler import renderer_of
 
 LOOKS = {
     "whole": (Discovery(), None),
@@ -41,8 +42,7 @@ ALWAYS = ["whole", "empty", "walled", "refused", "busy", "application", "broken"
 async def test_the_setting_selects_pages_and_a_request_overrides_it(crawl, mode, asked, shown):
     context = crawl.context
     settings = replace(context.settings, render=mode)
-    means = BrowserServices(settings, context.fetcher, context.throttle, context.recorder)
-    renderer = Renderer(means, RenderHints(context.db))
+    renderer = renderer_of(replace(context, settings=settings))
 
     def is_wanted(name):
         return renderer.is_wanted("http://a.example/", *LOOKS[name], asked=asked)
@@ -51,9 +51,7 @@ async def test_the_setting_selects_pages_and_a_request_overrides_it(crawl, mode,
 
 
 async def test_a_host_that_refuses_browsers_too_is_not_asked_for_each_page(crawl):
-    context = crawl.context
-    means = BrowserServices(context.settings, context.fetcher, context.throttle, context.recorder)
-    renderer, url = Renderer(means, RenderHints(context.db)), "http://a.example/"
+    renderer, url = renderer_of(crawl.context), "http://a.example/"
 
     for _ in range(FEW):
         assert renderer.is_wanted(url, *LOOKS["refused"], asked=False)

@@ -1,19 +1,16 @@
 """Walls are tried once in a browser: passed, or a named failure, never stored as content."""
 
 from collections.abc import AsyncIterator
-from dataclasses import replace
 
 import pytest
 from aiohttp import web
 
-from archiver.crawl import browser_rendering
-from archiver.crawl.rendering_policy import BrowserServices, Renderer, RenderHints
 from archiver.db import attempts, entries, screenshots, snapshots
 from archiver.http.urls import hash_url
 from archiver.model.failure import FailureKind
 from archiver.model.job import State
 from archiver.model.rendering import RenderHint, Rendering
-from tests.crawler import Crawl, crawler
+from tests.crawler import Crawl, quick_rendering, rendering_crawl
 from tests.pages.test_page_problems import WALLS
 
 OPENS = (
@@ -23,16 +20,11 @@ OPENS = (
 
 
 @pytest.fixture
-async def rendering(tmp_path, monkeypatch) -> AsyncIterator[Crawl]:
-    monkeypatch.setattr(browser_rendering, "LEAST_SECONDS", 1.2)
-    monkeypatch.setattr(browser_rendering, "CHECK_SECONDS", 3)
-    async with crawler(tmp_path / "data", browser_pages=6, host_concurrency=12) as context:
-        means = BrowserServices(
-            context.settings, context.fetcher, context.throttle, context.recorder
-        )
-        renderer = Renderer(means, RenderHints(context.db))
-        yield Crawl(replace(context, renderer=renderer))
-        await renderer.stop()
+async def rendering(tmp_path) -> AsyncIterator[Crawl]:
+    settings = {"browser_pages": 6, "host_concurrency": 12}
+    async with rendering_crawl(tmp_path / "data", **settings) as crawl:
+        with quick_rendering(CHECK_SECONDS=3):
+            yield crawl
 
 
 async def entry_of(crawl, url):
@@ -63,7 +55,7 @@ async def test_a_wall_that_a_browser_passes_is_no_failure(rendering, live):
 
 CHECK = (
     "<title>One moment</title><h1>Checking your browser</h1><script>setTimeout(() => {"
-    "document.cookie = 'come=in'; location.reload(); }, 2000)</script>"
+    "document.cookie = 'come=in'; location.reload(); }, 500)</script>"
 )
 
 
@@ -130,8 +122,7 @@ async def page_rendition(db, capture):
 async def test_a_wall_that_also_blocks_the_browser_is_not_archived(rendering, live):
     await rendering.queue(live.article("first"))
     await rendering.run()  # a host gets one request until it has responded
-    of_each = [(guard, wall) for guard, wall in WALLS.items() if "," not in guard]
-    walls = {live.put(f"/{n}", wall): guard for n, (guard, wall) in enumerate(of_each)}
+    walls = {live.put(f"/{each}", WALLS[each]): each for each in ("Cloudflare", "HUMAN", "Sucuri")}
     walls[live.put("/by-its-header", "Wait.", headers={"cf-mitigated": "challenge"})] = "Cloudflare"
     walls[live.put("/by-its-status", WALLS["Kasada"], status=403)] = "Kasada"
     await rendering.queue(*walls)

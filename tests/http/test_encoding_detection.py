@@ -171,6 +171,7 @@ SHEETS = {
 }
 RULE = b"p::before{content:'\xc1\xe9'}"
 SEEN = "() => [document.characterSet, document.documentElement.textContent]"
+STYLE = "() => getComputedStyle(document.querySelector('p'), '::before').content"
 
 
 def response(content_type: str, body: bytes) -> bytes:
@@ -184,47 +185,42 @@ def read(content_type: str, body: bytes):
     return decode_document(body, sniff(declared, body), charset, URL)
 
 
-async def test_chromium_reads_documents_in_the_same_encoding():
-    cases = [*DOCUMENTS.items()]
-    differences = {}
-    async with (
-        raw_web(lambda target: response(*cases[int(target[1:])][1])) as origin,
-        chromium() as browser,
-    ):
-        page = await new_page(browser)
-        await page.route("**/favicon.ico", lambda route: route.abort())
-        for number, (name, (content_type, body)) in enumerate(cases):
-            await page.goto(f"{origin}/{number}")
-            encoding, text = await page.evaluate(SEEN)
-            ours = read(content_type, body)
-            if encoding.lower() != ours.choice.encoding or text[-1:] not in ours.text:
-                differences[name] = (encoding, text[-9:], ours)
-
-    assert differences == {}
-
-
-async def test_chromium_reads_style_sheets_in_the_same_encoding():
-    sheets = [(kind, head + RULE) for kind, head in SHEETS.values()]
-    differences = {}
-
-    def answer(target: bytes) -> bytes:
-        number = int(target.rpartition(b"/")[2])
-        if target.startswith(b"/sheet"):
-            return response(*sheets[number])
+def answer(target: bytes) -> bytes:
+    """Respond with a document, a style sheet, a page that links one, or a page that frames all."""
+    kind, _, number = target.removeprefix(b"/").decode().partition("/")
+    if kind == "document":
+        return response(*[*DOCUMENTS.values()][int(number)])
+    if kind == "sheet":
+        content_type, head = [*SHEETS.values()][int(number)]
+        return response(content_type, head + RULE)
+    if kind == "styled":
         page = f"<link rel=stylesheet href=/sheet/{number}><p>"
         return response("text/html; charset=windows-1252", page.encode())
+    host = target.rpartition(b"?")[2].decode()
+    urls = [f"document/{n}" for n in range(len(DOCUMENTS))]
+    urls += [f"styled/{n}" for n in range(len(SHEETS))]
+    frames = "".join(f"<iframe src=http://{host}/{each}></iframe>" for each in urls)
+    return response("text/html; charset=utf-8", frames.encode())
 
+
+async def test_documents_and_style_sheets_are_decoded_as_in_chromium():
+    """They are frames of another origin, because a frame inherits the encoding of its own."""
+    differences = {}
     async with raw_web(answer) as origin, chromium() as browser:
         page = await new_page(browser)
-        await page.route("**/favicon.ico", lambda route: route.abort())
-        for number, name in enumerate(SHEETS):
-            await page.goto(f"{origin}/page/{number}")
-            theirs = await page.evaluate(
-                "() => getComputedStyle(document.querySelector('p'), '::before').content"
-            )
-            ours = read(*sheets[number])
+        other = origin.removeprefix("http://").replace("127.0.0.1", "localhost")
+        await page.goto(f"{origin}/?{other}", wait_until="load")
+        frames = {each.url.partition(other)[2]: each for each in page.frames}
+        for number, (name, document) in enumerate(DOCUMENTS.items()):
+            encoding, text = await frames[f"/document/{number}"].evaluate(SEEN)
+            ours = read(*document)
+            if encoding.lower() != ours.choice.encoding or text[-1:] not in ours.text:
+                differences[name] = (encoding, text[-9:], ours)
+        for number, (name, (content_type, head)) in enumerate(SHEETS.items()):
+            theirs = await frames[f"/styled/{number}"].evaluate(STYLE)
+            ours = read(content_type, head + RULE)
             if ours.choice.source is Source.ENVIRONMENT:
-                ours = read("text/css; charset=windows-1252", sheets[number][1])
+                ours = read("text/css; charset=windows-1252", head + RULE)
             if theirs[1:-1] not in ours.text:
                 differences[name] = (theirs, ours)
 
