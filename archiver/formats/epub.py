@@ -250,7 +250,6 @@ STYLE = """
 body { line-height: 1.5; overflow-wrap: break-word; }
 .about, figcaption { font-size: .85em; color: #555; }
 img, svg { max-width: 100%; height: auto; }
-.permalink { display: none; }
 figure { margin: 1em 0; }
 pre { white-space: pre-wrap; font-size: .8em; }
 blockquote { margin: 1em 0; padding-left: 1em; border-left: 2px solid #999; }

@@ -68,7 +68,6 @@ h1, h2, h3, h4, .about, nav, figcaption, table { font-family: system-ui, sans-se
 h1, h2, h3, h4 { line-height: 1.3; }
 .about, figcaption { font-size: .9rem; opacity: .8; }
 img, svg { max-width: 100%; height: auto; }
-.permalink { display: none; }
 pre { overflow-x: auto; font-size: .85rem; line-height: 1.5; padding: .8rem; }
 pre { border: 1px solid #8886; }
 blockquote { margin-inline: 0; padding-inline-start: 1rem; border-inline-start: 3px solid #8886; }

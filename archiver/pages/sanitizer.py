@@ -49,7 +49,7 @@ _BARE_LINK = re.compile(r'<a((?: (?!href=)[a-z]+="[^"]*")*) rel="noopener norefe
 """Link without ``href``, which needs no ``rel``."""
 
 _URLS = frozenset({"href", "src", "poster", "cite"})
-_CLASS = re.compile(r"language-[a-z0-9+#.-]{1,32}|embed|permalink")
+_CLASS = re.compile(r"language-[a-z0-9+#.-]{1,32}|embed")
 _COLOUR = re.compile(
     "bp|c[1hmsp]?|cpf|d[l]|err|esc|fm|g[deghioprstu]?|ges|il|k[cdnprt]?|ld?|m[bfhio]?|"
     "n[abcdefilnotvx]?|ow?|pm?|py|s[12abcdehirsx]?|v[cgim]|w|x"

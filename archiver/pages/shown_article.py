@@ -345,13 +345,12 @@ def _is_date(element: Element) -> bool:
 
 
 def _words(heading: Element, *, shorten_math: bool = False) -> str:
-    """Return the text of a heading without permalinks, formulas as an ellipsis."""
+    """Return the text of a heading; with ``shorten_math``, formulas and drawings are "…"."""
     pieces, skipped = [], 0
     for event, element in etree.iterwalk(heading, events=("start", "end")):
-        is_math = shorten_math and element.tag in _OPAQUE
-        if is_math or (element.tag == "a" and element.get("class") == "permalink"):
+        if shorten_math and element.tag in _OPAQUE:
             skipped += 1 if event == "start" else -1
-            if is_math and event == "start":
+            if event == "start":
                 pieces.append("…")
         if not skipped and event == "start":
             pieces.append(element.text or "")

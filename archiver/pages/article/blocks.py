@@ -176,7 +176,6 @@ def _fill(block: Element, names: tuple[str, ...]) -> None:
 MANY_ROWS = 10
 MANY_COLUMNS = 4
 MANY_CELLS = 10
-_RUNNING = ["thead", "tfoot"]
 _MARKS = frozenset({"col", "colgroup", "tfoot", "thead", "th"})
 
 
@@ -209,13 +208,6 @@ def find_data(root: Element) -> set[Element]:
     return {each for each, found in tables.items() if _is_data(each, found)}
 
 
-def is_running_head(table: Element) -> bool:
-    """Return whether a table has a head and a foot without rows in between, as in printed pages."""
-    if table.tag != "table" or len(table) != len(_RUNNING):
-        return False
-    return [each.tag for each in table] == _RUNNING
-
-
 def _is_marked(table: Element) -> bool:
     caption = table.find("caption")
     has_caption = caption is not None and (len(caption) > 0 or bool((caption.text or "").strip()))
@@ -231,11 +223,7 @@ def _count(table: _Table, element: Element) -> None:
 
 
 def _is_data(element: Element, table: _Table) -> bool:
-    if (
-        is_running_head(element)
-        or element.get("role") == "presentation"
-        or element.get("datatable") == "0"
-    ):
+    if element.get("role") == "presentation" or element.get("datatable") == "0":
         return False
     if table.is_marked:
         return True

@@ -7,59 +7,21 @@ bar, comments or related links.
 
 import re
 from dataclasses import dataclass
-from itertools import islice
 
 from lxml.etree import _Element as Element
 
-from archiver.pages.article.blocks import find_data, is_running_head
+from archiver.pages.article.blocks import find_data
 from archiver.pages.article.elements import (
     FORM_CONTROLS,
     HEADINGS,
     SENTENCE,
     is_named_by_its_heading,
     is_note,
-    is_result,
     named,
     weigh,
 )
 from archiver.pages.article.scoring import Measure, take
 from archiver.pages.article.tree import bottom_up, remove
-
-FEWEST_LINKS = 2
-MAX_LINKS = 40
-LINKED = 0.4
-"""Minimum link density of such a list."""
-
-
-def drop_lists_shown_twice(body: Element) -> None:
-    """Remove lists that occur twice with the same text and links."""
-    linking: dict[tuple[str, ...], list[Element]] = {}
-    for element in body.iter("ul", "ol"):
-        links = list(islice(element.iter("a"), MAX_LINKS + 1))
-        if FEWEST_LINKS <= len(links) <= MAX_LINKS:
-            addresses = tuple(each.get("href") or "" for each in links)
-            linking.setdefault(addresses, []).append(element)
-    for alike in linking.values():
-        if len(alike) > 1:
-            _drop_alike(alike)
-
-
-def _drop_alike(lists: list[Element]) -> None:
-    """Remove duplicates among lists with the same links."""
-    saying: dict[str, list[Element]] = {}
-    for element in lists:
-        text = _text(element)
-        is_linked = sum(len(_text(each)) for each in element.iter("a")) >= LINKED * len(text) > 0
-        if is_linked and next(element.iterancestors("table"), None) is None:
-            saying.setdefault(text, []).append(element)
-    for alike in saying.values():
-        for element in alike if len(alike) > 1 else ():
-            remove(element)
-
-
-def _text(element: Element) -> str:
-    return " ".join("".join(element.itertext()).split())
-
 
 SHORT = 500
 MAX_CAPTION = 200
@@ -73,10 +35,6 @@ MAX_LINKED = 0.75
 NEARLY_ALL = 0.8
 """Minimum share of a data table in a wrapper that only contains it, without its heading."""
 
-FEWEST_IN_SERIES, MAX_GOING = 4, 0.75
-"""Minimum size of a series of equally named blocks, and the share of it that may be removed."""
-
-_REPEATED = ("div", "section", "article", "li", "p")
 _CONDITIONAL = frozenset({"form", "fieldset", "table", "ul", "ol", "div", "section"})
 _ASIDE = frozenset({"aside", "footer", "nav"})
 _KEEPING = frozenset({"figure", "pre", "code", "math", "blockquote", "dl"})
@@ -115,8 +73,7 @@ def clear_away(root: Element, rules: Rules, before: dict[Element, Measure]) -> M
     sibling parts that may have been renamed.
     """
     data = find_data(root)
-    keeping = _within_kept(root, data) | _in_series(root, rules, before)
-    keeping |= _between_paragraphs(root, before)
+    keeping = _within_kept(root, data) | _between_paragraphs(root, before)
     measures: dict[Element, Measure] = {}
     changed = {root, *root}
     for element in bottom_up(root):
@@ -147,26 +104,6 @@ def _within_kept(root: Element, data: set[Element]) -> set[Element]:
     return found
 
 
-def _in_series(root: Element, rules: Rules, before: dict[Element, Measure]) -> set[Element]:
-    """Return repeated elements most of which stay: post headers, entries of a live blog.
-
-    Judged one by one, each would stay or go by the length of a name.
-    """
-    alike: dict[str, list[Element]] = {}
-    for element in root.iter(*_REPEATED):
-        if name := element.get("class"):
-            alike.setdefault(name, []).append(element)
-    found: set[Element] = set()
-    for each in alike.values():
-        if len(each) >= FEWEST_IN_SERIES:
-            going = [one for one in each if _is_removable(one, before.get(one, Measure()), rules)]
-            if 0 < len(going) < MAX_GOING * len(each):
-                found.update(each)
-                for one in going:
-                    found.update(one.iterdescendants())
-    return found
-
-
 def _is_named_note(element: Element) -> bool:
     name = element.get("class")
     if not name or not is_note(name):
@@ -176,9 +113,7 @@ def _is_named_note(element: Element) -> bool:
 
 def _is_removable(element: Element, measure: Measure, rules: Rules) -> bool:
     tag = element.tag
-    if _is_result_of_search(element, measure):
-        return True
-    if _leads_elsewhere(element, measure) or is_running_head(element):
+    if _leads_elsewhere(element, measure):
         return True
     if tag in _CONDITIONAL:
         return rules.conditional and _is_boilerplate(element, measure, rules)
@@ -187,12 +122,6 @@ def _is_removable(element: Element, measure: Measure, rules: Rules) -> bool:
     if tag == "p":
         return not measure.text and not measure.shown
     return tag in FORM_CONTROLS
-
-
-def _is_result_of_search(element: Element, measure: Measure) -> bool:
-    """Return whether scripts would insert results of a site search there."""
-    name = element.get("class")
-    return bool(name) and measure.text < SHORT and is_result(name)
 
 
 def _leads_elsewhere(element: Element, measure: Measure) -> bool:
@@ -258,10 +187,11 @@ def _is_picture(measure: Measure) -> bool:
 
 def _is_made_of_links(element: Element, measure: Measure, weight: int) -> bool:
     is_list = element.tag in {"ul", "ol"} or measure.listed > 0.9 * measure.text
-    beside = _is_mostly_controls(measure, is_list=is_list) or _is_linked(
+    if is_list and measure.items == measure.pictures > 0:
+        return False
+    return _is_mostly_controls(measure, is_list=is_list) or _is_linked(
         measure, weight, is_list=is_list
     )
-    return beside and not (is_list and _is_list_of_pictures(measure))
 
 
 def _is_mostly_controls(measure: Measure, *, is_list: bool) -> bool:
@@ -289,7 +219,3 @@ def _most_linked(measure: Measure) -> float:
     if measure.pictures:
         return MAX_IN_CAPTION
     return MAX_IN_SENTENCE if measure.text - measure.linked > SENTENCE else MAX_IN_BLOCK
-
-
-def _is_list_of_pictures(measure: Measure) -> bool:
-    return measure.items == measure.pictures > 0 and not measure.crowded_items

@@ -2,17 +2,16 @@
 
 import re
 from collections.abc import Iterator
-from itertools import islice
 
 from lxml import etree
 from lxml.etree import _Element as Element
 
-from archiver.pages.article.tree import outermost, remove, replace, unwrap
+from archiver.pages.article.tree import outermost, remove, replace
 
 MAX_NAME = 32
 FEWEST_LINES, _MAX_DIGITS = 2, 6
-_MAX_SHOWN, _MAX_COPIED = 500, 200
-"""Maximum tables moved out of code, and characters of an attribute copied to the parts."""
+_MAX_STYLE = 200
+"""Characters of a ``style`` attribute that are searched."""
 
 _NUMBERS = re.compile(r"[\d\s.:|]*")
 _NUMBERED = re.compile(
@@ -39,74 +38,8 @@ def normalise_code(body: Element) -> None:
     for table in list(body.iter("table")):
         if table.getparent() is not None:
             _normalise_table(table)
-    tables = (each for each in body.iter("table") if _is_shown_in_code(each))
-    shown = [*islice(tables, _MAX_SHOWN)]
-    for pre in {_split_code_at(table) for table in reversed(shown)}:
-        _drop_empty(pre)
     for pre in outermost(body, "pre"):
         _normalise_pre(pre)
-        _unwrap_figure(pre)
-
-
-def _is_shown_in_code(table: Element) -> bool:
-    """Return whether a data table is inside code, for example as its output."""
-    if next(table.iterancestors("pre"), None) is None:
-        return False
-    is_inner = next(table.iterancestors("table"), None) is not None
-    return not is_inner and next(table.iter("th", "caption"), None) is not None
-
-
-def _split_code_at(table: Element) -> Element:
-    """Split a code block around a table, because code contains only text lines (HTML §4.4.3).
-
-    Of several tables in one block the last is moved first, so that nothing is moved twice.
-
-    Returns:
-        The code before the table, which may be empty.
-    """
-    pre = [*table.iterancestors("pre")][-1]
-    at, behind = table, etree.Element("pre")
-    while at is not pre:
-        above = at.getparent()
-        holder = etree.Element(above.tag, _copied(above))
-        if at is table:
-            holder.text = at.tail
-        else:
-            holder.append(behind)
-            behind.tail = at.tail
-        at.tail = None
-        holder.extend([*at.itersiblings()])
-        at, behind = above, holder
-    table.getparent().remove(table)
-    tail, pre.tail = pre.tail, None
-    pre.addnext(table)
-    table.addnext(behind)
-    behind.tail = tail
-    _drop_empty(behind)
-    return pre
-
-
-def _copied(element: Element) -> dict[str, str]:
-    """Return the attributes to copy to the second part of a split element."""
-    return {
-        name: value
-        for name, value in element.attrib.items()
-        if name != "id" and len(value) <= _MAX_COPIED
-    }
-
-
-def _drop_empty(pre: Element) -> None:
-    if not any(text.strip() for text in pre.itertext()):
-        remove(pre)
-
-
-def _unwrap_figure(pre: Element) -> None:
-    """Unwrap a figure without caption that contains only code."""
-    above = pre.getparent()
-    if above is not None and above.tag == "figure" and len(above) == 1:
-        words = (above.text, pre.tail)
-        if not any(each and each.strip() for each in words):
-            unwrap(above)
 
 
 def _normalise_table(table: Element) -> None:
@@ -207,7 +140,7 @@ def _is_line(element: Element, pre: Element) -> bool:
         return True
     if "data-line" in element.attrib:
         return True
-    is_shown_so = _DISPLAYED.search((element.get("style") or "")[:_MAX_COPIED]) is not None
+    is_shown_so = _DISPLAYED.search((element.get("style") or "")[:_MAX_STYLE]) is not None
     return is_shown_so or _LINE.search(element.get("class") or "") is not None
 
 

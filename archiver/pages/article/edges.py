@@ -10,7 +10,7 @@ from itertools import islice
 from lxml.etree import _Element as Element
 
 from archiver.pages.article.blocks import has_block, is_phrasing
-from archiver.pages.article.elements import HEADINGS, KEPT_EMPTY, SENTENCE, is_note, named
+from archiver.pages.article.elements import HEADINGS, KEPT_EMPTY, SENTENCE, named
 from archiver.pages.article.labels import Kind, kind_of_label
 from archiver.pages.article.tree import first_text, remove
 from archiver.pages.metadata import read_dateline
@@ -31,21 +31,9 @@ _TIME = re.compile(
     re.IGNORECASE,
 )
 _COUNT = re.compile(r"[\W\d]*[KkMm]?[\W\d]*")
-_BY = re.compile(r"(?i:by|von|par|por|di|door|av|af|words by|text by|text:)\s+[^\W\d_a-z]")
-_MAX_BYLINE, _MAX_NAMES = 60, 6
-_AUTHOR = re.compile(
-    r"/(?:authors?|autor(?:en)?|auteurs?|profile|people|users?|@[\w.-]+|by)(?:/|$|\?)"
-)
-_BODY = re.compile(
-    r"(?:^|[\s_-])(?:entry-?content|post-?content|article-?body|articlebody|article-?content|story-?body"
-    r"|post-?body|e-content|article-?text|body-?copy|article__body|story__body|article__content"
-    r"|post__content|content__body)(?:$|\s)",
-    re.IGNORECASE,
-)
-MAX_BEHIND = 0.2
-"""Maximum share of text behind the element that is marked as the article's body."""
-
-
+_BY = re.compile(r"(?:written\s+)?(?:by|von|par|por|di|door|av|af)\b[\s:]+", re.IGNORECASE)
+_MAX_NAMES = 6
+_SIGNS = re.compile(r"[\W_]+")
 _NAMED_LINE = re.compile(
     r"by-?line|author|(?:^|[\s_-]|post|entry)(?:meta|date|time)|timestamp|dateline|contributor|published",
     re.IGNORECASE,
@@ -61,18 +49,22 @@ MAX_ABOVE = 200
 """Characters of sentences that may precede a line above an article: a subtitle."""
 
 
-def trim(root: Element) -> str:
+def trim(root: Element, byline: str) -> str:
     """Remove what stands before the first and behind the last sentence of an article.
 
-    Return the date in the removed lines, as ISO 8601; empty if there is none.
+    Args:
+        root: the root of the article, which is modified.
+        byline: the author by the page's metadata; a line with only this name is removed.
+
+    Returns: the date in the removed lines, as ISO 8601; empty if there is none.
     """
-    _drop_behind_body(root)
+    author = _bare(byline)
     removed = []
     for line in _lines_above(root):
         if line.tag == "img":
             if _is_small(line):
                 remove(line)
-        elif _is_line_above(line, root):
+        elif _is_line_above(line, root, author):
             removed.append(first_text(line, MAX_LINE))
             remove(line)
     for line in _lines_below(root):
@@ -80,26 +72,6 @@ def trim(root: Element) -> str:
             remove(line)
     _drop_last_headings(root)
     return read_dateline(removed)
-
-
-def _drop_behind_body(root: Element) -> None:
-    """Remove what follows the element that is marked as the body."""
-    marked = [
-        each
-        for each in root.iter("div", "section", "article", "main")
-        if each.get("itemprop") == "articleBody" or _BODY.search(each.get("class") or "")
-    ]
-    if not marked:
-        return
-    last, most = marked[-1], MAX_BEHIND * len("".join(root.itertext()))
-    behind = []
-    for at in (last, *last.iterancestors()):
-        if at is root:
-            break
-        behind += [each for each in at.itersiblings() if not is_note(named(each))]
-    if sum(len("".join(each.itertext())) for each in behind) <= most:
-        for each in behind:
-            remove(each)
 
 
 def _lines_above(root: Element) -> Iterator[Element]:
@@ -149,7 +121,7 @@ def _is_within(element: Element, root: Element) -> bool:
     return any(each.tag in _WITHIN for each in element.iterancestors() if each is not root)
 
 
-def _is_line_above(line: Element, root: Element) -> bool:
+def _is_line_above(line: Element, root: Element, author: str) -> bool:
     text = first_text(line, MAX_LINE)
     if not text or len(text) > SENTENCE or line.tag == "h1" or line.getparent() is None:
         return False
@@ -157,7 +129,7 @@ def _is_line_above(line: Element, root: Element) -> bool:
         return False
     around = (line, *islice(line.iterancestors(), 2))
     is_named = any(
-        _NAMED_LINE.search(named(each)) and len(_text_of(each)) <= MAX_ABOVE // 2
+        _NAMED_LINE.search(named(each)) and len(first_text(each, MAX_ABOVE)) <= MAX_ABOVE // 2
         for each in around
         if each is not root
     )
@@ -166,38 +138,36 @@ def _is_line_above(line: Element, root: Element) -> bool:
     if is_named:
         return True
     parts = [each for each in _PARTS.split(text) if each]
-    return _is_about(text, line) or all(_is_about(each, line) for each in parts)
+    return _is_about(text, author) or all(_is_about(each, author) for each in parts)
 
 
-def _text_of(element: Element) -> str:
-    return first_text(element, MAX_ABOVE)
-
-
-def _is_about(text: str, line: Element) -> bool:
+def _is_about(text: str, author: str) -> bool:
     """Return whether a text is a date, a reading time, a number, a button or an author."""
     return (
         kind_of_label(text) in _ACTIONS
         or _is_date(text)
         or _TIME.fullmatch(text) is not None
         or _COUNT.fullmatch(text) is not None
-        or _is_author(line, text)
+        or _is_author(text, author)
     )
+
+
+def _is_author(text: str, author: str) -> bool:
+    """Return whether a text is the page's author, or a short line that begins with "by"."""
+    name = _BY.sub("", text, count=1)
+    is_named = name != text and name[0].isupper() and len(text.split()) <= _MAX_NAMES
+    return is_named or (author != "" and _bare(name) == author)
+
+
+def _bare(text: str) -> str:
+    """Return the words of a text in lower case, without other characters between them."""
+    return _SIGNS.sub(" ", text).strip().casefold()
 
 
 def _is_date(text: str) -> bool:
     if _DAY.search(text) is None or text.endswith((".", "\u3002", "?", "!")):
         return False
     return len(_WORD.findall(text)) <= _MAX_WORDS or bool(read_dateline([text]))
-
-
-def _is_author(line: Element, text: str) -> bool:
-    """Return whether a line is the name of an author, after "by" or linked to a profile."""
-    if len(text) > _MAX_BYLINE or len(text.split()) > _MAX_NAMES:
-        return False
-    if _BY.match(text):
-        return True
-    links = [each for each in line.iter("a") if _AUTHOR.search(each.get("href") or "")]
-    return sum(len(first_text(each, MAX_LINE)) for each in links) >= len(text) - 2 > 0
 
 
 def _is_line_below(line: Element) -> bool:

@@ -1,9 +1,6 @@
 """Elements: their content models, and the meaning of their class and id names.
 
 The words for class and id names are those of Arc90's readability and its descendants.
-
-Comments follow the text they refer to. In a thread of similar posts, a question precedes its answer
-in the same post.
 """
 
 import re
@@ -74,7 +71,6 @@ _NEGATIVE: Final = re.compile(
     r"|media|meta|outbrain|promo|related|scroll|share|shoutbox|sidebar|skyscraper|sponsor|shopping"
     r"|tags|widget"
 )
-_RESULTS: Final = re.compile(r"(?:^|\s)search-results?(?:$|\s)", re.IGNORECASE)
 _NOTE: Final = re.compile(
     r"footnote|endnote|sidenote|marginnote|margin-note|admonition|callout|doc-|pullquote"
     r"|column-margin|caption",
@@ -124,11 +120,6 @@ def is_beside(name: str | None) -> bool:
     return bool(_verdict(name) & _BESIDE)
 
 
-def is_boilerplate_heading(name: str | None) -> bool:
-    """Do the same for a heading, which may be named a header."""
-    return is_beside(name.lower().replace("header", "") if name else None)
-
-
 def _verdict(name: str | None) -> int:
     if not name:
         return 0
@@ -169,49 +160,10 @@ def remembered(pattern: re.Pattern[str]) -> Callable[[str], bool]:
 
 
 is_note: Final = remembered(_NOTE)
-is_result: Final = remembered(_RESULTS)
 _speaks_for: Final = remembered(_POSITIVE)
 _speaks_against: Final = remembered(_NEGATIVE)
 
-FEWEST_POSTS = 3
-MAX_LOOKED_AT = 50
-"""Siblings examined in each direction."""
-_QUOTING = ("blockquote", "p")
-
-
-def precedes_answer(element: Element) -> bool:
-    """Return whether an element precedes its answer in a thread of similar posts."""
-    asked = element
-    while (post := asked.getparent()) is not None and _is_comment(post):
-        asked = post
-    if post is None or not _is_comment(asked) or next(asked.iter(*_QUOTING), None) is None:
-        return False
-    behind = islice(asked.itersiblings(), MAX_LOOKED_AT)
-    if not any(next(each.iter("p"), None) is not None and _is_likely(each) for each in behind):
-        return False
-    return any(_is_one_of_several(each) for each in (post, post.getparent()) if each is not None)
-
-
-def _is_comment(element: Element) -> bool:
-    return "comment" in named(element).lower()
-
-
-def _is_likely(element: Element) -> bool:
-    return not is_beside(named(element))
-
-
-def _is_one_of_several(element: Element) -> bool:
-    name = element.get("class")
-    before = islice(element.itersiblings(preceding=True), MAX_LOOKED_AT)
-    beside = chain(before, islice(element.itersiblings(), MAX_LOOKED_AT))
-    alike = sum(each.tag == element.tag and each.get("class") == name for each in beside)
-    return bool(name) and alike + 1 >= FEWEST_POSTS
-
-
 _WORDS = re.compile(r"[^\W_]+")
-_TOPICS = frozenset("header headers footer footers banner menu menus legends popup extra".split())
-"""Names of page parts that are also common subjects of sections."""
-
 MAX_LINKED = 0.33
 """Maximum link density of a section with prose."""
 
@@ -219,47 +171,18 @@ _MAX_SIBLINGS = 50
 _ANSWERS = re.compile(r"comment|disqus|repl(?:y|ies)|respon[ds]|sponsor|shoutbox", re.IGNORECASE)
 """Names of comments or advertisements, regardless of a heading."""
 
-_HELD = ("h2", "h3", "h4", "h5", "h6", "figure", "pre")
-_READ = frozenset({"p", "pre", "blockquote", "table", "dl", "figure"})
 
-
-def is_likely_boilerplate(element: Element, targets: frozenset[str]) -> bool:
-    """Return whether an element is to be removed because of its name or role.
-
-    ``targets`` are the targets of links within the page.
-    """
+def is_likely_boilerplate(element: Element) -> bool:
+    """Return whether an element is to be removed because of its name or role."""
     role = element.get("role")
     if role in UNLIKELY_ROLES:
         return True
     if element.tag in {"a", "body"}:
         return False
-    if not is_unlikely(element):
-        return False
-    if is_named_by_its_heading(element):
-        return False
-    if element.tag in HEADINGS and (_is_only_called_header(element) or _heads_prose(element)):
-        return False
-    return not (_is_named_after_its_subject(element, targets) or precedes_answer(element))
-
-
-def _is_named_after_its_subject(element: Element, targets: frozenset[str]) -> bool:
-    """Return whether an id names the subject of a section rather than a part of the page.
-
-    It has several words, one of which names page parts, as in a section on long headers. Also its
-    heading shares most of these words, or the page links to it (page headers contain an ``h1``), or
-    it contains code or a figure with a caption.
-    """
-    name = element.get("id") or ""
-    words = _WORDS.findall(name.lower())
-    if len(words) < 2 or _TOPICS.isdisjoint(words) or is_beside(element.get("class")):
-        return False
-    held = next(element.iter(*_HELD), None)
-    if held is None:
-        return False
-    if held.tag == "pre" or (held.tag == "figure" and held.find(".//figcaption") is not None):
-        return True
-    text = "".join(held.itertext()).lower() if held.tag in HEADINGS else ""
-    return name in targets or 2 * sum(each in text for each in words) > len(words)
+    if element.tag in HEADINGS:
+        # The id of a heading often repeats its words, and its class may be "header".
+        return is_beside((element.get("class") or "").lower().replace("header", ""))
+    return is_unlikely(element) and not is_named_by_its_heading(element)
 
 
 def is_named_by_its_heading(element: Element) -> bool:
@@ -296,29 +219,3 @@ def _is_prose(section: Element) -> bool:
     linked = sum(len("".join(each.itertext())) for each in section.iter("a"))
     longest = max((len("".join(each.itertext())) for each in section.iter("p")), default=0)
     return longest > SENTENCE and linked < MAX_LINKED * text
-
-
-def _is_only_called_header(heading: Element) -> bool:
-    """Return whether only the word "header" speaks against a heading inside the content."""
-    is_of_page = heading.tag == "h1" or heading.getparent().tag == "header"
-    names = (heading.get("class"), heading.get("id"))
-    return not is_of_page and not any(map(is_boilerplate_heading, names))
-
-
-def _heads_prose(heading: Element) -> bool:
-    """Return whether a heading, whose id often repeats its words, is followed by prose."""
-    behind = heading.getnext()
-    if is_beside(heading.get("class")):
-        return False
-    if behind is None or behind.tag not in _READ or is_beside(named(behind)):
-        return False
-    return heading.tag == "h1" or len("".join(behind.itertext()).strip()) > SENTENCE
-
-
-def targets_in(body: Element) -> frozenset[str]:
-    """Return the targets of links within a page."""
-    links = (each.get("href") or "" for each in body.iter("a"))
-    return frozenset(each[1:] for each in links if each.startswith("#"))
-
-
-PERMALINK: Final = "permalink"

@@ -15,7 +15,7 @@ from lxml.etree import _Element as Element
 from selectolax.lexbor import LexborHTMLParser
 
 from archiver.model.page import Article, PageMetadata
-from archiver.pages.article.boilerplate import Rules, clear_away, drop_lists_shown_twice
+from archiver.pages.article.boilerplate import Rules, clear_away
 from archiver.pages.article.code_blocks import normalise_code
 from archiver.pages.article.completion import (
     Sheets,
@@ -27,9 +27,13 @@ from archiver.pages.article.completion import (
     set_lines,
 )
 from archiver.pages.article.edges import trim
-from archiver.pages.article.elements import HEADINGS
 from archiver.pages.article.embeds import normalise_embeds, normalise_widgets
 from archiver.pages.article.formulas import normalise_mathematics
+from archiver.pages.article.heading_links import (
+    drop_above_title,
+    drop_edit_links,
+    drop_permalinks,
+)
 from archiver.pages.article.headline import Lead, find_lead, put_lead, take_head, title_of
 from archiver.pages.article.hidden_sources import (
     POSSIBLE,
@@ -38,20 +42,12 @@ from archiver.pages.article.hidden_sources import (
     hidden_sources,
 )
 from archiver.pages.article.media import normalise_drawings, normalise_media
-from archiver.pages.article.notes import bring_appendix, bring_notes
-from archiver.pages.article.page_furniture import (
-    drop_above_title,
-    drop_byline,
-    drop_colophon,
-    drop_tagline,
-    normalise_edit_links,
-    normalise_permalinks,
-)
+from archiver.pages.article.notes import bring_notes
 from archiver.pages.article.panels import normalise_panels
 from archiver.pages.article.preparation import drop_hidden, to_tree
 from archiver.pages.article.scoring import Scores, make_root
 from archiver.pages.article.surroundings import drop_surroundings
-from archiver.pages.article.tree import first_text, text_in
+from archiver.pages.article.tree import text_in
 from archiver.pages.article.valid_html import make_valid
 from archiver.pages.article_text import (
     MAX_CHARACTERS,
@@ -61,7 +57,7 @@ from archiver.pages.article_text import (
     whole,
     without_tags,
 )
-from archiver.pages.metadata import document_title, read_dateline, read_metadata
+from archiver.pages.metadata import read_dateline, read_metadata
 from archiver.pages.parsing import base_of, parse
 from archiver.pages.sanitizer import sanitise
 
@@ -84,19 +80,9 @@ _ATTEMPTS = (
 _Found = tuple[Element, Element | None]
 """Body of a page, and its article."""
 
-MAX_TITLE = 1000
 
-FEWEST_TEASERS = 3
-"""Headings with links to other pages that make a list of teasers, with at most one other heading.
-"""
-
-
-def choose_article(body: Element, title: str = "") -> Element | None:
-    """Return the cleaned article of a page in a new element; None if there is none.
-
-    ``title`` is the title of the page.
-    """
-    drop_lists_shown_twice(body)
+def choose_article(body: Element) -> Element | None:
+    """Return the cleaned article of a page in a new element; None if there is none."""
     best: tuple[int, Element] | None = None
     for strict, rules in _ATTEMPTS:
         page = deepcopy(body.getparent()).find("body")
@@ -107,8 +93,6 @@ def choose_article(body: Element, title: str = "") -> Element | None:
             best = found, root
             if found >= ENOUGH_CHARACTERS:
                 break
-    if best is not None and best[0] and (short := _titled(body, title, best[1])) is not None:
-        return short
     if best is None or best[0] < NEXT_TO_NOTHING:
         best = _main_part(body, best)
     return best[1] if best and (best[0] or len(best[1])) else None
@@ -123,33 +107,6 @@ def _main_part(body: Element, best: tuple[int, Element] | None) -> tuple[int, El
     root = make_root((parts[0],))
     found = clear_away(root, Rules(conditional=False), {}).worth
     return (found, root) if best is None or found > MANY_TIMES * best[0] else best
-
-
-def _titled(body: Element, title: str, chosen: Element) -> Element | None:
-    """Return the ``article`` with the page's title, if the choice also contains teasers.
-
-    A short post may be followed by teasers that are each longer than it.
-    """
-    heading = title_of(body, title)
-    holder = next(heading.iterancestors("article"), None) if heading is not None else None
-    if holder is None or not any(first_text(p, 1) for p in holder.iter("p")):
-        return None
-    own = {first_text(each, MAX_TITLE) for each in holder.iter(*HEADINGS)}
-    others = [e for e in chosen.iter(*HEADINGS) if first_text(e, MAX_TITLE) not in own]
-    teasers = [each for each in others if _leads_away(each, holder.get("class"))]
-    if len(teasers) < FEWEST_TEASERS or len(others) > len(teasers) + 1:
-        return None
-    root = make_root((deepcopy(holder),))
-    return root if clear_away(root, Rules(conditional=False), {}).text else None
-
-
-def _leads_away(heading: Element, name: str | None) -> bool:
-    """Return whether a heading links to another page, outside an ``article`` of that class."""
-    link = next(heading.iter("a"), None)
-    link = next(heading.iterancestors("a"), None) if link is None else link
-    around = next(heading.iterancestors("article"), None)
-    is_like = around is not None and around.get("class") == name
-    return link is not None and not is_like and not (link.get("href") or "#").startswith("#")
 
 
 LINES_ABOVE, _MAX_ABOVE = 5, 2000
@@ -234,7 +191,6 @@ def _read(
     sheets: Sheets = (),
 ) -> Article:
     base = base_of(page, url)
-    shown = document_title(page)
     said = mark_writing(page, source, base, sheets), page_direction(page)
     hidden = [] if whole else hidden_sources(page)
     body = to_tree(page)
@@ -244,26 +200,22 @@ def _read(
     _normalise(body, source)
     if not whole:
         drop_surroundings(body, title_of(body, metadata.title), url)
-    article = body if whole else choose_article(body, metadata.title)
+    article = body if whole else choose_article(body)
     if not whole:
-        body, article = _with_hidden(page, hidden, source, metadata.title, (body, article))
+        body, article = _with_hidden(page, hidden, source, (body, article))
     if article is None:
         return Article()
     lead = Lead() if whole else find_lead(body, metadata.title, metadata.byline)
     head = put_lead(article, lead)
     if not whole:
-        drop_colophon(article)
-        bring_appendix(article, body)
         bring_notes(article, body)
     drop_above_title(article, metadata.title)
-    drop_tagline(article, metadata.title, shown, metadata.site)
-    drop_byline(article, metadata.byline, metadata.published)
     normalise_embeds(article)
     finish(article, url, base)
     if part > 1:
         set_apart(article, part)
     take_head(article, head, metadata.title)
-    published = "" if whole else trim(article)
+    published = "" if whole else trim(article, metadata.byline)
     for each in (head, article):
         make_valid(each)
     set_lines(article, *lines)
@@ -274,7 +226,6 @@ def _with_hidden(
     page: LexborHTMLParser,
     hidden: Sequence[HiddenSource],
     source: str,
-    title: str,
     visible: _Found,
 ) -> _Found:
     """Return the body and article that scripts would show, if it is much longer than the visible.
@@ -286,9 +237,9 @@ def _with_hidden(
         if each.size > each.factor * max(_length(best), SHORTEST / each.factor):
             found = parse(each.markup)
             body = to_tree(found) if found is not None else None
-            best = _longer(best, body, each.markup, title, each.factor)
+            best = _longer(best, body, each.markup, each.factor)
     if _length(best) < NEXT_TO_NOTHING:
-        best = _longer(best, to_tree(page), source, title, POSSIBLE, hides=False)
+        best = _longer(best, to_tree(page), source, POSSIBLE, hides=False)
     return best
 
 
@@ -296,7 +247,6 @@ def _longer(
     best: _Found,
     body: Element | None,
     source: str,
-    title: str,
     factor: float,
     *,
     hides: bool = True,
@@ -304,7 +254,7 @@ def _longer(
     if body is None:
         return best
     _normalise(body, source, hides=hides)
-    found = body, choose_article(body, title)
+    found = body, choose_article(body)
     return found if _length(found) > max(factor * _length(best), SHORTEST) else best
 
 
@@ -334,8 +284,8 @@ def _normalise(body: Element, source: str, *, hides: bool = True) -> None:
     normalise_mathematics(body, source)
     if hides:
         drop_hidden(body)
-    normalise_permalinks(body)
-    normalise_edit_links(body)
+    drop_permalinks(body)
+    drop_edit_links(body)
     normalise_drawings(body)
     normalise_code(body)
     normalise_media(body)

@@ -9,12 +9,8 @@ Letter variants are written as Unicode characters, because MathML Core (§3.2.2)
 
 import re
 import unicodedata
-from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
-from html import unescape
 from importlib import import_module
-from itertools import islice
 from typing import Any, Final
 
 from lxml import etree
@@ -66,170 +62,15 @@ def _styled(letter: str, styles: tuple[str, ...]) -> str:
     return letter
 
 
-MAX_FORMULAS = 300
-"""Maximum number of macros of a page."""
-MAX_MACRO = 300
-"""Maximum characters of a macro's body."""
-MAX_USED = 40
-"""Maximum number of macros used in a formula, including nested ones."""
-MAX_EXPANDED = 5000
-"""Maximum length of a formula with its macros expanded."""
-
-_LATEX = re.compile(
-    r"\\(?:(?:re|provide)?newcommand\*?|def|DeclareMathOperator\*?)\s{0,9}\{?\s{0,9}\\(?P<name>[A-Za-z]{1,40})\s{0,9}\}?"
-    r"\s{0,9}(?:\[(?P<count>[1-9])\]\s{0,9}|(?P<each>(?:#[1-9]){1,9}))?(?=\{)"
-)
-_SETTINGS = re.compile(r"['\"]?[mM]acros['\"]?\s{0,9}:\s{0,9}\{")
-_SETTING = re.compile(
-    r"['\"]?(?:\\\\)?(?P<name>[A-Za-z]{1,40})['\"]?\s{0,9}:\s{0,9}\[?\s{0,9}"
-    r"(?:'(?P<one>(?:[^'\\\n]|\\.)*)'|\"(?P<two>(?:[^\"\\\n]|\\.)*)\")(?:\s{0,9},\s{0,9}(?P<count>[1-9]))?"
-)
-_MAX_SETTINGS, _MAX_SETTINGS_CHARACTERS = 4, 20_000
-_BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
-_COMMAND = re.compile(r"\\([A-Za-z]+)")
 _MARK = re.compile(r"\\label\{[^{}]*\}|\\(?:nonumber|notag)(?![A-Za-z])")
-_ARGUMENT = re.compile(r"#([1-9])")
-
 _DEFINES = re.compile(
     r"\\(?:(?:re|provide)?new(?:command|environment)|def|DeclareMathOperator)(?![A-Za-z])"
 )
-_TOKEN = re.compile(r"\\[A-Za-z]+|\\.|#[1-9]|.", re.DOTALL)
-
-
-@dataclass(frozen=True, slots=True)
-class Macro:
-    """LaTeX macro.
-
-    Attributes:
-        body: the replacement text.
-        count: the number of arguments.
-    """
-
-    body: str
-    count: int
-
-
-Macros = dict[str, Macro]
-"""Macros by name."""
-
-
-def read_macros(source: str) -> Macros:
-    """Return the macros defined in a page's formulas and in its renderer settings."""
-    found: Macros = {}
-    for each in islice(_LATEX.finditer(source), MAX_FORMULAS):
-        body = _braced(source, each.end())
-        if body is not None and not _DEFINES.search(body):
-            is_operator = each[0].startswith("\\DeclareMathOperator")
-            body = f"\\operatorname{{{body}}}" if is_operator else body
-            count = int(each["count"] or 0) or len(each["each"] or "") // 2
-            found[each["name"]] = Macro(unescape(body), count)
-    for begun in islice(_SETTINGS.finditer(source), _MAX_SETTINGS):
-        end = begun.end() + len(_braced(source, begun.end() - 1, _MAX_SETTINGS_CHARACTERS) or "")
-        for each in _SETTING.finditer(source, begun.end(), end):
-            body = (each["one"] or each["two"] or "").replace("\\\\", "\\")
-            is_one = 0 < len(body) <= MAX_MACRO and not _DEFINES.search(body)
-            if len(found) < MAX_FORMULAS and is_one:
-                count = max(map(int, _ARGUMENT.findall(body)), default=0)
-                found[each["name"]] = Macro(body, count)
-    return found
-
-
-def with_macros(source: str, macros: Macros) -> tuple[str, int]:
-    """Return a formula preceded by the macros that it uses, and its expanded length.
-
-    Labels are removed. The result is empty for a formula of definitions only, and without macros if
-    the expansion is too long.
-
-    Raises:
-        ValueError: it contains an unsupported definition.
-    """
-    formula = _MARK.sub("", without_definitions(source)).strip()
-    if _DEFINES.search(formula):
-        raise ValueError(formula)
-    used: dict[str, None] = {}
-    stack = [formula] if macros else []
-    while stack and len(used) < MAX_USED:
-        for name in _COMMAND.findall(stack.pop()):
-            if name in macros and name not in used:
-                used[name] = None
-                stack.append(macros[name].body)
-    meant = "".join(_definition(name, macros[name]) for name in used)
-    size = _size(formula, {name: macros[name] for name in used}) + len(meant) // 10
-    return (meant + formula, size) if size <= MAX_EXPANDED else (formula, len(formula))
-
-
-def _size(formula: str, macros: Macros) -> int:
-    """Return an upper estimate of the expanded length of a formula."""
-    ahead = _TOKEN.findall(formula)[::-1]
-    size = len(formula)
-    while ahead and size <= MAX_EXPANDED:
-        token = ahead.pop()
-        macro = macros.get(token[1:])
-        if macro is None or token[0] != "\\":
-            continue
-        given = [_argument(ahead) for _ in range(macro.count)]
-        tokens = _TOKEN.findall(macro.body)
-        parts = [given[int(each[1]) - 1] if _is_place(each, given) else [each] for each in tokens]
-        size += 1 + sum(map(len, parts))
-        if size <= MAX_EXPANDED:
-            ahead += [each for part in reversed(parts) for each in reversed(part)]
-    return size
-
-
-def _is_place(token: str, given: Sequence[object]) -> bool:
-    """Return whether a token is a parameter of a macro."""
-    return len(token) == 2 and token[0] == "#" and int(token[1]) <= len(given)
-
-
-def _argument(ahead: list[str]) -> list[str]:
-    """Pop the next argument from the reversed tokens: a token, or a group in braces."""
-    while ahead and ahead[-1].isspace():
-        ahead.pop()
-    taken: list[str] = []
-    depth = 0
-    while ahead:
-        token = ahead.pop()
-        depth += {"{": 1, "}": -1}.get(token, 0)
-        taken.append(token)
-        if depth <= 0:
-            break
-    return taken[1:-1] if taken[:1] == ["{"] else taken
-
-
-def without_definitions(source: str) -> str:
-    """Return a formula without its macro definitions."""
-    made, at = [], 0
-    for each in _LATEX.finditer(source):
-        body = _braced(source, each.end(), len(source)) if each.start() >= at else None
-        if body is not None:
-            made.append(source[at : each.start()])
-            at = each.end() + len(body) + 2
-    return "".join([*made, source[at:]])
-
-
-def _definition(name: str, macro: Macro) -> str:
-    arguments = f"[{macro.count}]" if macro.count else ""
-    return f"\\newcommand{{\\{name}}}{arguments}{{{macro.body}}}"
-
-
-def _braced(text: str, start: int, most: int = MAX_MACRO) -> str | None:
-    """Return the content of the braces at ``start``.
-
-    None if they are not closed within ``most``.
-    """
-    depth = 0
-    for brace in _BRACE.finditer(text, start, start + most + 2):
-        depth += {"{": 1, "}": -1}.get(brace[0], 0)
-        if depth == 0:
-            return text[start + 1 : brace.start()]
-    return None
-
-
 MAX_FORMULA: Final = 1500
 """Maximum characters of LaTeX that are converted to MathML."""
 
 MAX_CHARACTERS: Final = 60_000
-"""Maximum characters of LaTeX on one page, with macros expanded."""
+"""Maximum characters of LaTeX on one page."""
 
 TEX: Final = "application/x-tex"
 _RENDERED = re.compile(r"\b(?:katex|katex-display|mwe-math-element|MathJax(?:_Display|_SVG)?)\b")
@@ -271,7 +112,7 @@ def normalise_mathematics(body: Element, source: str) -> None:
         source: the markup of the whole page, which shows the renderer and its delimiters.
     """
     scripted = is_mathematical(source)
-    formulas = _Formulas(read_macros(source) if scripted else {})
+    formulas = _Formulas()
     lifted: set[Element] = set()
     for math in outermost(body, "math"):
         _replace_rendered(math, lifted)
@@ -288,9 +129,8 @@ def normalise_mathematics(body: Element, source: str) -> None:
 class _Formulas:
     """Converter of LaTeX to MathML, with a cache and a limit on the total length."""
 
-    def __init__(self, macros: Macros) -> None:
+    def __init__(self) -> None:
         self._left = MAX_CHARACTERS
-        self._macros = macros
         self._made: dict[tuple[str, bool], str] = {}
 
     def make(self, source: str, *, display: bool) -> Element:
@@ -308,14 +148,12 @@ class _Formulas:
         return code
 
     def _convert(self, source: str, *, display: bool) -> str:
-        if not source or len(source) > MAX_FORMULA or self._left < 0:
+        self._left -= len(source)
+        if not source or len(source) > MAX_FORMULA or self._left < 0 or _DEFINES.search(source):
             return ""
         try:
             shown = "block" if display else "inline"
-            meant, size = with_macros(source, self._macros)
-            self._left -= size
-            if not meant:
-                return "<span/>"
+            meant = _MARK.sub("", source)
             math = etree.fromstring(_converter().convert(meant, display=shown))
         except (ValueError, LookupError, etree.LxmlError, RecursionError, TypeError):
             return ""

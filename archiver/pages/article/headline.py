@@ -19,7 +19,6 @@ from archiver.pages.article.blocks import has_block
 from archiver.pages.article.elements import (
     HEADINGS,
     KEPT_EMPTY,
-    PERMALINK,
     SENTENCE,
     named,
     remembered,
@@ -67,19 +66,10 @@ def _titling(root: Element, title: str) -> Element | None:
         before = _length_before(heading, root)
         if before > SENTENCE or next(heading.iterancestors(*_WITHIN), None) is not None:
             return None
-        is_title = _is_title(_words(heading), title, is_first=not before)
+        is_title = _is_title(first_text(heading, _MAX_HEADING), title, is_first=not before)
         if is_title and (heading.tag in _HIGHEST or not _is_behind_picture(heading, root)):
             return heading
     return None
-
-
-def _words(heading: Element) -> str:
-    """Return the text of a heading without permalink signs."""
-    words = first_text(heading, _MAX_HEADING)
-    for link in heading.iter("a"):
-        if link.get("class") == PERMALINK:
-            words = words.removesuffix(first_text(link, _MAX_HEADING)).rstrip()
-    return words
 
 
 def _is_behind_picture(heading: Element, root: Element) -> bool:

@@ -3,15 +3,12 @@
 import re
 from itertools import islice
 from typing import Final
-from urllib.parse import unquote
 
 from lxml import etree
 from lxml.etree import _Element as Element
 
-from archiver.pages.article.elements import HEADINGS
 from archiver.pages.article.tree import (
     around,
-    first_text,
     lead_with,
     lengths,
     outermost,
@@ -187,23 +184,16 @@ def _declarations(style: str, wanted: frozenset[str] | set[str]) -> dict[str, st
 SMALLEST: Final = 2
 """Minimum side of an image in pixels; smaller ones are tracking pixels."""
 
-MAX_FILE_NAME: Final = 200
-"""Maximum characters of a heading that may be a file name."""
-
 _MAX_BESIDE = 20
 _PREVIEW = re.compile(r"thumbnail|placeholder|preview|blur|lqip", re.IGNORECASE)
 """Classes of previews that a script replaces."""
 
-_FILE = re.compile(r"[^\s/]+\.(?:jpe?g|png|gif|webp|avif|svg)", re.IGNORECASE)
 _MAX_STYLE = 2048
 _SIZE = re.compile(r"\s*([0-9]{1,5})(?:\.[0-9]{0,9})?(?:px)?\s*")
 _STYLE_SIZE = re.compile(
     r"(?:^|;)\s*(width|height)\s*:\s*([0-9]{1,5})(?:\.[0-9]{0,9})?px", re.IGNORECASE
 )
 _WIDTH = re.compile(r"([0-9]{1,5})w|([0-9]{1,2}(?:\.[0-9]{1,3})?)x")
-_IN_JSON = re.compile(
-    r"https?:(?:\\?/){2}[^\s\"'<>\\]+(?:\\?/[^\s\"'<>\\]+)*\.(?:jpe?g|png|webp|gif)"
-)
 
 
 def normalise_media(body: Element) -> None:
@@ -224,8 +214,6 @@ def normalise_media(body: Element) -> None:
     for element in pictured:
         if element not in holding:
             _show_background(element)
-    for heading in list(body.iter(*HEADINGS)):
-        _drop_file_name(heading)
 
 
 def _use_noscript_fallback(twin: Element) -> None:
@@ -304,7 +292,7 @@ def _normalise_image(image: Element) -> None:
         remove(image)
         return
     if is_placeholder(image.get("src") or "") and not _is_inline_image(image):
-        best = largest(image.get("srcset") or "") or _source_of(image) or _in_settings(image)
+        best = largest(image.get("srcset") or "") or _source_of(image)
         if best:
             image.set("src", best)
         elif (image.get("src") or "data:").startswith("data:"):
@@ -344,16 +332,6 @@ def _source_of(image: Element) -> str:
     return next(filter(None, (largest(each.get("srcset") or "") for each in above)), "")
 
 
-def _in_settings(image: Element) -> str:
-    """Return the image URL from any attribute with script settings."""
-    for name, value in image.attrib.items():
-        if name.startswith("data-") and len(value) <= _MAX_STYLE:
-            found = _IN_JSON.search(value)
-            if found:
-                return found[0].replace("\\/", "/")
-    return ""
-
-
 def _size(element: Element, name: str) -> int:
     """Return the width or height in pixels; -1 if it is not given."""
     found = _SIZE.fullmatch(element.get(name) or "")
@@ -390,17 +368,6 @@ def _show_background(element: Element) -> None:
         image = etree.Element("img", src=url, alt=element.get("aria-label") or "")
         element.insert(0, image)
         image.tail, element.text = element.text, None
-
-
-def _drop_file_name(heading: Element) -> None:
-    """Remove a heading that only contains the file name of the adjacent picture."""
-    said = first_text(heading, MAX_FILE_NAME)
-    if _FILE.fullmatch(said) is None:
-        return
-    beside = [*islice(heading.itersiblings(), 2), *islice(heading.itersiblings(preceding=True), 1)]
-    images = (image for each in beside for image in islice(each.iter("img"), 2))
-    if any(said.casefold() in unquote(each.get("src") or "").casefold() for each in images):
-        remove(heading)
 
 
 def _background(element: Element) -> str:

@@ -9,9 +9,7 @@ from urllib.parse import unquote
 from lxml import etree
 from lxml.etree import _Element as Element
 
-from archiver.pages.article.boilerplate import Rules, clear_away
-from archiver.pages.article.elements import SENTENCE, UNLIKELY_ROLES, is_beside, named, remembered
-from archiver.pages.article.scoring import make_root
+from archiver.pages.article.elements import named
 from archiver.pages.article.tree import first_text
 
 MAX_NOTES = 500
@@ -106,60 +104,3 @@ def _names_in(element: Element) -> set[str]:
 
 def _own_names(element: Element) -> list[str]:
     return [name for name in (element.get("id"), element.get("name")) if name]
-
-
-MAX_APPENDICES = 5
-"""Maximum number of appendices of one page."""
-
-_BEGINNING = 200
-_CALLED = re.compile(
-    r"(?:^|[\s_-])(?:appendix|appendices|acknowledge?ments?|afterword|bibliography"
-    r"|references|works-cited|literaturverzeichnis)(?:$|\s)",
-    re.IGNORECASE,
-)
-_is_appendix = remembered(_CALLED)
-
-
-def bring_appendix(root: Element, body: Element) -> None:
-    """Append sections named appendix, bibliography or acknowledgements that the article lacks.
-
-    Args:
-        root: the root of the article.
-        body: the body of the page, which includes the whole article; it is not modified.
-    """
-    called = _outermost(body)
-    text = first_text(root, _MAX_TEXT) if called else ""
-    for element in called:
-        found = make_root((deepcopy(element),))
-        clear_away(found, Rules(), {})
-        if _is_prose(found) and first_text(found, _BEGINNING)[:_BEGINNING] not in text:
-            found[0].tag = "div"
-            root.append(found[0])
-
-
-def _outermost(body: Element) -> list[Element]:
-    found: list[Element] = []
-    for element in body.iter():
-        if _is_called(element) and not _is_within(element, found):
-            found.append(element)
-            if len(found) == MAX_APPENDICES:
-                break
-    return found
-
-
-def _is_called(element: Element) -> bool:
-    role = element.get("role") or ""
-    names = f"{element.tag} {named(element)} {role}"
-    if not _is_appendix(names) or is_beside(named(element)):
-        return False
-    return role not in UNLIKELY_ROLES and element.tag not in {"a", "nav", "aside", "footer"}
-
-
-def _is_within(element: Element, others: list[Element]) -> bool:
-    return any(each in others for each in element.iterancestors())
-
-
-def _is_prose(root: Element) -> bool:
-    """Return whether it contains a paragraph of prose, or a list of as much text."""
-    lines = root.iter("p", "ol", "ul")
-    return len(root) > 0 and any(len(first_text(each, SENTENCE)) >= SENTENCE for each in lines)

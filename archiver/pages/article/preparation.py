@@ -1,12 +1,11 @@
 """Preparation of a parsed page for extraction."""
 
 import re
-from collections.abc import Callable
 from itertools import islice
 
 from lxml import etree
 from lxml.etree import _Element as Element
-from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from archiver.pages.article.elements import (
     FLOW,
@@ -18,8 +17,7 @@ from archiver.pages.article.elements import (
     named,
 )
 from archiver.pages.article.embeds import GIST
-from archiver.pages.article.tree import first_text, text_in
-from archiver.pages.writing_modes import read_rules
+from archiver.pages.article.tree import first_text
 
 _MAX_BESIDE = 50
 _NEVER_READ = "template link meta base title dialog canvas noembed noframes frameset frame".split()
@@ -34,19 +32,8 @@ _BLANK = b" \t\r\f"
 _BLANKS = re.compile(rb"[ \t\r\f][ \t\r\f]+")
 _RARE_BLANKS = (b"\t", b"\r", b"\f")
 _PRE = re.compile(rb"(<pre\b.*?</pre>)", re.DOTALL)
-_HIDING = frozenset({"hidden", "style", "aria-hidden", "aria-modal"})
-_HIDING_NAMES = ("print", "sr-only", "hidden", "reader", "assistive", "invisible", "visually")
-_PRINT_ONLY = re.compile(
-    r"(?:^|\s)(?:(?:print-?only|only-?print|show-(?:for|on)-print)(?:$|\s)"
-    r"|visible-print|d-none\s(?:.*\s)?d-print-)",
-    re.IGNORECASE,
-)
-"""Classes of content that is visible only in print."""
 _MAX_CLASS = 500
 _UNSEEN = "unseen"
-_MAX_PRINT_ONLY = 0.5
-"""Maximum share of text hidden by such a class; printer-friendly pages use these names too."""
-
 _VISIBLE = frozenset({"img", "svg", "math", "figcaption"})
 """Elements whose ``aria-hidden`` content is visible.
 
@@ -67,7 +54,7 @@ def to_tree(page: LexborHTMLParser) -> Element | None:
         )
         if not is_read:
             script.decompose()
-    _apply_line_styles(page)
+    _keep_lines(page)
     for style in page.css("style"):
         if style.parent is None or (style.parent.tag or "") not in _DRAWN:
             style.decompose()
@@ -88,70 +75,27 @@ def to_tree(page: LexborHTMLParser) -> Element | None:
     return root.find("body") if root is not None else None
 
 
-_MAX_CSS, _MAX_SET, _MAX_WITHIN = 1_000_000, 300, 1000
-_LINE = re.compile(
-    r"(?:^|[;\s])display\s*:\s*(block|flex|grid|table-row|list-item)\b", re.IGNORECASE
-)
-"""Displays that begin a new line."""
+_MAX_SET, _MAX_WITHIN = 300, 1000
 _SPACED = re.compile(
     r"(?:^|[;\s])white-space\s*:\s*(pre-wrap|pre-line|break-spaces|pre)\b", re.IGNORECASE
-)
-_MONOSPACED = re.compile("monospace|courier|consolas|menlo", re.IGNORECASE)
-_CODED = re.compile(
-    r"(?:^|[\s_-])(?:src|code|source|highlight|pre|terminal|listing"
-    r"|blob-code)(?:$|[\s_-])",
-    re.IGNORECASE,
 )
 _CODE_CELLS = "td.blob-code, td.js-file-line"
 _BLOCKS = FLOW | {"td", "li"}
 
 
-def _apply_line_styles(page: LexborHTMLParser) -> None:
-    """Keep lines that only styles make: blocks in code, and preserved white space elsewhere."""
-    css = "\n".join(each.text() or "" for each in page.css("style"))[:_MAX_CSS]
+def _keep_lines(page: LexborHTMLParser) -> None:
+    """Turn lines that a ``style`` attribute preserves into code, or into breaks if they wrap."""
     within = {each.mem_id for each in page.css("pre *, textarea *")}
-    for selector, value in read_rules(css, "display", _first_of(_LINE)) if within else ():
-        for each in _selected(page, selector):
-            if each.mem_id in within:
-                each.attrs["style"] = f"display:{value}"
-    spaced = page.css("[style*='white-space' i]")[:_MAX_SET]
-    for selector, value in read_rules(css, "white-space", _first_of(_SPACED)):
-        for each in _selected(page, selector):
-            each.attrs["style"] = f"white-space:{value};{each.attributes.get('style') or ''}"
-            spaced.append(each)
-    for node in {each.mem_id: each for each in (*spaced, *page.css(_CODE_CELLS))}.values():
-        if node.mem_id not in within:
-            _keep_white_space(node)
-
-
-def _first_of(pattern: re.Pattern[str]) -> Callable[[str], str]:
-    def value(declarations: str) -> str:
-        found = pattern.search(declarations)
-        return found[1].lower() if found else ""
-
-    return value
-
-
-def _selected(node: LexborHTMLParser | LexborNode, selector: str) -> list[LexborNode]:
-    try:
-        return node.css(selector)[:_MAX_SET]
-    except SelectolaxError:
-        return []
-
-
-def _keep_white_space(node: LexborNode) -> None:
-    """Turn preserved lines into code, or into line breaks if they are prose."""
-    style = node.attributes.get("style") or ""
-    found = _SPACED.search(style[:_MAX_CLASS])
-    is_cell = node.tag in {"td", "th"}
-    if (found is None and not is_cell) or not _holds_lines(node, is_cell=is_cell):
-        return
-    is_exact = found is None or found[1].lower() == "pre" or node.tag == "code"
-    name = (node.attributes.get("class") or "")[:_MAX_CLASS]
-    if is_exact or _MONOSPACED.search(style[:_MAX_CLASS]) or _CODED.search(name):
-        _wrap_in_pre(node, is_inside=is_cell)
-    else:
-        _break_lines(node)
+    for node in page.css(f"[style*='white-space' i], {_CODE_CELLS}")[:_MAX_SET]:
+        found = _SPACED.search((node.attributes.get("style") or "")[:_MAX_CLASS])
+        is_cell = node.tag in {"td", "th"}
+        if node.mem_id in within or not (found or is_cell):
+            continue
+        if _holds_lines(node, is_cell=is_cell):
+            if found is None or found[1].lower() == "pre":
+                _wrap_in_pre(node, is_inside=is_cell)
+            else:
+                _break_lines(node)
 
 
 def _holds_lines(node: LexborNode, *, is_cell: bool) -> bool:
@@ -228,37 +172,10 @@ def _collapse_runs(html: bytes) -> bytes:
 
 def drop_hidden(body: Element) -> None:
     """Remove hidden elements; a hidden body is assumed to be shown by a script."""
-    left: int | None = None
-    for element in [each for each in body.iterdescendants() if _may_hide(each)]:
-        if is_hidden(element):
-            element.tag = _UNSEEN
-        elif _is_print_only(element):
-            left = _letters(body) if left is None else left
-            here = _letters(element)
-            if here < _MAX_PRINT_ONLY * left:
-                element.tag = _UNSEEN
-                left -= here
+    for element in [each for each in body.iterdescendants() if is_hidden(each)]:
+        element.tag = _UNSEEN
     # One call for all: removing elements one by one would append to the same text repeatedly.
     etree.strip_elements(body, _UNSEEN, with_tail=False)
-
-
-def _may_hide(element: Element) -> bool:
-    names = element.keys()
-    if not names:
-        return False
-    if not _HIDING.isdisjoint(names):
-        return True
-    name = element.get("class") or ""
-    return any(each in name for each in _HIDING_NAMES)
-
-
-def _is_print_only(element: Element) -> bool:
-    name = element.get("class")
-    return bool(name and _PRINT_ONLY.search(name[:_MAX_CLASS]))
-
-
-def _letters(element: Element) -> int:
-    return len(text_in(element))
 
 
 def is_hidden(element: Element) -> bool:

@@ -24,7 +24,6 @@ from archiver.pages.article.elements import (
     is_beside,
     is_likely_boilerplate,
     named,
-    targets_in,
     weigh,
 )
 from archiver.pages.article.tree import remove, replace
@@ -74,7 +73,6 @@ class Measure:
     controls: int = 0
     embedded: int = 0
     elements: int = 1
-    crowded_items: int = 0
     shown: int = 0
     """Visible content without text."""
 
@@ -117,7 +115,6 @@ class Measure:
         self.controls += other.controls
         self.embedded += other.embedded
         self.kept += other.kept
-        self.crowded_items += other.crowded_items
         self.shown += other.shown
 
 
@@ -184,8 +181,6 @@ def _count_more(measure: Measure, element: Element) -> None:
         measure.headed = measure.text
     if tag in KEPT_EMPTY:
         measure.shown += 1
-    if tag == "li" and len(element) > 1:
-        measure.crowded_items += 1
 
 
 def leads_to_picture(link: Element) -> bool:
@@ -198,9 +193,6 @@ WIDENING_FACTOR = 0.5
 
 MAX_LINKED = 0.33
 """Maximum link density of added content; lists of related pages have more."""
-
-FEWEST, SERIES_SHARE = 3, 0.1
-"""Number of similar elements, and the share of prose each must add, to form a series."""
 
 _BESIDE = ("nav", "aside", "footer", "header", "form")
 
@@ -228,35 +220,6 @@ class Coverage:
                 top, covered = above, [prose, linked]
         return top
 
-    def series_of(self, top: Element) -> Element | None:
-        """Return the ancestor of ``top`` and three or more similar elements with prose.
-
-        Posts of a thread may be in separate table rows and cells.
-        """
-        name = top.get("class")
-        above = list(top.iterancestors())
-        alike = [
-            each
-            for each in (self._body.iter(top.tag) if name else ())
-            if each is not top and each.get("class") == name and self._is_prose(each)
-        ]
-        depth = len(above)
-        alike = [each for each in alike if sum(1 for _ in each.iterancestors()) == depth]
-        if len(alike) < FEWEST or above[0] in {each.getparent() for each in alike}:
-            return None
-        shared = _shared(above, alike)
-        prose, links = self._prose_and_links(shared)
-        gained = sum(self._prose_and_links(each)[0] for each in alike)
-        is_matter = (
-            links < MAX_LINKED * (prose + links)
-            and gained > SERIES_SHARE * self._prose_and_links(top)[0]
-        )
-        return shared if is_matter and shared.tag not in {"body", "html"} else None
-
-    def _is_prose(self, element: Element) -> bool:
-        prose, linked = self._prose_and_links(element)
-        return prose > SENTENCE and linked < MAX_LINKED * prose
-
     def _set_beside(self, element: Element) -> None:
         prose, linked = self._prose_and_links(element)
         for above in (element, *element.iterancestors()):
@@ -270,12 +233,6 @@ class Coverage:
             return 0.0, 0.0
         prose, linked = self._beside.get(element, (0.0, 0.0))
         return measure.worth - measure.linked - prose, measure.linked - linked
-
-
-def _shared(above: list[Element], others: list[Element]) -> Element:
-    """Return the nearest ancestor of an element that also contains all others."""
-    held = [set(each.iterancestors()) for each in others]
-    return next(each for each in above if all(each in one for one in held))
 
 
 LEVELS = 5
@@ -344,9 +301,6 @@ class Scores:
             self._scores[element] = score
         top = self._common_parent([(score, each) for score, _, each in ranked])
         top = self._climb(top)
-        series = Coverage(self._body, self.measures).series_of(top)
-        if series is not None:
-            return Choice(series, (series,))
         return self._widened(Choice(top, tuple(self._with_siblings(top))))
 
     def _widened(self, choice: Choice) -> Choice:
@@ -496,12 +450,11 @@ def _prepare(body: Element, *, strict: bool) -> list[Element]:
     # Text directly in `body` has no element that can be chosen or copied.
     wrap_loose_text(body)
     scored: list[Element] = []
-    targets = targets_in(body) if strict else frozenset()
     stack: list[tuple[Element, bool]] = [(each, False) for each in reversed(body)]
     while stack:
         element, guarded = stack.pop()
         tag = element.tag
-        if strict and not guarded and is_likely_boilerplate(element, targets):
+        if strict and not guarded and is_likely_boilerplate(element):
             remove(element)
             continue
         if tag in _EMPTY_GOES and _is_empty(element):
@@ -545,7 +498,7 @@ def _normalise_block(block: Element) -> Element:
     if len(children) == 1 and children[0].tag == "p" and not _has_own_text(block):
         only = children[0]
         if not has_block(only) and _link_density(only) < 0.25:
-            for name in ("id", "dir", "lang"):
+            for name in ("id", "class", "dir", "lang"):
                 if block.get(name) and not only.get(name):
                     only.set(name, block.get(name))
             block.remove(only)

@@ -1,8 +1,7 @@
 """Removal of what stands around an article: related pages, share bars, letters, author boxes.
 
 Such blocks are recognised by a label in front of them or by their class and id, in several
-languages, and only if their content is of that kind. Cards, which are similar blocks that link to
-other pages, need no label.
+languages, and only if their content is of that kind.
 """
 
 import re
@@ -15,9 +14,7 @@ from lxml.etree import _Element as Element
 from archiver.pages.article.elements import (
     FORM_CONTROLS,
     HEADINGS,
-    PHRASING,
     named,
-    precedes_answer,
 )
 from archiver.pages.article.labels import MAX_LABEL, Kind, kind_of_label, kind_of_name
 from archiver.pages.article.scoring import Measure, measure_all
@@ -27,7 +24,6 @@ MAX_TEASER = 260
 """Maximum characters outside of links for each link to another page."""
 
 SHORTEST_HEADLINE = 10
-FEWEST_CARDS = 3
 MAX_CARD = 450
 SENTENCE = 80
 SHORTEST_POST = 140
@@ -50,7 +46,7 @@ _MOST = {Kind.AUTHOR: 1000, Kind.LETTER: 700, Kind.SHARE: 300, Kind.TAGS: 400}
 
 _UNLINKED = {Kind.SHARE: 100, Kind.TAGS: 60}
 _MAX_NOTE = 40
-_LEVELS, _MAX_SIBLINGS, _MAX_LINKS, _MAX_CARDS = 6, 60, 100, 200
+_LEVELS, _MAX_SIBLINGS, _MAX_LINKS = 6, 60, 100
 _LABELLED = frozenset("p div span strong b em label legend dt summary a".split()) | HEADINGS
 _NAMED = frozenset("div section aside ul ol p footer nav form span table li".split())
 _LINES = frozenset("p div li section span aside".split())
@@ -63,11 +59,6 @@ _CALLING = re.compile(
     re.IGNORECASE,
 )
 """Words of letters and appeals."""
-
-_LETTER = re.compile(
-    "newsletter|inbox|postfach|bo\u00eete mail|\u30e1\u30eb\u30de\u30ac|mailing list", re.IGNORECASE
-)
-_MAX_LETTER = 500
 
 _PULLED = re.compile(r"pull-?quote", re.IGNORECASE)
 _SHORTEST_QUOTE, MAX_QUOTE, _MAX_QUOTES = 15, 500, 30
@@ -104,8 +95,6 @@ class Surroundings:
             if element in self._gone:
                 continue
             if not self._drop_named(element) and not self._drop_labelled(element, before):
-                self._drop_cards(element)
-            if element not in self._gone:
                 before += self._own_prose.get(element, 0)
 
     def _measure_prose(self) -> dict[Element, int]:
@@ -146,20 +135,7 @@ class Surroundings:
             return False
         name = f"{named(element)} {element.get('data-component') or ''}".strip()
         kind = kind_of_name(name) if name else None
-        if kind is not None and self._fits(kind, [element]):
-            return self._remove(element)
-        return self._is_letter(element) and self._remove(element)
-
-    def _is_letter(self, element: Element) -> bool:
-        """Return whether a block with a heading, form or button offers a newsletter."""
-        measure = self._measures[element]
-        if not SENTENCE < measure.text <= _MAX_LETTER or measure.pictures > 1:
-            return False
-        if not _LETTER.search(first_text(element, _MAX_LETTER)):
-            return False
-        has_form = next(element.iter(*FORM_CONTROLS), None) is not None
-        is_headed = measure.headed > 0 and next(element.iter("a"), None) is not None
-        return (has_form or is_headed) and self._fits(Kind.LETTER, [element])
+        return kind is not None and self._fits(kind, [element]) and self._remove(element)
 
     def _drop_labelled(self, element: Element, before: int) -> bool:
         """Remove the block that a label announces; ``before`` is the prose before it."""
@@ -193,7 +169,7 @@ class Surroundings:
         """Return the block that begins with a label, or the label and the blocks behind it."""
         if kind is Kind.AUTHOR and before < NEARLY_ALL * self._left:
             return ()
-        if kind is Kind.COMMENTS and (before < SHORTEST_POST or precedes_answer(label)):
+        if kind is Kind.COMMENTS and (before < SHORTEST_POST):
             return ()
         best: Element | None = None
         top = at = label
@@ -302,63 +278,6 @@ class Surroundings:
         except ValueError:
             return False
         return host.removeprefix("www.") == self._host
-
-    def _drop_cards(self, parent: Element) -> None:
-        """Remove similar children that are cards of other pages."""
-        if len(parent) < FEWEST_CARDS:
-            return
-        groups: dict[tuple[str, str], list[Element]] = {}
-        for each in islice(parent, _MAX_CARDS):
-            if each not in self._gone and isinstance(each.tag, str):
-                groups.setdefault((each.tag, each.get("class") or ""), []).append(each)
-        for group in groups.values():
-            cards = [each for each in group if self._is_card(each)] if len(group) > 2 else []
-            if len(cards) < FEWEST_CARDS or 2 * len(cards) <= len(group):
-                continue
-            if self._leaves_enough(cards, sum(self._prose[each] for each in cards)):
-                self._remove_group(parent, cards)
-
-    def _is_card(self, element: Element) -> bool:
-        measure = self._measures[element]
-        if not 0 < measure.text <= MAX_CARD or measure.text - measure.linked > MAX_TEASER:
-            return False
-        links = [each for each in islice(element.iter("a"), 10) if self._is_headline(each)]
-        if element.tag == "a":
-            links = [element]
-        if not links or not all(map(self._is_internal, links)):
-            return False
-        return next(element.iter(*_KEPT, "figcaption"), None) is None and any(
-            self._is_headline_of(link, element) for link in links
-        )
-
-    def _is_headline_of(self, link: Element, card: Element) -> bool:
-        """Return whether a link is the title of a card: a heading, or a block with a picture."""
-        if next(link.iter(*HEADINGS), None) is not None:
-            return True
-        around = islice(link.iterancestors(), _LEVELS)
-        block = next((each for each in around if each.tag not in PHRASING), card)
-        if block.tag in HEADINGS:
-            return True
-        is_whole = link is card or self._measures[block].text <= self._measures[link].text + 2
-        return is_whole and self._measures[card].pictures > 0
-
-    def _remove_group(self, parent: Element, cards: list[Element]) -> None:
-        size = sum(self._measures[each].text for each in cards)
-        around = parent
-        for above in (parent, *islice(parent.iterancestors(), _LEVELS)):
-            is_more = self._measures[above].text - size > MAX_LABEL
-            if above.tag in _MATTER or above in self._holding or is_more:
-                break
-            around = above
-        is_all = self._measures[around].text - size <= MAX_LABEL
-        goes = [around] if is_all and around.tag not in _MATTER else cards
-        before = goes[0].getprevious()
-        for each in goes:
-            self._remove(each)
-        if before is not None and before.tag in HEADINGS and not (before.tail or "").strip():
-            behind = before.getnext()
-            if behind is None or behind.tag in HEADINGS:
-                self._remove(before)
 
     def _remove(self, element: Element) -> bool:
         if element in self._gone or element in self._holding or element.getparent() is None:

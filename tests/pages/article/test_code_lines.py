@@ -15,7 +15,6 @@ LINES = ["def fly(wind):", "    if wind:", '        return "up"']
     ("around", "before", "after"),
     [
         ("<pre><code>{}</code></pre>", "<span style='display:block'>", "</span>"),
-        ("<style>.l,b{{display:grid}}</style><pre>{}</pre>", "<span class=l>", "</span>"),
         ("<pre>{}</pre>", "<span style='display:flex'><i>{}</i><span>", "</span></span>"),
         ("<pre>{}</pre>", "<code>", "</code>"),
         ("<pre><code>{}</code></pre>", "<span class=line>", "</span>"),
@@ -27,9 +26,7 @@ LINES = ["def fly(wind):", "    if wind:", '        return "up"']
             "<tr><td class=blob-num data-line-number={}></td><td class=blob-code>",
             "</td></tr>",
         ),
-        ("<div style='white-space:pre;font-family:monospace'>{}</div>", "", "\n"),
-        ("<style>.src{{white-space:pre}}</style><div class=src>{}</div>", "", "\n"),
-        ("<code style='white-space:pre-wrap'>{}</code>", "", "\n"),
+        ("<div style='white-space:pre'>{}</div>", "", "\n"),
         ("<xmp>{}</xmp>", "", "\n"),
         ("<listing>{}</listing>", "", "\n"),
     ],

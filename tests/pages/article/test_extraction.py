@@ -138,22 +138,3 @@ def test_a_dateline_is_the_publication_date_if_there_is_no_other():
     assert (
         extract_article(f"{known}<article>{said}</article>", URL).metadata.published == "2014-07-12"
     )
-
-
-def test_a_table_inside_code_keeps_its_position():
-    table = "<table><tr><th>Wheel<th>Size</tr><tr><td>Large<td>4</tr></table>"
-    page = (
-        f"<article><p>{'The mill stood by the river. ' * 20}</p>"
-        f'<pre class="sourceCode r"><code><span>show(</span>mill)\n<div id=x>{table}</div>'
-        f"<span>turn(mill)</span></code></pre><p>behind</p>"
-        f"<pre><code>{table}</code></pre></article>"
-    )
-
-    found = extract_article(page, URL).html
-
-    before, first, second = found.split("<table>")
-    assert "show(mill)</code></pre>" in before
-    assert "turn(mill)</code></pre>" in first.partition("</table>")[2]
-    assert "Large" in first
-    assert "behind" in first
-    assert "<pre" not in second

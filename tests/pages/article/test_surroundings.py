@@ -59,8 +59,6 @@ def test_lists_of_other_pages_are_removed_with_their_label(label, around):
 @pytest.mark.parametrize(
     "beside",
     [
-        f"<div>{CARDS}</div>",
-        f"<h4>Whatever</h4><section>{CARDS}</section>",
         "<p><strong>Read also:</strong> <a href=/s/1>A bridge before the election</a></p>",
         "<p>Tags: <a href=/x/a>mill</a>, <a href=/x/b>river</a></p>",
         f"<div class=relatedPosts>{links('p')}</div>",
