@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 from enum import Enum, auto
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any, Protocol, TypeVar
 
 from sqlalchemy import (
@@ -52,7 +53,7 @@ async def insert_rows(
     if not rows:
         return
     text, places, processors = _compiled(table, tuple(columns), taken, conn.dialect)
-    values = [tuple(row[place] for place in places) for row in rows]
+    values = [*rows] if len(places) == 1 else [*map(itemgetter(*places), rows)]
     for at, process in processors:
         values = [(*row[:at], process(row[at]), *row[at + 1 :]) for row in values]
     await conn.exec_driver_sql(text, values)

@@ -260,7 +260,7 @@ def read_all(file: GivenFile, importer: Importer) -> Iterator[Bookmark]:
         file.check = AddressCheck()
     for found in importer.read(file):
         if file.check:
-            file.check.note(found)
+            file.check.add_bookmark(found)
         yield found
     if file.zip:
         yield from file.zip.left_out()

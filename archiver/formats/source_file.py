@@ -477,7 +477,7 @@ class GivenFile:
         """Return the whole content as text, in pieces, to be read once."""
         for chunk in read_text(self.stream()):
             if self.check:
-                self.check.see(chunk)
+                self.check.add_text(chunk)
             yield chunk
 
     def seekable(self) -> BinaryIO:

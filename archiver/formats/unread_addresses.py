@@ -16,6 +16,7 @@ _ADDRESS = re.compile(r"https?:\\?/\\?/((?:[\w.~#@$!*+=%:?-]|\\?/)+)", re.ASCII 
 """Without characters that are escaped differently in different formats, such as ``&``."""
 _CONTEXT = 60
 _LONGEST_TAG = 400
+"""Characters before an address that are searched for the tag around it."""
 _NO_LINK = (
     *("xmlns", "schema", "icon", "image", "img", "src", "thumb", "picture", "cover", "avatar"),
     *("logo", "generator", "namespace", "owner", "resource", "datatype"),
@@ -26,21 +27,50 @@ _NO_LINK_TAGS = (
     *("?xml", "!entity", "svg", "html"),
 )
 _TRAILING = ".:!?*_~#=+-/"
+_MAX_REST = 64 << 10
+"""Maximum characters without a separator that are kept until more text follows."""
 
 
 class AddressCheck:
-    """Comparison of the addresses in a file's text with those that were read."""
+    """Comparison of the addresses in a file's text with those in the bookmarks read from it."""
 
     def __init__(self) -> None:
         self._unread: dict[int, None] = {}
         self._read: set[int] = set()
-        self._held = ""
+        self._text = ""
 
-    def see(self, chunk: str) -> None:
-        """Note the addresses in the next piece of the file."""
-        text = self._held + chunk
+    def add_text(self, chunk: str) -> None:
+        """Add the next piece of the file, and search the previous one.
+
+        By then most bookmarks of the previous piece have been added, which makes its search cheap.
+        """
+        self._search()
+        self._text += chunk
+
+    def add_bookmark(self, found: Bookmark) -> None:
+        """Mark the addresses in a bookmark as read."""
+        annotation = found.annotation
+        self._mark_read(annotation.url_given)
+        texts = (annotation.title, annotation.note, annotation.source_record)
+        for text in (*texts, *annotation.tags, *annotation.folders):
+            if "/" in text:
+                self._mark_read(text)
+        for highlight in annotation.highlights:
+            self._mark_read(f"{highlight.quote} {highlight.note}")
+        if found.page:
+            self._mark_read(found.page.content.decode("utf-8", "replace"))
+
+    def problem(self) -> Iterator[Bookmark]:
+        """Yield the number of addresses that were not read as a problem, if there are any."""
+        self._search()
+        if self._unread:
+            yield broken("", format_problem(UNREAD, len(self._unread)))
+
+    def _search(self) -> None:
+        """Search the text up to its last separator, and keep the rest."""
+        text = self._text
         end = max(text.rfind(mark) for mark in ("\n", " ", ">"))
-        cut = end + 1 if end >= 0 and len(text) - end < MAX_HELD else len(text)
+        cut = end + 1 if end >= 0 and len(text) - end < _MAX_REST else len(text)
         for found in _ADDRESS.finditer(text, 0, cut):
             key = _key(found[1])
             if (
@@ -49,35 +79,15 @@ class AddressCheck:
                 and not _is_no_link(text, found.start())
             ):
                 self._unread[key] = None
-        self._held = text[max(0, cut - _LONGEST_TAG) :] if cut < len(text) else ""
+        self._text = text[max(0, cut - _LONGEST_TAG) :] if cut < len(text) else ""
 
-    def note(self, found: Bookmark) -> None:
-        """Note the addresses in a bookmark."""
-        said = found.annotation
-        self._note(said.url_given)
-        for text in (said.title, said.note, said.source_record, *said.tags, *said.folders):
-            if "/" in text:
-                self._note(text)
-        for highlight in said.highlights:
-            self._note(f"{highlight.quote} {highlight.note}")
-        if found.page:
-            self._note(found.page.content.decode("utf-8", "replace"))
-
-    def problem(self) -> Iterator[Bookmark]:
-        """Yield the report of addresses that were not read, if there are any."""
-        if self._unread:
-            yield broken("", format_problem(UNREAD, len(self._unread)))
-
-    def _note(self, text: str) -> None:
+    def _mark_read(self, text: str) -> None:
         # Folder paths escape slashes and backslashes.
-        for found in _ADDRESS.finditer(text.replace("\\", "")):
-            key = _key(found[1])
+        for address in _ADDRESS.findall(text.replace("\\", "")):
+            key = _key(address)
             self._unread.pop(key, None)
             if len(self._read) < MAX_REMEMBERED:
                 self._read.add(key)
-
-
-MAX_HELD = 64 << 10
 
 
 def _key(address: str) -> int:

@@ -85,19 +85,15 @@ def read_web_annotation(document: Mapping[str, Any]) -> Highlight:
     created = document.get("created")
     return Highlight(
         id=key,
-        quote=_text(quote["exact"]),
-        prefix=_text(quote.get("prefix", "")),
-        suffix=_text(quote.get("suffix", "")),
+        quote=text(quote["exact"]),
+        prefix=text(quote.get("prefix", "")),
+        suffix=text(quote.get("suffix", "")),
         start=int(place.get("start", -1)),
         colour=Colour(target.get("styleClass", Colour.YELLOW)),
-        note=_text(document.get("body", {}).get("value", "")),
+        note=text(document.get("body", {}).get("value", "")),
         made_at=read_iso(created) if created else None,
-        timestamp=_text(target.get("state", {}).get("sourceDate", "")),
+        timestamp=text(target.get("state", {}).get("sourceDate", "")),
     )
-
-
-def _text(value: object) -> str:
-    return well_formed(str(value))
 
 
 def write_annotation(annotation: Annotation) -> dict[str, Any]:
@@ -121,7 +117,7 @@ def read_annotation(document: Mapping[str, Any]) -> Annotation:
 
 def text(value: object) -> str:
     """Return a JSON value as well-formed text."""
-    return well_formed(str(value))
+    return value if type(value) is str and value.isascii() else well_formed(str(value))
 
 
 iso = lru_cache(256)(write_iso)
