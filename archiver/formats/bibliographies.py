@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from rispy import RisParser
 from rispy.config import TAG_KEY_MAPPING
 
-from archiver.formats.importer import Importer, json_importer
-from archiver.formats.rows import Row, names_of, text_of
+from archiver.formats.importer import Importer
+from archiver.formats.rows import FieldMap, Row, names_of, text_of
 from archiver.formats.source_file import GivenFile, joined
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark, unreadable
@@ -317,25 +317,13 @@ BIBTEX = Importer(
 # CSL JSON, as Zotero and others write it.
 
 
-def _csl_reference(row: Row) -> Bookmark:
-    return row.bookmark(
-        row.text("url") or address_of(text_of(row.peek("doi")), remarks_of(_identifiers(row))),
-        title=row.text("title"),
-        note=row.text("note"),
-        added_at=row.moment("timestamp", "dateadded"),
-        tags=row.names("keyword", "keywords"),
-    )
+def csl_bookmark(row: Row) -> Bookmark:
+    """Return the bookmark of a reference in CSL JSON."""
+    identifiers = {name: text_of(row.peek(name)) for name in ("pmid", "pmcid", "note")}
+    url = row.text("url") or address_of(text_of(row.peek("doi")), remarks_of(identifiers))
+    return _CSL.bookmark(row, url)
 
 
-def _identifiers(row: Row) -> dict[str, str]:
-    return {name: text_of(row.peek(name)) for name in ("pmid", "pmcid", "note")}
-
-
-def _fits(file: GivenFile) -> bool:
-    paths = file.json_paths
-    return bool({"[].URL", "[].DOI"} & paths) and {"[].type", "[].title"} <= paths
-
-
-CSL_JSON = json_importer(
-    "CSL JSON", _fits, _csl_reference, origin=marked("Zotero and others: Export library, CSL JSON")
+_CSL = FieldMap(
+    url=(), note="note", added_at=("timestamp", "dateadded"), tags=("keyword", "keywords")
 )

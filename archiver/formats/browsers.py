@@ -2,19 +2,18 @@
 
 import io
 import plistlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
 import lz4.block
 
-from archiver.formats.importer import Importer, ReadRow, bookmarks_of
+from archiver.formats.importer import Importer, bookmarks_of, has_paths
 from archiver.formats.json_values import of_object, whole_json
-from archiver.formats.rows import Row, names_of, text_of
+from archiver.formats.rows import FieldMap, Row, text_of
 from archiver.formats.source_file import GivenFile
 from archiver.formats.sqlite_files import DatabaseDamagedError, has_columns, rows_of
 from archiver.formats.xml_events import is_xml
-from archiver.model.entry_list import folder_path
 from archiver.model.imports import DATABASE_ENDS, FOLDER_NESTED, NO_PROPERTY_LIST, format_problem
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark, broken, unreadable
@@ -57,18 +56,17 @@ def _chromium_bookmark(node: dict[str, Any], path: tuple[str, ...], root: str) -
     row = Row(node)
     row.drop("type", "id")
     row.put("root", root)
-    folders = folder_path(path)
     return row.bookmark(
         row.text("url"),
         title=row.text("name"),
         added_at=row.moment("dateadded"),
-        folders=(folders,) if folders else (),
+        folder=path,
     )
 
 
 CHROME_BOOKMARKS = Importer(
     marked("Chrome Bookmarks file"),
-    lambda file: {"{}", "roots"} <= file.json_paths,
+    has_paths("{} roots"),
     _read_chromium,
     ("json",),
     marked("Chrome, Edge, Brave, Vivaldi: the file Bookmarks of a profile"),
@@ -78,31 +76,18 @@ CHROME_BOOKMARKS = Importer(
 # Databases with one table: Chrome's ``History``, buku's bookmarks.
 
 _VISITED = "SELECT * FROM urls ORDER BY rowid"
+_VISIT_FIELDS = FieldMap(added_at="lastvisittime", unused=("id", "hidden", "faviconid"))
 _BUKU = "SELECT * FROM bookmarks ORDER BY rowid"
+_BUKU_FIELDS = FieldMap(title="metadata", note="desc", tags="tags", unused="id")
 
 
-def _visit(row: Row) -> Bookmark:
-    row.drop("id", "hidden", "faviconid")
-    return row.bookmark(
-        row.text("url"), title=row.text("title"), added_at=row.moment("lastvisittime")
-    )
+def _table_reader(query: str, fields: FieldMap) -> Callable[[GivenFile], Iterator[Bookmark]]:
+    """Return a reader of the rows of a query, without hidden ones."""
 
-
-def _buku(row: Row) -> Bookmark:
-    row.drop("id")
-    return row.bookmark(
-        row.text("url"),
-        title=row.text("metadata"),
-        note=row.text("desc"),
-        tags=names_of(row.text("tags")),
-    )
-
-
-def _of_rows(query: str, bookmark: ReadRow) -> Any:
     def read(file: GivenFile) -> Iterator[Bookmark]:
         try:
             shown = (row for row in rows_of(file.seekable(), query) if not row.get("hidden"))
-            yield from bookmarks_of(shown, bookmark)
+            yield from bookmarks_of(shown, fields.bookmark)
         except DatabaseDamagedError as error:
             yield broken(file.name, format_problem(DATABASE_ENDS, error))
 
@@ -112,14 +97,14 @@ def _of_rows(query: str, bookmark: ReadRow) -> Any:
 CHROME_HISTORY = Importer(
     "Chrome History",
     lambda file: has_columns(file, "urls.url", "urls.last_visit_time"),
-    _of_rows(_VISITED, _visit),
+    _table_reader(_VISITED, _VISIT_FIELDS),
     (),
     marked("Chrome, Edge, Brave, Vivaldi: the file History of a profile; every page once"),
 )
 BUKU = Importer(
     marked("buku database"),
     lambda file: has_columns(file, "bookmarks.url", "bookmarks.metadata"),
-    _of_rows(_BUKU, _buku),
+    _table_reader(_BUKU, _BUKU_FIELDS),
     ("db",),
     marked("buku: the file bookmarks.db"),
 )
@@ -184,7 +169,6 @@ def _firefox_bookmark(node: dict[str, Any], folders: tuple[str, ...], root: str)
     is_tag = root == _TAGS_ROOT
     if root and not is_tag:
         row.put("root", root)
-    path = "" if is_tag else folder_path(folders)
     tags = row.names("tags")
     return row.bookmark(
         row.text("uri"),
@@ -192,7 +176,7 @@ def _firefox_bookmark(node: dict[str, Any], folders: tuple[str, ...], root: str)
         note=_note(row),
         added_at=row.moment("dateadded"),
         tags=(*folders[-1:], *tags) if is_tag else tags,
-        folders=(path,) if path else (),
+        folder=() if is_tag else folders,
     )
 
 
@@ -370,7 +354,6 @@ def _place_bookmark(
     if path[:1] and path[0] in _BUILT_IN_FOLDERS:
         taken.put("root", path[0])
         path = path[1:]
-    folders = folder_path(path)
     title, page_title = taken.text("title"), text_of(taken.peek("pagetitle"))
     if title == page_title:
         taken.drop("pagetitle")
@@ -380,7 +363,7 @@ def _place_bookmark(
         note=note.strip(),
         added_at=taken.moment("dateadded"),
         tags=tuple(dict.fromkeys(tags)),
-        folders=(folders,) if folders else (),
+        folder=path,
     )
 
 
@@ -439,13 +422,12 @@ def _safari_bookmark(node: dict[str, Any], folders: tuple[str, ...], root: str) 
         row.put("root", root)
     for name in [each for each in node if each not in _REDUNDANT_FIELDS]:
         row.put(str(name), _plain(node[name]))
-    path = folder_path(folders)
     return row.bookmark(
         node["URLString"],
         title=text_of(own.get("title")) if isinstance(own, dict) else "",
         note=row.text("previewtext"),
         added_at=row.moment("dateadded"),
-        folders=(path,) if path else (),
+        folder=folders,
         is_read=bool(row.peek("datelastviewed")),
         tags=("toread",) if root == _READING_LIST and not row.peek("datelastviewed") else (),
     )

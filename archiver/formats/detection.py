@@ -1,19 +1,10 @@
 """All importers, and detection of a file's format."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import BinaryIO
 
 from archiver.errors import UnreadableFile
 from archiver.formats.archive_members import Members, TarMembers
-from archiver.formats.bibliographies import BIBTEX, CSL_JSON, RIS
-from archiver.formats.bookmark_services import (
-    ARCHIVEBOX,
-    DELICIOUS_XML,
-    GOODLINKS,
-    HYPOTHESIS,
-    LINKDING,
-    PINBOARD,
-)
+from archiver.formats.bibliographies import BIBTEX, RIS
 from archiver.formats.browsers import (
     BUKU,
     CHROME_BOOKMARKS,
@@ -30,39 +21,24 @@ from archiver.formats.karakeep import KARAKEEP, KARAKEEP_DATA, KARAKEEP_DUMP
 from archiver.formats.linkwarden import LINKWARDEN, LINKWARDEN_ZIP
 from archiver.formats.netscape import NETSCAPE, OWN_HTML, is_bookmark_file
 from archiver.formats.notes import ENEX, NOTES_ZIP, OWN_MARKDOWN
-from archiver.formats.outlines import OPML, XBEL
+from archiver.formats.other_programs import OTHER_PROGRAMS
+from archiver.formats.outlines import DELICIOUS_XML, OPML, XBEL
 from archiver.formats.own_csv import OWN_CSV
 from archiver.formats.own_json import OWN_JSON
 from archiver.formats.plain_text import PLAIN_TEXT, SHORTCUT
-from archiver.formats.read_later_services import (
-    OMNIVORE,
-    OMNIVORE_JSON,
-    READECK,
-    READECK_ZIP,
-    WALLABAG,
-    WALLABAG_CSV,
-)
+from archiver.formats.read_later_services import OMNIVORE_ZIP, READECK_ZIP
 from archiver.formats.refusal import refusal_of
 from archiver.formats.saved_pages import MHTML, SINGLE_FILE
-from archiver.formats.social import HACKER_NEWS, MASTODON, REDDIT, REDDIT_JSON, TELEGRAM, X_ARCHIVE
-from archiver.formats.source_file import GivenFile, Spool, in_memory
+from archiver.formats.social import MASTODON, REDDIT_JSON, TELEGRAM, X_ARCHIVE
+from archiver.formats.source_file import GivenFile
 from archiver.formats.tab_managers import ONETAB, SESSION_BUDDY, TAB_SESSION_MANAGER
-from archiver.formats.table_services import (
-    DIIGO,
-    INSTAPAPER,
-    MATTER,
-    POCKET,
-    RAINDROP,
-    READWISE,
-    TAKEOUT_SAVED,
-)
 from archiver.formats.unread_addresses import AddressCheck
 from archiver.formats.zotero_rdf import ZOTERO_RDF
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark, broken
 
 FindImporter = Callable[[GivenFile], Importer | None]
-_TEXTS = ("txt", "csv", "tsv", "md", "markdown", "url", "webloc", "desktop", "org")
+_TEXT_SUFFIXES = ("txt", "csv", "tsv", "md", "markdown", "url", "webloc", "desktop", "org")
 _NOT_LISTS = frozenset(
     {
         # Browser data next to bookmarks.
@@ -73,9 +49,9 @@ _NOT_LISTS = frozenset(
         *("outbox.json", "actor.json"),
     }
 )
-"""Files with addresses that are not meant to be imported."""
+"""Files in an archive whose addresses are not bookmarks."""
 _SAVED_ON_REDDIT = frozenset({"saved_posts.csv", "saved_comments.csv"})
-"""If an archive contains these, its other tables are votes, posts and messages: all data that
+"""If an archive contains these files, its other tables are votes, posts and messages: all data that
 Reddit has about the account.
 """
 _MAX_MEMBERS = 20_000
@@ -83,22 +59,19 @@ _LEFT_OUT = marked("This file is beyond the limit of files in an archive. Import
 
 
 def zip_of_lists(find: FindImporter) -> Importer:
-    """Return the importer; ``find`` returns the importer of a file inside the archive, if any."""
+    """Return the importer of an archive; ``find`` returns the importer of a file in it, if any."""
 
     def read(file: GivenFile) -> Iterator[Bookmark]:
-        for _, inner, importer in _lists(file, find):
+        for inner, importer in _lists(file, find):
             inner.lists = file.lists
             yield from importer.read(inner)
         packed = _archive(file)
         for name in sorted(packed.names if packed else ())[_MAX_MEMBERS:]:
             yield broken(name, _LEFT_OUT)
 
-    def fits(file: GivenFile) -> bool:
-        return next(_lists(file, find), None) is not None
-
     return Importer(
         marked("zip of lists"),
-        fits,
+        lambda file: next(_lists(file, find), None) is not None,
         read,
         ("zip", "tar", "tgz"),
         marked(
@@ -107,20 +80,21 @@ def zip_of_lists(find: FindImporter) -> Importer:
     )
 
 
-def _lists(file: GivenFile, find: FindImporter) -> Iterator[tuple[str, GivenFile, Importer]]:
+def _lists(file: GivenFile, find: FindImporter) -> Iterator[tuple[GivenFile, Importer]]:
+    """Yield the files in an archive that are lists, each with its importer."""
     packed = _archive(file)
     if packed is None:
         return
-    for name in _candidate_lists(packed.names):
+    for name in _possible_lists(packed.names):
         with packed.open(name) as member:
             inner = file.inner(member, name)
             importer = find(inner) if inner.head.strip() else None
             if importer and _is_list(inner, importer):
-                yield name, inner, importer
+                yield inner, importer
 
 
-def _candidate_lists(names: Sequence[str]) -> list[str]:
-    """Return the files that may be lists, in order, up to the limit."""
+def _possible_lists(names: Sequence[str]) -> list[str]:
+    """Return the names of the files that may be lists, sorted, up to the limit."""
     bare = {each: each.rpartition("/")[2].lower() for each in names}
     is_reddit = not _SAVED_ON_REDDIT.isdisjoint(bare.values())
     return [
@@ -139,32 +113,18 @@ def _is_list(file: GivenFile, importer: Importer) -> bool:
     """Return whether it is a list, not a page or program that happens to contain addresses."""
     if importer is NETSCAPE:
         return is_bookmark_file(file.text)
-    return importer is not PLAIN_TEXT or file.suffix in _TEXTS
+    return importer is not PLAIN_TEXT or file.suffix in _TEXT_SUFFIXES
 
 
 _PASSWORDS = frozenset({"password", "passwords", "passwort", "loginpassword", "otpauth"})
+"""Columns of tables with passwords."""
 
-_ALONE: tuple[Importer, ...] = (
+_SINGLE_FILES: tuple[Importer, ...] = (
     OWN_JSON,
     OWN_CSV,
     OWN_HTML,
-    POCKET,
-    INSTAPAPER,
-    RAINDROP,
-    READWISE,
-    MATTER,
-    WALLABAG_CSV,
-    READECK,
-    DIIGO,
-    TAKEOUT_SAVED,
-    REDDIT,
-    OMNIVORE_JSON,
-    PINBOARD,
-    WALLABAG,
+    *OTHER_PROGRAMS,
     KARAKEEP,
-    LINKDING,
-    GOODLINKS,
-    ARCHIVEBOX,
     LINKWARDEN,
     FIREFOX_JSON,
     FIREFOX_JSONLZ4,
@@ -176,13 +136,10 @@ _ALONE: tuple[Importer, ...] = (
     SESSION_BUDDY,
     TAB_SESSION_MANAGER,
     ONETAB,
-    HYPOTHESIS,
     MASTODON,
     REDDIT_JSON,
-    HACKER_NEWS,
     X_ARCHIVE,
     TELEGRAM,
-    CSL_JSON,
     RIS,
     BIBTEX,
     JSON_FEED,
@@ -202,61 +159,25 @@ _ALONE: tuple[Importer, ...] = (
     PLAIN_TEXT,
 )
 IMPORTERS: tuple[Importer, ...] = (
-    OMNIVORE,
+    OMNIVORE_ZIP,
     READECK_ZIP,
     LINKWARDEN_ZIP,
     KARAKEEP_DUMP,
     KARAKEEP_DATA,
     OWN_MARKDOWN,
     NOTES_ZIP,
-    zip_of_lists(lambda file: _first(_ALONE, file)),
-    *_ALONE,
+    zip_of_lists(lambda file: _first(_SINGLE_FILES, file)),
+    *_SINGLE_FILES,
 )
-"""All importers in order of detection, most specific first.
-
-The first that recognises a file wins.
-"""
-
+"""All importers, the most specific first. The first one that recognises a file reads it."""
 
 PAGES = frozenset({MHTML.name, SINGLE_FILE.name})
 """Formats of single pages rather than lists of links."""
 
 
-_WITH_OTHER_ADDRESSES = PAGES | {
-    each.name
-    for each in (
-        *(FEED, JSON_FEED, REDDIT_JSON, MASTODON, X_ARCHIVE, TELEGRAM, HACKER_NEWS, ENEX),
-        *(ARCHIVEBOX, OWN_JSON, OWN_CSV),
-    )
-}
-"""Formats whose texts hold addresses that are no bookmarks."""
-
-
-def open_bookmarks(
-    source: BinaryIO, filename: str, *, spool: Spool = in_memory
-) -> tuple[str, Iterator[Bookmark]]:
-    """Detect a file's format and start reading it.
-
-    Args:
-        source: read from its current position, once; need not be seekable.
-        filename: the user's name for it, for messages and as a hint.
-        spool: makes a stream seekable, for formats that need it.
-
-    Returns:
-        The name of the format, and the bookmarks in file order. The iterator reads ``source``
-            lazily and does not close it.
-
-    Raises:
-        UnreadableFile: the file is empty or unsupported; the message says what to do instead.
-    """
-    file = GivenFile(source, filename, spool=spool)
-    importer = importer_of(file)
-    return importer.name, read_all(file, importer)
-
-
 def read_all(file: GivenFile, importer: Importer) -> Iterator[Bookmark]:
-    """Yield all bookmarks of a file, then what was left out of it, in number."""
-    if importer.name not in _WITH_OTHER_ADDRESSES:
+    """Yield all bookmarks of a file, then a problem for each part of it that was not read."""
+    if not importer.has_other_addresses:
         file.check = AddressCheck()
     for found in importer.read(file):
         if file.check:

@@ -225,6 +225,7 @@ FEED = Importer(
     _read,
     ("rss", "atom", "xml"),
     marked("any feed: its items become links"),
+    has_other_addresses=True,
 )
 JSON_FEED = Importer(
     "JSON Feed",
@@ -232,6 +233,7 @@ JSON_FEED = Importer(
     _read_json,
     ("json",),
     marked("any JSON Feed: its items become links"),
+    has_other_addresses=True,
 )
 
 FORMS = frozenset({FEED.name, JSON_FEED.name})

@@ -1,7 +1,7 @@
 """Importers, and factories for tables and JSON rows."""
 
 import csv
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,9 +68,6 @@ def _line(text: str) -> str:
     return f"{line.replace(chr(13), ' ')}\n" if "\r" in line else f"{line}\n"
 
 
-# Interface of an importer, with everything that is known about its format.
-
-
 @dataclass(frozen=True, slots=True)
 class Importer:
     """Importer of one format.
@@ -79,12 +76,14 @@ class Importer:
         name: the name of the format for users, such as ``Netscape HTML``; marked for translation if
             it contains words.
         recognises: returns whether a file has this format; reads only its head.
-        read: reads the file once to its end in linear time. It never raises on bad bytes;
-            unreadable rows are bookmarks with a ``problem``.
+        read: yields the bookmarks of a file in file order. It reads the file once, in linear time,
+            and never raises on bad bytes; unreadable rows are bookmarks with a ``problem``.
         suffixes: the file name suffixes without the dot, for the file dialog.
         origin: the programs that write such files and the menu path there; empty if obvious.
         says_all_tags: whether tags already include the folders, so that folder names are not added
             as tags.
+        has_other_addresses: whether its texts hold addresses that are no bookmarks, so that
+            addresses which were not read mean nothing.
     """
 
     name: str
@@ -93,44 +92,70 @@ class Importer:
     suffixes: tuple[str, ...] = ()
     origin: str = ""
     says_all_tags: bool = False
+    has_other_addresses: bool = False
 
 
-# Importers of row formats: each supplies only the conversion of a row.
+# Importers of rows: each supplies only the conversion of a row.
 
 ReadRow = Callable[[Row], Bookmark]
-Fits = Callable[[GivenFile], bool]
+Recognises = Callable[[GivenFile], bool]
 
 
-def table_importer(name: str, fits: Fits, read_row: ReadRow, *, origin: str) -> Importer:
-    """Return the importer of a table with a header."""
-
-    def read(file: GivenFile) -> Iterator[Bookmark]:
-        return bookmarks_of(table_rows(file), read_row)
-
-    return Importer(name, lambda file: bool(file.columns) and fits(file), read, ("csv",), origin)
+def table_importer(
+    name: str, recognises: Recognises, read_row: ReadRow, *, origin: str, **known: bool
+) -> Importer:
+    """Return the importer of a table with a header; ``known`` are attributes of the importer."""
+    return Importer(
+        name,
+        lambda file: bool(file.columns) and recognises(file),
+        lambda file: bookmarks_of(table_rows(file), read_row),
+        ("csv",),
+        origin,
+        **known,
+    )
 
 
 def json_importer(
-    name: str, fits: Fits, read_row: ReadRow, *, origin: str, within: str = ""
+    name: str,
+    recognises: Recognises,
+    read_row: ReadRow,
+    *,
+    origin: str,
+    within: tuple[str, ...] = (),
+    **known: bool,
 ) -> Importer:
-    """Return the importer of consecutive JSON objects, or of those in the array ``within``."""
+    """Return the importer of JSON objects: of an array, of JSON lines, or in an object.
+
+    Args:
+        name: the name of the format.
+        recognises: returns whether JSON has this format.
+        read_row: converts an object.
+        origin: the programs that write this format.
+        within: the names of arrays that contain the objects, if the file is one object.
+        known: further attributes of the importer.
+    """
 
     def read(file: GivenFile) -> Iterator[Bookmark]:
         text = JsonText(file.chunks())
-        if within and "{}" in file.json_paths:
+        if arrays := file.json_paths.intersection(within):
             values: Iterator[Any] = (
-                value for name, value in text.members(within) if name in (within, "")
+                value for name, value in text.members(*arrays) if name in {*arrays, ""}
             )
         else:
             values = text.values()
         return bookmarks_of(values, read_row)
 
     return Importer(
-        name, lambda file: bool(file.json_paths) and fits(file), read, ("json",), origin
+        name,
+        lambda file: bool(file.json_paths) and recognises(file),
+        read,
+        ("json", "jsonl"),
+        origin,
+        **known,
     )
 
 
-def bookmarks_of(values: Iterator[Any], read_row: ReadRow) -> Iterator[Bookmark]:
+def bookmarks_of(values: Iterable[Any], read_row: ReadRow) -> Iterator[Bookmark]:
     """Yield the bookmarks of rows; invalid rows and rows without an address have a problem."""
     for value in values:
         if isinstance(value, Bookmark):
@@ -142,16 +167,19 @@ def bookmarks_of(values: Iterator[Any], read_row: ReadRow) -> Iterator[Bookmark]
             yield found if found.annotation.url_given else unreadable(_shown(value), NO_ADDRESS)
 
 
-def has_columns(*names: str) -> Fits:
+def has_columns(*names: str) -> Recognises:
     """Return a test whether a table has all of these columns, as ``rows.plain`` spells them."""
     wanted = frozenset(names)
     return lambda file: wanted <= file.columns
 
 
-def has_paths(*paths: str) -> Fits:
-    """Return a test whether JSON has all of these paths."""
-    wanted = frozenset(paths)
-    return lambda file: wanted <= file.json_paths
+def has_paths(*alternatives: str) -> Recognises:
+    """Return a test whether JSON has all paths of one of these alternatives.
+
+    The paths in an alternative are separated by spaces, and spelled as in ``GivenFile.json_paths``.
+    """
+    wanted = [frozenset(each.split()) for each in alternatives]
+    return lambda file: any(each <= file.json_paths for each in wanted)
 
 
 def _shown(fields: dict[str, Any]) -> str:

@@ -2,16 +2,16 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import chain
 from typing import Any, BinaryIO
 
 from archiver.formats.archive_members import Members, TarMembers
-from archiver.formats.importer import Importer, bookmarks_of
+from archiver.formats.importer import Importer, bookmarks_of, has_paths
 from archiver.formats.json_values import JsonText, of_object, whole_json
 from archiver.formats.plain_text import links_in_text
-from archiver.formats.rows import Row, text_of
+from archiver.formats.rows import FieldMap, Row, text_of
 from archiver.formats.saved_pages import HTML, MAX_FILE
 from archiver.formats.source_file import GivenFile
 from archiver.formats.sqlite_files import DatabaseDamagedError, rows_of, tables_of
@@ -20,36 +20,36 @@ from archiver.model.imports import DATABASE_ENDS, format_problem
 from archiver.model.message import marked
 from archiver.model.seed import ArchivedPage, Bookmark, broken, html_page
 
-# Karakeep's (Hoarder's) JSON: bookmarks, and lists that refer to them by id.
+# JSON: bookmarks, and lists that refer to them by id.
 
-_QUERY = "smart"
+_SMART_LIST = "smart"
 _LIST_FIELDS = ("description", "icon")
 _MAX_TEXT = 1 << 20
+Lists = Mapping[str, Mapping[str, Any]]
+"""Lists by id."""
 
 
 def _read_karakeep(file: GivenFile) -> Iterator[Bookmark]:
-    return of_object(file, _listed)
+    return of_object(file, _bookmarks_of_export)
 
 
-def _listed(document: dict[str, Any]) -> Iterator[Bookmark]:
-    known = lists_of(document.get("lists"))
+def _bookmarks_of_export(document: dict[str, Any]) -> Iterator[Bookmark]:
+    lists = _lists_of(document.get("lists"))
     bookmarks = document.get("bookmarks")
-    rows = iter(bookmarks if isinstance(bookmarks, list) else ())
-    yield from bookmarks_of(rows, lambda row: bookmark_of(row, known))
+    rows = bookmarks if isinstance(bookmarks, list) else ()
+    return bookmarks_of(rows, lambda row: _bookmark(row, lists))
 
 
-def lists_of(lists: Any) -> dict[str, Mapping[str, Any]]:
-    """Return lists by id; a smart list (query) has no members."""
+def _lists_of(lists: Any) -> Lists:
+    """Return lists by id, without smart lists: they are queries and have no members."""
     return {
         text_of(each.get("id")): each
         for each in (lists if isinstance(lists, list) else ())
-        if isinstance(each, dict) and each.get("type") != _QUERY
+        if isinstance(each, dict) and each.get("type") != _SMART_LIST
     }
 
 
-def bookmark_of(
-    row: Row, lists: Mapping[str, Mapping[str, Any]], page: ArchivedPage | str = ""
-) -> Bookmark:
+def _bookmark(row: Row, lists: Lists, page: ArchivedPage | None = None) -> Bookmark:
     """Return a bookmark with its lists and its archived page.
 
     A note without an address gets the first address in its text; the whole note is kept.
@@ -62,57 +62,75 @@ def bookmark_of(
         if set(content) - {"type"}:
             row.put("content", content)
     else:
-        url = next((each.annotation.url_given for each in _links(content.get("text"))), "")
+        lines = text_of(content.get("text"))[:_MAX_TEXT].split("\n")
+        links = chain.from_iterable(map(links_in_text, lines))
+        url = next((each.annotation.url_given for each in links), "")
     listed = row.peek("lists")
     ids = listed if isinstance(listed, list) else []
     paths = [_path(each, lists) for each in ids]
     if paths and all(paths):
         row.drop("lists")
     row.put("about lists", [known for each in ids if (known := _list_metadata(each, lists))])
-    return row.bookmark(
-        url,
-        title=row.text("title"),
-        note=row.text("note"),
-        added_at=row.moment("createdat"),
-        tags=row.names("tags"),
-        folders=tuple(dict.fromkeys(filter(None, paths))),
-        is_read=row.flag("archived"),
-        is_starred=row.flag("favourited"),
-        page=page,
+    return _FIELDS.bookmark(
+        row, url, folders=tuple(dict.fromkeys(filter(None, paths))), page=page or ""
     )
 
 
-def _links(text: Any) -> Iterator[Bookmark]:
-    return chain.from_iterable(map(links_in_text, text_of(text)[:_MAX_TEXT].split("\n")))
+_FIELDS = FieldMap(
+    url=(),
+    note="note",
+    added_at="createdat",
+    tags="tags",
+    is_read="archived",
+    is_starred="favourited",
+)
 
 
-def _path(number: Any, lists: Mapping[str, Mapping[str, Any]]) -> str:
+def _path(list_id: Any, lists: Lists) -> str:
     names: list[str] = []
-    at = text_of(number)
+    at = text_of(list_id)
     while at in lists and len(names) < MAX_DEPTH:
         names.append(text_of(lists[at].get("name")))
         at = text_of(lists[at].get("parentId"))
     return folder_path(reversed(names))
 
 
-def _list_metadata(number: Any, lists: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the metadata of a list besides its name and position."""
-    own = lists.get(text_of(number), {})
-    known = {name: own.get(name) for name in _LIST_FIELDS if own.get(name)}
-    return {"name": own.get("name"), **known} if known else {}
-
-
-def _is_karakeep(file: GivenFile) -> bool:
-    return bool({"bookmarks[].content", "bookmarks[].content.url"} & file.json_paths)
+def _list_metadata(list_id: Any, lists: Lists) -> dict[str, Any]:
+    """Return the name, description and icon of a list; empty if it has only a name."""
+    fields = lists.get(text_of(list_id), {})
+    known = {name: fields.get(name) for name in _LIST_FIELDS if fields.get(name)}
+    return {"name": fields.get("name"), **known} if known else {}
 
 
 KARAKEEP = Importer(
     "Karakeep JSON",
-    _is_karakeep,
+    has_paths("bookmarks[].content"),
     _read_karakeep,
     ("json",),
     marked("Karakeep (Hoarder): Settings, Import and export"),
 )
+
+
+FindAsset = Callable[[str], ArchivedPage | None]
+"""Returns the stored file of a bookmark by its kind; None if there is none."""
+
+
+def _best_copy(
+    find: FindAsset, html: str, whole: Iterable[str], others: Iterable[str]
+) -> ArchivedPage | None:
+    """Return the best archived copy of a page.
+
+    Args:
+        find: returns a stored file.
+        html: the HTML of the article; empty if it is not known.
+        whole: kinds of files with the whole page; they are better than the article.
+        others: kinds of files with the article or a PDF.
+    """
+    return (
+        next(filter(None, map(find, whole)), None)
+        or html_page(html)
+        or next(filter(None, map(find, others)), None)
+    )
 
 
 # Output of ``karakeep dump``: a compressed tar of bookmarks (JSON lines), lists and assets.
@@ -120,8 +138,7 @@ KARAKEEP = Importer(
 _FORMAT = "karakeep.dump"
 _MANIFEST, _DUMP_BOOKMARKS = "manifest.json", "bookmarks/index.jsonl"
 _DUMP_WHOLE = ("precrawledArchiveAssetId", "fullPageArchiveAssetId")
-_ARTICLE = ("contentAssetId",)
-_PRINT = ("pdfAssetId", "assetId")
+_DUMP_OTHERS = ("contentAssetId", "pdfAssetId", "assetId")
 _MAX_MANIFEST = 1 << 20
 
 
@@ -129,15 +146,13 @@ def _read_dump(file: GivenFile) -> Iterator[Bookmark]:
     packed = file.tar
     if packed is None:
         return
-    lists = lists_of(_dump_json(packed, "lists/index.json"))
+    lists = _lists_of(_dump_json(packed, "lists/index.json"))
     members, assets = _lists_by_bookmark(packed), _assets(packed)
-
-    for value in JsonText(
-        GivenFile(packed.open(_DUMP_BOOKMARKS), _DUMP_BOOKMARKS).chunks()
-    ).values():
+    source = GivenFile(packed.open(_DUMP_BOOKMARKS), _DUMP_BOOKMARKS)
+    for value in JsonText(source.chunks()).values():
         page = _page_from_dump(packed, assets, _content(value))
-        read = partial(bookmark_of, lists=lists, page=page or "")
-        yield from bookmarks_of(iter([_bookmark_from_dump(value, members)]), read)
+        read = partial(_bookmark, lists=lists, page=page)
+        yield from bookmarks_of([_bookmark_from_dump(value, members)], read)
 
 
 def _content(value: Any) -> Mapping[str, Any]:
@@ -160,17 +175,17 @@ def _is_internal(key: str) -> bool:
 
 
 def _lists_by_bookmark(packed: TarMembers) -> Mapping[str, list[str]]:
-    """Return the lists of each bookmark."""
+    """Return the ids of the lists of each bookmark, by its id."""
     document = _dump_json(packed, "lists/membership.json")
     found: defaultdict[str, list[str]] = defaultdict(list)
-    for number, ids in document.items() if isinstance(document, dict) else ():
+    for list_id, ids in document.items() if isinstance(document, dict) else ():
         for each in ids if isinstance(ids, list) else ():
-            found[text_of(each)].append(number)
+            found[text_of(each)].append(list_id)
     return found
 
 
 def _assets(packed: TarMembers) -> Mapping[str, tuple[str, str]]:
-    """Return (file, media type) of each asset by id."""
+    """Return the file name and media type of each asset, by its id."""
     document = _dump_json(packed, "assets/index.json")
     return {
         text_of(each.get("id")): (text_of(each.get("filePath")), text_of(each.get("contentType")))
@@ -182,27 +197,12 @@ def _assets(packed: TarMembers) -> Mapping[str, tuple[str, str]]:
 def _page_from_dump(
     packed: TarMembers, assets: Mapping[str, tuple[str, str]], content: Mapping[str, Any]
 ) -> ArchivedPage | None:
-    """Return the best archived copy: the whole page, else its article, else its PDF."""
-    if found := _asset_from_dump(packed, assets, content, _DUMP_WHOLE):
-        return found
-    if article := html_page(text_of(content.get("htmlContent"))):
-        return article
-    return _asset_from_dump(packed, assets, content, _ARTICLE) or _asset_from_dump(
-        packed, assets, content, _PRINT
-    )
+    def find(kind: str) -> ArchivedPage | None:
+        path, media_type = assets.get(text_of(content.get(kind)), ("", ""))
+        data = packed.read(path, MAX_FILE) if path else b""
+        return ArchivedPage(data, media_type or HTML) if data else None
 
-
-def _asset_from_dump(
-    packed: TarMembers,
-    assets: Mapping[str, tuple[str, str]],
-    content: Mapping[str, Any],
-    names: tuple[str, ...],
-) -> ArchivedPage | None:
-    for name in names:
-        path, kind = assets.get(text_of(content.get(name)), ("", ""))
-        if path and (data := packed.read(path, MAX_FILE)):
-            return ArchivedPage(data, kind or HTML)
-    return None
+    return _best_copy(find, text_of(content.get("htmlContent")), _DUMP_WHOLE, _DUMP_OTHERS)
 
 
 def _dump_json(packed: TarMembers, name: str) -> Any:
@@ -212,11 +212,8 @@ def _dump_json(packed: TarMembers, name: str) -> Any:
 def _is_dump(file: GivenFile) -> bool:
     if file.tar is None or _DUMP_BOOKMARKS not in file.tar.names:
         return False
-    try:
-        manifest = json.loads(file.tar.read(_MANIFEST, _MAX_MANIFEST))
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(manifest, dict) and manifest.get("format") == _FORMAT
+    manifest = _json_value(file.tar.read(_MANIFEST, _MAX_MANIFEST), dict)
+    return bool(manifest.get("format") == _FORMAT)
 
 
 KARAKEEP_DUMP = Importer(
@@ -244,14 +241,16 @@ _TABLE_EXPRESSIONS = {
     "bookmarktexts": "(SELECT json_object({columns}) FROM bookmarkTexts p WHERE p.id = b.id)",
     "bookmarkassets": "(SELECT json_object({columns}) FROM bookmarkAssets p WHERE p.id = b.id)",
 }
-"""Data of further tables; older versions have fewer tables and columns."""
+"""SQL expressions for data of further tables, which not every version has."""
 _COLUMNS = {
     "highlights": ("text", "note", "color", "createdAt", "startOffset", "endOffset"),
     "bookmarktexts": ("text", "sourceUrl"),
     "bookmarkassets": ("fileName", "sourceUrl", "content"),
 }
-_THERE = """SELECT m.name AS part, p.name AS name FROM sqlite_master m, pragma_table_info(m.name) p
-            WHERE m.type = 'table'"""
+_TABLE_COLUMNS = """
+    SELECT lower(m.name) AS part, p.name AS name
+    FROM sqlite_master m, pragma_table_info(m.name) p WHERE m.type = 'table'
+"""
 _DATA_BOOKMARKS = """
 SELECT l.*, b.*, b.title AS "own title", l.title AS "page title",
     (SELECT json_group_array(t.name) FROM tagsOnBookmarks o
@@ -265,7 +264,7 @@ FROM bookmarks b LEFT JOIN bookmarkLinks l ON l.id = b.id ORDER BY b.createdAt, 
 _BOOKMARK_FIELDS = ("archived", "favourited", "note", "summary", "source")
 _PAGE_FIELDS = ("url", "description", "author", "publisher", "datePublished", "dateModified")
 _DATA_WHOLE = ("linkPrecrawledArchive", "linkFullPageArchive")
-_REST = ("linkHtmlContent", "linkPdf", "bookmarkAsset")
+_DATA_OTHERS = ("linkHtmlContent", "linkPdf", "bookmarkAsset")
 
 
 def _read_data(file: GivenFile) -> Iterator[Bookmark]:
@@ -273,24 +272,26 @@ def _read_data(file: GivenFile) -> Iterator[Bookmark]:
     if packed is None or not name:
         return
     stream = file.inner(packed.open(name), name).seekable()
-    folder = name.removesuffix(_DATABASE)
+    assets = f"{name.removesuffix(_DATABASE)}{_ASSETS}/"
     try:
-        lists = lists_of([dict(each) for each in rows_of(stream, _LISTS)])
+        lists = _lists_of([dict(each) for each in rows_of(stream, _LISTS)])
         for each in rows_of(stream, _DATA_BOOKMARKS.format(**_table_expressions(stream))):
-            page = _page_from_database(packed, f"{folder}{_ASSETS}/", each)
-            read = partial(bookmark_of, lists=lists, page=page or "")
-            yield from bookmarks_of(iter([_bookmark_from_database(each)]), read)
+            page = _page_from_database(packed, assets, each)
+            read = partial(_bookmark, lists=lists, page=page)
+            yield from bookmarks_of([_bookmark_from_database(each)], read)
     except DatabaseDamagedError as error:
         yield broken(name, format_problem(DATABASE_ENDS, error))
 
 
 def _table_expressions(stream: BinaryIO) -> Mapping[str, str]:
-    """Return the SQL expressions for those further tables that exist."""
-    there = {(text_of(each["part"]).lower(), each["name"]) for each in rows_of(stream, _THERE)}
-    tables = {table for table, _ in there}
+    """Return the SQL expressions of ``_TABLE_EXPRESSIONS``; NULL for tables that do not exist."""
+    existing = {
+        (text_of(each["part"]).lower(), each["name"]) for each in rows_of(stream, _TABLE_COLUMNS)
+    }
+    tables = {table for table, _ in existing}
     expressions = {}
     for table, expression in _TABLE_EXPRESSIONS.items():
-        some = [name for name in _COLUMNS.get(table, ()) if (table, name) in there]
+        some = [name for name in _COLUMNS.get(table, ()) if (table, name) in existing]
         columns = ", ".join(f"'{name}', p.{name}" for name in some)
         expressions[table] = expression.format(columns=columns) if table in tables else "NULL"
     return expressions
@@ -299,13 +300,13 @@ def _table_expressions(stream: BinaryIO) -> Mapping[str, str]:
 def _bookmark_from_database(found: Mapping[str, Any]) -> dict[str, Any]:
     """Convert a database row to the form of the JSON export, with highlights."""
     content = {name: found.get(name) for name in _PAGE_FIELDS}
-    content |= _data_json(found["its file"], dict) | _data_json(found["its text"], dict)
+    content |= _json_value(found["its file"], dict) | _json_value(found["its text"], dict)
     return {
         "title": found["own title"] or found["page title"],
         "createdAt": found.get("createdAt"),
-        "tags": _data_json(found["its tags"], list),
-        "lists": _data_json(found["its lists"], list),
-        "highlights": _data_json(found["its highlights"], list),
+        "tags": _json_value(found["its tags"], list),
+        "lists": _json_value(found["its lists"], list),
+        "highlights": _json_value(found["its highlights"], list),
         "content": {name: value for name, value in content.items() if value},
         **{name: found.get(name) for name in _BOOKMARK_FIELDS},
     }
@@ -314,27 +315,20 @@ def _bookmark_from_database(found: Mapping[str, Any]) -> dict[str, Any]:
 def _page_from_database(
     packed: Members, assets: str, found: Mapping[str, Any]
 ) -> ArchivedPage | None:
-    """Return the best archived copy: the whole page, else its article, else its PDF."""
-    files = _data_json(found["its files"], dict)
-    if whole := _asset_from_database(packed, assets, files, _DATA_WHOLE):
-        return whole
-    if article := html_page(text_of(found.get("htmlContent"))):
-        return article
-    return _asset_from_database(packed, assets, files, _REST)
+    files = _json_value(found["its files"], dict)
 
-
-def _asset_from_database(
-    packed: Members, assets: str, files: Mapping[str, Any], kinds: tuple[str, ...]
-) -> ArchivedPage | None:
-    for kind in kinds:
+    def find(kind: str) -> ArchivedPage | None:
         folder = f"{assets}{text_of(files.get(kind))}"
-        if kind in files and (data := packed.read(f"{folder}/asset.bin", MAX_FILE)):
-            metadata = _data_json(packed.read(f"{folder}/metadata.json", _MAX_METADATA), dict)
-            return ArchivedPage(data, text_of(metadata.get("contentType")) or HTML)
-    return None
+        data = packed.read(f"{folder}/asset.bin", MAX_FILE) if kind in files else b""
+        if not data:
+            return None
+        metadata = _json_value(packed.read(f"{folder}/metadata.json", _MAX_METADATA), dict)
+        return ArchivedPage(data, text_of(metadata.get("contentType")) or HTML)
+
+    return _best_copy(find, text_of(found.get("htmlContent")), _DATA_WHOLE, _DATA_OTHERS)
 
 
-def _data_json(text: Any, kind: type) -> Any:
+def _json_value(text: Any, kind: type) -> Any:
     """Parse a JSON text of the given type; return an empty value otherwise."""
     try:
         value = json.loads(text or "null")

@@ -9,9 +9,9 @@ from itertools import islice
 from typing import Any
 
 from archiver.formats.archive_members import Members
-from archiver.formats.importer import Importer, bookmarks_of
+from archiver.formats.importer import Importer, bookmarks_of, has_paths
 from archiver.formats.json_values import of_object
-from archiver.formats.rows import Row, text_of
+from archiver.formats.rows import FieldMap, Row, text_of
 from archiver.formats.saved_pages import HTML, MAX_FILE, MAX_PAGE
 from archiver.formats.source_file import GivenFile
 from archiver.model.entry_list import MAX_DEPTH, folder_path
@@ -24,39 +24,36 @@ _COLLECTION_FIELDS = ("description", "color", "icon")
 
 
 def _read_linkwarden(file: GivenFile) -> Iterator[Bookmark]:
-    return of_object(file, _collected)
+    return of_object(file, _bookmarks_of_export)
 
 
-def _collected(document: dict[str, Any]) -> Iterator[Bookmark]:
+def _bookmarks_of_export(document: dict[str, Any]) -> Iterator[Bookmark]:
     collections = [each for each in _list(document, "collections") if isinstance(each, dict)]
-    known = {text_of(each.get("id")): each for each in collections}
+    by_id = {text_of(each.get("id")): each for each in collections}
     pinned = {
         text_of(each.get("id")) for each in _list(document, "pinnedLinks") if isinstance(each, dict)
     } - {""}
     for collection in collections:
-        line = _ancestors(collection, known)
-        path = folder_path(unescape(text_of(each.get("name"))) for each in line)
-        about = [facts for each in line if (facts := _collection_metadata(each))]
+        around = _ancestors(collection, by_id)
+        path = folder_path(unescape(text_of(each.get("name"))) for each in around)
+        metadata = [known for each in around if (known := _collection_metadata(each))]
 
-        def bookmark(row: Row, path: str = path, about: list[Any] = about) -> Bookmark:
-            row.put("collections", about)
-            return _bookmark(row, path, pinned)
+        def bookmark(row: Row, path: str = path, metadata: list[Any] = metadata) -> Bookmark:
+            row.put("collections", metadata)
+            is_pinned = text_of(row.peek("id")) in pinned
+            return _FIELDS.bookmark(row, folders=(path,) if path else (), is_starred=is_pinned)
 
-        yield from bookmarks_of(iter(_list(collection, "links")), bookmark)
+        yield from bookmarks_of(_list(collection, "links"), bookmark)
 
 
-def _bookmark(row: Row, path: str, pinned: set[str]) -> Bookmark:
-    is_pinned = text_of(row.peek("id")) in pinned
-    row.drop("collectionid")
-    return row.bookmark(
-        row.text("url"),
-        title=unescape(row.text("name")),
-        note=row.text("description"),
-        added_at=row.moment("importdate", "createdat"),
-        tags=row.names("tags"),
-        folders=(path,) if path else (),
-        is_starred=is_pinned,
-    )
+_FIELDS = FieldMap(
+    title="name",
+    note="description",
+    added_at=("importdate", "createdat"),
+    tags="tags",
+    unused="collectionid",
+    parse_title=unescape,
+)
 
 
 def _ancestors(
@@ -73,7 +70,7 @@ def _ancestors(
 
 
 def _collection_metadata(collection: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the metadata of a collection besides its name."""
+    """Return the name, description, colour and icon of a collection; empty if only its name."""
     known = {name: collection.get(name) for name in _COLLECTION_FIELDS if collection.get(name)}
     return {"name": collection.get("name"), **known} if known else {}
 
@@ -85,10 +82,7 @@ def _list(document: Mapping[str, Any], name: str) -> list[Any]:
 
 LINKWARDEN = Importer(
     "Linkwarden JSON",
-    lambda file: (
-        "collections[].links" in file.json_paths
-        or {"collections", "pinnedLinks"} <= file.json_paths
-    ),
+    has_paths("collections[].links", "collections pinnedLinks"),
     _read_linkwarden,
     ("json",),
     marked("Linkwarden: Settings, Account, Export Data"),
@@ -97,7 +91,7 @@ LINKWARDEN = Importer(
 
 # Linkwarden's JSON in a zip with its folder ``archives``: the archived pages.
 
-_KEPT = re.compile(r"(?:.*/)?archives/[0-9]+/([0-9]+)(\.html|\.pdf|_readability\.json)")
+_ARCHIVED = re.compile(r"(?:.*/)?archives/[0-9]+/([0-9]+)(\.html|\.pdf|_readability\.json)")
 
 _MAX_LISTS = 100
 
@@ -106,17 +100,17 @@ def _read_zip(file: GivenFile) -> Iterator[Bookmark]:
     packed = file.zip
     if packed is None:
         return
-    kept: dict[str, dict[str, str]] = {}
+    archived: dict[str, dict[str, str]] = {}
     for name in packed.names:
-        if found := _KEPT.fullmatch(name):
-            kept.setdefault(found[1], {})[found[2]] = name
+        if found := _ARCHIVED.fullmatch(name):
+            archived.setdefault(found[1], {})[found[2]] = name
     for name in _lists(packed):
         for bookmark in LINKWARDEN.read(GivenFile(packed.open(name), name)):
-            yield replace(bookmark, page=_page(packed, kept.get(_link_id(bookmark), {})))
+            yield replace(bookmark, page=_page(packed, archived.get(_link_id(bookmark), {})))
 
 
 def _lists(packed: Members) -> Iterator[str]:
-    others = (each for each in packed.names if not _KEPT.fullmatch(each))
+    others = (each for each in packed.names if not _ARCHIVED.fullmatch(each))
     for name in islice((each for each in others if each.endswith(".json")), _MAX_LISTS):
         if LINKWARDEN.recognises(GivenFile(packed.open(name), name)):
             yield name
@@ -128,14 +122,14 @@ def _link_id(bookmark: Bookmark) -> str:
     return str(record.get("id", "")) if isinstance(record, dict) else ""
 
 
-def _page(packed: Members, kept: Mapping[str, str]) -> ArchivedPage | None:
+def _page(packed: Members, files: Mapping[str, str]) -> ArchivedPage | None:
     """Return the best archived copy: the whole page, else its article, else its PDF."""
-    if name := kept.get(".html"):
+    if name := files.get(".html"):
         return _whole(packed.read(name, MAX_FILE), HTML)
-    if name := kept.get("_readability.json"):
+    if name := files.get("_readability.json"):
         article = _article(packed.read(name, MAX_PAGE))
         return _whole(article.encode(), "text/html; charset=utf-8")
-    if name := kept.get(".pdf"):
+    if name := files.get(".pdf"):
         return _whole(packed.read(name, MAX_FILE), "application/pdf")
     return None
 
@@ -156,7 +150,7 @@ def _article(document: bytes) -> str:
 LINKWARDEN_ZIP = Importer(
     marked("Linkwarden zip"),
     lambda file: (
-        any(map(_KEPT.fullmatch, file.members))
+        any(map(_ARCHIVED.fullmatch, file.members))
         and file.zip is not None
         and next(_lists(file.zip), None) is not None
     ),

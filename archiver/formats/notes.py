@@ -152,6 +152,7 @@ ENEX = Importer(
     _read,
     ("enex",),
     marked("Evernote: Export notes, ENEX; clipped pages, and the links in notes"),
+    has_other_addresses=True,
 )
 
 _NOTES = (".md", ".markdown", ".org")
@@ -205,7 +206,7 @@ def _read_markdown_note(file: GivenFile, name: str) -> Iterator[Bookmark]:
             note=row.text("description"),
             added_at=row.moment("created", "date", "datesaved", "saved"),
             tags=tags,
-            folders=(path,) if path else (),
+            folder=folders,
         )
     added_at = parse_date(text_of(front.get("created") or front.get("date")))
     for found in read_plain_text(file):

@@ -9,8 +9,9 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from xml.sax.saxutils import escape, quoteattr
 
 from archiver.errors import InvalidUrl, UnreadableFile
-from archiver.formats.importer import Importer
+from archiver.formats.importer import Importer, bookmarks_of
 from archiver.formats.list_writer import Heading, ListForm, Order
+from archiver.formats.other_programs import PINBOARD_FIELDS
 from archiver.formats.rows import Row
 from archiver.formats.seeds import bounded_tags
 from archiver.formats.source_file import GivenFile
@@ -18,7 +19,6 @@ from archiver.formats.xml_events import elements, is_xml
 from archiver.http.text_decoders import for_xml
 from archiver.http.urls import parse_url
 from archiver.model.entry import ExportedEntry
-from archiver.model.entry_list import folder_path
 from archiver.model.feed import Subscription
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark
@@ -44,7 +44,6 @@ def outlines(file: GivenFile) -> Iterator[tuple[Row, str, Sequence[str]]]:
 def _read(file: GivenFile) -> Iterator[Bookmark]:
     for row, title, around in outlines(file):
         url = row.text("htmlurl", "url", "xmlurl", "href")
-        path = folder_path(around)
         if url:
             row.drop("type")
             yield row.bookmark(
@@ -53,7 +52,7 @@ def _read(file: GivenFile) -> Iterator[Bookmark]:
                 note=row.text("description"),
                 added_at=row.moment("created", "createdat"),
                 tags=row.names("category", "categories"),
-                folders=(path,) if path else (),
+                folder=around,
             )
 
 
@@ -208,14 +207,13 @@ def _read_xbel(file: GivenFile) -> Iterator[Bookmark]:
 
 
 def _bookmark(row: Row, title: str, note: str, folders: list[str]) -> Bookmark:
-    path = folder_path(folders)
     return row.bookmark(
         row.text("href"),
         title=title,
         note=note,
         added_at=row.moment("added"),
         tags=row.names("tags"),
-        folders=(path,) if path else (),
+        folder=folders,
     )
 
 
@@ -225,4 +223,21 @@ XBEL = Importer(
     _read_xbel,
     ("xbel", "xml"),
     marked("Konqueror, Falkon, qutebrowser's tools, Floccus, buku"),
+)
+
+
+# Delicious XML, which Pinboard and others still write: ``<posts><post href="…"/>``.
+
+
+def _read_posts(file: GivenFile) -> Iterator[Bookmark]:
+    posts = (each for each in elements(file) if each.name == "post" and not each.is_end)
+    return bookmarks_of((dict(each.attributes) for each in posts), PINBOARD_FIELDS.bookmark)
+
+
+DELICIOUS_XML = Importer(
+    marked("Pinboard or Delicious XML"),
+    lambda file: is_xml(file, "posts"),
+    _read_posts,
+    ("xml",),
+    marked("Pinboard: Settings, Backup, XML; Delicious, and services with its API"),
 )

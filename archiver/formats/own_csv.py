@@ -5,7 +5,6 @@ import io
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 
 from archiver.formats.importer import has_columns, table_importer
 from archiver.formats.json_output import to_document
@@ -108,7 +107,7 @@ def _marked(annotation: Annotation) -> str:
 def _read_row(row: Row) -> Bookmark:
     row.drop(*_ARCHIVE_COLUMNS)
     fields = {name: unescape_cell(row.take(plain(name)) or "") for name in _SAID}
-    others = write_source_record(row.left())
+    others = write_source_record(row.remaining())
     marked, added = fields["highlights"], fields["added_at"]
     try:
         highlights = read_highlights(json.loads(marked)) if marked else ()
@@ -135,12 +134,11 @@ def _read_row(row: Row) -> Bookmark:
 
 _SAID = tuple(name for name in _COLUMNS if plain(name) not in _ARCHIVE_COLUMNS)
 CSV = ListForm(_Csv, has_snapshots=True)
-OWN_CSV = replace(
-    table_importer(
-        "archiver CSV",
-        has_columns("url", "addedat", "isstarred", "sourcerecord", "hashurl"),
-        _read_row,
-        origin=marked("archiver: Export, CSV"),
-    ),
+OWN_CSV = table_importer(
+    "archiver CSV",
+    has_columns("url", "addedat", "isstarred", "sourcerecord", "hashurl"),
+    _read_row,
+    origin=marked("archiver: Export, CSV"),
     says_all_tags=True,
+    has_other_addresses=True,
 )

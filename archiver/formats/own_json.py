@@ -335,6 +335,7 @@ OWN_JSON = Importer(
     ("json", "jsonl"),
     marked("archiver: Export, JSON or JSON lines"),
     says_all_tags=True,
+    has_other_addresses=True,
 )
 
 _TEXT: dict[str, Any] = {"type": "string"}

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -120,7 +120,8 @@ def _from_people(text: str) -> datetime | None:
 _SHORT = 500
 MAX_URL = 10_000
 """Maximum characters of a URL: above the limit for captures, so that longer ones are rejected."""
-_TRUE = frozenset({"1", "true", "yes", "y", "on", "x", "t"})
+_TRUE = frozenset({"1", "true", "yes", "y", "on", "x", "t", "archive", "archived"})
+_FALSE = frozenset({"0", "false", "no", "n", "off", "f", "unread", "active"})
 _NOT_PLAIN = str.maketrans("", "", " _-\t\u00a0")
 
 
@@ -138,85 +139,103 @@ def plain(name: str) -> str:
 
 
 class Row:
-    """One row; ``fields`` are its values by the names in the file."""
+    """One row of a table or one object of a list. Its methods remove the fields that they return.
 
-    __slots__ = ("_left",)
+    Args:
+        fields: the values by field name. Methods expect names as ``plain`` spells them.
+    """
+
+    __slots__ = ("_fields",)
 
     def __init__(self, fields: Mapping[str, Any]) -> None:
-        self._left = {plain(name): (name, value) for name, value in fields.items()}
+        self._fields = {plain(name): (name, value) for name, value in fields.items()}
 
     def take(self, *names: str) -> Any:
-        """Pop the first non-empty field of these names, or None."""
+        """Remove and return the first non-empty field of these names; None if there is none."""
         for name in names:
-            found = self._left.get(name)
+            found = self._fields.get(name)
             if found is not None and found[1] not in ("", None, [], {}):
-                del self._left[name]
+                del self._fields[name]
                 return found[1]
         return None
 
     def text(self, *names: str) -> str:
-        """Pop the same as text; ``false`` stands for a missing text in some exports."""
+        """Remove the first non-empty field and return it as text.
+
+        ``false`` counts as empty, because some exports write it for a missing text.
+        """
         self.drop(*(name for name in names if self.peek(name) is False))
         value = self.take(*names)
         return text_of(value).strip() if value is not None else ""
 
-    def moment(self, *names: str) -> datetime | None:
-        """Pop the first of these fields that is a time; invalid ones stay."""
+    def moment(
+        self, *names: str, parse: Callable[[str], datetime | None] = parse_date
+    ) -> datetime | None:
+        """Remove the first field that is a time and return it; fields with other values stay."""
         for name in names:
-            found = self._left.get(name)
-            moment = parse_date(text_of(found[1])) if found and found[1] is not None else None
+            found = self._fields.get(name)
+            moment = parse(text_of(found[1])) if found and found[1] is not None else None
             if moment:
-                del self._left[name]
+                del self._fields[name]
                 return moment
         return None
 
     def flag(self, *names: str) -> bool:
-        """Pop the first of these fields that exists, as a boolean."""
-        value = self.take(*names)
-        return value is not None and text_of(value).strip().lower() in _TRUE
+        """Remove the first field that says yes or no and return it; other values stay."""
+        for name in names:
+            word = text_of(self.peek(name)).strip().lower()
+            if word in _TRUE or word in _FALSE:
+                self.drop(name)
+                return word in _TRUE
+        return False
 
     def peek(self, name: str) -> Any:
         """Return a field without removing it; None if it does not exist."""
-        found = self._left.get(name)
+        found = self._fields.get(name)
         return found[1] if found else None
 
-    def word(self, name: str, wanted: str, *others: str) -> bool:
-        """Pop a field whose value is one of two known words; return whether it is ``wanted``."""
-        text = text_of(self.peek(name)).strip().lower()
-        if text in (wanted, *others):
-            self.drop(name)
-        return text == wanted
-
-    def names(self, *names: str, between: str = ",") -> tuple[str, ...]:
-        """Pop a field with several names: a list of texts or objects, or a text."""
-        return names_of(self.take(*names), between)
+    def names(self, *names: str, separator: str = ",") -> tuple[str, ...]:
+        """Remove the first non-empty field and return the names in it: a list, or a text."""
+        return names_of(self.take(*names), separator)
 
     def drop(self, *names: str) -> None:
-        """Remove redundant fields."""
+        """Remove fields that need not be kept."""
         for name in names:
-            self._left.pop(name, None)
+            self._fields.pop(name, None)
 
     def put(self, name: str, value: Any) -> None:
-        """Add a field to the remaining ones, under a name that we choose."""
-        self._left[f"\0{name}"] = (name, value)
+        """Add a field for the source record, under a name that the importer chooses."""
+        self._fields[f"\0{name}"] = (name, value)
 
-    def left(self) -> dict[str, Any]:
-        """Return the remaining fields, as spelled in the file."""
-        return dict(self._left.values())
+    def remaining(self) -> dict[str, Any]:
+        """Return the fields that were not removed, with their names as in the file."""
+        return dict(self._fields.values())
 
     def bookmark(
-        self, url: str, *, title: str = "", page: ArchivedPage | str = "", **known: Any
+        self,
+        url: str,
+        *,
+        title: str = "",
+        folder: Iterable[str] = (),
+        page: ArchivedPage | str = "",
+        **known: Any,
     ) -> Bookmark:
-        """Return a bookmark of the popped fields; the others go into its source record.
+        """Return a bookmark; the remaining fields go into its source record.
 
-        A title equal to the address is dropped, because services write it if there is no title.
-        ``page`` is the archived page, or its HTML.
+        Args:
+            url: the address as in the file.
+            title: dropped if it equals the address, which services write if there is no title.
+            folder: the names of its folder and of the folders around it, from the outermost in.
+            page: the archived page, or its HTML.
+            known: other fields of the annotation.
         """
         title = " ".join(title.split())
-        record = write_source_record(dict(self._left.values())) if self._left else ""
-        if title == url:
-            title = ""
-        annotation = Annotation(url[:MAX_URL], title=title, source_record=record, **known)
+        record = write_source_record(self.remaining()) if self._fields else ""
+        if path := folder_path(folder):
+            known["folders"] = (path,)
+        annotation = Annotation(
+            url[:MAX_URL], title="" if title == url else title, source_record=record, **known
+        )
         return Bookmark(annotation, page=html_page(page) if isinstance(page, str) else page)
 
 
@@ -229,22 +248,25 @@ def text_of(value: Any) -> str:
     return str(value) if isinstance(value, int | float) else ""
 
 
-def names_of(value: Any, between: str = ",") -> tuple[str, ...]:
-    """Return the distinct names in a list of texts or of objects with a name, or in a text."""
+def names_of(value: Any, separator: str = ",") -> tuple[str, ...]:
+    """Return the distinct names in a list of texts or of objects with a name, or in a text.
+
+    An empty ``separator`` stands for white space.
+    """
     if isinstance(value, str):
-        return (_known_names if len(value) < _SHORT else _names_in)(value, between)
+        return (_cached_names if len(value) < _SHORT else _names_in)(value, separator)
     if not isinstance(value, list | tuple):
         return ()
-    some = (_name_of(each).strip() for each in value)
-    return tuple(dict.fromkeys(each for each in some if each))
+    names = (_name_of(each).strip() for each in value)
+    return tuple(dict.fromkeys(filter(None, names)))
 
 
-def _names_in(text: str, between: str) -> tuple[str, ...]:
-    some = text.split(between) if between else text.split()
-    return tuple(dict.fromkeys(filter(None, map(str.strip, some))))
+def _names_in(text: str, separator: str) -> tuple[str, ...]:
+    names = text.split(separator) if separator else text.split()
+    return tuple(dict.fromkeys(filter(None, map(str.strip, names))))
 
 
-_known_names = lru_cache(8192)(_names_in)
+_cached_names = lru_cache(8192)(_names_in)
 """Cached, because neighbouring rows often have the same tags."""
 
 
@@ -331,97 +353,157 @@ def address_columns(names: Iterable[str]) -> list[str]:
     return sorted(found, key=lambda name: plain(name) in _ADDRESSES_OF_PEOPLE)
 
 
-# Rows whose address, title and date are found by these names.
+# Bookmarks of rows, described by the names of their fields.
 
 _ADDRESS = re.compile(r"https?://[^\s<>\"]{3,}", re.IGNORECASE)
-_BETWEEN_TAGS = re.compile(r"\s*[,;|\n]\s*")
+_TAG_SEPARATOR = re.compile(r"\s*[,;|\n]\s*")
 _MAX_DEPTH = 200
+Names = str | tuple[str, ...]
+"""Name of a field as ``plain`` spells it, or several in order: the first non-empty one is used."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Names:
-    """Candidate field names by meaning, most likely first."""
+def guessed_tags(value: Any) -> tuple[str, ...]:
+    """Return tags from a list or a text: JSON, or names with separators."""
+    if not isinstance(value, str):
+        return names_of(value)
+    text = value.strip()
+    if text.startswith("["):
+        try:
+            return names_of(json.loads(text))
+        except (ValueError, RecursionError):
+            text = text.strip("[]").replace("'", "").replace('"', "")
+    return tuple(dict.fromkeys(filter(None, _TAG_SEPARATOR.split(text))))
 
-    titles: Sequence[str] = TITLES
-    notes: Sequence[str] = NOTES
-    tags: Sequence[str] = TAGS
-    folders: Sequence[str] = FOLDERS
-    dates: Sequence[str] = DATES
-    read: Sequence[str] = READ
-    starred: Sequence[str] = STARRED
+
+def one_folder(value: Any) -> tuple[str, ...]:
+    """Return the path of a folder whose name is the whole text."""
+    return (folder_path([text_of(value)]),)
 
 
-_BY_NAME = _Names()
+def _guessed_folders(value: Any) -> tuple[str, ...]:
+    """Return the paths in a text with ``/`` between names, or in a list of such texts."""
+    paths = (value,) if isinstance(value, str) else names_of(value)
+    return tuple(folder_path(each.split("/")) for each in paths)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldMap:
+    """Names of the fields of a format's rows, by what they contain.
+
+    Attributes:
+        url: the address.
+        title: the title.
+        note: the note.
+        more_note: a text to append to the note.
+        added_at: the date of saving.
+        tags: the tags.
+        folder: the folder.
+        page: the HTML of the saved page.
+        is_read, is_starred, to_read: yes or no, or a word such as ``archived``.
+        unused: fields that need not be kept. All others go into the source record.
+        parse_title, parse_date, parse_tags, parse_folders: convert the value of a field.
+    """
+
+    url: Names = "url"
+    title: Names = "title"
+    note: Names = ()
+    more_note: Names = ()
+    added_at: Names = ()
+    tags: Names = ()
+    folder: Names = ()
+    page: Names = ()
+    is_read: Names = ()
+    is_starred: Names = ()
+    to_read: Names = ()
+    unused: Names = ()
+    parse_title: Callable[[str], str] = str
+    parse_date: Callable[[str], datetime | None] = parse_date
+    parse_tags: Callable[[Any], tuple[str, ...]] = names_of
+    parse_folders: Callable[[Any], tuple[str, ...]] = one_folder
+
+    def bookmark(self, row: Row, url: str = "", /, **known: Any) -> Bookmark:
+        """Return the bookmark of a row; ``url`` and ``known`` replace fields of its annotation."""
+        row.drop(*_names(self.unused))
+        url = url or row.text(*_names(self.url))
+        tags = self.parse_tags(row.take(*_names(self.tags)))
+        folder = row.take(*_names(self.folder))
+        fields = {
+            "title": self.parse_title(row.text(*_names(self.title))),
+            "note": both(row.text(*_names(self.note)), row.text(*_names(self.more_note))),
+            "added_at": row.moment(*_names(self.added_at), parse=self.parse_date),
+            "tags": (*tags, TO_READ) if row.flag(*_names(self.to_read)) else tags,
+            "folders": () if folder is None else self.parse_folders(folder),
+            "is_read": row.flag(*_names(self.is_read)),
+            "is_starred": row.flag(*_names(self.is_starred)),
+            "page": row.text(*_names(self.page)),
+        }
+        return row.bookmark(url, **fields | known)
+
+
+def _names(names: Names) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else names
+
+
+# Rows of unknown producers, whose fields are found by common names.
+
+_GUESSED = FieldMap(
+    title=TITLES,
+    note=NOTES,
+    tags=TAGS,
+    folder=FOLDERS,
+    added_at=DATES,
+    is_read=READ,
+    is_starred=STARRED,
+    to_read=LATER,
+    parse_tags=guessed_tags,
+    parse_folders=_guessed_folders,
+)
 _ROLES = {
-    ColumnRole.TITLE: TITLES,
-    ColumnRole.NOTE: NOTES,
-    ColumnRole.TAGS: TAGS,
-    ColumnRole.FOLDER: FOLDERS,
-    ColumnRole.DATE: DATES,
-    ColumnRole.READ: READ,
-    ColumnRole.STARRED: STARRED,
-    ColumnRole.LATER: LATER,
+    ColumnRole.TITLE: "title",
+    ColumnRole.NOTE: "note",
+    ColumnRole.TAGS: "tags",
+    ColumnRole.FOLDER: "folder",
+    ColumnRole.DATE: "added_at",
+    ColumnRole.READ: "is_read",
+    ColumnRole.STARRED: "is_starred",
+    ColumnRole.LATER: "to_read",
 }
+"""Attribute of ``FieldMap`` for each role of a column."""
 
 
 def guessed(fields: Mapping[str, Any]) -> Bookmark | None:
-    """Return a bookmark of a row of unknown structure; None without an address."""
-    is_later = any(text_of(fields.get(name)) in ("yes", "1", "true") for name in LATER)
+    """Return the bookmark of a row of an unknown producer; None without an address."""
     texts = [name for name, value in fields.items() if isinstance(value, str)]
-    urls = [*map(plain, address_columns(texts))]
-    return _bookmark(Row(fields), urls, _BY_NAME, is_later=is_later)
+    return _bookmark(Row(fields), tuple(map(plain, address_columns(texts))), _GUESSED)
 
 
 def by_roles(fields: Mapping[str, Any], *, roles: Mapping[str, ColumnRole]) -> Bookmark | None:
-    """Return a bookmark of a row whose columns have user-chosen roles; None without an address."""
-    names: dict[ColumnRole, list[str]] = {each: [] for each in ColumnRole}
+    """Return the bookmark of a row whose columns have these roles; None without an address."""
+    names: dict[ColumnRole, tuple[str, ...]] = dict.fromkeys(ColumnRole, ())
     for name, role in roles.items():
-        names[role].append(plain(name))
-    row = Row(fields)
-    is_later = row.flag(*names[ColumnRole.LATER])
-    names_of = _Names(
-        titles=names[ColumnRole.TITLE],
-        notes=names[ColumnRole.NOTE],
-        tags=names[ColumnRole.TAGS],
-        folders=names[ColumnRole.FOLDER],
-        dates=names[ColumnRole.DATE],
-        read=names[ColumnRole.READ],
-        starred=names[ColumnRole.STARRED],
-    )
-    return _bookmark(row, names[ColumnRole.URL], names_of, is_later=is_later)
+        names[role] = (*names[role], plain(name))
+    chosen: dict[str, Any] = {attribute: names[role] for role, attribute in _ROLES.items()}
+    return _bookmark(Row(fields), names[ColumnRole.URL], replace(_GUESSED, **chosen))
+
+
+def _bookmark(row: Row, urls: tuple[str, ...], field_map: FieldMap) -> Bookmark | None:
+    """Return the bookmark of a row whose address may also be in any other field."""
+    url = row.text(*urls) or _any_address(row)
+    return field_map.bookmark(row, url) if url else None
 
 
 def guessed_columns(header: Sequence[str]) -> dict[str, ColumnRole]:
     """Return the roles that ``guessed`` assumes for the columns of a table."""
     found = dict.fromkeys(header, ColumnRole.KEEP)
     by_plain = {plain(name): name for name in reversed(header)}
-    for role, names in _ROLES.items():
-        for name in names:
+    for role, attribute in _ROLES.items():
+        for name in getattr(_GUESSED, attribute):
             if name in by_plain:
                 found[by_plain.pop(name)] = role
                 break
     for address in address_columns(header)[:1]:
         found[address] = ColumnRole.URL
     return found
-
-
-def _bookmark(row: Row, urls: Sequence[str], names: _Names, *, is_later: bool) -> Bookmark | None:
-    url = row.text(*urls) or _any_address(row)
-    if not url:
-        return None
-    lain_in = row.take(*names.folders)
-    folders = (lain_in,) if isinstance(lain_in, str) else names_of(lain_in)
-    tags = guessed_tags(row.take(*names.tags))
-    return row.bookmark(
-        url,
-        title=row.text(*names.titles),
-        note=row.text(*names.notes),
-        tags=(*tags, TO_READ) if is_later else tags,
-        folders=tuple(folder_path(each.split("/")) for each in folders),
-        added_at=row.moment(*names.dates),
-        is_read=row.flag(*names.read),
-        is_starred=row.flag(*names.starred),
-    )
 
 
 def guessed_in(value: Any, folders: tuple[str, ...] = ()) -> Iterator[Bookmark]:
@@ -432,7 +514,7 @@ def guessed_in(value: Any, folders: tuple[str, ...] = ()) -> Iterator[Bookmark]:
         yield broken(text_of(value), NESTED)
     elif isinstance(value, str):
         if found := _ADDRESS.match(value.strip()):
-            yield _of_address(found[0])
+            yield Bookmark(Annotation(found[0][:MAX_URL]))
     elif isinstance(value, dict):
         yield from _in_object(value, folders)
     elif isinstance(value, list):
@@ -471,19 +553,6 @@ def _are_rows(name: str, value: Any) -> bool:
     )
 
 
-def guessed_tags(value: Any) -> tuple[str, ...]:
-    """Return tags from a list or a text: JSON, or names with separators."""
-    if not isinstance(value, str):
-        return names_of(value)
-    text = value.strip()
-    if text.startswith("["):
-        try:
-            return names_of(json.loads(text))
-        except (ValueError, RecursionError):
-            text = text.strip("[]").replace("'", "").replace('"', "")
-    return tuple(dict.fromkeys(filter(None, _BETWEEN_TAGS.split(text))))
-
-
 def within(found: Bookmark, folders: tuple[str, ...]) -> Bookmark:
     """Return a bookmark with these folders unless it has its own."""
     path = folder_path(folders)
@@ -493,12 +562,8 @@ def within(found: Bookmark, folders: tuple[str, ...]) -> Bookmark:
 
 
 def _any_address(row: Row) -> str:
-    for name, value in row.left().items():
+    for name, value in row.remaining().items():
         if isinstance(value, str) and (found := _ADDRESS.fullmatch(value.strip())):
             row.drop(plain(name))
             return found[0]
     return ""
-
-
-def _of_address(url: str) -> Bookmark:
-    return Bookmark(Annotation(url[:MAX_URL]))

@@ -168,6 +168,7 @@ MHTML = Importer(
     _read,
     ("mhtml", "mht"),
     marked("a page saved as one file by Chrome, Edge or Outlook"),
+    has_other_addresses=True,
 )
 
 MAX_PAGE = 16 << 20
@@ -313,4 +314,5 @@ SINGLE_FILE = Importer(
     _read_single_file,
     ("html",),
     marked("a page saved by the extension SingleFile"),
+    has_other_addresses=True,
 )

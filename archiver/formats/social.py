@@ -4,29 +4,18 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from archiver.formats.importer import (
-    Importer,
-    bookmarks_of,
-    has_columns,
-    json_importer,
-    table_importer,
-)
+from archiver.formats.importer import Importer, bookmarks_of, has_paths
 from archiver.formats.json_values import JsonText
+from archiver.formats.other_programs import on_reddit
 from archiver.formats.rows import Row, text_of
 from archiver.formats.source_file import GivenFile
 from archiver.model.annotation import Annotation
-from archiver.model.entry_list import folder_path
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark
 
-# Reddit: CSV of a data request, or the JSON of a list.
+_MAX_NOTE = 10_000
 
-_REDDIT = "https://www.reddit.com"
-_REDDIT_MOST_NOTE = 10_000
-
-
-def _saved(row: Row) -> Bookmark:
-    return row.bookmark(_on_reddit(row.text("permalink")), title=row.text("title"))
+# Reddit: the JSON of a list of posts and comments.
 
 
 def _read_listing(file: GivenFile) -> Iterator[Bookmark]:
@@ -35,13 +24,14 @@ def _read_listing(file: GivenFile) -> Iterator[Bookmark]:
             yield value
         elif name == "data" and isinstance(value, dict):
             children = value.get("children")
-            yield from bookmarks_of(iter(children if isinstance(children, list) else ()), _thing)
+            yield from bookmarks_of(children if isinstance(children, list) else (), _thing)
 
 
 def _thing(row: Row) -> Bookmark:
+    """Return the link of a post or comment, which Reddit calls a thing."""
     data = row.take("data")
     row = Row(data if isinstance(data, dict) else {})
-    permalink = _on_reddit(row.text("permalink"))
+    permalink = on_reddit(row.text("permalink"))
     url = row.text("url", "linkurl") or permalink
     if permalink != url:
         row.put("permalink", permalink)
@@ -49,62 +39,19 @@ def _thing(row: Row) -> Bookmark:
     return row.bookmark(
         url,
         title=row.text("title", "linktitle"),
-        note=row.text("body", "selftext")[:_REDDIT_MOST_NOTE],
+        note=row.text("body", "selftext")[:_MAX_NOTE],
         added_at=row.moment("createdutc"),
         tags=(subreddit,) if subreddit else (),
     )
 
 
-def _on_reddit(permalink: str) -> str:
-    return f"{_REDDIT}{permalink}" if permalink.startswith("/") else permalink
-
-
-REDDIT = table_importer(
-    "Reddit CSV",
-    has_columns("id", "permalink"),
-    _saved,
-    origin=marked("Reddit: saved_posts.csv and saved_comments.csv of a data request"),
-)
 REDDIT_JSON = Importer(
     "Reddit JSON",
-    lambda file: "data.children[].data" in file.json_paths,
+    has_paths("data.children[].data"),
     _read_listing,
     ("json",),
     marked("Reddit: /user/NAME/saved.json"),
-)
-
-
-# Hacker News: stories from its search API, including favourites.
-
-_ITEM = "https://news.ycombinator.com/item?id="
-_HACKER_NEWS_MOST_NOTE = 10_000
-
-
-def _story(row: Row) -> Bookmark:
-    number = row.text("objectid", "id")
-    page = f"{_ITEM}{number}" if number else ""
-    url = row.text("url", "storyurl") or page
-    if page and page != url:
-        row.put("discussion", page)
-    return row.bookmark(
-        url,
-        title=row.text("title", "storytitle"),
-        note=row.text("storytext")[:_HACKER_NEWS_MOST_NOTE],
-        added_at=row.moment("createdat", "createdati", "time"),
-    )
-
-
-def _fits(file: GivenFile) -> bool:
-    paths = file.json_paths
-    return any({f"{at}objectID", f"{at}points"} <= paths for at in ("[].", "hits[]."))
-
-
-HACKER_NEWS = json_importer(
-    "Hacker News JSON",
-    _fits,
-    _story,
-    origin=marked("Hacker News: responses of its search API"),
-    within="hits",
+    has_other_addresses=True,
 )
 
 
@@ -118,7 +65,7 @@ def _read_mastodon(file: GivenFile) -> Iterator[Bookmark]:
         elif name == "orderedItems" and isinstance(value, str):
             yield Bookmark(Annotation(value))
         elif name == "orderedItems":
-            yield from bookmarks_of(iter([value]), _activity)
+            yield from bookmarks_of([value], _activity)
 
 
 def _activity(row: Row) -> Bookmark:
@@ -130,10 +77,11 @@ def _activity(row: Row) -> Bookmark:
 
 MASTODON = Importer(
     "Mastodon JSON",
-    lambda file: "orderedItems" in file.json_paths,
+    has_paths("orderedItems"),
     _read_mastodon,
     ("json",),
     marked("Mastodon: the bookmarks and likes of an archive; its bookmarks.csv is plain text"),
+    has_other_addresses=True,
 )
 
 
@@ -141,7 +89,6 @@ MASTODON = Importer(
 
 _ADDRESS = re.compile(r"https?://[^\s<>\"]+")
 _REDUNDANT_FIELDS = ("type", "text", "textentities")
-_TELEGRAM_MOST_NOTE = 10_000
 
 
 def _read_telegram(file: GivenFile) -> Iterator[Bookmark]:
@@ -166,7 +113,6 @@ def _message(message: Any, chat: str) -> Iterator[Bookmark]:
     parts = parts if isinstance(parts, list) else [parts]
     pieces = [(_text(each), _href(each)) for each in parts]
     whole = "".join(text for text, _ in pieces).strip()
-    path = folder_path([chat])
     seen = set()
     for text, href in pieces:
         found = [href] if href else _ADDRESS.findall(text)
@@ -178,9 +124,9 @@ def _message(message: Any, chat: str) -> Iterator[Bookmark]:
                 yield row.bookmark(
                     url,
                     title=text if href and text != href else "",
-                    note=whole[:_TELEGRAM_MOST_NOTE] if whole != url else "",
+                    note=whole[:_MAX_NOTE] if whole != url else "",
                     added_at=row.moment("dateunixtime", "date"),
-                    folders=(path,) if path else (),
+                    folder=[chat],
                 )
 
 
@@ -196,10 +142,11 @@ def _href(part: Any) -> str:
 
 TELEGRAM = Importer(
     "Telegram JSON",
-    lambda file: bool({"messages[].text", "chats.list[].messages"} & file.json_paths),
+    has_paths("messages[].text", "chats.list[].messages"),
     _read_telegram,
     ("json",),
     marked("Telegram Desktop: Export chat history, machine-readable JSON"),
+    has_other_addresses=True,
 )
 
 
@@ -210,7 +157,6 @@ _POST = "https://x.com/i/status/"
 _BEGINS = re.compile(
     r"\ufeff?\s{0,99}window\.YTD\.(bookmark|like)s?\.part\d{1,9}\s{0,9}=\s{0,99}(?=\[)"
 )
-_X_MOST_NOTE = 10_000
 
 
 def _behind_the_name(chunks: Iterator[str]) -> Iterator[str]:
@@ -245,7 +191,7 @@ def _post(row: Row) -> Bookmark:
         row.put("tweetId", number)
     return row.bookmark(
         url,
-        note=row.text("fulltext")[:_X_MOST_NOTE],
+        note=row.text("fulltext")[:_MAX_NOTE],
         added_at=row.moment("bookmarkedat", "likedat", "createdat"),
     )
 
@@ -256,4 +202,5 @@ X_ARCHIVE = Importer(
     _read_x,
     ("js", "json"),
     marked("X (Twitter): bookmark.js and like.js of its archive, or the whole zip"),
+    has_other_addresses=True,
 )

@@ -4,12 +4,11 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from archiver.formats.importer import Importer
+from archiver.formats.importer import Importer, has_paths
 from archiver.formats.json_values import JsonText, of_object
 from archiver.formats.rows import MAX_URL, Row, names_of, parse_date, text_of
 from archiver.formats.source_file import GivenFile
 from archiver.model.annotation import Annotation
-from archiver.model.entry_list import folder_path
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark
 
@@ -87,7 +86,6 @@ def _links(node: dict[str, Any], outer: tuple[str, ...], added_at: Any) -> Itera
     for name in ("folders", "windows"):
         for each in _objects(node.get(name)):
             yield from _links(each, folders, added_at)
-    path = folder_path(folders)
     for name in ("links", "tabs"):
         for each in _objects(node.get(name)):
             row = Row(each)
@@ -96,7 +94,7 @@ def _links(node: dict[str, Any], outer: tuple[str, ...], added_at: Any) -> Itera
                 row.text("url"),
                 title=row.text("title", "customtitle"),
                 added_at=added_at,
-                folders=(path,) if path else (),
+                folder=folders,
             )
 
 
@@ -106,9 +104,7 @@ def _objects(value: Any) -> list[dict[str, Any]]:
 
 SESSION_BUDDY = Importer(
     "Session Buddy JSON",
-    lambda file: bool(
-        {"sessions[].windows[].tabs", "collections[].folders[].links"} & file.json_paths
-    ),
+    has_paths("sessions[].windows[].tabs", "collections[].folders[].links"),
     _read_session_buddy,
     ("json",),
     marked("Session Buddy: Export, JSON; of version 3 and 4"),
@@ -134,19 +130,18 @@ def _tab(tab: dict[str, Any], session: dict[str, Any]) -> Bookmark:
     row = Row(tab)
     row.drop("favicon", "faviconurl", "id", "index", "windowid", "height", "width")
     date = Row(session)
-    path = folder_path([text_of(session.get("name"))])
     return row.bookmark(
         row.text("url"),
         title=row.text("title"),
         added_at=date.moment("date", "sessionstarttime", "lasteditedtime"),
         tags=names_of(session.get("tag")),
-        folders=(path,) if path else (),
+        folder=[text_of(session.get("name"))],
     )
 
 
 TAB_SESSION_MANAGER = Importer(
     "Tab Session Manager JSON",
-    lambda file: {"[].windows", "[].sessionStartTime"} <= file.json_paths,
+    has_paths("[].windows [].sessionStartTime"),
     _read_sessions,
     ("json",),
     marked("Tab Session Manager: Settings, Export"),

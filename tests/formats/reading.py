@@ -3,14 +3,17 @@
 import io
 import json
 
-from archiver.formats.detection import open_bookmarks
+from archiver.formats.detection import importer_of, read_all
+from archiver.formats.source_file import GivenFile
 
 
 def opened(data, name="export"):
-    """Return the name of the format, and the bookmarks including problems."""
-    raw = data.encode() if isinstance(data, str) else data
-    form, found = open_bookmarks(io.BytesIO(raw), name)
-    return form, list(found)
+    """Return the name of the format of a text, bytes or a stream, and its bookmarks."""
+    source = io.BytesIO(data.encode()) if isinstance(data, str) else data
+    source = io.BytesIO(source) if isinstance(source, bytes) else source
+    file = GivenFile(source, name)
+    importer = importer_of(file)
+    return importer.name, list(read_all(file, importer))
 
 
 def annotations(data, name="export", *, form=None):

@@ -12,20 +12,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from archiver.errors import UnreadableFile
-from archiver.formats.detection import IMPORTERS, open_bookmarks
+from archiver.formats.detection import IMPORTERS
 from archiver.model.annotation import Annotation
 from tests.formats.reading import annotations
 from tests.formats.reading import opened as read_in
 
 
 def opened(data: bytes, name: str = "bookmarks") -> tuple[str, list[str]]:
-    form, found = open_bookmarks(io.BytesIO(data), name)
+    form, found = read_in(data, name)
     return form, [bookmark.annotation.url_given for bookmark in found]
 
 
 def refusal(data: bytes, name: str = "given") -> str:
     with pytest.raises(UnreadableFile) as refused:
-        open_bookmarks(io.BytesIO(data), name)
+        read_in(data, name)
     return str(refused.value)
 
 

@@ -1,13 +1,11 @@
 """Documents are identified by their own type, not by pages embedded in them."""
 
-import io
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from archiver.formats.detection import open_bookmarks
 from archiver.formats.source_file import is_mhtml, xml_root
+from tests.formats.reading import opened
 
 LINKS = '<DL><p><DT><H3>News</H3><DT><A HREF="https://a.example/" ADD_DATE="1">A</A></DL>'
 ESCAPED = LINKS.replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
@@ -110,7 +108,7 @@ MHTML = (
 @pytest.mark.parametrize("before", BEFORE.values(), ids=BEFORE)
 @pytest.mark.parametrize(("text", "root"), KINDS.values(), ids=KINDS)
 def test_a_document_is_not_read_as_a_page_embedded_in_it(text, root, before, encode):
-    form, _ = open_bookmarks(io.BytesIO(encode(before + text)), "given.html")
+    form, _ = opened(encode(before + text), "given.html")
 
     assert form != "Netscape HTML"
     assert xml_root(before + text).name == root
@@ -118,7 +116,7 @@ def test_a_document_is_not_read_as_a_page_embedded_in_it(text, root, before, enc
 
 @pytest.mark.parametrize("encode", AS_BYTES.values(), ids=AS_BYTES)
 def test_a_saved_page_with_its_resources_is_one_page(encode):
-    form, found = open_bookmarks(io.BytesIO(encode(MHTML)), "given.html")
+    form, found = opened(encode(MHTML), "given.html")
 
     assert form == "MHTML"
     assert [(each.annotation.url_given, each.annotation.title) for each in found] == [

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from archiver.errors import UnreadableFile
-from archiver.formats.detection import IMPORTERS, open_bookmarks
+from archiver.formats.detection import IMPORTERS
 from archiver.model.imports import UNREAD, format_problem
 from tests.formats.goldens import (
     AT,
@@ -195,7 +195,7 @@ def test_a_slow_pipe_gives_the_same_result(size):
 
     for form in ("Pinboard JSON", "Pocket CSV", "OPML", "zip of lists"):
         name, data, expected = GOLDENS[form]
-        read_as, found = open_bookmarks(Trickle(data), name)
+        read_as, found = opened(Trickle(data), name)
         assert (read_as, [each.annotation for each in found]) == (form, expected)
 
 

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from archiver.formats import netscape
-from archiver.formats.detection import open_bookmarks
 from archiver.formats.netscape import MAX_NOTE, MAX_TITLE, read_netscape
 from archiver.formats.rows import MAX_URL
 from archiver.formats.source_file import GivenFile
@@ -336,5 +335,5 @@ def test_chunk_boundaries_do_not_matter(size: int) -> None:
         def read(self, count: int | None = -1, /) -> bytes:
             return super().read(min(size, count or size))
 
-    _, found = open_bookmarks(Trickle(CHROME.encode()), "x.html")
+    _, found = opened(Trickle(CHROME.encode()), "x.html")
     assert [each.annotation for each in found] == read(CHROME)
