@@ -45,9 +45,11 @@ async def change_settings(request: web.Request) -> web.StreamResponse:
         is_changed = await preferences.change(values)
     except InputError as error:
         return await _settings(request, error.sentence, status=400)
+    response = web.HTTPSeeOther("/settings?saved=1")
     if is_changed:
+        response.force_close()  # the next request must reach the restarted services
         request.app[RELOAD].set()
-    raise web.HTTPSeeOther("/settings?saved=1")
+    raise response
 
 
 async def _settings(
