@@ -12,6 +12,7 @@ TRACED = (
     "write,writev,pwrite64,sendto,sendmsg,fsync,fdatasync"
 )
 SYNCS = ("fsync", "fdatasync")
+_AT_OFFSET = ("pwrite64", "truncate", "ftruncate")
 SENDS = ("write", "writev", "sendto", "sendmsg")
 _LINE = re.compile(r"(?P<thread>\d+) +(?P<rest>.*)")
 _RESUMED = re.compile(r"<\.\.\. \w+ resumed>")
@@ -118,12 +119,12 @@ class _File:
         """Return its content after the first ``count`` later changes."""
         data = bytearray(self.safe)
         for call in self.later[:count]:
+            at = call.offset if call.name in _AT_OFFSET else len(data)
+            data.extend(bytes(max(at - len(data), 0)))
             if call.name in ("truncate", "ftruncate"):
-                data = data[: call.offset].ljust(call.offset, b"\0")
-                continue
-            at = call.offset if call.name == "pwrite64" else len(data)
-            data = data.ljust(at, b"\0")
-            data[at : at + len(call.data)] = call.data
+                del data[at:]
+            else:
+                data[at : at + len(call.data)] = call.data
         return bytes(data)
 
     def sync(self, before: int) -> None:

@@ -48,10 +48,12 @@ def _ends_a_transaction(call) -> bool:
 
 
 def differing(files, told, seen):
-    digest = hashlib.sha256(repr((sorted(files.items()), len(told))).encode()).digest()
-    if digest != seen:
+    state = hashlib.sha256(b"%d" % len(told))
+    for name in sorted(files):
+        state.update(name.encode() + b"\0" + files[name])
+    if state.digest() != seen:
         yield files, [*told]
-    return digest
+    return state.digest()
 
 
 def put_back(files: dict[str, bytes], data: Path) -> None:

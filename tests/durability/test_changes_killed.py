@@ -1,6 +1,6 @@
 """Killed at random times during edits, deletions and compaction, an archive keeps its promises.
 
-This is slow: twenty processes open the archive and recover the remains of the previous one.
+This is slow: ten processes open the archive and recover the remains of the previous one.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from tests.warcs import Warc
 
 log = logging.getLogger(__name__)
 
-KILLS = 20
+KILLS = 10
 PAGES = 80
 MAX_SPARED = 3
 """Number of changes that a process completes before it is killed."""
