@@ -1,8 +1,7 @@
 """Article extraction from stored pages, without fetching anything.
 
-Style sheets are read too if they may set vertical text. Each article becomes a visit result, which
-the recorder writes: a conversion record, and a new entry record that replaces the snapshot's record
-with an article of an older extractor.
+Each article becomes a visit result, which the recorder writes: a conversion record, and a new entry
+record that replaces the snapshot's record with an article of an older extractor.
 """
 
 import asyncio
@@ -14,7 +13,7 @@ from datetime import UTC, datetime
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.fetch import read_stored
 from archiver.crawl.icons_and_thumbnails import make_previews
-from archiver.crawl.requisites import read_nearest, vertical_sheets
+from archiver.crawl.requisites import read_nearest
 from archiver.crawl.stored_content import article_text, snapshot_record_of
 from archiver.crawl.visit_result import Visit, VisitResult
 from archiver.db import captures, snapshots
@@ -30,7 +29,6 @@ from archiver.model.page import UNREAD, Article, Discovery
 from archiver.model.requisite import RequisiteKind, RequisiteOutcome
 from archiver.pages.article.multipage import join_parts
 from archiver.pages.worker_messages import Document
-from archiver.pages.writing_modes import is_set_vertically
 
 
 async def read_whole(
@@ -45,24 +43,19 @@ async def read_whole(
     Args:
         context: the crawl.
         document: the page.
-        outcomes: its requisites, among them its style sheets and further parts.
+        outcomes: its requisites, among them its further parts.
         timestamp: time of the page; the nearest captures are used.
-        article: the article of the page alone, if it was extracted before, without style sheets.
+        article: the article of the page alone, if it was extracted before.
 
     Raises:
         StoreError: the index can't be read.
     """
     article = article or await context.derive.extract(document)
-    if is_set_vertically(article.text):
-        sheets = await vertical_sheets(context, outcomes, timestamp)
-        if sheets:
-            document = replace(document, sheets=sheets)
-            article = await context.derive.extract(document)
     following = []
     for number, url in enumerate(_parts(outcomes), 2):
         part = await read_nearest(context, url, timestamp)
         if part:
-            read = replace(part.document, part=number, sheets=document.sheets)
+            read = replace(part.document, part=number)
             following.append(await context.derive.extract(read))
     return join_parts(article, following)
 

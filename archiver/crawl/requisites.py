@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -14,7 +14,7 @@ from archiver.db import captures, tombstones
 from archiver.db.engine import AsyncConnection
 from archiver.errors import FetchError
 from archiver.http.cookies import VisitCookies
-from archiver.http.media_types import MediaType, as_style, is_css
+from archiver.http.media_types import MediaType, as_style
 from archiver.http.requests import Outgoing, with_initiators
 from archiver.http.timestamps import to_timestamp
 from archiver.http.urls import host
@@ -22,40 +22,6 @@ from archiver.model.capture import Capture, Timestamp
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.requisite import Requisite, RequisiteKind, RequisiteOutcome
 from archiver.pages.article.multipage import MAX_PARTS
-from archiver.pages.writing_modes import PROPERTY, sets_vertical_mode
-
-MAX_SHEETS = 24
-"""Maximum number of style sheets of a page that are checked."""
-MAX_BYTES = 256 << 10
-"""Maximum size of a style sheet that is checked."""
-
-
-def vertical_rules(found: FetchedResponse) -> str:
-    """Return the text of a style sheet that sets vertical text; empty for all other responses.
-
-    It is decoded as UTF-8, because a rule can't match class names in another encoding.
-    """
-    if not is_css(found.media_type) or PROPERTY.encode() not in found.content:
-        return ""
-    css = found.content[:MAX_BYTES].decode("utf-8", "replace")
-    return css if sets_vertical_mode(css) else ""
-
-
-async def vertical_sheets(
-    context: CrawlContext, outcomes: Iterable[RequisiteOutcome], timestamp: Timestamp
-) -> tuple[tuple[str, str], ...]:
-    """Return (URL, text) of the stored style sheets of a page that set vertical text.
-
-    Raises:
-        StoreError: the index can't be read.
-    """
-    kept = [each for each in outcomes if each.kind is RequisiteKind.STYLE and not each.is_missing]
-    sheets = []
-    for each in kept[:MAX_SHEETS]:
-        found = await read_nearest(context, each.url, timestamp)
-        if css := vertical_rules(found) if found else "":
-            sheets.append((each.url, css))
-    return tuple(sheets)
 
 
 async def read_nearest(
@@ -92,7 +58,6 @@ class FetchResult:
         requisites: requisites of the style sheet or frame itself.
         expires_at: until when the result is used for other pages (aware, UTC).
         hosts: hosts of the request and its redirects, which lead to further requests.
-        sets_vertical: whether it is a style sheet that sets vertical text.
     """
 
     status: int | None
@@ -100,7 +65,6 @@ class FetchResult:
     requisites: tuple[Requisite, ...]
     expires_at: datetime
     hosts: frozenset[str] = frozenset()
-    sets_vertical: bool = False
 
     @property
     def weight(self) -> int:
@@ -256,11 +220,6 @@ class Requisites:
             page.give_up(Failure(FailureKind.TIMEOUT, message))
         return tuple(page.recorded())
 
-    def has_vertical_sheet(self, outcomes: Iterable[RequisiteOutcome]) -> bool:
-        """Return whether one of the fetched requisites is a style sheet that sets vertical text."""
-        results = (self._cache.get(each.url) for each in outcomes)
-        return any(each.sets_vertical for each in results if each)
-
     async def _work(self, page: PageRequisites) -> None:
         while True:
             wanted = await page.queue.get()
@@ -366,7 +325,6 @@ class Requisites:
             nested,
             now + timedelta(seconds=lasts),
             hosts,
-            sets_vertical=bool(vertical_rules(found)),
         )
         return self._cached(requisite.url, result)
 

@@ -25,7 +25,6 @@ from archiver.model.requisite import Requisite, RequisiteKind, RequisiteOutcome
 from archiver.pages.page_problems import LEAST_CHARACTERS, MAX_COUNTED
 from archiver.pages.requisites import refresh_of
 from archiver.pages.worker_pool import unread_article
-from archiver.pages.writing_modes import is_set_vertically
 
 _REDIRECTS = frozenset({300, 301, 302, 303, 307, 308})
 """Redirects; without a target, browsers show their content."""
@@ -398,7 +397,7 @@ async def read_page(
         return outcomes, unread_article(document, found)
     if article is not None:
         outcomes = await requisites.fetch_all(page.ref.url, wanted, page.initiators, page.jar)
-        return outcomes, await _extract_vertical(context, requisites, page, outcomes, article)
+        return outcomes, article
     if not wanted:
         return (), await context.derive.extract(document)
     return await _read_and_fetch(context, requisites, page, wanted)
@@ -417,8 +416,7 @@ async def _read_and_fetch(
 ) -> tuple[tuple[RequisiteOutcome, ...], Article]:
     """Fetch a page's requisites, and extract its article at the same time.
 
-    An article of several parts is extracted afterwards. An article that style sheets may set
-    vertically is extracted again with them.
+    An article of several parts is extracted afterwards.
     """
     reference = page.page if isinstance(page, Rendered) else page.ref
     document = page.document
@@ -429,19 +427,4 @@ async def _read_and_fetch(
     async with asyncio.TaskGroup() as group:
         article = group.create_task(context.derive.extract(document))
         outcomes = await requisites.fetch_all(reference.url, wanted, page.initiators, page.jar)
-    return outcomes, await _extract_vertical(context, requisites, page, outcomes, article.result())
-
-
-async def _extract_vertical(
-    context: CrawlContext,
-    requisites: Requisites,
-    page: FetchedResponse | Rendered,
-    outcomes: tuple[RequisiteOutcome, ...],
-    read: Article,
-) -> Article:
-    """Extract an article again if a style sheet may set its text vertically."""
-    if not (is_set_vertically(read.text) and requisites.has_vertical_sheet(outcomes)):
-        return read
-    await context.recorder.flush()
-    reference = page.page if isinstance(page, Rendered) else page.ref
-    return await read_whole(context, page.document, outcomes, reference.timestamp, read)
+    return outcomes, article.result()

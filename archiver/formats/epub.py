@@ -257,13 +257,8 @@ blockquote { margin: 1em 0; padding-left: 1em; border-left: 2px solid #999; }
 table { border-collapse: collapse; }
 td, th { padding: .2em .5em; border-bottom: 1px solid #999; vertical-align: top; }
 th { text-align: start; }
-.vertical-rl { -epub-writing-mode: vertical-rl; writing-mode: vertical-rl; }
-.vertical-lr { -epub-writing-mode: vertical-lr; writing-mode: vertical-lr; }
-.vertical-rl pre, .vertical-rl table { writing-mode: horizontal-tb; }
-.vertical-lr pre, .vertical-lr table { writing-mode: horizontal-tb; }
 """
-_ROOT = re.compile(r"<div[^<>]*>")
-_SET_BY = re.compile(r' class="vertical-(?:rl|lr)"| dir="rtl"')
+_RIGHT_TO_LEFT = ' dir="rtl"'
 _CONTAINER = """<?xml version="1.0" encoding="utf-8"?>
 <container version="1.0" xmlns="urn:oasis:names:tc:opendocument:xmlns:container">
 <rootfiles>
@@ -329,9 +324,9 @@ class Epub:
         )
         language = _language(chapter.language)
         attributes = f' lang="{language}" xml:lang="{language}"' if language else ""
-        lines = _direction_attributes(chapter.html)
-        self._turned.append('"rtl"' in lines or "-rl" in lines)
-        attributes += lines
+        is_right_to_left = chapter.html.startswith(f"<div{_RIGHT_TO_LEFT}>")
+        self._turned.append(is_right_to_left)
+        attributes += _RIGHT_TO_LEFT if is_right_to_left else ""
         page = _PAGE.format(language=attributes, title=_escaped(chapter.title), body=body)
         self._write(f"EPUB/{name}", page)
         named = [each for each, sign in (("mathml", "<math"), ("svg", "<svg")) if sign in body]
@@ -432,12 +427,6 @@ def _drop_external(element: Element) -> None:
 
 def _id(name: str) -> str:
     return "i-" + name.replace("/", "-")
-
-
-def _direction_attributes(html: str) -> str:
-    """Return the article's writing direction as attributes of its chapter; it sets page order."""
-    root = _ROOT.match(html)
-    return "".join(_SET_BY.findall(root[0])) if root else ""
 
 
 def _language(tag: str) -> str:

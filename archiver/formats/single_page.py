@@ -74,11 +74,6 @@ blockquote { margin-inline: 0; padding-inline-start: 1rem; border-inline-start: 
 table { border-collapse: collapse; display: block; overflow-x: auto; }
 td, th { padding: .3rem .6rem; border-bottom: 1px solid #8886; vertical-align: top; }
 th { text-align: start; }
-.vertical-rl, .vertical-lr { width: 100%; height: 75vh; overflow-x: auto; }
-.vertical-rl { writing-mode: vertical-rl; }
-.vertical-lr { writing-mode: vertical-lr; }
-:is(.vertical-rl, .vertical-lr) :is(pre, table) { writing-mode: horizontal-tb; }
-@media print { .vertical-rl, .vertical-lr { writing-mode: horizontal-tb; height: auto; } }
 article + article { margin-block-start: 4rem; border-block-start: 1px solid #8886; }
 .note { border-inline-start: 3px solid #287; padding-inline-start: .8rem; white-space: pre-line; }
 """

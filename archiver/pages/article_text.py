@@ -117,8 +117,8 @@ def file_name(url: str) -> str:
     return unquote(path.partition("/")[2].rpartition("/")[2]) or host(url)
 
 
-_SET = re.compile(r'<div(?: class="vertical-(?:rl|lr)"| dir="rtl")+>')
-"""Wrapper of an article with another writing mode or direction, including its head."""
+_RIGHT_TO_LEFT = '<div dir="rtl">'
+"""Start of a right-to-left article; its head belongs inside."""
 
 _BODY = re.compile(r"<title>(?P<title>.*?)</title>.*?<body>\n(?P<html>.*)\n</body>", re.DOTALL)
 
@@ -127,8 +127,7 @@ def whole(article: Article) -> str:
     """Return an article with its head, as it is stored and displayed."""
     if not article.head:
         return article.html
-    around = _SET.match(article.html)
-    at = around.end() if around else 0
+    at = len(_RIGHT_TO_LEFT) if article.html.startswith(_RIGHT_TO_LEFT) else 0
     head = f"<header>\n{article.head}\n</header>\n"
     return f"{article.html[:at]}{head}{article.html[at:]}"
 

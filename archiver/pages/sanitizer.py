@@ -10,7 +10,6 @@ import nh3
 from archiver.pages.article_text import without_tags
 from archiver.pages.foreign_elements import MATHML, MATHML_ATTRIBUTES, SVG, SVG_ATTRIBUTES
 from archiver.pages.parsing import is_too_deep, is_valid_value, limit_attributes
-from archiver.pages.writing_modes import VERTICAL
 
 PREFIX: Final = "a-"
 """Prefix of every id in an article, so that none equals an id of the surrounding page."""
@@ -30,7 +29,6 @@ _ATTRIBUTES = {
     "img": {"src", "srcset", "sizes", "alt", "width", "height", "hidden"},
     "source": {"src", "srcset", "media", "type", "sizes"},
     "video": {"src", "poster", "controls", "preload", "width", "height"},
-    "div": {"class"},
     "td": {"colspan", "rowspan"},
     "th": {"colspan", "rowspan", "scope"},
     "col": {"span"},
@@ -102,7 +100,7 @@ def _attribute(tag: str, name: str, value: str) -> str | None:
     if tag not in MATHML and not is_valid_value(tag, name, value):
         return None
     if name == "class":
-        allowed = {"span": _COLOUR, "div": VERTICAL}.get(tag, _CLASS)
+        allowed = _COLOUR if tag == "span" else _CLASS
         return value if allowed.fullmatch(value) else None
     return value
 

@@ -297,13 +297,13 @@ class ArticleTree:
 
         The `tabindex` of a formula is on a `span` around it, since MathML has none.
         """
-        for element in list(self._root.iter("pre", "table", "div", "math")):
+        for element in list(self._root.iter("pre", "table", "math")):
             if element.tag == "math":
                 if element.get("display") == "block":
                     symbols = sum(1 for _ in element.iter(*_SYMBOLS))
                     if symbols > NARROW_FORMULA:
                         _wrap(element, {"class": "formula", "tabindex": "0"})
-            elif element.tag != "div" or (element.get("class") or "").startswith("vertical-"):
+            else:
                 element.set("tabindex", "0")
 
 

@@ -76,8 +76,8 @@ def _extract(document: Document) -> Article:
     if is_html(kind):
         text = decode(document).text
         if document.is_rendered:
-            return extract_rendered(text, document.url, document.sheets)
-        return extract_article(text, document.url, part=document.part, sheets=document.sheets)
+            return extract_rendered(text, document.url)
+        return extract_article(text, document.url, part=document.part)
     if is_pdf(kind):
         article: Article = _pdf().pdf_article(document.payload, title)
         return article

@@ -46,7 +46,6 @@ class Document:
         link_header: the ``Link`` fields of its response, joined with commas.
         is_rendered: whether it is a page rendered by a browser.
         part: the number of this page in a multi-page article, from 1.
-        sheets: the style sheets that set writing modes: (URL, text).
     """
 
     payload: bytes
@@ -56,7 +55,6 @@ class Document:
     link_header: str = ""
     is_rendered: bool = False
     part: int = 1
-    sheets: tuple[tuple[str, str], ...] = ()
 
 
 def pack(head: dict[str, Any], payload: bytes = b"") -> bytes:
@@ -83,7 +81,6 @@ def pack_request(task: Task, document: Document, limit: int) -> bytes:
         "link_header": document.link_header,
         "is_rendered": document.is_rendered,
         "part": document.part,
-        "sheets": document.sheets,
         "limit": limit,
     }
     return pack(head, document.payload)
@@ -100,7 +97,6 @@ def read_request(body: bytes) -> tuple[Task, Document, int]:
         link_header=head["link_header"],
         is_rendered=head["is_rendered"],
         part=head["part"],
-        sheets=tuple((url, css) for url, css in head["sheets"]),
     )
     return Task(head["task"]), document, head["limit"]
 

@@ -1,84 +1,50 @@
-"""Completion of an extracted article: addresses, link targets, writing modes.
-
-The result marks a writing mode by one of two class names, and a direction by ``dir``. Vertical text
-is recognised by the page's ``style`` attributes and elements, and by the style sheets supplied with
-it.
-"""
+"""Completion of an extracted article: absolute addresses, link targets, direction of text."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from urllib.parse import unquote
 
 from lxml import etree
 from lxml.etree import _Element as Element
-from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
+from selectolax.lexbor import LexborHTMLParser
 
 from archiver.http.urls import join
 from archiver.pages.article.elements import HEADINGS, KEPT_EMPTY
 from archiver.pages.article.tree import first_text, lengths, remove, unwrap
 from archiver.pages.parsing import SIZES
-from archiver.pages.reference_attributes import clean_reference
 from archiver.pages.reference_values import read_candidates
-from archiver.pages.writing_modes import PROPERTY, VERTICAL, declared_mode, rules_in
 
-_MAX_CSS, _MAX_SELECTED = 1_000_000, 1000
 _MAX_LEVELS = 40
-_MAX_OF = 0.5
-"""Minimum share of a page's text in an ancestor of the article."""
+_MOST = 0.5
+"""Minimum share of a page's text in an element that holds the article."""
 
-_MARK = "data-writing"
 _TEXT_OF_ALL = 1000
 """Characters of a text that are examined to detect its script."""
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 """Hebrew, Arabic, Syriac, Thaana, N'Ko and others (UAX 44, bidirectional classes R and AL)."""
-_TURNED = etree.XPath("boolean(descendant::*[@dir])")
-
-Sheets = Sequence[tuple[str, str]]
-"""External style sheets in order of use: (URL, content)."""
+_HAS_DIRECTION = etree.XPath("boolean(descendant::*[@dir])")
 
 
-def mark_writing(page: LexborHTMLParser, source: str, base: str, sheets: Sheets) -> str | None:
-    """Mark the elements of a parsed page that set a writing mode; style elements must remain in it.
+def text_direction(page: LexborHTMLParser, body: Element) -> str:
+    """Return the ``dir`` of a page's text: ``rtl``, ``ltr``, ``auto``, or empty if it has none.
 
-    Return the writing mode of the whole page, or None if it sets none.
+    The innermost element with most of the text decides.
+
+    Args:
+        page: the page as parsed, of which the ``html`` and ``body`` elements are read.
+        body: the body of the same page as an lxml tree.
     """
-    if PROPERTY not in source and not sheets:
-        return None
-    for selector, mode in rules_in(_css(page, base, sheets)):
-        for element in _selected(page, selector):
-            element.attrs[_MARK] = mode
-    modes = [_mode_of(element.attributes) for element in page.css("html, body")]
-    return next(filter(None, reversed(modes)), "")
+    given = [each.attributes.get("dir") for each in page.css("html, body")]
+    if _HAS_DIRECTION(body):
+        given += [each.get("dir") for each in _main_path(body)]
+    return next((each.lower() for each in reversed(given) if each), "")
 
 
-def page_direction(page: LexborHTMLParser) -> str:
-    """Return the direction of the whole page: ``rtl``, ``ltr``, ``auto``, or empty."""
-    said = [(each.attributes.get("dir") or "").lower() for each in page.css("html, body")]
-    return next(filter(None, reversed(said)), "")
+def set_direction(root: Element, direction: str) -> None:
+    """Mark a right-to-left article with ``dir``.
 
-
-def lines_of(body: Element, mode: str | None, direction: str) -> tuple[str, str]:
-    """Return (writing mode, direction) of the article, given those of the page.
-
-    The innermost element that holds most of the page's text decides. The mode is ``vertical-rl``,
-    ``vertical-lr`` or empty for horizontal text; the direction is as in ``page_direction``.
+    If the page states no ``rtl`` or ``ltr``, the majority of the article's letters decides.
     """
-    for inner in _down(body) if mode is not None or _TURNED(body) else ():
-        mode = _mode_of(inner.attrib) or mode
-        direction = (inner.get("dir") or "").lower() or direction
-    return mode if mode and VERTICAL.fullmatch(mode) else "", direction
-
-
-def set_lines(root: Element, mode: str, direction: str) -> None:
-    """Set the writing mode and direction of an article; nested vertical marks are removed.
-
-    Without a direction in the page, the majority of the article's letters decides.
-    """
-    for block in root.iter("div"):
-        if VERTICAL.fullmatch(block.get("class") or ""):
-            del block.attrib["class"]
-    if mode:
-        root.set("class", mode)
     if direction == "rtl" or (direction != "ltr" and _is_right_to_left(root)):
         root.set("dir", "rtl")
 
@@ -91,43 +57,15 @@ def _is_right_to_left(root: Element) -> bool:
     return len(_RIGHT_TO_LEFT.findall("".join(letters))) > len(letters) / 2
 
 
-def _down(body: Element) -> Iterator[Element]:
+def _main_path(body: Element) -> Iterator[Element]:
     """Yield the elements that hold most of a page's text, from the outside in."""
     sizes, element = lengths(body), body
     for _ in range(_MAX_LEVELS):
         inner = max(element, key=lambda each: sizes.get(each, 0), default=None)
-        if inner is None or sizes.get(inner, 0) < _MAX_OF * sizes[body]:
+        if inner is None or sizes.get(inner, 0) < _MOST * sizes[body]:
             return
         yield inner
         element = inner
-
-
-def _css(page: LexborHTMLParser, base: str, sheets: Sheets) -> str:
-    """Return the page's CSS in order; imported sheets come before those that import them."""
-    left = dict(sheets)
-    given = []
-    for each in page.css("style, link[rel~='stylesheet' i][href]"):
-        said = each.attributes
-        shown = (said.get("media") or "").strip().lower() != "print"
-        if each.tag == "style":
-            given.append(each.text() or "")
-            continue
-        sheet = left.pop(join(base, clean_reference(said.get("href") or "")) or "", "")
-        if shown and "alternate" not in (said.get("rel") or "").lower().split():
-            given.append(sheet)
-    return "\n".join([*left.values(), *given])[:_MAX_CSS]
-
-
-def _selected(page: LexborHTMLParser, selector: str) -> list[LexborNode]:
-    try:
-        return page.css(selector)[:_MAX_SELECTED]
-    except SelectolaxError:
-        return []
-
-
-def _mode_of(attributes: Mapping[str, str | None]) -> str:
-    """Return the writing mode of one element: its inline style before that of style sheets."""
-    return declared_mode(attributes.get("style") or "") or attributes.get(_MARK) or ""
 
 
 _EMPTY_GOES = frozenset({"p", "div", "span", "section", "figure", "li", "ul", "ol"} | HEADINGS)

@@ -18,13 +18,10 @@ from archiver.model.page import Article, PageMetadata
 from archiver.pages.article.boilerplate import Rules, clear_away
 from archiver.pages.article.code_blocks import normalise_code
 from archiver.pages.article.completion import (
-    Sheets,
     finish,
-    lines_of,
-    mark_writing,
-    page_direction,
     set_apart,
-    set_lines,
+    set_direction,
+    text_direction,
 )
 from archiver.pages.article.edges import trim
 from archiver.pages.article.embeds import normalise_embeds, normalise_widgets
@@ -118,20 +115,19 @@ _NEARLY_ALL, _LEAST_OF_PAGE = 0.9, 0.2
 _DOCUMENT = re.compile(r"\A<div>(.*)</div>\s*\Z", re.DOTALL)
 
 
-def extract_article(html: str, url: str, *, part: int = 1, sheets: Sheets = ()) -> Article:
+def extract_article(html: str, url: str, *, part: int = 1) -> Article:
     """Extract the article of a page, with absolute URLs; without one, return the page's text.
 
     Args:
         html: the markup of the page.
         url: the URL of the page.
         part: the number of this page in a multi-page article, from 1.
-        sheets: the page's style sheets that set writing modes.
     """
     html = html[:MAX_CHARACTERS]
     page = parse(html)
     if page is None:
         return text_article(without_tags(html), title="")
-    return article_of(page, html, url, read_metadata(page, url), part=part, sheets=sheets)
+    return article_of(page, html, url, read_metadata(page, url), part=part)
 
 
 def article_of(
@@ -141,13 +137,12 @@ def article_of(
     metadata: PageMetadata,
     *,
     part: int = 1,
-    sheets: Sheets = (),
 ) -> Article:
     """Extract the article of a parsed page; the tree is modified.
 
     ``metadata`` is the page's metadata.
     """
-    article = _read(page, html, url, metadata, part=part, sheets=sheets)
+    article = _read(page, html, url, metadata, part=part)
     text = article.text
     if not metadata.excerpt:
         metadata = replace(metadata, excerpt=beginning(text))
@@ -158,16 +153,16 @@ def article_of(
     return replace(article, metadata=metadata)
 
 
-def extract_rendered(html: str, url: str, sheets: Sheets = ()) -> Article:
+def extract_rendered(html: str, url: str) -> Article:
     """Extract the article of a rendered page; if it is short, return all of the page's text.
 
     A web application has no article, and its content may look like navigation.
     """
-    article = extract_article(html, url, sheets=sheets)
+    article = extract_article(html, url)
     page = parse(html[:MAX_CHARACTERS])
     if page is None:
         return article
-    found = _read(page, html, url, PageMetadata(), whole=True, sheets=sheets)
+    found = _read(page, html, url, PageMetadata(), whole=True)
     enough = _LEAST_OF_PAGE if len(article.text) >= ENOUGH_CHARACTERS else _NEARLY_ALL
     if len(article.text) >= enough * len(found.text):
         return article
@@ -188,15 +183,13 @@ def _read(
     *,
     whole: bool = False,
     part: int = 1,
-    sheets: Sheets = (),
 ) -> Article:
     base = base_of(page, url)
-    said = mark_writing(page, source, base, sheets), page_direction(page)
     hidden = [] if whole else hidden_sources(page)
     body = to_tree(page)
     if body is None:
         body = etree.SubElement(etree.Element("html"), "body")
-    lines = lines_of(body, *said)
+    direction = text_direction(page, body)
     _normalise(body, source)
     if not whole:
         drop_surroundings(body, title_of(body, metadata.title), url)
@@ -218,7 +211,7 @@ def _read(
     published = "" if whole else trim(article, metadata.byline)
     for each in (head, article):
         make_valid(each)
-    set_lines(article, *lines)
+    set_direction(article, direction)
     return replace(_written(head, article), metadata=PageMetadata(published=published))
 
 
