@@ -16,11 +16,11 @@ from tests.index_access import remove_index
 from tests.processes import Archive, in_small_batches
 from tests.single_handler import answering
 
-PAGES = 80
-MAX_HITS_BEFORE_A_KILL = 16
-REPEATED = 100
-KILLS = 4
-SLOWLY = {"ARCHIVER_HOST_DELAY": "3600", **in_small_batches(50)}
+PAGES = 40
+MAX_HITS_BEFORE_A_KILL = 8
+REPEATED = 20
+KILLS = 3
+SLOWLY = {"ARCHIVER_HOST_DELAY": "3600", **in_small_batches(10)}
 
 PAGE = """<!DOCTYPE html><html lang="en"><head><title>Essay {number}</title>
 <link rel="stylesheet" href="/site.css"></head><body><img src="/dot.png" alt="">
@@ -109,7 +109,7 @@ async def test_a_repeatedly_killed_crawl_captures_every_url_exactly_once(
     await archive.run("add", *site.urls()[:5], "--tag", "essays", "--tag", "old")
     await archive.queue(site.urls()[5:])
 
-    await kill_repeatedly(site, 5, lambda: archive.start("crawl"))
+    await kill_repeatedly(site, 3, lambda: archive.start("crawl"))
     await archive.run("crawl")
 
     await assert_kept_once(archive, site)
@@ -143,7 +143,7 @@ async def states_of_import(session: aiohttp.ClientSession) -> AsyncIterator[dict
 async def test_a_repeatedly_killed_import_reports_every_row_exactly_once(
     site: Site, tmp_path: Path
 ) -> None:
-    for links in (3_000, 12_000, 48_000):
+    for links in (2_000, 8_000, 32_000):
         (tmp_path / str(links)).mkdir()
         archive = Archive(tmp_path / str(links))
         if await is_killed_while_it_imports(archive, site, links):

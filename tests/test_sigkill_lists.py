@@ -12,8 +12,8 @@ from warcio.archiveiterator import ArchiveIterator
 from tests.processes import Archive
 from tests.single_handler import answering
 
-LINKS = 3_000
-GONE, HITS = 24, (3, 9)
+LINKS = 1_500
+GONE, HITS = 12, (2, 5)
 PAGE = "<!DOCTYPE html><title>Page {0}</title><article><p>{1}</article>"
 WORDS = "Whoever keeps a page keeps a piece of the time that it was written in. " * 9
 

@@ -46,7 +46,7 @@ async def change(data: Path, seed: int) -> None:
         say(held=held)
         urls = sorted(held)
         for number in count():
-            kind = chance.choice(("edit", "edit", "delete", "compact"))
+            kind = chance.choice(("edit", "edit", "delete", "compact")) if number else "delete"
             if kind == "delete" and len(urls) <= LEAST:
                 kind = "edit"
             url = chance.choice(urls)

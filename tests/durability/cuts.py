@@ -22,19 +22,18 @@ LOSES: dict[str, Callable[[Disk], dict[str, bytes]]] = {
 
 
 def moments(recorded, lose) -> Iterator[tuple[dict[str, bytes], list]]:
-    """Yield each distinct state of the disk, with the acknowledgements until then."""
-    disk, told, seen = Disk(recorded.data), [], b""
-    pending = [*recorded.acknowledged]
+    """Yield distinct states of the disk, with the acknowledgements until then.
+
+    A sync makes changes safe, so just before it most of them can be lost. An acknowledgement
+    changes no file: the next state is checked against it.
+    """
+    disk, acknowledged, seen = Disk(recorded.data), [], set()
     for call in recorded.calls:
-        is_acknowledged = [each for each in pending if each.call is call]
-        if call.name in SYNCS or is_acknowledged or _ends_a_transaction(call):
-            # # Just before a sync most data is unsynced, just after it least.
-            seen = yield from differing(lose(disk), told, seen)
-        told += is_acknowledged
+        if call.name in SYNCS or _ends_a_transaction(call):
+            yield from _if_new(lose(disk), acknowledged, seen)
+        acknowledged += [each for each in recorded.acknowledged if each.call is call]
         disk.apply(call)
-        if call.name in SYNCS or is_acknowledged:
-            seen = yield from differing(lose(disk), told, seen)
-    yield from differing(lose(disk), told, b"")
+    yield from _if_new(lose(disk), acknowledged, seen)
 
 
 def _ends_a_transaction(call) -> bool:
@@ -47,13 +46,13 @@ def _ends_a_transaction(call) -> bool:
     return is_head and any(call.data[4:8])
 
 
-def differing(files, told, seen):
-    state = hashlib.sha256(b"%d" % len(told))
-    for name in sorted(files):
-        state.update(name.encode() + b"\0" + files[name])
-    if state.digest() != seen:
-        yield files, [*told]
-    return state.digest()
+def _if_new(files, acknowledged, seen):
+    digest = hashlib.sha256(b"%d" % len(acknowledged))
+    for name, content in sorted(files.items()):
+        digest.update(b"%s %d " % (name.encode(), len(content)) + content)
+    if digest.digest() not in seen:
+        seen.add(digest.digest())
+        yield files, [*acknowledged]
 
 
 def put_back(files: dict[str, bytes], data: Path) -> None:

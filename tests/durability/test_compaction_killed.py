@@ -7,7 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 from warcio.archiveiterator import ArchiveIterator
@@ -74,17 +73,10 @@ def origin(entries: list) -> str:
     return entries[0].url.rpartition("/")[0]
 
 
-@pytest.fixture(scope="module")
-def prepared(tmp_path_factory):
-    data = tmp_path_factory.mktemp("compacted") / "data"
-    asyncio.run(prepare(data))
-    return data, asyncio.run(told(data))
-
-
-def compact_under(strace: tuple[str, ...], data: Path) -> int:
+def killed_compaction(data: Path, *strace: str) -> int:
     """Run the program under strace; return the signal that ended it, or 0."""
-    command = (sys.executable, "-m", "archiver", "compact", "--empty-bin", "--data", str(data))
-    ended = subprocess.run([*strace, *command], capture_output=True, check=False)
+    program = (sys.executable, "-m", "archiver", "compact", "--empty-bin", "--data", str(data))
+    ended = subprocess.run([*strace, *program], capture_output=True, check=False)
     return max(-ended.returncode, ended.returncode - 128, 0)
 
 
@@ -93,11 +85,18 @@ async def compact(data: Path) -> None:
         await archive.compacting.compact(empty_bin=True)
 
 
-@pytest.mark.parametrize(("call", "file"), STEPS)
-def test_an_archive_is_whole_wherever_a_compaction_was_killed(prepared, tmp_path, call, file):
-    source, before = prepared
-    data = tmp_path / "data"
-    shutil.copytree(source, data)
+def test_an_archive_is_complete_at_whichever_step_a_compaction_was_killed(tmp_path, subtests):
+    source = tmp_path / "prepared" / "data"
+    asyncio.run(prepare(source))
+    before = asyncio.run(told(source))
+    for number, (call, file) in enumerate(STEPS):
+        with subtests.test(call=call, file=file):
+            shutil.copytree(source, data := tmp_path / str(number) / "data")
+            check_step(data, before, call, file)
+
+
+def check_step(data: Path, before: tuple[object, ...], call: str, file: str) -> None:
+    """Kill a compaction at a step; check the archive, a later compaction and a reindex."""
     (segment,) = (
         path.name
         for path in sorted((data / "warc").glob("*.warc.gz"))
@@ -110,18 +109,18 @@ def test_an_archive_is_whole_wherever_a_compaction_was_killed(prepared, tmp_path
         "second": f"{stem}.3.warc.gz",
     }
     about = data / "warc" / file.format(**names) if file else data / "warc"
-    traced = ("strace", "-f", "-qq", "-o", "/dev/null", "-P", str(about), "-e", f"trace={call}")
     inject = f"inject={call}:signal=SIGKILL:when=1"
+    strace = ("strace", "-f", "-qq", "-o", "/dev/null", "-P", str(about), "-e", f"trace={call}")
 
-    assert compact_under((*traced, "-e", inject), data) == signal.SIGKILL
+    assert killed_compaction(data, *strace, "-e", inject) == signal.SIGKILL
 
-    shutil.copytree(data, tmp_path / "again")
+    shutil.copytree(data, again := data.with_name("again"))
     assert asyncio.run(told(data)) == before
     asyncio.run(compact(data))
     assert asyncio.run(told(data)) == before
     check(data)
-    asyncio.run(reindex(settings_of(tmp_path / "again")))
-    assert asyncio.run(told(tmp_path / "again")) == before
+    asyncio.run(reindex(settings_of(again)))
+    assert asyncio.run(told(again)) == before
 
 
 def _targets(path: Path):

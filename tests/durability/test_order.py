@@ -7,14 +7,7 @@ the test can tell which record must be on disk before.
 import sqlite3
 from contextlib import closing
 
-import pytest
-
 from tests.system_calls import SYNCS
-
-
-@pytest.fixture(params=["served", "added"])
-def recorded(request):
-    return request.getfixturevalue(request.param)
 
 
 def captures(recorded):
@@ -59,46 +52,50 @@ def index_log(recorded):
     return recorded.data / "archive.sqlite3-wal"
 
 
-def test_a_record_is_on_disk_before_any_row_contains_its_id(recorded):
-    found = captures(recorded)
+def test_a_record_is_on_disk_before_any_row_contains_its_id(served, added):
+    for recorded in (served, added):
+        found = captures(recorded)
 
-    assert found
-    for segment, end, record_id, _ in found:
-        path = recorded.data / "warc" / segment
-        synced = first_sync(recorded, path, since=writes_up_to(recorded, path, end))
-        row = first_write(recorded, index_log(recorded), of=record_id.encode())
-        assert synced.ended < row.began
-
-
-def test_a_segment_name_is_on_disk_before_any_row_contains_it(recorded):
-    for segment in {segment for segment, *_ in captures(recorded)}:
-        path = recorded.data / "warc" / segment
-        made = next(
-            call
-            for call in recorded.calls
-            if call.name == "openat" and call.path == str(path) and "O_CREAT" in call.flags
-        )
-        row = first_write(recorded, index_log(recorded), of=segment.encode())
-        assert first_sync(recorded, path.parent, since=made).ended < row.began
+        assert found
+        for segment, end, record_id, _ in found:
+            path = recorded.data / "warc" / segment
+            synced = first_sync(recorded, path, since=writes_up_to(recorded, path, end))
+            row = first_write(recorded, index_log(recorded), of=record_id.encode())
+            assert synced.ended < row.began
 
 
-def test_the_folders_of_a_new_archive_are_on_disk_before_any_row(recorded):
-    row = first_write(recorded, index_log(recorded), of=b".warc.gz")
-    for folder in (recorded.data, recorded.data / "warc"):
-        made = next(c for c in recorded.calls if c.name == "mkdir" and c.path == str(folder))
-        assert first_sync(recorded, folder.parent, since=made).ended < row.began
+def test_a_segment_name_is_on_disk_before_any_row_contains_it(served, added):
+    for recorded in (served, added):
+        for segment in {segment for segment, *_ in captures(recorded)}:
+            path = recorded.data / "warc" / segment
+            made = next(
+                call
+                for call in recorded.calls
+                if call.name == "openat" and call.path == str(path) and "O_CREAT" in call.flags
+            )
+            row = first_write(recorded, index_log(recorded), of=segment.encode())
+            assert first_sync(recorded, path.parent, since=made).ended < row.began
 
 
-def test_rows_are_on_disk_before_they_are_acknowledged(recorded):
+def test_the_folders_of_a_new_archive_are_on_disk_before_any_row(served, added):
+    for recorded in (served, added):
+        row = first_write(recorded, index_log(recorded), of=b".warc.gz")
+        for folder in (recorded.data, recorded.data / "warc"):
+            made = next(c for c in recorded.calls if c.name == "mkdir" and c.path == str(folder))
+            assert first_sync(recorded, folder.parent, since=made).ended < row.began
+
+
+def test_rows_are_on_disk_before_they_are_acknowledged(served, added):
     """The WAL is synced at each commit, not only when it is checkpointed.
 
     The first row with a page's title is that of its snapshot, after its captures.
     """
-    for each in recorded.acknowledged:
-        title = f"About {each.url.rpartition('/')[2]}"
-        wanted = title if each.is_saved else each.url
-        row = first_write(recorded, index_log(recorded), of=wanted.encode())
-        assert first_sync(recorded, index_log(recorded), since=row).ended < each.call.began
+    for recorded in (served, added):
+        for each in recorded.acknowledged:
+            title = f"About {each.url.rpartition('/')[2]}"
+            wanted = title if each.is_saved else each.url
+            row = first_write(recorded, index_log(recorded), of=wanted.encode())
+            assert first_sync(recorded, index_log(recorded), since=row).ended < each.call.began
 
 
 def test_nothing_is_acknowledged_while_the_wal_is_not_synced(served):
