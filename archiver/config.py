@@ -315,7 +315,9 @@ class Settings:
         is_secret=True,
     )
     allow_hosts: tuple[str, ...] = _setting(
-        (), words(), "Host names the service accepts, besides IP addresses and localhost."
+        (),
+        words(),
+        "Host names that the service accepts in addition to IP addresses and localhost.",
     )
     replay_origin: str | None = _setting(
         None, origin(), "Separate origin for archived pages, such as http://127.0.0.1:8081."
@@ -359,9 +361,9 @@ class Settings:
     )
     connect_timeout: float = _setting(10, decimal(above=0), "Seconds to wait for a connection.")
     read_timeout: float = _setting(30, decimal(above=0), "Seconds to wait for the next bytes.")
-    fetch_timeout: float = _setting(300, decimal(above=0), "Seconds one response may take in all.")
+    fetch_timeout: float = _setting(300, decimal(above=0), "Maximum seconds for one response.")
     page_timeout: float = _setting(
-        900, decimal(above=0), "Seconds a page and its requisites may take in all."
+        900, decimal(above=0), "Maximum seconds for a page with its requisites."
     )
     max_body_bytes: int = _setting(
         100 << 20, integer(least=1), "Largest response stored, in bytes."
@@ -417,7 +419,7 @@ class Settings:
     trackers: tuple[str, ...] = _setting(
         TRACKERS,
         words(),
-        "URL parameters that the web page offers to remove; * matches anything.",
+        "Tracking parameters removed from URLs saved on the web page; * matches anything.",
     )
 
     segment_bytes: int = _setting(

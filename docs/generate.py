@@ -20,25 +20,53 @@ DOCS = Path(__file__).parent
 BEGIN, END = "<!-- begin: generated routes -->\n", "<!-- end: generated routes -->\n"
 
 
+SECTIONS = {
+    "data": "Location of the archive",
+    "host": "Web service",
+    "allow_networks": "Capturing",
+    "render": "Browser",
+    "rescue": "Public archives and tracking parameters",
+    "segment_bytes": "Segments and uploads",
+    "feed_interval": "Schedule",
+    "articles": "Article extraction",
+    "log_level": "Logs",
+}
+"""Sections of settings.md, by the name of their first setting."""
+SETTINGS_INTRODUCTION = """\
+A setting is a command line flag, an environment variable, or a line of `settings.toml` in the data
+directory, which `archiver config` and the settings page write. If several are set, the first of
+them wins; if none is, the default applies. `--data`, `--index`, `--store`, `--host`, `--port` and
+`--password` cannot be in the file. Lists are separated by commas or spaces.
+
+This page is generated from `archiver/config.py`."""
+
+
 def settings() -> str:
     """Return docs/settings.md."""
-    lines = [
-        "# Settings",
-        "",
-        "Generated from `archiver/config.py`. Every setting is a command line flag and an",
-        "environment variable. A flag wins over its variable, and both win over the default.",
-        "Lists are separated by commas or spaces.",
-        "",
-        "| flag | variable | default | meaning |",
-        "| --- | --- | --- | --- |",
-    ]
+    tables: dict[str, list[str]] = {}
     for name, setting in SETTINGS.items():
+        if name in SECTIONS:
+            rows = tables.setdefault(SECTIONS[name], [])
         flag, variable = f"--{name.replace('_', '-')}", f"ARCHIVER_{name.upper()}"
-        default = "none" if setting.default in (None, ()) else f"`{setting.default}`"
-        if isinstance(setting.default, bool):
-            default = "yes" if setting.default else "no"
-        lines.append(f"| `{flag}` | `{variable}` | {default} | {setting.description} |")
-    return "\n".join(lines) + "\n"
+        rows.append(f"| `{flag}` | `{variable}` | {_default(name)} | {setting.description} |")
+    parts = [
+        "# Settings",
+        SETTINGS_INTRODUCTION,
+        "\n".join(f"- [{title}](#{title.lower().replace(' ', '-')})" for title in tables),
+    ]
+    for title, rows in tables.items():
+        head = ["| flag | variable | default | meaning |", "| --- | --- | --- | --- |"]
+        parts += [f"## {title}", "\n".join([*head, *rows])]
+    return "\n\n".join(parts) + "\n"
+
+
+def _default(name: str) -> str:
+    default = SETTINGS[name].default
+    if isinstance(default, bool):
+        return "yes" if default else "no"
+    if default in (None, (), ""):
+        return "none"
+    return ", ".join(f"`{each}`" for each in (default if isinstance(default, tuple) else [default]))
 
 
 def commands() -> str:

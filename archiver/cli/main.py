@@ -53,7 +53,7 @@ class SearchCommand(Command):
 
 @click.command(cls=Command)
 @click.option(
-    "--remove", is_flag=True, help="Remove the password: anyone who can connect has access."
+    "--remove", is_flag=True, help="Remove the password, so that anyone who can connect has access."
 )
 @with_settings(COMMON)
 def password(settings: Settings, *, remove: bool) -> int:
@@ -99,8 +99,8 @@ def compact(settings: Settings, *, dry_run: bool, empty_bin: bool) -> int:
 def reindex(settings: Settings, *, accept_missing: bool) -> int:
     """Rebuild the index from the WARC files.
 
-    What only the current index knows is kept: the queue, imports, feeds, edits without a record,
-    and entries whose records are damaged. If segments are missing that it uses, the command names
+    Data that only the current index has is kept: the queue, imports, feeds, edits without a record,
+    and entries whose records are damaged. If segments that it uses are missing, the command names
     them, leaves the index unchanged and exits with 1.
     """
     return run_body("reindex", settings, accept_missing=accept_missing)
@@ -270,7 +270,7 @@ def rescue(settings: Settings, refs: tuple[str, ...], query: str | None) -> int:
     """Recover missing pages from public archives: the given ones, or all without a snapshot.
 
     Set the archives with --rescue (wayback, archive.today, arquivo.pt, aggregator, or TimeGate
-    URLs). Of each page the memento closest to the date the link was saved is stored.
+    URLs). For each page, the memento closest to the date when the link was saved is stored.
     """
     return run_body("rescue", settings, refs=refs, query=query)
 
@@ -304,7 +304,9 @@ def edit(settings: Settings, **given: object) -> int:
 @click.option("--make", metavar="PATH", help="Create a list; Recipes/Soups is nested.")
 @click.option("--query", default="", metavar="WORDS", help="With --make: save this search.")
 @click.option("--rename", nargs=2, metavar="PATH NEW", help="Rename or move a list.")
-@click.option("--delete", metavar="PATH", help="Delete a list and nested ones; entries stay.")
+@click.option(
+    "--delete", metavar="PATH", help="Delete a list and its nested lists; entries are kept."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON array.")
 @with_settings(COMMON)
 def lists(settings: Settings, **given: object) -> int:
@@ -355,7 +357,7 @@ def config(settings: Settings, **given: object) -> int:
 def bin_(settings: Settings, **given: object) -> int:
     """List or restore deleted entries.
 
-    `list` prints the date of the deletion, title and URL, the last deleted first.
+    `list` prints the date of deletion, title and URL of each, latest deletion first.
 
     `restore URL...` restores these entries with all their snapshots; without a URL it restores
     everything in the bin.
@@ -366,7 +368,9 @@ def bin_(settings: Settings, **given: object) -> int:
 
 
 @cli.command(cls=Command)
-@click.option("--again", is_flag=True, help="Re-extract articles of an older version.")
+@click.option(
+    "--again", is_flag=True, help="Re-extract articles that were extracted by an older version."
+)
 @click.option("--query", default="", metavar="WORDS", help="Only results of this search.")
 @click.option("--diff", is_flag=True, help="Print changed paragraphs, with marked words.")
 @with_settings(EXTRACTING, first=("extract_processes",))
@@ -375,8 +379,9 @@ def extract(settings: Settings, *, again: bool, query: str, diff: bool) -> int:
 
     `archiver serve` does so automatically when the queue is empty.
 
-    With --again it re-extracts articles of an older extractor from the stored bytes, and prints
-    for each snapshot whose text changed: timestamp, words added, words removed, URL.
+    With --again, articles that were extracted by an older version are extracted again from the
+    stored bytes. For each snapshot whose text changed, it prints timestamp, words added, words
+    removed and URL.
     """
     return run_body("extract", settings, again=again, query=query, diff=diff)
 
@@ -418,7 +423,7 @@ def list_(settings: Settings, **wanted: object) -> int:
 )
 @click.argument("what", metavar="[ADDRESS|FILE]", default="")
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Tag entries of the feed.")
-@click.option("--everything", is_flag=True, help="Also capture the items it contains now.")
+@click.option("--everything", is_flag=True, help="Also capture the current items of the feed.")
 @with_settings(CRAWLING)
 def feeds(settings: Settings, **wanted: object) -> int:
     """Follow feeds: `archiver serve` captures new items.

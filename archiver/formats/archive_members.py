@@ -32,11 +32,9 @@ GROWTH_OF_ALL = 50
 ALLOWED_OF_ALL = 64 << 20
 MAX_LISTED = 16 << 20
 """Maximum size of the central directory in bytes; parsed members take four times as much memory."""
-_UNPACKED_TOO_MUCH = marked(
-    "This file is beyond the size limit of an archive. Import it separately."
-)
+_UNPACKED_TOO_MUCH = marked("This file exceeds the size limit for archives. Import it separately.")
 _TOO_MANY = marked(
-    "The archive has too many files. Pack those after this one into another archive."
+    "The archive has too many files. Put the files after this one into another archive."
 )
 _END = struct.Struct("<4s4H2LH")
 _END_64_PLACE = struct.Struct("<4sLQL")

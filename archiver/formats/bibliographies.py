@@ -31,7 +31,7 @@ MAX_REFERENCE = 1 << 20
 """Maximum characters of a reference: one without an end would be buffered to the end of the file.
 """
 MAX_LINES = 10_000
-TOO_LONG = marked("This reference has no end, or is too long.")
+TOO_LONG = marked("This reference is incomplete or too long.")
 _DOI = "https://doi.org/"
 _IDENTIFIER_URLS = (
     (

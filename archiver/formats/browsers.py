@@ -69,7 +69,7 @@ CHROME_BOOKMARKS = Importer(
     has_paths("{} roots"),
     _read_chromium,
     ("json",),
-    marked("Chrome, Edge, Brave, Vivaldi: the file Bookmarks of a profile"),
+    marked("Chrome, Edge, Brave, Vivaldi: the Bookmarks file in your profile folder"),
 )
 
 
@@ -99,20 +99,20 @@ CHROME_HISTORY = Importer(
     lambda file: has_columns(file, "urls.url", "urls.last_visit_time"),
     _table_reader(_VISITED, _VISIT_FIELDS),
     (),
-    marked("Chrome, Edge, Brave, Vivaldi: the file History of a profile; every page once"),
+    marked("Chrome, Edge, Brave, Vivaldi: the History file in your profile folder; each page once"),
 )
 BUKU = Importer(
     marked("buku database"),
     lambda file: has_columns(file, "bookmarks.url", "bookmarks.metadata"),
     _table_reader(_BUKU, _BUKU_FIELDS),
     ("db",),
-    marked("buku: the file bookmarks.db"),
+    marked("buku: the bookmarks.db file"),
 )
 
 # Firefox's bookmarks backup: JSON, a tree of places; times are µs since 1970.
 
 MAX_UNPACKED = 64 << 20
-_DAMAGED = marked("This file is damaged or incomplete. Copy it from the profile again.")
+_DAMAGED = marked("This file is damaged or incomplete. Copy it from your profile folder again.")
 MOZLZ4 = b"mozLz40\0"
 _JSON_ROOTS = frozenset(
     "placesRoot bookmarksMenuFolder toolbarFolder unfiledBookmarksFolder mobileFolder".split()
@@ -208,7 +208,7 @@ FIREFOX_JSONLZ4 = Importer(
     lambda file: file.head.startswith(MOZLZ4),
     _read_packed,
     ("jsonlz4",),
-    marked("Firefox: the folder bookmarkbackups of a profile"),
+    marked("Firefox: a file from the bookmarkbackups folder in your profile folder"),
 )
 
 
@@ -372,7 +372,7 @@ PLACES = Importer(
     lambda file: has_columns(file, "moz_places.url", "moz_bookmarks.fk"),
     _read_places,
     ("sqlite",),
-    marked("Firefox: the file places.sqlite of a profile; its bookmarks, not its history"),
+    marked("Firefox: the places.sqlite file in your profile folder; only bookmarks, not history"),
 )
 
 BINARY = b"bplist00"
@@ -457,7 +457,7 @@ SAFARI = Importer(
     _read_safari,
     ("plist", "webloc"),
     marked(
-        "Safari: ~/Library/Safari/Bookmarks.plist, with its reading list; a .webloc "
-        "file of the Finder"
+        "Safari: ~/Library/Safari/Bookmarks.plist, including the reading list; or a .webloc file "
+        "from Finder"
     ),
 )

@@ -55,7 +55,9 @@ _SAVED_ON_REDDIT = frozenset({"saved_posts.csv", "saved_comments.csv"})
 Reddit has about the account.
 """
 _MAX_MEMBERS = 20_000
-_LEFT_OUT = marked("This file is beyond the limit of files in an archive. Import it separately.")
+_LEFT_OUT = marked(
+    "The archive has more files than the limit, so this one was not read. Import it separately."
+)
 
 
 def zip_of_lists(find: FindImporter) -> Importer:
@@ -70,12 +72,13 @@ def zip_of_lists(find: FindImporter) -> Importer:
             yield broken(name, _LEFT_OUT)
 
     return Importer(
-        marked("zip of lists"),
+        marked("zip file of link lists"),
         lambda file: next(_lists(file, find), None) is not None,
         read,
         ("zip", "tar", "tgz"),
         marked(
-            "any zip of other supported files, such as exports of Pocket, Safari and Google Takeout"
+            "a zip file of other supported files, such as exports from Pocket, Safari or Google "
+            "Takeout"
         ),
     )
 
@@ -208,7 +211,7 @@ def importer_of(file: GivenFile) -> Importer:
         raise refusal_of(file)
     if found is ANY_TABLE and not (file.columns_as or may_have_addresses(file)):
         raise UnreadableFile(
-            "{name} is a table without a column of URLs. Export it with its links.",
+            "{name} is a table with no column of URLs. Export it again, including the links.",
             name=file.name,
         )
     return found

@@ -224,7 +224,7 @@ FEED = Importer(
     _is_feed,
     _read,
     ("rss", "atom", "xml"),
-    marked("any feed: its items become links"),
+    marked("any feed; each item becomes a link"),
     has_other_addresses=True,
 )
 JSON_FEED = Importer(
@@ -232,7 +232,7 @@ JSON_FEED = Importer(
     _is_json_feed,
     _read_json,
     ("json",),
-    marked("any JSON Feed: its items become links"),
+    marked("any JSON Feed; each item becomes a link"),
     has_other_addresses=True,
 )
 

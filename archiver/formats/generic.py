@@ -82,7 +82,7 @@ ANY_JSON = Importer(
     lambda file: bool(file.json_paths) or (file.is_text and file.suffix in ("json", *_LINES)),
     _read_json,
     ("json", "jsonl", "ndjson"),
-    marked("any JSON or JSON lines with URLs; fields are recognised by name"),
+    marked("any JSON or JSON Lines file with URLs; fields are recognised by name"),
 )
 
 

@@ -266,12 +266,12 @@ async def _receive(process: asyncio.subprocess.Process, name: str) -> bytes:
     try:
         (size,) = PREFIX.unpack(await answers.readexactly(PREFIX.size))
         if size > MAX_MESSAGE_BYTES:
-            raise UnreadableFile("{name} is too complex to be read.", name=name)
+            raise UnreadableFile("{name} is too complex to read.", name=name)
         message: bytes = await answers.readexactly(size)
     except asyncio.IncompleteReadError as error:
         raise UnreadableFile(
-            "Reading {name} failed, perhaps because it needs more than "
-            "ARCHIVER_EXTRACT_MEMORY_BYTES.",
+            "Reading {name} failed, possibly because it needs more memory than "
+            "ARCHIVER_EXTRACT_MEMORY_BYTES allows.",
             name=name,
         ) from error
     return message

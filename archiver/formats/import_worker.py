@@ -38,7 +38,7 @@ BATCH_BYTES = 16 << 20
 MAX_SHOWN = 500
 MAX_CPU_SECONDS = 7200
 """CPU time limit: millions of links take minutes, so a longer run means a malicious file."""
-NOT_CHOSEN = marked("It is in none of the chosen folders.")
+NOT_CHOSEN = marked("It is not in any of the chosen folders.")
 _PIECE = 1 << 20
 
 
@@ -180,7 +180,7 @@ def _first_batch(reader: _Reader, name: str) -> Batch:
     is_unreadable = bool(batch.rejected) and all(each.is_broken for each in batch.rejected)
     if reader.is_at_start and is_unreadable and not (batch.seeds or batch.lists):
         raise UnreadableFile(
-            "{name} contains no usable link. {problem}",
+            "{name} contains no usable links. {problem}",
             name=name,
             problem=batch.rejected[0].reason,
         )

@@ -25,7 +25,7 @@ _MARGIN = 32
 _BETWEEN = re.compile(r"[\s,\x1e]*+")
 _SKIPPED = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]|[^\[\]{}"]++', re.DOTALL)
 _UNTERMINATED = ("Unterminated string", "Invalid \\")
-_ENDED = marked("The file ends here unexpectedly; it seems to be truncated.")
+_ENDED = marked("The file ends unexpectedly here; it may be truncated.")
 
 
 class JsonText:

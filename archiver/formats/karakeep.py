@@ -107,7 +107,7 @@ KARAKEEP = Importer(
     has_paths("bookmarks[].content"),
     _read_karakeep,
     ("json",),
-    marked("Karakeep (Hoarder): Settings, Import and export"),
+    marked("Karakeep (Hoarder): Settings, Import / Export"),
 )
 
 
@@ -221,7 +221,7 @@ KARAKEEP_DUMP = Importer(
     _is_dump,
     _read_dump,
     ("gz",),
-    marked("Karakeep: karakeep dump, with its stored pages"),
+    marked("Karakeep: the file made by karakeep dump, including stored pages"),
 )
 
 
@@ -352,9 +352,9 @@ def _is_data(file: GivenFile) -> bool:
 
 
 KARAKEEP_DATA = Importer(
-    marked("Karakeep data"),
+    marked("Karakeep data directory"),
     _is_data,
     _read_data,
     ("zip",),
-    marked("Karakeep: its data directory as a zip, db.db and assets, with its stored pages"),
+    marked("Karakeep: a zip file of its data directory (db.db and assets), including stored pages"),
 )

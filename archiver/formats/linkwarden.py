@@ -156,5 +156,5 @@ LINKWARDEN_ZIP = Importer(
     ),
     _read_zip,
     ("zip",),
-    marked("Linkwarden: its JSON in a zip with the folder archives of its data"),
+    marked("Linkwarden: a zip file of its JSON export and its archives folder"),
 )

@@ -423,7 +423,7 @@ NETSCAPE = Importer(
     _recognises,
     read_netscape,
     ("html", "htm"),
-    marked("the bookmarks of any browser, and HTML exports of most services"),
+    marked("bookmarks from any browser, and HTML exports from most services"),
 )
 
 TO_READ = "toread"

@@ -151,7 +151,7 @@ ENEX = Importer(
     lambda file: is_xml(file, "en-export"),
     _read,
     ("enex",),
-    marked("Evernote: Export notes, ENEX; clipped pages, and the links in notes"),
+    marked("Evernote: Export notes, ENEX; imports clipped pages and the links in notes"),
     has_other_addresses=True,
 )
 
@@ -290,11 +290,12 @@ OWN_MARKDOWN = Importer(
     says_all_tags=True,
 )
 NOTES_ZIP = Importer(
-    marked("zip of notes"),
+    marked("zip file of notes"),
     _fits,
     _read_notes_zip,
     ("zip",),
     marked(
-        "Obsidian, Logseq, any folder of Markdown: the links in notes, with their folders and tags"
+        "Obsidian, Logseq or any folder of Markdown files: imports the links in notes, with "
+        "folders and tags"
     ),
 )

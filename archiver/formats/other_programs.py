@@ -242,7 +242,7 @@ OTHER_PROGRAMS: tuple[Importer, ...] = (
             is_starred="favorite",
             parse_tags=lambda value: names_of(value, "|"),
         ).bookmark,
-        origin=marked("Pocket: the zip of its export, or a file in it"),
+        origin=marked("Pocket: the exported zip file, or a file in it"),
     ),
     table_importer(
         "Instapaper CSV",
@@ -325,19 +325,21 @@ OTHER_PROGRAMS: tuple[Importer, ...] = (
         _is_takeout,
         _read_takeout,
         ("csv",),
-        marked("Google Takeout: Saved; a file for each list, or the zip of them"),
+        marked("Google Takeout: Saved; one file per list, or the zip file"),
     ),
     table_importer(
         "Reddit CSV",
         has_columns("id", "permalink"),
         _reddit_bookmark,
-        origin=marked("Reddit: saved_posts.csv and saved_comments.csv of a data request"),
+        origin=marked("Reddit: saved_posts.csv and saved_comments.csv from a data request"),
     ),
     json_importer(
         "Omnivore JSON",
         has_paths("[].slug [].savedAt [].readingProgress"),
         OMNIVORE_FIELDS.bookmark,
-        origin=marked("Omnivore: a metadata file of its export; the zip also has the pages"),
+        origin=marked(
+            "Omnivore: a metadata file from its export (the zip file also contains the pages)"
+        ),
     ),
     json_importer(
         "Pinboard JSON",
@@ -358,7 +360,7 @@ OTHER_PROGRAMS: tuple[Importer, ...] = (
             unused=tuple(map(str, range(20))),  # version 1 writes each column by index, too
             parse_title=plain_text,
         ).bookmark,
-        origin=marked("wallabag: All entries, Export, JSON; also of version 1"),
+        origin=marked("wallabag: All entries, Export, JSON (also from version 1)"),
     ),
     json_importer(
         "linkding JSON",
@@ -371,7 +373,7 @@ OTHER_PROGRAMS: tuple[Importer, ...] = (
             is_read="isarchived",
             to_read="unread",
         ).bookmark,
-        origin=marked("linkding: its API, /api/bookmarks/"),
+        origin=marked("linkding: JSON from its API (/api/bookmarks/)"),
         within=("results",),
     ),
     json_importer(
@@ -384,7 +386,9 @@ OTHER_PROGRAMS: tuple[Importer, ...] = (
         "ArchiveBox JSON",
         _is_archivebox,
         _ARCHIVEBOX.bookmark,
-        origin=marked("ArchiveBox: index.json of old versions, or archivebox list --json"),
+        origin=marked(
+            "ArchiveBox: index.json from old versions, or the output of archivebox list --json"
+        ),
         within=("links",),
         has_other_addresses=True,
     ),
@@ -396,14 +400,14 @@ OTHER_PROGRAMS: tuple[Importer, ...] = (
             "annotations[].uri annotations[].target",
         ),
         _hypothesis_bookmark,
-        origin=marked("Hypothes.is: its API, or an export of it"),
+        origin=marked("Hypothes.is: an export, or JSON from its API"),
         within=("rows", "annotations"),
     ),
     json_importer(
         "Hacker News JSON",
         has_paths("[].objectID [].points", "hits[].objectID hits[].points"),
         _hacker_news_bookmark,
-        origin=marked("Hacker News: responses of its search API"),
+        origin=marked("Hacker News: JSON from its search API (hn.algolia.com)"),
         within=("hits",),
         has_other_addresses=True,
     ),

@@ -61,7 +61,7 @@ OPML = Importer(
     lambda file: is_xml(file, "opml"),
     _read,
     ("opml",),
-    marked("the subscriptions of any feed reader, and outlines"),
+    marked("subscriptions from any feed reader, and outlines"),
 )
 
 
@@ -222,7 +222,7 @@ XBEL = Importer(
     lambda file: is_xml(file, "xbel"),
     _read_xbel,
     ("xbel", "xml"),
-    marked("Konqueror, Falkon, qutebrowser's tools, Floccus, buku"),
+    marked("Konqueror, Falkon, qutebrowser tools, Floccus, buku"),
 )
 
 
@@ -239,5 +239,5 @@ DELICIOUS_XML = Importer(
     lambda file: is_xml(file, "posts"),
     _read_posts,
     ("xml",),
-    marked("Pinboard: Settings, Backup, XML; Delicious, and services with its API"),
+    marked("Pinboard: Settings, Backup, XML; also Delicious and compatible services"),
 )

@@ -48,7 +48,7 @@ _TAG = re.compile(r"(?:[^\\,]|\\.)+")
 _ESCAPED = re.compile(r"\\(.)")
 _MARK = "\ufeff"
 _YES = "yes"
-_NOT_READ = marked("A date, a list position or a highlight of this row is invalid.")
+_NOT_READ = marked("This row has an invalid date, list position or highlight.")
 
 _COLUMNS: Mapping[str, Callable[[ExportedEntry], str]] = {
     "title": lambda each: each.entry.annotation.title,

@@ -113,7 +113,7 @@ def was_saved_as_link(source_record: str) -> bool:
 
 
 def describes_captures(source_record: str) -> bool:
-    """Return whether a source record describes captures of another archive."""
+    """Return whether a source record describes captures from another archive."""
     return any(_is_held(each) for _, each in _lines(source_record))
 
 
@@ -243,7 +243,7 @@ _READERS = {each.name: _BY_TYPE[each.type] for each in fields(Annotation)}
 _ENTRIES = "entries"
 _LISTS = "lists"
 _OWN_JSON_KEY = "hash_url"
-_NO_ENTRY = marked("This is not an entry of an archiver export.")
+_NO_ENTRY = marked("This is not an entry from an archiver export.")
 
 
 class _Json:

@@ -166,5 +166,5 @@ SHORTCUT = Importer(
     _fits,
     _read,
     ("url", "desktop"),
-    marked("Windows .url and Linux .desktop files, one link each; a zip of them is a list"),
+    marked("Windows .url and Linux .desktop files, one link each, or a zip file of them"),
 )

@@ -49,7 +49,7 @@ OMNIVORE_ZIP = Importer(
     lambda file: any(map(_METADATA.search, file.members)),
     _read_omnivore,
     ("zip",),
-    marked("Omnivore: the zip of its export"),
+    marked("Omnivore: the exported zip file"),
 )
 
 # Readeck's zip has a folder for each bookmark, with metadata, article and images.
@@ -108,5 +108,7 @@ READECK_ZIP = Importer(
     lambda file: any(map(_INFO.fullmatch, file.members)),
     _read_readeck,
     ("zip",),
-    marked("Readeck: readeck export, or the export of an account; with articles and images"),
+    marked(
+        "Readeck: the output of readeck export, or an account export; includes articles and images"
+    ),
 )

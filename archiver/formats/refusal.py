@@ -13,7 +13,7 @@ _PACKED = marked(
     "inside."
 )
 _DAMAGED = marked(
-    "{name} is compressed with {kind}, and damaged. Unpack it and import the file inside, or "
+    "{name} is compressed with {kind} and is damaged. Unpack it and import the file inside, or "
     "download it again."
 )
 _NO_TEXT = marked(
@@ -23,7 +23,7 @@ _NO_TEXT = marked(
 _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
     (
         b"PK\x03\x04",
-        marked("{name} is a zip archive without a list of links, or is damaged."),
+        marked("{name} is a zip file that is damaged or contains no list of links."),
         "",
     ),
     (b"PK\x05\x06", marked("{name} is an empty zip archive. Export your bookmarks again."), ""),
@@ -36,16 +36,16 @@ _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
     (
         b"mozLz40\x00",
         marked(
-            "{name} is a Firefox file without bookmarks, or is damaged. Export your bookmarks as "
-            "HTML or JSON instead, or import a plain list of URLs."
+            "{name} is a Firefox file that is damaged or contains no bookmarks. Export your "
+            "bookmarks as HTML or JSON instead, or import a plain list of URLs."
         ),
         "",
     ),
     (
         b"SQLite format 3\x00",
         marked(
-            "{name} is an SQLite database without bookmarks of Firefox or Chrome. Export your "
-            "bookmarks as HTML or JSON instead, or import a plain list of URLs."
+            "{name} is an SQLite database but contains no Firefox or Chrome bookmarks. Export "
+            "your bookmarks as HTML or JSON instead, or import a plain list of URLs."
         ),
         "",
     ),
@@ -60,8 +60,8 @@ _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
     (
         b"bplist00",
         marked(
-            "{name} is a binary property list without bookmarks. Export your bookmarks as HTML "
-            "or JSON instead, or import a plain list of URLs."
+            "{name} is a binary property list that contains no bookmarks. Export your bookmarks "
+            "as HTML or JSON instead, or import a plain list of URLs."
         ),
         "",
     ),

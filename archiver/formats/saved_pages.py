@@ -167,7 +167,7 @@ MHTML = Importer(
     lambda file: file.is_text and is_mhtml(file.text),
     _read,
     ("mhtml", "mht"),
-    marked("a page saved as one file by Chrome, Edge or Outlook"),
+    marked("a page saved as a single file by Chrome, Edge or Outlook"),
     has_other_addresses=True,
 )
 
@@ -313,6 +313,6 @@ SINGLE_FILE = Importer(
     _fits,
     _read_single_file,
     ("html",),
-    marked("a page saved by the extension SingleFile"),
+    marked("a page saved with the SingleFile extension"),
     has_other_addresses=True,
 )

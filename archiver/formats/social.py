@@ -80,7 +80,10 @@ MASTODON = Importer(
     has_paths("orderedItems"),
     _read_mastodon,
     ("json",),
-    marked("Mastodon: the bookmarks and likes of an archive; its bookmarks.csv is plain text"),
+    marked(
+        "Mastodon: the bookmarks and likes in an account archive (bookmarks.csv is read as plain "
+        "text)"
+    ),
     has_other_addresses=True,
 )
 
@@ -201,6 +204,6 @@ X_ARCHIVE = Importer(
     lambda file: file.is_text and _BEGINS.match(file.text) is not None,
     _read_x,
     ("js", "json"),
-    marked("X (Twitter): bookmark.js and like.js of its archive, or the whole zip"),
+    marked("X (Twitter): bookmark.js and like.js from its archive, or the whole zip file"),
     has_other_addresses=True,
 )

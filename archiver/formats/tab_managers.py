@@ -64,7 +64,7 @@ ONETAB = Importer(
     _fits,
     _read_onetab,
     ("txt",),
-    marked("OneTab: Export URLs; lines of address | title"),
+    marked("OneTab: Export URLs (one address | title per line)"),
 )
 
 
@@ -107,7 +107,7 @@ SESSION_BUDDY = Importer(
     has_paths("sessions[].windows[].tabs", "collections[].folders[].links"),
     _read_session_buddy,
     ("json",),
-    marked("Session Buddy: Export, JSON; of version 3 and 4"),
+    marked("Session Buddy: Export, JSON (versions 3 and 4)"),
 )
 
 

@@ -463,14 +463,14 @@ def min_and_max(moments: Iterable[int]) -> tuple[int, ...]:
 
 
 NO_ADDRESS = marked("This row has no address.")
-NO_ROW = marked("This is not a row of a list.")
+NO_ROW = marked("This row is not a valid list entry.")
 NESTED = marked("This is nested too deeply.")
 FOLDER_NESTED = marked("This folder is nested too deeply.")
 UNREAD = marked(
-    "{detail} addresses in this file were not read: they are in comments, scripts or another "
-    "structure that is not known. Compare the file with what was imported."
+    "{detail} addresses in this file were not read because they are in comments, scripts or an "
+    "unknown structure. Compare the file with the imported links."
 )
-NO_LINK = marked("From here on there are tags but no links, so the rest was not read.")
+NO_LINK = marked("From here on, the file has tags but no links, so the rest was not read.")
 
 NO_JSON = marked("This is not valid JSON: {detail}.")
 DATABASE_ENDS = marked("The rest of the database cannot be read: {detail}.")

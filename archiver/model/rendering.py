@@ -61,10 +61,12 @@ class Limit(StrEnum):
 
 _SENTENCES = {
     Limit.LOADING: Message("The page was still loading when it was saved."),
-    Limit.RESTLESS: Message("The page kept changing; it was saved as it was at one moment."),
-    Limit.SCROLLING: Message("The page was still growing when the time for scrolling ended."),
-    Limit.REQUESTS: Message("The page requested more resources than the limit."),
-    Limit.BYTES: Message("The page loads more data than the limit."),
+    Limit.RESTLESS: Message("The page kept changing; only its state at one moment was saved."),
+    Limit.SCROLLING: Message(
+        "The page was still growing when the scrolling time limit was reached."
+    ),
+    Limit.REQUESTS: Message("The page requested more resources than the limit allows."),
+    Limit.BYTES: Message("The page loads more data than the limit allows."),
     Limit.ANSWER: Message("The page requested a file that is too large."),
     Limit.HEIGHT: Message("The page is too long for one screenshot."),
     Limit.PICTURES: Message("There was not enough time for all screenshots."),

@@ -160,7 +160,7 @@ def _of_replay(seen: QualitySignals) -> Iterator[tuple[float, Message]]:
     if seen.words is not None:
         yield (
             1 - _WORDS_COST * (WHOLE - min(seen.words, WHOLE)) / WHOLE,
-            Message("{share} % of the words are there without scripts.", share=seen.words),
+            Message("{share} % of the words are present without scripts.", share=seen.words),
         )
 
 

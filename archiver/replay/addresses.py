@@ -137,7 +137,9 @@ def _modifier(text: str) -> Modifier:
 def _with_scheme(text: str) -> str:
     """Return the URL with its scheme and both slashes."""
     if not text:
-        raise InvalidUrl("There is no URL. Add it after /web/, such as /web/https://example.com/")
+        raise InvalidUrl(
+            "The URL is missing. Add it after /web/, for example /web/https://example.com/"
+        )
     given = unquote(text) if _ENCODED.match(text) else text
     scheme = _SCHEME.match(given)
     if scheme:

@@ -156,7 +156,7 @@ FIELDS: tuple[Field, ...] = (
         Condition.SITE,
         marked("a host"),
         "site:example.org",
-        marked("pages of a site with its subdomains, such as www.example.org"),
+        marked("pages of a site and its subdomains, such as www.example.org"),
         _site,
     ),
     Field(Condition.TAG, marked("a tag"), 'tag:"to read"', marked("pages with the tag"), _name),

@@ -281,7 +281,9 @@ class AccessControl:
         if not name:
             raise InputError("Enter a name for the token, such as the program that will use it.")
         if len(self._access.tokens) >= MAX_TOKENS:
-            raise InputError("There are already {most} tokens. Revoke one first.", most=MAX_TOKENS)
+            raise InputError(
+                "The limit of {most} tokens is reached. Revoke one first.", most=MAX_TOKENS
+            )
         made = BEGINS + secrets.token_urlsafe(_TOKEN_BYTES)
         token = Token(secrets.token_hex(8), name, scope, _hex(made), int(time.time()))
         await self._change(lambda access: replace(access, tokens=(*access.tokens, token)))

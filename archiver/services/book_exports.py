@@ -110,8 +110,8 @@ class Books:
             raise NotFound("Nothing to export: no entry matches.")
         if len(manifest.entries) > MAX_ARTICLES:
             raise InputError(
-                "These are {count} articles, but one file can hold {most}. Use a search to "
-                "reduce them, such as tag:… or added:2024.",
+                "The export has {count} articles, but one file can hold at most {most}. Narrow "
+                "it down with a search, such as tag:… or added:2024.",
                 count=len(manifest.entries),
                 most=MAX_ARTICLES,
             )

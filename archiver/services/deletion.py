@@ -78,7 +78,7 @@ class EntryDeletion:
         if not refs:
             raise InputError("Choose what to delete.")
         if len(refs) > MAX_REFS:
-            raise InputError("At most {most} entries can be deleted together.", most=MAX_REFS)
+            raise InputError("You can delete at most {most} entries at a time.", most=MAX_REFS)
         async with self._db.read() as conn:
             numbers = [*dict.fromkeys([(await find_entry(conn, each))[0] for each in refs])]
         return await self._delete(_stretches(numbers))
@@ -174,7 +174,8 @@ class EntryDeletion:
             restored = Restored(number, *await restore(conn, self._store, number, only))
             if not (restored.entries or restored.snapshots):
                 raise InputError(
-                    "Nothing was restored, because everything was saved or deleted again since."
+                    "Nothing was restored, because everything has been saved or deleted again "
+                    "since then."
                 )
         await self._settle()
         return restored

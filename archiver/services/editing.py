@@ -71,7 +71,7 @@ class Editing:
             InputError: nothing to change, or an invalid value.
         """
         if len(refs) > MAX_REFS:
-            raise InputError("At most {most} entries can be changed together.", most=MAX_REFS)
+            raise InputError("You can change at most {most} entries at a time.", most=MAX_REFS)
         change = _checked(wanted)
         async with self._db.read() as conn:
             numbers = [*dict.fromkeys([(await find_entry(conn, each))[0] for each in refs])]
@@ -123,7 +123,7 @@ class Editing:
         while True:
             async with self._db.write() as conn:
                 if await edit_history.size(conn, edit_id) is None:
-                    raise NotFound("This change was already undone, or is too old.")
+                    raise NotFound("This change was already undone or is too old to undo.")
                 put_back, looked_at = await edit_history.undo(conn, edit_id, most=BATCH)
                 found, done = found + looked_at, done + put_back
                 if looked_at < BATCH:

@@ -155,16 +155,16 @@ def checked_urls(urls: Sequence[str], *, is_described: bool) -> list[str]:
     """
     given = [with_scheme(url) for url in urls if url.strip()]
     if not given:
-        raise InputError("There is no address. Paste at least one, such as https://example.org.")
+        raise InputError("Enter at least one address, such as https://example.org.")
     if len(given) > MAX_URLS:
         raise InputError(
-            "These are {count} addresses; at most {most} can be saved together. Import them as a "
+            "You entered {count} URLs, but only {most} can be saved at a time. Import them as a "
             "file instead.",
             count=len(given),
             most=MAX_URLS,
         )
     if len(given) > 1 and is_described:
-        raise InputError("A title or note can be set for one address only.")
+        raise InputError("A title or note can only be set when you save a single address.")
     return given
 
 
@@ -423,7 +423,7 @@ class Entries:
         for each in detail.renditions:
             if each.kind is kind and detail.snapshot.timestamp == timestamp:
                 return each.media_type, await self._content(each)
-        raise NotFound("This snapshot has no such image.")
+        raise NotFound("Image not found in this snapshot.")
 
     async def preview_image(self, digest: str) -> tuple[str, bytes]:
         """Return (media type, content) of a favicon or preview image.
@@ -434,7 +434,7 @@ class Entries:
         async with self._db.read() as conn:
             found = await screenshots.by_digest(conn, digest)
         if found is None:
-            raise NotFound("There is no such image.")
+            raise NotFound("Image not found.")
         return found.media_type, await self._content(found)
 
     async def _content(self, found: Rendition) -> bytes:

@@ -32,7 +32,7 @@ _OTHERS = re.compile("[^a-z0-9]+")
 _UNEXPECTED = "It failed unexpectedly; the log has the details. Delete it and try another form."
 _INTERRUPTED = "It was interrupted three times, perhaps because it is too large for this machine."
 
-_DAMAGED = marked("Damaged records were left out. Run `archiver verify` to list them.")
+_DAMAGED = marked("Damaged records were skipped. Run `archiver verify` to list them.")
 
 log = get_log(__name__)
 
@@ -113,7 +113,7 @@ class ExportJobs:
         """
         job = await asyncio.to_thread(self._read, name) if NAME.fullmatch(name) else None
         if job is None or job.state is not ExportState.READY:
-            raise NotFound("There is no such export, or it is not finished yet.")
+            raise NotFound("Export not found or not finished yet.")
         return self._directory / name, job.kind
 
     async def delete(self, name: str) -> None:
@@ -123,7 +123,7 @@ class ExportJobs:
             NotFound: there is none of that name.
         """
         if not NAME.fullmatch(name) or not await self._exists(name):
-            raise NotFound("There is no such export.")
+            raise NotFound("Export not found.")
         await asyncio.to_thread(self._job_file(name).path.unlink)
         if self._running and self._running[0] == name:
             self._running[1].cancel()
@@ -199,7 +199,9 @@ class ExportJobs:
 
     def _create(self, kind: ExportKind, query: ListingQuery) -> str:
         if len([*self._all()]) >= MAX_JOBS:
-            raise InputError("There are {most} exports already. Delete one first.", most=MAX_JOBS)
+            raise InputError(
+                "The limit of {most} exports is reached. Delete one first.", most=MAX_JOBS
+            )
         asked = _OTHERS.sub("-", f"{query.q} {query.tag} {query.host} {query.status}".lower())
         stem = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{asked.strip('-')[:36] or 'everything'}"
         names = (f"{stem}{n or ''}.{kind.suffix}" for n in range(MAX_JOBS + 1))

@@ -65,8 +65,8 @@ EXPORTS: tuple[ExportKind, ...] = (
         "bookmarks.html",
         "text/html; charset=utf-8",
         marked(
-            "links with folders, titles, tags, notes, dates and to-read; every browser "
-            "reads it, and linkding, Pinboard, Raindrop and most other services"
+            "links with folders, titles, tags, notes, dates and to-read marks, for browsers, "
+            "linkding, Pinboard, Raindrop and most other services"
         ),
         BOOKMARKS_HTML,
     ),
@@ -76,8 +76,8 @@ EXPORTS: tuple[ExportKind, ...] = (
         "json",
         "application/json",
         marked(
-            "everything about each entry, including tags, notes and highlights; can be imported "
-            "again, has a schema"
+            "all metadata of each entry, including tags, notes and highlights; can be imported "
+            "again and has a schema"
         ),
         JSON,
     ),
@@ -86,7 +86,7 @@ EXPORTS: tuple[ExportKind, ...] = (
         marked("JSON lines"),
         "jsonl",
         "application/jsonl",
-        marked("the same as JSON, one entry per line, for programs that read line by line"),
+        marked("the same data as JSON, one entry per line, for programs that process large files"),
         JSON_LINES,
     ),
     ExportKind(
@@ -94,9 +94,7 @@ EXPORTS: tuple[ExportKind, ...] = (
         "CSV",
         "csv",
         "text/csv; charset=utf-8",
-        marked(
-            "all metadata as a table, for spreadsheets; no cell is a formula; can be imported again"
-        ),
+        marked("all metadata as a table for spreadsheets, without formulas; can be imported again"),
         CSV,
     ),
     ExportKind(
@@ -112,7 +110,7 @@ EXPORTS: tuple[ExportKind, ...] = (
         "OPML",
         "opml",
         "text/x-opml; charset=utf-8",
-        marked("the sites of the entries, each once, for feed readers"),
+        marked("each site once, as a list of subscriptions for feed readers"),
         OPML_HOSTS,
     ),
     ExportKind(
@@ -121,8 +119,8 @@ EXPORTS: tuple[ExportKind, ...] = (
         "markdown.zip",
         "application/zip",
         marked(
-            "a folder for each entry with its article, images and metadata, linked to each "
-            "other; opens in Obsidian"
+            "one folder per entry with its article, images and metadata, linked to each other; "
+            "opens in Obsidian"
         ),
     ),
     ExportKind(
@@ -131,7 +129,8 @@ EXPORTS: tuple[ExportKind, ...] = (
         "md",
         "text/markdown; charset=utf-8",
         marked(
-            "articles as one text, with footnotes and formulas; images and links point to the web"
+            "all articles in one text file, with footnotes and formulas; images and links point "
+            "to the web"
         ),
     ),
     ExportKind(
@@ -156,8 +155,8 @@ EXPORTS: tuple[ExportKind, ...] = (
         "warc.gz",
         "application/warc",
         marked(
-            "complete snapshots with your metadata; can be opened in pywb and other archives and "
-            "imported again (saved searches and empty lists are in JSON only)"
+            "complete snapshots with your metadata, for pywb and other web archives; can be "
+            "imported again (saved searches and empty lists are only in JSON exports)"
         ),
     ),
     ExportKind(
@@ -165,7 +164,7 @@ EXPORTS: tuple[ExportKind, ...] = (
         "WACZ",
         "wacz",
         "application/wacz+zip",
-        marked("complete snapshots as one indexed package, for ReplayWeb.page"),
+        marked("complete snapshots in one indexed file, for ReplayWeb.page"),
     ),
 )
 """In display order."""

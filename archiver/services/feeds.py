@@ -147,7 +147,7 @@ class FeedChecks:
             raise NoFeed("No feed found at {host}.", host=name) from error
         if batch.rejected and not batch.seeds:
             raise UnreadableFile(
-                "The feed of {host} has {number} items, but none has a usable link. {problem}",
+                "The feed from {host} has {number} items, but none has a usable link. {problem}",
                 host=name,
                 number=len(batch.rejected),
                 problem=as_message(batch.rejected[0].reason),

@@ -254,7 +254,7 @@ def _each_of(
 
     def changed(before: Annotation) -> Annotation:
         if not any(each.id == key for each in before.highlights):
-            raise NotFound("This page has no such highlight.")
+            raise NotFound("Highlight not found on this page.")
         kept = [
             other
             for each in before.highlights
@@ -267,7 +267,7 @@ def _each_of(
 
 def _colour(name: str) -> Colour:
     if name not in set(Colour):
-        raise InputError("A colour must be one of {known}.", known=", ".join(Colour))
+        raise InputError("The colour must be one of {known}.", known=", ".join(Colour))
     return Colour(name)
 
 

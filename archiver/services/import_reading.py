@@ -91,7 +91,7 @@ def _one(kind: type[_Kind], word: str | None, otherwise: _Kind, about: str) -> _
 
 def _paths(given: Sequence[str]) -> tuple[str, ...]:
     if len(given) > MAX_FOLDERS:
-        raise InputError("At most {most} folders can be chosen.", most=MAX_FOLDERS)
+        raise InputError("You can choose at most {most} folders.", most=MAX_FOLDERS)
     return tuple(dict.fromkeys(filter(None, map(_path, given))))
 
 
@@ -104,13 +104,13 @@ def _into(given: str) -> str:
     """Validate the list for an import, leaving room for the folders of the file."""
     path = _path(given)
     if len(given) > _MAX_PATH or len(folder_names(given)) > MAX_INTO:
-        raise InputError("Lists can be nested in at most {most} others.", most=MAX_INTO - 1)
+        raise InputError("Lists can be nested at most {most} levels deep.", most=MAX_INTO - 1)
     return path
 
 
 def _columns(given: Sequence[str]) -> dict[str, ColumnRole] | None:
     if len(given) > MAX_COLUMNS:
-        raise InputError("At most {most} columns can be set.", most=MAX_COLUMNS)
+        raise InputError("You can set at most {most} columns.", most=MAX_COLUMNS)
     found = {}
     for each in given:
         role, equals, name = each.partition("=")
@@ -136,9 +136,11 @@ class KnownFormat:
 
 
 _ARCHIVES = (
-    KnownFormat("WARC", marked("captures of another archive"), ("warc", "gz", "zst")),
-    KnownFormat("ARC", marked("captures of an old archive"), ("arc",)),
-    KnownFormat("WACZ", marked("captures of another archive, packed with their index"), ("wacz",)),
+    KnownFormat("WARC", marked("captures from another archive"), ("warc", "gz", "zst")),
+    KnownFormat("ARC", marked("captures from an old archive"), ("arc",)),
+    KnownFormat(
+        "WACZ", marked("captures from another archive, packed with their index"), ("wacz",)
+    ),
 )
 KNOWN_FORMATS: tuple[KnownFormat, ...] = (
     *(KnownFormat(each.name, each.origin, each.suffixes) for each in IMPORTERS),

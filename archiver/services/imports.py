@@ -294,7 +294,7 @@ class Imports:
         """
         found = await self._statuses.find(number)
         if found is None:
-            raise NotFound("There is no import {number}.", number=str(number))
+            raise NotFound("Import {number} not found.", number=str(number))
         return found
 
     async def recent(self) -> list[ImportStatus]:
@@ -536,7 +536,7 @@ class ImportUndo:
     async def _checked(self, number: int) -> ImportStatus:
         status = await self._statuses.find(number)
         if status is None:
-            raise NotFound("There is no import {number}.", number=str(number))
+            raise NotFound("Import {number} not found.", number=str(number))
         if status.is_archive:
             raise InputError(
                 "An import of captures cannot be undone. Delete its entries instead: search for "
@@ -544,12 +544,14 @@ class ImportUndo:
                 number=str(number),
             )
         if status.is_unread:
-            raise InputError("Its file is still being read. Undo it afterwards.")
+            raise InputError(
+                "The file of this import is still being read. Undo the import after that."
+            )
         has_entries = bool(status.added or status.merged)
         if has_entries and not status.undone and await self._is_unknown(number):
             raise InputError(
-                "This import cannot be undone, because the index was rebuilt since, which does "
-                "not restore the required data. Delete its entries instead: search for {search}.",
+                "This import cannot be undone: the index has been rebuilt since then, and the "
+                "data needed for it is gone. Delete its entries instead: search for {search}.",
                 search=write(Is(Condition.IMPORT, status.name)),
             )
         return status

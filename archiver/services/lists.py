@@ -183,7 +183,7 @@ class EntryLists:
             rows = await tags_and_lists.members_in_order(conn, path)
             moved = {(await find_entry(conn, each))[0] for each in refs}
         if not moved <= dict(rows).keys():
-            raise NotFound("Some of these are not in “{path}”.", path=path)
+            raise NotFound("Some of these entries are not in “{path}”.", path=path)
         places = _places(rows, moved, where)
 
         def become(row: int, annotation: Annotation) -> Annotation:
@@ -235,7 +235,7 @@ class EntryLists:
             known = await tags_and_lists.all_lists(conn)
         moved = (moved_path(each.path, path, goal) for each in known if is_within(each.path, path))
         if any(len(folder_names(each)) > MAX_DEPTH for each in moved):
-            raise InputError("Lists can be nested in at most {most} others.", most=MAX_DEPTH)
+            raise InputError("Lists can be nested at most {most} levels deep.", most=MAX_DEPTH)
 
     async def _become_within(
         self, path: str, become: Callable[[int, Annotation], Annotation]

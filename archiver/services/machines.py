@@ -75,15 +75,17 @@ class Machines:
             StoreError: the object store can't be listed.
         """
         if name == self.own:
-            raise InputError("This is that machine. Run the command on another one.")
+            raise InputError(
+                "The command names the machine that it runs on. Run it on another machine."
+            )
         if any(each.machine == name for each in await self.workers()):
             raise InputError(
                 "{machine} is still running. Stop it and try again in a minute.", machine=name
             )
         if all(each.machine != name for each in await self.unsealed()):
             raise NotFound(
-                "No segment of a machine {machine} waits to be uploaded. Run `archiver machines "
-                "--unsealed` to list waiting segments and their machines.",
+                "The machine {machine} has no segments waiting to be uploaded. Run `archiver "
+                "machines --unsealed` to list waiting segments and their machines.",
                 machine=name,
             )
         survey = await asyncio.to_thread(self._store.storage.survey)

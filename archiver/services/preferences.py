@@ -92,7 +92,9 @@ class Preferences:
         try:
             read_settings({**values, "data": "/nonexistent"}, {})
         except InvalidSettings as error:
-            raise InputError("These settings don't fit: {why}", why=str(error)) from error
+            raise InputError(
+                "These settings are not valid together: {why}", why=str(error)
+            ) from error
 
     def _parse(self, name: str, value: str | None) -> Any:
         if name not in SETTINGS or name in NEVER_IN_FILE:

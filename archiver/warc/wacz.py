@@ -244,7 +244,7 @@ class Package:
         try:
             size = _contents_bytes(file)
             if size > MAX_CONTENTS_BYTES:
-                raise UnreadableFile("{name} claims to contain too many files.", name=name)
+                raise UnreadableFile("{name} contains too many files.", name=name)
             self._zip = zipfile.ZipFile(file)
         except _DAMAGED as error:
             raise UnreadableFile(

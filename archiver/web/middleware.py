@@ -138,7 +138,7 @@ async def _read_form(request: web.Request) -> None:
         async with asyncio.timeout(request.app[LIMITS].body_seconds):
             await request.post()
     except ValueError:
-        raise web.HTTPBadRequest(text=marked("The form is not UTF-8.")) from None
+        raise web.HTTPBadRequest(text=marked("The form is not encoded in UTF-8.")) from None
 
 
 OPEN_ROUTES = frozenset({"healthz", "static", "manifest", "login", "sign_in", "choose_language"})

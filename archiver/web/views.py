@@ -357,7 +357,7 @@ class SearchHelpView:
     """Data of the search help."""
 
     language: Language
-    title: str | Message = Message("How to search")
+    title: str | Message = Message("Search syntax")
 
 
 @dataclass(frozen=True, slots=True)
@@ -415,7 +415,7 @@ class PassageView:
     url: str
     onward: str
     by_itself: str
-    title: str | Message = Message("Another page of the archive")
+    title: str | Message = Message("Another page in the archive")
 
 
 @dataclass(frozen=True, slots=True)
@@ -480,7 +480,7 @@ class EditAgainView:
     typed: Mapping[str, str]
     meant: tuple[tuple[str, str], ...]
     back: str
-    title: str | Message = Message("Nothing was changed yet")
+    title: str | Message = Message("Nothing has been changed yet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -635,7 +635,7 @@ class SaveAgainView:
     @property
     def page_title(self) -> Message:
         """Return the title of the page; ``title`` is the user's title for the entry."""
-        return Message("Before this is saved")
+        return Message("Already saved")
 
 
 @dataclass(frozen=True, slots=True)
@@ -713,4 +713,4 @@ class CrawlView(_AfterAnAct):
     backlog: Backlog | None = None
     checked: LastCheck | None = None
     done: str = ""
-    title: str | Message = Message("The crawl")
+    title: str | Message = Message("Activity")

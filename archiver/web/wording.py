@@ -252,7 +252,7 @@ ANSWERED: Final = marked("The server responded with {status}.")
 SENTENCES: Final = {
     FailureKind.DNS: marked("The domain was not found."),
     FailureKind.REFUSED: marked("The host refused the connection."),
-    FailureKind.TLS: marked("The certificate of the host is not valid."),
+    FailureKind.TLS: marked("The host's certificate is not valid."),
     FailureKind.TIMEOUT: marked("The server did not respond in time."),
     FailureKind.DISCONNECTED: marked("The connection was interrupted."),
     FailureKind.PROTOCOL: marked("The server's response is not valid HTTP."),

@@ -334,7 +334,7 @@ async def test_content_lost_without_scripts_is_detected_by_screenshot_and_text(k
     assert whole.score.reasons == ()
     looks, words = (each.sentence.split("%")[1] for each in halved.score.reasons)
     assert "looks the same without scripts" in looks
-    assert "words are there" in words
+    assert "words are present" in words
     assert halved.score.hundredths < 75
 
 

@@ -277,7 +277,7 @@ golden(
     said(C, AT, {"id": 8}, title="C", folders=("Food",)),
 )
 golden(
-    "Karakeep data",
+    "Karakeep data directory",
     "karakeep.zip",
     zipped(
         {
@@ -475,7 +475,7 @@ golden(
     ),
 )
 golden(
-    "zip of notes",
+    "zip file of notes",
     "vault.zip",
     zipped(
         {
@@ -512,7 +512,7 @@ golden(
     said(C, None, {"note": "Vault/plain.md"}, folders=("Vault",)),
 )
 golden(
-    "zip of lists",
+    "zip file of link lists",
     "pocket.zip",
     zipped(
         {

@@ -73,7 +73,7 @@ def test_ris_references_without_start_or_end_tag_are_separated(text):
 def test_an_unclosed_reference_is_a_problem_and_later_ones_are_read(endless, others):
     _, found = opened(endless + others)
 
-    assert ["no end" in each.problem for each in found] == [True, False, False]
+    assert ["incomplete" in each.problem for each in found] == [True, False, False]
     assert "not read" in found[2].problem
     assert "ndless" in found[0].annotation.url_given
     assert found[1].annotation.url_given == B

@@ -76,7 +76,7 @@ def test_an_empty_file_is_refused(data: bytes) -> None:
 @pytest.mark.parametrize(
     ("data", "word"),
     [
-        (zipped("a.png", b"\x89PNG\r\n"), "zip archive"),
+        (zipped("a.png", b"\x89PNG\r\n"), "zip file"),
         (b"PK\x03\x04 and nothing more", "damaged"),
         (gzip.compress(b"https://a.example/", mtime=0)[:10], "gzip"),
         (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\nhttps://a.example/", "PDF"),
@@ -184,7 +184,9 @@ def test_a_url_column_is_preferred_to_an_address_column():
 def test_a_table_without_a_url_column_is_refused_with_a_message(table):
     said = refusal(table.encode(), "list.csv")
 
-    assert said == "list.csv is a table without a column of URLs. Export it with its links."
+    assert (
+        said == "list.csv is a table with no column of URLs. Export it again, including the links."
+    )
 
 
 def test_a_single_column_of_urls_is_a_list_with_any_heading() -> None:

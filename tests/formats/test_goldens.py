@@ -166,7 +166,7 @@ def test_columns_may_be_missing_added_reordered_and_in_any_case():
 def test_password_files_are_refused_and_skipped_in_a_zip():
     with pytest.raises(UnreadableFile, match="contains passwords"):
         opened(f"name,url,username,password\nA,{A},ann,secret\n", "Chrome Passwords.csv")
-    _, data, _ = GOLDENS["zip of lists"]
+    _, data, _ = GOLDENS["zip file of link lists"]
     assert "secret" not in str(opened(data)[1])
 
 
@@ -193,7 +193,7 @@ def test_a_slow_pipe_gives_the_same_result(size):
             piece, self.left = self.left[: min(size, count)], self.left[min(size, count) :]
             return piece
 
-    for form in ("Pinboard JSON", "Pocket CSV", "OPML", "zip of lists"):
+    for form in ("Pinboard JSON", "Pocket CSV", "OPML", "zip file of link lists"):
         name, data, expected = GOLDENS[form]
         read_as, found = opened(Trickle(data), name)
         assert (read_as, [each.annotation for each in found]) == (form, expected)
@@ -249,7 +249,7 @@ def test_a_database_is_not_mistaken_for_one_with_a_table_of_the_same_name():
         "CREATE TABLE urls (id INTEGER, url TEXT)",
     )
 
-    with pytest.raises(UnreadableFile, match="without bookmarks"):
+    with pytest.raises(UnreadableFile, match="contains no Firefox"):
         opened(data)
 
 

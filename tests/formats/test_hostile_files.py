@@ -266,7 +266,7 @@ def test_paths_in_a_zip_are_not_followed_and_nested_zips_are_skipped(tmp_path, m
 
     form, found = outcome(packed, "x.zip")
 
-    assert form == "zip of lists"
+    assert form == "zip file of link lists"
     assert len(found) == 3
     assert list(tmp_path.iterdir()) == []
 

@@ -66,7 +66,7 @@ def test_a_note_without_url_and_hash_is_an_ordinary_note(front):
 
     form, read = opened(data)
 
-    assert form == "zip of notes"
+    assert form == "zip file of notes"
     assert read[-1].annotation.url_given == "https://b.example/"
 
 

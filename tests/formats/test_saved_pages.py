@@ -168,7 +168,7 @@ def test_a_readeck_article_is_imported_with_its_pictures():
             ],
         ),
         (
-            "Karakeep data",
+            "Karakeep data directory",
             [
                 ("text/html", b"<html><p>A whole page</p></html>"),
                 ("text/html; charset=utf-8", b"<p>An article</p>"),

@@ -66,7 +66,7 @@ async def test_one_page_holds_all_that_it_shows(storage, kept):
 
 async def test_nothing_and_too_much_are_refused_in_words(storage, kept, monkeypatch):
     monkeypatch.setattr(book_exports, "MAX_ARTICLES", 1)
-    with pytest.raises(InputError, match="Use a search"):
+    with pytest.raises(InputError, match="Narrow it down"):
         await storage.begin(Selected())
     with pytest.raises(NotFound):
         await storage.begin(Selected(ListingQuery(tag="none")))

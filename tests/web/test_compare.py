@@ -65,7 +65,7 @@ async def test_what_came_and_went_is_shown_as_one_text(client, live):
     assert "<ins>3 words added</ins>, <del>2 words removed</del>" in shown
     row = re.search(r'<th scope="row">x-by</th>.*', shown)[0]
     assert re.findall(r">(\w+):</span> (\w+)</td>", row) == [("Before", "one"), ("After", "two")]
-    assert re.search(r"Needed since</h2>\s*<ul[^>]*><li><code>[^<]*/a.css", shown)
+    assert re.search(r"Newly required</h2>\s*<ul[^>]*><li><code>[^<]*/a.css", shown)
 
 
 async def test_both_are_shown_side_by_side_and_through_the_api(client, live):

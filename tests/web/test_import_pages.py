@@ -79,7 +79,7 @@ async def test_a_file_that_nobody_reads_is_never_said_to_be_read(client, db):
     assert (phase, share[1]) == ("Incomplete", "0")
     assert alert.startswith("The import stopped after 0 links")
     assert (waiting[0], waiting[1][1], waiting[2]) == (
-        "Interrupted. It continues in a moment",
+        "Interrupted. It will continue in a moment",
         "0",
         None,
     )
@@ -105,7 +105,7 @@ async def test_an_import_is_undone_after_a_question_and_put_back(client, runtime
 
     assert "1 entry that only this import added will be deleted" in asked
     assert done.headers["Location"] == here
-    assert "1 entry that only it had added was deleted" in page
+    assert "1 entry that only this import had added was deleted" in page
     assert f"{here}/undo" not in page
     assert "/snapshots?q=import" not in page
     assert "<p>This import was undone.</p>" in once_more

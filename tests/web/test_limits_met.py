@@ -41,7 +41,7 @@ async def test_it_stands_on_the_pages_and_in_the_answers_of_the_api(settings, li
     assert detail.snapshot.rendering is Rendering.NEEDED
     assert [str(each.message) for each in detail.score.reasons] == [NO_TIME]
     for page in pages:
-        assert "which could not render it" in page
+        assert "the browser could not render it" in page
         assert NO_TIME in page
         assert "saved without it" not in page
     assert [each["limits"] for each in told["snapshots"]] == [["time"]]

@@ -176,7 +176,9 @@ async def _make_token(request: web.Request, form: _Form) -> web.StreamResponse:
     try:
         scope = Scope(form.get("scope", ""))
     except ValueError:
-        raise InputError("Choose what the token may do: read, add, or everything.") from None
+        raise InputError(
+            "Choose what the token may do: read only, add only, or full access."
+        ) from None
     made = await request.app[RUNTIME].access.make_token(form.get("name", ""), scope)
     return await _page(request, made=made)
 
@@ -207,7 +209,7 @@ async def _must_know(request: web.Request, form: _Form) -> None:
     if request.app[RUNTIME].access.keys_hang_on is None:
         return
     if not await auth.check_password(request, form.get("current", "")):
-        raise InputError("Current password is incorrect.")
+        raise InputError("The current password is wrong.")
 
 
 def _done(notice: str = "") -> web.Response:

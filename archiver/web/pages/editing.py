@@ -132,7 +132,7 @@ def number(text: str) -> int:
         InputError: it is not a number.
     """
     if not (text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS):
-        raise InputError("The number of a change must be a whole number.")
+        raise InputError("The id of a change must be a whole number.")
     return int(text)
 
 

@@ -16,7 +16,7 @@ from archiver.web.signing import Permission
 from archiver.web.views import AbsentView, ErrorView, PassageView
 
 TITLES = {
-    400: Message("Not possible"),
+    400: Message("Invalid request"),
     401: Message("Sign in first"),
     403: Message("Not allowed"),
     404: Message("Not found"),

@@ -239,7 +239,7 @@ def _status_of(error: InputError) -> int:
 async def _found(request: web.Request) -> ImportStatus:
     wanted = int(request.match_info["id"])
     if wanted >= 1 << 62:
-        raise NotFound("There is no such import.")
+        raise NotFound("Import not found.")
     return await request.app[RUNTIME].imports.status(wanted)
 
 

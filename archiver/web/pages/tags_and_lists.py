@@ -93,7 +93,7 @@ async def order_lists(request: web.Request) -> web.StreamResponse:
     refs = [str(each) for each in form.getall("entry", [])]
     where = str(form.get("where", ""))
     if where not in set(Where):
-        raise InputError("The direction must be {known}.", known=", ".join(Where))
+        raise InputError("The direction must be one of {known}.", known=", ".join(Where))
     if not refs:
         return back(form, "/snapshots", nothing=1)
     edited = await request.app[RUNTIME].lists.order(str(form.get("list", "")), refs, Where(where))
