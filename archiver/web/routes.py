@@ -44,6 +44,7 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.get("/save", home.save_page, name="save"),
     web.get("/snapshots", listing.listing, name="snapshots"),
     web.get("/search/help", listing.explain, name="search_help"),
+    web.get("/api", openapi.page, name="api"),
     web.get(f"/{_HASH}/", entry.entry, name="entry"),
     web.get(f"/{_HASH}", entry.as_directory, name="entry_unslashed"),
     web.post(f"/{_HASH}/edit", entry.edit, name="edit_entry"),

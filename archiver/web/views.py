@@ -361,6 +361,22 @@ class SearchHelpView:
 
 
 @dataclass(frozen=True, slots=True)
+class ApiView:
+    """Data of the page about the API.
+
+    Attributes:
+        origin: scheme, host and base path of this service.
+        needs_token: whether requests need a token.
+        operations: method, path and English description.
+    """
+
+    origin: str
+    needs_token: bool
+    operations: tuple[tuple[str, str, str], ...]
+    title: str | Message = Message("API")
+
+
+@dataclass(frozen=True, slots=True)
 class SnapshotView:
     """A snapshot in a frame below the banner.
 

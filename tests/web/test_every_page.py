@@ -15,6 +15,7 @@ PATHS = (
     *("/", "/snapshots", "/snapshots?view=dense", "/snapshots?view=covers", "/snapshots?q=fox"),
     *(
         "/search/help",
+        "/api",
         "/highlights",
         "/tags",
         "/lists",

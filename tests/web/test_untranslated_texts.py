@@ -43,7 +43,7 @@ FORMATS = sorted(PROPER, key=len, reverse=True)
 NAMES = re.compile(
     "|".join(map(re.escape, ("JSON (W3C Web Annotation)", "JSON Feed", *FORMATS)))
     + r"|archiver|https?://\S*|\S*a\.example\S*|hash_url|sha256:\S+|ARCHIVER_\w+|\bUTC\b|WACZ|WARC"
-    r"|EPUB|PDF|JSON|CSV|Atom|OPML|Markdown|Recipes/Soups"
+    r"|EPUB|PDF|JSON|curl|Python|CSV|Atom|OPML|Markdown|Recipes/Soups"
     r"|Web ARChive, ISO 28500|\w+/\w+|[\w-]*\d[\w.-]*|some\.warc\.gz"
     r"|\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept|Oct|Nov|Dec)\b"
 )
@@ -145,7 +145,7 @@ PAGES = [
     "/snapshots?q=1x%20nothing0", "/snapshots?q=zz0", "/snapshots?q=foo:1", "/snapshots?q=type:1",
     "/snapshots?q=added:1x", "/snapshots?q=list:L1/L2", "/snapshots?q=list:L3&sort=list",
     "/snapshots?status=failed", "/snapshots?tag=t1&sort=title", "/snapshots?host=a.example",
-    "/snapshots?nothing=1", "/snapshots?undone=1", "/snapshots?edit=1", "/search/help",
+    "/snapshots?nothing=1", "/snapshots?undone=1", "/snapshots?edit=1", "/search/help", "/api",
     f"/{K}/", f"/{K}/?at={FIRST}", f"/{K}/?in=q%3D1x", f"/{hash_url(GONE)}/",
     f"/{hash_url(PRIVATE)}/", f"/{hash_url(TABLE)}/", f"/{hash_url(PICTURE)}/",
     f"/{hash_url(PDF)}/", f"/{hash_url(BARE)}/", f"/{K}/compare?from={FIRST}&to={LAST}",

@@ -50,8 +50,11 @@ from archiver.web.api.json_http import (
     SaveRequest,
     TagChange,
 )
-from archiver.web.origin import base_path
+from archiver.web.app_keys import RUNTIME
+from archiver.web.origin import base_path, public_origin
+from archiver.web.rendering import render_with_sidebar
 from archiver.web.uploads import PAGE_TYPES
+from archiver.web.views import ApiView
 
 Json = dict[str, Any]
 
@@ -569,6 +572,16 @@ async def document(request: web.Request) -> web.StreamResponse:
     """Serve the OpenAPI document."""
     base = base_path(request)
     return web.json_response(describe() | ({"servers": [{"url": base}]} if base else {}))
+
+
+async def page(request: web.Request) -> web.StreamResponse:
+    """Explain the API to people, with examples and all routes."""
+    view = ApiView(
+        origin=public_origin(request) + base_path(request),
+        needs_token=request.app[RUNTIME].access.is_locked,
+        operations=tuple((each.method.upper(), each.path, each.description) for each in OPERATIONS),
+    )
+    return await render_with_sidebar(request, "pages/api.html", view)
 
 
 @cache
