@@ -394,6 +394,8 @@ async def restore(
         conn, (name for key in newer for name in unique[key].seed.annotation.tags)
     )
     await _mark_stale(conn, changed | {row.id for row in newer.values()})
+    if unrecorded:  # no record of this archive has what was merged
+        await mark_unrecorded(conn, changed & {row.id for row in alike.values()})
     await _set_revisions(
         conn, {ids[key]: unique[key].revision for key in (*fresh, *newer)}, unrecorded=unrecorded
     )

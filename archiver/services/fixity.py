@@ -4,7 +4,7 @@ import asyncio
 import json
 import shutil
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -14,17 +14,28 @@ from pathlib import Path
 from archiver.crawl.crash_recovery import finish_compactions
 from archiver.crawl.rebuild import capture_of, is_answer, is_capture
 from archiver.crawl.stored_content import read_snapshot_record
-from archiver.db import captures, screenshots, segment_rows, snapshots
-from archiver.db.engine import Database
-from archiver.db.statements import in_batches
+from archiver.db import (
+    captures,
+    edit_history,
+    entries,
+    screenshots,
+    segment_rows,
+    snapshots,
+    tombstones,
+)
+from archiver.db.engine import AsyncConnection, Database
+from archiver.db.entries import Revised
+from archiver.db.statements import MAX_BATCH, in_batches
 from archiver.errors import ArchiverError, StoreError
 from archiver.helpers import AtomicFile
 from archiver.http.media_types import is_generic, parse_media_type
 from archiver.http.timestamps import read_iso, write_iso
+from archiver.model.annotation import Annotation, tag_key
 from archiver.model.capture import Capture, Location, RecordId
 from archiver.model.message import Message, counted
 from archiver.model.rendering import Rendering, Rendition
 from archiver.warc import segment_scanning
+from archiver.warc.metadata_records import EntryRecord, hash_of_uri, read_entry_record
 from archiver.warc.reader import watch
 from archiver.warc.records import RecordType
 from archiver.warc.segment_inventory import SegmentFile, Survey, UnusableFile
@@ -83,6 +94,15 @@ _UNREAD = (
 )
 _NO_SUCH_RECORD = "The index refers to a record that is not there."
 _REPLACED = "It was compacted during this check. Verify again to read its replacement."
+_REINDEX = "`archiver reindex` takes it from the records."
+_DIFFERS = "Its {names} in the index differ from its record at {where}. " + _REINDEX
+_OLDER = "The index has an older version of it than the record at {where}. " + _REINDEX
+_NO_ENTRY = "The index lacks this entry, which has a record at {where}. " + _REINDEX
+_NO_SNAPSHOT = "The index lacks this snapshot, which has a record at {where}. " + _REINDEX
+_NO_RECORD = (
+    "No intact record has its title, tags and note as the index shows them. `archiver reindex` "
+    "keeps them and writes a new record."
+)
 TORN = "An incomplete record of a process that was killed; not part of the archive:"
 
 
@@ -119,12 +139,14 @@ class _Checked:
         capture: parsed from it, if it is a capture.
         findings: its problems.
         answer: its id, if it is a response that its URL does not replay as.
+        entry_record: parsed from it, if it is one.
     """
 
     location: Location
     capture: Capture | None
     findings: tuple[Finding, ...]
     answer: RecordId | None = None
+    entry_record: EntryRecord | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +168,7 @@ class Fixity:
     async def verify(
         self, on_progress: Callable[[Progress], None] = lambda _: None
     ) -> AsyncIterator[Finding]:
-        """Read every stored record, and check its digest and index row.
+        """Read every stored record, and check its digest and what the index shows of it.
 
         Records added by running processes during the check are skipped.
         """
@@ -156,6 +178,7 @@ class Fixity:
         found = await asyncio.to_thread(self._store.storage.survey)
         for finding in _check_other_files(found, indexed):
             yield finding
+        compared = _EntryComparison(self._db)
         total, done, records = sum(each.size for each in found.segments), 0, 0
         for each in found.segments:
             end = indexed.get(each.name, 0)
@@ -164,6 +187,7 @@ class Fixity:
                 on_progress(Progress(records, done + batch.last + 1, total))
                 findings = [one for checked in batch.checked for one in checked.findings]
                 findings += await self._compare(each.name, batch, end)
+                await compared.compare([one for one in batch.checked if one.location.offset < end])
                 if findings and each.name in indexed and await self._is_replaced(each.name):
                     yield Finding(each.name, _REPLACED, is_wrong=False)
                     break
@@ -173,6 +197,8 @@ class Fixity:
             if each.size < end:
                 yield Finding(each.name, "The file is shorter than the part that was indexed.")
         async for finding in self._verify_snapshots():
+            yield finding
+        for finding in await self._without_record(compared, indexed):
             yield finding
         for finding in await self._unread(found, indexed):
             yield finding
@@ -244,6 +270,20 @@ class Fixity:
         findings += [Finding(_where(row.location), _NO_SUCH_RECORD) for row in rows.values()]
         return findings
 
+    async def _without_record(
+        self, compared: "_EntryComparison", before: Mapping[str, int]
+    ) -> list[Finding]:
+        """Return findings for entries that differ from their records or have none."""
+        async with self._db.read() as conn:
+            left = await compared.left(conn)
+            indexed = await segment_rows.indexed(conn) if left else {}
+        for name, end in indexed.items():
+            if left and end > before.get(name, 0):  # recorded during this check
+                more = _check_records(self._store.storage, name, end, before.get(name, 0))
+                while checked := await asyncio.to_thread(lambda: list(islice(more, CHUNK))):  # noqa: B023
+                    await compared.compare(checked)
+        return compared.findings(left)
+
     async def _verify_snapshots(self) -> AsyncIterator[Finding]:
         """Check that the records referenced by each snapshot exist and have the right type."""
         async for held in in_batches(self._db, snapshots.after, most=CHUNK):
@@ -270,7 +310,22 @@ class Fixity:
                     findings.append(
                         Finding(f"{each.snapshot.url} {each.snapshot.timestamp}", problem)
                     )
+            if problem := self._snapshot_differs(each):
+                findings.append(Finding(f"{each.snapshot.url} {each.snapshot.timestamp}", problem))
         return findings
+
+    def _snapshot_differs(self, held: snapshots.SnapshotRow) -> str:
+        """Return a problem if the index shows another page or title than a snapshot's record."""
+        try:
+            kept = read_snapshot_record(self._store, held.record)
+        except StoreError:
+            return ""  # reported already
+        shown = held.snapshot
+        if (shown.timestamp, shown.final_url, shown.capture.record_id, shown.metadata) == (
+            *(kept.timestamp, kept.capture_url, kept.capture_record, kept.metadata),
+        ):
+            return ""
+        return _DIFFERS.format(names="page, title or summary", where=_where(held.record))
 
     async def _lack_answers(self, held: list[snapshots.SnapshotRow]) -> list[Finding]:
         """Return findings for missing responses that a snapshot's scripts requested."""
@@ -323,17 +378,20 @@ def _other_answers(
             yield Finding(_where(Location(name, offset, 0)), _NO_SUCH_RECORD)
 
 
-def _check_records(storage: SegmentStorage, name: str, until: int | None) -> Iterator[_Checked]:
+def _check_records(
+    storage: SegmentStorage, name: str, until: int | None, from_offset: int = 0
+) -> Iterator[_Checked]:
     """Read a segment's records one by one; unreadable ones become findings.
 
     Args:
         storage: segment storage.
         name: of the segment.
         until: byte offset to stop at; None for all.
+        from_offset: byte offset of the first record.
     """
-    place = Location(name, 0, 0)
+    place = Location(name, from_offset, 0)
     try:
-        for each in storage.scan(name):
+        for each in storage.scan(name, from_offset=from_offset):
             if until is not None and each.offset >= until:
                 return
             if isinstance(each, segment_scanning.Damage):
@@ -348,12 +406,14 @@ def _check_records(storage: SegmentStorage, name: str, until: int | None) -> Ite
 
 
 def _check(scanned: segment_scanning.Scanned, name: str) -> _Checked:
-    record, capture = scanned.record, None
+    record, capture, entry_record = scanned.record, None, None
     place = Location(name, record.offset, 0)
     verification = watch(record)
     try:
         if is_capture(record):
             capture = capture_of(record, place, verification.payload)
+        elif record.type is RecordType.METADATA and hash_of_uri(record.target_uri or ""):
+            entry_record = read_entry_record(record.block.read())
         problems = verification.problems()
         place = scanned.place()
     except StoreError as error:
@@ -361,7 +421,106 @@ def _check(scanned: segment_scanning.Scanned, name: str) -> _Checked:
     if capture:
         capture = replace(capture, location=place)
     findings = tuple(Finding(_where(place), each) for each in problems)
-    return _Checked(place, capture, findings, record.id if is_answer(record) else None)
+    answer = record.id if is_answer(record) else None
+    return _Checked(place, capture, findings, answer, None if problems else entry_record)
+
+
+class _EntryComparison:
+    """Comparison of the entries that the index shows with their records."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._matched = set[int]()
+        self._differing = dict[int, Finding]()
+        self._lacking = dict[str, Finding]()
+
+    async def compare(self, checked: Sequence[_Checked]) -> None:
+        """Compare entries with some of their records, of which those of earlier edits count less.
+
+        Several records may have the revision of an entry; one of them must match.
+        """
+        found = [(each.entry_record, each.location) for each in checked if each.entry_record]
+        keys = {each.hash_url for each, _ in found}
+        async with self._db.read() as conn:
+            gone = await tombstones.generations(conn, keys)
+            deleted = await tombstones.snapshots(conn, keys)
+            ids = await entries.rows_of(conn, [*keys])
+            shown = await entries.with_revisions(conn, [*ids.values()])
+            made = [(each.hash_url, each.snapshot) for each, _ in found if each.snapshot]
+            wanted = [(ids[key], int(each.timestamp)) for key, each in made if key in ids]
+            there = await snapshots.articles_of(conn, wanted)
+        for each, place in found:
+            row_id, kept = ids.get(each.hash_url), each.snapshot
+            if each.generation <= gone.get(each.hash_url, -1):
+                continue
+            if row_id is None:
+                self._lacking[each.url] = _finding(each.url, _NO_ENTRY, place)
+                continue
+            if (
+                kept
+                and (row_id, int(kept.timestamp)) not in there
+                and (each.hash_url, kept.timestamp, kept.capture_record) not in deleted
+            ):
+                where = f"{each.url} {kept.timestamp}"
+                self._lacking[where] = _finding(where, _NO_SNAPSHOT, place)
+            self._compare_metadata(row_id, shown[row_id], each, place)
+
+    def _compare_metadata(
+        self, row_id: int, shown: Revised, record: EntryRecord, place: Location
+    ) -> None:
+        if record.revision > shown.revision:
+            self._differing[row_id] = _finding(record.url, _OLDER, place)
+        elif record.revision == shown.revision:
+            names = _differences(shown.entry.annotation, record.annotation)
+            if names:
+                problem = _DIFFERS.format(names=", ".join(names), where="{where}")
+                self._differing.setdefault(row_id, _finding(record.url, problem, place))
+            else:
+                self._matched.add(row_id)
+
+    async def left(self, conn: AsyncConnection) -> dict[int, str]:
+        """Return the URLs of entries that match no record, by row id."""
+        found, after = dict[int, str](), 0
+        while True:
+            batch, after = await entries.summaries_after(conn, after, limit=MAX_BATCH)
+            if not batch:
+                return found
+            ids = [each.row_id for each in batch if each.row_id not in self._matched]
+            pending = {*await edit_history.beyond_records(conn, ids, whole_segments=True)}
+            shown = await entries.with_revisions(
+                conn, [each for each in ids if each not in pending]
+            )
+            found |= {row_id: each.entry.url for row_id, each in shown.items()}
+
+    def findings(self, left: Mapping[int, str]) -> list[Finding]:
+        """Return the findings for entries that were left and still match no record."""
+        unmatched = [
+            self._differing.get(row_id, Finding(url, _NO_RECORD))
+            for row_id, url in left.items()
+            if row_id not in self._matched
+        ]
+        return [*self._lacking.values(), *unmatched]
+
+
+def _finding(where: str, problem: str, place: Location) -> Finding:
+    return Finding(where, problem.format(where=_where(place)))
+
+
+_COMPARED: Mapping[str, Callable[[Annotation], object]] = {
+    "title": lambda each: each.title,
+    "tags": lambda each: {*map(tag_key, each.tags)},
+    "note": lambda each: each.note,
+    "lists": lambda each: {*each.folders},
+    "read": lambda each: each.is_read,
+    "starred": lambda each: each.is_starred,
+    "highlights": lambda each: each.highlights,
+    "date": lambda each: each.added_at,
+}
+"""What people see of an annotation, by name."""
+
+
+def _differences(shown: Annotation, recorded: Annotation) -> list[str]:
+    return [name for name, value in _COMPARED.items() if value(shown) != value(recorded)]
 
 
 def _essence(capture: Capture, row: Capture | None = None) -> Capture:

@@ -4,6 +4,7 @@ import pytest
 
 from archiver.app import open_app
 from archiver.config import Settings
+from archiver.model.annotation import AnnotationChange
 from archiver.services import fixity
 from tests.conftest import live_web
 from tests.index_access import change_by_hand
@@ -18,7 +19,7 @@ async def fill(data):
         live.put("/site.css", "p { color: #123 }", kind="text/css")
         for _ in range(2):
             urls = [live.article(name, head=head) for name in ("foxes", "bears")]
-            await archive.entries.save(urls, source="cli")
+            await archive.entries.save(urls, tags=("animals",), source="cli")
             await archive.crawling.work()
 
 
@@ -187,6 +188,56 @@ async def test_a_row_that_begins_where_no_record_does_is_found_wherever_that_is(
     found = await findings()
 
     assert {each.where for each in found} == {f"{name} at byte {place:,}" for place in (1, end - 1)}
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        (["UPDATE entry SET given_title = 'Other' WHERE id = 1"], "Its title in the index differ"),
+        (["UPDATE entry SET note = 'Other', is_read = 1 WHERE id = 1"], "Its note, read in the"),
+        (["DELETE FROM entry_tag WHERE entry_id = 1"], "Its tags in the index"),
+        (["UPDATE tag SET name = 'other', \"key\" = 'other'"], "Its tags in the index"),
+        (["UPDATE entry SET added_at = 1 WHERE id = 1"], "Its date in the index"),
+        (["UPDATE entry SET revision = revision - 1 WHERE id = 1"], "an older version"),
+        (["UPDATE entry SET revision = 9 WHERE id = 1"], "No intact record has its title"),
+        (["UPDATE snapshot SET title = 'Other' WHERE id = 1"], "Its page, title or summary"),
+        (["UPDATE snapshot SET deleted_at = 1 WHERE id = 1"], "The index lacks this snapshot"),
+        (["UPDATE entry SET deleted_at = 1 WHERE id = 1"], "The index lacks this entry"),
+    ],
+)
+async def test_what_the_index_shows_and_no_record_says_is_found(
+    filled, findings, change_index, changes, problem
+):
+    await change_index(*changes)
+
+    found = await findings()
+
+    assert any(problem in each.problem and each.is_wrong for each in found), found
+    assert all("archiver reindex" in each.problem for each in found)
+
+
+async def test_an_archive_in_use_has_no_findings(opened, live):
+    foxes, bears, hares, moles = (
+        live.article(each) for each in ("foxes", "bears", "hares", "moles")
+    )
+    async with opened() as archive:
+        await archive.entries.save([foxes, bears, hares], tags=("Old", "x"), source="cli")
+        await archive.entries.save([live.url("/missing")], source="cli")
+        await archive.crawling.work()
+        await archive.editing.change(
+            [foxes, hares], AnnotationChange(title="T", note="n", with_lists=("L",))
+        )
+        await archive.editing.rename_tag("old", "OLD")
+        await archive.crawling.write_down_changes()
+        await archive.entries.save([foxes], tags=("again",), source="cli")
+        await archive.crawling.work()
+        await archive.deleting.entries([bears])
+        again = (await archive.entries.get(foxes)).snapshots[0]
+        await archive.deleting.snapshot(foxes, again.timestamp)
+        await archive.entries.save([moles, bears], source="cli")
+        await archive.editing.change([hares], AnnotationChange(is_starred=True))
+
+        assert [each async for each in archive.fixity.verify()] == []
 
 
 @pytest.mark.parametrize("column", ["article", "metadata"])

@@ -145,6 +145,9 @@ async def test_what_failed_elsewhere_changes_nothing_of_what_is_here(
 
         kept, waiting = [await archive.entries.get(urls[each]) for each in ("saved", "failed")]
         assert (kept.entry.state, len(kept.snapshots)) == (State.SAVED, 2)
+        assert "said later" in kept.entry.annotation.tags
+        await archive.crawling.write_down_changes()
+        assert [each async for each in archive.fixity.verify()] == []
         assert (waiting.entry.state, waiting.job.state) == (State.QUEUED, State.QUEUED)
         assert [each.failure.status for each in waiting.attempts] == [404]
 
