@@ -34,7 +34,7 @@ SCROLL_SECONDS = 10.0
 REST_SECONDS = 4.0
 QUIET_SECONDS = 1.0
 LEAST_SECONDS = 2.6
-"""Minimum time on a page, so that requests which an idle page delays up to two seconds are kept."""
+"""Minimum time on a page: scripts often delay requests until it was idle for two seconds."""
 STILL_SECONDS = 0.5
 CHECK_SECONDS = 8.0
 """Maximum time that a check of the browser may take before it shows the page."""
@@ -46,31 +46,31 @@ PAGES_A_BROWSER = 100
 IDLE_SECONDS = 60.0
 PROFILES = "tmp"
 _PDF = "application/pdf"
-_DRAWN = {RenditionKind.THUMBNAIL, RenditionKind.PICTURE, RenditionKind.PRINT}
+_SCREENSHOTS = {RenditionKind.THUMBNAIL, RenditionKind.PICTURE, RenditionKind.PRINT}
 
 log = get_log(__name__)
 
 
 @dataclass(slots=True)
 class _Running:
-    """Browser process, the number of pages it has shown, and the number it shows now."""
+    """Browser process, the number of pages that it has shown, and of those it shows now."""
 
     browser: Browser
-    shown: int = 0
+    page_count: int = 0
     users: int = 0
 
 
 class Chromium:
     """Browser that is started on demand."""
 
-    def __init__(self, means: BrowserServices) -> None:
-        self._services = means
+    def __init__(self, services: BrowserServices) -> None:
+        self._services = services
         self._key = make_gate_key()
         self._running: _Running | None = None
-        self._turn = asyncio.Lock()
-        self._resting: asyncio.Task[None] | None = None
+        self._start_lock = asyncio.Lock()
+        self._idle_timer: asyncio.Task[None] | None = None
 
-    async def show(self, page: FetchedResponse, *, afresh: bool) -> Rendered:
+    async def show(self, page: FetchedResponse, *, reload: bool) -> Rendered:
         """Render a page and read it.
 
         Raises:
@@ -78,34 +78,34 @@ class Chromium:
             BrowserError: the browser can't show the page.
             TimeoutError: rendering takes too long.
         """
-        traffic = Traffic(self._services, None if afresh else page, page.initiators, page.jar)
+        traffic = Traffic(self._services, None if reload else page, page.initiators, page.jar)
         async with (
             self._browser() as browser,
             self._gate(browser, traffic) as port,
             asyncio.timeout(PAGE_SECONDS) as until,
-            open_page(browser, port) as shown,
+            open_page(browser, port) as tab,
         ):
             if page.jar:
-                await shown.set_cookies(page.jar.known.values())
-            unfinished = await _look(shown, traffic, page.address, is_checked=afresh)
-            renditions = [_unfinished_rendition(unfinished)]
-            source = await shown.source() if afresh else ""
+                await tab.set_cookies(page.jar.known.values())
+            shown_page = await _show_and_read(tab, traffic, page.address, is_checked=reload)
+            renditions = [_page_rendition(shown_page)]
+            source = await tab.source() if reload else ""
             fidelity = Fidelity()
             with suppress(TimeoutError, BrowserError):
                 async with asyncio.timeout_at((until.when() or 0) - 1):
-                    await _draw(shown, traffic, renditions)
-                    fidelity = await _compare(shown, traffic, unfinished)
-        if not {each.kind for each in renditions} >= _DRAWN:
-            traffic.met.add(Limit.PICTURES)
-        rendered = _rendered(page, traffic, unfinished, renditions)
+                    await _take_screenshots(tab, traffic, renditions)
+                    fidelity = await _compare(tab, traffic, shown_page)
+        if not {each.kind for each in renditions} >= _SCREENSHOTS:
+            traffic.limits.add(Limit.PICTURES)
+        rendered = _rendered(page, traffic, shown_page, renditions)
         return replace(
             rendered, jar=page.jar, fidelity=fidelity, source=_with_scripts(rendered, source)
         )
 
     async def stop(self) -> None:
         """Stop the browser."""
-        if self._resting:
-            self._resting.cancel()
+        if self._idle_timer:
+            self._idle_timer.cancel()
         running, self._running = self._running, None
         if running:
             await running.browser.close()
@@ -113,15 +113,15 @@ class Chromium:
     @asynccontextmanager
     async def _browser(self) -> AsyncIterator[Browser]:
         """Provide a running browser for the duration of the block."""
-        async with self._turn:
+        async with self._start_lock:
             running = self._running
             is_gone = running is None or running.browser.connection.gone.is_set()
-            if running is None or is_gone or running.shown >= PAGES_A_BROWSER:
+            if running is None or is_gone or running.page_count >= PAGES_A_BROWSER:
                 before, running = running, _Running(await self._start())
                 self._running = running
                 if before and not before.users:
                     await before.browser.close()
-        running.shown += 1
+        running.page_count += 1
         running.users += 1
         try:
             yield running.browser
@@ -130,7 +130,7 @@ class Chromium:
             await self._leave(running)
 
     async def _leave(self, running: _Running) -> None:
-        """Stop a browser that will not be used again, or the last one after an idle time."""
+        """Stop an unused browser: now if it is broken or was replaced, else after an idle time."""
         if running.users:
             return
         if running is not self._running or running.browser.connection.gone.is_set():
@@ -138,13 +138,13 @@ class Chromium:
                 self._running = None
             await running.browser.close()
             return
-        if self._resting:
-            self._resting.cancel()
-        self._resting = asyncio.create_task(self._end_idle(running, running.shown))
+        if self._idle_timer:
+            self._idle_timer.cancel()
+        self._idle_timer = asyncio.create_task(self._end_idle(running, running.page_count))
 
-    async def _end_idle(self, running: _Running, shown: int) -> None:
+    async def _end_idle(self, running: _Running, count_then: int) -> None:
         await asyncio.sleep(IDLE_SECONDS)
-        if running is self._running and not running.users and running.shown == shown:
+        if running is self._running and not running.users and running.page_count == count_then:
             self._running = None
             await running.browser.close()
 
@@ -168,11 +168,11 @@ class Chromium:
     async def _gate(self, browser: Browser, traffic: Traffic) -> AsyncIterator[int]:
         """Open a request gate for one page and yield its port."""
         listening, port = await browser.gate_socket()
-        beyond = GateHandlers(
+        handlers = GateHandlers(
             traffic.answer, partial(connect, self._services.fetcher, self._services.settings)
         )
         serving = asyncio.create_task(
-            Gate(listening, self._key.tls, beyond).serve(), name="browser-gate"
+            Gate(listening, self._key.tls, handlers).serve(), name="browser-gate"
         )
         try:
             yield port
@@ -182,41 +182,43 @@ class Chromium:
             listening.close()  # a cancelled task that never started does not close it
 
 
-async def _look(shown: Page, traffic: Traffic, url: str, *, is_checked: bool) -> RenderedPage:
+async def _show_and_read(
+    tab: Page, traffic: Traffic, url: str, *, is_checked: bool
+) -> RenderedPage:
     """Show a page until it is idle, and read it.
 
     Args:
-        shown: the browser page.
+        tab: the browser page.
         traffic: its requests.
         url: the URL to show.
-        is_checked: the page may come only after a check of the browser.
+        is_checked: whether the server may check the browser before it sends the page.
 
     Raises:
         FetchError: the page can't be fetched.
     """
-    error = await shown.show(url)
+    error = await tab.show(url)
     if error:
         message = f"The browser could not load {host(url)}: {error}."
         failure = traffic.failures.get(without_route(url)) or Failure(FailureKind.PROTOCOL, message)
         raise FetchError(failure)
-    await _settle(shown, traffic, LOAD_SECONDS)
+    await _settle(tab, traffic, LOAD_SECONDS)
     if is_checked and await _pass_check(traffic):
-        await _settle(shown, traffic, LOAD_SECONDS)
+        await _settle(tab, traffic, LOAD_SECONDS)
     begun = time.monotonic()
-    await shown.uncover()
-    if not await shown.scroll(SCROLL_SECONDS):
-        traffic.met.add(Limit.SCROLLING)
+    await tab.uncover()
+    if not await tab.scroll(SCROLL_SECONDS):
+        traffic.limits.add(Limit.SCROLLING)
     left = LEAST_SECONDS - QUIET_SECONDS - (time.monotonic() - begun)
-    late = await shown.pass_time(left)
-    await asyncio.sleep(late)  # requests of the page are as late as its clock
-    if not await _settle(shown, traffic, REST_SECONDS):
-        traffic.met.add(Limit.RESTLESS if shown.is_loaded else Limit.LOADING)
-    await shown.uncover()
-    return await shown.rendered()
+    late = await tab.pass_time(left)
+    await asyncio.sleep(late)  # requests of the page may be late by as much as its clock
+    if not await _settle(tab, traffic, REST_SECONDS):
+        traffic.limits.add(Limit.RESTLESS if tab.is_loaded else Limit.LOADING)
+    await tab.uncover()
+    return await tab.rendered()
 
 
 async def _pass_check(traffic: Traffic) -> bool:
-    """Wait until a check lets the browser in; return whether it had to wait."""
+    """Wait while the server shows an error or a check; return whether it had to wait."""
     until = time.monotonic() + CHECK_SECONDS
     has_waited = False
     while traffic.is_refused and time.monotonic() < until:
@@ -225,34 +227,34 @@ async def _pass_check(traffic: Traffic) -> bool:
     return has_waited
 
 
-async def _rest(shown: Page, traffic: Traffic, seconds: float) -> None:
+async def _wait_until_idle(tab: Page, traffic: Traffic, seconds: float) -> None:
     """Wait until a page has loaded and made no request for ``seconds``."""
     while True:
-        if shown.is_loaded and traffic.quiet_for >= seconds:
+        if tab.is_loaded and traffic.quiet_for >= seconds:
             return
         await asyncio.sleep(POLL_SECONDS)
 
 
-async def _settle(shown: Page, traffic: Traffic, seconds: float) -> bool:
+async def _settle(tab: Page, traffic: Traffic, seconds: float) -> bool:
     """Wait up to ``seconds`` until a page has loaded and is idle; return whether it is."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
-        is_quiet = shown.is_loaded and traffic.quiet_for >= QUIET_SECONDS
-        if is_quiet and await shown.seconds_unchanged() >= STILL_SECONDS:
+        is_quiet = tab.is_loaded and traffic.quiet_for >= QUIET_SECONDS
+        if is_quiet and await tab.seconds_unchanged() >= STILL_SECONDS:
             return True
         await asyncio.sleep(POLL_SECONDS)
     return False
 
 
-async def _draw(shown: Page, traffic: Traffic, renditions: list[NewRendition]) -> None:
+async def _take_screenshots(tab: Page, traffic: Traffic, renditions: list[NewRendition]) -> None:
     """Add the screenshots of a page; a failed screenshot does not prevent the others."""
 
     async def print_() -> Screenshot:
-        return Screenshot(_PDF, await shown.pdf())
+        return Screenshot(_PDF, await tab.pdf())
 
     made: tuple[tuple[RenditionKind, Callable[[], Awaitable[Screenshot]]], ...] = (
-        (RenditionKind.THUMBNAIL, shown.thumbnail),
-        (RenditionKind.PICTURE, shown.picture),
+        (RenditionKind.THUMBNAIL, tab.thumbnail),
+        (RenditionKind.PICTURE, tab.picture),
         (RenditionKind.PRINT, print_),
     )
     for kind, make in made:
@@ -264,40 +266,40 @@ async def _draw(shown: Page, traffic: Traffic, renditions: list[NewRendition]) -
         else:
             renditions.append(NewRendition(kind, picture.media_type, picture.content))
             if not picture.is_whole:
-                traffic.met.add(Limit.HEIGHT)
+                traffic.limits.add(Limit.HEIGHT)
 
 
-async def _compare(shown: Page, traffic: Traffic, unfinished: RenderedPage) -> Fidelity:
+async def _compare(tab: Page, traffic: Traffic, shown_page: RenderedPage) -> Fidelity:
     """Compare a page with its saved document shown without scripts."""
-    before, words = await shown.small(), await shown.text()
+    before, words = await tab.small(), await tab.text()
     # The browser may have cached the original response for the page's own URL.
-    url = f"{unfinished.url}{'&' if '?' in unfinished.url else '?'}as-it-stood"
-    traffic.give_again(url, unfinished.html)
+    url = f"{shown_page.url}{'&' if '?' in shown_page.url else '?'}as-it-stood"
+    traffic.replay_only(url, shown_page.html)
     async with asyncio.timeout(COMPARE_SECONDS):
-        await shown.show_without_scripts(url)
-        await _rest(shown, traffic, STILL_SECONDS)
-        after = await shown.small()
-        there = await shown.text()
-    return await asyncio.to_thread(_fidelity, before, after, words, there)
+        await tab.show_without_scripts(url)
+        await _wait_until_idle(tab, traffic, STILL_SECONDS)
+        after = await tab.small()
+        words_after = await tab.text()
+    return await asyncio.to_thread(_fidelity, before, after, words, words_after)
 
 
-def _fidelity(before: Screenshot, after: Screenshot, words: str, there: str) -> Fidelity:
+def _fidelity(before: Screenshot, after: Screenshot, words: str, words_after: str) -> Fidelity:
     seen = similarity_of(read_png(before.content), read_png(after.content))
-    return Fidelity(seen, words_contained(words, there))
+    return Fidelity(seen, words_contained(words, words_after))
 
 
-def _unfinished_rendition(unfinished: RenderedPage) -> NewRendition:
-    return NewRendition(RenditionKind.PAGE, PAGE_TYPE, unfinished.html.encode("utf-8", "replace"))
+def _page_rendition(shown_page: RenderedPage) -> NewRendition:
+    return NewRendition(RenditionKind.PAGE, PAGE_TYPE, shown_page.html.encode("utf-8", "replace"))
 
 
 def _rendered(
     page: FetchedResponse,
     traffic: Traffic,
-    unfinished: RenderedPage,
+    shown_page: RenderedPage,
     renditions: list[NewRendition],
 ) -> Rendered:
-    """Build the result; a script may have navigated to another page."""
-    ref = traffic.pages.get(unfinished.url) or traffic.pages.get(page.ref.url) or page.ref
+    """Build the result; its capture is that of the page to which a script may have navigated."""
+    ref = traffic.pages.get(shown_page.url) or traffic.pages.get(page.ref.url) or page.ref
     document = Document(renditions[0].content, "text/html", "utf-8", ref.url)
     loaded = tuple(
         RequisiteOutcome(url, RequisiteKind.OTHER, status)
@@ -313,11 +315,11 @@ def _rendered(
         initiators=initiators,
         answers=tuple(traffic.answers),
         wall=traffic.walls.get(ref.record_id, ""),
-        limits=tuple(sorted(traffic.met)),
+        limits=tuple(sorted(traffic.limits)),
     )
 
 
 def _with_scripts(rendered: Rendered, source: str) -> Document | None:
-    """Return the page with its scripts; None if they are not needed."""
+    """Return the page with its scripts; None if ``source`` is empty."""
     payload = source.encode("utf-8", "replace")
     return replace(rendered.document, payload=payload) if source else None

@@ -1,17 +1,15 @@
 """Compaction: erasing deleted records from segments.
 
-If the record that holds a payload is deleted, one of the revisits becomes a response with the
-payload, and the others refer to it. A payload with chunk framing can only be referred to from its
-own URL, so a revisit with ``Transfer-Encoding: chunked`` is used only if there is no other.
-
-``read_page_result`` lists the records of a segment in batches, ``action_for`` decides for each of
+``scan_segment`` lists the records of a segment in batches, ``choose_action`` decides for each of
 them, and ``write_version`` writes the next version of the segment.
 
-A crash can leave two versions of a segment. If the index refers to the earlier one, it is switched
-to the later one by record ids. If the later one lacks a record that the index refers to, the later
-one is removed instead.
+If the record that holds a payload is deleted, one of the revisits becomes a response with the
+payload, and the others refer to it. A payload with chunk framing can be referred to only from its
+own URL, so a revisit with ``Transfer-Encoding: chunked`` is used only if there is no other.
 
-Safe to call at any time, also by several processes at the same time.
+A crash can leave two versions of a segment. ``settle_versions`` then switches the index to the
+later version, or removes the later version if it lacks a record that the index refers to. Several
+processes may do so at the same time.
 """
 
 import asyncio
@@ -58,7 +56,7 @@ def why_unsettled(
 
     Args:
         segment: the segment.
-        found: known segments; they must include all of this machine.
+        found: known segments, including all segments of this machine.
         indexed: indexed bytes of each segment.
         store: the store of this process.
     """
@@ -77,11 +75,11 @@ def why_unsettled(
 
 @dataclass(slots=True)
 class Moves:
-    """Changes to revisits, by record id.
+    """Changes to revisits whose original is deleted, by record id.
 
     Attributes:
-        whole: revisits that become responses, with the record that holds their payload until then.
-        refer: revisits that will refer to another original.
+        whole: the record that holds the payload, for revisits that become responses.
+        refer: the new original, for revisits that refer to another one.
     """
 
     whole: dict[RecordId, Capture] = field(default_factory=dict)
@@ -112,9 +110,9 @@ def plan_moves(
     """Plan the changes to all revisits of payloads that a deleted record holds.
 
     Args:
-        revisits: all captures with such a payload, but without a record that contains it.
-        living: response records of a payload that stay.
-        holder: the deleted record of a payload.
+        revisits: all revisits of such payloads.
+        living: returns the response records of a payload that stay.
+        holder: returns the deleted record of a payload.
         gone: ids of deleted records, which revisits must not refer to.
     """
     moves = Moves()
@@ -125,7 +123,7 @@ def plan_moves(
         originals = [*living(digest)]
         source = holder(digest)
         for each in sorted(some, key=lambda each: each.is_chunked):
-            found = _within_reach(originals, each.capture.url)
+            found = _original_for(originals, each.capture.url)
             if found is None and source is not None:
                 moves.whole[each.capture.record_id] = source
                 originals.append(_made_whole(each))
@@ -134,32 +132,23 @@ def plan_moves(
     return moves
 
 
-def _within_reach(originals: Sequence[Capture], url: str) -> Capture | None:
+def _original_for(originals: Sequence[Capture], url: str) -> Capture | None:
+    """Return a record that a revisit of a URL can refer to, preferably without chunk framing."""
     plain = (each for each in originals if not each.is_chunked)
     own = (each for each in originals if each.url == url)
     return next(plain, None) or next(own, None)
 
 
 def _made_whole(revisit: Revisit) -> Capture:
-    was = revisit.capture
-    return Capture(
-        url=was.url,
-        timestamp=was.timestamp,
-        status=was.status,
-        media_type=was.media_type,
-        payload_digest=was.payload_digest,
-        payload_length=was.payload_length,
-        record_id=was.record_id,
-        location=was.location,
-        is_chunked=revisit.is_chunked,
-    )
+    return replace(revisit.capture, is_revisit=False, is_chunked=revisit.is_chunked)
 
 
 def _original(capture: Capture) -> Original:
     return Original(capture.record_id, capture.url, to_datetime(capture.timestamp))
 
 
-CHUNK = 1000
+BATCH = 1000
+"""Records per batch of a scan."""
 SPOOLED_BYTES = 8 << 20
 MAX_REQUEST_BYTES = 64 << 10
 _REFERER = re.compile(rb"(?im)^referer:[ \t]*([^\r\n]*?)[ \t]*\r?\n")
@@ -169,30 +158,40 @@ _RESPONSES = frozenset({RecordType.RESPONSE, RecordType.REVISIT})
 
 @dataclass(frozen=True, slots=True)
 class ScannedRecord:
-    """Record or damaged part (without a type) of a segment.
+    """Record of a segment, or a damaged part, which has no type.
 
     Attributes:
-        offset, length: position in the segment.
+        offset: start in the segment.
+        length: length in the segment.
         type: record type.
         id: record id.
-        beside: id in ``WARC-Concurrent-To``, else in ``WARC-Refers-To``.
-        hash_url: entry of the record, if any.
+        related: id in ``WARC-Concurrent-To``, else in ``WARC-Refers-To``.
+        hash_url: hash_url of the entry that the record belongs to, if any.
         entry_record: content of an entry record.
-        referer: entry whose URL is the Referer of a request, if it can be one.
+        referer: hash_url of the Referer of a request, if it has one.
     """
 
     offset: int
     length: int
     type: RecordType | None = None
     id: RecordId = _NONE
-    beside: RecordId = _NONE
+    related: RecordId = _NONE
     hash_url: HashUrl | None = None
     entry_record: EntryRecord | None = None
     referer: HashUrl | None = None
 
 
 class RecordAction(Enum):
-    """Action for a record."""
+    """What the next version of a segment does with a record.
+
+    Attributes:
+        KEEP: copy it.
+        DROP: leave it out.
+        WITHOUT_SNAPSHOT: keep the metadata of an entry record, without its deleted snapshot.
+        WITHOUT_REFERER: remove the Referer of a request, because it is the URL of a deleted entry.
+        WHOLE: turn a revisit into a response with the payload.
+        REFER: let a revisit refer to another original.
+    """
 
     KEEP = auto()
     DROP = auto()
@@ -203,25 +202,25 @@ class RecordAction(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """Index data about a batch of records.
+class DeletedRecords:
+    """What the index knows about deletions in a batch of records.
 
     Attributes:
         gone: ids of deleted captures.
         generations: last deleted generation of each entry.
-        snapshots: deleted snapshots, by entry, timestamp and page.
-        strangers: hash_urls of deleted entries that were not saved again.
+        snapshots: (hash_url, timestamp, record id of the page) of deleted snapshots.
+        entries: hash_urls of deleted entries that were not saved again.
         articles: offsets of articles that snapshots use.
         wanted: offsets of records that the index refers to; damaged records elsewhere are dropped.
-        needed: ids of deleted captures that stay until their payload is stored elsewhere.
+        payload_holders: ids of deleted captures that stay until their payload is stored elsewhere.
     """
 
     gone: frozenset[str]
     generations: dict[str, int]
     snapshots: frozenset[tuple[str, str, str]]
-    strangers: frozenset[str]
+    entries: frozenset[str]
     articles: frozenset[int]
-    needed: frozenset[str] = frozenset()
+    payload_holders: frozenset[str] = frozenset()
     wanted: frozenset[int] = frozenset()
 
 
@@ -241,19 +240,19 @@ class Plan:
     erased: int = 0
     changed: int = 0
 
-    def add(self, seen: ScannedRecord, verdict: RecordAction) -> None:
+    def add(self, seen: ScannedRecord, action: RecordAction) -> None:
         """Add the next record."""
-        if verdict is not RecordAction.WITHOUT_SNAPSHOT:
-            seen = replace(seen, entry_record=None)
-        self.records.append((seen, verdict))
-        if verdict is RecordAction.DROP:
+        if action is not RecordAction.WITHOUT_SNAPSHOT:
+            seen = replace(seen, entry_record=None)  # not needed any more
+        self.records.append((seen, action))
+        if action is RecordAction.DROP:
             self.freed += seen.length
             self.erased += 1
-        elif verdict is not RecordAction.KEEP:
+        elif action is not RecordAction.KEEP:
             self.changed += 1
 
 
-def read_page_result(store: SegmentStore, name: str) -> Iterator[list[ScannedRecord]]:
+def scan_segment(store: SegmentStore, name: str) -> Iterator[list[ScannedRecord]]:
     """Iterate over the records of a segment after the warcinfo record, in batches.
 
     Raises:
@@ -264,7 +263,7 @@ def read_page_result(store: SegmentStore, name: str) -> Iterator[list[ScannedRec
     first = next(records, None)
     if first is not None and first.type is not RecordType.WARCINFO:
         raise StoreError(f"{name} does not begin like a segment.")
-    while some := [*islice(records, CHUNK)]:
+    while some := [*islice(records, BATCH)]:
         yield some
 
 
@@ -280,14 +279,14 @@ def _seen(scanned: Scanned | Damage) -> ScannedRecord:
             key = None  # Keep unreadable records: they can't be matched with a deleted entry.
     if record.type is RecordType.REQUEST:
         referer = _referer_of(record.block.read(MAX_REQUEST_BYTES))
-    beside = record.get("warc-concurrent-to") or record.get("warc-refers-to")
+    related = record.get("warc-concurrent-to") or record.get("warc-refers-to")
     place = scanned.place()
     return ScannedRecord(
         place.offset,
         place.length,
         record.type,
         record.id,
-        RecordId(beside.strip("<>")),
+        RecordId(related.strip("<>")),
         key,
         entry_record,
         referer,
@@ -302,21 +301,19 @@ def _referer_of(head: bytes) -> HashUrl | None:
         return None
 
 
-def action_for(seen: ScannedRecord, known: Known, moves: Moves) -> RecordAction:
-    """Return the action for a record; a pure function."""
+def choose_action(seen: ScannedRecord, known: DeletedRecords, moves: Moves) -> RecordAction:
+    """Return the action for a record. Pure."""
     if seen.type in _RESPONSES:
         return _of_response(seen, known, moves)
     if seen.type is RecordType.REQUEST:
-        if seen.beside in known.gone and seen.beside not in known.needed:
+        if seen.related in known.gone and seen.related not in known.payload_holders:
             return RecordAction.DROP
-        return (
-            RecordAction.WITHOUT_REFERER if seen.referer in known.strangers else RecordAction.KEEP
-        )
+        return RecordAction.WITHOUT_REFERER if seen.referer in known.entries else RecordAction.KEEP
     if seen.hash_url and seen.entry_record:
         return _of_entry_record(seen.hash_url, seen.entry_record, known)
     if seen.hash_url and seen.type is RecordType.CONVERSION:
         pages = {page for key, _, page in known.snapshots if key == seen.hash_url}
-        is_gone = seen.offset not in known.articles and seen.beside in pages
+        is_gone = seen.offset not in known.articles and seen.related in pages
         return RecordAction.DROP if is_gone else RecordAction.KEEP
     is_damaged = seen.type is None
     return (
@@ -324,9 +321,9 @@ def action_for(seen: ScannedRecord, known: Known, moves: Moves) -> RecordAction:
     )
 
 
-def _of_response(seen: ScannedRecord, known: Known, moves: Moves) -> RecordAction:
+def _of_response(seen: ScannedRecord, known: DeletedRecords, moves: Moves) -> RecordAction:
     if seen.id in known.gone:
-        return RecordAction.KEEP if seen.id in known.needed else RecordAction.DROP
+        return RecordAction.KEEP if seen.id in known.payload_holders else RecordAction.DROP
     if seen.type is RecordType.REVISIT and seen.id in moves.whole:
         return RecordAction.WHOLE
     if seen.type is RecordType.REVISIT and seen.id in moves.refer:
@@ -334,7 +331,7 @@ def _of_response(seen: ScannedRecord, known: Known, moves: Moves) -> RecordActio
     return RecordAction.KEEP
 
 
-def _of_entry_record(key: HashUrl, record: EntryRecord, known: Known) -> RecordAction:
+def _of_entry_record(key: HashUrl, record: EntryRecord, known: DeletedRecords) -> RecordAction:
     if record.generation <= known.generations.get(key, -1):
         return RecordAction.DROP
     snapshot = record.snapshot
@@ -348,27 +345,27 @@ def write_version(
 ) -> list[Moved]:
     """Write the next version of a segment; return the new positions of its records."""
     moved: list[Moved] = []
-    for seen, verdict in plan.records:
-        if verdict is RecordAction.DROP:
+    for seen, action in plan.records:
+        if action is RecordAction.DROP:
             continue
-        if verdict is RecordAction.KEEP:
+        if action is RecordAction.KEEP:
             place = version.copy(seen.offset, seen.length)
             moved.append(Moved(seen.offset, place.offset, place.length))
             continue
-        record, is_chunked = _replacement(store, name, seen, verdict, moves)
+        record, is_chunked = _replacement(store, name, seen, action, moves)
         try:
             place = version.add(record)
         finally:
             if record.body:
                 record.body.close()
-        is_whole = verdict is RecordAction.WHOLE
+        is_whole = action is RecordAction.WHOLE
         moved.append(Moved(seen.offset, place.offset, place.length, is_whole, is_chunked))
     version.finish()
     return moved
 
 
 def compare_versions(store: SegmentStore, was: str, to: str) -> list[Moved]:
-    """Map the records of a segment to their positions in its next version, by reading both.
+    """Match the records of two versions of a segment by id; return their new positions.
 
     Raises:
         StoreError: one of them can't be read.
@@ -398,20 +395,20 @@ def _all_seen(store: SegmentStore, name: str) -> Iterator[tuple[ScannedRecord, b
 
 
 def _replacement(
-    store: SegmentStore, name: str, seen: ScannedRecord, verdict: RecordAction, moves: Moves
+    store: SegmentStore, name: str, seen: ScannedRecord, action: RecordAction, moves: Moves
 ) -> tuple[Record, bool]:
     """Return a rewritten record, and whether its body has chunk framing."""
-    if verdict is RecordAction.WITHOUT_SNAPSHOT:
-        return _without_snapshot(seen), False
+    if action is RecordAction.WITHOUT_SNAPSHOT:
+        return _snapshotless_record(seen), False
     record = store.read(Location(name, seen.offset, seen.length))
-    if verdict is RecordAction.WITHOUT_REFERER:
+    if action is RecordAction.WITHOUT_REFERER:
         return with_block(record, _REFERER.sub(b"", record.block.read())), False
-    if verdict is RecordAction.REFER:
+    if action is RecordAction.REFER:
         return referring_to(record, record.block.read(), moves.refer[seen.id]), False
     return _whole(store, record, moves.whole[seen.id])
 
 
-def _without_snapshot(seen: ScannedRecord) -> Record:
+def _snapshotless_record(seen: ScannedRecord) -> Record:
     record = seen.entry_record
     if record is None:
         raise ValueError("this is not an entry record")
@@ -424,6 +421,7 @@ def _without_snapshot(seen: ScannedRecord) -> Record:
 
 
 def _whole(store: SegmentStore, revisit: StoredRecord, holder: Capture) -> tuple[Record, bool]:
+    """Return a response with a revisit's head and the payload of ``holder``, as `_replacement`."""
     held = store.read(holder.location)
     if revisit.block_length:
         head = read_head(revisit)

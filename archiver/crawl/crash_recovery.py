@@ -128,9 +128,9 @@ async def _index_and_requeue(
     """Index the unindexed records in ``left`` and requeue the jobs of ``dead`` processes."""
     if not (left or dead):
         return []
-    from archiver.crawl.rebuild import take_up
+    from archiver.crawl.rebuild import index_and_requeue
 
-    return await take_up(db, store, left, dead)
+    return await index_and_requeue(db, store, left, dead)
 
 
 def _cut_truncated_tails(

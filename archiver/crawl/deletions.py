@@ -1,8 +1,10 @@
-"""Deletion of entries and snapshots.
+"""Deletion of entries and snapshots, and its undo.
 
-All of it happens in the caller's transaction, which also adds a pending tombstone record
-(``db.tombstones``), so that a rebuild of the index does not restore what was deleted. Results of a
-visit to an entry that was deleted during the visit are deleted in the same way.
+Everything happens in the caller's transaction, which also adds a pending deletion record
+(``db.tombstones``), so that a rebuild of the index does not restore what was deleted. A visit to an
+entry that was deleted during the visit is deleted in the same way.
+
+A capture is deleted only if no remaining snapshot is replayed from it.
 """
 
 import asyncio
@@ -26,12 +28,12 @@ from archiver.model.deletion import DeletedEntry, DeletedSnapshot, Deletion, Rem
 from archiver.warc.metadata_records import SnapshotRecord, read_entry_record, write_deletion
 from archiver.warc.segments import SegmentStore
 
-FILLED = 2_000
+FILL_BATCH = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Demand:
-    """URL that a snapshot is replayed from, at the snapshot's timestamp."""
+class ReplayedUrl:
+    """URL that a snapshot is replayed from, and the snapshot's timestamp."""
 
     url: str
     timestamp: int
@@ -51,10 +53,12 @@ async def delete_entries(
     known = await entries.with_revisions(conn, entry_ids)
     kept = await snapshot_resources.of_entries(conn, [*known])
     records = await asyncio.to_thread(_read_all, store, kept)
-    demands = [each for one in kept for each in _demands(one, records[one.id])]
-    whole = {each.entry.url for each in known.values()}
-    captures = await _unneeded(conn, store, demands, whole, {one.id for one in kept})
-    others = await _answers(conn, [each.answers for each in records.values() if each])
+    replayed = [each for one in kept for each in _replayed_urls(one, records[one.id])]
+    entry_urls = {each.entry.url for each in known.values()}
+    captures = await _captures_to_delete(
+        conn, store, replayed, entry_urls, {one.id for one in kept}
+    )
+    others = await _existing_answers(conn, [each.answers for each in records.values() if each])
     removed = await deletions.delete_entries(conn, [*known], number=number)
     found = [
         DeletedEntry(
@@ -64,7 +68,7 @@ async def delete_entries(
         )
         for row, each in known.items()
     ]
-    await _note(conn, found, captures, others, number=number)
+    await _record_deletion(conn, found, captures, others, number=number)
     return removed
 
 
@@ -82,41 +86,45 @@ async def delete_snapshots(
     if not dead:
         return 0
     records = await asyncio.to_thread(_read_all, store, all_of_it)
-    demands = [each for one in dead for each in _demands(one, records[one.id])]
-    captures = await _unneeded(conn, store, demands, set(), {one.id for one in dead})
+    replayed = [each for one in dead for each in _replayed_urls(one, records[one.id])]
+    captures = await _captures_to_delete(conn, store, replayed, set(), {one.id for one in dead})
     living = [each for each in all_of_it if each not in dead]
     articles = await asyncio.to_thread(_own_articles, store, living, records)
     removed = await deletions.delete_snapshots(conn, [each.id for each in dead], number=number)
     snapshots = tuple(DeletedSnapshot(each.timestamp, each.page) for each in dead)
     found = DeletedEntry(dead[0].hash_url, None, snapshots, articles)
     gone_too = [named.answers for one in dead if (named := records[one.id])]
-    await _note(conn, [found], captures, await _answers(conn, gone_too), number=number)
+    await _record_deletion(
+        conn, [found], captures, await _existing_answers(conn, gone_too), number=number
+    )
     return removed
 
 
 async def delete_unwanted_visits(
-    conn: AsyncConnection, store: SegmentStore, late: Sequence[UnwantedVisit]
+    conn: AsyncConnection, store: SegmentStore, visits: Sequence[UnwantedVisit]
 ) -> None:
-    """Delete results of visits to entries that were deleted during the visit."""
-    if not late:
+    """Delete visits to entries that were deleted during the visit, and duplicate visits."""
+    if not visits:
         return
-    demands = [
-        Demand(url, int(each.timestamp)) for each in late for url in dict.fromkeys(each.needs)
+    replayed = [
+        ReplayedUrl(url, int(each.timestamp))
+        for each in visits
+        for url in dict.fromkeys(each.needs)
     ]
-    captures = await _unneeded(conn, store, demands, set(), set())
+    captures = await _captures_to_delete(conn, store, replayed, set(), set())
     found = [
         DeletedEntry(each.hash_url, None, (DeletedSnapshot(each.timestamp, each.page),))
-        for each in late
+        for each in visits
     ]
-    others = await _answers(conn, [each.answers for each in late])
+    others = await _existing_answers(conn, [each.answers for each in visits])
     number = await deletions.begin(conn, datetime.now(UTC))
-    await _note(conn, found, captures, others, number=number)
+    await _record_deletion(conn, found, captures, others, number=number)
 
 
 async def erase_named(conn: AsyncConnection, *, after: int) -> None:
-    """Remove rows that tombstones name but that were indexed before them or again.
+    """Delete rows that deletion records name but that were indexed before them, or again.
 
-    ``after``: last row of the captures that cannot be named by such a deletion.
+    ``after``: captures up to this row are not named by these records.
     """
     if await tombstones.any_deleted(conn):
         await deletions.erase_entries(conn, await tombstones.undeleted_entries(conn))
@@ -129,8 +137,13 @@ async def restore(
 ) -> tuple[int, int, int]:
     """Undo a deletion, and add the pending records.
 
-    Entries that were saved or deleted again since stay deleted, and with ``only`` all entries but
-    these (hash_url).
+    Entries that were saved or deleted again since then stay deleted.
+
+    Args:
+        conn: a writing connection.
+        store: the segment store.
+        number: id of the deletion.
+        only: hash_urls of the entries to restore; None for all.
 
     Returns:
         The numbers of restored entries, of restored snapshots, and of entries that were not or only
@@ -142,8 +155,8 @@ async def restore(
     for each in restored:
         if each.stayed:
             await _add_pending_record(conn, await _still_deleted(conn, store, each, number, now))
-    if whole := tuple(each.record for each in restored if not each.stayed):
-        await _add_pending_record(conn, Deletion(_chance(), now, restores=whole))
+    if complete := tuple(each.record for each in restored if not each.stayed):
+        await _add_pending_record(conn, Deletion(_random_id(), now, restores=complete))
     return (
         sum(len(each.entry_ids) for each in restored),
         sum(each.snapshots for each in restored),
@@ -163,16 +176,16 @@ async def _still_deleted(
     records = await asyncio.to_thread(_read_all, store, kept)
     seen = await snapshot_resources.seen(conn, batch.captures)
     known = await entries.with_revisions(conn, batch.entry_ids)
-    whole = {each.entry.url for each in known.values()}
+    entry_urls = {each.entry.url for each in known.values()}
     needed = await _needed(
         conn, await snapshot_resources.around(conn, {each.url for each in seen}), set()
     )
-    back = {each.record_id for each in seen if each.id in needed or each.url in whole}
-    back |= set(await _answers(conn, [each.answers for each in records.values() if each]))
+    back = {each.record_id for each in seen if each.id in needed or each.url in entry_urls}
+    back |= set(await _existing_answers(conn, [each.answers for each in records.values() if each]))
     again = [each.id for each in seen if each.record_id not in back]
     await deletions.hide_captures(conn, again, number=number)
     return Deletion(
-        _chance(),
+        _random_id(),
         now,
         gone=tuple(each for key, each in recorded.items() if key in batch.stayed),
         captures=tuple(each for each in named if each not in back),
@@ -180,7 +193,7 @@ async def _still_deleted(
     )
 
 
-async def _note(
+async def _record_deletion(
     conn: AsyncConnection,
     found: Sequence[DeletedEntry],
     captures: Mapping[int, RecordId],
@@ -190,7 +203,7 @@ async def _note(
 ) -> None:
     now = datetime.now(UTC).replace(microsecond=0)
     records = tuple(dict.fromkeys([*captures.values(), *others]))
-    deletion = Deletion(_chance(), now, tuple(found), records)
+    deletion = Deletion(_random_id(), now, tuple(found), records)
     await deletions.hide_captures(conn, [*captures], number=number)
     await _add_pending_record(conn, deletion)
 
@@ -200,38 +213,39 @@ async def _add_pending_record(conn: AsyncConnection, deletion: Deletion) -> None
     await tombstones.add_pending(conn, json.dumps(write_deletion(deletion)))
 
 
-async def _answers(
+async def _existing_answers(
     conn: AsyncConnection, named: Iterable[tuple[RecordId, ...]]
 ) -> Iterable[RecordId]:
-    """Return the existing records among those that snapshots name as non-GET responses.
+    """Return the stored records among those that snapshots name as non-GET responses.
 
-    An imported file may name any record. Each such response belongs to one snapshot, so nothing
-    else needs it.
+    The record of an imported snapshot may name any record. Each such response belongs to one
+    snapshot, so no other snapshot needs it.
     """
     return await db_captures.answer_places(conn, {each for one in named for each in one})
 
 
-async def _unneeded(
+async def _captures_to_delete(
     conn: AsyncConnection,
     store: SegmentStore,
-    demands: Sequence[Demand],
-    whole: set[str],
+    replayed: Sequence[ReplayedUrl],
+    entry_urls: set[str],
     dead: set[int],
 ) -> dict[int, RecordId]:
-    """Return captures that only the deleted items are replayed from, by row id.
+    """Return record ids of captures that only the deleted snapshots are replayed from, by row.
 
     Args:
         conn: a connection.
         store: the segment store.
-        demands: URLs of the deleted snapshots.
-        whole: URLs of deleted entries, of which all captures are considered, failures too.
+        replayed: URLs of the deleted snapshots.
+        entry_urls: URLs of deleted entries; all their captures may be deleted, also those of failed
+            visits.
         dead: rows of the deleted snapshots.
     """
-    await _fill(conn, store)
-    by_url = await snapshot_resources.around(conn, {*whole, *(each.url for each in demands)})
-    failed = [Demand(url, each.timestamp) for url in whole for each in by_url[url]]
-    candidates = reached([*demands, *failed], by_url)
-    candidates |= {each.id: each for url in whole for each in by_url[url]}
+    await _store_missing_resources(conn, store)
+    by_url = await snapshot_resources.around(conn, {*entry_urls, *(each.url for each in replayed)})
+    failed = [ReplayedUrl(url, each.timestamp) for url in entry_urls for each in by_url[url]]
+    candidates = replayed_captures([*replayed, *failed], by_url)
+    candidates |= {each.id: each for url in entry_urls for each in by_url[url]}
     needed = await _needed(conn, by_url, dead)
     return {row: RecordId(each.record_id) for row, each in candidates.items() if row not in needed}
 
@@ -243,26 +257,26 @@ async def _needed(
     users = await snapshot_resources.who_needs(conn, by_url)
     living = {row: urls for row, urls in users.items() if row not in dead}
     moments = await snapshot_resources.moments(conn, living)
-    wanted = [Demand(url, moments[row][0]) for row, urls in living.items() for url in urls]
-    return reached(wanted, by_url).keys() | {page for _, page in moments.values()}
+    wanted = [ReplayedUrl(url, moments[row][0]) for row, urls in living.items() for url in urls]
+    return replayed_captures(wanted, by_url).keys() | {page for _, page in moments.values()}
 
 
-def reached(
-    demands: Iterable[Demand], by_url: Mapping[str, Sequence[KnownCapture]]
+def replayed_captures(
+    replayed: Iterable[ReplayedUrl], by_url: Mapping[str, Sequence[KnownCapture]]
 ) -> dict[int, KnownCapture]:
-    """Return the captures that URLs replay at their timestamps, following redirects, by row id.
+    """Return the captures that URLs are replayed from, following redirects, by row id.
 
     Pure. ``by_url`` has the captures of each URL in order of time.
     """
     found: dict[int, KnownCapture] = {}
     done: set[tuple[str, int]] = set()
-    for demand in demands:
-        step: str | None = demand.url
+    for wanted_url in replayed:
+        step: str | None = wanted_url.url
         for _ in range(MAX_ROUNDS):
-            if not step or (step, demand.timestamp) in done:
+            if not step or (step, wanted_url.timestamp) in done:
                 break
-            done.add((step, demand.timestamp))
-            seen = nearest(by_url.get(step, ()), demand.timestamp)
+            done.add((step, wanted_url.timestamp))
+            seen = nearest(by_url.get(step, ()), wanted_url.timestamp)
             if seen is None:
                 break
             found[seen.id] = seen
@@ -271,7 +285,7 @@ def reached(
 
 
 def nearest(seen: Sequence[KnownCapture], timestamp: int) -> KnownCapture | None:
-    """Return the capture closest in time, as in ``db.captures``; the last one of a second."""
+    """Return the capture nearest in time, as replay does; the last of several in one second."""
     behind = bisect_right(seen, timestamp, key=lambda each: each.timestamp)
     before = seen[behind - 1] if behind else None
     if behind == len(seen):
@@ -289,17 +303,18 @@ def _seconds(timestamp: int) -> float:
     return to_datetime(Timestamp(f"{timestamp:014d}")).timestamp()
 
 
-def _demands(kept: SnapshotSources, record: SnapshotRecord | None) -> list[Demand]:
-    return [Demand(url, int(kept.timestamp)) for url in _needs(kept, record)]
+def _replayed_urls(kept: SnapshotSources, record: SnapshotRecord | None) -> list[ReplayedUrl]:
+    """Return the URLs that a snapshot is replayed from; ``record`` is None if it is unreadable."""
+    return [ReplayedUrl(url, int(kept.timestamp)) for url in _needs(kept, record)]
 
 
 def _needs(kept: SnapshotSources, record: SnapshotRecord | None) -> tuple[str, ...]:
     return replay_urls(kept.url, kept.final_url, record.requisites if record else ())
 
 
-async def _fill(conn: AsyncConnection, store: SegmentStore) -> None:
-    """Store the resources of snapshots that an older version indexed without them."""
-    while found := await snapshot_resources.unknown(conn, limit=FILLED):
+async def _store_missing_resources(conn: AsyncConnection, store: SegmentStore) -> None:
+    """Store the resources of snapshots that an older version of this program indexed."""
+    while found := await snapshot_resources.unknown(conn, limit=FILL_BATCH):
         records = await asyncio.to_thread(_read_all, store, found)
         await snapshot_resources.insert_all(
             conn, {each.id: _needs(each, records[each.id]) for each in found}
@@ -326,7 +341,7 @@ def _own_articles(
     living: Sequence[SnapshotSources],
     records: Mapping[int, SnapshotRecord | None],
 ) -> tuple[RemainingArticle, ...]:
-    """Return articles of remaining snapshots whose records refer to another snapshot's article."""
+    """Return the articles of remaining snapshots that share the article of another snapshot."""
     found = []
     for each in living:
         snapshot = records[each.id]
@@ -336,5 +351,5 @@ def _own_articles(
     return tuple(found)
 
 
-def _chance() -> int:
+def _random_id() -> int:
     return secrets.randbits(62)

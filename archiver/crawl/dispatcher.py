@@ -162,7 +162,7 @@ class Dispatcher:
             return True, None
         if has_room and await self._frontier.lease():
             return True, None
-        await self._frontier.settle_only()
+        await self._frontier.drop_attempted()
         return False, await self._frontier.due_in(until_empty=until_empty)
 
     async def _settle_refused(self) -> bool:
@@ -171,7 +171,7 @@ class Dispatcher:
         refused, self._refused = self._refused, False
         if back:
             try:
-                await self._context.recorder.index_rejected()
+                await self._context.recorder.wait_until_indexed()
                 await self._frontier.give_back(back, interrupted=refused)
             except StoreError:
                 self._to_give_back += back
@@ -182,7 +182,7 @@ class Dispatcher:
     async def _give_back_left(self) -> None:
         """Return the leases of an earlier crawl of this process, once its records are indexed."""
         if self.left:
-            await self._context.recorder.index_rejected()
+            await self._context.recorder.wait_until_indexed()
             await self._frontier.give_back(self.left)
             self.left = ()
 

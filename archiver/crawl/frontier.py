@@ -1,9 +1,9 @@
-"""Frontier: leased jobs by host.
+"""Frontier: the leases of a process, by host.
 
-Memory holds at most ``room`` leases. Each host has a limited number of active pages and a few
-waiting leases; other jobs stay in the database. A host is limited to one active page until it
-responds, and again after it fails to respond, so a dead host occupies one slot. A host that asked
-for a pause has no leases.
+At most ``room`` leases are in memory; other jobs stay in the database. Each host has a limited
+number of active pages and a few waiting leases. It has only one active page until it responds, and
+again after it fails to respond, so a dead host occupies one worker. A host that asked for a pause
+has no leases.
 """
 
 import asyncio
@@ -18,8 +18,8 @@ from archiver.db.host_queue import HostGroups
 from archiver.model.job import Lease
 
 REMEMBERED_HOSTS = 4096
-IN_LINE = 3
-"""Leases of a host that responds, as a multiple of its active pages, so that no slot is idle."""
+LEASES_PER_PAGE = 3
+"""Leases of a host that responds for each of its active pages, so that no page slot is idle."""
 SOON_SECONDS = 60.0
 """A crawl continues if a postponed job is due within this time."""
 
@@ -28,13 +28,16 @@ SOON_SECONDS = 60.0
 class _Host:
     """Limits and waiting leases of a host.
 
-    ``is_slow``: its last page was slow, so ``next_slow`` returns its leases. ``next_at``: earliest
-    start of the next page by the loop's clock; ``timer`` starts it then.
+    Attributes:
+        allowed: maximum number of active pages.
+        active: number of active pages.
+        next_at: earliest start of the next page, by the loop's clock.
+        timer: starts the next page at that time.
+        waiting: leases that have not started.
     """
 
     allowed: int = 1
     active: int = 0
-    is_slow: bool = False
     next_at: float = 0.0
     timer: asyncio.TimerHandle | None = None
     waiting: deque[Lease] = field(default_factory=deque)
@@ -43,8 +46,6 @@ class _Host:
 class Frontier:
     """Leases of one process.
 
-    ``only`` restricts it to certain jobs.
-
     Args:
         db: the database.
         owner: the run lock's name of this process.
@@ -52,7 +53,7 @@ class Frontier:
         each: maximum number of active pages of one host.
         delay: seconds between the starts of two pages of a host. Leases wait here for it, so they
             do not block a worker.
-        only: job ids.
+        only: ids of the jobs to lease; None for all jobs.
         paused_hosts: returns the hosts that must not be requested now.
     """
 
@@ -78,7 +79,6 @@ class Frontier:
         self._unfinished = 0
         self._hosts: dict[str, _Host] = {}
         self._ready: asyncio.Queue[Lease] = asyncio.Queue()
-        self._ready_slow: asyncio.Queue[Lease] = asyncio.Queue()
 
     @property
     def held(self) -> int:
@@ -100,18 +100,9 @@ class Frontier:
         """Whether a quarter of the window is empty, so that leasing is worth a transaction."""
         return self._unfinished * 4 <= self._room * 3
 
-    def has_answered(self, host: str) -> bool:
-        """Return whether a host is known to respond."""
-        known = self._hosts.get(host)
-        return known is not None and known.allowed > 1
-
     async def next(self) -> Lease:
-        """Wait for a lease that may start, of a fast or new host."""
+        """Wait for a lease that may start."""
         return await self._ready.get()
-
-    async def next_slow(self) -> Lease:
-        """Wait for a lease that may start, of a host whose last page was slow."""
-        return await self._ready_slow.get()
 
     async def lease(self) -> list[Lease]:
         """Lease due jobs up to the size of the window, round-robin over hosts.
@@ -124,11 +115,11 @@ class Frontier:
         room = self._room - self._unfinished
         if room <= 0:
             return []
-        mine = await self._lock_hosts(room)
-        if mine == []:
+        own_hosts = await self._lock_hosts(room)
+        if own_hosts == []:
             return []
         async with self._db.write() as conn:
-            taken = await self._taken(conn, room, mine)
+            taken = await self._lease_jobs(conn, room, own_hosts)
         for lease in taken:
             self._held[lease.job_id] = lease
             self._unfinished += 1
@@ -144,9 +135,9 @@ class Frontier:
         async with self._db.read() as conn:
             due = await self._due_hosts(conn, room * locks.workers)
             free = await worker_locks.free_hosts(conn, due)
-        mine = len(locks.hosts.intersection(due))
-        share = -(-(mine + len(free)) // locks.workers)
-        await locks.take_hosts(free[: max(share - mine, 0)])
+        locked = len(locks.hosts.intersection(due))
+        share = -(-(locked + len(free)) // locks.workers)
+        await locks.take_hosts(free[: max(share - locked, 0)])
         return sorted(locks.hosts.intersection(due))
 
     async def _due_hosts(self, conn: AsyncConnection, count: int) -> list[str]:
@@ -161,8 +152,8 @@ class Frontier:
         """Return jobs of ``only`` that are not leased yet, a few more than fit."""
         return sorted((self._only or set()) - self._held.keys())[: room * 4]
 
-    async def _taken(
-        self, conn: AsyncConnection, room: int, mine: Sequence[str] | None
+    async def _lease_jobs(
+        self, conn: AsyncConnection, room: int, own_hosts: Sequence[str] | None
     ) -> list[Lease]:
         """Lease jobs in this transaction."""
         if self._only is not None:
@@ -173,28 +164,24 @@ class Frontier:
                 count=room,
                 busy=self._paused_hosts(),
                 now=datetime.now(UTC),
-                mine=mine,
+                mine=own_hosts,
             )
         return await queue.lease(
             conn,
             owner=self._owner,
             count=room,
-            each=IN_LINE * self._each,
+            each=LEASES_PER_PAGE * self._each,
             hosts=self._host_groups(),
             now=datetime.now(UTC),
-            mine=mine,
+            mine=own_hosts,
         )
 
-    def finished(
-        self, lease: Lease, *, answered: bool, was_slow: bool = False, crowded: bool = False
-    ) -> list[Lease]:
+    def finished(self, lease: Lease, *, responded: bool) -> list[Lease]:
         """Record the end of a visit and start the next one.
 
         Args:
             lease: the lease of the visit.
-            answered: the host responded, so it may get more active pages.
-            was_slow: the visit took long.
-            crowded: many visits take long, so a slow host gets no further active pages.
+            responded: whether the host responded, so it may get more active pages.
 
         Returns:
             Waiting leases to return to the queue because the host does not respond.
@@ -202,12 +189,11 @@ class Frontier:
         self._unfinished -= 1
         host = self._hosts[lease.entry.host]
         host.active -= 1
-        host.is_slow = was_slow
-        if not answered:
+        if not responded:
             host.allowed = 1
-        elif not (was_slow and crowded):
+        else:
             host.allowed = min(4 * host.allowed, self._each)
-        surplus = [] if answered else [*host.waiting]
+        surplus = [] if responded else [*host.waiting]
         if surplus:
             host.waiting.clear()
             self._unfinished -= len(surplus)
@@ -222,11 +208,10 @@ class Frontier:
         for host in self._hosts.values():
             aside += host.waiting
             host.waiting.clear()
-        for ready in (self._ready, self._ready_slow):
-            while not ready.empty():
-                lease = ready.get_nowait()
-                self._hosts[lease.entry.host].active -= 1
-                aside.append(lease)
+        while not self._ready.empty():
+            lease = self._ready.get_nowait()
+            self._hosts[lease.entry.host].active -= 1
+            aside.append(lease)
         self._unfinished -= len(aside)
         return aside
 
@@ -237,7 +222,7 @@ class Frontier:
             self._only.discard(lease.job_id)
 
     async def give_back(self, leases: Sequence[Lease], *, interrupted: bool = True) -> None:
-        """Return leases to the queue; ``interrupted`` ones may already have captures."""
+        """Return leases to the queue; those of ``interrupted`` visits may have captures."""
         async with self._db.write() as conn:
             ids = [lease.job_id for lease in leases]
             await queue.requeue(
@@ -271,8 +256,8 @@ class Frontier:
             at = await queue.next_due(conn, (), last_until=limit)
         return None if at is None else max((at - datetime.now(UTC)).total_seconds(), 0.0)
 
-    async def settle_only(self) -> None:
-        """Remove jobs from ``only`` that ended or had an attempt, by any process."""
+    async def drop_attempted(self) -> None:
+        """Remove jobs from ``only`` that have ended or had an attempt, in any process."""
         if self._only:
             async with self._db.read() as conn:
                 some = sorted(self._only)[: self._room * 4]
@@ -296,8 +281,7 @@ class Frontier:
                     return
                 host.next_at = now + self._delay
             host.active += 1
-            ready = self._ready_slow if host.is_slow else self._ready
-            ready.put_nowait(host.waiting.popleft())
+            self._ready.put_nowait(host.waiting.popleft())
 
     def _start_later(self, host: _Host) -> None:
         host.timer = None

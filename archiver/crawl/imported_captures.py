@@ -1,20 +1,19 @@
 """Captures imported from other programs' archives.
 
-The original of a revisit is searched among payloads with the stated digest, of any URL. If that
-digest is unknown, the record that the revisit refers to and the captures of its URL are read and
-digested. Without a digest, only the record that it refers to is used.
+A revisit states the digest of its payload. If a payload of that digest is stored, it is used. If
+the digest is unknown, for example because it is a SHA-1, the record that the revisit refers to and
+earlier captures of its URL are read to compute their digests. Without a stated digest, only the
+record that it refers to is used.
 
-The recorder writes the captures like those of a crawl, so the WARC files stay the source of truth:
-known payloads become revisits, and a killed import leaves nothing partial. A record keeps its id
-unless the id is already used.
+The recorder writes imported captures like those of a crawl: known payloads become revisits, and a
+killed import leaves nothing partial. A record keeps its id unless the id is already used.
 """
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
 from io import BytesIO
-from typing import BinaryIO, TypeVar
+from typing import BinaryIO
 from uuid import UUID
 
 from archiver.crawl.context import CrawlContext
@@ -30,7 +29,7 @@ from archiver.formats.archive_records import (
     Unusable,
     exchange_of,
 )
-from archiver.helpers import scratch_file
+from archiver.helpers import RecentItems, scratch_file
 from archiver.http.headers import parse_head
 from archiver.http.timestamps import to_timestamp
 from archiver.http.urls import redirect_target
@@ -50,7 +49,8 @@ OK = 200
 NOT_MODIFIED = 304
 MAX_CANDIDATES = 8
 MAX_HISTORY = 1000
-REMEMBERED = 4096
+MAX_DIGESTS = 4096
+"""Payloads whose digests by other algorithms are remembered."""
 EMPTY = digest_of(())[0]
 _EMPTY_STATED = frozenset(
     {
@@ -62,18 +62,18 @@ _EMPTY_STATED = frozenset(
 
 
 class RevisitResolver:
-    """Lookup of the payloads of revisits in the archive."""
+    """Lookup of the payloads that imported revisits refer to."""
 
     def __init__(self, context: CrawlContext) -> None:
         self._db = context.db
         self._store = context.store
-        self._read_back: OrderedDict[tuple[PayloadDigest, str], frozenset[str]] = OrderedDict()
+        self._digests = RecentItems[tuple[PayloadDigest, str], frozenset[str]](MAX_DIGESTS)
 
     async def resolve(
         self, revisits: Sequence[ForeignRevisit]
     ) -> list[ForeignCapture | ForeignRevisit | Unusable]:
-        """Resolve revisits to captures; return those without a stored payload unchanged."""
-        digests = await self._by_stated({each.digest for each in revisits if each.digest})
+        """Turn revisits into captures; return those without a stored payload unchanged."""
+        digests = await self._by_stated_digest({each.digest for each in revisits if each.digest})
         async with self._db.read() as conn:
             urls = {url for each in revisits for url in (each.url, each.refers_to_url) if url}
             archived = await db_captures.archived_among(conn, urls)
@@ -88,8 +88,8 @@ class RevisitResolver:
                 found.append(Unusable(each.url, f"It is a revisit, and {error}"))
         return found
 
-    async def _by_stated(self, stated: set[str]) -> dict[str, PayloadDigest]:
-        """Return the stored payloads among those with the given digests."""
+    async def _by_stated_digest(self, stated: set[str]) -> dict[str, PayloadDigest]:
+        """Return the stored payload of each stated digest, if there is one."""
         async with self._db.read() as conn:
             known = await db_captures.by_stated_digest(conn, sorted(stated))
             known |= {each: PayloadDigest(each) for each in stated if is_ours(each)}
@@ -98,39 +98,37 @@ class RevisitResolver:
         return found | dict.fromkeys(stated & _EMPTY_STATED, EMPTY)
 
     async def _search(self, revisit: ForeignRevisit) -> PayloadDigest | None:
-        """Search a payload in the record that a revisit refers to and captures of its URL."""
+        """Search a revisit's payload in the record that it refers to and captures of its URL."""
         async with self._db.read() as conn:
-            named = await _named(conn, revisit)
-            others = await _others(conn, revisit)
+            named = await _referred_to(conn, revisit)
+            others = await _earlier_captures(conn, revisit)
         if not revisit.digest:
             candidates = named or (others if revisit.is_not_modified else [])
             return next((each.payload_digest for each in candidates), None)
         for digest in dict.fromkeys(each.payload_digest for each in (*named, *others)):
-            if await self._is_same(digest, revisit.digest):
+            if await self._has_digest(digest, revisit.digest):
                 async with self._db.write() as conn:
                     await db_captures.note_stated_digests(conn, {revisit.digest: digest})
                 return digest
         return None
 
-    async def _is_same(self, digest: PayloadDigest, stated: str) -> bool:
+    async def _has_digest(self, digest: PayloadDigest, stated: str) -> bool:
         """Return whether a payload also has the ``stated`` digest, by reading it."""
         key = digest, stated.partition(":")[0]
-        if key not in self._read_back:
+        if key not in self._digests:
             async with self._db.read() as conn:
                 original = await db_captures.original_of(conn, digest)
-            self._read_back[key] = (
+            self._digests[key] = (
                 await asyncio.to_thread(_digests, self._store, original, key[1])
                 if original
                 else frozenset()
             )
-            while len(self._read_back) > REMEMBERED:
-                self._read_back.popitem(last=False)
-        return stated in self._read_back.get(key, frozenset())
+        return stated in self._digests[key]
 
     async def _capture(self, revisit: ForeignRevisit, digest: PayloadDigest) -> ForeignCapture:
         """Build the capture of a revisit.
 
-        It includes the payload if replay programs could not find the original by URL and digest.
+        It contains the payload itself if other programs could not find the original record.
         """
         if digest == EMPTY:
             return _captured(revisit, Payload(EMPTY, 0))
@@ -154,7 +152,7 @@ def _captured(revisit: ForeignRevisit, payload: Payload) -> ForeignCapture:
     )
 
 
-def gap_of(revisit: ForeignRevisit) -> Unusable:
+def missing_payload(revisit: ForeignRevisit) -> Unusable:
     """Return the report of a revisit without a stored payload."""
     what = f"with the digest {revisit.digest}" if revisit.digest else "that it refers to"
     return Unusable(
@@ -164,7 +162,7 @@ def gap_of(revisit: ForeignRevisit) -> Unusable:
     )
 
 
-async def _named(conn: AsyncConnection, revisit: ForeignRevisit) -> list[Capture]:
+async def _referred_to(conn: AsyncConnection, revisit: ForeignRevisit) -> list[Capture]:
     """Return the captures that a revisit refers to by record id, or by URL and timestamp."""
     urls = [each for each in (revisit.refers_to_url, revisit.url) if each]
     found: list[Capture] = []
@@ -179,8 +177,8 @@ async def _named(conn: AsyncConnection, revisit: ForeignRevisit) -> list[Capture
     return found
 
 
-async def _others(conn: AsyncConnection, revisit: ForeignRevisit) -> list[Capture]:
-    """Return earlier captures of a revisit's URL or of the URL it refers to, nearest first."""
+async def _earlier_captures(conn: AsyncConnection, revisit: ForeignRevisit) -> list[Capture]:
+    """Return earlier captures of the URL that a revisit refers to, nearest first."""
     found = await db_captures.of_url(conn, revisit.refers_to_url or revisit.url, limit=MAX_HISTORY)
     earlier = [
         each
@@ -205,7 +203,7 @@ def _digests(store: SegmentStore, original: Capture, algorithm: str) -> frozense
 
 
 def _read_payload(store: SegmentStore, original: Capture, with_body: bool) -> Payload:
-    """Read an original's record. Blocking."""
+    """Read the head of an original's record and, if wanted, its body. Blocking."""
     head = read_head(store.read(original.location))
     body: BinaryIO | None = None
     if with_body:
@@ -218,30 +216,30 @@ def _read_payload(store: SegmentStore, original: Capture, with_body: bool) -> Pa
     return Payload(original.payload_digest, original.payload_length, head, body)
 
 
-REMEMBERED_CAPTURES = 20_000
-"""Cache size for captures and ids that are not indexed yet; the recorder holds fewer."""
-_Mark = tuple[str, str, PayloadDigest, int, str | None]
-_Key = TypeVar("_Key")
+MAX_RECENT = 20_000
+"""Captures and ids that are remembered until they are indexed; the recorder holds fewer."""
+_Identity = tuple[str, str, PayloadDigest, int, str | None]
+"""URL, timestamp, payload, status and redirect target: what two equal captures have in common."""
 
 
 class CaptureImporter:
-    """Import of captures. ``context`` needs a running recorder used by nothing else."""
+    """Import of captures; the recorder of ``context`` must be running for this import only."""
 
     def __init__(self, context: CrawlContext) -> None:
         self._context = context
-        self._marks: OrderedDict[_Mark, None] = OrderedDict()
-        self._ids: OrderedDict[RecordId, None] = OrderedDict()
+        self._recent = RecentItems[_Identity, None](MAX_RECENT)
+        self._recent_ids = RecentItems[RecordId, None](MAX_RECENT)
 
     async def captures(self, found: Sequence[ForeignCapture]) -> int:
         """Import captures, closing their bodies; return how many are new."""
-        here = await self._here(found)
+        stored = await self._stored(found)
         fresh = []
         for each in found:
-            mark = _mark_of(each.exchange)
-            if mark in here or mark in self._marks:
+            identity = _identity_of(each.exchange)
+            if identity in stored or identity in self._recent:
                 each.exchange.body.close()
                 continue
-            _remember(self._marks, mark)
+            self._recent[identity] = None
             fresh.append(each)
         taken = await self._look_up(found, fresh)
         for each in fresh:
@@ -250,18 +248,18 @@ class CaptureImporter:
             await self._context.recorder.keep(exchange, capture)
         return len(fresh)
 
-    async def _here(self, found: Sequence[ForeignCapture]) -> set[_Mark]:
-        """Return which of these are already stored."""
+    async def _stored(self, found: Sequence[ForeignCapture]) -> set[_Identity]:
+        """Return the identities of stored captures at the URLs and times of these."""
         urls = [each.exchange.url for each in found]
         moments = [to_timestamp(each.exchange.at) for each in found]
         async with self._context.db.read() as conn:
             rows = await db_captures.at_moments(conn, urls, moments)
-        return {_mark(each) for each in rows}
+        return {_identity(each) for each in rows}
 
     async def _look_up(
         self, found: Sequence[ForeignCapture], fresh: Sequence[ForeignCapture]
     ) -> set[RecordId]:
-        """Store the stated digests of payloads; return which record ids are used."""
+        """Store the stated digests of payloads; return the record ids that are already used."""
         stated = {
             each.stated_digest: each.exchange.payload_digest for each in found if each.stated_digest
         }
@@ -278,18 +276,18 @@ class CaptureImporter:
     def _identified(
         self, capture: ForeignCapture, taken: set[RecordId]
     ) -> tuple[Exchange, RecordId]:
-        """Return a capture with its record id: the original one if it is an unused UUID."""
+        """Return the exchange of a capture and its record id: the original if it is unused."""
         exchange, record_id = capture.exchange, _uuid(capture.given_id)
-        if record_id is None or record_id in taken or record_id in self._ids:
+        if record_id is None or record_id in taken or record_id in self._recent_ids:
             record_id = new_record_id()
             if capture.given_id:
                 field = ORIGINAL_ID, f"<{one_line(capture.given_id)}>"
                 exchange = replace(exchange, fields=(field, *exchange.fields))
-        _remember(self._ids, record_id)
+        self._recent_ids[record_id] = None
         return exchange, record_id
 
 
-def _mark_of(exchange: Exchange) -> _Mark:
+def _identity_of(exchange: Exchange) -> _Identity:
     return (
         exchange.url,
         to_timestamp(exchange.at),
@@ -299,7 +297,7 @@ def _mark_of(exchange: Exchange) -> _Mark:
     )
 
 
-def _mark(capture: Capture) -> _Mark:
+def _identity(capture: Capture) -> _Identity:
     """Return the identifying fields of a capture."""
     return (
         capture.url,
@@ -315,9 +313,3 @@ def _uuid(given: str) -> RecordId | None:
         return RecordId(f"urn:uuid:{UUID(given.removeprefix('urn:uuid:'))}")
     except ValueError:
         return None
-
-
-def _remember(lately: OrderedDict[_Key, None], key: _Key) -> None:
-    lately[key] = None
-    while len(lately) > REMEMBERED_CAPTURES:
-        lately.popitem(last=False)

@@ -1,8 +1,8 @@
-"""Entries of other archives without a snapshot.
+"""Entries without a snapshot, imported from other archives.
 
-A failure becomes an attempt, through the recorder, so that it is stored in a record too. Waiting
-entries are queued. User metadata is merged into an existing entry. The archive's own history has
-priority: a failure older than the entry's last attempt is ignored.
+A failure becomes a failed attempt; the recorder writes a record of it too. Entries with a pending
+attempt are queued. User metadata is merged into an existing entry. A failure that is older than the
+entry's last attempt is ignored.
 """
 
 import json
@@ -34,7 +34,7 @@ _HTTP_STATUSES = range(100, 1000)
 
 
 @dataclass(frozen=True, slots=True)
-class Unvisited:
+class EntryWithoutSnapshot:
     """Content of an entry record without a snapshot.
 
     Attributes:
@@ -43,7 +43,7 @@ class Unvisited:
         failure: why an attempt failed, if there was one.
         is_waiting: an attempt is pending.
         revision: number of edits of the metadata.
-        is_link: stored as a link only, never captured.
+        is_link: the entry is a link that is not captured.
     """
 
     at: datetime
@@ -61,14 +61,14 @@ class Unvisited:
 
 @dataclass(frozen=True, slots=True)
 class EntryImportCounts:
-    """Numbers of entries that were added as failed and as queued."""
+    """Numbers of imported entries that failed, and of those that were queued."""
 
     failed: int
     queued: int
 
 
-class NotedEntries(ExitStack):
-    """Spooled entry records without snapshots; waiting ones are read first, then their failures."""
+class SpooledEntries(ExitStack):
+    """Entry records without snapshots that a file contains, stored on disk until it is read."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -76,8 +76,8 @@ class NotedEntries(ExitStack):
             self.enter_context(SortedLines()) for _ in range(3)
         )
 
-    def note(self, found: ForeignEntryRecord) -> None:
-        """Store a record; ignore it if this program can't have written it."""
+    def add(self, found: ForeignEntryRecord) -> None:
+        """Store an entry record without a snapshot; ignore all other records."""
         with suppress(ArchiverError):
             entry_record = read_entry_record(found.block)
             if entry_record and not entry_record.snapshot:
@@ -85,13 +85,13 @@ class NotedEntries(ExitStack):
                 line = f"{timestamp} {json.dumps(json.loads(found.block))}\n".encode()
                 self._lines_for(entry_record).add(line)
 
-    def read(self) -> Iterator[Unvisited]:
-        """Iterate over the records, oldest first within each kind. Blocking."""
+    def read(self) -> Iterator[EntryWithoutSnapshot]:
+        """Iterate over queued entries, then failures, then others, oldest first. Blocking."""
         for line in chain(self._waiting, self._failed, self._annotated):
             with suppress(ArchiverError, ValueError):
                 entry_record = read_entry_record(line.partition(b" ")[2])
                 if entry_record:
-                    yield _unvisited(entry_record)
+                    yield _entry_of_record(entry_record)
 
     def _lines_for(self, entry_record: EntryRecord) -> SortedLines:
         if entry_record.is_waiting:
@@ -100,13 +100,13 @@ class NotedEntries(ExitStack):
 
 
 class EntryImporter:
-    """Import of such entries. ``context`` needs a running recorder used by nothing else."""
+    """Import of entries; the recorder of ``context`` must be running for this import only."""
 
     def __init__(self, context: CrawlContext, import_id: int) -> None:
         self._context = context
         self._import_id = import_id
 
-    async def take(self, some: Sequence[Unvisited]) -> EntryImportCounts:
+    async def take(self, some: Sequence[EntryWithoutSnapshot]) -> EntryImportCounts:
         """Import entries in order; return once they are durable."""
         queued = await self._queue([each.seed for each in some if each.is_waiting])
         failed = await self._fail([each for each in some if each.failure and not each.is_waiting])
@@ -114,8 +114,8 @@ class EntryImporter:
         await self._annotate([each for each in some if not (each.failure or each.is_waiting)])
         return EntryImportCounts(failed, queued)
 
-    async def _fail(self, some: Sequence[Unvisited]) -> int:
-        """Convert failures to attempts; return how many entries are new."""
+    async def _fail(self, some: Sequence[EntryWithoutSnapshot]) -> int:
+        """Store failures as attempts; return how many entries are new."""
         if not some:
             return 0
         async with self._context.db.read() as conn:
@@ -155,7 +155,7 @@ class EntryImporter:
                     capture=CaptureWhen.NEVER,
                 )
 
-    async def _annotate(self, some: Sequence[Unvisited]) -> None:
+    async def _annotate(self, some: Sequence[EntryWithoutSnapshot]) -> None:
         async with self._context.db.read() as conn:
             known = await entries.states_of(conn, _keys(some))
         wanted = [each.revised_seed for each in some if each.seed.hash_url in known]
@@ -164,16 +164,16 @@ class EntryImporter:
                 await new_entries.ensure_revised(conn, wanted)
 
 
-def _keys(some: Sequence[Unvisited]) -> list[HashUrl]:
+def _keys(some: Sequence[EntryWithoutSnapshot]) -> list[HashUrl]:
     return [each.seed.hash_url for each in some]
 
 
 def _later(
-    some: Sequence[Unvisited],
+    some: Sequence[EntryWithoutSnapshot],
     ids: Mapping[HashUrl, int],
     made: Mapping[int, Sequence[Attempt]],
 ) -> list[VisitResult]:
-    """Return the results of attempts that are later than all existing ones, without duplicates."""
+    """Return the failures that are later than the last attempt of their entry, as results."""
     latest = {entry_id: known[-1].at for entry_id, known in made.items()}
     found = []
     for each in some:
@@ -184,11 +184,11 @@ def _later(
     return list(dict.fromkeys(found))
 
 
-def _unvisited(found: EntryRecord) -> Unvisited:
+def _entry_of_record(found: EntryRecord) -> EntryWithoutSnapshot:
     # The record is untrusted, so the entry's identity is recomputed and all values are limited.
     url = parse_entry_url(found.url)
     annotation = bounded(found.annotation).dated(found.at)
-    return Unvisited(
+    return EntryWithoutSnapshot(
         at=found.at,
         seed=Seed(hash_url(url), url, host(url), annotation),
         failure=_bounded_failure(found.failure) if found.failure else None,

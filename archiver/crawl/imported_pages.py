@@ -1,18 +1,17 @@
-"""Pages and snapshots imported from other archives.
+"""Pages and snapshots imported from other archives, and saved pages.
 
-Pages are imported in batches, since a transaction for each costs more than the work within it.
+A file may name its pages in several ways. The best one is used: entry records of this program, else
+the page list of a package, else HTML responses that were not loaded into a frame, else all
+responses. Pages are sorted by time on disk, so that an entry's snapshots are made oldest first.
+They are imported in batches, since a transaction costs more than the work within it.
 
-The best available source of pages is used: entry records of this program, else the page lists of a
-package, else HTML responses that were not loaded into a frame, else all responses. Pages are sorted
-by time on disk, so that an entry's snapshots are made oldest first.
-
-A saved page is recorded as a response with a generated head, dated when the link was saved, with
-its origin in the record. It coexists with later captures.
+A saved page is recorded as a response with a generated head, dated when the link was saved; the
+record names its origin. Later captures of the URL do not replace it.
 """
 
 import asyncio
 import json
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
@@ -40,6 +39,7 @@ from archiver.formats.archive_records import (
     pieces_of,
 )
 from archiver.formats.seeds import MAX_TITLE, bounded
+from archiver.helpers import RecentItems
 from archiver.http.headers import parse_head
 from archiver.http.media_types import declared_media_type, essence_of, is_html, parse_media_type
 from archiver.http.timestamps import to_datetime, to_timestamp
@@ -86,12 +86,12 @@ class ForeignPage:
     Attributes:
         timestamp: when it was requested.
         seed: its URL and the user's metadata.
-        payload_digest: digest of its response, if that is known to be the final one.
-        final: (URL, timestamp, record id) of its final response, if a record names it.
-        requisites: outcome of each requisite, if known.
-        revision: revision of the metadata, from an entry record of this program.
+        payload_digest: digest of the final response, if the response at ``timestamp`` is it.
+        final: (URL, timestamp, record id) of the final response, if a record names it.
+        requisites: outcome of each requisite; None to look them up among the stored captures.
+        revision: revision of the metadata, if it comes from an entry record of this program.
         import_id: the import of links that included the page, if any.
-        told: snapshot record of this program, if any.
+        snapshot_record: snapshot record of this program, if there is one.
     """
 
     timestamp: Timestamp
@@ -101,11 +101,11 @@ class ForeignPage:
     requisites: tuple[RequisiteOutcome, ...] | None = None
     revision: int | None = None
     import_id: int | None = None
-    told: SnapshotRecord | None = None
+    snapshot_record: SnapshotRecord | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PageWithCapture:
     """Page with its final capture and the row id of its entry."""
 
     page: ForeignPage
@@ -118,11 +118,11 @@ class Placed:
         return self.entry_id, self.page.timestamp
 
 
-async def place(db: Database, pages: Sequence[ForeignPage]) -> list[Placed]:
-    """Ensure that pages have entries.
+async def find_captures(db: Database, pages: Sequence[ForeignPage]) -> list[PageWithCapture]:
+    """Find the captures of pages, and make sure that pages with a capture have entries.
 
     Returns:
-        The pages with a capture and without a snapshot, in order; of duplicates the first.
+        The pages that have a capture but no snapshot yet, in order, without duplicates.
     """
     async with db.read() as conn:
         finals = await _final_captures(conn, pages)
@@ -135,9 +135,9 @@ async def place(db: Database, pages: Sequence[ForeignPage]) -> list[Placed]:
         return []
     async with db.write() as conn:
         ids = await _ensure(conn, [page for page, _ in there])
-        placed = [Placed(page, found, ids[page.seed.hash_url]) for page, found in there]
+        placed = [PageWithCapture(page, found, ids[page.seed.hash_url]) for page, found in there]
         held = await snapshots.existing_at(conn, [each.key for each in placed])
-    fresh: dict[tuple[int, Timestamp], Placed] = {}
+    fresh: dict[tuple[int, Timestamp], PageWithCapture] = {}
     for each in placed:
         if each.key not in held:
             fresh.setdefault(each.key, each)
@@ -145,7 +145,7 @@ async def place(db: Database, pages: Sequence[ForeignPage]) -> list[Placed]:
 
 
 async def _ensure(conn: AsyncConnection, pages: Iterable[ForeignPage]) -> dict[HashUrl, int]:
-    """Ensure entries for pages in order, so metadata of one entry is merged in sequence."""
+    """Make sure that pages have entries; metadata of the same entry is merged in page order."""
     ids: dict[HashUrl, int] = {}
     for round_ in _rounds(pages):
         given: dict[int | None, list[Seed]] = {}
@@ -181,48 +181,49 @@ async def _final_captures(
     """Return the final response of each page: the named one, or the result of its redirects."""
     named = [(page.final[0], page.final[2]) for page in pages if page.final]
     of_records = await db_captures.of_records(conn, named) if named else {}
-    places = [place for page in pages if (place := _place_of(page))]
-    at_place: dict[tuple[str, Timestamp], list[Capture]] = {}
-    if places:
-        urls, moments = zip(*places, strict=True)
+    stated = [moment for page in pages if (moment := _stated_moment(page))]
+    at_moment: dict[tuple[str, Timestamp], list[Capture]] = {}
+    if stated:
+        urls, moments = zip(*stated, strict=True)
         for each in await db_captures.at_moments(conn, urls, moments):
-            at_place.setdefault((each.url, each.timestamp), []).append(each)
+            at_moment.setdefault((each.url, each.timestamp), []).append(each)
     finals: list[Capture | None] = []
     for page in pages:
-        found = _named_capture(page, of_records, at_place)
+        found = _stated_capture(page, of_records, at_moment)
         if found is None and page.payload_digest is None:
-            found = await _led_to(conn, page)
+            found = await _follow_redirects(conn, page)
         finals.append(found)
     return finals
 
 
-def _place_of(page: ForeignPage) -> tuple[str, Timestamp] | None:
-    """Return (URL, timestamp) of the stated final response."""
+def _stated_moment(page: ForeignPage) -> tuple[str, Timestamp] | None:
+    """Return (URL, timestamp) of the final response, if the page states it."""
     if page.payload_digest:
         return without_route(page.seed.url), page.timestamp
     return page.final[:2] if page.final else None
 
 
-def _named_capture(
+def _stated_capture(
     page: ForeignPage,
     of_records: Mapping[tuple[str, RecordId], Sequence[tuple[int, Capture]]],
-    at_place: Mapping[tuple[str, Timestamp], Sequence[Capture]],
+    at_moment: Mapping[tuple[str, Timestamp], Sequence[Capture]],
 ) -> Capture | None:
-    """Return the stated capture, found by its record, or by its URL, time and payload."""
-    place = _place_of(page)
-    if place is None:
+    """Return the final response that a page states, by record id, or by URL, time and payload."""
+    moment = _stated_moment(page)
+    if moment is None:
         return None
     if page.final and not page.payload_digest:
         for _, held in of_records.get((page.final[0], page.final[2]), ()):
-            if held.timestamp == place[1]:
+            if held.timestamp == moment[1]:
                 return held
-    for each in at_place.get(place, ()):
+    for each in at_moment.get(moment, ()):
         if page.payload_digest in (None, each.payload_digest):
             return each
     return None
 
 
-async def _led_to(conn: AsyncConnection, page: ForeignPage) -> Capture | None:
+async def _follow_redirects(conn: AsyncConnection, page: ForeignPage) -> Capture | None:
+    """Return the capture nearest to a page's time, after redirects."""
     url, found = without_route(page.seed.url), None
     for _ in range(MAX_REDIRECTS):
         found = await db_captures.nearest(conn, url, page.timestamp) or found
@@ -232,22 +233,22 @@ async def _led_to(conn: AsyncConnection, page: ForeignPage) -> Capture | None:
     return found
 
 
-REMEMBERED = 2048
-"""Cache size for style sheets and frames, which the pages of a site share."""
+MAX_CACHED = 2048
+"""Style sheets and frames whose requisites are cached, since the pages of a site share them."""
 NOT_IN_FILE = Failure(FailureKind.NOT_IN_FILE, "The imported file does not contain this page.")
 
 
-class Needs:
-    """Lookup of page requisites, with a cache for the requisites of style sheets and frames."""
+class StoredRequisites:
+    """Lookup of page requisites among the stored captures."""
 
     def __init__(self, context: CrawlContext) -> None:
         self._context = context
-        self._known: OrderedDict[tuple[str, str], tuple[Requisite, ...]] = OrderedDict()
+        self._nested = RecentItems[tuple[str, str], tuple[Requisite, ...]](MAX_CACHED)
 
     async def outcomes(
         self, url: str, wanted: Sequence[Requisite], timestamp: Timestamp
     ) -> tuple[RequisiteOutcome, ...]:
-        """Return the stored state of a page's requisites, including nested ones.
+        """Return the outcomes of a page's requisites, including nested ones.
 
         Args:
             url: URL of the page.
@@ -279,18 +280,15 @@ class Needs:
         return [(each, held.get(each.url)) for each in wanted]
 
     async def _of(self, wanted: Requisite, held: Capture | None) -> tuple[Requisite, ...]:
-        """Return the requisites of a style sheet or frame; empty if it redirects."""
+        """Return the requisites of a style sheet or frame; empty for other captures."""
         if held is None or held.redirect_to or wanted.kind not in NESTED:
             return ()
         key = held.url, held.payload_digest
-        if key not in self._known:
-            found = await read_stored(self._context, held)
-            needs = await self._context.derive.discover(found.document) if found else None
-            self._known[key] = without_other_parts(wanted, needs.requisites) if needs else ()
-            if len(self._known) > REMEMBERED:
-                self._known.popitem(last=False)
-        self._known.move_to_end(key)
-        return self._known[key]
+        if key not in self._nested:
+            response = await read_stored(self._context, held)
+            found = await self._context.derive.discover(response.document) if response else None
+            self._nested[key] = without_other_parts(wanted, found.requisites) if found else ()
+        return self._nested[key]
 
 
 def _outcome(wanted: Requisite, held: Capture | None) -> RequisiteOutcome:
@@ -301,12 +299,12 @@ def _outcome(wanted: Requisite, held: Capture | None) -> RequisiteOutcome:
 OK = 200
 
 
-class NotedPages(ExitStack):
-    """Spooled page lists by source; the best available source is used.
+class SpooledPages(ExitStack):
+    """Pages that a file names, stored on disk until all of it is read.
 
     Attributes:
-        renditions: screenshots and other renderings.
-        answers: responses to scripts.
+        renditions: screenshots and other renderings that the file contains.
+        answers: responses to scripts that the file contains.
     """
 
     def __init__(self) -> None:
@@ -317,7 +315,7 @@ class NotedPages(ExitStack):
             self.enter_context(SortedLines()) for _ in range(4)
         )
 
-    def note_entry_record(self, found: ForeignEntryRecord) -> None:
+    def add_entry_record(self, found: ForeignEntryRecord) -> None:
         """Store an entry record of this program that has a snapshot; ignore an invalid one."""
         with suppress(ArchiverError):
             entry_record = read_entry_record(found.block)
@@ -327,13 +325,13 @@ class NotedPages(ExitStack):
                 read_moment(timestamp)
                 self._described.add(_line(timestamp, json.loads(found.block)))
 
-    def note_listed(self, url: str, moment: str, title: str) -> None:
+    def add_listed(self, url: str, moment: str, title: str) -> None:
         """Store a page from a package's page list."""
         with suppress(ArchiverError):
             noted = {"url": parse_entry_url(url), "title": title}
             self._listed.add(_line(to_timestamp(read_moment(moment)), noted))
 
-    def note_capture(self, found: ForeignCapture) -> None:
+    def add_capture(self, found: ForeignCapture) -> None:
         """Store a capture that may be a page."""
         exchange = found.exchange
         if found.is_framed or exchange.status != OK:
@@ -344,7 +342,10 @@ class NotedPages(ExitStack):
         lines.add(_line(to_timestamp(exchange.at), noted))
 
     def best(self, *, source: str) -> Iterator[ForeignPage]:
-        """Iterate over pages, oldest first; ``source`` is the source of pages without metadata."""
+        """Iterate over the pages of the best source, oldest first.
+
+        ``source``: what to show as the source of entries without metadata.
+        """
         for lines in (self._described, self._listed, self._html, self._other):
             if not lines.is_empty:
                 return (page for line in lines if (page := _page(line, source)))
@@ -352,7 +353,10 @@ class NotedPages(ExitStack):
 
 
 class PageImporter:
-    """Creation of snapshots for pages whose captures are stored."""
+    """Creation of snapshots for pages whose captures are stored.
+
+    ``renditions`` and ``answers`` are those that the imported file contains.
+    """
 
     def __init__(
         self,
@@ -361,26 +365,27 @@ class PageImporter:
         answers: StoredResponses | None = None,
     ) -> None:
         self._context = context
-        self._likenesses = renditions
+        self._renditions = renditions
         self._answers = answers
-        self._needs = Needs(context)
-        self._answering = asyncio.Lock()
+        self._requisites = StoredRequisites(context)
+        self._answers_lock = asyncio.Lock()
 
     async def take_all(
         self, pages: Sequence[ForeignPage]
     ) -> list[asyncio.Future[VisitResult | None]]:
         """Create snapshots for several pages concurrently; those of one entry in order.
 
-        Article extraction is deferred if the settings require it.
+        Article extraction is deferred if the settings require it. The returned futures are done
+        once the snapshots are durable.
         """
-        of_entry: dict[int, list[Placed]] = {}
-        for each in await place(self._context.db, pages):
+        of_entry: dict[int, list[PageWithCapture]] = {}
+        for each in await find_captures(self._context.db, pages):
             of_entry.setdefault(each.entry_id, []).append(each)
         waiting, closing = iter(of_entry.values()), []
 
         async def work() -> None:
             for some in waiting:
-                closing.extend([await self._take(each, may_wait=True) for each in some])
+                closing.extend([await self._take(each, may_defer=True) for each in some])
 
         try:
             async with asyncio.TaskGroup() as group:
@@ -391,83 +396,94 @@ class PageImporter:
         return closing
 
     async def take(self, page: ForeignPage) -> asyncio.Future[VisitResult | None] | None:
-        """Create a snapshot of a page; None if it exists or the capture is missing."""
-        placed = await place(self._context.db, [page])
+        """Create a snapshot of a page; None if it exists or the page has no capture.
+
+        The returned future is done once the snapshot is durable.
+        """
+        placed = await find_captures(self._context.db, [page])
         return await self._take(placed[0]) if placed else None
 
     async def _take(
-        self, placed: Placed, *, may_wait: bool = False
+        self, placed: PageWithCapture, *, may_defer: bool = False
     ) -> asyncio.Future[VisitResult | None]:
-        made = await self._visit_result(placed, may_wait=may_wait)
+        made = await self._visit_result(placed, may_defer=may_defer)
         return await self._context.recorder.end(made)
 
-    async def _visit_result(self, placed: Placed, *, may_wait: bool) -> VisitResult:
+    async def _visit_result(self, placed: PageWithCapture, *, may_defer: bool) -> VisitResult:
         page, found = placed.page, placed.found
         response = await read_stored(self._context, found)
         document = response.document if response else Document(b"", found.media_type, "", found.url)
-        shown = await self._shown(page)
-        stood = _as_it_stood(shown, found.url)
-        document = stood or document
-        needs = await self._context.derive.discover(document)
+        shown = await self._stored_renditions(page)
+        rendered = _rendered_document(shown, found.url)
+        document = rendered or document
+        discovery = await self._context.derive.discover(document)
         outcomes = page.requisites
         if outcomes is None:
-            outcomes = await self._needs.outcomes(found.url, needs.requisites, page.timestamp)
+            outcomes = await self._requisites.outcomes(
+                found.url, discovery.requisites, page.timestamp
+            )
         moment = to_datetime(page.timestamp)
         entry = EntryRef(placed.entry_id, page.seed.hash_url, page.seed.url, page.seed.host)
         ref = CaptureRef.of(found)
-        if not stood and may_wait and self._context.settings.articles == "later":
-            article = unread_article(document, needs)
+        if not rendered and may_defer and self._context.settings.articles == "later":
+            article = unread_article(document, discovery)
         else:
-            read = as_read(document) if stood else document
+            read = as_read(document) if rendered else document
             article = await read_whole(self._context, read, outcomes, page.timestamp)
-        preview_images = await self._preview_images(ref, needs, article)
+        preview_images = await self._preview_images(ref, discovery, article)
         visit = Visit(
             timestamp=page.timestamp,
             at=moment,
             page=ref,
             article=article,
             requisites=outcomes,
-            charset=needs.charset,
-            rendering=Rendering.NEEDED if needs.needs_browser else Rendering.NONE,
+            charset=discovery.charset,
+            rendering=Rendering.NEEDED if discovery.needs_browser else Rendering.NONE,
             renditions=preview_images,
-            appearance=needs.appearance,
-            answers=await self._answered(page),
+            appearance=discovery.appearance,
+            answers=await self._record_answers(page),
         )
-        if page.told:
-            visit = replace(visit, look=page.told.look, appearance=page.told.appearance)
-        if stood:
+        if page.snapshot_record:
+            visit = replace(
+                visit, look=page.snapshot_record.look, appearance=page.snapshot_record.appearance
+            )
+        if rendered:
             visit = replace(visit, rendering=Rendering.DONE, renditions=(*shown, *preview_images))
         return VisitResult(entry, moment, visit=visit)
 
     async def _preview_images(
-        self, page: CaptureRef, needs: Discovery, article: Article
+        self, page: CaptureRef, discovery: Discovery, article: Article
     ) -> tuple[NewRendition, ...]:
         """Return the icon and preview image of a page; deferred if its article is."""
         if article.extractor == UNREAD:
             return ()
-        return await make_previews(self._context, page, needs, article)
+        return await make_previews(self._context, page, discovery, article)
 
-    async def _shown(self, page: ForeignPage) -> tuple[NewRendition, ...]:
+    async def _stored_renditions(self, page: ForeignPage) -> tuple[NewRendition, ...]:
         """Return the screenshots of a page that the file contains."""
-        if self._likenesses is None or page.told is None:
+        if self._renditions is None or page.snapshot_record is None:
             return ()
-        return await asyncio.to_thread(self._likenesses.of, page.told.renditions)
+        return await asyncio.to_thread(self._renditions.of, page.snapshot_record.renditions)
 
-    async def _answered(self, page: ForeignPage) -> tuple[RecordId, ...]:
-        """Record the responses to a page's scripts that the file contains, under new ids."""
-        if self._answers is None or page.told is None or not page.told.answers:
+    async def _record_answers(self, page: ForeignPage) -> tuple[RecordId, ...]:
+        """Record the file's responses to a page's scripts under new ids; return the ids."""
+        if (
+            self._answers is None
+            or page.snapshot_record is None
+            or not page.snapshot_record.answers
+        ):
             return ()
         kept = []
-        async with self._answering:
-            for named in page.told.answers:
+        async with self._answers_lock:
+            for named in page.snapshot_record.answers:
                 found = await asyncio.to_thread(self._answers.take, named)
                 if found:
                     kept.append(await self._context.recorder.keep(found))
         return tuple(each.record_id for each in kept)
 
 
-def _as_it_stood(shown: Sequence[NewRendition], url: str) -> Document | None:
-    """Return the saved document of a rendered page; other renderings are useless without it."""
+def _rendered_document(shown: Sequence[NewRendition], url: str) -> Document | None:
+    """Return the saved document of a rendered page; None without one."""
     pages = (each for each in shown if each.kind is RenditionKind.PAGE)
     content = next((each.content for each in pages), None)
     return None if content is None else Document(content, "text/html", "utf-8", url)
@@ -483,7 +499,7 @@ def _page(line: bytes, source: str) -> ForeignPage | None:
     if "format" in noted:
         with suppress(ArchiverError):
             entry_record = read_entry_record(rest.encode())
-            return _described(entry_record) if entry_record else None
+            return _page_of_record(entry_record) if entry_record else None
         return None
     url, title = noted["url"], noted.get("title", "")[:MAX_TITLE]
     annotation = Annotation(url, to_datetime(timestamp), title=title, source=source)
@@ -491,7 +507,7 @@ def _page(line: bytes, source: str) -> ForeignPage | None:
     return ForeignPage(timestamp, seed, payload_digest=noted.get("digest"))
 
 
-def _described(entry_record: EntryRecord) -> ForeignPage | None:
+def _page_of_record(entry_record: EntryRecord) -> ForeignPage | None:
     """Build a page from an entry record of this program, with the user's metadata."""
     kept = entry_record.snapshot
     if kept is None:
@@ -505,21 +521,21 @@ def _described(entry_record: EntryRecord) -> ForeignPage | None:
         final=(kept.capture_url, kept.capture_timestamp, kept.capture_record),
         requisites=kept.requisites,
         revision=entry_record.revision,
-        told=kept,
+        snapshot_record=kept,
     )
 
 
-AT_ONCE = 64
-_WHOLE = b"<html"
-_LOOKED_AT = 4096
+PAGES_PER_BATCH = 64
+_HTML_TAG = b"<html"
+_SEARCHED_BYTES = 4096
 
 
 class SavedPageImporter:
-    """Import of saved pages. ``context`` needs a running recorder used by nothing else."""
+    """Import of saved pages; the recorder of ``context`` must be running for this import only."""
 
     def __init__(self, context: CrawlContext) -> None:
         self._context = context
-        self._intake = CaptureImporter(context)
+        self._captures = CaptureImporter(context)
         self._pages = PageImporter(context)
 
     async def take(
@@ -528,7 +544,7 @@ class SavedPageImporter:
         origin: str,
         *,
         import_id: int | None = None,
-        handed_in: datetime | None = None,
+        uploaded_at: datetime | None = None,
     ) -> int:
         """Create snapshots of saved pages; return how many are new, once they are durable.
 
@@ -536,20 +552,23 @@ class SavedPageImporter:
             found: saved pages; their entries may exist.
             origin: origin of the pages, stored in their records.
             import_id: the import of their links.
-            handed_in: upload time, if a user uploaded them.
+            uploaded_at: upload time, if a user uploaded them.
         """
-        fields = ((HEAD, SYNTHESISED), (ORIGIN, one_line(origin)), *upload_field(handed_in))
+        fields = ((HEAD, SYNTHESISED), (ORIGIN, one_line(origin)), *upload_field(uploaded_at))
         made = 0
-        for start in range(0, len(found), AT_ONCE):
-            some = await self._wanted(found[start : start + AT_ONCE])
-            captures = await asyncio.to_thread(_captures, some, fields)
-            await self._intake.captures([each for page in captures for each in page])
+        for start in range(0, len(found), PAGES_PER_BATCH):
+            some = await self._wanted(found[start : start + PAGES_PER_BATCH])
+            captures = await asyncio.to_thread(
+                lambda pages: [[*_captures_of(page, fields)] for page in pages], some
+            )
+            digests = [page[0].exchange.payload_digest for page in captures]
+            await self._captures.captures([each for page in captures for each in page])
             await self._context.recorder.drain()
             ends = [
                 await self._pages.take(
-                    ForeignPage(_timestamp(each), each.seed, digests[0], import_id=import_id)
+                    ForeignPage(_timestamp(each), each.seed, digest, import_id=import_id)
                 )
-                for each, digests in zip(some, _digests(captures), strict=True)
+                for each, digest in zip(some, digests, strict=True)
             ]
             for end in filter(None, ends):
                 await end
@@ -557,7 +576,7 @@ class SavedPageImporter:
         return made
 
     async def _wanted(self, found: Sequence[SavedPage]) -> list[SavedPage]:
-        """Drop undated pages of saved entries, which every import would add again."""
+        """Drop undated pages of saved entries; otherwise every import would add them again."""
         async with self._context.db.read() as conn:
             states = await entries.states_of(conn, [each.seed.hash_url for each in found])
         return [
@@ -567,18 +586,8 @@ class SavedPageImporter:
         ]
 
 
-def _captures(
-    pages: Sequence[SavedPage], fields: tuple[tuple[str, str], ...]
-) -> list[list[ForeignCapture]]:
-    """Return the captures of each page: the page first, then its resources."""
-    return [[*_of_page(each, fields)] for each in pages]
-
-
-def _digests(captures: Sequence[Sequence[ForeignCapture]]) -> list[list[PayloadDigest]]:
-    return [[each.exchange.payload_digest for each in page] for page in captures]
-
-
-def _of_page(page: SavedPage, fields: tuple[tuple[str, str], ...]) -> Iterator[ForeignCapture]:
+def _captures_of(page: SavedPage, fields: tuple[tuple[str, str], ...]) -> Iterator[ForeignCapture]:
+    """Yield the captures of a saved page: the page first, then its resources."""
     at, kept = page.seed.annotation.saved_at, page.page
     address = without_route(page.seed.url)
     yield _capture(address, kept.media_type, _document(page), at, fields)
@@ -628,7 +637,7 @@ def _document(page: SavedPage) -> bytes:
     content = page.page.content
     if not is_html(essence_of(parse_media_type(page.page.media_type))):
         return content
-    if _WHOLE in content[:_LOOKED_AT].lower():
+    if _HTML_TAG in content[:_SEARCHED_BYTES].lower():
         return content
     title = escape(page.seed.annotation.title)
     head = f'<head><meta charset="utf-8"><title>{title}</title></head>'

@@ -1,4 +1,4 @@
-"""Worker pipeline.
+"""Worker pipeline: one crawl from leased jobs to recorded results.
 
 | queue | from | to | length | when full |
 | --- | --- | --- | --- | --- |
@@ -7,19 +7,17 @@
 | ``Recorder._waiting`` | ``_work`` | ``Recorder.run`` | 64 MiB | visits wait |
 | ``WorkerPool`` | ``_work`` | its processes | one request per process | visits wait |
 
-``concurrency`` workers process leases. A visit that takes long moves to the slow lane, and a new
-worker takes its place; later pages of that host start in the slow lane. The lane has room for
-``SLOW_LANE`` times ``concurrency`` visits, so slow hosts block only each other.
+``concurrency`` workers process leases. A host occupies one of them until it responds
+(``frontier``).
 
 The crawl ends when nothing is queued or active. A stop cancels visits, returns their leases, and
 lets the recorder finish.
 """
 
 import asyncio
-import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from archiver.crawl.context import RETRY_SECONDS, CrawlContext
 from archiver.crawl.dispatcher import Dispatcher
@@ -36,59 +34,12 @@ from archiver.logs import get_log
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import Job, Lease, State
 
-
-class SlowLane:
-    """Room for slow visits."""
-
-    def __init__(self, room: int) -> None:
-        self._size = self._room = room
-        self._left = asyncio.Event()
-
-    @property
-    def is_crowded(self) -> bool:
-        """Whether more than half of the room is used."""
-        return self._room * 2 < self._size
-
-    def try_enter(self) -> bool:
-        """Take a place if there is one; return whether there was."""
-        if not self._room:
-            return False
-        self._room -= 1
-        return True
-
-    async def enter(self) -> None:
-        """Wait for a place and take it."""
-        while not self.try_enter():
-            self._left.clear()
-            await self._left.wait()
-
-    def leave(self) -> None:
-        """Free a place."""
-        self._room += 1
-        self._left.set()
-
-
-SLOW_SECONDS = 0.5
-UNKNOWN_SECONDS = 0.3
-"""Shorter limit for hosts that have not responded yet, since they may be dead."""
-WATCH_SECONDS = 0.1
-SLOW_LANE = 3
 LOCK_SECONDS = 2.0
 LEAST_WINDOW = 1024
-SHARED_WINDOW = 32
+SHARED_WINDOW = 8
 """Maximum window on a server, times ``concurrency``, so that other workers find jobs."""
 
 log = get_log(__name__)
-
-
-@dataclass(slots=True)
-class _UnderWay:
-    """Active visit: its start, its time limit, and the function that replaces its worker."""
-
-    begun: float
-    patience: float
-    replace: Callable[[], None]
-    is_aside: bool = False
 
 
 class Pipeline:
@@ -122,8 +73,6 @@ class Pipeline:
             only=only,
             paused_hosts=context.throttle.paused_hosts,
         )
-        self._lane = SlowLane(SLOW_LANE * settings.concurrency)
-        self._visits: dict[int, _UnderWay] = {}
         self._dispatcher = Dispatcher(context, self._frontier, left)
         self._on_change = on_change
 
@@ -140,16 +89,13 @@ class Pipeline:
         recording = asyncio.create_task(self._context.recorder.run(), name="recorder")
         try:
             async with asyncio.TaskGroup() as group:
-                workers: set[asyncio.Task[None]] = set()
-                for _ in range(self._context.settings.concurrency):
-                    self._begin_worker(group, workers)
-                watching = group.create_task(self._watch(), name="watch")
-                slow = group.create_task(self._work_slow(group, workers), name="slow-lane")
+                concurrency = self._context.settings.concurrency
+                workers = [group.create_task(self._work()) for _ in range(concurrency)]
                 dispatching = group.create_task(self._dispatcher.run(until_empty=until_empty))
                 losing = group.create_task(self._wait_for_loss(), name="worker-lock")
                 await asyncio.wait([dispatching, losing], return_when=asyncio.FIRST_COMPLETED)
                 self.is_broken_off = not dispatching.done()
-                for task in (dispatching, losing, watching, slow, *workers):
+                for task in (dispatching, losing, *workers):
                     task.cancel()
         except asyncio.CancelledError:
             self._context.db.hurry()
@@ -180,6 +126,7 @@ class Pipeline:
             await locks.lost()
 
     async def _give_all_back(self) -> None:
+        """Return all leases, unless some of their visits are recorded but not indexed."""
         self.left = [*self._frontier.leases, *self._dispatcher.left]
         try:
             self._context.recorder.raise_if_unindexed()
@@ -189,51 +136,20 @@ class Pipeline:
             # The next process that opens the archive finds this one dead and takes the leases.
             log.warning("leases were not released, because the index or the store is unavailable")
 
-    def _begin_worker(self, group: asyncio.TaskGroup, workers: set[asyncio.Task[None]]) -> None:
-        worker = group.create_task(self._work(lambda: self._begin_worker(group, workers)))
-        workers.add(worker)
-        worker.add_done_callback(workers.discard)
-
-    async def _work(self, replace: Callable[[], None]) -> None:
-        """Visit leases one by one; end after a visit whose worker was replaced."""
+    async def _work(self) -> None:
+        """Visit leases one by one, without waiting until a result is on disk."""
         while True:
             lease = await self._frontier.next()
-            if self._must_rest(lease):
+            if self._is_host_paused(lease):
                 continue
-            known = self._frontier.has_answered(lease.entry.host)
-            patience = SLOW_SECONDS if known else UNKNOWN_SECONDS
-            visit_ = self._visits[lease.job_id] = _UnderWay(time.monotonic(), patience, replace)
-            try:
-                visit_result = await self._attempt(lease)
-            finally:
-                del self._visits[lease.job_id]
-                if visit_.is_aside:
-                    self._lane.leave()
-            await self._end(lease, visit_result, was_slow=visit_.is_aside)
-            if visit_.is_aside:
-                return
-
-    async def _work_slow(self, group: asyncio.TaskGroup, workers: set[asyncio.Task[None]]) -> None:
-        """Start visits to hosts that are known to be slow directly in the slow lane."""
-        while True:
-            lease = await self._frontier.next_slow()
-            if self._must_rest(lease):
-                continue
-            await self._lane.enter()
-            worker = group.create_task(self._visit_slow(lease))
-            workers.add(worker)
-            worker.add_done_callback(workers.discard)
-
-    async def _visit_slow(self, lease: Lease) -> None:
-        begun = time.monotonic()
-        try:
             visit_result = await self._attempt(lease)
-        finally:
-            self._lane.leave()
-        await self._end(lease, visit_result, was_slow=time.monotonic() - begun > SLOW_SECONDS)
+            closing = await self._context.recorder.end(visit_result)
+            closing.add_done_callback(partial(self._closed, lease, visit_result))
+            surplus = self._frontier.finished(lease, responded=_has_responded(visit_result))
+            self._dispatcher.give_up(surplus)
 
-    def _must_rest(self, lease: Lease) -> bool:
-        """Return a lease to the queue if its host asked for a pause; return whether it did."""
+    def _is_host_paused(self, lease: Lease) -> bool:
+        """Return whether a lease's host must not be requested now; the lease is then returned."""
         host = lease.entry.host
         if lease.rescue:
             return False
@@ -241,34 +157,9 @@ class Pipeline:
             self._dispatcher.defer(host)
         elif self._context.throttle.pause_left(host) <= MAX_PAUSE:
             return False
-        surplus = self._frontier.finished(lease, answered=False)
+        surplus = self._frontier.finished(lease, responded=False)
         self._dispatcher.give_up([lease, *surplus])
         return True
-
-    async def _watch(self) -> None:
-        """Replace the workers of slow visits while the slow lane has room."""
-        while True:
-            await asyncio.sleep(WATCH_SECONDS)
-            self._step_aside(time.monotonic())
-
-    def _step_aside(self, now: float) -> None:
-        for each in [*self._visits.values()]:
-            if not each.is_aside and now - each.begun > each.patience:
-                if not self._lane.try_enter():
-                    return
-                each.is_aside = True
-                each.replace()
-
-    async def _end(self, lease: Lease, visit_result: VisitResult, *, was_slow: bool) -> None:
-        """Pass a result to the recorder without waiting until it is on disk."""
-        closing = await self._context.recorder.end(visit_result)
-        closing.add_done_callback(lambda done: self._closed(lease, visit_result, done))
-        answered = _has_answered(visit_result)
-        self._dispatcher.give_up(
-            self._frontier.finished(
-                lease, answered=answered, was_slow=was_slow, crowded=self._lane.is_crowded
-            )
-        )
 
     def _closed(
         self,
@@ -276,6 +167,7 @@ class Pipeline:
         visit_result: VisitResult,
         closing: "asyncio.Future[VisitResult | None]",
     ) -> None:
+        """Handle the end of a recording: report it, or return the lease if it failed."""
         if closing.cancelled() or closing.exception():
             self._dispatcher.give_up([lease], refused=True)
         else:
@@ -289,7 +181,7 @@ class Pipeline:
         at = datetime.now(UTC).replace(microsecond=0)
         try:
             async with asyncio.timeout(2 * self._context.settings.page_timeout):
-                found = await self._bring(lease)
+                found = await self._visit(lease)
                 return VisitResult(lease.entry, at, visit=found, lease=lease)
         except FetchError as error:
             failure = error.failure
@@ -307,13 +199,14 @@ class Pipeline:
         again = retry_at(failure, lease, self._context.settings, datetime.now(UTC))
         return VisitResult(lease.entry, at, failure=failure, retry_at=again, lease=lease)
 
-    async def _bring(self, lease: Lease) -> Visit:
+    async def _visit(self, lease: Lease) -> Visit:
+        """Visit the page of a lease, or fetch it from a public archive."""
         if lease.rescue:
             return await self._archive_fetcher.bring(lease)
         return await visit(self._context, self._requisites, lease)
 
     def _timed_out(self, lease: Lease, failure: Failure, at: datetime) -> VisitResult | None:
-        """Return the result of a timeout at a dead host; None if the host may be alive."""
+        """Return the result of a timeout at a dead host; None if it is an ordinary failure."""
         dead, host = self._context.dead, lease.entry.host
         if lease.rescue:
             return None
@@ -361,6 +254,6 @@ def _window_of(concurrency: int, *, is_shared: bool) -> int:
     return min(window, SHARED_WINDOW * concurrency) if is_shared else window
 
 
-def _has_answered(visit_result: VisitResult) -> bool:
+def _has_responded(visit_result: VisitResult) -> bool:
     """Return whether the host responded, if only with an error."""
     return visit_result.failure is None or visit_result.failure.kind is not FailureKind.TIMEOUT

@@ -1,9 +1,9 @@
 """Rebuilding database rows from records.
 
-Two passes: captures are indexed while segments are read; then entry records are processed in order
-of time, each with its article. ``crash_recovery`` does this for the records of a killed process in
-one transaction, so that a tail is indexed completely or not at all; ``services.reindex`` does it
-for a whole archive in batches, and continues after an interruption.
+Captures are indexed while the segments are read. Then entry records are processed in order of time.
+``crash_recovery`` does both in one transaction for the records of a killed process, which are
+indexed completely or not at all. ``services.reindex`` does so for a whole archive in batches, and
+continues after an interruption.
 """
 
 import asyncio
@@ -14,13 +14,13 @@ from datetime import UTC, datetime, timedelta
 
 from archiver.crawl import deletions as crawl_deletions
 from archiver.crawl.rebuild_entries import (
-    Placed,
     Problem,
-    apart,
-    restore,
+    StoredEntryRecord,
+    restore_entries,
+    split_deleted,
     split_duplicates,
-    split_unwanted,
-    unused_captures,
+    unused_captures_after,
+    without_repeated_entries,
 )
 from archiver.crawl.visit_result import UnwantedVisit
 from archiver.db import captures as db_captures
@@ -59,20 +59,20 @@ from archiver.warc.segments import SegmentStore
 
 
 @dataclass(slots=True)
-class Findings:
-    """Content of a part of a segment.
+class ReadRecords:
+    """Content of consecutive records of a segment.
 
     Attributes:
-        records: number of records read.
+        records: number of records.
         end: offset after the last of them.
-        captures: response and revisit records; the length of a revisit is 0 here.
+        captures: response and revisit records; the payload length of a revisit is 0 here.
         answers: ids and locations of responses that are not what a GET of their URL returns.
         conversions: ids and locations of conversion records.
-        entry_records: locations and dates of metadata records.
+        entry_records: locations and dates of entry records.
         deletions: deletion records.
         arrangements: lists records.
-        stated_digests: original digests of imported payloads.
-        problems: unusable records, and why.
+        stated_digests: payloads by the digests that imported records state.
+        problems: locations of unusable records, and why.
     """
 
     records: int = 0
@@ -87,28 +87,28 @@ class Findings:
     problems: list[tuple[Location, str]] = field(default_factory=list)
 
 
-def read_findings(scanned: Iterable[Scanned | Damage], limit: int) -> Findings:
+def read_batch(scanned: Iterable[Scanned | Damage], limit: int) -> ReadRecords:
     """Read up to ``limit`` records from a scan."""
-    findings = Findings()
+    batch = ReadRecords()
     for each in scanned:
         if isinstance(each, Damage):
             place = each.location
             if each.is_truncated:
-                # The record may still be being written, so the next recovery must read it again.
+                # Another process may still be writing it, so the next recovery reads it again.
                 place = replace(place, length=0)
             else:
-                findings.problems.append((each.location, each.problem))
+                batch.problems.append((each.location, each.problem))
         else:
-            place = _read_one(findings, each)
-        findings.records += 1
-        findings.end = place.offset + place.length
-        if findings.records >= limit:
+            place = _read_one(batch, each)
+        batch.records += 1
+        batch.end = place.offset + place.length
+        if batch.records >= limit:
             break
-    return findings
+    return batch
 
 
-def _read_one(findings: Findings, scanned: Scanned) -> Location:
-    """Add a record's content to ``findings``; return its location."""
+def _read_one(batch: ReadRecords, scanned: Scanned) -> Location:
+    """Add a record's content to ``batch``; return its location."""
     record, head = scanned.record, None
     start = Location(scanned.segment, record.offset, 0)
     of_no_entry = None
@@ -119,21 +119,21 @@ def _read_one(findings: Findings, scanned: Scanned) -> Location:
             of_no_entry = _of_no_entry(record)
         place = scanned.place()
     except StoreError as error:
-        findings.problems.append((start, str(error)))
+        batch.problems.append((start, str(error)))
         return start
     if head:
-        findings.captures.append(replace(head, location=place))
+        batch.captures.append(replace(head, location=place))
         if stated := record.get(ORIGINAL_DIGEST.lower()):
-            findings.stated_digests[stated] = head.payload_digest
+            batch.stated_digests[stated] = head.payload_digest
     elif record.type in (RecordType.RESPONSE, RecordType.CONVERSION):
         is_answer = record.type is RecordType.RESPONSE
-        (findings.answers if is_answer else findings.conversions).append((record.id, place))
+        (batch.answers if is_answer else batch.conversions).append((record.id, place))
     elif isinstance(of_no_entry, Deletion):
-        findings.deletions.append(of_no_entry)
+        batch.deletions.append(of_no_entry)
     elif of_no_entry:
-        findings.arrangements.append(of_no_entry)
+        batch.arrangements.append(of_no_entry)
     elif record.type is RecordType.METADATA:
-        findings.entry_records.append(Dated(int(record.date.timestamp()), place))
+        batch.entry_records.append(Dated(int(record.date.timestamp()), place))
     return place
 
 
@@ -221,19 +221,20 @@ def _stated_digest(record: StoredRecord) -> PayloadDigest:
     return PayloadDigest(stated)
 
 
-def chunks(scanned: Iterator[Scanned | Damage], size: int) -> Iterator[Findings]:
+def read_batches(scanned: Iterator[Scanned | Damage], size: int) -> Iterator[ReadRecords]:
     """Read a scan in batches of ``size`` records."""
-    while (findings := read_findings(scanned, size)).records:
-        yield findings
+    while (batch := read_batch(scanned, size)).records:
+        yield batch
 
 
-CHUNK = 500
-UNHEARD = timedelta(minutes=10)
-"""Maximum time a process may continue a job that another process has ended.
+BATCH = 500
+MAX_OVERLAP = timedelta(minutes=10)
+"""Time for which a stopped worker may continue a job that another worker has taken over and ended.
 
-With SQLite no process resumes.
+With SQLite no worker takes over the job of a live one.
 """
 Transaction = Callable[[], AbstractAsyncContextManager[AsyncConnection]]
+"""Function that opens a write transaction."""
 
 
 @dataclass(slots=True)
@@ -241,9 +242,11 @@ class Rebuilt:
     """Progress and problems of a rebuild.
 
     Attributes:
-        records, captures, snapshots: numbers read so far.
-        problems: unusable locations, and why.
-        unreadable: segments that could not be read, or not to their end, and why.
+        records: number of records read so far.
+        captures: number of captures among them.
+        snapshots: number of snapshots restored so far.
+        problems: locations of unusable records, and why.
+        unreadable: names of segments that could not be read to their end, and why.
     """
 
     records: int = 0
@@ -264,7 +267,7 @@ async def build_within(
     Args:
         conn: a writing connection.
         store: the segment store.
-        tails: segment names and start offsets.
+        tails: start offsets by segment name.
     """
 
     @asynccontextmanager
@@ -273,10 +276,10 @@ async def build_within(
 
     last = await db_captures.last_row(conn)
     await rebuild_tables.begin(conn, software="", first_capture=last, temporary=True)
-    unheard = UNHEARD if is_postgresql(conn) else timedelta(0)
-    rebuilt = await _Rebuild(store, same, lambda _: None, unheard=unheard).run(tails)
+    overlap = MAX_OVERLAP if is_postgresql(conn) else timedelta(0)
+    rebuilt = await _Rebuild(store, same, lambda _: None, overlap=overlap).run(tails)
     await crawl_deletions.delete_unwanted_visits(
-        conn, store, await unused_captures(conn, last, unheard=unheard)
+        conn, store, await unused_captures_after(conn, last, overlap=overlap)
     )
     return rebuilt
 
@@ -302,14 +305,14 @@ async def fill_index(
         await rebuild_tables.begin(conn, software=software, first_capture=0, temporary=False)
         indexed = await segment_rows.indexed(conn)
     tails = {name: indexed.get(name, 0) for name in names}
-    rebuilt = await _Rebuild(store, db.write, on_progress, unheard=timedelta(0)).run(tails)
+    rebuilt = await _Rebuild(store, db.write, on_progress, overlap=timedelta(0)).run(tails)
     async with db.write() as conn:
         await tags_and_lists.delete_outdated_lists(conn)
     return rebuilt
 
 
 class _Rebuild:
-    """One rebuild; ``transaction`` opens a transaction or returns the open one."""
+    """One rebuild; ``transaction`` opens a transaction, or yields the caller's connection."""
 
     def __init__(
         self,
@@ -317,14 +320,14 @@ class _Rebuild:
         transaction: Transaction,
         on_progress: OnProgress,
         *,
-        unheard: timedelta,
+        overlap: timedelta,
     ) -> None:
         self._store = store
         self._transaction = transaction
         self._on_progress = on_progress
-        self._unheard = unheard
+        self._overlap = overlap
         self._rebuilt = Rebuilt()
-        self._late = list[UnwantedVisit]()
+        self._unwanted = list[UnwantedVisit]()
         self._has_deletions = False
 
     async def run(self, tails: Mapping[str, int]) -> Rebuilt:
@@ -336,7 +339,7 @@ class _Rebuild:
             await rebuild_tables.share_articles(conn)
             first = await rebuild_tables.first_capture(conn)
             await crawl_deletions.erase_named(conn, after=0 if self._has_deletions else first)
-            await crawl_deletions.delete_unwanted_visits(conn, self._store, self._late)
+            await crawl_deletions.delete_unwanted_visits(conn, self._store, self._unwanted)
             await db_captures.give_lengths(conn, after=first)
             await rebuild_tables.end(conn)
         return self._rebuilt
@@ -345,15 +348,15 @@ class _Rebuild:
         """Index a segment's captures; an unreadable segment does not stop the others."""
         async with self._transaction() as conn:
             await segment_rows.set_indexed_with_ids(conn, {name: start})
-        batches = chunks(self._store.storage.scan(name, from_offset=start), CHUNK)
+        batches = read_batches(self._store.storage.scan(name, from_offset=start), BATCH)
         try:
-            while findings := await asyncio.to_thread(next, batches, None):
+            while batch := await asyncio.to_thread(next, batches, None):
                 async with self._transaction() as conn:
-                    await _index(conn, name, findings)
-                self._has_deletions |= bool(findings.deletions)
-                self._rebuilt.records += findings.records
-                self._rebuilt.captures += len(findings.captures)
-                self._rebuilt.problems += findings.problems
+                    await _index(conn, name, batch)
+                self._has_deletions |= bool(batch.deletions)
+                self._rebuilt.records += batch.records
+                self._rebuilt.captures += len(batch.captures)
+                self._rebuilt.problems += batch.problems
                 self._on_progress(self._rebuilt)
         except (IndexUnavailable, StoreUnavailable):
             raise
@@ -363,35 +366,35 @@ class _Rebuild:
     async def _next_entry_records(self) -> bool:
         """Process the next entry records; return whether there were any."""
         async with self._transaction() as conn:
-            dated = await rebuild_tables.next_entry_records(conn, limit=CHUNK)
+            dated = await rebuild_tables.next_entry_records(conn, limit=BATCH)
             if not dated:
                 return False
             places = [each.location for each in dated]
             read = await asyncio.to_thread(_read_entry_records, self._store, places, self._rebuilt)
-            held, late = await split_unwanted(conn, read)
-            kept, again = await split_duplicates(conn, held, unheard=self._unheard)
-            self._late += [*late, *again]
-            for group in apart(kept):
-                fresh = await restore(conn, self._store, group, self._rebuilt.problems)
+            held, late = await split_deleted(conn, read)
+            kept, again = await split_duplicates(conn, held, overlap=self._overlap)
+            self._unwanted += [*late, *again]
+            for group in without_repeated_entries(kept):
+                fresh = await restore_entries(conn, self._store, group, self._rebuilt.problems)
                 self._rebuilt.snapshots += fresh
             await rebuild_tables.forget_entry_records(conn, dated[-1])
         return True
 
 
-async def _index(conn: AsyncConnection, name: str, findings: Findings) -> None:
-    await segment_rows.set_indexed_with_ids(conn, {name: findings.end})
-    await db_captures.insert_all(conn, findings.captures)
-    await db_captures.insert_answers(conn, findings.answers)
-    await db_captures.note_stated_digests(conn, findings.stated_digests)
-    await rebuild_tables.remember_conversions(conn, findings.conversions)
-    await rebuild_tables.remember_entry_records(conn, findings.entry_records)
-    await tombstones.note(conn, findings.deletions)
-    await tags_and_lists.note(conn, findings.arrangements)
+async def _index(conn: AsyncConnection, name: str, batch: ReadRecords) -> None:
+    await segment_rows.set_indexed_with_ids(conn, {name: batch.end})
+    await db_captures.insert_all(conn, batch.captures)
+    await db_captures.insert_answers(conn, batch.answers)
+    await db_captures.note_stated_digests(conn, batch.stated_digests)
+    await rebuild_tables.remember_conversions(conn, batch.conversions)
+    await rebuild_tables.remember_entry_records(conn, batch.entry_records)
+    await tombstones.note(conn, batch.deletions)
+    await tags_and_lists.note(conn, batch.arrangements)
 
 
 def _read_entry_records(
     store: SegmentStore, places: list[Location], rebuilt: Rebuilt
-) -> list[Placed]:
+) -> list[StoredEntryRecord]:
     found = []
     for place in places:
         try:
@@ -407,7 +410,7 @@ def _read_entry_records(
 
 
 def _check(entry_record: EntryRecord) -> None:
-    """Reject a record whose fields contradict each other, which this program did not write.
+    """Reject an entry record that this program cannot have written.
 
     Raises:
         ArchiverError, ValueError: it can't belong to an entry of this archive.
@@ -421,15 +424,22 @@ def _check(entry_record: EntryRecord) -> None:
         to_datetime(entry_record.snapshot.timestamp)
 
 
-LOGGED = 20
+MAX_LOGGED = 20
 
 log = get_log(__name__)
 
 
-async def take_up(
+async def index_and_requeue(
     db: Database, store: SegmentStore, left: Mapping[str, int], dead: Sequence[str]
 ) -> list[UnusableFile]:
-    """Index records of dead processes and requeue their jobs; return unreadable segments."""
+    """Index records of dead processes, then requeue their jobs; return unreadable segments.
+
+    Args:
+        db: the database.
+        store: the segment store.
+        left: sizes of segments with unindexed records.
+        dead: names of the dead processes.
+    """
     async with db.write() as conn:
         indexed = await segment_rows.indexed(conn)
         tails = {
@@ -439,7 +449,7 @@ async def take_up(
         for owner in dead:
             held = await queue.leased_by(conn, owner)
             await queue.requeue(conn, held, owner=owner, interrupted=True, now=datetime.now(UTC))
-    for place, why in rebuilt.problems[:LOGGED]:
+    for place, why in rebuilt.problems[:MAX_LOGGED]:
         log.warning(
             ("skipping damaged bytes"), segment=place.segment, offset=place.offset, problem=why
         )

@@ -35,13 +35,13 @@ from archiver.warc.metadata_records import EntryRecord, SnapshotRecord
 from archiver.warc.segments import SegmentReader, SegmentStore
 
 CAPTURES_AT_ONCE = 500
-Placed = tuple[EntryRecord, Location]
+StoredEntryRecord = tuple[EntryRecord, Location]
 
 
-async def split_unwanted(
-    conn: AsyncConnection, read: list[Placed]
-) -> tuple[list[Placed], list[UnwantedVisit]]:
-    """Split entry records into those to restore and visits of deleted entries."""
+async def split_deleted(
+    conn: AsyncConnection, read: list[StoredEntryRecord]
+) -> tuple[list[StoredEntryRecord], list[UnwantedVisit]]:
+    """Split entry records into those to restore_entries and visits of deleted entries."""
     keys = {entry_record.hash_url for entry_record, _ in read}
     generations = await tombstones.generations(conn, keys)
     snapshots = await tombstones.snapshots(conn, keys)
@@ -55,40 +55,40 @@ async def split_unwanted(
             bare = replace(entry_record, snapshot=None) if is_known else entry_record
             kept.append((bare, place))
         elif snapshot and not is_known:
-            late.append(_late_visit(entry_record, snapshot))
+            late.append(_unwanted_visit(entry_record, snapshot))
     return kept, late
 
 
 async def split_duplicates(
-    conn: AsyncConnection, read: list[Placed], *, unheard: timedelta
-) -> tuple[list[Placed], list[UnwantedVisit]]:
-    """Split off visits of jobs that were requeued and then ended by another process.
+    conn: AsyncConnection, read: list[StoredEntryRecord], *, overlap: timedelta
+) -> tuple[list[StoredEntryRecord], list[UnwantedVisit]]:
+    """Split off visits whose job was taken over and ended by another process.
 
-    Both processes fetched the page without knowing of each other; one visit is enough.
+    Both processes fetched the page; one visit is enough.
 
     Args:
         conn: a connection.
         read: entry records.
-        unheard: how long a process may continue after its job was ended by another.
+        overlap: time for which the first process may continue after the other ended the job.
     """
     visits = [(each.hash_url, each.snapshot.timestamp) for each, _ in read if each.snapshot]
-    late = await jobs.superseded(conn, visits, unheard=unheard) if visits else set()
+    late = await jobs.superseded(conn, visits, unheard=overlap) if visits else set()
     kept, again = [], []
     for each, place in read:
         if each.snapshot and (each.hash_url, each.snapshot.timestamp) in late:
             kept.append((replace(each, snapshot=None), place))
-            again.append(_late_visit(each, each.snapshot))
+            again.append(_unwanted_visit(each, each.snapshot))
         else:
             kept.append((each, place))
     return kept, again
 
 
-async def unused_captures(
-    conn: AsyncConnection, row: int, *, unheard: timedelta
+async def unused_captures_after(
+    conn: AsyncConnection, row: int, *, overlap: timedelta
 ) -> list[UnwantedVisit]:
-    """Return captures after a row that no visit used, of jobs that another visit ended.
+    """Return captures after a row that belong to no visit, of jobs that another visit ended.
 
-    ``unheard``: see ``split_duplicates``.
+    ``overlap``: as for ``split_duplicates``.
     """
     late = list[UnwantedVisit]()
     while True:
@@ -98,11 +98,11 @@ async def unused_captures(
         found = {(hash_url(each.url), each.timestamp): each for each in made}
         late += [
             UnwantedVisit(key, moment, found[key, moment].record_id, (found[key, moment].url,))
-            for key, moment in sorted(await jobs.superseded(conn, [*found], unheard=unheard))
+            for key, moment in sorted(await jobs.superseded(conn, [*found], unheard=overlap))
         ]
 
 
-def _late_visit(entry_record: EntryRecord, snapshot: SnapshotRecord) -> UnwantedVisit:
+def _unwanted_visit(entry_record: EntryRecord, snapshot: SnapshotRecord) -> UnwantedVisit:
     return UnwantedVisit(
         entry_record.hash_url,
         snapshot.timestamp,
@@ -112,8 +112,13 @@ def _late_visit(entry_record: EntryRecord, snapshot: SnapshotRecord) -> Unwanted
     )
 
 
-async def snapshots_of(conn: AsyncConnection, group: Sequence[Placed]) -> list[SnapshotRecord]:
-    """Return the snapshots of entry records, with articles reassigned by deletions."""
+async def snapshots_of(
+    conn: AsyncConnection, group: Sequence[StoredEntryRecord]
+) -> list[SnapshotRecord]:
+    """Return the snapshots of entry records.
+
+    A snapshot whose record names the article of a deleted snapshot gets the article itself.
+    """
     own = await tombstones.own_articles(conn, [entry_record.hash_url for entry_record, _ in group])
     return [
         _with_own(each, own.get((entry_record.hash_url, each.timestamp)))
@@ -129,9 +134,9 @@ def _with_own(kept: SnapshotRecord, article: RecordId | None) -> SnapshotRecord:
     return replace(kept, article=article or None, article_of=None)
 
 
-def apart(read: list[Placed]) -> Iterator[list[Placed]]:
+def without_repeated_entries(read: list[StoredEntryRecord]) -> Iterator[list[StoredEntryRecord]]:
     """Split records into groups without repeated entries, which can be restored together."""
-    group: list[Placed] = []
+    group: list[StoredEntryRecord] = []
     seen: set[str] = set()
     for entry_record, place in read:
         if entry_record.hash_url in seen:
@@ -144,11 +149,14 @@ def apart(read: list[Placed]) -> Iterator[list[Placed]]:
 
 
 Problem = tuple[Location, str]
-"""Unusable location, and why."""
+"""Location of an unusable record, and why it is unusable."""
 
 
-async def restore(
-    conn: AsyncConnection, store: SegmentStore, group: list[Placed], problems: list[Problem]
+async def restore_entries(
+    conn: AsyncConnection,
+    store: SegmentStore,
+    group: list[StoredEntryRecord],
+    problems: list[Problem],
 ) -> int:
     """Restore entries from their records; return the number of new snapshots.
 
@@ -156,7 +164,7 @@ async def restore(
         conn: a writing connection.
         store: the segment store.
         group: records of different entries.
-        problems: unusable locations are added here.
+        problems: unusable records are added here.
     """
     ids = await new_entries.restore(
         conn, [_revised_seed(entry_record) for entry_record, _ in group]
@@ -206,7 +214,7 @@ def _failed(
 async def _snapshots(
     conn: AsyncConnection,
     store: SegmentStore,
-    group: list[Placed],
+    group: list[StoredEntryRecord],
     ids: Mapping[HashUrl, int],
     known: Mapping[HashUrl, Revised],
     problems: list[Problem],
@@ -239,9 +247,10 @@ async def _snapshots(
 async def _shared_articles(
     conn: AsyncConnection, kept: Sequence[tuple[int, SnapshotRecord]]
 ) -> dict[int, Location]:
-    """Return the current articles of earlier snapshots that these snapshots share, by entry.
+    """Return the articles of earlier snapshots that these snapshots share, by entry.
 
-    Articles may be extracted again later. Missing ones are resolved at the end of the rebuild.
+    An earlier snapshot may be restored later, or have another article by then. Such articles are
+    assigned at the end of the rebuild.
     """
     wanted = [(number, int(each.article_of)) for number, each in kept if each.article_of]
     there = await db_snapshots.articles_of(conn, wanted)
@@ -261,7 +270,7 @@ async def _shared_articles(
 def _page(
     pages: Mapping[tuple[str, RecordId], list[tuple[int, Capture]]], kept: SnapshotRecord
 ) -> tuple[int, Capture] | None:
-    """Return the capture of a snapshot; of several with the same id, the one with its time."""
+    """Return (row, capture) of a snapshot's page; of several with its id, the one with its time."""
     found = pages.get((kept.capture_url, kept.capture_record), [])
     same = [each for each in found if each[1].timestamp == kept.capture_timestamp]
     return next(iter((*same, *found)), None)

@@ -1,13 +1,12 @@
 """Recorder with group commit.
 
-All items that arrive while a batch is being written form the next batch, whose records are written
-while the rows of the first are inserted. Rows are committed after the records they refer to are on
-disk, and a job ends in the same transaction as its rows. So a process can be killed at any time,
-and ``crash_recovery`` indexes the rest.
+All items that arrive while a batch is being written form the next batch. Its records are written
+while the rows of the previous batch are inserted. Rows are committed after the records they refer
+to are on disk, and a job ends in the same transaction as its rows. So a process can be killed at
+any time, and ``crash_recovery`` indexes the rest.
 
 If the index rejects rows whose records are on disk, the jobs stay leased until the records are
-indexed. Otherwise each would be visited again, and the index would have two snapshots of one visit
-after recovery.
+indexed. Otherwise their pages would be visited again, and recovery would create two snapshots.
 
 | queue | from | to | length | when full |
 | --- | --- | --- | --- | --- |
@@ -41,7 +40,7 @@ from archiver.warc.records import new_record_id
 from archiver.warc.segments import SegmentStore
 
 MAX_TRIES = 3
-"""Attempts to index records that an available index rejects; the rest is left to recovery."""
+"""Attempts to index records that an available index rejects; then they are left to recovery."""
 
 log = get_log(__name__)
 
@@ -60,7 +59,7 @@ class UnindexedRecords:
         return bool(self._names)
 
     @contextmanager
-    def noted_unless_indexed(self, places: Sequence[Location]) -> Iterator[None]:
+    def note_unless_indexed(self, places: Sequence[Location]) -> Iterator[None]:
         """Note the segments of the records if the block fails to index them."""
         try:
             yield
@@ -68,10 +67,10 @@ class UnindexedRecords:
             self._names.update(place.segment for place in places)
             raise
 
-    async def take_up(self) -> None:
-        """Index the records in one transaction and end their jobs.
+    async def index(self) -> None:
+        """Index the records in one transaction and end their jobs; the segments must be closed.
 
-        Their segments must be closed.
+        Errors are logged or ignored; the records then stay unindexed.
         """
         if not self._names:
             return
@@ -111,26 +110,26 @@ GATHER_SECONDS = 0.1
 BUSY_ITEMS = 64
 BUSY_FACTOR = 2.5
 """Longer collection time with this many waiting items: a larger batch costs less per item."""
-HELD_BYTES = 64 << 20
+MAX_PENDING_BYTES = 64 << 20
 LEAST_WEIGHT = 16 << 10
 SPOOLED_BYTES = 1 << 20
 
 
 class Recorder:
-    """Writer of records and rows for exchanges and visit results. ``run`` is its only task."""
+    """Writer of records and rows; ``run`` must be running as a task while items are added."""
 
     def __init__(self, db: Database, store: SegmentStore) -> None:
         self._db = db
         self._store = store
         self._waiting: asyncio.Queue[Item] = asyncio.Queue()
-        self._held = 0
-        self._room = asyncio.Event()
-        self._room.set()
+        self._pending_bytes = 0
+        self._has_room = asyncio.Event()
+        self._has_room.set()
         self._empty = asyncio.Event()
         self._empty.set()
         self._disk: ThreadPoolExecutor | None = None
         self._rows = BatchRows(db, store)
-        self._refused = UnindexedRecords(db, store)
+        self._unindexed = UnindexedRecords(db, store)
 
     async def keep(self, exchange: Exchange, capture: Capture | None = None) -> CaptureRef:
         """Accept an exchange and close its body later.
@@ -151,9 +150,10 @@ class Recorder:
 
         Wait while too much is pending.
 
-        Returns a future that is done once the result is durable and indexed. Its value is the
-        recorded result: a failure if the visit could not be recorded. If nothing could be written,
-        it has a ``StoreError``, and the job stays leased.
+        Returns:
+            A future that is done once the result is durable and indexed. Its value is the recorded
+            result, which is a failure if the visit could not be recorded. If nothing could be
+            written, it has a ``StoreError``, and the job stays leased.
         """
         done = _future()
         shown = visit_result.visit.renditions if visit_result.visit else ()
@@ -177,10 +177,10 @@ class Recorder:
         for done in waiting:
             await done
 
-    async def write_pending(self, owed: Mapping[int, str]) -> None:
+    async def write_pending(self, pending: Mapping[int, str]) -> None:
         """Write pending deletion and lists records, by their row ids."""
-        waiting = [_future() for _ in owed]
-        for (row_id, document), done in zip(owed.items(), waiting, strict=True):
+        waiting = [_future() for _ in pending]
+        for (row_id, document), done in zip(pending.items(), waiting, strict=True):
             weight = LEAST_WEIGHT + len(document)
             await self._put(Item(PendingRecord(row_id, document), weight, done))
         for done in waiting:
@@ -208,26 +208,26 @@ class Recorder:
         Raises:
             StoreError: some records are not indexed.
         """
-        self._refused.raise_if_unindexed()
+        self._unindexed.raise_if_unindexed()
 
-    async def index_rejected(self) -> None:
-        """Return once all written records are indexed and their jobs ended.
+    async def wait_until_indexed(self) -> None:
+        """Return once all written records are indexed and their jobs have ended.
 
         Raises:
             StoreError: the index still rejects them; no job may be returned yet.
         """
-        if self._refused:
+        if self._unindexed:
             await self.flush()
             self.raise_if_unindexed()
 
     async def run(self) -> None:
-        """Commit batches until cancelled; active batches are finished first."""
+        """Commit batches until cancelled; started batches are finished first."""
         self._disk = ThreadPoolExecutor(1, thread_name_prefix="warc")
-        before = step = _nothing_before()
+        before = step = _committed()
         try:
             while True:
                 first, written = await self._waiting.get(), asyncio.Event()
-                if step.done() and (self._refused or not step.result()):
+                if step.done() and (self._unindexed or not step.result()):
                     step = await self._restart()
                 before, step = step, asyncio.ensure_future(self._step(first, written, step))
                 await written.wait()
@@ -255,23 +255,26 @@ class Recorder:
             await asyncio.get_running_loop().run_in_executor(self._disk, self._store.close)
         except OSError:
             log.exception("closing a segment failed")
-        await self._refused.take_up()
-        return _nothing_before()
+        await self._unindexed.index()
+        return _committed()
 
     async def drain(self) -> None:
         """Wait until no items are pending."""
         await self._empty.wait()
 
     async def _put(self, item: Item) -> None:
-        while self._held >= HELD_BYTES:
-            await self._room.wait()
-        self._hold(item.weight)
+        while self._pending_bytes >= MAX_PENDING_BYTES:
+            await self._has_room.wait()
+        self._add_pending(item.weight)
         self._waiting.put_nowait(item)
 
-    def _hold(self, weight: int) -> None:
+    def _add_pending(self, weight: int) -> None:
         """Add ``weight`` to the pending bytes."""
-        self._held += weight
-        for event, is_so in ((self._room, self._held < HELD_BYTES), (self._empty, not self._held)):
+        self._pending_bytes += weight
+        for event, is_so in (
+            (self._has_room, self._pending_bytes < MAX_PENDING_BYTES),
+            (self._empty, not self._pending_bytes),
+        ):
             if is_so:
                 event.set()
             else:
@@ -296,7 +299,7 @@ class Recorder:
             return True
         finally:
             written.set()
-            self._hold(-sum(item.weight for item in batch))
+            self._add_pending(-sum(item.weight for item in batch))
 
     async def _commit(
         self, batch: Sequence[Item], written: asyncio.Event, before: "asyncio.Future[bool]"
@@ -307,7 +310,7 @@ class Recorder:
         places = await loop.run_in_executor(self._disk, self._write, plan, batch)
         self._rows.note_written(plan)
         written.set()
-        with self._refused.noted_unless_indexed(places):
+        with self._unindexed.note_unless_indexed(places):
             prepared = await self._rows.prepared(batch, known, plan, places)
             if not await before:
                 raise StoreError("The preceding records are not in the index.")
@@ -337,7 +340,7 @@ def _store_error(error: Exception) -> StoreError:
     )
 
 
-def _nothing_before() -> "asyncio.Future[bool]":
+def _committed() -> "asyncio.Future[bool]":
     done: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
     done.set_result(True)
     return done

@@ -1,11 +1,11 @@
 """Rendering policy: the decision to render a page in a browser, and render hints of hosts.
 
-The browser code is slow to import, so the first page that needs it imports it
-(``crawl.browser_rendering``).
+If the newest page of a host needed a browser, its next pages are rendered without trying them in
+plain form first. One page in ten is tried in plain form again; if it is complete, the hint is
+dropped. Hints are stored in records and in the index, and cached here.
 
-A host is remembered if its newest inspected page needed a browser; its next pages are rendered
-immediately. One page in ten is inspected without a browser again, and the host is forgotten if that
-page is complete. Hints are stored in records and in the index; this module caches them.
+The browser code (``crawl.browser_rendering``) is slow to import, so the first page that needs a
+browser imports it.
 """
 
 import asyncio
@@ -13,8 +13,7 @@ import time
 import zlib
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
-from importlib import import_module
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from archiver.browser.chromium import find_browser, prove_sandbox
 from archiver.config import Settings
@@ -23,6 +22,7 @@ from archiver.crawl.visit_result import FetchedResponse
 from archiver.db import host_queue
 from archiver.db.engine import Database
 from archiver.errors import BrowserError, BrowserGone, NoBrowser, PageGone, PageTooLarge
+from archiver.helpers import RecentItems
 from archiver.http.cookies import VisitCookies
 from archiver.http.fetcher import Fetcher
 from archiver.http.media_types import is_html
@@ -38,25 +38,28 @@ from archiver.model.rendering import Limit, NewRendition, RenderHint
 from archiver.model.requisite import RequisiteOutcome
 from archiver.pages.worker_messages import Document
 
+if TYPE_CHECKING:
+    from archiver.crawl.browser_rendering import Chromium
+
 ONE_IN = 10
-"""Of the pages of a remembered host, one in this many is inspected without a browser."""
+"""One in this many pages of a host with a render hint is inspected without a browser."""
 MAX_HOSTS = 50_000
 REFRESH_SECONDS = 10.0
 """Interval between reads of the hints from other processes."""
 
 
 class RenderHints:
-    """Cache of render hints: hosts that need a browser, and hosts that no longer do."""
+    """Cache of the newest render hint of each host."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._known: dict[str, tuple[int, RenderHint]] = {}
+        self._known = RecentItems[str, tuple[int, RenderHint]](MAX_HOSTS)
         self._row = 0
-        self._looked_at = float("-inf")
-        self._turn = asyncio.Lock()
+        self._read_at = float("-inf")
+        self._lock = asyncio.Lock()
 
     async def of(self, url: str) -> RenderHint:
-        """Return the newest render hint for a URL's host; ``NONE`` if its page was complete."""
+        """Return the hint to render pages of a URL's host; ``NONE`` without one."""
         if self._is_old:
             await self._refresh()
         if not self._known:
@@ -65,36 +68,29 @@ class RenderHints:
         return RenderHint.NONE if look is RenderHint.WHOLE else look
 
     def note(self, url: str, timestamp: int, look: RenderHint) -> None:
-        """Add the hint from a page."""
-        if look is RenderHint.NONE:
-            return
-        at = host(url)
-        before, _ = self._known.get(at, (0, RenderHint.NONE))
-        if timestamp < before:
-            return
-        self._known.pop(at, None)
-        self._known[at] = timestamp, look
-        if len(self._known) > MAX_HOSTS:
-            del self._known[next(iter(self._known))]
+        """Add the hint from a page, unless it has none or a newer page is known."""
+        before, _ = self._known.get(host(url), (0, RenderHint.NONE))
+        if look is not RenderHint.NONE and timestamp >= before:
+            self._known[host(url)] = timestamp, look
 
     @property
     def _is_old(self) -> bool:
-        return time.monotonic() - self._looked_at >= REFRESH_SECONDS
+        return time.monotonic() - self._read_at >= REFRESH_SECONDS
 
     async def _refresh(self) -> None:
-        async with self._turn:
+        async with self._lock:
             if not self._is_old:
                 return
             async with self._db.read() as conn:
                 found = await host_queue.render_hints_after(conn, self._row, limit=MAX_HOSTS)
-            self._looked_at = time.monotonic()
+            self._read_at = time.monotonic()
             for row, timestamp, look, url in found:
                 self._row = row
                 self.note(url, timestamp, look)
 
 
 def is_sampled(lease: Lease) -> bool:
-    """Return whether this page is inspected without a browser (one in ``ONE_IN``).
+    """Return whether a page is inspected without a browser despite a hint (one in ``ONE_IN``).
 
     The decision is a hash of the page and its newest snapshot: all processes agree, and it changes
     with each snapshot, so every page is inspected sooner or later.
@@ -109,14 +105,14 @@ REFUSALS = frozenset({403, 405, 406, 429, 503})
 """Statuses that servers send to clients that they do not take for a browser."""
 _GONE = frozenset({404, 410})
 """Statuses of missing pages; applications also send them for pages that a script shows."""
-FEW = 3
-"""Pages of a host refused in the browser too, after which the browser is no longer tried."""
+MAX_REFUSALS = 3
+"""Refused pages of a host after which the browser is no longer tried for refused pages."""
 MAX_REMEMBERED = 4096
 
-PATIENCE_SECONDS = 600.0
+RETRY_SECONDS = 600.0
 """Wait before a browser that failed to start is tried again."""
 
-ATTEMPTS = 2
+MAX_ATTEMPTS = 2
 """Attempts for a page if the browser crashes, because another page may be the cause."""
 
 log = get_log(__name__)
@@ -156,7 +152,7 @@ class Rendered:
         initiators: hosts that led to it.
         jar: the cookies set during the visit.
         answers: ids of recorded responses to scripts, and of partial responses.
-        source: the page with its scripts, to recognise a bot wall; None unless a wall was met.
+        source: the page with its scripts, to recognise a bot wall; None unless it was reloaded.
         wall: the bot wall that its response declares, or empty.
         limits: limits that kept the browser from rendering all of it.
     """
@@ -179,10 +175,10 @@ class Rendered:
         return as_read(self.document)
 
 
-def as_read(stood: Document) -> Document:
-    """Return a saved document with the content of shadow roots inlined, as a user reads it."""
-    payload = stood.payload.replace(SHADOW, b"").replace(b"</template>", b"")
-    return replace(stood, payload=payload, is_rendered=True)
+def as_read(saved: Document) -> Document:
+    """Return a saved document with the content of its shadow roots inlined, for extraction."""
+    payload = saved.payload.replace(SHADOW, b"").replace(b"</template>", b"")
+    return replace(saved, payload=payload, is_rendered=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,41 +186,31 @@ class NotRendered:
     """Page that was not rendered.
 
     Attributes:
-        limits: limits that kept an available browser from rendering it.
+        limits: why an available browser could not render it; empty without a browser.
     """
 
     limits: tuple[Limit, ...] = ()
-
-
-class Instrument(Protocol):
-    """Interface of a browser that renders pages."""
-
-    async def show(self, page: FetchedResponse, *, afresh: bool) -> Rendered:
-        """Render a page."""
-
-    async def stop(self) -> None:
-        """Stop the browser."""
 
 
 class Renderer:
     """Browser of one crawling process, started for the first page that needs it.
 
     Attributes:
-        problem: why there is no browser, as a sentence; None if no problem is known.
+        problem: why no browser can be used, as a sentence; None if no problem is known.
     """
 
-    def __init__(self, means: BrowserServices, hosts: RenderHints) -> None:
-        self._services = means
+    def __init__(self, services: BrowserServices, hosts: RenderHints) -> None:
+        self._services = services
         self._hosts = hosts
-        self._settings = means.settings
-        self._room = asyncio.Semaphore(means.settings.browser_pages)
+        self._settings = services.settings
+        self._slots = asyncio.Semaphore(services.settings.browser_pages)
         self._failed_at = float("-inf")
-        self.problem = _problem(means.settings)
-        self._instrument: Instrument | None = None
-        self._in_vain: dict[str, int] = {}
+        self.problem = _problem(services.settings)
+        self._chromium: Chromium | None = None
+        self._refusals = RecentItems[str, int](MAX_REMEMBERED)
 
-    async def prove(self) -> None:
-        """Check whether a browser can start, before a page needs one."""
+    async def check(self) -> None:
+        """Check whether a browser can start, and set ``problem`` if it can't."""
         if self.problem is None:
             try:
                 await prove_sandbox(self._settings)
@@ -256,70 +242,69 @@ class Renderer:
         if is_always and failure.status not in _GONE:
             return True
         is_suspect = failure.status in REFUSALS or needs_browser
-        return is_suspect and self._in_vain.get(host(url), 0) < FEW
+        return is_suspect and self._refusals.get(host(url), 0) < MAX_REFUSALS
 
     def note_outcome(self, url: str, *, has_passed: bool) -> None:
         """Record whether a browser got a page that was refused without it.
 
-        A host that also refuses browsers is not tried with a browser for every page.
+        After ``MAX_REFUSALS``, the other refused pages of the host are not tried in a browser.
         """
         if has_passed:
-            self._in_vain.pop(host(url), None)
+            self._refusals.pop(host(url), None)
             return
-        if len(self._in_vain) >= MAX_REMEMBERED:
-            self._in_vain.clear()
-        self._in_vain[host(url)] = self._in_vain.get(host(url), 0) + 1
+        self._refusals[host(url)] = self._refusals.get(host(url), 0) + 1
 
-    async def learned(self, url: str) -> RenderHint:
-        """Return the hint to render pages of a URL's host immediately, or none."""
+    async def hint_for(self, url: str) -> RenderHint:
+        """Return the hint to render pages of a URL's host; ``NONE`` without one or a browser."""
         if self._settings.render == "never" or self.problem:
             return RenderHint.NONE
         return await self._hosts.of(url)
 
-    def learn(self, url: str, timestamp: Timestamp, look: RenderHint) -> None:
+    def note_hint(self, url: str, timestamp: Timestamp, look: RenderHint) -> None:
         """Add the hint from a page."""
         self._hosts.note(url, int(timestamp), look)
 
-    async def show(self, page: FetchedResponse, *, afresh: bool) -> Rendered | NotRendered:
+    async def show(self, page: FetchedResponse, *, reload: bool) -> Rendered | NotRendered:
         """Render a page, if possible.
 
         Args:
             page: the plain response.
-            afresh: the browser must request the page again, because the response is not the page.
+            reload: whether the browser must request the page again, because the plain response is
+                an error or a bot wall.
         """
-        if not (is_html(page.media_type) or afresh) or self._is_without():
+        if not (is_html(page.media_type) or reload) or self._has_failed_recently():
             return NotRendered()
-        for attempt in range(1, ATTEMPTS + 1):
+        for attempt in range(1, MAX_ATTEMPTS + 1):
             try:
-                return await self._show(page, afresh=afresh)
+                return await self._show(page, reload=reload)
             except NoBrowser as error:
                 self.problem, self._failed_at = error.sentence, time.monotonic()
                 log.warning("no browser", reason=str(error))
                 break
             except (BrowserError, TimeoutError) as error:
                 log.warning("rendering a page failed", url=page.ref.url, reason=repr(error))
-                if attempt == ATTEMPTS or not isinstance(error, BrowserGone | PageGone):
+                if attempt == MAX_ATTEMPTS or not isinstance(error, BrowserGone | PageGone):
                     return NotRendered((_limit_of(error),))
         return NotRendered()
 
-    async def _show(self, page: FetchedResponse, *, afresh: bool) -> Rendered:
-        async with self._room:
-            if self._instrument is None:
-                module = import_module("archiver.crawl.browser_rendering")
-                self._instrument = module.Chromium(self._services)
-            instrument: Instrument = self._instrument
-            shown = await instrument.show(page, afresh=afresh)
-            self.problem = None
-            return shown
+    async def _show(self, page: FetchedResponse, *, reload: bool) -> Rendered:
+        async with self._slots:
+            if self._chromium is None:
+                from archiver.crawl.browser_rendering import Chromium
 
-    def _is_without(self) -> bool:
+                self._chromium = Chromium(self._services)
+            rendered = await self._chromium.show(page, reload=reload)
+            self.problem = None
+            return rendered
+
+    def _has_failed_recently(self) -> bool:
         """Return whether starting a browser failed recently."""
-        return time.monotonic() - self._failed_at < PATIENCE_SECONDS
+        return time.monotonic() - self._failed_at < RETRY_SECONDS
 
     async def stop(self) -> None:
-        """End the browser."""
-        if self._instrument:
-            await self._instrument.stop()
+        """Stop the browser, if it was started."""
+        if self._chromium:
+            await self._chromium.stop()
 
 
 def _limit_of(error: BrowserError | TimeoutError) -> Limit:

@@ -134,7 +134,7 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
 async def _hint_of_host(context: CrawlContext, page: FetchedResponse) -> RenderHint:
     """Return the hint to render pages of a host immediately, or none."""
     renderer = context.renderer
-    return await renderer.learned(page.ref.url) if renderer else RenderHint.NONE
+    return await renderer.hint_for(page.ref.url) if renderer else RenderHint.NONE
 
 
 def _hint_for_page(lease: Lease, page: FetchedResponse, learned: RenderHint) -> RenderHint:
@@ -150,7 +150,7 @@ async def _render_at_once(
     """Render the page if ``known`` says that pages of its host need a browser."""
     if context.renderer is None or known is RenderHint.NONE:
         return NotRendered()
-    return await context.renderer.show(page, afresh=known is RenderHint.WALLED)
+    return await context.renderer.show(page, reload=known is RenderHint.WALLED)
 
 
 def _hint_from_inspection(
@@ -169,7 +169,7 @@ def _hint_from_inspection(
 def _store_hint(context: CrawlContext, visited: Visit) -> Visit:
     """Store the render hint of a visit; return the visit."""
     if context.renderer:
-        context.renderer.learn(visited.page.url, visited.timestamp, visited.look)
+        context.renderer.note_hint(visited.page.url, visited.timestamp, visited.look)
     return visited
 
 
@@ -184,7 +184,7 @@ async def _render(
     renderer = context.renderer
     if renderer is None or not _is_rendering_wanted(context, lease, page, found, failure):
         return NotRendered()
-    return await renderer.show(page, afresh=failure is not None)
+    return await renderer.show(page, reload=failure is not None)
 
 
 def _is_rendering_wanted(

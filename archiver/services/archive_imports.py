@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from archiver.crawl.context import CrawlContext
-from archiver.crawl.imported_captures import CaptureImporter, RevisitResolver, gap_of
-from archiver.crawl.imported_entries import EntryImporter, NotedEntries
-from archiver.crawl.imported_pages import ForeignPage, NotedPages, PageImporter, SavedPageImporter
+from archiver.crawl.imported_captures import CaptureImporter, RevisitResolver, missing_payload
+from archiver.crawl.imported_entries import EntryImporter, SpooledEntries
+from archiver.crawl.imported_pages import ForeignPage, PageImporter, SavedPageImporter, SpooledPages
 from archiver.errors import UnreadableFile
 from archiver.formats.archive_files import BATCH, FoundBatches, read_records
 from archiver.formats.archive_members import member_names
@@ -94,8 +94,8 @@ class ArchiveImport:
     def __init__(
         self,
         context: CrawlContext,
-        pages: NotedPages,
-        entries: NotedEntries,
+        pages: SpooledPages,
+        entries: SpooledEntries,
         revisits: SpooledLines,
         marks: tuple[tuple[str, str], ...],
     ) -> None:
@@ -130,7 +130,10 @@ class ArchiveImport:
                     unresolved.add(write_line(self._with_marks(each)))
                 self._has_pending = self._has_pending or bool(gaps)
                 yield await self._take(
-                    [gap_of(each) if isinstance(each, ForeignRevisit) else each for each in found]
+                    [
+                        missing_payload(each) if isinstance(each, ForeignRevisit) else each
+                        for each in found
+                    ]
                 )
             files = await asyncio.to_thread(pending.files)
             await asyncio.to_thread(pending.add, unresolved)
@@ -211,7 +214,7 @@ class ArchiveImport:
             async for taken in self._inner_package(package, member):
                 yield taken
         try:
-            await asyncio.to_thread(self._note_listed, package)
+            await asyncio.to_thread(self._add_listed, package)
         except UnreadableFile as error:
             yield self._failed("its list of pages", error)
 
@@ -279,18 +282,18 @@ class ArchiveImport:
             if isinstance(each, ForeignRevisit):
                 self._revisits.add(write_line(each))
             elif is_capture(each):
-                self._pages.note_capture(each)
+                self._pages.add_capture(each)
             elif isinstance(each, ForeignCapture):
                 self._pages.answers.note(each)
             elif isinstance(each, ForeignRendition):
                 self._pages.renditions.note(each)
             elif isinstance(each, ForeignEntryRecord):
-                self._pages.note_entry_record(each)
-                self._entries.note(each)
+                self._pages.add_entry_record(each)
+                self._entries.add(each)
 
-    def _note_listed(self, package: Package) -> None:
+    def _add_listed(self, package: Package) -> None:
         for each in package.pages():
-            self._pages.note_listed(each.url, each.ts, each.title)
+            self._pages.add_listed(each.url, each.ts, each.title)
 
     def _failed(self, what: str, error: UnreadableFile) -> Taken:
         self._problem = self._problem or str(error)
@@ -398,7 +401,7 @@ class Archives:
         """
         async with self._open_context() as context:
             return await SavedPageImporter(context).take(
-                pages, origin, import_id=import_id, handed_in=handed_in
+                pages, origin, import_id=import_id, uploaded_at=handed_in
             )
 
     async def take_in(
@@ -425,7 +428,7 @@ class Archives:
             UnreadableFile: no capture of it can be read.
         """
         async with self._open_context() as context:
-            with NotedPages() as pages, NotedEntries() as noted, SpooledLines() as revisits:
+            with SpooledPages() as pages, SpooledEntries() as noted, SpooledLines() as revisits:
                 marks = (*_origin(name, kind, handed_in), *upload_field(handed_in))
                 taking = ArchiveImport(context, pages, noted, revisits, marks)
                 async for taken in taking.payloads(file, name, kind):

@@ -15,15 +15,15 @@ from archiver import __version__
 from archiver.config import Settings
 from archiver.crawl.archive import LOCKS
 from archiver.crawl.compaction import (
-    Known,
+    DeletedRecords,
     Moves,
     Plan,
     RecordAction,
     Revisit,
     ScannedRecord,
-    action_for,
+    choose_action,
     plan_moves,
-    read_page_result,
+    scan_segment,
     why_unsettled,
     write_version,
 )
@@ -184,7 +184,7 @@ class CompactionService:
             why_not = why_unsettled(each, found, indexed, self._store)
             try:
                 plan = await self._plan(each.name, moving)
-                wants = [verdict for _, verdict in plan.records if verdict is not RecordAction.KEEP]
+                wants = [action for _, action in plan.records if action is not RecordAction.KEEP]
                 if only_moves and not {RecordAction.WHOLE, RecordAction.REFER} & {*wants}:
                     wants = []
                 if wants and why_not:
@@ -207,12 +207,12 @@ class CompactionService:
 
     async def _plan(self, name: str, moving: _Moving) -> Plan:
         plan = Plan()
-        in_batches = read_page_result(self._store, name)
+        in_batches = scan_segment(self._store, name)
         while some := await asyncio.to_thread(next, in_batches, None):
             async with self._db.read() as conn:
                 known = await _known(conn, name, some, moving)
             for each in some:
-                plan.add(each, action_for(each, known, moving.moves))
+                plan.add(each, choose_action(each, known, moving.moves))
         return plan
 
     async def _rewrite(
@@ -289,8 +289,8 @@ async def _is_revisited(conn: AsyncConnection, moving: _Moving) -> bool:
 
 async def _known(
     conn: AsyncConnection, name: str, some: Sequence[ScannedRecord], moving: _Moving
-) -> Known:
-    ids = [*{each.id for each in some} | {each.beside for each in some}]
+) -> DeletedRecords:
+    ids = [*{each.id for each in some} | {each.related for each in some}]
     keys = {each.hash_url for each in some if each.hash_url}
     keys |= {each.referer for each in some if each.referer}
     in_bin: set[str] = set()
@@ -300,13 +300,13 @@ async def _known(
         keys, gone = keys - in_bin, gone - kept
     generations = await tombstones.generations(conn, keys)
     there = await entries.states_of(conn, [*map(HashUrl, generations)])
-    return Known(
+    return DeletedRecords(
         gone=frozenset(gone),
         generations=generations,
-        strangers=frozenset(generations.keys() - there.keys()),
+        entries=frozenset(generations.keys() - there.keys()),
         snapshots=frozenset(await tombstones.snapshots(conn, keys)),
         articles=frozenset(await record_locations.articles_in(conn, name, before=moving.before)),
-        needed=moving.holders,
+        payload_holders=moving.holders,
         wanted=frozenset(await record_locations.wanted(conn, name, before=moving.before)),
     )
 

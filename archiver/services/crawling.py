@@ -52,7 +52,7 @@ class Crawling:
     async def prove_browser(self) -> None:
         """Test whether a browser can start, for ``browser_problem``."""
         if self._context.renderer:
-            await self._context.renderer.prove()
+            await self._context.renderer.check()
 
     def wake(self) -> None:
         """Notify the crawl of new jobs."""

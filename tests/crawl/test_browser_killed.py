@@ -105,7 +105,7 @@ async def test_a_gpu_process_crash_does_not_affect_pages_being_rendered(tmp_path
         await crawl.queue(*urls)
         running = asyncio.create_task(crawl.run())
         await live.asked_for("/words", 2)
-        chromium = crawl.context.renderer._instrument
+        chromium = crawl.context.renderer._chromium
         browser = chromium._running.browser
         before = gpu_processes(tmp_path)
         await browser.connection.ask("Browser.crashGpuProcess")

@@ -105,7 +105,7 @@ async def test_records_missing_from_the_index_are_indexed_and_end_their_job(craw
         lease = await frontier.next()
         await crawl.context.db.close()
         before = index.read_bytes()
-        frontier.finished(lease, answered=True)  # else the run would visit it, too
+        frontier.finished(lease, responded=True)  # else the run would visit it, too
         await frontier.give_back(frontier.leases)
         await crawl.run()
     for path in index.parent.glob("archive.sqlite3*"):

@@ -59,7 +59,7 @@ async def test_a_failed_write_leaves_the_job_open(crawl, live):
     await crawl.context.recorder.drain()
     recording.cancel()
     await asyncio.wait([recording])
-    frontier.finished(lease, answered=True)
+    frontier.finished(lease, responded=True)
     await frontier.give_back(frontier.leases)
     await crawl.run()
 
@@ -106,7 +106,7 @@ async def test_a_visit_that_cannot_be_recorded_fails_without_delaying_others(cra
         for _ in range(2):
             (lease,) = await frontier.lease()
             ended.append(await crawl.pipeline._attempt(lease))
-            frontier.finished(lease, answered=True)
+            frontier.finished(lease, responded=True)
         good, bad = ended
         article = replace(bad.visit.article, metadata=PageMetadata(title="half a \ud800"))
         bad = replace(bad, visit=replace(bad.visit, article=article))
@@ -228,7 +228,7 @@ async def test_a_visit_whose_capture_was_lost_fails_without_delaying_others(craw
         for _ in range(2):
             (lease,) = await frontier.lease()
             ended.append(await crawl.pipeline._attempt(lease))
-            frontier.finished(lease, answered=True)
+            frontier.finished(lease, responded=True)
         good, lost = ended
         page = replace(lost.visit.page, record_id="urn:uuid:never-written")
         lost = replace(lost, visit=replace(lost.visit, page=page))

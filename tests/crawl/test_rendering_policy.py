@@ -7,7 +7,7 @@ import pytest
 
 from archiver.browser.chromium import command
 from archiver.config import Settings
-from archiver.crawl.rendering_policy import FEW
+from archiver.crawl.rendering_policy import MAX_REFUSALS
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.page import Discovery
 from tests.crawler import renderer_of
@@ -53,7 +53,7 @@ async def test_the_setting_selects_pages_and_a_request_overrides_it(crawl, mode,
 async def test_a_host_that_refuses_browsers_too_is_not_asked_for_each_page(crawl):
     renderer, url = renderer_of(crawl.context), "http://a.example/"
 
-    for _ in range(FEW):
+    for _ in range(MAX_REFUSALS):
         assert renderer.is_wanted(url, *LOOKS["refused"], asked=False)
         renderer.note_outcome(url, has_passed=False)
     assert not renderer.is_wanted(url, *LOOKS["refused"], asked=False)

@@ -50,7 +50,7 @@ async def test_a_wall_that_a_browser_passes_is_no_failure(rendering, live):
     assert held.snapshot.rendering is Rendering.DONE
     assert live.asked["/guarded"] == 3  # once without, then by the browser until it was let in
     renderer = rendering.context.renderer
-    assert await renderer.learned(url) is RenderHint.WALLED
+    assert await renderer.hint_for(url) is RenderHint.WALLED
 
 
 CHECK = (
