@@ -190,10 +190,11 @@ class Traffic:
             self._check_allowed(request)
             async with AsyncExitStack() as stack:
                 stack.enter_context(self._active())
-                slot = self._services.throttle.slot(
-                    host(request.url), spaced=False, max_pause=MAX_PAUSE_WITHIN_A_PAGE
+                slot = await stack.enter_async_context(
+                    self._services.throttle.slot(
+                        host(request.url), spaced=False, max_pause=MAX_PAUSE_WITHIN_A_PAGE
+                    )
                 )
-                await stack.enter_async_context(slot)
                 async with self._services.fetcher.open(self._to_send(request), slot) as answer:
                     counted = _CountedResponse(answer, self)
                     if counted.is_stream:

@@ -25,7 +25,7 @@ from aiohttp.connector import Connection
 from archiver.errors import InvalidResponse
 from archiver.http.response_parser import ResponseReader
 
-MAX_HELD = 256 << 10
+MAX_BUFFERED = 256 << 10
 """Bytes of a body buffered before reading from the server pauses."""
 
 
@@ -42,14 +42,14 @@ class HttpConnection(ResponseHandler):
         self.peer = ""
         self.reader: ResponseReader | None = None
         self._body: deque[bytes] = deque()
-        self._held = 0
-        self._is_held_up = False
+        self._backlog_bytes = 0
+        self._has_backlog = False
         self._has_content = False
         self._error: BaseException | None = None
-        self._awaited: asyncio.Future[None] | None = None
-        self._patience = 0.0
-        self._heard_at = 0.0
-        self._watch: asyncio.TimerHandle | None = None
+        self._response_waiter: asyncio.Future[None] | None = None
+        self._stall_seconds = 0.0
+        self._received_at = 0.0
+        self._stall_timer: asyncio.TimerHandle | None = None
 
     @property
     def is_free(self) -> bool:
@@ -60,7 +60,7 @@ class HttpConnection(ResponseHandler):
         """
         if self._has_content or self.reader is None or not self.reader.is_complete:
             return False
-        return not self._is_held_up and not self._unsent
+        return not self._has_backlog and not self._unsent
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Remember the peer's address."""
@@ -78,8 +78,8 @@ class HttpConnection(ResponseHandler):
         if self.transport and self._unsent:
             self.transport.abort()
 
-    def ask(
-        self, request: bytes, content: bytes = b"", *, is_bodiless: bool, patience: float
+    def send(
+        self, request: bytes, content: bytes = b"", *, is_bodiless: bool, timeout: float
     ) -> None:
         """Send a request; everything received from now on is its response.
 
@@ -87,7 +87,7 @@ class HttpConnection(ResponseHandler):
             request: the request head.
             content: the request body.
             is_bodiless: whether the method is HEAD.
-            patience: read timeout in seconds.
+            timeout: read timeout in seconds.
 
         Raises:
             ClientConnectionResetError: the connection is closed.
@@ -98,9 +98,9 @@ class HttpConnection(ResponseHandler):
         self._body.clear()
         self._error = None
         self._has_content = bool(content)
-        self._patience, self._heard_at = patience, self._loop.time()
-        if self._watch is None:
-            self._watch = self._loop.call_later(patience, self._check_timeout)
+        self._stall_seconds, self._received_at = timeout, self._loop.time()
+        if self._stall_timer is None:
+            self._stall_timer = self._loop.call_later(timeout, self._check_timeout)
         self.transport.write(request)
         if content:
             self.transport.write(content)
@@ -113,7 +113,7 @@ class HttpConnection(ResponseHandler):
         if self._unsent:
             await asyncio.sleep(0)
         while self._unsent and not self._error and (self.reader is None or not self.reader.head):
-            await self._news()
+            await self._next_change()
 
     async def head(self) -> ResponseReader:
         """Wait for the response head and return the response's reader.
@@ -138,9 +138,9 @@ class HttpConnection(ResponseHandler):
             await self._wait()
         found = self._body.popleft() if len(self._body) == 1 else b"".join(self._body)
         self._body.clear()
-        self._held = 0
-        if self._is_held_up:
-            self._is_held_up, self._heard_at = False, self._loop.time()
+        self._backlog_bytes = 0
+        if self._has_backlog:
+            self._has_backlog, self._received_at = False, self._loop.time()
             self._resume_transport_reading()
         return found
 
@@ -150,14 +150,14 @@ class HttpConnection(ResponseHandler):
         if reader is None or reader.is_complete:
             self._end()
             return
-        self._heard_at = self._loop.time()
+        self._received_at = self._loop.time()
         try:
             body = reader.feed(data)
         except InvalidResponse as error:
             self._fail(error)
             return
         if body:
-            self._hold(body)
+            self._add_body(body)
         if reader.is_complete and not reader.is_reusable:
             self.force_close()
         if reader.head is not None:
@@ -171,46 +171,46 @@ class HttpConnection(ResponseHandler):
             if not reader.is_complete:
                 lost = ClientOSError(*exc.args) if isinstance(exc, OSError) else None
                 self._error = self._error or lost or ServerDisconnectedError()
-        if self._watch:
-            self._watch.cancel()
-            self._watch = None
+        if self._stall_timer:
+            self._stall_timer.cancel()
+            self._stall_timer = None
         super().connection_lost(exc)
         self._wake()
 
-    def _hold(self, body: bytes) -> None:
+    def _add_body(self, body: bytes) -> None:
         self._body.append(body)
-        self._held += len(body)
-        if self._held >= MAX_HELD and not self._is_held_up:
-            self._is_held_up = True
+        self._backlog_bytes += len(body)
+        if self._backlog_bytes >= MAX_BUFFERED and not self._has_backlog:
+            self._has_backlog = True
             self._pause_transport_reading()
 
     def _check_timeout(self) -> None:
         """Close the connection if nothing arrived within the timeout; reschedule otherwise."""
-        self._watch = None
+        self._stall_timer = None
         if self.reader is None or self.reader.is_complete:
             return
         now = self._loop.time()
-        if self._is_held_up:
-            self._heard_at = now
-        left = self._heard_at + self._patience - now
+        if self._has_backlog:
+            self._received_at = now
+        left = self._received_at + self._stall_seconds - now
         if left > 0:
-            self._watch = self._loop.call_later(left, self._check_timeout)
+            self._stall_timer = self._loop.call_later(left, self._check_timeout)
         else:
             self._fail(SocketTimeoutError("No data was received for too long."))
 
     async def _wait(self) -> None:
         if self._error:
             raise self._error
-        await self._news()
+        await self._next_change()
         if self._error:
             raise self._error
 
-    async def _news(self) -> None:
-        self._awaited = self._loop.create_future()
-        await self._awaited
+    async def _next_change(self) -> None:
+        self._response_waiter = self._loop.create_future()
+        await self._response_waiter
 
     def _wake(self) -> None:
-        waiter, self._awaited = self._awaited, None
+        waiter, self._response_waiter = self._response_waiter, None
         if waiter and not waiter.done():
             waiter.set_result(None)
 

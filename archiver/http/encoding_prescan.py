@@ -5,7 +5,7 @@ declares another encoding. Browsers search the whole head. Both scan bytes, with
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from archiver.http.text_decoders import WINDOWS_1252, X_USER_DEFINED, Encoding, lookup_inside
@@ -29,11 +29,11 @@ _REST_OF_TAG = re.compile(
     """,
     re.VERBOSE,
 )
-"""Attributes as ``_attribute`` reads them; no match if the bytes end within the tag."""
-_SPACE = re.compile(rb"[\t\n\f\r ]*")
-_BETWEEN = re.compile(rb"[\t\n\f\r /]*")
-_NAME = re.compile(rb"[^\t\n\f\r />][^\t\n\f\r />=]*")
-_UNQUOTED = re.compile(rb"[^\t\n\f\r >]*")
+"""Attributes and the end of a tag; no match if the bytes end within the tag."""
+_ATTRIBUTE = re.compile(
+    rb"([^\t\n\f\r />][^\t\n\f\r />=]*+)"
+    rb"(?:[\t\n\f\r ]*+=[\t\n\f\r ]*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\t\n\f\r >]*+)))?+"
+)
 _CHARSET = re.compile(rb"charset[\t\n\f\r ]*=[\t\n\f\r ]*", re.IGNORECASE)
 _TO_END = re.compile(rb"[^\t\n\f\r ;]*")
 _XML_ENCODING = re.compile(
@@ -44,7 +44,6 @@ _HEAD_TAG = re.compile(rb"<(/?)([a-zA-Z][^\t\n\f\r />]*)")
 _HEAD = frozenset(b"script noscript style link meta object title base html".split())
 _RAW_TEXT = frozenset(b"script style title textarea xmp iframe noembed noframes".split())
 
-_Attribute = tuple[bytes, bytes, int]
 _Declared = tuple[str, Encoding] | None
 
 
@@ -115,8 +114,8 @@ def _first_declaration(
         if data.startswith(b"<!--", at):
             at = _behind(data, b"-->", at + 2)
         elif meta := _META.match(data, at):
-            attributes, at = _attributes(data, meta.end())
-            if found := _declaration(attributes):
+            at = _end_of_tag(data, meta.end())
+            if found := _declaration(_attributes(data, meta.end(), at - 1)):
                 return found
         elif tag := any_tag.match(data, at):
             at = behind(tag)
@@ -151,46 +150,13 @@ def _behind(data: bytes, mark: bytes, at: int) -> int:
     return found + len(mark)
 
 
-def _attributes(data: bytes, at: int) -> tuple[list[_Attribute], int]:
-    """Return all attributes of a tag, and the offset of its end."""
-    found = []
-    while (attribute := _attribute(data, at)) is not None:
-        found.append(attribute)
-        at = attribute[2]
-    return found, _end_of(_BETWEEN, data, at)
+def _attributes(data: bytes, at: int, end: int) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the attributes of a tag, in lower case."""
+    for found in _ATTRIBUTE.finditer(data, at, end):
+        yield found[1].lower(), (found[2] or found[3] or found[4] or b"").lower()
 
 
-def _attribute(data: bytes, at: int) -> _Attribute | None:
-    """Return an attribute's name and value in lower case, and the offset of its end.
-
-    Return None at the end of the tag.
-    """
-    at = _end_of(_BETWEEN, data, at)
-    if data[at] == ord(">"):
-        return None
-    named = _end_of(_NAME, data, at)
-    name = data[at:named].lower()
-    at = _end_of(_SPACE, data, named)
-    if data[at] != ord("="):
-        return name, b"", at
-    at = _end_of(_SPACE, data, at + 1)
-    quote = data[at : at + 1]
-    if quote in (b'"', b"'"):
-        end = _behind(data, quote, at + 1)
-        return name, data[at + 1 : end - 1].lower(), end
-    end = _end_of(_UNQUOTED, data, at)
-    return name, data[at:end].lower(), end
-
-
-def _end_of(pattern: re.Pattern[bytes], data: bytes, at: int) -> int:
-    found = pattern.match(data, at)
-    end = found.end() if found else at
-    if end >= len(data):
-        raise _EndOfDataError
-    return end
-
-
-def _declaration(attributes: list[_Attribute]) -> _Declared:
+def _declaration(attributes: Iterable[tuple[bytes, bytes]]) -> _Declared:
     """Return the encoding that the attributes of a ``<meta>`` declare.
 
     Of attributes with the same name, the first is used.
@@ -199,7 +165,7 @@ def _declaration(attributes: list[_Attribute]) -> _Declared:
     is_pragma = needs_pragma = False
     label: str | None = None
     encoding: Encoding | None = None
-    for name, value, _ in attributes:
+    for name, value in attributes:
         if name in seen:
             continue
         seen.add(name)

@@ -25,7 +25,7 @@ from archiver.http.connections import HttpConnection, close, use_http_connection
 from archiver.http.content_coding import ACCEPT_ENCODING
 from archiver.http.cookies import CookieField, UserCookies
 from archiver.http.network_errors import RAISED, fetch_error
-from archiver.http.requests import Origin, Outgoing, Requests
+from archiver.http.requests import Outgoing, Requests
 from archiver.http.responses import Answer
 from archiver.http.urls import host
 from archiver.model.capture import Exchange
@@ -94,11 +94,11 @@ class Fetcher:
         self._connector = None
         await self.resolver.close()
 
-    async def fetch(self, asked: Outgoing, slot: RequestSlot | None = None) -> Exchange:
-        """Fetch a URL once, without following redirects.
+    async def fetch(self, request: Outgoing, slot: RequestSlot | None = None) -> Exchange:
+        """Send a request and return the exchange, without following redirects.
 
         Args:
-            asked: the request.
+            request: the request.
             slot: the politeness slot, if the host is rate-limited. It is awaited twice if the first
                 connection turns out to be closed.
 
@@ -106,25 +106,27 @@ class Fetcher:
             FetchError: there is no complete response; its failure gives the reason.
         """
         try:
-            async with asyncio.timeout(self._total_timeout(asked)) as limit:
-                return await (await self._open_response(asked, slot, limit)).whole()
+            async with asyncio.timeout(self._total_timeout(request)) as limit:
+                return await (await self._open_response(request, slot, limit)).whole()
         except RAISED as error:
-            raise fetch_error(asked.url, self._settings, error) from error
+            raise fetch_error(request.url, self._settings, error) from error
 
     @asynccontextmanager
-    async def open(self, asked: Outgoing, slot: RequestSlot | None = None) -> AsyncIterator[Answer]:
+    async def open(
+        self, request: Outgoing, slot: RequestSlot | None = None
+    ) -> AsyncIterator[Answer]:
         """Send a request and read its response within the block, without following redirects.
 
         Args:
-            asked: the request.
+            request: the request.
             slot: the politeness slot, if the host is rate-limited.
 
         Raises:
             FetchError: there is no response or, within the block, no complete one.
         """
         try:
-            async with asyncio.timeout(self._total_timeout(asked)) as limit:
-                answer = await self._open_response(asked, slot, limit)
+            async with asyncio.timeout(self._total_timeout(request)) as limit:
+                answer = await self._open_response(request, slot, limit)
                 try:
                     yield answer
                 except BaseException:
@@ -132,7 +134,7 @@ class Fetcher:
                     raise
                 answer.release()
         except RAISED as error:
-            raise fetch_error(asked.url, self._settings, error) from error
+            raise fetch_error(request.url, self._settings, error) from error
 
     def _open_connector(self) -> TCPConnector:
         settings = self._settings
@@ -144,12 +146,12 @@ class Fetcher:
         use_http_connections(connector)
         return connector
 
-    def _total_timeout(self, asked: Outgoing) -> float | None:
+    def _total_timeout(self, request: Outgoing) -> float | None:
         """Return the total timeout of a response in seconds; None for streams to a browser."""
-        return None if asked.is_browser else self._settings.fetch_timeout
+        return None if request.is_browser else self._settings.fetch_timeout
 
     async def _open_response(
-        self, asked: Outgoing, slot: RequestSlot | None, limit: asyncio.Timeout
+        self, request: Outgoing, slot: RequestSlot | None, limit: asyncio.Timeout
     ) -> Answer:
         """Send a request and return the response once its head has arrived.
 
@@ -158,20 +160,19 @@ class Fetcher:
         received the first.
         """
         at = _now()
-        jar = None if asked.is_browser else asked.jar
-        cookies = self._cookies.field_for(asked.url, asked.initiators, jar)
-        request = self._requests.head(asked, cookies.value)
-        origin = self._requests.origin_of(asked.url)
+        jar = None if request.is_browser else request.jar
+        cookies = self._cookies.field_for(request.url, request.initiators, jar)
+        head = self._requests.head(request, cookies.value)
         is_first = True
         while True:
-            connection = await self._connect(origin)
+            connection = await self._connect(request.url)
             try:
-                await self._send(asked, request, connection, slot, limit)
-                return await self._opened(asked, at, request, connection, cookies)
+                await self._send(request, head, connection, slot, limit)
+                return await self._opened(request, at, head, connection, cookies)
             except (ClientConnectionResetError, ClientOSError, ServerDisconnectedError) as error:
                 close(connection)
                 went_out = not isinstance(error, ClientConnectionResetError)
-                if not is_first or (went_out and asked.method not in _IDEMPOTENT):
+                if not is_first or (went_out and request.method not in _IDEMPOTENT):
                     raise
             except BaseException:
                 close(connection)
@@ -180,32 +181,33 @@ class Fetcher:
             if slot:
                 limit.reschedule(None)
                 await slot.due()
-                limit.reschedule(self._deadline(asked))
+                limit.reschedule(self._deadline(request))
 
     async def _opened(
         self,
-        asked: Outgoing,
+        request: Outgoing,
         at: datetime,
-        request: bytes,
+        head: bytes,
         connection: Connection,
         cookies: CookieField,
     ) -> Answer:
         """Return the response on a connection; store the cookies that it sets."""
         is_private = cookies.is_private
-        answer = Answer(asked, at, request, connection, self._settings, is_private=is_private)
-        if asked.jar is not None:
-            await asked.jar.receive(asked.url, answer.head.headers, is_private=is_private)
+        answer = Answer(request, at, head, connection, self._settings, is_private=is_private)
+        if request.jar is not None:
+            await request.jar.receive(request.url, answer.head.headers, is_private=is_private)
         return answer
 
-    async def _connect(self, origin: Origin) -> Connection:
+    async def _connect(self, url: str) -> Connection:
         if self._connector is None:
             self._connector = self._open_connector()
-        return await self._connector.connect(origin.request, traces=[], timeout=self._timeout)
+        wanted = self._requests.connection_request(url)
+        return await self._connector.connect(wanted, traces=[], timeout=self._timeout)
 
     async def _send(
         self,
-        asked: Outgoing,
-        request: bytes,
+        request: Outgoing,
+        head: bytes,
         connection: Connection,
         slot: RequestSlot | None,
         limit: asyncio.Timeout,
@@ -218,28 +220,28 @@ class Fetcher:
         if not isinstance(line, HttpConnection):
             raise TypeError("unexpected connection class")
         if not self.guard.permits(line.peer):
-            raise BlockedAddressError(host(asked.url), line.peer)
+            raise BlockedAddressError(host(request.url), line.peer)
         if slot is None:
-            self._write_request(asked, request, line)
+            self._write_request(request, head, line)
         else:
             limit.reschedule(None)
             async with slot.sending():
-                limit.reschedule(self._deadline(asked))
-                self._write_request(asked, request, line)
+                limit.reschedule(self._deadline(request))
+                self._write_request(request, head, line)
                 await line.wait_sent()
         await line.head()
 
-    def _write_request(self, asked: Outgoing, request: bytes, line: HttpConnection) -> None:
-        line.ask(
-            request,
-            asked.body,
-            is_bodiless=asked.method == "HEAD",
-            patience=self._settings.read_timeout,
+    def _write_request(self, request: Outgoing, head: bytes, line: HttpConnection) -> None:
+        line.send(
+            head,
+            request.body,
+            is_bodiless=request.method == "HEAD",
+            timeout=self._settings.read_timeout,
         )
 
-    def _deadline(self, asked: Outgoing) -> float | None:
+    def _deadline(self, request: Outgoing) -> float | None:
         """Return the deadline of a response requested now, by the loop's clock."""
-        allowed = self._total_timeout(asked)
+        allowed = self._total_timeout(request)
         return None if allowed is None else asyncio.get_running_loop().time() + allowed
 
 

@@ -3,20 +3,34 @@
 import asyncio
 import math
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol
 
 from archiver.config import Settings
 from archiver.http.network_errors import pause_too_long
 
 IDLE_HOSTS = 4096
-"""Number of hosts in memory above which idle hosts without a pause are dropped."""
+"""Number of hosts in memory above which hosts are forgotten that are neither used nor paused."""
 
 
 @dataclass(slots=True)
 class _Host:
+    """State of a host. All times are by the throttle's clock.
+
+    Attributes:
+        free: slots that are free.
+        pace: held while the next slot waits for its time.
+        sending: held while a spaced request is sent.
+        next_at: earliest time of the next spaced slot.
+        next_sent_at: earliest time at which the next spaced request may be sent.
+        paused_until: end of the pause that the host requested.
+        users: requests that wait for a slot or have one.
+        active: slots in use.
+        left: set when a slot is released.
+    """
+
     free: asyncio.Semaphore
     pace: asyncio.Lock = field(default_factory=asyncio.Lock)
     sending: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -43,6 +57,51 @@ class Sharing(Protocol):
         """Wait until this worker may fetch."""
 
 
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """Slot of one request at a host.
+
+    Attributes:
+        throttle: the throttle that gave it.
+        host: the host.
+        known: the state of the host.
+        spaced: whether the delay between requests applies.
+        max_pause: the longest pause to wait for in seconds.
+    """
+
+    throttle: "Throttle"
+    host: str
+    known: _Host
+    spaced: bool
+    max_pause: float
+
+    async def due(self) -> None:
+        """Wait until the request is due; ``sending`` checks again before it is sent."""
+        await self.throttle.until_sent(self)
+
+    @asynccontextmanager
+    async def sending(self) -> AsyncIterator[None]:
+        """Wait until the request may be sent over an open connection, within the block.
+
+        The block ends once the request is sent; then the delay of the host's next request starts.
+        An error that leaves the block means that nothing was sent.
+        """
+        if not self.spaced:
+            await self.throttle.until_sent(self)
+            yield
+            return
+        async with self.known.sending:
+            has_waited, is_sent = await self.throttle.until_sent(self), True
+            try:
+                yield
+            except Exception:
+                is_sent = False
+                raise
+            finally:
+                if is_sent:
+                    self.throttle.was_sent(self, has_waited=has_waited)
+
+
 class Throttle:
     """Rate limiter of one process.
 
@@ -63,18 +122,36 @@ class Throttle:
         self._shared = shared
         self._hosts: dict[str, _Host] = {}
 
-    def slot(self, host: str, *, spaced: bool = True, max_pause: float = math.inf) -> "Slot":
-        """Return a slot at a host, to be acquired by ``async with`` in first-come order.
+    @asynccontextmanager
+    async def slot(
+        self, host: str, *, spaced: bool = True, max_pause: float = math.inf
+    ) -> AsyncIterator[Slot]:
+        """Provide a slot at a host for the duration of the block, in first-come order.
 
         Args:
             host: the host, with its port unless it is the scheme's default.
             spaced: whether the delay between requests applies. It applies to pages; the requisites
                 of a page are fetched together, as in a browser, limited by their number only.
-            max_pause: the longest pause to wait for in seconds. If the host requests a longer
-                one before or during the wait, ``FetchError`` is raised.
+            max_pause: the longest pause to wait for in seconds.
+
+        Raises:
+            FetchError: the host requests a longer pause before or during the wait.
         """
-        is_spaced = spaced and self._delay > 0
-        return Slot(self, host, self._known(host), spaced=is_spaced, max_pause=max_pause)
+        known = self._known(host)
+        slot = Slot(self, host, known, spaced and self._delay > 0, max_pause)
+        known.users += 1
+        try:
+            async with known.free:
+                async with known.pace:
+                    await self._wait(slot)
+                known.active += 1
+                try:
+                    yield slot
+                finally:
+                    known.active -= 1
+                    known.left.set()
+        finally:
+            known.users -= 1
 
     def pause(self, host: str, seconds: float) -> None:
         """Pause requests to a host that answered 429 or 503."""
@@ -91,18 +168,27 @@ class Throttle:
         now = self._clock()
         return [host for host, known in self._hosts.items() if known.paused_until > now]
 
-    async def wait(self, slot: "Slot") -> None:
-        """Wait until a request to a host may start, and delay the next one."""
+    async def _wait(self, slot: Slot) -> None:
+        """Wait until a request to a host may start, and delay the next one.
+
+        A pause may begin during the wait, and an earlier request may be late.
+        """
         known = slot.known
         if self._shared:
             await self._shared.permit()
             while known.active >= max(self._concurrency // self._shared.workers, 1):
                 known.left.clear()
                 await known.left.wait()
-        await self._until_due(slot, spaced=slot.spaced)
+        while (wait := self._due(slot, known.next_at) - self._clock()) > 0:
+            self._check_pause(slot)
+            await self._sleep(wait)
         if slot.spaced:
             known.next_at = self._clock() + self._delay_of(slot.host)
-        known.active += 1
+
+    def _due(self, slot: Slot, spaced_at: float) -> float:
+        """Return the time at which a request is due; ``spaced_at`` applies to spaced ones."""
+        paused_until = slot.known.paused_until
+        return max(paused_until, spaced_at) if slot.spaced else paused_until
 
     def _delay_of(self, host: str) -> float:
         """Return the seconds between two requests; longer if other workers share the host."""
@@ -110,57 +196,38 @@ class Throttle:
             return self._delay
         return self._delay * self._shared.workers
 
-    async def _until_due(self, slot: "Slot", *, spaced: bool) -> None:
-        """Wait until a host is due, also after pauses that begin while waiting.
-
-        The host may request a pause, or an earlier request may be delayed.
-        """
-        known = slot.known
-        while (
-            wait := max(known.paused_until, known.next_at if spaced else 0.0) - self._clock()
-        ) > 0:
-            self._check_pause(slot)
-            await self._sleep(wait)
-
-    def _check_pause(self, slot: "Slot") -> None:
+    def _check_pause(self, slot: Slot) -> None:
         pause = slot.known.paused_until - self._clock()
         if pause > slot.max_pause:
             raise pause_too_long(slot.host, pause)
 
-    async def until_sent(self, slot: "Slot") -> bool:
-        """Wait until a request may be sent, with the required delay after the previous one.
+    async def until_sent(self, slot: Slot) -> bool:
+        """Wait until a request may be sent; return whether it had to wait.
 
         Slots are spaced, but opening a connection takes a varying time. In that time the host may
-        request a pause, or this process may lose its lease. Nothing else runs between
-        the last check of the clock and the sending.
-
-        Returns whether it had to wait.
+        request a pause, or this process may lose its lease. Nothing else runs between the last
+        check of the clock and the sending.
         """
-        known, has_waited = slot.known, False
+        has_waited = False
         while True:
             if self._shared:
                 await self._shared.permit()
-            due = max(known.paused_until, known.next_sent_at) if slot.spaced else known.paused_until
-            if (wait := due - self._clock()) <= 0:
+            if (wait := self._due(slot, slot.known.next_sent_at) - self._clock()) <= 0:
                 return has_waited
             self._check_pause(slot)
             has_waited = True
             await self._sleep(wait)
 
-    def was_sent(self, host: str, known: _Host, *, has_waited: bool) -> None:
+    def was_sent(self, slot: Slot, *, has_waited: bool) -> None:
         """Start the delay for the next request now that this one has been sent.
 
         If this request had to wait, its slot was granted too early. Without postponing the next
         slot, one slow connection would make all later requests wait with open connections.
         """
-        known.next_sent_at = self._clock() + self._delay_of(host)
+        known = slot.known
+        known.next_sent_at = self._clock() + self._delay_of(slot.host)
         if has_waited:
             known.next_at = max(known.next_at, known.next_sent_at)
-
-    def leave(self, slot: "Slot") -> None:
-        """Release the slot at a host."""
-        slot.known.active -= 1
-        slot.known.left.set()
 
     def _known(self, host: str) -> _Host:
         known = self._hosts.get(host)
@@ -173,104 +240,6 @@ class Throttle:
     def _forget_idle(self) -> None:
         now = self._clock()
         for host, known in [*self._hosts.items()]:
-            owed = max(known.paused_until, known.next_at, known.next_sent_at)
-            if not known.users and owed <= now:
+            busy_until = max(known.paused_until, known.next_at, known.next_sent_at)
+            if not known.users and busy_until <= now:
                 del self._hosts[host]
-
-
-class Slot:
-    """Slot of one request at a host; a class for speed, because every request creates one.
-
-    Attributes:
-        host: the host.
-        known: the state of the host.
-        spaced: whether the delay between requests applies.
-        max_pause: the longest pause to wait for in seconds.
-    """
-
-    __slots__ = ("_throttle", "host", "known", "max_pause", "spaced")
-
-    def __init__(
-        self, throttle: Throttle, host: str, known: _Host, *, spaced: bool, max_pause: float
-    ) -> None:
-        self._throttle = throttle
-        self.host = host
-        self.known = known
-        self.spaced = spaced
-        self.max_pause = max_pause
-
-    async def __aenter__(self) -> Self:
-        known = self.known
-        known.users += 1
-        try:
-            await known.free.acquire()
-        except BaseException:
-            known.users -= 1
-            raise
-        try:
-            async with known.pace:
-                await self._throttle.wait(self)
-        except BaseException:
-            self._leave()
-            raise
-        return self
-
-    async def due(self) -> None:
-        """Wait until the request is due; ``sending`` checks again before it is sent."""
-        await self._throttle.until_sent(self)
-
-    def sending(self) -> "Sending":
-        """Wait until the request may be sent over an open connection, within the block.
-
-        The delay of the host's next request starts at the end of the block, so the block ends once
-        the request is sent. An error that leaves the block means that nothing was sent.
-        """
-        return Sending(self._throttle, self)
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._throttle.leave(self)
-        self._leave()
-
-    def _leave(self) -> None:
-        self.known.free.release()
-        self.known.users -= 1
-
-
-class Sending:
-    """Context manager around sending a request: no other spaced request goes to the host."""
-
-    __slots__ = ("_has_waited", "_slot", "_throttle")
-
-    def __init__(self, throttle: Throttle, slot: Slot) -> None:
-        self._throttle = throttle
-        self._slot = slot
-        self._has_waited = False
-
-    async def __aenter__(self) -> None:
-        slot = self._slot
-        if not slot.spaced:
-            await self._throttle.until_sent(slot)
-            return
-        await slot.known.sending.acquire()
-        try:
-            self._has_waited = await self._throttle.until_sent(slot)
-        except BaseException:
-            slot.known.sending.release()
-            raise
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        slot = self._slot
-        if slot.spaced:
-            if not isinstance(error, Exception):
-                self._throttle.was_sent(slot.host, slot.known, has_waited=self._has_waited)
-            slot.known.sending.release()

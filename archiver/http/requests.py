@@ -7,12 +7,12 @@ import asyncio
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from io import BytesIO
 
 from aiohttp import ClientRequest, InvalidURL, hdrs
 from multidict import CIMultiDict
 from yarl import URL
 
+from archiver.helpers import RecentItems
 from archiver.http.address_guard import AddressGuard, BlockedAddressError
 from archiver.http.cookies import VisitCookies
 
@@ -20,7 +20,7 @@ _OWN = frozenset({"none", "same-origin", "same-site"})
 
 
 def with_initiators(initiators: frozenset[str], hosts: frozenset[str]) -> frozenset[str]:
-    """Add hosts that lead to a request; a request that no user made stays without any.
+    """Add hosts that lead to a request; without a user's host (no ``initiators``), add none.
 
     >>> with_initiators(frozenset(), frozenset({"a.example"}))
     frozenset()
@@ -34,9 +34,9 @@ class Outgoing:
 
     Attributes:
         url: serialised http(s) URL without fragment.
-        method: as RFC 9110 §9 has it.
-        headers: (name, value) in order. For a browser's request the list is complete.
-        body: its content.
+        method: the method (RFC 9110 §9).
+        headers: (name, value) in order. A browser's request gets no others.
+        body: the content.
         is_browser: whether a browser sent the request and controls its headers and timeout.
         initiators: the hosts that led to the request, starting with the user-submitted one. User
             cookies are sent only if all of them may receive them. Empty if no user cookies may be
@@ -72,26 +72,9 @@ class Outgoing:
         return next((value for name, value in self.headers if name.lower() == wanted), "")
 
 
-REMEMBERED = 4096
+MAX_ORIGINS = 4096
 _URL = re.compile(r"(https?://[^/?#]*)([^#\0-\x20\x7f]*)")
 _FORBIDDEN = re.compile(r"[\r\n\0]")
-_DEFAULT_FIELDS = (hdrs.USER_AGENT, hdrs.ACCEPT, hdrs.ACCEPT_ENCODING, hdrs.CONTENT_TYPE)
-"""Headers that aiohttp adds if missing; a browser's request stays as it is."""
-_LAST_FIELDS = frozenset({"referer"})
-"""Fields that are always written after the others."""
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """Destination of requests.
-
-    Attributes:
-        request: the aiohttp request that selects a connection from the pool.
-        fields: the head of a request without its own fields.
-    """
-
-    request: ClientRequest
-    fields: str
 
 
 class Requests:
@@ -105,72 +88,60 @@ class Requests:
     def __init__(self, guard: AddressGuard, fields: Mapping[str, str]) -> None:
         self._guard = guard
         self._fields = dict(fields)
-        self._origins: dict[str, Origin] = {}
+        self._origins = RecentItems[str, ClientRequest](MAX_ORIGINS)
 
-    def origin_of(self, url: str) -> Origin:
-        """Return the destination of a URL.
+    def connection_request(self, url: str) -> ClientRequest:
+        """Return the aiohttp request that selects a connection to the origin of a URL.
 
         Raises:
             BlockedAddressError: its host is a literal address that is not permitted.
             InvalidURL: it has no host.
         """
-        return self._origin(_split(url)[0])
+        origin, _ = _split(url)
+        if origin not in self._origins:
+            address = URL(f"{origin}/", encoded=True)
+            if not address.raw_host:
+                raise InvalidURL(url)
+            self._check_literal(address.raw_host)
+            self._origins[origin] = ClientRequest(
+                hdrs.METH_GET, address.with_user(None), loop=asyncio.get_running_loop()
+            )
+        return self._origins[origin]
 
-    def head(self, asked: Outgoing, cookies: str = "") -> bytes:
+    def head(self, request: Outgoing, cookies: str = "") -> bytes:
         """Serialise the head of a request.
 
         Args:
-            asked: the request.
+            request: the request.
             cookies: the user's cookies for it.
 
         Raises:
+            InvalidURL: the URL has no host, or characters that must be escaped.
             ValueError: a field contains a line break.
         """
-        is_plain = asked.method == "GET" and not (asked.is_browser or asked.body or cookies)
-        if not is_plain or any(name.lower() not in _LAST_FIELDS for name, _ in asked.headers):
-            return _written(self._request(asked, cookies), _encoding(asked))
-        origin, target = _split(asked.url)
-        own = "".join(f"{name}: {value}\r\n" for name, value in asked.headers)
-        if own and any(_FORBIDDEN.search(value) for _, value in asked.headers):
-            raise ValueError("A header field contains a line end.")
-        return f"GET {target} HTTP/1.1\r\n{self._origin(origin).fields}{own}\r\n".encode()
-
-    def _origin(self, origin: str) -> Origin:
-        known = self._origins.get(origin)
-        if known is None:
-            request = self._request(Outgoing(f"{origin}/"))
-            self._check_literal(request.url)
-            fields = _written(request).decode().partition("\r\n")[2].removesuffix("\r\n")
-            if len(self._origins) >= REMEMBERED:
-                self._origins.clear()
-            known = self._origins[origin] = Origin(request, fields)
-        return known
-
-    def _request(self, asked: Outgoing, cookies: str = "") -> ClientRequest:
-        url = URL(asked.url, encoded=True)
-        if not url.raw_host:
-            raise InvalidURL(asked.url)
-        given = CIMultiDict(asked.headers)
+        origin, target = _split(request.url)
+        encoding = _encoding(request)
+        fields = CIMultiDict({hdrs.HOST: self.connection_request(origin).headers[hdrs.HOST]})
+        if not request.is_browser:
+            fields.extend(self._fields)
+        given = CIMultiDict(request.headers)
         if cookies:  # the user's cookies come before cookies set by pages
-            own = cookies.encode().decode(_encoding(asked))
+            own = cookies.encode().decode(encoding)
             given[hdrs.COOKIE] = "; ".join((own, *given.popall(hdrs.COOKIE, [])))
-        fields = CIMultiDict({} if asked.is_browser else self._fields)
+        if request.body:
+            given[hdrs.CONTENT_LENGTH] = str(len(request.body))
         for name in {name.lower(): name for name in given}.values():
             fields[name] = given[name]
             for more in given.getall(name)[1:]:
                 fields.add(name, more)
-        return ClientRequest(
-            asked.method,
-            url.with_user(None),
-            headers=fields,
-            skip_auto_headers=_DEFAULT_FIELDS if asked.is_browser else None,
-            data=BytesIO(asked.body) if asked.body else None,
-            loop=asyncio.get_running_loop(),
-        )
+        lines = [f"{request.method} {target} HTTP/1.1"]
+        lines += [f"{name}: {value}" for name, value in fields.items()]
+        if any(map(_FORBIDDEN.search, lines)):
+            raise ValueError("A header field contains a line end.")
+        return "\r\n".join([*lines, "", ""]).encode(encoding)
 
-    def _check_literal(self, url: URL) -> None:
+    def _check_literal(self, name: str) -> None:
         """Check a literal address; host names are checked by the resolver."""
-        name = url.raw_host or ""
         is_literal = ":" in name or name.replace(".", "").isdecimal()
         if is_literal and not self._guard.permits(name):
             raise BlockedAddressError(name, name)
@@ -186,14 +157,6 @@ def _split(url: str) -> tuple[str, str]:
     return origin, f"{path or '/'}{mark if query else ''}{query}"
 
 
-def _encoding(asked: Outgoing) -> str:
+def _encoding(request: Outgoing) -> str:
     """Return the encoding of the fields: latin-1 for a browser's, which restores the bytes."""
-    return "latin-1" if asked.is_browser else "utf-8"
-
-
-def _written(request: ClientRequest, encoding: str = "utf-8") -> bytes:
-    lines = [f"{request.method} {request.url.raw_path_qs} HTTP/1.1"]
-    lines += [f"{name}: {value}" for name, value in request.headers.items()]
-    if any(map(_FORBIDDEN.search, lines)):
-        raise ValueError("A header field contains a line end.")
-    return "\r\n".join([*lines, "", ""]).encode(encoding)
+    return "latin-1" if request.is_browser else "utf-8"

@@ -87,20 +87,20 @@ COOKIE = frozenset({"cookie"})
 
 
 class Answer:
-    """Open response; it holds its connection until it is read or discarded.
-
-    Attributes:
-        head: the response head.
+    """Open response; it keeps its connection until it is read or discarded.
 
     If user cookies were sent, the response is private: its exchange contains neither these cookies
     nor any that the server sets.
+
+    Attributes:
+        head: the response head.
     """
 
     def __init__(
         self,
-        asked: Outgoing,
+        request: Outgoing,
         at: datetime,
-        request: bytes,
+        request_head: bytes,
         connection: Connection,
         settings: Settings,
         *,
@@ -110,9 +110,9 @@ class Answer:
         if not isinstance(line, HttpConnection) or line.reader is None or line.reader.head is None:
             raise TypeError("this connection has no response head")
         self.head = line.reader.head
-        self._asked = asked
-        self._at = at
         self._request = request
+        self._at = at
+        self._request_head = request_head
         self._connection = connection
         self._line = line
         self._reader = line.reader
@@ -152,7 +152,7 @@ class Answer:
 
     def _refuse_too_large(self, length: int) -> None:
         if length > self._limit:
-            raise too_large(self._asked.url, self._limit)
+            raise too_large(self._request.url, self._limit)
 
     async def _take(self, wire: bytes) -> bytes:
         """Return the next bytes without transfer coding."""
@@ -165,7 +165,7 @@ class Answer:
         if rest := self._reader.take_payload():
             await self._sink.take(b"", rest)
         if self._reader.truncation and not self._sink.payload_length:
-            raise FetchError(truncated_response(self._asked.url))
+            raise FetchError(truncated_response(self._request.url))
         return rest
 
     async def exchange(self, *, truncated: Truncation | None = None) -> Exchange:
@@ -178,16 +178,16 @@ class Answer:
         self._is_taken = True
         body, digest = await sink.finish()
         head, headers = reader.head_bytes, self.head.headers
-        request = self._request
+        request_head = self._request_head
         if self._is_private:
-            request = without_fields(request, COOKIE)
+            request_head = without_fields(request_head, COOKIE)
             head = without_fields(head, SET_COOKIES)
             headers = tuple(each for each in headers if each[0] not in SET_COOKIES)
         return Exchange(
-            url=self._asked.url,
+            url=self._request.url,
             at=self._at,
             ip=self._line.peer,
-            request=request + self._asked.body,
+            request=request_head + self._request.body,
             head=head,
             body=body,
             chunked=reader.is_chunked,

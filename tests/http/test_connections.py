@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from archiver.errors import FetchError
-from archiver.http.connections import MAX_HELD, HttpConnection
+from archiver.http.connections import MAX_BUFFERED, HttpConnection
 from archiver.http.fetcher import Fetcher
 from archiver.http.requests import Outgoing
 from archiver.model.failure import FailureKind
@@ -131,12 +131,12 @@ async def test_a_slow_reader_pauses_the_server_without_a_timeout(is_taken):
     loop, later = asyncio.get_running_loop(), asyncio.Event()
     wire, line = Wire(), HttpConnection(asyncio.get_running_loop())
     line.connection_made(wire)
-    line.ask(b"GET", is_bodiless=False, patience=0.01)
-    line.data_received(b"HTTP/1.1 200 OK\r\n\r\n" + bytes(MAX_HELD))
+    line.send(b"GET", is_bodiless=False, timeout=0.01)
+    line.data_received(b"HTTP/1.1 200 OK\r\n\r\n" + bytes(MAX_BUFFERED))
 
     held_up = wire.is_held_up
     if is_taken:
-        assert await line.piece() == bytes(MAX_HELD)
+        assert await line.piece() == bytes(MAX_BUFFERED)
     loop.call_later(0.05, later.set)
     await later.wait()
 

@@ -1,7 +1,7 @@
 """Requests to a host are limited in number, spaced, and stopped during a pause."""
 
 import asyncio
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 
 import pytest
 
@@ -30,6 +30,11 @@ def throttle(shared=None, **settings):
 async def send(turn):
     async with turn.sending():
         pass
+
+
+async def send_in_slot(polite):
+    async with polite.slot("a.example") as turn:
+        await send(turn)
 
 
 async def test_pages_of_a_host_are_spaced_and_resources_are_not():
@@ -152,13 +157,13 @@ async def test_workers_share_the_delay_of_an_unassigned_host():
 
 async def test_workers_share_the_number_of_requests_at_a_host():
     polite, _ = throttle(Worker(3), host_concurrency=6, host_delay=0)
-    entered = [await polite.slot("a.example").__aenter__() for _ in range(2)]
-    third = asyncio.create_task(polite.slot("a.example").__aenter__())
-    await asyncio.sleep(0)
-    assert not third.done()
-
-    await entered[0].__aexit__(None, None, None)
-    await third
+    async with AsyncExitStack() as stack:
+        async with polite.slot("a.example"):
+            await stack.enter_async_context(polite.slot("a.example"))
+            third = asyncio.create_task(send_in_slot(polite))
+            await asyncio.sleep(0)
+            assert not third.done()
+        await third
 
 
 async def test_a_recently_requested_host_is_remembered(monkeypatch):
