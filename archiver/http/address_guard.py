@@ -14,7 +14,7 @@ from aiohttp.resolver import AsyncResolver
 
 from archiver.config import Network
 
-REMEMBERED = 4096
+MAX_CACHED = 4096
 _NAT64 = ip_network("64:ff9b::/96")
 _COMPATIBLE = ip_network("::/96")
 _ASSIGNED = ip_network("2000::/3")
@@ -42,10 +42,10 @@ _SPECIAL = tuple(
         ),
     )
 )
-"""IANA special-purpose address registries, as far as ``ipaddress`` may not know them."""
+"""Networks of IANA's special-purpose registries that some versions of ``ipaddress`` do not know."""
 
 
-_NEIGHBOURS = {4: 24, 6: 64}
+_NETWORK_BITS = {4: 24, 6: 64}
 
 
 class BlockedAddressError(OSError):
@@ -59,12 +59,12 @@ class BlockedAddressError(OSError):
 
     @property
     def network(self) -> str:
-        """Return the network around the address, for naming it in the settings."""
+        """The network around the address, as an example for the setting."""
         try:
             found = ip_address(self.address.partition("%")[0].strip("[]"))
         except ValueError:
             return "192.168.1.0/24"
-        return str(ip_network((found, _NEIGHBOURS[found.version]), strict=False))
+        return str(ip_network((found, _NETWORK_BITS[found.version]), strict=False))
 
 
 class AddressGuard:
@@ -72,11 +72,11 @@ class AddressGuard:
 
     def __init__(self, allowed: Sequence[Network]) -> None:
         self._allowed = tuple(allowed)
-        self._decided = lru_cache(REMEMBERED)(self._decide)
+        self._cached_decision = lru_cache(MAX_CACHED)(self._decide)
 
     def permits(self, address: str) -> bool:
         """Return whether an address is public or in an explicitly allowed network."""
-        return self._decided(address)
+        return self._cached_decision(address)
 
     def _decide(self, address: str) -> bool:
         try:
@@ -123,7 +123,7 @@ class GuardedResolver(abc.AbstractResolver):
 
 
 def _embedded(address: IPv4Address | IPv6Address) -> list[IPv4Address]:
-    """Return the IPv4 addresses embedded in an IPv6 address."""
+    """Return the IPv4 addresses that are embedded in an IPv6 address, such as 6to4 or NAT64."""
     if isinstance(address, IPv4Address):
         return []
     inner = [each for each in (address.ipv4_mapped, address.sixtofour) if each]

@@ -87,7 +87,9 @@ class Cookie:
 
 
 def read_cookies(text: str) -> tuple[list[Cookie], list[int]]:
-    r"""Parse a cookie file into cookies, the last of each name winning, and invalid line numbers.
+    r"""Parse a cookie file; return its cookies and the numbers of invalid lines.
+
+    Of several cookies with the same key, the last is used.
 
     >>> read_cookies(".a.example\tTRUE\t/\tTRUE\t0\tid\tx")[0][0].host
     'a.example'
@@ -128,7 +130,7 @@ class CookieField:
     Attributes:
         value: its value; empty without cookies.
         is_private: whether a private cookie matches the URL, even if it is not sent. The exchange
-            must then be recorded without cookies.
+            is then recorded without cookies.
     """
 
     value: str = ""
@@ -147,9 +149,9 @@ def cookies_for(
         url: the requested URL, serialised.
         cookies: the available cookies.
         now: Unix seconds.
-        initiators: the hosts that led to the request, starting with the user-submitted one, with or
-            without their ports; empty if no user requested it. A private cookie is sent only if all
-            of these hosts may receive it.
+        initiators: the hosts that led to the request, starting with the user-submitted one; ports
+            are ignored. Empty if no user requested it. A private cookie is sent only if all of
+            these hosts may receive it.
     """
     asked = urlsplit(url)
     host, path = asked.hostname or "", asked.path or "/"
@@ -162,13 +164,13 @@ def cookies_for(
         and (asked.scheme == "https" or not each.is_secure)
         and (not each.expires or each.expires > now)
     ]
-    going = [
+    sent = [
         each
         for each in matching
         if not each.is_private or (leading and all(_may_lead_to(each, other) for other in leading))
     ]
     is_private = any(each.is_private for each in matching)
-    return CookieField(_write_field(going), is_private)
+    return CookieField(_write_field(sent), is_private)
 
 
 def _write_field(cookies: Iterable[Cookie]) -> str:
@@ -182,10 +184,7 @@ def _write_field(cookies: Iterable[Cookie]) -> str:
 
 
 def _may_lead_to(cookie: Cookie, host: str) -> bool:
-    """Return whether a host may lead to requests with a cookie.
-
-    It may if it matches the cookie's host, ignoring ``www.``.
-    """
+    """Return whether a host matches a cookie's host, with or without ``www.``."""
     other = host.removeprefix("www.") if host.startswith("www.") else f"www.{host}"
     return cookie.matches_host(host) or cookie.matches_host(other)
 
@@ -255,7 +254,7 @@ class VisitCookies:
                 self.known[cookie.key] = replace(cookie, is_private=is_private)
 
     def of(self, url: str) -> frozenset[Cookie]:
-        """Return the cookies that a request would send, to notice a change."""
+        """Return the unexpired cookies for a URL's host, to detect a change."""
         now, asked = time.time(), urlsplit(url)
         return frozenset(
             each
@@ -326,7 +325,7 @@ def _expiry(given: Mapping[str, str], now: float) -> int:
 
 NAME: Final = "cookies.txt"
 MAX_BYTES: Final = 16 << 20
-LOOK_SECONDS: Final = 1.0
+CHECK_SECONDS: Final = 1.0
 """Maximum delay in seconds until a change by another process is noticed."""
 
 
@@ -349,7 +348,7 @@ class UserCookies:
         self._clock = clock
         self._mark: Mark | None = None
         self._cookies: list[Cookie] = []
-        self._looked_at = -LOOK_SECONDS
+        self._checked_at = -CHECK_SECONDS
 
     def hold(self, content: bytes | None) -> None:
         """Replace the cookies by those of this file content."""
@@ -365,8 +364,8 @@ class UserCookies:
             initiators: the hosts that led to it, starting with the user-submitted one.
             jar: the cookies set during the visit, which replace the user's of the same key.
         """
-        if self._file and self._clock() >= self._looked_at + LOOK_SECONDS:
-            self._looked_at = self._clock()
+        if self._file and self._clock() >= self._checked_at + CHECK_SECONDS:
+            self._checked_at = self._clock()
             mark = self._file.mark()  # one stat call, about as cheap as parsing the URL
             if mark != self._mark:
                 self._mark = mark

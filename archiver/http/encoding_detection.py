@@ -133,7 +133,15 @@ _Declared = tuple[str, Encoding] | None
 
 
 class Source(StrEnum):
-    """Source of the encoding decision."""
+    """Source of an encoding.
+
+    Attributes:
+        MARK: byte order mark.
+        TRANSPORT: ``Content-Type`` of the response.
+        DOCUMENT: declaration in the document.
+        BYTES: detection from the bytes, or the default of the media type.
+        ENVIRONMENT: the page that includes the document.
+    """
 
     MARK = "mark"
     TRANSPORT = "transport"
@@ -148,8 +156,8 @@ class Choice:
 
     Attributes:
         encoding: the encoding used for decoding.
-        source: where the encoding comes from. ``ENVIRONMENT`` means that the including page
-            decides; that page is not known here, so ``encoding`` is a guess.
+        source: where the encoding comes from. ``ENVIRONMENT`` means that the page which includes a
+            style sheet decides; that page is not known here, so ``encoding`` is a guess.
         declared: the declared label, even if another source was used; empty if there is none.
     """
 
@@ -248,10 +256,9 @@ def _undeclared(start: bytes, media_type: str, url: str, declared: str) -> Choic
     if is_utf8_by_default(media_type):
         return Choice(UTF_8, Source.BYTES, declared)
     found = detect(start, url)
-    # A page in an encoding that is not ASCII-compatible is converted before it is served, so its
-    # style sheets cannot inherit that encoding.
-    is_taken_over = is_css(media_type) and found in ASCII_TRANSPARENT
-    return Choice(found, Source.ENVIRONMENT if is_taken_over else Source.BYTES, declared)
+    # Replay converts pages in other encodings to UTF-8, so style sheets cannot inherit these.
+    is_inherited = is_css(media_type) and found in ASCII_TRANSPARENT
+    return Choice(found, Source.ENVIRONMENT if is_inherited else Source.BYTES, declared)
 
 
 def is_utf8_by_default(media_type: str) -> bool:

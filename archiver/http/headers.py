@@ -56,12 +56,12 @@ def combined(headers: Iterable[tuple[str, str]], name: str) -> str | None:
 
 
 def is_end_of_head(line: bytes) -> bool:
-    """Return whether a line ends a head: it is empty (RFC 9112 §2.1); spaces are a folded value."""
+    """Return whether a line is empty and so ends a head (RFC 9112 §2.1)."""
     return line in (b"\r\n", b"\n", b"")
 
 
 def parse_regular_head(head: bytes) -> ResponseHead | None:
-    """Parse a regular head fast; return None for a head that needs the tolerant parser."""
+    """Parse a head that follows the standard strictly; return None for all others."""
     found = _REGULAR.fullmatch(head.decode("latin-1"))
     if not found:
         return None

@@ -167,7 +167,7 @@ _GENERIC = frozenset(
 """Types that servers send for files of any kind, and old names of PDF and ZIP."""
 _TEXT = "text/plain"
 GENERIC_TYPES: Final = sorted((*_GENERIC, _TEXT))
-"""Types that may be sent for files of any kind."""
+"""Generic types and ``text/plain``, which servers also send for files of unknown types."""
 _DEFAULT_TEXT = frozenset({"", "iso-8859-1", "utf-8"})
 """Charsets of ``text/plain`` that servers add to files of unknown types (§5.1)."""
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
@@ -237,8 +237,8 @@ SNIFFED_BYTES: Final = 1445
 def resolve_media_type(declared: MediaType | None, start: bytes) -> MediaType:
     """Return the media type to treat a payload as, with its parameters.
 
-    A specific type is trusted. Undeclared content is sniffed. Content of a generic type is sniffed
-    for files, but not for HTML, so that nothing sent as a download or as text is treated as a page.
+    A specific type is trusted. Content without a type is sniffed. Content of a generic type may be
+    recognised as a file such as PDF, but not as HTML, so that no download or text becomes a page.
 
     Args:
         declared: the result of ``declared_media_type``.

@@ -1,9 +1,8 @@
 """Text decoders and encoding labels (WHATWG Encoding), and encoding of text.
 
-Python's codecs do most of the work. An error handler supplies vendor-specific characters that
-Python lacks and resumes after errors as the standard requires: an ASCII byte is never part of an
-error. Three look-alike characters differ from the standard (0xA241, 0xA242 of Big5, 0x8FA2B7 of
-EUC-JP).
+Python's codecs do most of the work. An error handler supplies characters of vendors that Python
+lacks. After an error it resumes as the standard requires: an ASCII byte is never part of an error.
+Three codes are decoded to a similar character: 0xA241 and 0xA242 of Big5, and 0x8FA2B7 of EUC-JP.
 """
 
 import codecs
@@ -100,9 +99,9 @@ class _Codec:
 
     Attributes:
         python: the name of Python's codec.
-        erroneous: pattern that matches the bytes belonging to an error.
-        extension: returns the character of bytes that Python cannot decode; empty without one.
-        different: translation of characters that Python decodes differently.
+        erroneous: pattern of the bytes that one error consumes.
+        extension: returns the character for bytes that Python cannot decode, or an empty string.
+        different: the standard's characters for those that Python decodes differently.
     """
 
     python: str
@@ -133,12 +132,12 @@ class _Decoder:
 
 
 def double_byte_decoder(encoding: Encoding) -> _Decoder:
-    """Return a decoder for one text in an encoding of ``NAMES``."""
+    """Return a decoder for one text in an encoding of ``DOUBLE_BYTE_NAMES``."""
     return _Decoder(_CODECS[encoding], _register(encoding))
 
 
 def kanji(lead: int, trail: int) -> str:
-    """Return a JIS X 0208 character with the web's additions, for two bytes of 0x21 to 0x7E."""
+    """Return the character of two JIS X 0208 bytes (0x21 to 0x7E), with the web's additions."""
     row, cell = divmod((lead - 0x21) * _JIS_ROW + trail - 0x21, _SHIFT_JIS_ROW)
     first = row + (0x81 if row < 0x1F else 0xC1)
     second = cell + (0x40 if cell < 0x3F else 0x41)
@@ -155,7 +154,7 @@ def _register(encoding: Encoding) -> str:
             raise error
         text, end = codec.mend(error.object, error.start)
         if error.reason == _INCOMPLETE:
-            # Python stops decoding here at the end of input, so the rest is decoded separately.
+            # Python would stop decoding here, so the rest is decoded separately.
             return text + error.object[end:].decode(codec.python, name), len(error.object)
         return text, end
 
@@ -347,7 +346,7 @@ def decoder(encoding: Encoding) -> Decoder:
 
 
 def decode_part(data: bytes, encoding: Encoding) -> str:
-    """Decode a part of a document, without looking for a byte order mark."""
+    """Decode a part of a document, in which no byte order mark is removed."""
     if encoding in SINGLE_BYTE:
         return codecs.charmap_decode(data, "replace", _table(encoding))[0]
     return data.decode("utf-8", "replace") if encoding == UTF_8 else decode(data, encoding)

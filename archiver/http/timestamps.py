@@ -97,9 +97,9 @@ def to_datetime(timestamp: Timestamp) -> datetime:
 def pad(prefix: str) -> Timestamp:
     """Return the middle of the period that 4 to 14 digits name.
 
-    With the middle, the nearest capture is within the period whenever there is one there; with
-    either end, a capture just outside could win over one inside. Impossible digits (a month 13)
-    become the nearest possible ones.
+    If there are captures within the period, the capture nearest to its middle is one of them; the
+    nearest to either end might not be. Impossible digits (a month 13) become the nearest possible
+    ones.
 
     >>> pad("2024"), pad("202402"), pad("20240229"), pad("20240229120001")
     ('20240702000000', '20240215120000', '20240229120000', '20240229120001')

@@ -67,7 +67,7 @@ def unwrapped(given: str) -> str:
     >>> unwrapped("chrome-extension://abc/suspended.html#ttl=A&uri=https://a.example/?b=1&c=2")
     'https://a.example/?b=1&c=2'
     """
-    found = None if given.startswith(_KEPT) else _WRAPPED.match(given.strip())
+    found = None if given.startswith(_HTTP) else _WRAPPED.match(given.strip())
     if not found:
         return given
     if found["feed"]:
@@ -145,7 +145,7 @@ _HASH_URL = re.compile(r"[0-9a-f]{32}\Z")
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
 _FORBIDDEN = re.compile("[\0\ud800-\udfff]")
 _BEYOND_ASCII = re.compile("[\x80-\xff]")
-_KEPT = ("http://", "https://")
+_HTTP = ("http://", "https://")
 # URLs that a browser's parser would return unchanged: a host name that is not a number and needs no
 # IDNA, no port, no "." or ".." segments, nothing escaped or to be escaped.
 _NORMALISED = re.compile(
@@ -220,7 +220,7 @@ def join(base: str, reference: str) -> str | None:
         url: str = ada_url.join_url(base, reference)
     except ValueError:
         return None
-    if not url.startswith(_KEPT) or len(url) > MAX_CHARACTERS:
+    if not url.startswith(_HTTP) or len(url) > MAX_CHARACTERS:
         return None
     return _without_user(url).partition("#")[0]
 
@@ -270,7 +270,7 @@ def is_hash_url(text: str) -> bool:
 
 def is_archivable(url: str) -> bool:
     """Return whether a serialised URL can be archived."""
-    return url.startswith(_KEPT)
+    return url.startswith(_HTTP)
 
 
 def host(url: str) -> str:
@@ -284,7 +284,7 @@ def _serialise(text: str) -> str:
         href = ada_url.normalize_url(text)
     except ValueError:
         raise _error_for(text) from None
-    if not href.startswith(_KEPT):
+    if not href.startswith(_HTTP):
         scheme = href.partition(":")[0]
         if "." in scheme:
             raise _suggest_scheme(text)
