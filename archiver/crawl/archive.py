@@ -29,9 +29,9 @@ from archiver.warc.segments import SegmentStore
 LOCKS = "run"
 EXPORTS = "exports"
 UPLOADED = "uploaded"
-INDEX_ELSEWHERE = "index"
+INDEX_FILE = "index"
 """File with the address of an external index and the archive name that the index knows."""
-MAX_OF_A_NAME = 4096
+MAX_ADDRESS_BYTES = 4096
 STORE = "store"
 """File with the address of the segment store, so that the archive is never opened without it."""
 
@@ -42,17 +42,17 @@ _NOT_INSTALLED = (
     f"An object store needs the package obstore: run `{sys.executable} -m pip install obstore`, "
     "or unset ARCHIVER_STORE."
 )
-_INDEX_IS_OTHER = (
+_OTHER_INDEX = (
     "The index of this archive is {}. Set ARCHIVER_INDEX to this value (unset it for a file), or "
     "run `archiver reindex` to build an index at the place in the settings. If the same database "
     "has a new address, write it into the first line of {}."
 )
-_INDEX_IS_OF_OTHER = (
+_INDEX_OF_OTHER_ARCHIVE = (
     "{} is the index of another data directory. Set ARCHIVER_INDEX to a separate database, or "
     "set ARCHIVER_STORE to the same object store for all machines that share the index."
 )
-_STORE_IS_OTHER = "The segments of this archive are in {}. Set ARCHIVER_STORE to this value."
-_HAS_ANOTHER = (
+_OTHER_STORE = "The segments of this archive are in {}. Set ARCHIVER_STORE to this value."
+_OTHER_ARCHIVE = (
     "{} contains a separate archive, so it cannot be a data directory of {}. Choose an empty "
     "directory with --data or ARCHIVER_DATA."
 )
@@ -80,7 +80,8 @@ async def open_archive(settings: Settings, *, reads_only: bool = False) -> Async
 
     Args:
         settings: settings.
-        reads_only: whether to open it for reading if the disk is full or read-only.
+        reads_only: whether the caller only reads, so that a full or read-only disk and failures of
+            the recovery are tolerated.
 
     Raises:
         ConfigurationError: the data directory can't be used, or its index is being rebuilt.
@@ -101,7 +102,7 @@ async def open_archive(settings: Settings, *, reads_only: bool = False) -> Async
 
 @asynccontextmanager
 async def _open_to_read(settings: Settings) -> AsyncIterator[Archive]:
-    """Open an archive on a full or read-only disk, which no process writes to."""
+    """Open an archive on a full or read-only disk, to which no process writes."""
     engines = SqliteIndex(settings.data / INDEX, is_read_only=True)
     await asyncio.to_thread(engines.prepare_to_read)
     storage = SegmentStorage(settings.data / SEGMENTS)
@@ -121,7 +122,7 @@ async def _open_to_read(settings: Settings) -> AsyncIterator[Archive]:
 @asynccontextmanager
 async def _open_to_write(settings: Settings, *, reads_only: bool) -> AsyncIterator[Archive]:
     async with (
-        _enter(settings.data, alone=False),
+        _locked(settings.data, alone=False),
         open_store(settings, await asyncio.to_thread(open_storage, settings)) as store,
     ):
         db = await _open_database(settings, store)
@@ -153,7 +154,7 @@ async def open_store_alone(settings: Settings) -> AsyncIterator[SegmentStore]:
         ConfigurationError: the data directory can't be used, or another process uses it.
     """
     async with (
-        _enter(settings.data, alone=True),
+        _locked(settings.data, alone=True),
         open_store(settings, await asyncio.to_thread(open_storage, settings)) as store,
     ):
         yield store
@@ -192,7 +193,7 @@ def locations_of(data: Path) -> tuple[str | None, str | None]:
 
     Blocking.
     """
-    held = AtomicFile(data / INDEX_ELSEWHERE).read(MAX_OF_A_NAME) or b""
+    held = AtomicFile(data / INDEX_FILE).read(MAX_ADDRESS_BYTES) or b""
     index = held.decode("utf-8", "replace").partition("\n")[0]
     return index or None, _known_store(data)
 
@@ -208,8 +209,8 @@ def _known_store(data: Path) -> str | None:
     return known.read_text("utf-8").strip() or None if known.exists() else None
 
 
-def places_of_index(settings: Settings) -> tuple[Engines, Engines]:
-    """Return the current location of the index and the configured one.
+def index_locations(settings: Settings) -> tuple[Engines, Engines]:
+    """Return the index at its current location, and the one at the configured location.
 
     Blocking.
 
@@ -219,8 +220,8 @@ def places_of_index(settings: Settings) -> tuple[Engines, Engines]:
     """
     wanted = engines_of(settings.index or settings.data / INDEX)
     if settings.index:
-        _claim(settings, wanted)
-    known, _ = _index_elsewhere(settings)
+        _claim_index(settings, wanted)
+    known, _ = _read_index_file(settings)
     return engines_of(known or settings.data / INDEX), wanted
 
 
@@ -231,78 +232,78 @@ def replace_index(settings: Settings, engines: Engines) -> None:
     unclaimed.
 
     Raises:
-        ConfigurationError: see ``places_of_index``.
+        ConfigurationError: see ``index_locations``.
     """
     if settings.index:
-        _claim(settings, engines.beside())
+        _claim_index(settings, engines.beside())
     engines.replace()
     _record_location(settings)
 
 
 def _open_index(settings: Settings) -> Engines:
     """Open the index if it is at the configured location, and migrate its schema."""
-    known, _ = _index_elsewhere(settings)
+    known, _ = _read_index_file(settings)
     if not known and settings.index and (settings.data / INDEX).exists():
         known = str(settings.data / INDEX)
     if known and not is_one_place(known, settings.index or ""):
-        where = settings.data / INDEX_ELSEWHERE
-        raise ConfigurationError(_INDEX_IS_OTHER.format(known, where))
+        where = settings.data / INDEX_FILE
+        raise ConfigurationError(_OTHER_INDEX.format(known, where))
     engines = engines_of(settings.index or settings.data / INDEX)
     engines.prepare()
     if settings.index:
-        _claim(settings, engines)
+        _claim_index(settings, engines)
         _record_location(settings)
     return engines
 
 
-def _claim(settings: Settings, engines: Engines) -> None:
-    """Claim an unowned index for this folder's archive, or join the archive that owns it.
+def _claim_index(settings: Settings, engines: Engines) -> None:
+    """Claim an unowned index for this data directory, or join the archive that owns it.
 
-    The folder stores its name before the index does, so a kill in between is harmless.
+    The directory stores the archive's name before the index does, so a kill in between is harmless.
     """
-    file = AtomicFile(settings.data / INDEX_ELSEWHERE, mode=0o644)
+    file = AtomicFile(settings.data / INDEX_FILE, mode=0o644)
     with file.alone():
-        known, name = _index_elsewhere(settings)
+        known, name = _read_index_file(settings)
         if not name:
             name = uuid4().hex
             file.write(f"{known}\n{name}\n".encode())
         owner, store = engines.belong_to(name, settings.store)
         if owner != name:
-            _refuse_to_join(settings, engines, store)
+            _check_may_join(settings, engines, store)
             file.write(f"{settings.index}\n{owner}\n".encode())
         elif store != settings.store:
-            raise ConfigurationError(_STORE_IS_OTHER.format(store))
+            raise ConfigurationError(_OTHER_STORE.format(store))
 
 
-def _refuse_to_join(settings: Settings, engines: Engines, store: str | None) -> None:
-    """Raise unless this folder may become one of several data directories of an archive."""
+def _check_may_join(settings: Settings, engines: Engines, store: str | None) -> None:
+    """Raise ``ConfigurationError`` unless this data directory may join the archive of an index."""
     if not (store and settings.store):
-        raise ConfigurationError(_INDEX_IS_OF_OTHER.format(engines.place))
+        raise ConfigurationError(_INDEX_OF_OTHER_ARCHIVE.format(engines.place))
     if store != settings.store:
-        raise ConfigurationError(_STORE_IS_OTHER.format(store))
-    known, _ = _index_elsewhere(settings)
+        raise ConfigurationError(_OTHER_STORE.format(store))
+    known, _ = _read_index_file(settings)
     segments = settings.data / SEGMENTS
     if known or (settings.data / INDEX).exists() or any(segments.glob("*.warc.gz")):
-        raise ConfigurationError(_HAS_ANOTHER.format(settings.data, engines.place))
+        raise ConfigurationError(_OTHER_ARCHIVE.format(settings.data, engines.place))
 
 
 def _record_location(settings: Settings) -> None:
-    file = AtomicFile(settings.data / INDEX_ELSEWHERE, mode=0o644)
-    known, name = _index_elsewhere(settings)
+    file = AtomicFile(settings.data / INDEX_FILE, mode=0o644)
+    known, name = _read_index_file(settings)
     if known != (settings.index or ""):
         file.write(f"{settings.index or ''}\n{name}\n".encode())
 
 
-def _index_elsewhere(settings: Settings) -> tuple[str, str]:
-    """Return the address of an external index and this folder's name; empty if unknown."""
-    held = AtomicFile(settings.data / INDEX_ELSEWHERE).read(MAX_OF_A_NAME) or b""
+def _read_index_file(settings: Settings) -> tuple[str, str]:
+    """Return the address of an external index and the archive's name; empty if unknown."""
+    held = AtomicFile(settings.data / INDEX_FILE).read(MAX_ADDRESS_BYTES) or b""
     known, name, *_ = [*held.decode("utf-8", "replace").splitlines(), "", ""]
     return known, name
 
 
 @asynccontextmanager
 async def open_store(settings: Settings, storage: SegmentStorage) -> AsyncIterator[SegmentStore]:
-    """Open the segments of an archive that is already locked, under a new writer name.
+    """Open the segments of an archive, which is already locked, under a new writer name.
 
     Args:
         settings: settings.
@@ -311,7 +312,7 @@ async def open_store(settings: Settings, storage: SegmentStorage) -> AsyncIterat
     Raises:
         ConfigurationError: the data directory can't be used.
     """
-    with _usable(settings.data):
+    with _data_directory_errors(settings.data):
         lock = await asyncio.to_thread(RunLock, settings.data / LOCKS)
     try:
         is_remote = settings.store is not None
@@ -333,9 +334,9 @@ async def open_store(settings: Settings, storage: SegmentStorage) -> AsyncIterat
 
 
 @asynccontextmanager
-async def _enter(data: Path, *, alone: bool) -> AsyncIterator[None]:
+async def _locked(data: Path, *, alone: bool) -> AsyncIterator[None]:
     try:
-        with _usable(data):
+        with _data_directory_errors(data):
             lock = await asyncio.to_thread(ArchiveLock, data / LOCKS, alone=alone)
     except BlockingIOError as error:
         raise ConfigurationError(_IN_USE if alone else _BEING_REINDEXED) from error
@@ -346,7 +347,7 @@ async def _enter(data: Path, *, alone: bool) -> AsyncIterator[None]:
 
 
 @contextmanager
-def _usable(data: Path) -> Iterator[None]:
+def _data_directory_errors(data: Path) -> Iterator[None]:
     try:
         yield
     except BlockingIOError:

@@ -1,8 +1,8 @@
 """Search documents, comparisons and scores computed from stored records.
 
-A search document is rebuilt with a new id if the note or tags of its entry changed. After an update
-of the index format, all documents are rebuilt with their ids, newest first. Each batch is one
-transaction, so an interrupted run continues after the last batch.
+If the note or tags of an entry change, its search document is rebuilt with a new id. After an
+update of the index format, all documents are rebuilt with their ids, newest first. Each batch is
+one transaction, so an interrupted run continues after the last batch.
 """
 
 import asyncio
@@ -143,7 +143,7 @@ COMPARISONS_BATCH = 50
 
 
 async def compare_pending(db: Database, store: SegmentStore) -> int:
-    """Compute a batch of pending comparisons; return its size."""
+    """Compare the two newest articles of each entry in a batch; return its size."""
     async with db.read() as conn:
         ids = await snapshots.pending_comparisons(conn, limit=COMPARISONS_BATCH)
         held = {each: await snapshots.of_entry(conn, each, limit=2) for each in ids}
@@ -186,7 +186,7 @@ SCORES_BATCH = 250
 
 
 async def score_pending(db: Database, store: SegmentStore) -> int:
-    """Score a batch of snapshots without a score; return its size."""
+    """Compute the capture quality of a batch of snapshots without a score; return its size."""
     async with db.read() as conn:
         places = await snapshots.unscored(conn, limit=SCORES_BATCH)
     if places:
@@ -201,7 +201,7 @@ def _scored(store: SegmentStore, places: Mapping[int, Location]) -> list[tuple[i
 
 
 def _score(store: SegmentStore, place: Location) -> int:
-    """Return the score of a snapshot's record; an unreadable record gets the best score."""
+    """Return the score of a snapshot's record in percent; 100 if the record can't be read."""
     with suppress(ArchiverError):
         kept = read_snapshot_record(store, place)
         return score_of(kept.rendering, kept.requisites, kept.appearance).hundredths

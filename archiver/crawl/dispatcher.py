@@ -1,4 +1,4 @@
-"""Dispatcher: leases jobs and refills the frontier."""
+"""Dispatcher: leases jobs for the frontier, and returns, postpones and recovers jobs."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -15,17 +15,18 @@ from archiver.model.job import Lease
 IDLE_SECONDS = 0.9
 """Interval at which the queue is read again, because other processes may add to it."""
 LEASE_SECONDS = 0.1
+"""Minimum time between two leases: one transaction then replaces several finished jobs."""
 RECOVERY_SECONDS = 30.0
 SHARED_RECOVERY_SECONDS = 5.0
 """Recovery interval on a server, where a worker counts as dead after several checks."""
-LEAVE_SECONDS = 1.0
-"""Interval at which hosts without leases are released to other workers."""
-NOTE_SECONDS = 2.0
+UNLOCK_SECONDS = 1.0
+"""Interval at which the locks of hosts without leases are released for other workers."""
+WRITE_SECONDS = 2.0
 """Delay before pending metadata records are written while the crawl has work."""
-TROUBLE_SECONDS = 15.0
+FAILURE_SECONDS = 15.0
 """Pause after the disk or the index failed."""
-NOTES = 500
-DELETIONS = 8
+MAX_EDITS = 500
+MAX_DELETIONS = 8
 
 log = get_log(__name__)
 
@@ -33,15 +34,13 @@ log = get_log(__name__)
 class Dispatcher:
     """Lease dispatcher of a crawl; ``run`` runs until the crawl ends.
 
-    A crawl without end obeys a pause; a crawl that was started to empty the queue ignores it.
-
     Args:
         context: services of the crawl.
         frontier: the frontier to fill.
         left: leases that an earlier crawl of this process could not return.
 
     Attributes:
-        left: those leases that are not returned yet.
+        left: leases of an earlier crawl that are still not returned.
     """
 
     def __init__(
@@ -53,111 +52,120 @@ class Dispatcher:
         self._to_give_back: list[Lease] = []
         self._to_put_last: set[str] = set()
         self._to_defer: set[str] = set()
-        self._refused = self._is_dry = False
-        self._is_in_trouble = False
+        self._has_failed = self._is_queue_empty = False
+        self._is_paused_by_failure = False
         self._wake = asyncio.Event()
-        self._recovered = self._noted = self._left_hosts = 0.0
-        self._trouble_until = 0.0
+        self._recover_at = self._written_at = self._unlocked_at = 0.0
+        self._paused_until = 0.0
 
     def wake(self) -> None:
         """Signal that the queue has new jobs."""
         self._wake.set()
 
     def note_room(self) -> None:
-        """Signal that there is room for more leases; ignored while nothing is queued."""
-        if not (self._is_dry and self._frontier.held):
+        """Signal that more leases fit; ignored while nothing is queued."""
+        if not (self._is_queue_empty and self._frontier.held):
             self._wake.set()
 
-    def give_up(self, leases: Iterable[Lease], *, refused: bool = False) -> None:
-        """Return leases to the queue; ``refused``: the disk or the index rejected their results."""
+    def give_up(self, leases: Iterable[Lease], *, has_failed: bool = False) -> None:
+        """Return leases to the queue later.
+
+        ``has_failed``: the disk or the index rejected their results, so the crawl pauses.
+        """
         before = len(self._to_give_back)
         self._to_give_back += leases
-        self._refused |= refused
+        self._has_failed |= has_failed
         if len(self._to_give_back) > before:
             self._wake.set()
         elif self._frontier.is_low:
             self.note_room()
 
     def put_last(self, host: str) -> None:
-        """Postpone the jobs of a host that just died."""
+        """Move the jobs of a host that counts as dead to the end of the queue."""
         self._to_put_last.add(host)
 
     def defer(self, host: str) -> None:
-        """Let the postponed jobs of a host wait that still does not respond."""
+        """Let the jobs of a dead host wait for longer."""
         self._to_defer.add(host)
 
     async def run(self, *, until_empty: bool) -> None:
-        """Lease jobs that fit, until the queue is empty or without end."""
+        """Lease jobs that fit, until the queue is empty or without end.
+
+        A crawl without end obeys a pause; a crawl that was started to empty the queue ignores it.
+        """
         loop = asyncio.get_running_loop()
         while True:
             begun = loop.time()
             self._wake.clear()
             try:
                 wait = await self._fill(until_empty=until_empty)
-                self._note_end_of_trouble(begun)
-                if wait is None and until_empty and not await self._is_something_left():
+                self._end_pause(begun)
+                if wait is None and until_empty and not await self._may_more_come():
                     return
             except StoreError as error:
-                self._note_trouble(error)
-                wait = TROUBLE_SECONDS
+                self._begin_pause(error)
+                wait = FAILURE_SECONDS
             await self._rest(IDLE_SECONDS if wait is None else wait)
-            # Jobs that end within a short time are replaced by one lease, not by one each.
             await asyncio.sleep(begun + LEASE_SECONDS - loop.time())
 
-    def _note_trouble(self, error: StoreError) -> None:
-        """Start a pause; log it once, although the crawl may be woken and try again."""
-        if not self._is_in_trouble:
+    def _begin_pause(self, error: StoreError) -> None:
+        """Pause the crawl; log only the first of several failures in a row."""
+        if not self._is_paused_by_failure:
             log.error(
-                ("the index rejected a write; pausing"), exc_info=error, seconds=TROUBLE_SECONDS
+                ("the index rejected a write; pausing"), exc_info=error, seconds=FAILURE_SECONDS
             )
-        self._is_in_trouble = True
-        self._trouble_until = asyncio.get_running_loop().time() + TROUBLE_SECONDS
+        self._is_paused_by_failure = True
+        self._paused_until = asyncio.get_running_loop().time() + FAILURE_SECONDS
         self._to_give_back += self._frontier.take_waiting()
 
-    def _note_end_of_trouble(self, begun: float) -> None:
-        """Log once that the crawl continues, after the queue was read again."""
-        if self._is_in_trouble and begun >= self._trouble_until:
-            self._is_in_trouble = False
+    def _end_pause(self, begun: float) -> None:
+        """Log that the crawl continues, if the queue could be read after a pause."""
+        if self._is_paused_by_failure and begun >= self._paused_until:
+            self._is_paused_by_failure = False
             log.info("the index is available again; continuing")
 
     async def _fill(self, *, until_empty: bool) -> float | None:
-        """Lease what fits; return seconds until the next call, or None if all is done."""
+        """Do what is due, and lease jobs that fit.
+
+        Returns:
+            Seconds until the next call; None if all is done.
+        """
         loop = asyncio.get_running_loop()
-        self._is_dry = False
-        if loop.time() >= self._recovered:
+        self._is_queue_empty = False
+        if loop.time() >= self._recover_at:
             every = SHARED_RECOVERY_SECONDS if self._context.db.locks else RECOVERY_SECONDS
-            self._recovered = loop.time() + every
+            self._recover_at = loop.time() + every
             await recover(self._context.db, self._context.store)
-        if await self._settle_refused():
-            self._trouble_until = loop.time() + TROUBLE_SECONDS
-        if loop.time() < self._trouble_until:
-            return self._trouble_until - loop.time()
-        await self._give_back_left()
-        await self._put_last()
-        await self._defer()
+        if await self._return_given_up():
+            self._paused_until = loop.time() + FAILURE_SECONDS
+        if loop.time() < self._paused_until:
+            return self._paused_until - loop.time()
+        await self._return_left()
+        await self._postpone_dead()
+        await self._move_waiting()
         if not until_empty and await self._is_paused():
             return IDLE_SECONDS
-        if loop.time() >= self._noted + NOTE_SECONDS:
-            await self._note_changes()
-        if loop.time() >= self._left_hosts + LEAVE_SECONDS:
-            self._left_hosts = loop.time()
+        if loop.time() >= self._written_at + WRITE_SECONDS:
+            await self._write_pending_records()
+        if loop.time() >= self._unlocked_at + UNLOCK_SECONDS:
+            self._unlocked_at = loop.time()
             await self._frontier.leave_hosts()
-        is_full, due = await self._take(until_empty=until_empty)
+        is_full, due = await self._lease(until_empty=until_empty)
         if is_full:
             return IDLE_SECONDS
-        self._is_dry = due is None
+        self._is_queue_empty = due is None
         if due is None and not self._frontier.held:
-            return IDLE_SECONDS if await self._note_changes() else None
+            return IDLE_SECONDS if await self._write_pending_records() else None
         return min(due, IDLE_SECONDS) if due else IDLE_SECONDS
 
-    async def _take(self, *, until_empty: bool) -> tuple[bool, float | None]:
+    async def _lease(self, *, until_empty: bool) -> tuple[bool, float | None]:
         """Lease due jobs that fit.
 
         Returns:
             Whether there is enough to do now; if not, in how many seconds a job may be due, or
             None if nothing is queued.
         """
-        has_room = await self._has_room()
+        has_room = await self._is_store_ready()
         if has_room and not self._frontier.is_low:
             return True, None
         if has_room and await self._frontier.lease():
@@ -165,29 +173,29 @@ class Dispatcher:
         await self._frontier.drop_attempted()
         return False, await self._frontier.due_in(until_empty=until_empty)
 
-    async def _settle_refused(self) -> bool:
+    async def _return_given_up(self) -> bool:
         """Return leases that can't continue; return whether the disk or the index failed."""
         back, self._to_give_back = self._to_give_back, []
-        refused, self._refused = self._refused, False
+        has_failed, self._has_failed = self._has_failed, False
         if back:
             try:
                 await self._context.recorder.wait_until_indexed()
-                await self._frontier.give_back(back, interrupted=refused)
+                await self._frontier.give_back(back, interrupted=has_failed)
             except StoreError:
                 self._to_give_back += back
-                self._refused |= refused
+                self._has_failed |= has_failed
                 raise
-        return refused
+        return has_failed
 
-    async def _give_back_left(self) -> None:
+    async def _return_left(self) -> None:
         """Return the leases of an earlier crawl of this process, once its records are indexed."""
         if self.left:
             await self._context.recorder.wait_until_indexed()
             await self._frontier.give_back(self.left)
             self.left = ()
 
-    async def _put_last(self) -> None:
-        """Postpone the jobs of hosts that died recently.
+    async def _postpone_dead(self) -> None:
+        """Move the jobs of newly dead hosts to the end of the queue.
 
         Earlier timeouts must be recorded first, or their jobs would return to their old positions.
         """
@@ -202,8 +210,8 @@ class Dispatcher:
             async with self._context.db.write() as conn:
                 await queue.put_last(conn, host, dead_host_failure(host), now=datetime.now(UTC))
 
-    async def _defer(self) -> None:
-        """Let jobs of dead hosts wait, and release those of hosts that respond again."""
+    async def _move_waiting(self) -> None:
+        """Set how long jobs of dead hosts wait, and release jobs of hosts that respond again."""
         dead, now = self._context.dead, datetime.now(UTC)
         waiting = {host: dead.waiting(host) for host in self._to_defer}
         due = {host: timedelta(seconds=wait) for host, wait in waiting.items() if wait}
@@ -219,17 +227,17 @@ class Dispatcher:
         async with self._context.db.read() as conn:
             paused = await jobs.is_paused(conn)
         if paused:
-            await self._put_aside()
+            await self._return_waiting()
         return paused
 
-    async def _has_room(self) -> bool:
-        """Return whether more can be fetched; if uploads lag behind, return waiting leases."""
+    async def _is_store_ready(self) -> bool:
+        """Return whether the store accepts more; give back waiting leases if uploads lag."""
         is_full = self._context.store.storage.is_full
         if is_full:
-            await self._put_aside()
+            await self._return_waiting()
         return not is_full
 
-    async def _put_aside(self) -> None:
+    async def _return_waiting(self) -> None:
         """Return leases that have not started."""
         if aside := self._frontier.take_waiting():
             await self._frontier.give_back(aside, interrupted=False)
@@ -241,8 +249,8 @@ class Dispatcher:
         except TimeoutError:
             pass
 
-    async def _is_something_left(self) -> bool:
-        """Return whether jobs may appear because a process has died recently."""
+    async def _may_more_come(self) -> bool:
+        """Return whether jobs of processes that died recently may return to the queue."""
         db = self._context.db
         await recover(db, self._context.store)
         if await self._frontier.due_in(until_empty=True) is not None:
@@ -251,12 +259,12 @@ class Dispatcher:
             holders = await queue.job_owners(conn)
         return db.given_up.is_any_suspected(holders)
 
-    async def _note_changes(self) -> bool:
-        """Write pending metadata records of entries that no visit will write soon."""
-        self._noted = asyncio.get_running_loop().time()
+    async def _write_pending_records(self) -> bool:
+        """Write records of edits and deletions that have none; return whether there were any."""
+        self._written_at = asyncio.get_running_loop().time()
         async with self._context.db.read() as conn:
-            changed = await edit_history.oldest(conn, NOTES)
-            owed = await tombstones.pending(conn, limit=DELETIONS)
+            changed = await edit_history.oldest(conn, MAX_EDITS)
+            pending = await tombstones.pending(conn, limit=MAX_DELETIONS)
         await self._context.recorder.note(changed)
-        await self._context.recorder.write_pending(owed)
-        return bool(changed or owed)
+        await self._context.recorder.write_pending(pending)
+        return bool(changed or pending)

@@ -169,7 +169,7 @@ class Pipeline:
     ) -> None:
         """Handle the end of a recording: report it, or return the lease if it failed."""
         if closing.cancelled() or closing.exception():
-            self._dispatcher.give_up([lease], refused=True)
+            self._dispatcher.give_up([lease], has_failed=True)
         else:
             self._frontier.done(lease)
             self._report_end(lease, closing.result() or visit_result)

@@ -52,14 +52,14 @@ class Payload:
 
 
 async def holder_at(conn: AsyncConnection, url: str, moment: Timestamp) -> Capture | None:
-    """Return the record with a URL's payload near a time; None unless its status is 200."""
+    """Return the capture that holds a URL's payload at a time; None unless its status is 200."""
     return await holder_from(conn, await captures.nearest(conn, url, moment), moment)
 
 
 async def holder_from(
     conn: AsyncConnection, found: Capture | None, moment: Timestamp
 ) -> Capture | None:
-    """Return the record with the payload of a capture, following redirects near ``moment``."""
+    """Return the capture that holds the payload of ``found``, after redirects; as ``holder_at``."""
     for _ in range(MAX_HOPS):
         if found is None or not found.redirect_to:
             break
@@ -81,10 +81,10 @@ def read_payload(store: SegmentStore, holder: Capture, most: int) -> Payload | N
     return Payload(sniff(declared_media_type(head.headers), content), content)
 
 
-def known_of_snapshot(known: Snapshot) -> SnapshotRecord:
-    """Return what the index knows of a snapshot's record, for one that can't be read.
+def record_from_index(known: Snapshot) -> SnapshotRecord:
+    """Return a snapshot record with what the index knows, to replace an unreadable one.
 
-    The article is pending: the new record does not name the conversion record.
+    It names no article, so the article is extracted again.
     """
     return SnapshotRecord(
         timestamp=known.timestamp,
@@ -117,7 +117,7 @@ def snapshot_record_of(store: SegmentStore, held: SnapshotRow) -> tuple[Snapshot
     except StoreUnavailable:
         raise
     except StoreError as error:
-        return known_of_snapshot(held.snapshot), isinstance(error, InvalidRecord)
+        return record_from_index(held.snapshot), isinstance(error, InvalidRecord)
 
 
 def read_snapshot_record(store: SegmentStore, place: Location) -> SnapshotRecord:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from archiver import __version__
 from archiver.config import Settings
-from archiver.crawl.archive import open_store_alone, places_of_index, replace_index
+from archiver.crawl.archive import index_locations, open_store_alone, replace_index
 from archiver.crawl.crash_recovery import settle_interrupted
 from archiver.crawl.derived_rows import compare_pending, rebuild_stale
 from archiver.crawl.rebuild import Rebuilt, fill_index
@@ -193,7 +193,7 @@ async def reindex(
         StoreError: the segments can't be listed.
     """
     async with open_store_alone(settings) as store:
-        before, now = await asyncio.to_thread(places_of_index, settings)
+        before, now = await asyncio.to_thread(index_locations, settings)
         outdated = await asyncio.to_thread(outdated_revision, Path(before.place))
         async with _opened_if_readable(before, outdated, accept_missing=accept_missing) as opened:
             old = opened.index

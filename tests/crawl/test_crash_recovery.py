@@ -44,7 +44,7 @@ async def test_leases_of_dead_processes_are_queued_again(died, crawling):
 async def test_a_running_crawl_takes_over_jobs_of_one_that_died(died, crawling):
     """The queue is checked again before the crawl ends, not only at intervals."""
     async with crawling() as crawl:
-        crawl.pipeline._dispatcher._recovered = float("inf")
+        crawl.pipeline._dispatcher._recover_at = float("inf")
         await crawl.run()
 
         assert [each.state for each in await crawl.jobs()] == [State.SAVED] * 3

@@ -15,7 +15,7 @@ from archiver.warc.segment_inventory import survey
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch):
-    monkeypatch.setattr(dispatcher, "TROUBLE_SECONDS", 0.05)
+    monkeypatch.setattr(dispatcher, "FAILURE_SECONDS", 0.05)
 
 
 async def state_of(crawl, live):
