@@ -103,9 +103,12 @@ class LiveWeb:
 
 
 @pytest.fixture(scope="session")
-def prepared(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
+def prepared(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Prepared:
     """Archives that are created once and copied."""
-    return Prepared(tmp_path_factory.mktemp("prepared"))
+    own = tmp_path_factory.getbasetemp()
+    directory = (own if worker_id == "master" else own.parent) / "prepared"
+    directory.mkdir(exist_ok=True)
+    return Prepared(directory)
 
 
 @pytest.fixture(scope="session")

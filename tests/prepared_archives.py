@@ -1,6 +1,7 @@
 """Archives that are made once and copied for each test, because capturing is slow."""
 
 import asyncio
+import fcntl
 import shutil
 from collections.abc import Awaitable, Callable
 from io import BufferedReader, BytesIO
@@ -18,19 +19,22 @@ async def take_in(runtime: App, archived: bytes) -> None:
 
 
 class Prepared:
-    """Prepared archives, by the function that fills them."""
+    """Archives by the function that fills them, shared by all test processes of a run."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
-        self._made: dict[Make, Path] = {}
 
     async def copy(self, make: Make, to: Path) -> None:
         """Copy the archive that ``make`` fills to ``to``, which must not exist."""
         await asyncio.to_thread(self._copy, make, to)
 
     def _copy(self, make: Make, to: Path) -> None:
-        if make not in self._made:
-            made = self._directory / str(len(self._made))
-            asyncio.run(make(made))
-            self._made[make] = made
-        shutil.copytree(self._made[make], to)
+        made = self._directory / f"{make.__module__}.{make.__qualname__}"
+        done = made.with_name(f"{made.name}.done")
+        with made.with_name(f"{made.name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not done.exists():
+                shutil.rmtree(made, ignore_errors=True)
+                asyncio.run(make(made))
+                done.touch()
+        shutil.copytree(made, to)
