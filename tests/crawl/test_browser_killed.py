@@ -1,7 +1,6 @@
 """A page is rendered in the end if a process is killed while it is rendered."""
 
 import asyncio
-import json
 import signal
 from contextlib import suppress
 from pathlib import Path
@@ -94,52 +93,3 @@ async def test_a_page_is_rendered_again_after_its_browser_was_killed(tmp_path):
 
     assert found == [Rendering.DONE] * len(KINDS)
     await asyncio.gather(*(each.run("verify") for each in archives.values()))
-
-
-async def test_a_gpu_process_crash_does_not_affect_pages_being_rendered(tmp_path, live):
-    async with rendering_crawl(tmp_path / "data") as crawl:
-        put_site(live)
-        await crawl.queue(live.article("first"))
-        await crawl.run()  # a host gets one request until it has responded
-        urls = [live.put(f"/{each}", SHELL) for each in ("one", "other")]
-        await crawl.queue(*urls)
-        running = asyncio.create_task(crawl.run())
-        await live.asked_for("/words", 2)
-        chromium = crawl.context.renderer._chromium
-        browser = chromium._running.browser
-        before = gpu_processes(tmp_path)
-        await browser.connection.ask("Browser.crashGpuProcess")
-        await ended((each.pid for each in before), within=None)
-        live.closing.set()
-        await running
-        async with crawl.context.db.read() as conn:
-            found = [(await entries.by_hash(conn, hash_url(url)))[1] for url in urls]
-
-        assert before
-        assert [each.rendering for each in found] == [Rendering.DONE] * 2
-        assert chromium._running.browser is browser  # the same browser process is still used
-
-
-def gpu_processes(profiles: Path) -> list[psutil.Process]:
-    """Return the GPU processes of an archive's browsers."""
-    found = browser_processes(psutil.Process(), profiles)
-    return [each for each in found if KINDS["gpu"] in command_line_of(each)]
-
-
-async def test_a_killed_crawl_leaves_no_files_and_the_next_crawl_renders_its_page(tmp_path, live):
-    archive, url = Archive(tmp_path), put_site(live)
-    await archive.queue([url])
-    crawl = await archive.start("crawl")
-    await live.asked_for("/words")
-    left = [each.pid for each in browser_processes(psutil.Process(crawl.pid), archive.data)]
-
-    crawl.kill()
-    await crawl.wait()
-    await ended(left)
-
-    assert left
-    assert [*(archive.data / "tmp").iterdir()] == []
-    await archive.run("crawl")
-    (entry,) = json.loads(await archive.run("list", "--json"))
-    assert entry["rendering"] == "done"
-    await archive.run("verify")

@@ -18,7 +18,6 @@ from archiver.model.rendering import DRAWN, Limit, Rendering, RenditionKind
 from archiver.replay.addresses import Modifier, ReplayAddress
 from archiver.replay.response import ReplayRequest
 from archiver.services.export_selection import Selected
-from archiver.services.reindex import reindex
 from archiver.warc.records import RecordType
 from archiver.warc.segment_scanning import scan
 from tests.chromium import chromium, new_page
@@ -293,6 +292,8 @@ async def test_content_added_by_scripts_is_extracted_searchable_and_replayed(kep
     assert found.entry.title == "Shell"
     assert [each for each in SENTENCES if each not in found.text] == []
     assert [each for each in SENTENCES if each not in replayed] == []
+    stored = await kept.replayed(f"{kept.origin}/shell", Modifier.IDENTITY)
+    assert stored == SHELL.format("Shell")
     for words in ('"brought by later"', '"brought by scroll"', '"closed shadow root"'):
         listing = await kept.runtime.search.listing(ListingQuery(q=words))
         assert [each.entry.hash_url for each in listing.items] == [found.entry.hash_url]
@@ -305,12 +306,6 @@ async def test_queries_of_a_legacy_page_keep_its_encoding(kept):
     dots = {f"/dot.svg?q=caf%E9&of%20{kind}": 200 for kind in ("attributes", "sheets", "sets")}
     assert {path: status for path, status in named.items() if "dot" in path} == dots
     assert [path for path in dots if path not in unescape(replayed)] == []
-
-
-async def test_the_response_is_stored_unchanged(kept):
-    stored = await kept.replayed(f"{kept.origin}/shell", Modifier.IDENTITY)
-
-    assert stored == SHELL.format("Shell")
 
 
 async def test_a_page_complete_without_scripts_is_not_rendered(kept):
@@ -412,32 +407,6 @@ async def test_a_frame_filled_by_scripts_is_replayed_with_its_content(kept):
     replayed = await kept.replayed(f"{kept.origin}/tall")
 
     assert "A script wrote this into a frame of the same site." in replayed
-
-
-async def test_a_rebuilt_index_is_complete(prepared, tmp_path):
-    await prepared.copy(keep_site, tmp_path / "data")
-    origin = (tmp_path / "data" / "origin").read_text()
-    settings = Settings(data=tmp_path / "data")
-
-    async def seen():
-        async with open_app(settings) as runtime:
-            kept = Kept(runtime, origin)
-            captures = await runtime.replay.captures_of(f"{origin}/post.txt")
-            findings = [each async for each in runtime.fixity.verify()]
-            return (
-                await kept.shown("/shell"),
-                await kept.shown("/tall"),
-                await kept.replayed(f"{origin}/shell"),
-                captures,
-                findings,
-            )
-
-    before = await seen()
-    report = await reindex(settings)
-
-    assert report.problems == ()
-    assert await seen() == before
-    assert before[3:] == ([], [])  # responses to POST are not captures
 
 
 async def test_screenshots_are_exported_and_imported(kept, tmp_path):

@@ -13,7 +13,6 @@ from archiver.http.timestamps import http_date
 from archiver.model.feed import source_of
 from archiver.model.requisite import Requisite, RequisiteKind
 from archiver.services.cookies import CookieSettings
-from archiver.services.reindex import reindex
 from tests.conftest import SENTENCE
 
 SECRET = "s3cr3t-of-the-person"
@@ -170,20 +169,6 @@ async def test_pages_that_the_user_did_not_request_get_no_cookies(
         await Requisites(crawl.context).fetch_all(live.url("/page"), (wanted,))
 
     assert members.asked == {"/a.css": False, "/b.css": False}
-
-
-async def test_the_origin_of_a_request_survives_a_rebuild(settings, members, elsewhere):
-    feed = source_of(elsewhere("/theirs.xml"))
-    theirs, mine = members("/theirs"), members("/mine")
-    async with open_app(settings) as archive:
-        await saved(archive, theirs, mine, source=feed)
-        await saved(archive, mine)
-
-    await reindex(settings)
-
-    async with open_app(settings) as archive:
-        entries = [(await archive.entries.get(each)).entry for each in (theirs, mine)]
-    assert [each.annotation.source for each in entries] == [feed, "web"]
 
 
 async def test_public_archives_get_no_user_cookies(live, members, redirect, settings):

@@ -7,7 +7,6 @@ import pytest
 from aiohttp import web
 
 from archiver.errors import InputError
-from archiver.http.urls import host
 from archiver.services.cookies import CookieSettings
 
 SECRET = "s3cr3t-of-the-person"
@@ -71,19 +70,6 @@ async def test_cookies_are_sent_and_appear_in_no_file_or_log(
     assert b"Welcome back" in warc
     assert [path for path, content in kept.items() if SECRET.encode() in content] == []
     assert SECRET not in caplog.text
-
-
-async def test_resources_of_pages_on_other_hosts_get_no_cookies(crawling, live, keeping, members):
-    await keeping.take(cookie())
-    elsewhere = live.origin.replace("127.0.0.1", "localhost")
-    live.put("/hostile", f'<img src="{live.url("/pixel.png")}"><p>A page of another site.')
-
-    async with crawling() as crawl:
-        await crawl.queue(f"{elsewhere}/hostile")
-        await crawl.run()
-
-    assert host(elsewhere) != host(live.origin)
-    assert members == {"/pixel.png": ""}
 
 
 async def test_only_host_and_name_are_shown_and_only_the_owner_can_read_the_file(keeping, tmp_path):
