@@ -180,6 +180,11 @@ class ImportStatus:
         return is_archive_form(self.format)
 
     @property
+    def is_taken_back(self) -> bool:
+        """Whether it was undone, and not restored."""
+        return bool(self.undone and self.undone.is_done) and not self.is_put_back
+
+    @property
     def has_nothing_new(self) -> bool:
         """Whether all links of the file were saved already, without new metadata."""
         is_read = not (self.is_unread or self.error)

@@ -38,7 +38,7 @@ async def test_a_password_is_set_changed_and_removed_by_who_knows_it(client):
     status, page = await do(
         client, "set-password", current="wrong", new="another pass phrase", again="x"
     )
-    assert (status, "Current password is incorrect" in page) == (400, True)
+    assert (status, "The current password is wrong" in page) == (400, True)
     client.session.cookie_jar.clear()
     assert (await client.get("/access", allow_redirects=False)).status == 303
     form = {"password": PASSWORD, "next": "/access"}
