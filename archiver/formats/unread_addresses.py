@@ -12,8 +12,13 @@ from archiver.model.seed import Bookmark, broken
 
 MAX_REMEMBERED = 300_000
 """Maximum number of addresses that are compared; about 30 MB."""
-_ADDRESS = re.compile(r"https?:\\?/\\?/((?:[\w.~#@$!*+=%:?-]|\\?/)+)", re.ASCII | re.IGNORECASE)
-"""Without characters that are escaped differently in different formats, such as ``&``."""
+_ADDRESS = re.compile(
+    r"https?:\\*+/\\*+/((?:[\w.~#@$!*+=%:?-]++|\\*+/)++)", re.ASCII | re.IGNORECASE
+)
+"""An address up to the first character that formats escape in different ways, such as ``&``.
+
+JSON and folder paths may escape slashes with backslashes.
+"""
 _CONTEXT = 60
 _LONGEST_TAG = 400
 """Characters before an address that are searched for the tag around it."""
@@ -82,8 +87,7 @@ class AddressCheck:
         self._text = text[max(0, cut - _LONGEST_TAG) :] if cut < len(text) else ""
 
     def _mark_read(self, text: str) -> None:
-        # Folder paths escape slashes and backslashes.
-        for address in _ADDRESS.findall(text.replace("\\", "")):
+        for address in _ADDRESS.findall(text):
             key = _key(address)
             self._unread.pop(key, None)
             if len(self._read) < MAX_REMEMBERED:

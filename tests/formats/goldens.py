@@ -1,8 +1,8 @@
-"""Small file of each format with every field that its producer writes, and its bookmarks.
+"""Small file of each kind of reader with every field that its producer writes, and its bookmarks.
 
 Text formats are in ``files/``, a folder each: the file, and ``expected.json``. Archives, databases
 and our own formats are created here. ``GOLDENS`` maps the name of a format to the file's name, its
-bytes and its bookmarks.
+bytes and its bookmarks. ``exports.py`` has further formats that are only tables or JSON lists.
 """
 
 import io
@@ -140,16 +140,6 @@ golden(
         ),
     ),
     said(A, AT, {"visit_count": 3, "typed_count": 1}, title="A"),
-)
-golden(
-    "buku database",
-    "bookmarks.db",
-    database(
-        "CREATE TABLE bookmarks (id INTEGER PRIMARY KEY, URL TEXT, metadata TEXT, tags TEXT,"
-        " desc TEXT, flags INTEGER)",
-        ("INSERT INTO bookmarks VALUES (1, ?, 'A', ',one,two words,', 'a note', 0)", (A,)),
-    ),
-    said(A, None, {"flags": 0}, title="A", note="a note", tags=("one", "two words")),
 )
 SAFARI_TREE = {
     "Title": "",

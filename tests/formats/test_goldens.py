@@ -8,21 +8,15 @@ import pytest
 from archiver.errors import UnreadableFile
 from archiver.formats.detection import IMPORTERS
 from archiver.model.imports import UNREAD, format_problem
-from tests.formats.goldens import (
-    AT,
-    GOLDENS,
-    UNIX,
-    A,
-    B,
-    C,
-    database,
-    said,
-)
+from tests.formats.exports import EXPORTS, NAMES, exported
+from tests.formats.goldens import AT, GOLDENS, UNIX, A, B, C, database, said
 from tests.formats.reading import annotations, opened
 
+NEED_A_NAME = {"shortcut", "CSV", "JSON", "XML", "plain text", "Safari property list"}
 
-def test_every_format_has_a_golden_file():
-    assert {each.name for each in IMPORTERS} == set(GOLDENS)
+
+def test_every_format_has_an_example():
+    assert {each.name for each in IMPORTERS} == {*GOLDENS, *EXPORTS, "buku database"}
 
 
 @pytest.mark.parametrize("form", GOLDENS)
@@ -30,49 +24,40 @@ def test_every_field_of_a_file_is_kept(form):
     name, data, expected = GOLDENS[form]
 
     assert annotations(data, name, form=form) == expected
+    if form not in NEED_A_NAME:
+        assert annotations(data, "standard input", form=form) == expected
 
 
-@pytest.mark.parametrize(
-    "form",
-    sorted(
-        {*GOLDENS}
-        - {
-            "Google Saved CSV",
-            "shortcut",
-            "CSV",
-            "JSON",
-            "XML",
-            "plain text",
-            "Safari property list",
-        }
-    ),
-)
-def test_a_format_is_detected_whatever_the_file_name(form):
-    _, data, expected = GOLDENS[form]
+@pytest.mark.parametrize("form", EXPORTS)
+def test_every_field_of_an_export_is_kept(form):
+    text, expected = exported(form)
 
-    assert annotations(data, "standard input", form=form) == expected
+    assert annotations(text, NAMES.get(form, "standard input"), form=form) == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (
-            'https://a.example/x y,A title,"one, two",2020-09-13T12:26:40Z\n',
-            [
-                said("https://a.example/x y", title="A title", tags=("one", "two")),
-            ],
-        ),
-        (
-            f"1;A title;{A};1600000000;Long. It goes on.\n2;Another;{B};1600000000;\n",
-            [
-                said(A, AT, {"column 1": "1"}, title="A title", tags=(), note="Long. It goes on."),
-                said(B, AT, {"column 1": "2"}, title="Another"),
-            ],
-        ),
-    ],
-)
-def test_columns_without_names_are_told_by_their_content(text, expected):
-    assert annotations(text, "list.csv", form="CSV") == expected
+def test_every_field_of_buku_is_kept():
+    data = database(
+        "CREATE TABLE bookmarks (id INTEGER PRIMARY KEY, URL TEXT, metadata TEXT, tags TEXT,"
+        " desc TEXT, flags INTEGER)",
+        ("INSERT INTO bookmarks VALUES (1, ?, 'A', ',one,two words,', 'a note', 0)", (A,)),
+    )
+
+    assert annotations(data, form="buku database") == [
+        said(A, None, {"flags": 0}, title="A", note="a note", tags=("one", "two words"))
+    ]
+
+
+def test_columns_without_names_are_recognised_by_their_content():
+    quoted = 'https://a.example/x y,A title,"one, two",2020-09-13T12:26:40Z\n'
+    numbered = f"1;A title;{A};1600000000;Long. It goes on.\n2;Another;{B};1600000000;\n"
+
+    assert annotations(quoted, "list.csv", form="CSV") == [
+        said("https://a.example/x y", title="A title", tags=("one", "two"))
+    ]
+    assert annotations(numbered, "list.csv", form="CSV") == [
+        said(A, AT, {"column 1": "1"}, title="A title", tags=(), note="Long. It goes on."),
+        said(B, AT, {"column 1": "2"}, title="Another"),
+    ]
 
 
 def test_lines_of_onetab_between_the_tabs_are_headings():
@@ -83,39 +68,23 @@ def test_lines_of_onetab_between_the_tabs_are_headings():
     assert found == [said(A, title="A"), said(B, title="B | b"), said(C, title="C")]
 
 
-def test_a_quote_in_a_tag_of_readwise_is_unescaped():
-    text = f'Title,URL,Document tags\nA,{A},"[\'it\\\'s\', ""two""]"\n'
-
-    assert annotations(text, form="Readwise Reader CSV")[0].tags == ("it's", "two")
-
-
 ATOM = '<feed xmlns="http://www.w3.org/2005/Atom"><title>F</title><entry><title>A</title>{}</entry>'
+JSON_FEED = {
+    "items": [{"id": "1", "content_html": "x", "attachments": [{"url": B}]}],
+    "version": "https://jsonfeed.org/version/1.1",
+}
 
 
-@pytest.mark.parametrize(
-    ("text", "url"),
-    [
-        (
-            ATOM.format(
-                f'<link type="application/json" href="{B}"/><link type="text/html" href="{C}"/>'
-            ),
-            C,
-        ),
+def test_the_link_of_a_feed_item_is_its_page_or_else_its_file():
+    links = f'<link type="application/json" href="{B}"/><link type="text/html" href="{C}"/>'
+
+    for text, url in (
+        (ATOM.format(links), C),
         (ATOM.format(f'<link rel="enclosure" type="audio/mpeg" href="{B}"/>'), B),
         (json.dumps({"title": "F", "items": [{"id": B, "content_text": "x"}]}), B),
-        (
-            json.dumps(
-                {
-                    "items": [{"id": "1", "content_html": "x", "attachments": [{"url": B}]}],
-                    "version": "https://jsonfeed.org/version/1.1",
-                }
-            ),
-            B,
-        ),
-    ],
-)
-def test_the_link_of_a_feed_item_is_its_page_or_else_its_file(text, url):
-    assert [each.url_given for each in annotations(text)] == [url]
+        (json.dumps(JSON_FEED), B),
+    ):
+        assert [each.url_given for each in annotations(text)] == [url]
 
 
 @pytest.mark.parametrize(
@@ -130,10 +99,10 @@ def test_the_link_of_a_feed_item_is_its_page_or_else_its_file(text, url):
 def test_addresses_that_were_not_read_are_counted(name, text):
     _, found = opened(text, name)
 
-    said_ = [each.problem for each in found if each.problem]
+    problems = [each.problem for each in found if each.problem]
     read = {each.annotation.url_given for each in found}
     kept = any(B in each.annotation.source_record for each in found)
-    assert said_ == ([] if B in read or kept else [format_problem(UNREAD, 1)])
+    assert problems == ([] if B in read or kept else [format_problem(UNREAD, 1)])
 
 
 def test_false_is_no_title():
@@ -149,7 +118,7 @@ def test_false_is_no_title():
         [{"url": A, "timestamp": "1600000000.1", "sources": ["x"]}, {"url": B}],
     ],
 )
-def test_an_address_beside_a_list_of_links_hides_none_of_them(items):
+def test_an_address_next_to_a_list_of_links_hides_none_of_them(items):
     found = {each.url_given for each in annotations(json.dumps(items), "index.json")}
 
     assert {A, B} <= found
@@ -171,32 +140,35 @@ def test_password_files_are_refused_and_skipped_in_a_zip():
 
 
 def test_saved_articles_are_imported_with_their_links():
-    pages = {
-        form: [each.page.content.decode() for each in opened(data, name)[1] if each.page]
-        for form, (name, data, _) in GOLDENS.items()
-    }
+    def page(form):
+        data = GOLDENS[form][1] if form in GOLDENS else exported(form)[0]
+        return next(each.page.content.decode() for each in opened(data)[1] if each.page)
 
-    assert pages["wallabag JSON"] == ["<p>An article</p>"]
-    assert pages["wallabag CSV"] == ['<p>An "article"</p>']
-    assert pages["Omnivore zip"] == ["<p>An article</p>"]
-    assert pages["Evernote (ENEX)"][0].startswith("<en-note>")
-    assert "SingleFile" in pages["SingleFile HTML"][0]
+    assert page("wallabag JSON") == "<p>An article</p>"
+    assert page("wallabag CSV") == '<p>An "article"</p>'
+    assert page("Omnivore zip") == "<p>An article</p>"
+    assert page("Evernote (ENEX)").startswith("<en-note>")
+    assert "SingleFile" in page("SingleFile HTML")
 
 
-@pytest.mark.parametrize("size", [1, 7, 4096])
-def test_a_slow_pipe_gives_the_same_result(size):
-    class Trickle(io.RawIOBase):
-        def __init__(self, data):
-            self.left = data
+class Trickle(io.RawIOBase):
+    """Slow pipe, which returns a few bytes at a time."""
 
-        def read(self, count=-1, /):
-            piece, self.left = self.left[: min(size, count)], self.left[min(size, count) :]
-            return piece
+    def __init__(self, data, size):
+        self.left, self.size = data, size
 
-    for form in ("Pinboard JSON", "Pocket CSV", "OPML", "zip file of link lists"):
+    def read(self, count=-1, /):
+        size = min(self.size, count)
+        piece, self.left = self.left[:size], self.left[size:]
+        return piece
+
+
+def test_a_slow_pipe_gives_the_same_result():
+    for form in ("Pinboard JSON", "Pocket CSV", "OPML", "Netscape HTML", "zip file of link lists"):
         name, data, expected = GOLDENS[form]
-        read_as, found = opened(Trickle(data), name)
-        assert (read_as, [each.annotation for each in found]) == (form, expected)
+        for size in (1, 7, 4096):
+            read_as, found = opened(Trickle(data, size), name)
+            assert (read_as, [each.annotation for each in found]) == (form, expected)
 
 
 def test_the_authors_and_other_links_of_an_entry_are_kept():
@@ -206,19 +178,13 @@ def test_the_authors_and_other_links_of_an_entry_are_kept():
     <author><name>Ann</name><uri>{C}</uri></author><author><name>Bo</name></author>
     <content type="xhtml"><p>words</p></content><media:thumbnail url="{C}"/></entry></feed>"""
 
-    assert annotations(text, form="RSS or Atom") == [
-        said(
-            A,
-            None,
-            {
-                "authors": [f"Ann {C}", "Bo"],
-                "media_thumbnail": C,
-                "content": "<p>words</p>",
-                "link enclosure": B,
-            },
-            title="T",
-        )
-    ]
+    fields = {
+        "authors": [f"Ann {C}", "Bo"],
+        "media_thumbnail": C,
+        "content": "<p>words</p>",
+        "link enclosure": B,
+    }
+    assert annotations(text, form="RSS or Atom") == [said(A, None, fields, title="T")]
 
 
 def test_firefox_bookmarks_keep_their_order():

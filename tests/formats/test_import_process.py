@@ -14,8 +14,8 @@ from archiver.formats.import_process import BATCH, open_links
 from archiver.formats.import_worker import BATCH_BYTES
 from archiver.formats.seeds import MAX_NOTE
 
-pytestmark = pytest.mark.real_children
-
+real_child = pytest.mark.real_children
+"""Starts a process. The other tests run the child in a thread."""
 MEMORY = 1 << 30
 
 
@@ -23,6 +23,7 @@ def links(count):
     return BytesIO(b"".join(b"http://a.example/%d\n" % n for n in range(count)))
 
 
+@real_child
 async def test_links_arrive_in_ordered_batches_ended_by_an_empty_one():
     async with open_links(links(BATCH + 2), "list.txt", memory_bytes=MEMORY) as file:
         first, second, last = [await file.next_batch() for _ in range(3)]
@@ -38,10 +39,10 @@ async def test_links_arrive_in_ordered_batches_ended_by_an_empty_one():
 
 async def test_links_with_much_metadata_come_in_smaller_batches():
     note = "x" * MAX_NOTE
-    lines = [json.dumps({"url": f"http://a.example/{n}", "note": note}) for n in range(400)]
+    lines = [json.dumps({"url": f"http://a.example/{n}", "note": note}) for n in range(300)]
     source = BytesIO("\n".join(lines).encode())
     async with open_links(source, "list.jsonl", memory_bytes=MEMORY) as file:
-        batches = [await file.next_batch() for _ in range(3)]
+        batches = [await file.next_batch() for _ in range(2)]
 
     sizes = [len(each.seeds) for each in batches]
     assert all(size * MAX_NOTE <= BATCH_BYTES + MAX_NOTE for size in sizes)
@@ -76,14 +77,14 @@ async def test_all_fields_of_a_bookmark_are_transferred():
     assert seed.annotation.added_at == datetime.fromtimestamp(1300000000, UTC)
 
 
-@pytest.mark.parametrize("begins", [b"SQLite format 3\0", b"PK\3\4"])
-async def test_a_refused_file_leaves_no_copy(tmp_path, monkeypatch, begins):
+@real_child
+async def test_a_refused_file_leaves_no_copy(tmp_path, monkeypatch):
     """Such files are copied to a temporary file, because they are not read from front to back."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
 
     with pytest.raises(UnreadableFile):
-        async with open_links(BytesIO(begins + b"x" * 500_000), "f", memory_bytes=MEMORY):
+        async with open_links(BytesIO(b"PK\3\4" + b"x" * 500_000), "f", memory_bytes=MEMORY):
             pass
 
     assert not [*tmp_path.iterdir()]
@@ -104,6 +105,7 @@ async def test_an_unsupported_file_is_refused_with_a_message():
             pass
 
 
+@real_child
 async def test_a_child_above_its_memory_limit_ends_the_import():
     with pytest.raises(UnreadableFile, match="EXTRACT_MEMORY"):
         async with open_links(links(2 * BATCH), "list.txt", memory_bytes=16 << 20) as file:
@@ -119,6 +121,7 @@ class Broken(BytesIO):
         return super().read(len(self.getvalue()) // 2)
 
 
+@real_child
 async def test_a_read_error_ends_the_import():
     broken = Broken(b"http://a.example/1\n" * 4 * BATCH)
 
@@ -132,6 +135,7 @@ async def read_whole(source):
             pass
 
 
+@real_child
 async def test_stopping_half_way_leaves_no_child_process():
     async with open_links(links(3 * BATCH), "list.txt", memory_bytes=MEMORY) as file:
         await file.next_batch()

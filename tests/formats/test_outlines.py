@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from archiver.errors import UnreadableFile
 from archiver.formats.feeds import feed_title
 from archiver.formats.outlines import MAX_BYTES, read_subscriptions, write_subscriptions
+from archiver.formats.seeds import tidy_tag
 from archiver.model.feed import Subscription
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=30)
-TAG = TEXT.map(lambda text: " ".join(text.replace(",", " ").split())).filter(bool)
+TAG = TEXT.map(lambda text: tidy_tag(text.replace(",", " "))).filter(bool)
 SUBSCRIPTIONS = st.lists(
     st.builds(
         Subscription,

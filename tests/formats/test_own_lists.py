@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from archiver.formats.feeds import ATOM
@@ -26,7 +26,7 @@ from tests.formats.exported import AT, HOSTILE, entries, entry_of, texts, writte
 from tests.formats.reading import annotations, opened
 
 CONTROLS = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f]")
-lists = st.lists(entries, max_size=5)
+lists = st.lists(entries, max_size=3)
 
 
 def said(entries_):
@@ -104,7 +104,11 @@ def reduced_to_bookmarks(annotation):
     return (line(annotation.title), note, tags, annotation.added_at)
 
 
+HEADING = "</DL><p>\n<DT><A HREF='https://evil.example/'>"
+
+
 @given(lists.filter(bool))
+@example([entry_of(Annotation("https://a.example/?\\0", AT, HEADING, note=HEADING))])
 def test_bookmark_files_restore_what_the_format_can_hold(found):
     in_order, places = in_folders(found)
 
@@ -141,19 +145,16 @@ def test_a_page_title_does_not_become_a_user_title(title):
     assert written(BOOKMARKS_HTML, [entry_of(read)]) == first
 
 
-@pytest.mark.parametrize("text", HOSTILE)
 @pytest.mark.parametrize("form", [JSON, JSON_LINES, CSV, BOOKMARKS_HTML])
-def test_a_title_from_another_producer_is_only_a_title(form, text):
-    hostile = Annotation("https://a.example/", AT, text, (text,), text, folders=(text,))
-    found = [entry_of(hostile), entry_of(Annotation("https://b.example/", AT, "B"))]
+def test_a_title_from_another_producer_is_only_a_title(form):
+    for text in HOSTILE:
+        hostile = Annotation("https://a.example/", AT, text, (text,), text, folders=(text,))
+        found = [entry_of(hostile), entry_of(Annotation("https://b.example/", AT, "B"))]
 
-    _, read = opened(written(form, found, places=(*found[0].entry.annotation.folders, "")))
+        _, read = opened(written(form, found, places=(*found[0].entry.annotation.folders, "")))
 
-    assert [each.annotation.url_given for each in read] == [
-        "https://a.example/",
-        "https://b.example/",
-    ]
-    assert not [each.problem for each in read if each.problem]
+        urls = [(each.annotation.url_given, each.problem) for each in read]
+        assert urls == [("https://a.example/", ""), ("https://b.example/", "")], text
 
 
 def test_fields_of_later_versions_are_kept_in_the_source_record():
@@ -166,7 +167,7 @@ def test_fields_of_later_versions_are_kept_in_the_source_record():
 
 
 @pytest.mark.parametrize(
-    "broken",
+    "invalid",
     [
         {"url_given": 7},
         {"tags": "one"},
@@ -178,10 +179,10 @@ def test_fields_of_later_versions_are_kept_in_the_source_record():
         {"highlights": [{"id": "0" * 16, "quote": "q", "start": 10**400}]},
     ],
 )
-def test_an_invalid_entry_is_reported_and_the_others_are_read(broken):
+def test_an_invalid_entry_is_reported_and_the_others_are_read(invalid):
     found = [entry_of(Annotation(f"https://{name}.example/", AT)) for name in "ab"]
     document = json.loads(written(JSON, found))
-    document["entries"][0] |= broken
+    document["entries"][0] |= invalid
 
     _, read = opened(json.dumps(document))
 

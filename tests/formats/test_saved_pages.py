@@ -1,7 +1,6 @@
 """Included pages keep their resources, within limits, with rewritten references."""
 
 import base64
-import gzip
 import io
 import json
 import tarfile
@@ -14,8 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archiver.formats.archive_members import TarMembers, is_tar
-from archiver.formats.compressed_files import ALWAYS_ALLOWED, unpacked
+from archiver.formats.archive_members import TarMembers
 from archiver.formats.saved_pages import MAX_MIME_PARTS, mime_parts, page_of
 from archiver.model.seed import part_url
 from tests.formats.goldens import GOLDENS, A
@@ -64,10 +62,6 @@ MHTML = b"\r\n".join(
         b"",
     ]
 )
-
-
-def members(packed):
-    return TarMembers(io.BytesIO(unpacked(io.BytesIO(packed), b"\x1f\x8b").read()))
 
 
 def pages(data, name="file"):
@@ -149,63 +143,33 @@ def test_a_readeck_article_is_imported_with_its_pictures():
     assert f'<img src="{picture.url}">'.encode() in page.content
 
 
-@pytest.mark.parametrize(
-    ("form", "expected"),
-    [
-        (
-            "Linkwarden zip",
-            [
-                ("text/html", b"<html><p>A whole page</p></html>"),
-                ("text/html; charset=utf-8", b"<p>An article</p>"),
-                ("application/pdf", b"%PDF-1.4"),
-            ],
-        ),
-        (
-            "Karakeep dump",
-            [
-                ("text/html", b"<html><p>A whole page</p></html>"),
-                ("text/html; charset=utf-8", b"<p>An article</p>"),
-            ],
-        ),
-        (
-            "Karakeep data directory",
-            [
-                ("text/html", b"<html><p>A whole page</p></html>"),
-                ("text/html; charset=utf-8", b"<p>An article</p>"),
-            ],
-        ),
-    ],
-)
-def test_the_best_copy_of_a_page_is_imported(form, expected):
-    name, data, _ = GOLDENS[form]
+def test_the_best_copy_of_a_page_is_imported():
+    copies = [
+        ("text/html", b"<html><p>A whole page</p></html>"),
+        ("text/html; charset=utf-8", b"<p>An article</p>"),
+    ]
 
-    assert [(each.media_type, each.content) for each in filter(None, pages(data, name))] == expected
+    for form, expected in (
+        ("Linkwarden zip", [*copies, ("application/pdf", b"%PDF-1.4")]),
+        ("Karakeep dump", copies),
+        ("Karakeep data directory", copies),
+    ):
+        name, data, _ = GOLDENS[form]
+        found = [each for each in pages(data, name) if each]
+        assert [(each.media_type, each.content) for each in found] == expected
 
 
 def test_paths_in_a_tar_archive_cannot_leave_it():
     packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
+    with tarfile.open(fileobj=packed, mode="w") as archive:
         for name, kind in (("../../etc/passwd", b"2"), ("link", b"1"), ("dev", b"3")):
             info = tarfile.TarInfo(name)
             info.type, info.linkname = kind, "/etc/passwd"
             archive.addfile(info)
-    found = members(packed.getvalue())
+    found = TarMembers(packed)
 
     assert found.names == ()
     assert found.read("link", 100) == b""
-
-
-def test_only_the_first_megabytes_of_a_bomb_are_read():
-    info = tarfile.TarInfo("zeros")
-    info.size = 4 * ALWAYS_ALLOWED
-    packed = io.BytesIO()
-    with gzip.GzipFile(fileobj=packed, mode="wb", compresslevel=9) as out:
-        out.write(info.tobuf())
-        for _ in range(4):
-            out.write(bytes(ALWAYS_ALLOWED))
-
-    assert is_tar(gzip.decompress(packed.getvalue())[:512])
-    assert len(members(packed.getvalue()).read("zeros", 4 * ALWAYS_ALLOWED)) < 2 * ALWAYS_ALLOWED
 
 
 LONG = "<p>The otter swam.</p>" * 200
