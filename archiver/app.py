@@ -451,7 +451,7 @@ async def open_app(
             await _work_with_servers(app, stack)
         if serve:
             await _start_background_work(app, stack)
-        stack.callback(app.db.hurry)
+        stack.callback(app.db.limit_waits)
         yield app
 
 

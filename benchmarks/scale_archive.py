@@ -141,7 +141,7 @@ def snapshot(
     seed: Seed, capture: Capture, real: Snapshot, said: str, at: datetime
 ) -> dict[str, object]:
     """Return the fields of a snapshot's row without references; its records are real."""
-    found_by = page_document(
+    search_document = page_document(
         seed.annotation,
         PageMetadata(),
         urls=[seed.url],
@@ -162,7 +162,7 @@ def snapshot(
         "article": real.article,
         "extractor": "1",
         "record": real.capture.location,
-        "found_by": found_by,
+        "search_document": search_document,
     }
 
 

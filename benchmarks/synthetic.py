@@ -105,7 +105,7 @@ def _snapshot(
         article=None,
         extractor="1",
         record=capture.location,
-        found_by=page_document(
+        search_document=page_document(
             said,
             metadata,
             urls=[capture.url],

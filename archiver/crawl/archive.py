@@ -235,7 +235,7 @@ def replace_index(settings: Settings, engines: Engines) -> None:
         ConfigurationError: see ``index_locations``.
     """
     if settings.index:
-        _claim_index(settings, engines.beside())
+        _claim_index(settings, engines.replacement())
     engines.replace()
     _record_location(settings)
 
@@ -267,7 +267,7 @@ def _claim_index(settings: Settings, engines: Engines) -> None:
         if not name:
             name = uuid4().hex
             file.write(f"{known}\n{name}\n".encode())
-        owner, store = engines.belong_to(name, settings.store)
+        owner, store = engines.claim(name, settings.store)
         if owner != name:
             _check_may_join(settings, engines, store)
             file.write(f"{settings.index}\n{owner}\n".encode())

@@ -18,9 +18,9 @@ from archiver.crawl.record_building import (
     Plan,
     entry_id_of,
     extractor_of,
-    found_by,
     metadata_of,
     reused_article,
+    search_document,
 )
 from archiver.crawl.visit_result import UnwantedVisit, Visit, VisitResult, replay_urls
 from archiver.db import (
@@ -361,7 +361,7 @@ def _new_snapshot(
     key = facts.entry.hash_url, visit.timestamp
     reused = reused_article(visit, facts)
     written = plan.articles.get(key)
-    document = found_by(visit, facts)
+    document = search_document(visit, facts)
     return NewSnapshot(
         entry_id=entry_id,
         timestamp=visit.timestamp,
@@ -376,7 +376,7 @@ def _new_snapshot(
         article=reused.article if reused else places[written] if written is not None else None,
         extractor=extractor_of(visit, facts),
         record=places[plan.entry_records[key]],
-        found_by=document,
+        search_document=document,
         words=words_of(document) if document else None,
         rendering=visit.rendering,
         look=visit.look,
@@ -399,7 +399,7 @@ def _failed_attempts(
             at=each.at,
             failure=each.failure,
             final=each.retry_at is None,
-            found_by=_link_document(facts[each.entry.id]),
+            search_document=_link_document(facts[each.entry.id]),
         )
         for each in results
         if each.failure

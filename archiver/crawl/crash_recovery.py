@@ -41,7 +41,9 @@ async def dead_among(names: Sequence[str], db: Database, lock: RunLock) -> list[
         return await asyncio.to_thread(_unlocked, others, lock)
     async with db.read() as conn:
         alive = await alive_workers(conn)
-    return await asyncio.to_thread(db.given_up.among, others, alive, lock.is_abandoned)
+    return await asyncio.to_thread(
+        db.expired_workers.find_expired, others, alive, lock.is_abandoned
+    )
 
 
 def _unlocked(names: Sequence[str], lock: RunLock) -> list[str]:

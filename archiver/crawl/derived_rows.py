@@ -44,8 +44,8 @@ async def rebuild_stale(db: Database, store: SegmentStore) -> int:
         there = await entries.existing_rows(conn, [each.entry_id for each in found])
         known = await snapshots.existing_rows(conn, [each.snapshot_id or 0 for each in found])
         rows = [
-            NewDocument(each.entry_id, each.snapshot_id, found_by)
-            for each, found_by in made
+            NewDocument(each.entry_id, each.snapshot_id, search_document)
+            for each, search_document in made
             if each.entry_id in there and (each.snapshot_id is None or each.snapshot_id in known)
         ]
         await attempts.point_to_documents(conn, await search_documents.insert_all(conn, rows))
@@ -91,7 +91,7 @@ def _found_by(store: SegmentStore, known: Revised, held: Sequence[SnapshotRow]) 
         )
     kept = held[0].snapshot
     texts = [_text(store, each) for each in _differing(held)]
-    found_by = page_document(
+    search_document = page_document(
         entry.annotation,
         kept.metadata,
         urls=(entry.url, kept.final_url),
@@ -101,7 +101,11 @@ def _found_by(store: SegmentStore, known: Revised, held: Sequence[SnapshotRow]) 
         revision=known.revision,
     )
     went = indexed(_removed_paragraphs(texts)).split()[:MAX_EARLIER_WORDS]
-    return replace(found_by, text=" ".join((found_by.text, *went))) if went else found_by
+    return (
+        replace(search_document, text=" ".join((search_document.text, *went)))
+        if went
+        else search_document
+    )
 
 
 def _differing(held: Sequence[SnapshotRow]) -> Iterator[SnapshotRow]:

@@ -257,7 +257,7 @@ class Dispatcher:
             return True
         async with db.read() as conn:
             holders = await queue.job_owners(conn)
-        return db.given_up.is_any_suspected(holders)
+        return db.expired_workers.is_any_suspected(holders)
 
     async def _write_pending_records(self) -> bool:
         """Write records of edits and deletions that have none; return whether there were any."""

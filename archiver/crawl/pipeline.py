@@ -98,7 +98,7 @@ class Pipeline:
                 for task in (dispatching, losing, *workers):
                     task.cancel()
         except asyncio.CancelledError:
-            self._context.db.hurry()
+            self._context.db.limit_waits()
             raise
         finally:
             await self._context.recorder.drain()

@@ -202,7 +202,7 @@ def _failed(
         at=entry_record.at,
         failure=entry_record.failure,
         final=True,
-        found_by=link_document(
+        search_document=link_document(
             known.entry.annotation,
             url=known.entry.url,
             host=known.entry.host,
@@ -301,7 +301,7 @@ def _row(
     words: str,
 ) -> visit_results.NewSnapshot:
     row_id, capture = found
-    found_by = page_document(
+    search_document = page_document(
         known.entry.annotation,
         kept.metadata,
         urls=(known.entry.url, kept.capture_url),
@@ -324,7 +324,7 @@ def _row(
         article=article,
         extractor=kept.extractor,
         record=place,
-        found_by=None if kept.article_of else found_by,
+        search_document=None if kept.article_of else search_document,
         rendering=kept.rendering,
         look=kept.look,
         score=score_of(kept.rendering, kept.requisites, kept.appearance).hundredths,

@@ -372,7 +372,7 @@ def metadata_of(visit: Visit, facts: EntryFacts) -> PageMetadata:
     return reused.metadata
 
 
-def found_by(visit: Visit, facts: EntryFacts) -> SearchDocument | None:
+def search_document(visit: Visit, facts: EntryFacts) -> SearchDocument | None:
     """Return the search document of a visited entry; None if the previous one stays valid."""
     if reused_article(visit, facts):
         return None

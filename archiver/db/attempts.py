@@ -97,14 +97,14 @@ async def of_entry(conn: AsyncConnection, entry_id: int, *, limit: int) -> list[
 class FailedAttempt:
     """Failed attempt; ``final`` if there will be no further attempt.
 
-    ``found_by`` is the search document of its entry, used if it has no snapshot.
+    ``search_document`` is the search document of its entry, used if it has no snapshot.
     """
 
     entry_id: int
     at: datetime
     failure: Failure
     final: bool
-    found_by: SearchDocument = field(default_factory=SearchDocument)
+    search_document: SearchDocument = field(default_factory=SearchDocument)
 
 
 async def add_failures(
@@ -177,7 +177,7 @@ async def _name_failed(conn: AsyncConnection, final: Sequence[FailedAttempt]) ->
     )
     unnamed = set(rows.scalars())
     made = [
-        NewDocument(each.entry_id, None, each.found_by)
+        NewDocument(each.entry_id, None, each.search_document)
         for each in final
         if each.entry_id in unnamed
     ]

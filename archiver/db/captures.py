@@ -33,7 +33,7 @@ from sqlalchemy import (
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import counters, segment_rows, tombstones
-from archiver.db.counters import next_number
+from archiver.db.counters import next_id
 from archiver.db.dialects import THESE, among, among_keys, among_texts
 from archiver.db.schema import (
     answer,
@@ -148,7 +148,7 @@ async def insert_all(conn: AsyncConnection, captures: Sequence[Capture]) -> dict
     if not captures:
         return {}
     known = await segment_rows.ids(conn, [*{each.location.segment for each in captures}])
-    first = await next_number(conn, capture_table.c.id)
+    first = await next_id(conn, capture_table.c.id)
     rows = [_row(first + n, known[each.location.segment], each) for n, each in enumerate(captures)]
     await insert_rows(conn, capture_table, _NEW, rows)
     ids: dict[RecordId, int] = {}
@@ -219,7 +219,7 @@ async def _around(
 ) -> list[Capture]:
     """Return the captures next to a time, the earlier first."""
     moment = int(timestamp)
-    found = await found_by(conn, _MOMENT, lookups, [(surt(url), url, moment) for url in urls])
+    found = await _by_lookups(conn, _MOMENT, lookups, [(surt(url), url, moment) for url in urls])
     return sorted(found, key=lambda each: each.timestamp)
 
 
@@ -244,7 +244,7 @@ async def recent_of(
     return {url: to_capture(row) for url, row in newest.items()}
 
 
-async def found_by(
+async def _by_lookups(
     conn: AsyncConnection,
     columns: Sequence[ColumnElement[Any]],
     lookups: Sequence[Lookup],
@@ -531,7 +531,7 @@ async def originals(
 
     Records without chunk framing are preferred.
     """
-    found = await found_by(conn, _PAYLOAD, [_holder], [(to_blob(each),) for each in digests])
+    found = await _by_lookups(conn, _PAYLOAD, [_holder], [(to_blob(each),) for each in digests])
     return {each.payload_digest: each for each in found}
 
 
@@ -540,7 +540,7 @@ async def originals_of_urls(
 ) -> dict[tuple[str, PayloadDigest], Capture]:
     """Return a response record of each URL and payload that is stored."""
     keys = [(surt(url), url, to_blob(digest)) for url, digest in wanted]
-    found = await found_by(conn, _PAIR, [_holder_of_url], keys)
+    found = await _by_lookups(conn, _PAIR, [_holder_of_url], keys)
     return {(each.url, each.payload_digest): each for each in found}
 
 

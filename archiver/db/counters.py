@@ -1,7 +1,7 @@
-"""Counters and row ids.
+"""Counters by name, and new row ids.
 
-Row ids are never reused, because a lease, a form or another process may still refer to the id of a
-deleted row.
+Ids of deleted rows are not used again, because a lease, a form in a browser or another process may
+still refer to them.
 """
 
 from collections.abc import Mapping
@@ -34,15 +34,15 @@ async def put(conn: AsyncConnection, values: Mapping[str, int]) -> None:
 
 
 async def all_counters(conn: AsyncConnection) -> dict[str, int]:
-    """Return all counters by name; counters that were never changed are missing."""
+    """Return the values of all counters that were ever changed, by name."""
     rows = await conn.execute(select(counter.c.name, counter.c.value))
     return dict(rows.all())
 
 
-_KEPT = (entry_table.c.id, snapshot_table.c.id, capture_table.c.id, document.c.id, job.c.id)
+_NOT_REUSED = (entry_table.c.id, snapshot_table.c.id, capture_table.c.id, document.c.id, job.c.id)
 
 
-async def next_number(conn: AsyncConnection, column: Column[Any]) -> int:
+async def next_id(conn: AsyncConnection, column: Column[Any]) -> int:
     """Return the next row id of a table, given its primary key."""
     last = select(func.max(column)).scalar_subquery()
     mark = select(counter.c.value).where(counter.c.name == _name(column)).scalar_subquery()
@@ -50,9 +50,9 @@ async def next_number(conn: AsyncConnection, column: Column[Any]) -> int:
     return max(found[0] or 0, found[1] or 0) + 1
 
 
-async def keep_numbers(conn: AsyncConnection) -> None:
-    """Store the highest used row ids before rows are deleted."""
-    await put(conn, {_name(each): await next_number(conn, each) - 1 for each in _KEPT})
+async def keep_last_ids(conn: AsyncConnection) -> None:
+    """Store the highest row id of each table, before rows are deleted."""
+    await put(conn, {_name(each): await next_id(conn, each) - 1 for each in _NOT_REUSED})
 
 
 def _name(column: Column[Any]) -> str:

@@ -109,7 +109,7 @@ async def delete_entries(
     """
     if not entry_ids:
         return 0, 0
-    await counters.keep_numbers(conn)
+    await counters.keep_last_ids(conn)
     mine = among(entry_ids)
     carried = await tags_and_lists.labels_of_entries(conn, [*entry_ids])
     await _detach(conn, entry_ids)
@@ -183,7 +183,7 @@ async def erase_entries(conn: AsyncConnection, entry_ids: Collection[int]) -> No
     """Remove entries and all that belongs to them from the index."""
     if not entry_ids:
         return
-    await counters.keep_numbers(conn)
+    await counters.keep_last_ids(conn)
     mine = among(entry_ids)
     live = select(func.count()).select_from(snapshot).where(snapshot.c.entry_id.in_(mine))
     snapshots = (await conn.execute(live)).scalar_one()
@@ -200,7 +200,7 @@ async def erase_snapshots(conn: AsyncConnection, row_ids: Collection[int]) -> No
     """Remove some snapshots from the index; their entries show the newest that is left."""
     if not row_ids:
         return
-    await counters.keep_numbers(conn)
+    await counters.keep_last_ids(conn)
     query = select(snapshot.c.id, snapshot.c.entry_id).where(snapshot.c.id.in_(among(row_ids)))
     live = dict((await conn.execute(query)).all())
     await _detach_snapshots(conn, row_ids)
@@ -260,7 +260,7 @@ async def erase_deleted(
         number: the deletion; all of them if it is None.
         before: only deletions up to this number.
     """
-    await counters.keep_numbers(conn)
+    await counters.keep_last_ids(conn)
 
     def is_deleted(column: Any) -> Any:
         return column == number if number is not None else _is_deleted(column, before)

@@ -1,7 +1,7 @@
-"""Database engine: transactions and connections.
+"""Database engine: connections, and transactions that read or write.
 
-SQLite transactions that write begin with ``BEGIN IMMEDIATE``: a read transaction that becomes a
-write transaction fails immediately in SQLite, even with a timeout.
+A write transaction on SQLite begins with ``BEGIN IMMEDIATE``, which waits for other writers. A read
+transaction that later writes would fail instead of waiting.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from sqlalchemy.pool import NullPool
 
 from archiver.db.full_text import WordIndex, word_index_named
 from archiver.db.schema import HEAD
-from archiver.db.schema_version import REVISION, is_current, upgrade_schema
+from archiver.db.schema_version import REVISION, upgrade_schema
 from archiver.db.worker_locks import ExpiredWorkers, WorkerLocks
 from archiver.errors import (
     ConfigurationError,
@@ -44,15 +44,18 @@ __all__ = ["AsyncConnection", "Database", "Engines", "engines_of", "is_one_place
 PAGE_BYTES = 16_384
 """Page size of a new SQLite file."""
 READERS = 4
+"""Connections for reading that stay open."""
 MAX_READERS = 16
+"""Maximum number of connections for reading."""
 READER_CACHE_KB = 8_000
 WRITER_CACHE_KB = 32_000
 READER_BUSY_MS = 60_000
 WRITER_BUSY_MS = 250
-"""SQLite's busy timeout for write locks; after it, the caller retries or fails."""
+"""Time that SQLite waits for the write lock before ``begin_write`` tries again."""
 LOCKS = "run"
+"""Directory of lock files, next to the index."""
 _PRIMARY = 0xFF
-"""Mask of a primary SQLite result code."""
+"""Mask that reduces an SQLite result code to its primary code."""
 _PRAGMAS = (
     "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = FULL",
@@ -80,17 +83,22 @@ _UNOPENED = (
 
 
 def is_damage(error: DatabaseError) -> bool:
-    """Return whether SQLite reported a damaged file, or one that is no database."""
+    """Return whether SQLite reported that the file is damaged or is not a database."""
     code = getattr(error.orig, "sqlite_errorcode", 0) & _PRIMARY
     return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 class SqliteIndex:
-    """An index in a SQLite file.
+    """Index in an SQLite file.
 
     Attributes:
-        place: the path, for messages.
-        is_shared: whether other machines use the same index.
+        path: the file.
+        place: the path as text, for messages.
+        is_shared: whether other machines can use the index.
+
+    Args:
+        path: the file.
+        is_read_only: the disk can't be written, so SQLite must not create files next to the index.
     """
 
     is_shared = False
@@ -102,11 +110,12 @@ class SqliteIndex:
         self._opened: tuple[int | str, ...] | None = None
 
     def prepare_to_read(self) -> None:
-        """Check that the file can be read without creating files next to it; blocking.
+        """Check that an index on a read-only disk can be read. Blocking.
 
         Raises:
-            DiskNotWritable: its log has changes, which can't be read without writing.
-            ConfigurationError: another version wrote it, or it is no database.
+            DiskNotWritable: its write-ahead log has changes, which SQLite must copy into the file
+                before they can be read.
+            ConfigurationError: another version wrote it, or it is not a database.
         """
         log = self.path.with_name(f"{self.path.name}-wal")
         if log.exists() and log.stat().st_size:
@@ -121,10 +130,10 @@ class SqliteIndex:
             engine.dispose()
 
     def prepare(self) -> None:
-        """Create the schema or migrate it to this program's version; blocking.
+        """Create the schema or migrate it to this program's version. Blocking.
 
         Raises:
-            ConfigurationError: a newer version wrote the file, or it is no database.
+            ConfigurationError: a newer version wrote the file, or it is not a database.
         """
         locks = self.path.parent / LOCKS
         locks.mkdir(mode=PRIVATE_DIRECTORY, parents=True, exist_ok=True)
@@ -132,7 +141,6 @@ class SqliteIndex:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if self._is_current():
                 return
-            begin = "BEGIN"  # no write lock unless there is something to change
             engine = create_engine(self._url("sqlite"), poolclass=NullPool)
             pragmas = (
                 f"PRAGMA page_size = {PAGE_BYTES}",
@@ -140,12 +148,8 @@ class SqliteIndex:
                 *_PRAGMAS,
             )
             event.listen(engine, "connect", lambda dbapi, _: _set_up(dbapi, pragmas))
-            event.listen(engine, "begin", lambda conn: conn.exec_driver_sql(begin))
+            event.listen(engine, "begin", _begin_immediate)
             try:
-                with engine.connect() as conn:
-                    if is_current(conn):
-                        return
-                begin = "BEGIN IMMEDIATE"
                 with engine.connect() as conn:
                     upgrade_schema(conn, self.place)
             except DatabaseError as error:
@@ -156,7 +160,7 @@ class SqliteIndex:
                 engine.dispose()
 
     def _is_current(self) -> bool:
-        """Return whether the file has this program's schema; False if that can't be read."""
+        """Return whether the file can be read and has this program's schema."""
         try:
             with closing(
                 sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=rw", uri=True)
@@ -166,20 +170,18 @@ class SqliteIndex:
             return False
 
     def writer(self) -> AsyncEngine:
-        """Return the engine of the one connection that writes."""
+        """Return an engine with the one connection that writes."""
         engine = self._engine(
             1,
             1,
             f"PRAGMA busy_timeout = {WRITER_BUSY_MS}",
             f"PRAGMA cache_size = -{WRITER_CACHE_KB}",
         )
-        event.listen(
-            engine.sync_engine, "begin", lambda conn: conn.exec_driver_sql("BEGIN IMMEDIATE")
-        )
+        event.listen(engine.sync_engine, "begin", _begin_immediate)
         return engine
 
     def readers(self) -> AsyncEngine:
-        """Return the engine of the connections that read; a transaction sees one snapshot."""
+        """Return an engine with connections that read; each transaction reads one snapshot."""
         engine = self._engine(
             READERS,
             MAX_READERS,
@@ -190,9 +192,9 @@ class SqliteIndex:
         event.listen(engine.sync_engine, "begin", _begin_read)
         return engine
 
-    def _engine(self, kept: int, most: int, *pragmas: str) -> AsyncEngine:
+    def _engine(self, size: int, max_size: int, *pragmas: str) -> AsyncEngine:
         engine = create_async_engine(
-            self._url("sqlite+aiosqlite"), pool_size=kept, max_overflow=most - kept
+            self._url("sqlite+aiosqlite"), pool_size=size, max_overflow=max_size - size
         )
         always = ("PRAGMA temp_store = MEMORY",) if self._is_read_only else _PRAGMAS
         event.listen(
@@ -202,15 +204,15 @@ class SqliteIndex:
         return engine
 
     def _url(self, driver: str) -> URL:
-        """Return a URL object, because in a string a ``?`` in the path would begin the options."""
+        """Return the URL of the file as an object; in a string, a ``?`` would end the path."""
         path = self.path.absolute()
         if self._is_read_only:
-            how = {"mode": "ro", "immutable": "1", "uri": "true"}
-            return URL.create(driver, database=path.as_uri(), query=how)
+            options = {"mode": "ro", "immutable": "1", "uri": "true"}
+            return URL.create(driver, database=path.as_uri(), query=options)
         return URL.create(driver, database=str(path))
 
     async def begin_write(self, conn: AsyncConnection) -> None:
-        """Begin a write transaction, waiting as long as other processes write."""
+        """Begin a write transaction; wait until no other process writes."""
         while True:
             try:
                 await conn.begin()
@@ -222,12 +224,12 @@ class SqliteIndex:
         await asyncio.to_thread(self.require_present)
 
     def require_present(self) -> None:
-        """Check that the file is the one that was opened first; blocking.
+        """Check that the path still leads to the file that was opened. Blocking.
 
-        SQLite writes to a file that was removed without an error.
+        SQLite reports no error when it writes to a file that was removed.
 
         Raises:
-            IndexUnavailable: it was removed or replaced.
+            IndexUnavailable: the file was removed or replaced.
         """
         try:
             found: tuple[int | str, ...] | None = self.identity()
@@ -238,7 +240,7 @@ class SqliteIndex:
             raise IndexUnavailable(_REMOVED, path=self.place)
 
     def is_down(self, error: DBAPIError) -> bool:
-        """Return whether an error is caused by the database's state rather than by a bug."""
+        """Return whether the state of the database caused an error, not a bug of this program."""
         return isinstance(error, OperationalError)
 
     def message_of(self, error: DBAPIError) -> str:
@@ -246,20 +248,20 @@ class SqliteIndex:
         return str(error.orig)
 
     def identity(self) -> tuple[int | str, ...]:
-        """Return a value that identifies the index; it changes when the index is rebuilt."""
+        """Return a value that differs for every index, also for one that was rebuilt."""
         found = self.path.stat()
         return found.st_dev, found.st_ino
 
-    def belong_to(self, name: str, store: str | None) -> tuple[str, str | None]:
-        """Return the arguments unchanged: a file needs no claim, unlike a PostgreSQL schema."""
+    def claim(self, name: str, store: str | None) -> tuple[str, str | None]:
+        """Return the arguments: a file belongs to the archive in whose directory it is."""
         return name, store
 
-    def is_there(self) -> bool:
+    def exists(self) -> bool:
         """Return whether the file exists."""
         return self.path.exists()
 
-    def beside(self) -> "SqliteIndex":
-        """Return the index that is built to replace this one."""
+    def replacement(self) -> "SqliteIndex":
+        """Return the index that a rebuild fills; ``replace`` moves it to this path."""
         return SqliteIndex(self.path.with_name(f"{self.path.name}.new"))
 
     def remove(self) -> None:
@@ -267,12 +269,12 @@ class SqliteIndex:
         self._remove("", "-wal", "-shm")
 
     def replace(self) -> None:
-        """Replace this index with the one from ``beside``, which is closed.
+        """Replace this index with its ``replacement``, which must be closed. Blocking.
 
-        The old log is removed first: SQLite would apply it to the new file.
+        The old write-ahead log is removed first, because SQLite would apply it to the new file.
         """
         self._remove("-wal", "-shm")
-        self.beside().path.replace(self.path)
+        self.replacement().path.replace(self.path)
         directory = os.open(self.path.parent, os.O_RDONLY | os.O_DIRECTORY)
         try:
             os.fsync(directory)
@@ -285,7 +287,7 @@ class SqliteIndex:
 
 
 def _set_up(connection: Any, statements: tuple[str, ...]) -> None:
-    """Set up a new connection. The engine's events begin transactions, not the driver."""
+    """Set up a new connection, so that events of the engine begin transactions, not the driver."""
     connection.isolation_level = None
     cursor = connection.cursor()
     for statement in statements:
@@ -294,18 +296,22 @@ def _set_up(connection: Any, statements: tuple[str, ...]) -> None:
 
 
 def _roll_back(connection: Any, *_: object) -> None:
-    """End the transaction of a connection before SQLAlchemy closes it.
+    """Roll back the transaction of a connection before SQLAlchemy closes it.
 
-    SQLAlchemy does so when a task is cancelled within a statement. SQLite keeps a closed
-    connection, with its locks, until the last cursor is freed, and the traceback of the task refers
-    to one. Errors of a connection that is closed already and another cancellation change nothing.
+    SQLAlchemy closes a connection when a task is cancelled during a statement. SQLite keeps the
+    locks of a closed connection until its last cursor is freed, and the traceback of the cancelled
+    task still refers to a cursor.
     """
     with suppress(asyncio.CancelledError, ValueError, sqlite3.Error):
         connection.run_async(lambda driver: run_to_completion(driver.rollback()))
 
 
+def _begin_immediate(conn: Connection) -> None:
+    conn.exec_driver_sql("BEGIN IMMEDIATE")
+
+
 def _begin_read(conn: Connection) -> None:
-    """Begin a read transaction in one call to the connection's thread; a cursor takes three."""
+    """Begin a read transaction with one call to the connection's thread; a cursor needs three."""
     adapted: Any = conn.connection.dbapi_connection
     adapted.run_async(lambda driver: driver.execute("BEGIN"))
 
@@ -314,7 +320,7 @@ Engines: TypeAlias = "SqliteIndex | PostgresIndex"
 
 
 def engines_of(place: Path | str) -> "SqliteIndex | PostgresIndex":
-    """Return the index at a path (SQLite) or at an address (PostgreSQL).
+    """Return the index at a path (SQLite) or at a URL (PostgreSQL).
 
     Raises:
         ConfigurationError: the driver for PostgreSQL is not installed.
@@ -334,7 +340,7 @@ def engines_of(place: Path | str) -> "SqliteIndex | PostgresIndex":
 
 
 def is_one_place(one: str, other: str) -> bool:
-    """Return whether two addresses name the same database, ignoring options, or the same path."""
+    """Return whether two URLs or paths name the same index; options of URLs are ignored."""
     return _place_of(one) == _place_of(other)
 
 
@@ -344,25 +350,24 @@ def _place_of(address: str) -> str:
 
 
 BUSY_SECONDS = 60
-"""Maximum wait for writers of other processes."""
-HURRY_SECONDS = 3
-_IN_THE_WAY = "another process has held the write lock for too long"
+"""Maximum time that a transaction waits for writers of other processes."""
+LAST_WAIT_SECONDS = 3
+"""Total time that a stopping process waits for writers of other processes."""
+_LOCKED = "another process has held the write lock for too long"
 
 
 class Database:
-    """Open index.
-
-    ``Database.open`` opens it, its owner closes it.
+    """Open index. Create it with ``open`` or ``opened``, and call ``close`` at the end.
 
     Attributes:
-        machine: name of this machine among those that share the index; None with SQLite.
-        locks: locks of this process as a worker; None with SQLite.
-        given_up: workers of a shared index without a lock.
+        machine: name of this machine among those that share a PostgreSQL index; None with SQLite.
+        locks: PostgreSQL locks of this process as a worker; None with SQLite.
+        expired_workers: workers of a shared index that lost their lock.
 
     Args:
-        engines: the result of ``engines_of``.
-        worker: name of this process's run lock, on a server.
-        machine: name of the data directory, on a server.
+        engines: the index (``engines_of``).
+        worker: name of this process's run lock; only used with PostgreSQL.
+        machine: name of the data directory; only used with PostgreSQL.
     """
 
     def __init__(
@@ -375,7 +380,7 @@ class Database:
         self._last_moment = inf
         self._begin_timeout: asyncio.Timeout | None = None
         self.machine = machine
-        self.given_up = ExpiredWorkers()
+        self.expired_workers = ExpiredWorkers()
         self.locks: WorkerLocks | None = None
         if worker and machine and not isinstance(engines, SqliteIndex):
             self.locks = WorkerLocks(worker, machine, engines.connect)
@@ -385,13 +390,14 @@ class Database:
         """Open the index at a path or an address; create or migrate it first if needed.
 
         Raises:
-            ConfigurationError: a newer version wrote it, it is no database, or it can't be reached.
+            ConfigurationError: a newer version wrote it, it is not a database, or it can't be
+                reached.
         """
         return await cls.opened(engines_of(place))
 
     @classmethod
     async def opened(cls, engines: Engines) -> "Database":
-        """Open what ``engines_of`` returned."""
+        """Open the index that ``engines_of`` returned; create or migrate it first if needed."""
         await asyncio.to_thread(engines.prepare)
         return cls(engines)
 
@@ -402,16 +408,16 @@ class Database:
 
     @property
     def words(self) -> WordIndex:
-        """Full-text index dialect of the database."""
+        """SQL of the full-text index in this database."""
         return word_index_named(self._writer.dialect.name)
 
     def identity(self) -> tuple[int | str, ...]:
-        """Return a value that identifies the index; it changes when the index is rebuilt."""
+        """Return a value that differs for every index, also for one that was rebuilt."""
         return self._engines.identity()
 
     @asynccontextmanager
     async def read(self) -> AsyncIterator[AsyncConnection]:
-        """Yield a connection that sees one snapshot of the index and changes nothing.
+        """Yield a connection that reads one snapshot of the index and can't write.
 
         Raises:
             IndexUnavailable: the index can't be read now.
@@ -424,7 +430,7 @@ class Database:
 
     @asynccontextmanager
     async def write(self) -> AsyncIterator[AsyncConnection]:
-        """Yield the writing connection, in a transaction that commits unless the block raises.
+        """Yield the writing connection in a transaction; it commits unless the block raises.
 
         Raises:
             IndexUnavailable: nothing can be written now.
@@ -450,7 +456,7 @@ class Database:
                 await self._engines.begin_write(conn)
         except TimeoutError as error:
             raise IndexUnavailable(
-                "Cannot write to {path}: {orig}.", path=self._engines.place, orig=_IN_THE_WAY
+                "Cannot write to {path}: {orig}.", path=self._engines.place, orig=_LOCKED
             ) from error
         finally:
             self._begin_timeout = None
@@ -462,16 +468,16 @@ class Database:
         return found
 
     def require_present(self) -> None:
-        """Check that the index file was not removed or replaced while in use; blocking.
+        """Check that an SQLite file was not removed or replaced while it is open. Blocking.
 
         Raises:
-            IndexUnavailable: it was.
+            IndexUnavailable: the file was removed or replaced.
         """
         if isinstance(self._engines, SqliteIndex):
             self._engines.require_present()
 
     async def enter(self) -> None:
-        """Take the worker lock on a server: before this process owns jobs or imports.
+        """Take the worker lock on PostgreSQL, before this process owns jobs or imports.
 
         Raises:
             IndexUnavailable: the server can't be reached.
@@ -479,14 +485,15 @@ class Database:
         if self.locks:
             await self.locks.enter()
 
-    def hurry(self) -> None:
-        """Limit all further waits for other processes' writers to ``HURRY_SECONDS`` in total.
+    def limit_waits(self) -> None:
+        """Limit the time that this stopping process waits for other processes' write locks.
 
-        This also applies to a transaction that is already waiting.
+        From now on, it waits ``LAST_WAIT_SECONDS`` in total. A transaction that already waits is
+        limited, too.
         """
-        self._last_moment = min(self._last_moment, time.monotonic() + HURRY_SECONDS)
+        self._last_moment = min(self._last_moment, time.monotonic() + LAST_WAIT_SECONDS)
         if self._begin_timeout and not self._begin_timeout.expired():
-            soon = asyncio.get_running_loop().time() + HURRY_SECONDS
+            soon = asyncio.get_running_loop().time() + LAST_WAIT_SECONDS
             self._begin_timeout.reschedule(min(self._begin_timeout.when() or soon, soon))
 
     async def close(self) -> None:

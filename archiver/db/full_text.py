@@ -1,15 +1,14 @@
 """Full-text index in SQLite (FTS5) and PostgreSQL (tsvector).
 
-SQLite: contentless, since the text is stored in the conversion records. Words come normalised from
-``search``, so the tokenizer only splits at spaces.
+SQLite: the tables have no content, since the text is in WARC records. The words were normalised
+by ``search.words``, so the tokenizer only splits them at spaces.
 
-PostgreSQL: each word is a lexeme. A word of a short column is stored a second time with a prefix
-for the column, and the first word of a title a third time. No text search configuration is used.
-The FTS5 expression of ``matching`` is parsed and converted to a tsquery.
+PostgreSQL: each word is a lexeme. A word of a column other than the text is stored a second time
+with a prefix for the column, and the first word of a title a third time. No text search
+configuration is used. Queries are FTS5 expressions, which ``tsquery`` converts.
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise, product
@@ -40,7 +39,7 @@ from archiver.model.listing import SearchDocument
 
 
 class ExpressionType(UserDefinedType[str]):
-    """Parameter type of an expression."""
+    """Parameter type of FTS5 expressions; PostgreSQL gets them as tsquery text."""
 
     cache_ok = True
 
@@ -50,7 +49,7 @@ class ExpressionType(UserDefinedType[str]):
 
 
 class Matches(FunctionElement[Any]):
-    """Condition: a document of a part (first argument) matches an expression (second)."""
+    """Condition: a document in a table (first argument) matches an expression (second)."""
 
     inherit_cache = True
     type = NullType()
@@ -62,47 +61,49 @@ def expression(value: str) -> BindParameter[str]:
 
 
 @lru_cache(256)
-def asking(statement: str, *expressions: str) -> TextClause:
-    """Return a statement whose named parameters are expressions; by default ``match``."""
-    names = expressions or ("match",)
-    return text(statement).bindparams(*(bindparam(each, type_=ExpressionType()) for each in names))
+def with_expressions(statement: str, *names: str) -> TextClause:
+    """Return a statement whose parameters ``names``, by default ``match``, are FTS5 expressions."""
+    parameters = (bindparam(each, type_=ExpressionType()) for each in names or ("match",))
+    return text(statement).bindparams(*parameters)
 
 
 @lru_cache(256)
-def gathering(statement: TextClause, *columns: str) -> Select[*tuple[Any, ...]]:
-    """Return a statement with one result row: a list of values for each column."""
+def select_lists(statement: TextClause, *columns: str) -> Select[*tuple[Any, ...]]:
+    """Return a statement that selects the values of each column as a list, in one row."""
     rows = statement.columns(*map(column, columns)).subquery("found_rows")
     return select(*(Gathered(rows.c[each]).label(each) for each in columns))
 
 
 IndexRow = tuple[str | bytes, ...]
-"""Row of a document in a full-text table."""
+"""Values of ``WordIndex.columns`` for one document."""
 
 
 class WordIndex(Protocol):
-    """Full-text index of a database, in tables (parts) of a fixed number of documents.
+    """SQL of the full-text index in one database.
 
-    In the SQL strings ``{0}`` is the name of such a table.
+    The index is divided into tables (parts), each for a range of document ids. In the SQL templates
+    ``{0}`` is the name of such a table, and ``{1}`` the number of the part in the statement.
 
     Attributes:
-        matches: condition: a document matches ``:match``.
-        has_positions: phrases are found without reading documents.
-        first_parts: number of parts that are searched first, if planning a statement costs time
-            for every part; None otherwise.
-        matching: selects documents (``id``) that match, in the range ``:first{1}`` to ``:last{1}``,
-            or among ``:wanted{1}`` only, if checking each is expensive.
-        matching_wanted: selects which of the documents ``:wanted{1}`` match.
-        vocabulary: selects words (``term``) and their document counts (``doc``); empty if words are
-            not counted and scores of all parts are comparable.
-        existing_words: selects which of the words ``:tried`` exist, like ``vocabulary``; empty if
-            ``vocabulary`` is used instead.
-        columns: columns of a document other than ``rowid``.
-        merge: merges up to ``:pages`` pages of the index; empty if there is nothing to merge.
-        changes: selects the number of changes of the connection.
-        prefix_pages: selects the number of pages with words between ``:first`` and ``:beyond``;
-            empty if unknown.
-        frequent_words: selects the ``:most`` most frequent words (``term``) between ``:first`` and
-            ``:beyond``, skipping ``:known``; empty if ``prefix_pages`` is.
+        matches: condition that a document matches the expression ``:match``.
+        has_positions: whether the index finds phrases itself, without reading documents.
+        first_parts: how many of the newest parts are searched first, because planning a statement
+            takes time for each part; None if all are searched together.
+        matching: query for the ``id`` of matching documents. SQLite returns those from
+            ``:first{1}`` to ``:last{1}``, PostgreSQL only those of the list ``:wanted{1}``, because
+            it would test each document for nearby words.
+        matching_wanted: query for the ``id`` of matching documents of the list ``:wanted{1}``.
+        vocabulary: query for all words (``term``) and the number of their documents (``doc``);
+            empty with PostgreSQL, whose scores don't depend on these numbers.
+        existing_words: query for those of the words ``:tried`` that exist, with the same columns;
+            empty with SQLite, which uses ``vocabulary``.
+        columns: columns of the table besides ``rowid``.
+        merge: statement that merges up to ``:pages`` pages of the index.
+        changes: query for the number of rows that this connection has changed.
+        prefix_pages: query for the estimated number of index pages with words from ``:first`` up to
+            ``:beyond``.
+        frequent_words: query for the ``:most`` most frequent words (``term``) from ``:first`` up to
+            ``:beyond``, without the first ``:known`` ones.
     """
 
     matches: str
@@ -124,15 +125,15 @@ class WordIndex(Protocol):
     def ddl(self, part: int) -> tuple[str, ...]:
         """Return the statements that create the table of a part."""
 
-    def row(self, found_by: SearchDocument) -> IndexRow:
-        """Return a document as values of ``columns``."""
+    def row(self, search_document: SearchDocument) -> IndexRow:
+        """Return the values of ``columns`` for a document."""
 
     def score(self, weights: Mapping[str, float]) -> str:
-        """Return the score expression, given the weights of columns."""
+        """Return SQL for the score of a match, given the weight of each column."""
 
 
 class SqliteWords:
-    """FTS5 index."""
+    """Full-text index of SQLite (FTS5)."""
 
     matches = "{0} MATCH :match"
     matching = (
@@ -143,7 +144,7 @@ class SqliteWords:
         "SELECT rowid AS id FROM {0} WHERE {0} MATCH :match AND rowid BETWEEN :first{1} AND"
         " :last{1} AND +rowid IN (SELECT value FROM json_each(:wanted{1}))"
     )
-    """The plus makes SQLite check each document found instead of using the index for each."""
+    """The plus makes SQLite test the matches against the list, not search once per list item."""
     has_positions = True
     first_parts: int | None = None
     vocabulary = "SELECT term, doc FROM {0}_words"
@@ -161,9 +162,8 @@ class SqliteWords:
     AND term <= CAST('0' || :beyond AS BLOB) ORDER BY term DESC LIMIT 1) AS last
   FROM piece WHERE segid IS NOT NULL
 ) SELECT coalesce(sum((last - coalesce(first, 2)) / 2), 0) FROM leaf"""
-    """FTS5 stores a segment in leaf pages; ``_idx`` lists first words and doubled page numbers.
-
-    Leaves that only continue the positions of one word are numbered, but not listed.
+    """FTS5 stores a segment in numbered leaf pages. For each leaf with new words, ``_idx`` has the
+    first of these words and the doubled number of the leaf.
     """
     frequent_words = """WITH leaf AS (SELECT
   substr(CAST(term AS TEXT), 2) AS first,
@@ -174,7 +174,9 @@ class SqliteWords:
 ) SELECT (SELECT term FROM {0}_words
     WHERE term >= leaf.first AND term < leaf.beyond ORDER BY doc DESC LIMIT 1) AS term
   FROM leaf WHERE beyond > first ORDER BY pages DESC, first LIMIT :most OFFSET :known"""
-    """Unlisted leaves between two listed ones belong to the last word of the first."""
+    """Leaves without a row in ``_idx`` continue the last word of the leaf before. So a word is
+    frequent if many leaves are missing after it.
+    """
     columns: tuple[ColumnClause[Any], ...] = tuple(column(name, Words) for name in SEARCH_COLUMNS)
 
     def ddl(self, part: int) -> tuple[str, ...]:
@@ -186,12 +188,12 @@ class SqliteWords:
             f"CREATE VIRTUAL TABLE IF NOT EXISTS {name}_words USING fts5vocab({name}, row)",
         )
 
-    def row(self, found_by: SearchDocument) -> IndexRow:
-        """Return a document as values of ``columns``."""
-        return tuple(getattr(found_by, name) for name in SEARCH_COLUMNS)
+    def row(self, search_document: SearchDocument) -> IndexRow:
+        """Return the values of ``columns`` for a document."""
+        return tuple(getattr(search_document, name) for name in SEARCH_COLUMNS)
 
     def score(self, weights: Mapping[str, float]) -> str:
-        """Return the score expression of a document within its part."""
+        """Return SQL for the score of a match, comparable within its part only."""
         return f"-bm25({{0}}, {', '.join(str(weights[name]) for name in SEARCH_COLUMNS)})"
 
 
@@ -202,35 +204,36 @@ def _matches(each: Matches, compiler: SQLCompiler, **more: Any) -> str:
 
 
 COLUMN = "\ue001"
-"""Separator of column and word; no word contains it."""
+"""Separator of the column prefix and the word in a lexeme; no word contains it."""
 _COLUMNS = {"title": "t", "tags": "g", "note": "n", "by": "b", "url": "u", "keys": "k", "text": ""}
-"""Prefix letters of columns, in column order."""
+"""Letter of each column before ``COLUMN``; short columns come first."""
 _WEIGHTS = {"title": "A", "tags": "B", "note": "C", "by": "C", "url": "C", "keys": "", "text": ""}
-"""Weights of PostgreSQL; the lowest one is not written."""
+"""PostgreSQL's weight class of each column; an empty one is the lowest class, D."""
 _FIRST = "^"
+"""Prefix of the first word of a title."""
 _SECOND = f"{digits}{ascii_lowercase}æðøþđħıĸłŋœŧƿəɛɔ"
-"""Possible second characters of words whose first letter is also a column prefix."""
+"""Second characters of words that start with the letter of a column."""
 _APART = 100
-"""Positions between two columns, so that phrases do not span columns."""
+"""Unused positions between two columns, so that no phrase spans them."""
 _LAST_PLACE = 16_383
+"""Greatest position of a word that PostgreSQL stores."""
 _MAX_PLACES = 255
 """Maximum number of positions of a lexeme in PostgreSQL."""
 _MAX_BYTES = 1_000_000
 """Maximum size of a tsvector in bytes; PostgreSQL allows 1 MiB."""
 _MAX_BYTES_WITH_PLACES = 700_000
-"""Size above which known words get no further positions, to leave room for other words."""
+"""Size from which words that are in the vector get no further positions."""
 _BEGINS = 'one.lexeme COLLATE "C" >= :first AND one.lexeme COLLATE "C" < :beyond'
-_SMALL = 30_000
-"""Characters up to which a document can't reach the limits of a tsvector."""
 _NOTHING = f"'{COLUMN}'"
+"""Query that matches no document."""
 _TOKEN = re.compile(r'\s*("(?:[^"]|"")*"|[A-Za-z]+|\d+|[(){}:*^,])')
 
 
 class PostgresWords:
-    """PostgreSQL full-text index.
+    """Full-text index of PostgreSQL (tsvector).
 
-    Scores depend on one document only (how often and where it has the words), not on how rare the
-    words are.
+    A score depends on how often and in which columns a document has the words, but not on how many
+    documents have them.
     """
 
     matches = "words @@ CAST(:match AS tsquery)"
@@ -239,13 +242,11 @@ class PostgresWords:
         " WHERE rowid = ANY(CAST(:wanted{1} AS BIGINT[])) OFFSET 0) AS wanted"
         " WHERE words @@ CAST(:match AS tsquery)"
     )
-    """PostgreSQL checks NEAR by testing phrases in each document."""
     matching_wanted = matching
     has_positions = False
     first_parts: int | None = 8
-    """The newest parts are enough for frequent words.
-
-    Planning a statement over all parts of a million entries took a sixth of the server's time.
+    """The newest parts have enough results for frequent words, and planning a statement for all
+    parts of a million entries takes a sixth of the server's time.
     """
     vocabulary = ""
     existing_words = (
@@ -254,18 +255,20 @@ class PostgresWords:
         " WHERE words @@ CAST(quote_literal(word) AS tsquery)) AS counted WHERE doc > 0"
     )
     merge = "SELECT gin_clean_pending_list(CAST('{0}_words' AS REGCLASS))"
-    """Recent writes are in a pending list of up to 4 MB, which each query scans."""
+    """Merges the pending list: recent writes, up to 4 MB, which each query scans."""
     changes = "SELECT 0"
     prefix_pages = """SELECT coalesce(CAST(avg(held) * 44 AS BIGINT), 0) FROM (
   SELECT (SELECT count(*) FROM unnest(words) AS one WHERE BEGINS) AS held
   FROM (SELECT words FROM {0} ORDER BY rowid DESC LIMIT 32) AS newest
 ) AS sample""".replace("BEGINS", _BEGINS)
-    """Estimate in FTS5 pages: a word in every document of a full part takes 44."""
+    """Estimated from the newest documents. A word in all documents of a full part takes 44 pages of
+    FTS5.
+    """
     frequent_words = """SELECT one.lexeme AS term
   FROM (SELECT words FROM {0} ORDER BY rowid DESC LIMIT 32) AS newest, unnest(newest.words) AS one
   WHERE BEGINS GROUP BY one.lexeme ORDER BY count(*) DESC, one.lexeme
   LIMIT :most OFFSET :known""".replace("BEGINS", _BEGINS)
-    """Estimate from the newest documents of a part."""
+    """Estimated from the newest documents of a part."""
     columns: tuple[ColumnClause[Any], ...] = (column("words", TSVECTOR),)
 
     def ddl(self, part: int) -> tuple[str, ...]:
@@ -276,12 +279,12 @@ class PostgresWords:
             f"CREATE INDEX IF NOT EXISTS {name}_words ON {name} USING gin (words)",
         )
 
-    def row(self, found_by: SearchDocument) -> IndexRow:
-        """Return a document as values of ``columns``."""
-        return (vector(found_by),)
+    def row(self, search_document: SearchDocument) -> IndexRow:
+        """Return the values of ``columns`` for a document."""
+        return (vector(search_document),)
 
     def score(self, weights: Mapping[str, float]) -> str:
-        """Return the score expression; it is normalised by document length."""
+        """Return SQL for the score of a match, which is lower in longer documents."""
         shares = (weights[each] / weights["title"] for each in ("text", "by", "tags", "title"))
         listed = ",".join(f"{share:.4f}" for share in shares)
         return f"ts_rank('{{{{{listed}}}}}', words, CAST(:match AS tsquery), 1)"
@@ -293,26 +296,17 @@ def _compile_matches_postgresql(each: Matches, compiler: SQLCompiler, **more: An
     return f"{part}.words @@ CAST({expression} AS tsquery)"
 
 
-def vector(found_by: SearchDocument) -> str:
-    """Return the words of a document as tsvector text, truncated if it is too large."""
-    size = sum(len(getattr(found_by, name)) for name in _COLUMNS)
-    places = _all_places(found_by) if size < _SMALL else _places_in_bounds(found_by)
+def vector(search_document: SearchDocument) -> str:
+    """Return the words of a document as tsvector text, within the limits of PostgreSQL."""
+    places = _places(search_document)
     return " ".join(f"{_quoted(lexeme)}:{','.join(at)}" for lexeme, at in places.items())
 
 
-def _all_places(found_by: SearchDocument) -> Mapping[str, list[str]]:
-    """Return the positions of each lexeme for a document below all limits."""
-    places: dict[str, list[str]] = defaultdict(list)
-    for lexeme, place, weight in _lexemes(found_by):
-        places[lexeme].append(f"{place}{weight}")
-    return places
-
-
-def _places_in_bounds(found_by: SearchDocument) -> Mapping[str, list[str]]:
-    """Return the positions of each lexeme within the limits."""
+def _places(search_document: SearchDocument) -> Mapping[str, list[str]]:
+    """Return the positions of each lexeme, as many as fit into a tsvector."""
     places: dict[str, list[str]] = {}
     size = 0
-    for lexeme, place, weight in _lexemes(found_by):
+    for lexeme, place, weight in _lexemes(search_document):
         known = places.get(lexeme)
         if known is None:
             more = 6 + len(lexeme.encode())
@@ -320,23 +314,17 @@ def _places_in_bounds(found_by: SearchDocument) -> Mapping[str, list[str]]:
                 break
             size += more
             places[lexeme] = [f"{min(place, _LAST_PLACE)}{weight}"]
-        elif _is_kept(place, known, size):
+        elif place <= _LAST_PLACE and len(known) < _MAX_PLACES and size < _MAX_BYTES_WITH_PLACES:
             size += 2
             known.append(f"{place}{weight}")
     return places
 
 
-def _is_kept(place: int, known: Sequence[str], size: int) -> bool:
-    """Return whether a further position of a word fits into a vector of ``size`` bytes."""
-    is_in_reach = place <= _LAST_PLACE and len(known) < _MAX_PLACES
-    return is_in_reach and size < _MAX_BYTES_WITH_PLACES
-
-
-def _lexemes(found_by: SearchDocument) -> Iterator[tuple[str, int, str]]:
-    """Yield (lexeme, position, weight), short columns first."""
+def _lexemes(search_document: SearchDocument) -> Iterator[tuple[str, int, str]]:
+    """Yield the lexeme, position and weight class of each word, short columns first."""
     start = 1
     for name, letter in _COLUMNS.items():
-        words, weight = encode_nul(getattr(found_by, name)).split(" "), _WEIGHTS[name]
+        words, weight = encode_nul(getattr(search_document, name)).split(" "), _WEIGHTS[name]
         for place, word in enumerate(filter(None, words), start):
             yield word, place, weight
             if letter:
@@ -352,12 +340,15 @@ def _quoted(lexeme: str) -> str:
 
 
 def tsquery(expression: str) -> str:
-    """Convert an expression of ``matching`` to tsquery text."""
+    """Convert an FTS5 expression to tsquery text."""
     return _Reader(_TOKEN.findall(expression)).either(())
 
 
 class _Reader:
-    """Parser of FTS5 expressions; columns are given by their prefix letters."""
+    """Recursive descent parser of FTS5 expressions that returns tsquery text.
+
+    The methods get the prefix letters of the columns to search; none means all.
+    """
 
     def __init__(self, tokens: Sequence[str]) -> None:
         self._tokens = [*tokens, ""]
@@ -404,7 +395,7 @@ class _Reader:
         return _phrase(words, columns, is_open=self._take("*"))
 
     def _near(self) -> str:
-        """Parse NEAR: each phrase must be near the previous one."""
+        """Parse ``NEAR(phrase phrase …, n)``: each phrase is near the one before."""
         self._at += 1
         phrases = []
         while not self._take(","):
@@ -428,7 +419,7 @@ class _Reader:
 
 
 def _phrase(words: Sequence[str], columns: Sequence[str], *, is_open: bool) -> str:
-    """Return a phrase, in any of some columns, or anywhere."""
+    """Return tsquery text for a phrase in any of the columns, or in all if there are none."""
     if not words:
         return _NOTHING
     found = []
@@ -441,7 +432,11 @@ def _phrase(words: Sequence[str], columns: Sequence[str], *, is_open: bool) -> s
 
 
 def _begun(lexeme: str) -> str:
-    """Return a prefix query that does not match column prefixes."""
+    """Return tsquery text for the words that start with a lexeme.
+
+    A one-letter prefix would also match all lexemes with this column letter, so each second letter
+    is listed.
+    """
     if lexeme not in _COLUMNS.values():
         return f"{_quoted(lexeme)}:*"
     longer = " | ".join(f"{_quoted(lexeme + each)}:*" for each in _SECOND)
@@ -449,7 +444,10 @@ def _begun(lexeme: str) -> str:
 
 
 def _in_column(column: str, word: str, place: int) -> str:
-    """Return a word as the lexeme of a column; only the first title word is marked as first."""
+    """Return the lexeme of the n-th word of a phrase in a column (empty: any column).
+
+    In a phrase at the start of a title, only the first word has the prefix for it.
+    """
     letter = _COLUMNS["title"] if column == _FIRST and place else column
     return f"{letter}{COLUMN}{word}" if letter else word
 

@@ -13,7 +13,7 @@ from sqlalchemy import Row, bindparam, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import counters, entries, host_queue, jobs, queue, tags_and_lists, tombstones
-from archiver.db.counters import next_number
+from archiver.db.counters import next_id
 from archiver.db.dialects import among, among_texts
 from archiver.db.edit_history import mark_unrecorded
 from archiver.db.imports import mark_touched
@@ -152,7 +152,7 @@ async def insert_entries(
     """
     if not seeds:
         return {}
-    first = await next_number(conn, entry_table.c.id)
+    first = await next_id(conn, entry_table.c.id)
     ids: dict[str, int] = {seed.hash_url: row for row, seed in enumerate(seeds, first)}
     deleted = await tombstones.generations(conn, ids)
     common = {

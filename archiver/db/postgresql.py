@@ -1,13 +1,13 @@
 """PostgreSQL engine.
 
-Only one transaction on all machines writes at a time: it holds an advisory lock. So row ids
-and change stamps increase in commit order. Each reader sees one snapshot.
+All machines share one advisory lock for writing, so one transaction writes at a time, and row ids
+and change stamps increase in commit order. Each read transaction reads one snapshot.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any, TypeVar
+from typing import Any
 
 import asyncpg
 from sqlalchemy import event, text
@@ -19,34 +19,39 @@ from archiver.db.dialects import decode_nul, encode_nul
 from archiver.db.schema_version import is_current, upgrade_schema
 from archiver.errors import ConfigurationError, IndexUnavailable
 
-_T = TypeVar("_T")
-
 OLDEST = 15
 """Oldest supported version of the server."""
 SCHEMA = "archiver"
-"""PostgreSQL schema of the index; a replacement is built in a second schema."""
+"""PostgreSQL schema of the index; a rebuild fills a second schema."""
 WRITING = 0x6172636869766572
 """Key of the advisory lock for writing."""
 MIGRATING = WRITING - 1
+"""Key of the advisory lock for creating, migrating and claiming the schema."""
 READERS = 4
+"""Connections for reading that stay open."""
 MAX_READERS = 16
+"""Maximum number of connections for reading."""
 CONNECT_SECONDS = 10
 STATEMENT_SECONDS = 120
-"""Time without a response after which the connection is closed."""
+"""Maximum time of a statement; the connection is closed after it."""
 IDLE_SECONDS = 60
-"""Idle time after which the server ends a transaction; its process has probably stopped."""
+"""Time after which the server ends a transaction that sends no statement: its process hangs."""
 _DOWN = ("08", "25006", "53", "55", "57", "58")
-"""Prefixes of SQLSTATEs caused by the server's state rather than by a bug."""
+"""Prefixes of SQLSTATE codes that the server's state causes, not a bug of this program."""
 _WRONG_PASSWORD = "28P01"  # noqa: S105 - an error code
-_WHERE_PASSWORDS_LIE = ". Check the user and the password (PGPASSWORD or ~/.pgpass)"
+_ACCESS_HINT = ". Check the user and the password (PGPASSWORD or ~/.pgpass)"
 
 
 class PostgresIndex:
     """Index in a PostgreSQL database.
 
     Attributes:
-        place: the address without password, for messages.
-        is_shared: whether other machines use the same index.
+        place: the URL of the database without password, also for messages.
+        is_shared: whether other machines can use the index.
+
+    Args:
+        address: the URL.
+        schema: name of the PostgreSQL schema.
     """
 
     is_shared = True
@@ -54,10 +59,10 @@ class PostgresIndex:
     def __init__(self, address: str, schema: str = SCHEMA) -> None:
         self.place = address
         self._schema = schema
-        self._number = 0
+        self._id = 0
 
     def prepare(self) -> None:
-        """Create the schema or migrate it to this program's version; blocking.
+        """Create the schema or migrate it to this program's version. Blocking.
 
         Raises:
             ConfigurationError: a newer version wrote it, or it can't be opened.
@@ -74,15 +79,15 @@ class PostgresIndex:
             if not await conn.run_sync(is_current):
                 await conn.rollback()
                 await conn.exec_driver_sql(f"SELECT pg_advisory_xact_lock({MIGRATING})")
-                if await self._found(conn):  # no other process writes during a migration
+                if await self._schema_id(conn):  # no other process writes during a migration
                     await conn.exec_driver_sql(f"SELECT pg_advisory_xact_lock({WRITING})")
                 await conn.exec_driver_sql(f"CREATE SCHEMA IF NOT EXISTS {self._schema}")
                 await conn.run_sync(upgrade_schema, self.place)
-            self._number = await self._found(conn)
+            self._id = await self._schema_id(conn)
 
     @asynccontextmanager
     async def _administering(self) -> AsyncIterator[AsyncConnection]:
-        """Open a separate connection; its errors become ``ConfigurationError``."""
+        """Yield a separate connection; its errors become ``ConfigurationError``."""
         engine = self._engine(poolclass=NullPool)
         try:
             async with engine.connect() as conn:
@@ -96,18 +101,18 @@ class PostgresIndex:
         finally:
             await engine.dispose()
 
-    async def _found(self, conn: AsyncConnection) -> int:
-        """Return the OID of the schema, 0 if it does not exist; a new schema gets a new OID."""
+    async def _schema_id(self, conn: AsyncConnection) -> int:
+        """Return the OID of the schema, which differs for every schema; 0 if it does not exist."""
         query = text("SELECT CAST(oid AS BIGINT) FROM pg_namespace WHERE nspname = :name")
         return int((await conn.execute(query, {"name": self._schema})).scalar() or 0)
 
     def writer(self) -> AsyncEngine:
-        """Return the engine of the one connection that writes."""
-        # Writers look up batches of rows by key, so index scans are better.
+        """Return an engine with the one connection that writes."""
+        # Writers look up batches of rows by key, for which index scans are faster.
         return self._engine("SET random_page_cost = 1.1", pool_size=1, max_overflow=0)
 
     def readers(self) -> AsyncEngine:
-        """Return the engine of the connections that read; a transaction sees one snapshot."""
+        """Return an engine with connections that read; each transaction reads one snapshot."""
         return self._engine(
             pool_size=READERS,
             max_overflow=MAX_READERS - READERS,
@@ -116,7 +121,7 @@ class PostgresIndex:
         )
 
     async def begin_write(self, conn: AsyncConnection) -> None:
-        """Begin a write transaction, waiting as long as another process writes."""
+        """Begin a write transaction; wait until no other process on any machine writes."""
         await conn.exec_driver_sql(f"SELECT pg_advisory_xact_lock({WRITING})")
 
     async def connect(self) -> asyncpg.Connection:
@@ -135,7 +140,7 @@ class PostgresIndex:
         except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, ValueError) as error:
             more = ""
             if getattr(error, "sqlstate", "") == _WRONG_PASSWORD:
-                more = _WHERE_PASSWORDS_LIE
+                more = _ACCESS_HINT
             raise IndexUnavailable(
                 "Cannot open {path}: {orig}.",
                 path=self.place,
@@ -143,7 +148,7 @@ class PostgresIndex:
             ) from error
 
     def is_down(self, error: DBAPIError) -> bool:
-        """Return whether an error is caused by the server's state rather than by a bug."""
+        """Return whether the state of the server caused an error, not a bug of this program."""
         code = str(getattr(error.orig, "sqlstate", None) or "")
         return code.startswith(_DOWN) if code else True
 
@@ -153,61 +158,70 @@ class PostgresIndex:
         return str(cause).rstrip(".") or "the connection was lost"
 
     def identity(self) -> tuple[int | str, ...]:
-        """Return a value that identifies the index; it changes when the index is rebuilt."""
-        return self.place, self._number
+        """Return a value that differs for every index, also for one that was rebuilt."""
+        return self.place, self._id
 
-    def belong_to(self, name: str, store: str | None) -> tuple[str, str | None]:
-        """Claim the index for an archive and a store, unless another archive has it; blocking.
+    def claim(self, name: str, store: str | None) -> tuple[str, str | None]:
+        """Claim the index for an archive and its object store, unless it is claimed. Blocking.
 
-        The comment of the schema stores both. Return the archive that has the index, and its store.
+        The comment of the schema stores the claim.
+
+        Args:
+            name: name of the archive.
+            store: URL of its object store.
+
+        Returns:
+            The archive that has the index, and its store; others than given if it was claimed.
         """
-        return asyncio.run(self._belong_to(name, store))
+        return asyncio.run(self._claim(name, store))
 
-    async def _belong_to(self, name: str, store: str | None) -> tuple[str, str | None]:
+    async def _claim(self, name: str, store: str | None) -> tuple[str, str | None]:
         async with self._administering() as conn:
             await conn.exec_driver_sql(f"SELECT pg_advisory_xact_lock({MIGRATING})")
-            number = await self._found(conn)
+            number = await self._schema_id(conn)
             query = text("SELECT obj_description(CAST(:number AS OID), 'pg_namespace')")
-            held = str((await conn.execute(query, {"number": number})).scalar() or "")
-            owner, _, known = (held or name).partition(" ")
+            claim = str((await conn.execute(query, {"number": number})).scalar() or "")
+            owner, _, known = (claim or name).partition(" ")
             known = known or (store if store and owner == name else "")
             wanted = f"{owner} {known}".rstrip()
-            if number and wanted != held:
+            if number and wanted != claim:
                 quoted = wanted.replace("'", "''")
                 await conn.exec_driver_sql(f"COMMENT ON SCHEMA {self._schema} IS '{quoted}'")
                 await conn.commit()
             return owner, known or None
 
-    def is_there(self) -> bool:
-        """Return whether the schema exists; blocking."""
-        return asyncio.run(self._administer(self._found)) > 0
+    def exists(self) -> bool:
+        """Return whether the schema exists. Blocking."""
 
-    def beside(self) -> "PostgresIndex":
-        """Return the index that is built to replace this one."""
+        async def find() -> int:
+            async with self._administering() as conn:
+                return await self._schema_id(conn)
+
+        return asyncio.run(find()) > 0
+
+    def replacement(self) -> "PostgresIndex":
+        """Return the index that a rebuild fills; ``replace`` renames it to this schema."""
         return PostgresIndex(self.place, f"{self._schema}_new")
 
     def remove(self) -> None:
-        """Remove the schema with all that is in it; blocking."""
+        """Remove the schema with everything in it. Blocking."""
         self._run(f"DROP SCHEMA IF EXISTS {self._schema} CASCADE")
 
     def replace(self) -> None:
-        """Replace this schema with the one from ``beside``, in one transaction; blocking."""
+        """Replace this schema with its ``replacement``, in one transaction. Blocking."""
         self._run(
             f"DROP SCHEMA IF EXISTS {self._schema} CASCADE",
             f"ALTER SCHEMA {self._schema}_new RENAME TO {self._schema}",
         )
 
     def _run(self, *statements: str) -> None:
-        async def run(conn: AsyncConnection) -> None:
-            for statement in statements:
-                await conn.exec_driver_sql(statement)
-            await conn.commit()
+        async def run() -> None:
+            async with self._administering() as conn:
+                for statement in statements:
+                    await conn.exec_driver_sql(statement)
+                await conn.commit()
 
-        asyncio.run(self._administer(run))
-
-    async def _administer(self, work: Callable[[AsyncConnection], Awaitable[_T]]) -> _T:
-        async with self._administering() as conn:
-            return await work(conn)
+        asyncio.run(run())
 
     def _engine(self, *statements: str, **options: Any) -> AsyncEngine:
         engine = create_async_engine(
@@ -233,7 +247,7 @@ class PostgresIndex:
 
 
 async def _set_up(connection: asyncpg.Connection, settings: str) -> None:
-    """Set up a new connection; text is encoded, because PostgreSQL does not support U+0000."""
+    """Set up a new connection, and encode text, because PostgreSQL can't store U+0000."""
     await connection.execute(settings)
     for kind in ("text", "varchar"):
         await connection.set_type_codec(

@@ -14,7 +14,7 @@ from sqlalchemy import Row, and_, bindparam, func, null, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import attempts, counters, host_queue, jobs
-from archiver.db.counters import next_number
+from archiver.db.counters import next_id
 from archiver.db.dialects import Greatest, among, among_texts, is_one_of_these, is_postgresql
 from archiver.db.host_queue import HostGroups, from_ms, to_ms
 from archiver.db.schema import entry, imports, job
@@ -86,7 +86,7 @@ async def enqueue(
     """Create jobs for (entry id, host) pairs without open jobs; return job ids by entry id."""
     if not entries:
         return {}
-    first = await next_number(conn, job.c.id)
+    first = await next_id(conn, job.c.id)
     made = {entry_id: first + n for n, (entry_id, _) in enumerate(entries)}
     now_ms, stamp = to_ms(now), await jobs.next_stamp(conn, now)
     created_at, queued = int(now.timestamp()), State.QUEUED.value

@@ -17,7 +17,7 @@ from sqlalchemy import CompoundSelect, Select, bindparam, func, literal_column, 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db.dialects import THESE, Gathered, ListType
-from archiver.db.full_text import WordIndex, asking, gathering, word_index_of
+from archiver.db.full_text import WordIndex, select_lists, with_expressions, word_index_of
 from archiver.db.query_sql import (
     EXPENSIVE_PAGES,
     expression,
@@ -238,7 +238,7 @@ async def _counts(
     sizes = {part.number: part.size for part in parts}
     counts: dict[int, dict[str, int]] = {part.number: {} for part in parts}
     for word in words:
-        found = await conn.execute(asking(arms), {"match": f'"{word}"', "most": SAMPLE})
+        found = await conn.execute(with_expressions(arms), {"match": f'"{word}"', "most": SAMPLE})
         for row in found:
             seen = row.last % PART_SIZE + 1 if row.found == SAMPLE else sizes[row.part]
             counts[row.part][word] = min(sizes[row.part], row.found * sizes[row.part] // seen)
@@ -398,8 +398,8 @@ def _scoring(words: WordIndex, parts: Sequence[int]) -> Select[*tuple[Any, ...]]
     candidates = (bindparam(f"wanted{n}", type_=ListType()) for n in range(len(parts)))
     union = _union(parts, arm)
     # With a LIMIT, SQLite does not flatten the subquery; bm25 is unavailable in a flattened one.
-    parted = asking(f"{union} LIMIT {_MAX_DOCUMENT}").bindparams(*candidates)
-    return gathering(parted, "id", "score")
+    parted = with_expressions(f"{union} LIMIT {_MAX_DOCUMENT}").bindparams(*candidates)
+    return select_lists(parted, "id", "score")
 
 
 async def _factors(
@@ -510,8 +510,8 @@ def _finding(arm: str, count: int, parts: Sequence[int]) -> CompoundSelect[*tupl
     union = _union(parts, arm)
     arms = []
     for n in range(count):
-        found = asking(union.replace(":match", f":match{n}"), f"match{n}")
-        arms.append(gathering(found, "id").add_columns(literal_column(str(n))))
+        found = with_expressions(union.replace(":match", f":match{n}"), f"match{n}")
+        arms.append(select_lists(found, "id").add_columns(literal_column(str(n))))
     return union_all(*arms)
 
 

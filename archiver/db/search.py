@@ -20,7 +20,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from archiver.db import counters, search_documents
 from archiver.db.dialects import THESE, Gathered, among, is_postgresql
 from archiver.db.entries import Filters, narrowed
-from archiver.db.full_text import WordIndex, asking, gathering, word_index_of
+from archiver.db.full_text import WordIndex, select_lists, with_expressions, word_index_of
 from archiver.db.query_sql import Setting, Split, condition, has_words_anywhere, with_document
 from archiver.db.schema import document, entry, search_table
 from archiver.search.query_tree import EVERYTHING, Node
@@ -155,7 +155,7 @@ async def _lists(
 ) -> list[list[Any]]:
     """Return the values of each column of a statement."""
     expressions = [each for each in ("match", "exactly") if each in given]
-    lists = gathering(asking(statement, *expressions), *columns)
+    lists = select_lists(with_expressions(statement, *expressions), *columns)
     return [each or [] for each in (await conn.execute(lists, given)).one()]
 
 

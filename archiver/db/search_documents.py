@@ -26,7 +26,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.db.counters import next_number
+from archiver.db.counters import next_id
 from archiver.db.dialects import THESE, among
 from archiver.db.full_text import IndexRow, word_index_of
 from archiver.db.schema import (
@@ -69,7 +69,7 @@ class NewDocument:
 
     entry_id: int
     snapshot_id: int | None
-    found_by: SearchDocument
+    search_document: SearchDocument
     words: IndexRow | None = None
 
 
@@ -92,7 +92,7 @@ class PendingDocument:
 
 async def room(conn: AsyncConnection) -> Room:
     """Return where new documents are inserted."""
-    first = await next_number(conn, document.c.id)
+    first = await next_id(conn, document.c.id)
     there = await conn.execute(select(search_part.c.number))
     return Room(first, frozenset(there.scalars()))
 
@@ -122,12 +122,12 @@ async def insert_all(
         document,
         ("id", "entry_id", "snapshot_id", *_DESCRIBED),
         [
-            (first + n, each.entry_id, each.snapshot_id, *_described(each.found_by))
+            (first + n, each.entry_id, each.snapshot_id, *_described(each.search_document))
             for n, each in enumerate(made)
         ],
     )
     words_of = word_index_of(conn).row
-    kept = [each.words or words_of(each.found_by) for each in made]
+    kept = [each.words or words_of(each.search_document) for each in made]
     await _index(conn, [(first + n, words) for n, words in enumerate(kept)], place.parts)
     await _mark(conn, [each for each in made if each.entry_id not in unchanged])
     return {each.entry_id: first + n for n, each in enumerate(made)}
@@ -194,10 +194,12 @@ async def repay(
     own = counter.c.name == PENDING_BELOW
     changed = delete(counter) if not below else update(counter).values(value=below)
     if (await conn.execute(changed.where(own, counter.c.value == before))).rowcount:
-        rows = [(each.document_id, *_described(found_by)) for each, found_by in made]
+        rows = [(each.document_id, *_described(search_document)) for each, search_document in made]
         await execute_rows(conn, _DESCRIBE, _DESCRIBE_PARAMETERS, rows)
         words_of = word_index_of(conn).row
-        await _index(conn, [(each.document_id, words_of(found_by)) for each, found_by in made])
+        await _index(
+            conn, [(each.document_id, words_of(search_document)) for each, search_document in made]
+        )
 
 
 async def stale(conn: AsyncConnection, *, limit: int) -> list[PendingDocument]:
@@ -263,12 +265,17 @@ async def ensure_part(conn: AsyncConnection, part: int) -> None:
 
 async def _mark(conn: AsyncConnection, made: Sequence[NewDocument]) -> None:
     """Mark entries whose annotation differs from that of their new document."""
-    rows = [(each.entry_id, each.found_by.revision) for each in made]
+    rows = [(each.entry_id, each.search_document.revision) for each in made]
     await execute_rows(conn, _MARK, ("entry_id", "of_revision"), rows)
 
 
-def _described(found_by: SearchDocument) -> tuple[int, str, int | None, str]:
-    return found_by.word_count, found_by.language, found_by.published, str(found_by.kind)
+def _described(search_document: SearchDocument) -> tuple[int, str, int | None, str]:
+    return (
+        search_document.word_count,
+        search_document.language,
+        search_document.published,
+        str(search_document.kind),
+    )
 
 
 async def pending_share(conn: AsyncConnection) -> float:

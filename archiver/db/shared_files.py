@@ -1,6 +1,6 @@
-"""Small files shared between machines.
+"""Small files of user settings that machines share through a PostgreSQL index.
 
-Not used with SQLite, where these files are in the data directory.
+With SQLite, these files are in the data directory.
 """
 
 from collections.abc import Sequence
@@ -49,8 +49,10 @@ async def put(conn: AsyncConnection, name: str, content: bytes) -> int:
 
 async def remove(conn: AsyncConnection, names: Sequence[str]) -> int:
     """Delete files; return how many existed."""
-    gone = await conn.execute(delete(shared_file).where(shared_file.c.name.in_(among_texts(names))))
-    return gone.rowcount
+    deleted = await conn.execute(
+        delete(shared_file).where(shared_file.c.name.in_(among_texts(names)))
+    )
+    return deleted.rowcount
 
 
 async def all_of(conn: AsyncConnection) -> dict[str, bytes]:

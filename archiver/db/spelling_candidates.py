@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import host_queue
 from archiver.db.dialects import ListType
-from archiver.db.full_text import asking, word_index_of
+from archiver.db.full_text import with_expressions, word_index_of
 from archiver.db.query_sql import lists_named
 from archiver.db.schema import entry_list, host, search_table, tag
 from archiver.search.query_tree import Condition
@@ -31,7 +31,7 @@ async def is_known(conn: AsyncConnection, parts: Sequence[int], word: str) -> bo
     union = " UNION ALL ".join(arm.format(search_table(part)) for part in parts)
     if not union:
         return False
-    found = await conn.execute(asking(f"{union} LIMIT 1"), {"match": f'"{word}"'})
+    found = await conn.execute(with_expressions(f"{union} LIMIT 1"), {"match": f'"{word}"'})
     return found.scalar() is not None
 
 

@@ -1,4 +1,4 @@
-"""Statements over many rows or values."""
+"""Statements for many rows."""
 
 from collections.abc import AsyncIterator, Sequence
 from enum import Enum, auto
@@ -22,20 +22,20 @@ from archiver.db.schema import POSTGRESQL
 
 
 class OnConflict(Enum):
-    """What happens to a new row whose key exists."""
+    """Handling of a new row whose key exists already."""
 
     FAIL = auto()
     """The statement fails."""
     KEEP = auto()
-    """The existing row is kept."""
+    """The existing row stays, the new one is skipped."""
     REPLACE = auto()
     """The new row replaces it."""
     ADD = auto()
     """The new row's numbers are added to the existing ones."""
     MAX = auto()
-    """The greater of both numbers is kept; further columns are of new rows only."""
+    """The first column becomes the greater of both values; other columns stay."""
     MIN = auto()
-    """The lesser of both numbers is kept; further columns are of new rows only."""
+    """The first column becomes the smaller of both values; other columns stay."""
 
 
 async def insert_rows(
@@ -43,16 +43,16 @@ async def insert_rows(
     table: Table,
     columns: Sequence[str],
     rows: Sequence[tuple[Any, ...]],
-    taken: OnConflict = OnConflict.FAIL,
+    on_conflict: OnConflict = OnConflict.FAIL,
 ) -> None:
     """Insert rows whose values are in the order of ``columns``.
 
-    The driver gets tuples: SQLAlchemy takes longer to prepare the named parameters of a row than
-    SQLite takes to insert it.
+    The rows go to the driver as tuples, because SQLAlchemy takes longer to prepare the named
+    parameters of a row than SQLite takes to insert it.
     """
     if not rows:
         return
-    text, places, processors = _compiled(table, tuple(columns), taken, conn.dialect)
+    text, places, processors = _compiled(table, tuple(columns), on_conflict, conn.dialect)
     values = [*rows] if len(places) == 1 else [*map(itemgetter(*places), rows)]
     for at, process in processors:
         values = [(*row[:at], process(row[at]), *row[at + 1 :]) for row in values]
@@ -72,15 +72,15 @@ async def execute_rows(
 
 @lru_cache(256)
 def _compiled(
-    table: Table, columns: tuple[str, ...], taken: OnConflict, dialect: Dialect
+    table: Table, columns: tuple[str, ...], on_conflict: OnConflict, dialect: Dialect
 ) -> tuple[str, list[int], list[tuple[int, Any]]]:
-    """Return an INSERT as text, and how its parameters are made of a row.
+    """Compile an INSERT.
 
     Returns:
-        The text, the index in ``columns`` of each parameter, and by parameter the functions that
-        convert values for this database.
+        The SQL, the index in ``columns`` of each of its parameters, and (parameter index, function)
+        for the parameters that must be converted for this database.
     """
-    statement = _insertion(table, columns, taken, dialect.name)
+    statement = _insertion(table, columns, on_conflict, dialect.name)
     compiled = statement.compile(dialect=dialect, column_keys=columns)
     names = compiled.positiontup or []
     processors = []
@@ -90,32 +90,34 @@ def _compiled(
     return str(compiled), [columns.index(name) for name in names], processors
 
 
-def _insertion(table: Table, columns: tuple[str, ...], taken: OnConflict, dialect: str) -> Insert:
+def _insertion(
+    table: Table, columns: tuple[str, ...], on_conflict: OnConflict, dialect: str
+) -> Insert:
     module: Any = postgresql if dialect == POSTGRESQL else sqlite
     insert: postgresql.Insert = module.insert(table).inline()  # both dialects have the same methods
-    if taken is OnConflict.FAIL:
+    if on_conflict is OnConflict.FAIL:
         return insert
-    if taken is OnConflict.KEEP:
+    if on_conflict is OnConflict.KEEP:
         return insert.on_conflict_do_nothing()
     key = _key(table, columns)
     others = [name for name in columns if name not in key]
     first, new = others[0], insert.excluded
     changed: dict[str, Any]
     where: ColumnElement[bool] | None
-    if taken is OnConflict.REPLACE:
+    if on_conflict is OnConflict.REPLACE:
         changed, where = {name: new[name] for name in others}, None
-    elif taken is OnConflict.ADD:
+    elif on_conflict is OnConflict.ADD:
         changed, where = {name: table.c[name] + new[name] for name in others}, None
     else:
         is_further = new[first] > table.c[first]
-        if taken is OnConflict.MIN:
+        if on_conflict is OnConflict.MIN:
             is_further = new[first] < table.c[first]
         changed, where = {first: new[first]}, is_further
     return insert.on_conflict_do_update(index_elements=key, set_=changed, where=where)
 
 
 def _key(table: Table, columns: Sequence[str]) -> list[str]:
-    """The columns that identify an existing row."""
+    """Return the primary key or the unique columns of a table that are among ``columns``."""
     keys = [[each.name for each in table.primary_key.columns]]
     unique = [each for each in table.constraints if isinstance(each, UniqueConstraint)]
     keys += [[each.name for each in one.columns] for one in unique]
@@ -131,7 +133,7 @@ _Each = TypeVar("_Each")
 
 
 class _PageReader(Protocol[_Each]):
-    """Function that returns a page of items after a number, and the last number."""
+    """Function that returns the items after a row id, and the last row id read."""
 
     async def __call__(
         self, conn: AsyncConnection, after: int, /, *, limit: int
@@ -139,13 +141,13 @@ class _PageReader(Protocol[_Each]):
 
 
 async def in_batches(
-    db: Database, behind: _PageReader[_Each], *, most: int = MAX_BATCH
+    db: Database, read_after: _PageReader[_Each], *, most: int = MAX_BATCH
 ) -> AsyncIterator[list[_Each]]:
-    """Iterate over all items in batches."""
+    """Yield all items in batches of at most ``most``, each read in its own transaction."""
     after = 0
     while True:
         async with db.read() as conn:
-            found, after = await behind(conn, after, limit=most)
+            found, after = await read_after(conn, after, limit=most)
         if not found:
             return
         yield found

@@ -17,7 +17,7 @@ from archiver.db import (
     snapshot_resources,
     snapshots,
 )
-from archiver.db.counters import next_number
+from archiver.db.counters import next_id
 from archiver.db.dialects import among
 from archiver.db.entries import EntryState, entry_states
 from archiver.db.full_text import IndexRow
@@ -137,7 +137,7 @@ class NewSnapshot:
         article: the conversion record, if any.
         extractor: version of the extractor.
         record: the snapshot's metadata record.
-        found_by: new search document of its entry; None if the current one stays valid.
+        search_document: new search document of its entry; None if the current one stays valid.
         words: its full-text row, if it was built before the transaction.
         rendering: whether a browser rendered it, or should have.
         needs: URLs that it is replayed from: its entry's, its page's and its requisites'.
@@ -160,7 +160,7 @@ class NewSnapshot:
     article: Location | None
     extractor: str
     record: Location
-    found_by: SearchDocument | None
+    search_document: SearchDocument | None
     rendering: Rendering = Rendering.NONE
     needs: tuple[str, ...] = ()
     renditions: tuple[Rendition, ...] = ()
@@ -193,7 +193,7 @@ async def place_of(
     """Return the insert positions of snapshots, given their keys and segments."""
     return Place(
         await _there(conn, keys),
-        await next_number(conn, snapshot_table.c.id),
+        await next_id(conn, snapshot_table.c.id),
         await segment_rows.ids(conn, [*names]),
         await search_documents.room(conn),
     )
@@ -236,9 +236,9 @@ async def add_snapshots(
 
 def _documents(found: Sequence[NewSnapshot], ids: Mapping[int, int]) -> list[NewDocument]:
     return [
-        NewDocument(each.entry_id, ids[id(each)], each.found_by, each.words)
+        NewDocument(each.entry_id, ids[id(each)], each.search_document, each.words)
         for each in found
-        if each.found_by
+        if each.search_document
     ]
 
 
@@ -272,7 +272,7 @@ async def _there(
 
 def _is_as_it_was(found: NewSnapshot, before: EntryState) -> bool:
     """Return whether an entry's annotation is that of its new document."""
-    said = found.found_by
+    said = found.search_document
     return said is not None and said.revision == before.revision and not before.is_stale
 
 
@@ -303,9 +303,9 @@ async def _bring_articles(
     newest = await search_documents.insert_all(
         conn,
         [
-            NewDocument(each.entry_id, row_id, each.found_by, each.words)
+            NewDocument(each.entry_id, row_id, each.search_document, each.words)
             for each, row_id in shown
-            if each.found_by
+            if each.search_document
         ],
     )
     await execute_rows(

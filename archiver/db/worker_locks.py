@@ -1,9 +1,9 @@
-"""Advisory locks of workers: liveness and locked hosts.
+"""PostgreSQL advisory locks of workers: one that shows that a worker runs, and one per host.
 
-They are session-level advisory locks on a separate connection. PostgreSQL releases all of them when
-the connection ends: when the process or its machine dies, when the network is cut, and when the
-process was stopped for ``SILENT_SECONDS``, because the server then ends the idle session. A worker
-that notices the loss stops fetching; other workers requeue its jobs.
+A worker holds its locks with one session on a separate connection. PostgreSQL releases them when
+that session ends: because the process or its machine died, because the network was cut, or because
+the process was stopped and the session was idle for ``SILENT_SECONDS``. A worker that notices the
+loss stops fetching, and other workers requeue its jobs.
 """
 
 import asyncio
@@ -26,16 +26,19 @@ if TYPE_CHECKING:
     import asyncpg
 
 WORKER, HOST = 0x61726377, 0x61726368
-"""First keys of the two kinds of lock; the second key is a hash of the name."""
+"""First keys of advisory locks, for workers and for hosts. The second key is a hash of a name."""
 SILENT_SECONDS = 30
-"""Time after which PostgreSQL ends the session of a silent worker."""
+"""Idle time after which PostgreSQL ends the session of a worker."""
 CHECK_SECONDS = 3.0
+"""Time between two statements that keep the session from being idle."""
 ANSWER_SECONDS = 15.0
+"""Maximum time of a statement on the lock connection."""
 SURE_SECONDS = 20.0
-"""A worker fetches only if the server responded on the lock connection within this time."""
+"""A worker may fetch only if the server responded on the lock connection within this time."""
 GRACE_SECONDS = 15.0
-"""Time after which a worker without its lock is expired; it may be reconnecting until then."""
+"""Time after which a worker without a lock is expired. Until then, it may reconnect."""
 RETRY_SECONDS = 1.0
+"""Wait between two attempts to reconnect."""
 _NAME = "archiver {name} {machine}"
 _HELD = text(
     "SELECT CAST(objid AS BIGINT) FROM pg_locks WHERE locktype = 'advisory' AND granted"
@@ -67,13 +70,13 @@ log = get_log(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """A process that holds its worker lock.
+    """Process that holds its worker lock.
 
     Attributes:
-        name: of its run lock and its segments.
-        machine: the name of its data directory.
-        address: the IP address it connects from; empty for a Unix socket.
-        since: when it took the lock.
+        name: name of the process, which is also in the names of its run lock and its segments.
+        machine: name of its data directory.
+        address: IP address from which it connects; empty for a Unix socket.
+        since: when its session began.
     """
 
     name: str
@@ -83,16 +86,17 @@ class Worker:
 
 
 class WorkerLocks:
-    """The locks of one process. ``enter`` takes the worker lock, ``leave`` releases all.
+    """Locks of this process. ``enter`` takes the worker lock, ``leave`` releases all locks.
 
     Attributes:
-        name: of this worker.
-        workers: how many workers there are, as of the last check.
+        name: name of this process, as the owner of jobs.
+        machine: name of its data directory.
+        workers: number of workers on all machines at the last check.
 
     Args:
-        name: of this process, as the owner of jobs.
-        machine: the name of its data directory.
-        connect: opens a connection to the server; raises ``IndexUnavailable``.
+        name: see above.
+        machine: see above.
+        connect: opens a connection to the server, or raises ``IndexUnavailable``.
     """
 
     def __init__(
@@ -119,7 +123,7 @@ class WorkerLocks:
         return frozenset(self._hosts)
 
     async def enter(self) -> None:
-        """Take the worker lock unless this process has it.
+        """Take the worker lock, unless this process has it already.
 
         Raises:
             IndexUnavailable: the server can't be reached.
@@ -164,9 +168,10 @@ class WorkerLocks:
         await self._lost.wait()
 
     async def permit(self) -> None:
-        """Wait until the server has responded recently, so that this worker may fetch.
+        """Wait until this worker may fetch: until the server responded within ``SURE_SECONDS``.
 
-        A process that only fetches feeds takes its worker lock here.
+        The first call takes the worker lock, because a process that only fetches feeds does not
+        call ``enter``.
 
         Raises:
             IndexUnavailable: the server can't be reached to take the lock.
@@ -178,10 +183,10 @@ class WorkerLocks:
             await self._checked.wait()
 
     async def take_hosts(self, hosts: Collection[str]) -> set[str]:
-        """Lock hosts that no other worker has locked; return the locked ones among ``hosts``.
+        """Lock the hosts that no other worker has locked; return those that this worker has.
 
         Raises:
-            IndexUnavailable: the locks are lost.
+            IndexUnavailable: the connection was lost, and with it all locks.
         """
         wanted = [host for host in sorted(hosts) if host not in self._hosts]
         if wanted:
@@ -200,8 +205,8 @@ class WorkerLocks:
             self._hosts -= left
             await run_to_completion(self._leave(left))
 
-    async def _leave(self, left: Collection[str]) -> None:
-        await self._fetch(_LEAVE, HOST, [_key(host) for host in left])
+    async def _leave(self, hosts: Collection[str]) -> None:
+        await self._fetch(_LEAVE, HOST, [_key(host) for host in hosts])
 
     def _note_answer(self, begun: float) -> None:
         self._checked_at = begun
@@ -231,7 +236,7 @@ class WorkerLocks:
             return [*rows]
 
     async def _keep_checking(self) -> None:
-        """Use the connection so that the server does not end it, and replace it when it is lost."""
+        """Send statements so that the session is never idle; reconnect if the session ended."""
         while True:
             with suppress(TimeoutError):
                 async with asyncio.timeout(CHECK_SECONDS):
@@ -244,38 +249,42 @@ class WorkerLocks:
 
 
 class ExpiredWorkers:
-    """Workers without a worker lock, and since when."""
+    """Tracker of workers that own jobs but hold no worker lock.
+
+    Args:
+        clock: returns seconds.
+    """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._free_since: dict[str, float] = {}
+        self._unlocked_since: dict[str, float] = {}
 
     def is_any_suspected(self, names: Iterable[str]) -> bool:
-        """Return whether one of these workers has no lock but is not expired yet."""
-        return any(name in self._free_since for name in names)
+        """Return whether one of these workers holds no lock and may still reconnect."""
+        return any(name in self._unlocked_since for name in names)
 
-    def among(
+    def find_expired(
         self,
         names: Iterable[str],
         alive: Collection[int],
         is_known_dead: Callable[[str], bool] = lambda _: False,
     ) -> list[str]:
-        """Return the expired workers: those without a lock for ``GRACE_SECONDS``.
+        """Return the workers that held no lock for ``GRACE_SECONDS``, or that are known to be dead.
 
         Args:
-            names: of workers.
-            alive: result of ``alive_workers``, called after ``names`` was read.
-            is_known_dead: returns whether a worker need not be waited for.
+            names: names of workers that own jobs.
+            alive: keys of held worker locks (``alive_workers``), read after ``names``.
+            is_known_dead: returns whether a worker is dead, without waiting.
         """
         now, dead = self._clock(), []
         for name in names:
             if _unsigned(_key(name)) in alive:
-                self._free_since.pop(name, None)
-            elif is_known_dead(name) or now - self._free_since.get(name, now) >= GRACE_SECONDS:
-                self._free_since.pop(name, None)
+                self._unlocked_since.pop(name, None)
+            elif is_known_dead(name) or now - self._unlocked_since.get(name, now) >= GRACE_SECONDS:
+                self._unlocked_since.pop(name, None)
                 dead.append(name)
             else:
-                self._free_since.setdefault(name, now)
+                self._unlocked_since.setdefault(name, now)
         return dead
 
 
@@ -286,7 +295,7 @@ async def free_hosts(conn: AsyncConnection, hosts: Sequence[str]) -> list[str]:
 
 
 async def alive_workers(conn: AsyncConnection) -> set[int]:
-    """Return the keys of the worker locks that are held."""
+    """Return the keys of all held worker locks."""
     return {*(await conn.execute(_HELD, {"kind": WORKER})).scalars()}
 
 
@@ -304,12 +313,12 @@ def _key(name: str) -> int:
 
 
 def _unsigned(key: int) -> int:
-    """Return a key as ``pg_locks`` shows it."""
+    """Return a key as the view ``pg_locks`` shows it."""
     return key & 0xFFFFFFFF
 
 
 def _now() -> float:
-    """Return seconds of a clock that also counts while the process or machine is suspended."""
+    """Return seconds from a clock that also runs while the process or machine is suspended."""
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 

@@ -333,7 +333,9 @@ async def _mark_lost(
             elif each.entry.state != State.FAILED or own.snapshot_count:
                 continue
             if why is not None:
-                failed.append(FailedAttempt(own.row_id, now, why, final=True, found_by=_link(each)))
+                failed.append(
+                    FailedAttempt(own.row_id, now, why, final=True, search_document=_link(each))
+                )
         await attempts.add_failures(conn, failed, once=True)
     return bare, lost
 

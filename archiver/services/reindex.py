@@ -204,7 +204,7 @@ async def reindex(
             if old:
                 await _settle(old, store, settings.data)
             user_settings = await _user_settings(before, old, accept_missing=accept_missing)
-            new = await _open_to_fill(now.beside())
+            new = await _open_to_fill(now.replacement())
             try:
                 report = await _fill(
                     new,
@@ -216,7 +216,7 @@ async def reindex(
                 await put_user_settings(user_settings, new, settings.data)
             except (ArchiverError, OSError):
                 await new.close()
-                await asyncio.to_thread(now.beside().remove)
+                await asyncio.to_thread(now.replacement().remove)
                 raise
             finally:
                 await new.close()
@@ -299,7 +299,7 @@ async def _require_segments(old: Database | None, place: Engines, store: Segment
                 raise
         else:
             return
-    if await asyncio.to_thread(place.is_there):
+    if await asyncio.to_thread(place.exists):
         found = await asyncio.to_thread(store.storage.survey)
         require_any_segment(found, str(store.directory))
 
@@ -363,7 +363,7 @@ async def _opened_if_readable(
         try:
             if copied:
                 opened.index = await _copied(Path(place.place), copied)
-            elif await asyncio.to_thread(place.is_there):
+            elif await asyncio.to_thread(place.exists):
                 opened.index = await Database.opened(place)
         except (IndexOutdated, IndexNewer) as error:
             reason = _QUEUE_UNREADABLE if isinstance(error, IndexOutdated) else _NEWER
@@ -391,7 +391,7 @@ async def _copied(outdated: Path, place: Engines) -> Database:
 async def _open_to_fill(place: Engines) -> Database:
     """Open an empty index, or the partial one of an interrupted run."""
     with suppress(ArchiverError):
-        if await asyncio.to_thread(place.is_there):
+        if await asyncio.to_thread(place.exists):
             left = await Database.opened(place)
             if await _can_go_on(left):
                 return left

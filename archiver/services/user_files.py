@@ -116,7 +116,7 @@ async def user_settings_of(place: Engines, old: Database | None) -> dict[str, by
     if old:
         async with old.read() as conn:
             return await shared_files.all_of(conn)
-    if not await asyncio.to_thread(place.is_there):
+    if not await asyncio.to_thread(place.exists):
         return None
     db = Database(place)
     try:

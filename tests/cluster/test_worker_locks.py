@@ -44,12 +44,14 @@ async def test_the_server_ends_the_session_of_a_worker_that_is_silent(address, m
         await each.leave()
 
 
-def test_a_worker_without_a_lock_is_given_up_after_a_while():
+def test_a_worker_without_a_lock_is_expired_workers_after_a_while():
     now = 0.0
-    given_up = ExpiredWorkers(lambda: now)
+    expired_workers = ExpiredWorkers(lambda: now)
 
-    assert given_up.among(["dead", "known"], set(), lambda name: name == "known") == ["known"]
-    assert given_up.is_any_suspected(["dead"])
+    assert expired_workers.find_expired(["dead", "known"], set(), lambda name: name == "known") == [
+        "known"
+    ]
+    assert expired_workers.is_any_suspected(["dead"])
     now = worker_locks.GRACE_SECONDS
-    assert given_up.among(["dead"], set()) == ["dead"]
-    assert not given_up.is_any_suspected(["dead"])
+    assert expired_workers.find_expired(["dead"], set()) == ["dead"]
+    assert not expired_workers.is_any_suspected(["dead"])

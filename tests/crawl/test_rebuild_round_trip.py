@@ -37,7 +37,7 @@ from archiver.db import (
     tombstones,
 )
 from archiver.db.engine import Database
-from archiver.db.full_text import asking, word_index_of
+from archiver.db.full_text import with_expressions, word_index_of
 from archiver.db.schema import answer, attempt, entry, entry_table
 from archiver.errors import InputError, NotFound
 from archiver.http.timestamps import to_datetime, to_timestamp
@@ -621,7 +621,7 @@ async def _found(conn, word):
         return []
     has_word = word_index_of(conn).matches.format("search_00000")
     rows = await conn.execute(
-        asking(
+        with_expressions(
             "SELECT entry.hash_url FROM search_00000 JOIN live_entry AS entry"
             f" ON entry.document_id = search_00000.rowid WHERE {has_word}"
         ),

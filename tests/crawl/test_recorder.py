@@ -202,10 +202,10 @@ async def test_search_rows_are_built_before_the_write_lock_is_taken(crawl, live,
     words, are_made = crawl.context.db.words, asyncio.Event()
     row, loop, made_by = words.row, asyncio.get_running_loop(), []
 
-    def noted(found_by):
+    def noted(search_document):
         made_by.append(threading.current_thread())
         loop.call_soon_threadsafe(are_made.set)
-        return row(found_by)
+        return row(search_document)
 
     async with crawl.recording():
         brought = await crawl.pipeline._attempt(lease)

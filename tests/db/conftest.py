@@ -109,7 +109,7 @@ def capture() -> Callable[..., Capture]:
     return make
 
 
-def found_by(title: str, text: str) -> SearchDocument:
+def search_document(title: str, text: str) -> SearchDocument:
     """Return a search document with this title and text only."""
     return SearchDocument(title=indexed(title), text=indexed(text))
 
@@ -146,7 +146,7 @@ def new_snapshot(capture: Callable[..., Capture]) -> Callable[..., object]:
                 "article": None,
                 "extractor": "1",
                 "record": page.location,
-                "found_by": words and found_by(*words),
+                "search_document": words and search_document(*words),
                 **said,
             }
         )

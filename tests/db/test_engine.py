@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import func, select, text
 from sqlalchemy.exc import IntegrityError
 
+from archiver.db import engine
 from archiver.db.engine import PAGE_BYTES, Database
 from archiver.db.schema import counter
 from archiver.db.statements import insert_rows
@@ -111,7 +112,7 @@ async def test_a_cancelled_write_releases_the_write_lock(db, other):
             for number in count():
                 await insert(conn, *((f"{number}, {each}", each) for each in range(3_000)))
 
-    other.hurry()
+    other.limit_waits()
     for _ in range(3):
         writing = asyncio.create_task(write_forever())
         await asyncio.wait([writing], timeout=0.05)
@@ -141,8 +142,9 @@ async def test_a_commit_cannot_be_interrupted(db):
         assert await is_there(conn)
 
 
-async def test_a_stopping_process_waits_seconds_for_other_writers(db, other):
-    db.hurry()
+async def test_a_stopping_process_limits_its_wait_for_other_writers(db, other, monkeypatch):
+    monkeypatch.setattr(engine, "LAST_WAIT_SECONDS", 0.2)
+    db.limit_waits()
     async with other.write():
         with pytest.raises(IndexUnavailable, match="another process"):
             async with db.write():

@@ -58,7 +58,7 @@ def found(find):
 def attempt_of(lease, *, final, after=1):
     at = NOW + timedelta(seconds=after)
     return attempts.FailedAttempt(
-        lease.entry.id, at, FAILURE, final=final, found_by=SearchDocument(title="given")
+        lease.entry.id, at, FAILURE, final=final, search_document=SearchDocument(title="given")
     )
 
 

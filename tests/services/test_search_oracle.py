@@ -213,7 +213,11 @@ async def index(conn, n, page):
     common = {"url": page.url, "host": host(page.url), "revision": 0}
     if page.state == "failed":
         failed = attempts.FailedAttempt(
-            n + 1, page.added, FAILURE, final=True, found_by=link_document(annotation, **common)
+            n + 1,
+            page.added,
+            FAILURE,
+            final=True,
+            search_document=link_document(annotation, **common),
         )
         await attempts.add_failures(conn, [failed])
     if page.state != "saved":
@@ -247,7 +251,7 @@ async def index(conn, n, page):
         extractor="1",
         record=capture.location,
         score=page.score,
-        found_by=page_document(
+        search_document=page_document(
             annotation,
             metadata,
             urls=(page.url,),
