@@ -263,7 +263,7 @@ class Dispatcher:
         """Write records of edits and deletions that have none; return whether there were any."""
         self._written_at = asyncio.get_running_loop().time()
         async with self._context.db.read() as conn:
-            changed = await edit_history.oldest(conn, MAX_EDITS)
+            changed = await edit_history.unrecorded(conn, MAX_EDITS)
             pending = await tombstones.pending(conn, limit=MAX_DELETIONS)
         await self._context.recorder.note(changed)
         await self._context.recorder.write_pending(pending)

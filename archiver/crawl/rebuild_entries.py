@@ -72,7 +72,7 @@ async def split_duplicates(
         overlap: time for which the first process may continue after the other ended the job.
     """
     visits = [(each.hash_url, each.snapshot.timestamp) for each, _ in read if each.snapshot]
-    late = await jobs.superseded(conn, visits, unheard=overlap) if visits else set()
+    late = await jobs.superseded(conn, visits, grace=overlap) if visits else set()
     kept, again = [], []
     for each, place in read:
         if each.snapshot and (each.hash_url, each.snapshot.timestamp) in late:
@@ -98,7 +98,7 @@ async def unused_captures_after(
         found = {(hash_url(each.url), each.timestamp): each for each in made}
         late += [
             UnwantedVisit(key, moment, found[key, moment].record_id, (found[key, moment].url,))
-            for key, moment in sorted(await jobs.superseded(conn, [*found], unheard=overlap))
+            for key, moment in sorted(await jobs.superseded(conn, [*found], grace=overlap))
         ]
 
 

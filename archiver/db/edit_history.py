@@ -42,7 +42,7 @@ async def beyond_records(
     return list(rows.scalars())
 
 
-async def oldest(conn: AsyncConnection, limit: int) -> list[int]:
+async def unrecorded(conn: AsyncConnection, limit: int) -> list[int]:
     """Return entries with unrecorded edits, by row id.
 
     Entries that wait for their first visit are skipped, since it will record them.

@@ -49,7 +49,7 @@ async def superseded(
     conn: AsyncConnection,
     visits: Sequence[tuple[HashUrl, Timestamp]],
     *,
-    unheard: timedelta = timedelta(0),
+    grace: timedelta = timedelta(0),
 ) -> set[tuple[HashUrl, Timestamp]]:
     """Return the visits (hash_url, timestamp) whose job was ended by another visit.
 
@@ -58,7 +58,7 @@ async def superseded(
     Args:
         conn: a connection.
         visits: the visits to check.
-        unheard: how long after the end of a job its previous owner may have continued, at most
+        grace: how long after the end of a job its previous owner may have continued, at most
             until the entry's next job was created.
     """
     keys = among_texts({key for key, _ in visits})
@@ -71,7 +71,7 @@ async def superseded(
         .order_by(entry.c.hash_url, job.c.id)
     )
     ended = {
-        key: _ended(list(of_one), unheard) for key, of_one in groupby(rows, attrgetter("hash_url"))
+        key: _ended(list(of_one), grace) for key, of_one in groupby(rows, attrgetter("hash_url"))
     }
     late = {
         (key, moment)
@@ -83,15 +83,13 @@ async def superseded(
     return late - await _kept(conn, {key for key, _ in late})
 
 
-def _ended(
-    of_one: Sequence[Row[*tuple[Any, ...]]], unheard: timedelta
-) -> list[tuple[str, str, str]]:
+def _ended(of_one: Sequence[Row[*tuple[Any, ...]]], grace: timedelta) -> list[tuple[str, str, str]]:
     """Return (created, saved timestamp, until) of an entry's saved jobs."""
     found = list[tuple[str, str, str]]()
     for each, later in pairwise((*of_one, None)):
         if each and each.state == State.SAVED and each.timestamp is not None:
             made, over = _moment(each.created_at), _moment(each.changed_at_ms / 1000)
-            beyond = _moment(each.changed_at_ms / 1000 + unheard.total_seconds())
+            beyond = _moment(each.changed_at_ms / 1000 + grace.total_seconds())
             next_made = _moment(later.created_at) if later else beyond
             saved = f"{each.timestamp:014d}"
             found.append((made, saved, max(saved, over, min(beyond, next_made))))

@@ -8,6 +8,19 @@ from contextlib import asynccontextmanager
 
 from tests.command_line import run_in_thread
 
+PROGRAM = """
+import sys
+
+from archiver.cli.main import main
+from archiver.crawl import dispatcher
+from archiver.db import worker_locks
+
+worker_locks.GRACE_SECONDS = 1.5
+dispatcher.SHARED_RECOVERY_SECONDS = 0.3
+dispatcher.TROUBLE_SECONDS = 1.0
+main()
+"""
+"""The command line with short waits for lost workers and servers."""
 SETTINGS = {
     "ARCHIVER_ALLOW_NETWORKS": "127.0.0.0/8",
     "ARCHIVER_HOST_DELAY": "0",
@@ -19,7 +32,7 @@ SETTINGS = {
 async def archiver(*words, **variables):
     """Run a command while the block runs, then kill it."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "archiver", *words),
+        *(sys.executable, "-c", PROGRAM, *words),
         env=os.environ | SETTINGS | variables,
         stdin=PIPE,
         stdout=PIPE,

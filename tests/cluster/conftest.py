@@ -13,6 +13,8 @@ import pytest
 from obstore.store import S3Store
 
 from archiver.config import Settings
+from archiver.crawl import dispatcher
+from archiver.db import worker_locks
 from tests.cluster.archives import elsewhere
 from tests.cluster.faulty_proxy import FaultyProxy
 from tests.cluster.s3_servers import REGION, Moto, s3_server
@@ -53,6 +55,13 @@ class Store:
     def drop(self) -> None:
         """Delete the bucket."""
         self.server.drop_bucket(self.bucket)
+
+
+@pytest.fixture(autouse=True)
+def _short_waits(monkeypatch):
+    """Wait less for lost workers in commands that run in this process; see ``commands.PROGRAM``."""
+    monkeypatch.setattr(worker_locks, "GRACE_SECONDS", 1.5)
+    monkeypatch.setattr(dispatcher, "SHARED_RECOVERY_SECONDS", 0.3)
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ from tests.cluster.commands import archiver, ran, refused
 
 @pytest.fixture
 def here(address, store, tmp_path):
-    """A machine whose segments no store takes for now."""
+    """A machine that can't upload its segments."""
     store.proxy.failing = {"PUT": 503}
     shared = {"ARCHIVER_INDEX": address, "ARCHIVER_STORE": store.address}
     return shared | {"ARCHIVER_DATA": str(tmp_path / "a")}
@@ -28,7 +28,7 @@ async def lost(live, here, there, address, store, tmp_path):
     """Leave the remains of a machine with a page and a job; return its name."""
     live.page = live.article("page")
     live.twin = live.put("/twin", await _body(live.page))
-    live.held = live.answer("/held", _until_over(live.closing))
+    live.held = live.answer("/held", _hang_until(live.closing))
     assert (await ran("add", live.page, **here))[0] == 0
     assert (await ran("add", live.twin, **there))[0] == 0
     await ran("import", "-", "--no-crawl", said=live.held, **here)
@@ -46,17 +46,19 @@ async def _body(url):
         return await answer.text()
 
 
-async def test_what_only_a_lost_machine_had_is_told_and_its_jobs_are_done_by_others(
-    live, there, address, lost
+async def test_data_of_a_lost_machine_is_reported_and_its_jobs_are_done_by_others(
+    live, here, there, lost, tmp_path
 ):
+    code, message = await refused("machines", "--forget", "another", **there)
+    assert (code, "No segment of a machine another" in message) == (1, True), message
     _, unsealed = await ran("machines", "--unsealed", **there)
     ((machine, place, segment, _),) = (
         line.split() for line in unsealed.splitlines() if line.startswith(lost)
     )
     assert (machine, place) == (lost, "elsewhere")
-    _, told = await ran("machines", "--forget", lost, **there)
+    _, report = await ran("machines", "--forget", lost, **there)
 
-    assert told.splitlines()[0].split() == ["lost", segment]
+    assert report.splitlines()[0].split() == ["lost", segment]
     live.put("/held", "<title>held</title>")
     assert (await ran("crawl", **there))[0] == 0
     shown = [await _shown(url, **there) for url in (live.page, live.twin, live.held)]
@@ -65,21 +67,13 @@ async def test_what_only_a_lost_machine_had_is_told_and_its_jobs_are_done_by_oth
     assert await ran("machines", "--unsealed", **there) == (1, "")
     assert "problems\t0" in (await ran("verify", **there))[1]
 
-
-async def test_a_lost_page_is_saved_again_and_a_machine_that_comes_back_brings_its_own(
-    live, here, there, address, lost, tmp_path
-):
-    code, told = await refused("machines", "--forget", "another", **there)
-    assert (code, "The machine another has no segments" in told) == (1, True), told
-    await ran("machines", "--forget", lost, **there)
-
+    # A lost page can be saved again.
     assert (await ran("add", live.twin, **there))[0] == 0
-
     assert "clever" in (await ran("show", live.twin, **there))[1]
     assert "problems\t0" in (await ran("verify", **there))[1]
 
+    # A machine that returns brings its pages.
     (tmp_path / "gone").rename(tmp_path / "a")
-
     assert live.page in (await ran("list", "--status", "saved", **here))[1]
     assert "clever" in (await ran("show", live.page, **here))[1]
     assert (await ran("machines", "--forget", lost, **here))[0] == 1
@@ -89,7 +83,7 @@ async def _shown(url, **variables):
     return json.loads((await ran("show", "--json", url, **variables))[1])
 
 
-def _until_over(closing):
+def _hang_until(closing):
     async def answer(_):
         await closing.wait()
         raise HTTPNotFound

@@ -1,4 +1,4 @@
-"""An archive moves between folder and file, and store and server, and is whole wherever it is."""
+"""Migrations between a folder with SQLite, and an object store with PostgreSQL, lose nothing."""
 
 import asyncio
 import signal
@@ -22,7 +22,7 @@ from pathlib import Path
 from archiver.config import Settings
 from archiver.services.migration import Places, migrate
 
-data, index, store, where, name, seen = sys.argv[1:]
+data, index, store, where, name = sys.argv[1:]
 held = import_module(where)
 *outer, name = name.split(".")
 for each in outer:
@@ -34,18 +34,23 @@ def die(*_, **__):
 setattr(held, name, die)
 asyncio.run(migrate(Settings(data=Path(data)), Places(index or None, store or None), remove=True))
 """
-STEPS = {
-    "between put and mark": ("archiver.warc.object_store", "BucketStorage._mark"),
-    "a segment not yet compared": ("archiver.warc.object_store", "_digest"),
-    "the index built and not in place": ("archiver.services.reindex", "replace_index"),
-    "before what was left is removed": ("archiver.services.migration", "_leave"),
-    "before the store is forgotten": ("archiver.services.migration", "forget_store"),
-}
+OUT, BACK = True, False
+STEPS = (
+    (OUT, "archiver.warc.object_store", "BucketStorage._mark"),
+    (BACK, "archiver.services.reindex", "replace_index"),
+    (OUT, "archiver.warc.object_store", "_digest"),
+    (BACK, "archiver.services.migration", "_leave"),
+    (OUT, "archiver.services.reindex", "replace_index"),
+    (BACK, "archiver.services.migration", "forget_store"),
+)
+"""Functions at whose call a migration is killed: between upload and mark, before a segment is
+compared, before the index is replaced, before copies are removed, before the store is forgotten.
+"""
 
 
 @pytest.fixture
 async def here(settings):
-    """An archive in a folder: four pages in two segments, and what waits."""
+    """An archive in a folder: four pages in two segments, and a queued link."""
     here = replace(settings, store=None)
     async with site() as urls:
         await save(here, urls[:2])
@@ -62,7 +67,7 @@ async def listed(settings):
 
 
 async def known(settings):
-    """All that is asked of an archive: the pages as they read, and what waits."""
+    """Return all entries with their states, and the result of a search; check the segments."""
     async with open_app(settings) as archive:
         found = [each async for each in archive.fixity.verify()]
         words = (await archive.search.listing(ListingQuery("foxes"))).items
@@ -70,7 +75,7 @@ async def known(settings):
     return await listed(settings), [each.entry.url for each in words]
 
 
-async def test_it_goes_there_and_back_with_all_that_waits(here, store, address):
+async def test_an_archive_is_migrated_out_and_back_with_its_queue(here, store, address):
     before = await known(here)
     there = replace(here, index=address, store=store.address)
     sizes = {each.name: each.stat().st_size for each in (here.data / "warc").iterdir()}
@@ -92,7 +97,7 @@ async def test_it_goes_there_and_back_with_all_that_waits(here, store, address):
     assert await known(here) == before
 
 
-async def test_a_rebuilt_index_belongs_to_its_archive_from_the_moment_it_is_in_place(
+async def test_a_rebuilt_index_is_claimed_before_it_is_in_place(
     here, address, monkeypatch, tmp_path
 ):
     replace_schema = PostgresIndex.replace
@@ -110,26 +115,24 @@ async def test_a_rebuilt_index_belongs_to_its_archive_from_the_moment_it_is_in_p
         await known(replace(here, index=address, data=tmp_path / "other"))
 
 
-@pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
-async def test_killed_at_any_step_it_is_whole_once_it_is_asked_for_again(
-    here, store, address, step
-):
+async def test_a_migration_killed_at_any_step_can_be_repeated(here, store, address):
     before = await known(here)
-    for to in (Places(address, store.address), Places()):
+    for way, module, name in STEPS:
+        to = Places(address, store.address) if way is OUT else Places()
         killed = await asyncio.create_subprocess_exec(
             *(sys.executable, "-c", KILLED, str(here.data), to.index or "", to.store or ""),
-            *(*step, ""),
+            *(module, name),
             stderr=DEVNULL,
         )
-        assert await killed.wait() in (0, -signal.SIGKILL)
+        assert await killed.wait() == -signal.SIGKILL, (way, name)
 
         await migrate(here, to, remove=True)
 
-        assert await known(replace(here, index=to.index, store=to.store)) == before
+        assert await known(replace(here, index=to.index, store=to.store)) == before, (way, name)
     assert store.names() == []
 
 
-async def test_copies_stay_unless_they_are_not_wanted(here, store):
+async def test_copies_stay_unless_they_are_removed_by_request(here, store):
     await migrate(here, Places(store=store.address))
     copies = [*(here.data / "uploaded").iterdir()]
     await migrate(here, Places())
@@ -139,6 +142,6 @@ async def test_copies_stay_unless_they_are_not_wanted(here, store):
     assert len([*(here.data / "warc").iterdir()]) == 2
 
 
-async def test_an_archive_that_lies_elsewhere_is_not_moved(here, store, address):
+async def test_an_archive_is_not_migrated_from_a_place_where_it_is_not(here, store, address):
     with pytest.raises(ConfigurationError, match="It is at folder"):
         await migrate(here, Places(store=store.address), given=Places(address, store.address[:-1]))

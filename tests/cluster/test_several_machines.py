@@ -1,4 +1,4 @@
-"""Workers of several machines at one index in PostgreSQL."""
+"""Several machines that share an archive: an index in PostgreSQL and an object store."""
 
 import asyncio
 import shutil
@@ -32,7 +32,7 @@ def there(here, tmp_path):
 
 @pytest.fixture
 def held(live):
-    """A page that is answered once it may be."""
+    """A page whose response waits for an event."""
     page = asyncio.Event()
 
     async def answer(request):
@@ -43,11 +43,11 @@ def held(live):
     return page
 
 
-def machines(said: str) -> list[str]:
-    return [line.split("\t")[1] for line in said.splitlines()]
+def machines(output: str) -> list[str]:
+    return [line.split("\t")[1] for line in output.splitlines()]
 
 
-async def test_workers_are_listed_while_they_are_alive(live, here, there, held):
+async def test_a_working_machine_is_listed_and_prevents_a_rebuild(live, here, there, held):
     await ran("import", "-", "--no-crawl", said=held.url, **here)
     assert await ran("machines", **here) == (1, "")
     async with archiver("crawl", **here) as running:
@@ -55,10 +55,14 @@ async def test_workers_are_listed_while_they_are_alive(live, here, there, held):
 
         assert machines((await ran("machines", **here))[1]) == ["here"]
         assert machines((await ran("machines", **there))[1]) == ["elsewhere"]
+        code, message = await refused("reindex", **there)
+        assert (code, "Another machine uses the archive" in message) == (1, True), message
 
         held.set()
         await running.communicate()
     assert await ran("machines", **here) == (1, "")
+    assert (await ran("reindex", **there))[0] == 0
+    assert held.url in (await ran("list", "--status", "saved", **here))[1]
 
 
 async def test_a_page_that_one_machine_saved_is_read_listed_and_verified_on_another(
@@ -144,7 +148,7 @@ async def test_two_workers_never_have_one_host(live, address, here, there):
     assert {live.asked[f"/{number}"] for number in range(30)} == {1}
 
 
-async def test_what_another_worker_ended_is_not_stored_twice(live, address, here, held):
+async def test_a_job_that_another_worker_ended_is_not_stored_twice(live, address, here, held):
     await ran("import", "-", "--no-crawl", said=held.url, **here)
     async with archiver("crawl", **here) as running:
         await live.asked_for("/held")
@@ -161,19 +165,6 @@ async def test_what_another_worker_ended_is_not_stored_twice(live, address, here
     assert "problems\t0" in (await ran("verify", **here))[1]
 
 
-async def test_an_index_is_not_rebuilt_while_another_machine_works(live, here, there, held):
-    await ran("import", "-", "--no-crawl", said=held.url, **here)
-    async with archiver("crawl", **here) as running:
-        await live.asked_for("/held")
-        code, told = await refused("reindex", **there)
-        held.set()
-        await running.communicate()
-
-    assert (code, "Another machine uses the archive" in told) == (1, True), told
-    assert (await ran("reindex", **there))[0] == 0
-    assert held.url in (await ran("list", "--status", "saved", **here))[1]
-
-
 @pytest.mark.parametrize(
     ("more", "reason"),
     [
@@ -186,19 +177,19 @@ async def test_a_folder_without_the_same_store_is_refused(here, there, server, m
         server.make_bucket("other")
     await ran("import", "-", "--no-crawl", said="https://a.example/", **here)
 
-    code, told = await refused("import", "-", "--no-crawl", **(there | more))
+    code, message = await refused("import", "-", "--no-crawl", **(there | more))
 
-    assert (code, reason in told) == (1, True), told
+    assert (code, reason in message) == (1, True), message
 
 
-async def test_a_folder_with_an_archive_of_its_own_is_refused(here, there):
+async def test_a_folder_with_a_separate_archive_is_refused(here, there):
     await ran("import", "-", "--no-crawl", said="https://a.example/", **here)
     own = {"ARCHIVER_INDEX": "", "ARCHIVER_STORE": ""}
     await ran("import", "-", "--no-crawl", said="https://b.example/", **(there | own))
 
-    code, told = await refused("reindex", **there)
+    code, message = await refused("reindex", **there)
 
-    assert (code, "contains a separate archive" in told) == (1, True), told
+    assert (code, "contains a separate archive" in message) == (1, True), message
 
 
 async def test_user_settings_are_the_same_on_every_machine_and_survive_a_rebuild(
@@ -222,8 +213,8 @@ async def test_user_settings_survive_the_rebuild_of_an_index_of_another_version(
     assert (await ran("cookies", "import", "-", said=cookie, **here))[0] == 0
     as_owner(address, "UPDATE alembic_version SET version_num = '0038'")
 
-    code, told = await refused("reindex", **here)
-    assert (code, "--accept-missing" in told) == (1, True), told
+    code, message = await refused("reindex", **here)
+    assert (code, "--accept-missing" in message) == (1, True), message
     assert (await ran("reindex", "--accept-missing", **here))[0] == 0
 
     assert "a.example" in (await ran("cookies", "list", **here))[1]
@@ -236,9 +227,9 @@ async def test_an_index_whose_user_settings_are_unreadable_is_not_replaced(live,
     as_owner(address, "UPDATE alembic_version SET version_num = '9999'")
     as_owner(address, "ALTER TABLE shared_file RENAME COLUMN content TO contents")
 
-    code, told = await refused("reindex", **here)
+    code, message = await refused("reindex", **here)
 
-    assert (code, "--accept-missing" in told) == (1, True), told
+    assert (code, "--accept-missing" in message) == (1, True), message
     as_owner(address, "ALTER TABLE shared_file RENAME COLUMN contents TO content")
     assert (await ran("reindex", "--accept-missing", **here))[0] == 0
     assert (await ran("password", "--remove", **here))[0] == 0

@@ -335,7 +335,7 @@ class Archive:
                 self.store.close()
             case WriteAnnotations():
                 async with self.db.read() as conn:
-                    owed = await edit_history.oldest(conn, 99)
+                    owed = await edit_history.unrecorded(conn, 99)
                 await self.recorder.note(owed)
             case Failed():
                 # Failed attempts come in the order of time; only captured pages come out of order.

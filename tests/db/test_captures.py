@@ -41,59 +41,40 @@ async def test_a_capture_is_returned_as_inserted(db, capture, index):
     assert await nearest(db, URL, 0) == kept
 
 
-@pytest.mark.parametrize(
-    ("wanted", "expected"),
-    [(-50, 0), (0, 0), (4, 0), (5, 0), (6, 10), (10, 10), (29, 30), (99, 30)],
-)
-async def test_the_nearest_capture_is_found_and_the_earlier_of_two_equally_near(
-    db, capture, index, wanted, expected
-):
+async def test_the_nearest_capture_is_found_and_the_earlier_of_two_equally_near(db, capture, index):
     await index(*[capture(URL, seconds) for seconds in (0, 10, 30)])
 
-    assert (await nearest(db, URL, wanted)).timestamp == at(expected)
+    for wanted, expected in {-50: 0, 0: 0, 4: 0, 5: 0, 6: 10, 10: 10, 29: 30, 99: 30}.items():
+        assert (await nearest(db, URL, wanted)).timestamp == at(expected), wanted
 
 
 async def test_distance_is_measured_in_time_and_not_in_digits(db, capture, index):
-    before, after = capture(URL, -1), capture(URL, 3600)
     midnight = datetime(2026, 3, 1, tzinfo=UTC) - NOW
-    await index(before, after, capture("http://c.example/"))
+    await index(capture(URL, -1), capture(URL, 3600), capture("http://c.example/"))
 
-    assert (await nearest(db, URL, 1500)).timestamp == at(-1)
-    assert (await nearest(db, URL, midnight.total_seconds())).timestamp == at(-1)
+    for wanted in (1500, midnight.total_seconds()):
+        assert (await nearest(db, URL, wanted)).timestamp == at(-1)
 
 
 async def test_an_equivalent_url_is_used_if_the_exact_url_has_no_capture(db, capture, index):
-    await index(capture("https://www.a.example/page", 0))
+    await index(capture("https://b.example/page", redirect_to="http://b.example/page", status=301))
+    assert await nearest(db, "http://b.example/page", 0) is None, "it could redirect forever"
 
+    await index(capture("https://www.a.example/page", 0))
     assert (await nearest(db, URL, 0)).url == "https://www.a.example/page"
     assert await nearest(db, URL, 0, exact_only=True) is None
 
-
-async def test_an_equivalent_url_that_redirects_is_not_used(db, capture, index):
-    await index(capture("https://a.example/page", redirect_to=URL, status=301))
-
-    assert await nearest(db, URL, 0) is None
-
-
-async def test_the_exact_url_is_preferred_to_a_nearer_equivalent(db, capture, index):
-    await index(capture(URL, -500), capture("https://a.example/page", 0))
-
+    await index(capture(URL, -500))
     assert (await nearest(db, URL, 0)).url == URL
 
 
-async def test_captures_of_a_url_are_listed_oldest_first_and_limited_to_the_newest(
-    db, capture, index
-):
+async def test_the_newest_captures_of_a_url_are_listed_oldest_first(db, capture, index):
     await index(*[capture(URL, seconds) for seconds in (20, 0, 10)])
 
     async with db.read() as conn:
-        assert [each.timestamp for each in await captures.of_url(conn, URL, limit=9)] == [
-            at(0),
-            at(10),
-            at(20),
-        ]
-        assert len(await captures.of_url(conn, URL, limit=2)) == 2
-        assert (await captures.of_url(conn, URL, limit=1))[0].timestamp == at(20)
+        for limit, expected in ((9, [0, 10, 20]), (2, [10, 20]), (1, [20])):
+            found = await captures.of_url(conn, URL, limit=limit)
+            assert [each.timestamp for each in found] == [at(each) for each in expected]
 
 
 async def test_the_newest_capture_of_each_url_since_a_moment(db, capture, index):

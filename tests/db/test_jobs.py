@@ -35,23 +35,26 @@ async def conn(crawl):
         yield conn
 
 
-@pytest.mark.parametrize(
-    ("minutes", "is_late"), [(-1, False), (1, True), (5, False), (7, True), (10, False)]
-)
-async def test_a_visit_of_a_completed_job_is_superseded(conn, minutes, is_late):
-    visit = hash_url(parse_url(URL)), to_timestamp(MADE + timedelta(minutes=minutes))
-
-    assert await jobs.superseded(conn, [visit]) == ({visit} if is_late else set())
+VISIT_URL = hash_url(parse_url(URL))
 
 
-@pytest.mark.parametrize(("minutes", "is_late"), [(10, True), (11, False), (14, False)])
-async def test_a_late_visit_is_superseded_also_after_the_next_job_was_made(conn, minutes, is_late):
-    visit = hash_url(parse_url(URL)), to_timestamp(MADE + timedelta(minutes=minutes))
+def visits(*minutes):
+    """Return visits of the URL so many minutes after the job was created."""
+    return [(VISIT_URL, to_timestamp(MADE + timedelta(minutes=each))) for each in minutes]
+
+
+async def test_a_visit_of_a_completed_job_is_superseded(conn):
+    found = await jobs.superseded(conn, visits(-1, 1, 5, 7, 10))
+
+    assert found == {*visits(1, 7)}
+
+
+async def test_a_late_visit_is_superseded_even_if_the_next_job_exists(conn):
     made = {"created_at": int((MADE + timedelta(minutes=11)).timestamp())}
-    seed = Seed(hash_url(parse_url(URL)), URL, host(URL), Annotation(URL, MADE))
+    seed = Seed(VISIT_URL, URL, host(URL), Annotation(URL, MADE))
     (second,) = await new_entries.receive(conn, [seed], now=MADE, recapture=True)
     await conn.execute(update(job).where(job.c.id == second.job_id).values(made))
 
-    found = await jobs.superseded(conn, [visit], unheard=timedelta(minutes=10))
+    found = await jobs.superseded(conn, visits(10, 11, 14), grace=timedelta(minutes=10))
 
-    assert found == ({visit} if is_late else set())
+    assert found == {*visits(10)}

@@ -26,8 +26,8 @@ async def entry_id(db, seed, keep):
     return number
 
 
-def moments(held):
-    return [each.snapshot.timestamp if each else None for each in held]
+def moments(rows):
+    return [each.snapshot.timestamp if each else None for each in rows]
 
 
 async def test_the_snapshots_of_an_entry_come_newest_first(db, entry_id):
@@ -35,51 +35,36 @@ async def test_the_snapshots_of_an_entry_come_newest_first(db, entry_id):
         assert moments(await snapshots.of_entry(conn, entry_id, limit=9)) == [at(30), at(10), at(0)]
         assert moments(await snapshots.of_entry(conn, entry_id, limit=1)) == [at(30)]
         assert await snapshots.of_entry(conn, entry_id + 1, limit=9) == []
+        latest = await snapshots.latest_of(conn, [entry_id, entry_id + 1])
+
+    assert {number: row.snapshot.timestamp for number, row in latest.items()} == {entry_id: at(30)}
 
 
-async def test_the_newest_snapshot_of_each_entry(db, entry_id):
+AROUND = {-1: (None, 0), 0: (0, 10), 5: (0, 10), 10: (10, 30), 30: (30, None), 99: (30, None)}
+NEIGHBOURS = {0: (None, 10), 10: (0, 30), 30: (10, None)}
+
+
+async def test_snapshots_before_and_after_a_time(db, entry_id):
+    def expected(seconds):
+        return [None if each is None else at(each) for each in seconds]
+
     async with db.read() as conn:
-        found = await snapshots.latest_of(conn, [entry_id, entry_id + 1])
-
-    assert {number: held.snapshot.timestamp for number, held in found.items()} == {entry_id: at(30)}
-
-
-@pytest.mark.parametrize(
-    ("seconds", "expected"),
-    [
-        (-1, (None, 0)),
-        (0, (0, 10)),
-        (5, (0, 10)),
-        (10, (10, 30)),
-        (30, (30, None)),
-        (99, (30, None)),
-    ],
-)
-async def test_snapshots_before_and_after_a_time(db, entry_id, seconds, expected):
-    async with db.read() as conn:
-        found = await snapshots.around(conn, entry_id, at(seconds))
-
-    assert moments(found) == [None if each is None else at(each) for each in expected]
-
-
-@pytest.mark.parametrize(
-    ("seconds", "expected"), [(0, (None, 10)), (10, (0, 30)), (30, (10, None))]
-)
-async def test_the_neighbours_of_a_snapshot(db, entry_id, seconds, expected):
-    async with db.read() as conn:
-        found = await snapshots.neighbours(conn, entry_id, at(seconds))
-
-    assert found == tuple(None if each is None else at(each) for each in expected)
+        for seconds, found in AROUND.items():
+            both = await snapshots.around(conn, entry_id, at(seconds))
+            assert moments(both) == expected(found), seconds
+        for seconds, found in NEIGHBOURS.items():
+            both = await snapshots.neighbours(conn, entry_id, at(seconds))
+            assert [*both] == expected(found), seconds
 
 
 async def test_all_snapshots_are_iterated_in_batches(db, entry_id):
-    iteration_filters, after = [], 0
+    found, after = [], 0
     async with db.read() as conn:
-        while (stretch := await snapshots.after(conn, after, limit=2))[0]:
-            iteration_filters += moments(stretch[0])
-            after = stretch[1]
+        while (batch := await snapshots.after(conn, after, limit=2))[0]:
+            found += moments(batch[0])
+            after = batch[1]
 
-    assert iteration_filters == [at(0), at(10), at(30)]
+    assert found == [at(0), at(10), at(30)]
 
 
 async def test_a_snapshot_is_returned_as_inserted(db, entry_id, keep):
