@@ -1,4 +1,4 @@
-"""Facets of listed entries."""
+"""Facets: how many entries of a list have each site, tag, year and type."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -17,7 +17,9 @@ from archiver.search.query_tree import Condition
 FACETS = (Condition.SITE, Condition.TAG, Condition.ADDED, Condition.TYPE)
 """Facet fields in display order."""
 MAX_VALUES = 8
+"""Maximum number of values of a facet."""
 MAX_YEARS = 20
+"""Maximum number of years."""
 _MAX_SPANNED = 100
 _OWN = select(
     Gathered(entry.c.host), Gathered(YearOf(entry.c.added_at)), Gathered(document.c.kind)
@@ -46,11 +48,11 @@ _ENDS = select(
 
 
 async def facets_of_all(conn: AsyncConnection, *, most: int) -> tuple[Facet, ...]:
-    """Return facets of the whole archive that are cheap to compute: its tags and newest years.
+    """Return the facets of all entries that are cheap to compute: tags and years.
 
     Args:
         conn: a connection.
-        most: maximum count per year.
+        most: number up to which the entries of a year are counted.
     """
     tags = [FacetValue(*row) for row in await conn.execute(_MOST_USED_TAGS)]
     first, last = (await conn.execute(_ENDS)).one()
@@ -73,7 +75,7 @@ def _by_value(each: FacetValue) -> str:
 
 @lru_cache(8)
 def _years_from(oldest: int, newest: int) -> CompoundSelect[int, int]:
-    """Return the query for the number of entries of each year, cached."""
+    """Return the query for the number of entries of each year."""
     return union_all(*(_of_year(year) for year in range(oldest, newest + 1)))
 
 
@@ -85,9 +87,9 @@ def _of_year(year: int) -> Select[int, int]:
 
 
 async def facets_of(conn: AsyncConnection, entry_ids: Sequence[int]) -> tuple[Facet, ...]:
-    """Return the most frequent values of each facet among entries; empty facets are left out.
+    """Return the most frequent values of each facet among some entries, and the newest years.
 
-    Years are sorted, newest first.
+    Facets without values are left out.
     """
     if not entry_ids:
         return ()
@@ -104,7 +106,7 @@ async def facets_of(conn: AsyncConnection, entry_ids: Sequence[int]) -> tuple[Fa
 
 
 def _most(values: Sequence[str | None] | None) -> list[FacetValue]:
-    """Return the most frequent values; ties in order of the value."""
+    """Return the most frequent values, those with the same number in alphabetical order."""
     counts = Counter(filter(None, values or ()))
     most = nsmallest(MAX_VALUES, ((-count, value) for value, count in counts.items()))
     return [FacetValue(value, -less) for less, value in most]

@@ -1,4 +1,4 @@
-"""Sort orders of lists, read from an index where there is one."""
+"""Sort orders of entry lists; most of them are read from a database index."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -26,9 +26,14 @@ async def rows_in_order(
     limit: int,
     order: Sort = Sort.NEWEST,
 ) -> list[Place]:
-    """Return the next positions in an order that an index provides.
+    """Return the positions of the next entries in an order that a database index has.
 
-    ``Sort.CAPTURED`` ignores the filters; ``Sort.LIST`` needs a list.
+    Args:
+        conn: a connection.
+        filters: filters of the list, which ``CAPTURED`` ignores; ``LIST`` needs its ``list_id``.
+        beyond: position after which to continue; None for the start.
+        limit: maximum number of entries.
+        order: ``NEWEST``, ``OLDEST``, ``CAPTURED`` or ``LIST``.
     """
     if order is Sort.LIST and filters.list_id is not None:
         return await _places(conn, _arranged(filters, beyond, limit))
@@ -50,7 +55,7 @@ async def _places(
 ) -> list[Place]:
     """Return the positions that a query selects.
 
-    They are read as one row of lists, which loses their order, so they are sorted again.
+    They are selected as two lists in one row. A list has no defined order, so they are sorted here.
     """
     rows = query.subquery("taken")
     firsts, numbers = (await conn.execute(select(*map(Gathered, rows.c)))).one()
@@ -58,7 +63,7 @@ async def _places(
 
 
 def _arranged(filters: Filters, beyond: Place | None, limit: int) -> Select[*tuple[Any, ...]]:
-    """Select the entries of a list in list order."""
+    """Return the query for entries of a list, in the order of the list."""
     place = (in_list.c.place, in_list.c.entry_id)
     query = select(*place).join(entry, entry.c.id == in_list.c.entry_id)
     query = narrowed(query.where(in_list.c.list_id == filters.list_id), filters)
@@ -68,7 +73,7 @@ def _arranged(filters: Filters, beyond: Place | None, limit: int) -> Select[*tup
 
 
 def _captured(beyond: Place | None, limit: int) -> Select[*tuple[Any, ...]]:
-    """Select all entries, last captured first."""
+    """Return the query for all entries, last captured first."""
     place = (entry.c.sort_at, entry.c.id)
     query = select(*place)
     if beyond is not None:
@@ -79,7 +84,7 @@ def _captured(beyond: Place | None, limit: int) -> Select[*tuple[Any, ...]]:
 def _of_any(
     filters: Sequence[Filters], beyond: Place | None, limit: int, *, oldest_first: bool
 ) -> Select[*tuple[Any, ...]]:
-    """Select entries that match at least one of the filters, without duplicates."""
+    """Return the query for entries that pass at least one of the filters, without duplicates."""
     each = [
         newest_query(one, below=beyond, limit=limit, oldest_first=oldest_first)
         .with_only_columns(entry.c.added_at, entry.c.id)
@@ -95,14 +100,14 @@ def _of_any(
 MAX_ITERATED = 64
 """Maximum number of hosts, tag spellings or nested lists that are queried separately.
 
-With more of them, matches are frequent enough to find them by iterating over all entries.
+If there are more, their entries are so frequent that reading all entries finds them soon enough.
 """
 _STATES = {Mark.FAILED: State.FAILED, Mark.WAITING: State.QUEUED, Mark.LINK: State.LINK}
 _T = TypeVar("_T")
 
 
 async def iteration_filters(conn: AsyncConnection, tree: Node, filters: Filters) -> Filters:
-    """Return filters that narrow the iteration and exclude no entry that the query matches."""
+    """Return filters that an index can apply and that all entries pass which the query matches."""
     for node in conjuncts(tree):
         if isinstance(node, Is) and isinstance(node.value, str):
             filters = await _narrower(conn, node.condition, node.value, filters)
@@ -142,15 +147,15 @@ async def _named(conn: AsyncConnection, which: Condition, value: str, filters: F
 
 
 async def _few(conn: AsyncConnection, wanted: Column[_T], test: ColumnElement[bool]) -> list[_T]:
-    """Return matching values, at most ``MAX_ITERATED`` and one, which means too many."""
+    """Return values of a column; more than ``MAX_ITERATED`` mean that there are too many."""
     rows = await conn.execute(select(wanted).where(test).limit(MAX_ITERATED + 1))
     return list(rows.scalars())
 
 
 def _any_of(filters: Filters, few: Sequence[Filters]) -> Filters:
-    """Narrow filters to any of ``few``; return them unchanged if that is not possible.
+    """Return filters that any entry passes which passes one of ``few``.
 
-    It is not possible with more than ``MAX_ITERATED``, or together with other filters.
+    The given filters are returned if there are others besides, or more than ``MAX_ITERATED``.
     """
     if not few:
         return replace(filters, any_of=())
@@ -185,7 +190,7 @@ _ORDERS: dict[Sort, ColumnElement[object]] = {
 
 
 def _ranking(sort: Sort) -> Select[*tuple[Any, ...]]:
-    """Select ids and ranks of entries as two lists in one row."""
+    """Return the query for ids and ranks of the entries ``these``, as two lists in one row."""
     rank = func.dense_rank().over(order_by=_ORDERS[sort])
     query = select(entry.c.id, rank.label("rank")).select_from(entry)
     if sort is Sort.LENGTH:
@@ -198,20 +203,20 @@ _RANKINGS = {sort: _ranking(sort) for sort in _ORDERS}
 
 
 async def in_order(conn: AsyncConnection, entry_ids: Sequence[int], sort: Sort) -> list[int]:
-    """Sort entries; ties keep their order."""
+    """Return entry ids in a sort order; entries with the same rank keep their order."""
     places = {entry_id: place for place, entry_id in enumerate(entry_ids)}
     ids, ranks = (await conn.execute(_RANKINGS[sort], {"these": entry_ids})).one()
-    put = sorted(zip(ranks or (), map(places.__getitem__, ids or ()), strict=True))
-    return [entry_ids[place] for _, place in put]
+    ordered = sorted(zip(ranks or (), map(places.__getitem__, ids or ()), strict=True))
+    return [entry_ids[place] for _, place in ordered]
 
 
 _DOCUMENTS = select(entry.c.id, entry.c.document_id).where(entry.c.id.in_(THESE))
 
 
 async def by_day(conn: AsyncConnection, places: Sequence[Place], sort: Sort) -> list[int]:
-    """Sort entries by time of saving; those with the same time, newest document first."""
+    """Return entry ids by time of saving; of the same second, the newest document comes first."""
     rows = await conn.execute(_DOCUMENTS, {"these": [each.row for each in places]})
-    read = {row.id: row.document_id or 0 for row in rows}
+    documents = {row.id: row.document_id or 0 for row in rows}
     sign = 1 if sort is Sort.OLDEST else -1
-    put = sorted(places, key=lambda each: (sign * each.first, -read.get(each.row, 0)))
-    return [each.row for each in put]
+    ordered = sorted(places, key=lambda each: (sign * each.first, -documents.get(each.row, 0)))
+    return [each.row for each in ordered]

@@ -1,11 +1,9 @@
-"""SQL conditions and full-text expressions of a search query, and the cost of its prefixes.
+"""FTS5 expressions and SQL conditions of search queries, and the cost of their prefixes.
 
-Statements that use a condition have ``entry`` in FROM, and ``document`` joined by
-``with_document``.
+Conditions refer to columns of ``entry`` and of ``document``, which ``with_document`` joins.
 
 The full-text index is divided into parts, each for a range of document ids. A prefix query reads
-all words of a part that start with the prefix. The cost is estimated from the positions of the
-first and the last such word in the index.
+all words of a part that start with the prefix. ``prefix_pages`` estimates its cost.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -74,110 +72,108 @@ _DATED = frozenset({Condition.ADDED, Condition.PUBLISHED})
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Query split into a full-text part and a remaining part.
+    """Query in two parts: an expression for the full-text index, and conditions for SQL.
 
     Attributes:
-        match: FTS5 expression that every result matches; empty if there is none.
-        rest: remaining conditions on the results, or on all entries if ``match`` is empty.
-        apart: weaker expression without phrase order; empty if ``match`` has no phrases.
+        match: FTS5 expression that all results match; empty if the query has no words.
+        rest: conditions that the matches must meet, or all entries if ``match`` is empty.
+        unordered_match: expression with the words of each phrase in any order and place; empty if
+            ``match`` has no phrases. Its matches include those of ``match``.
     """
 
     match: str
     rest: Node
-    apart: str = ""
+    unordered_match: str = ""
 
 
 def split(tree: Node) -> Split:
-    """Split a query into conditions for the full-text index and conditions for SQL.
+    """Split a query into an expression for the full-text index and conditions for SQL.
 
-    The full-text index is used only if the query contains words, because some entries are not in
-    it. Conditions with an index key narrow the full-text results. SQL checks them again, because a
-    key may be outdated.
+    Entries without a search document are not in the index, so it is used only if the query has
+    words. Conditions with index keys (``search.words.key``), such as ``site:``, narrow its results.
+    SQL checks these conditions again, because keys may be outdated.
     """
-    worded: list[Node] = []
+    full_text: list[Node] = []
     rest: list[Node] = []
     for node in conjuncts(tree):
-        (worded if is_worded(node) else rest).append(node)
-    if not worded:
+        (full_text if is_full_text(node) else rest).append(node)
+    if not full_text:
         return Split("", tree)
-    keyed = [each for each in rest if _is_keyed(each)]
-    denied = [each for each in rest if isinstance(each, Not) and is_worded(each.node)]
+    keyed = [each for each in rest if isinstance(each, Is) and _keys(each)]
+    denied = [each for each in rest if isinstance(each, Not) and is_full_text(each.node)]
     rest = [each for each in rest if each not in denied]
-    wanted = conjunction([*worded, *keyed, *denied])
-    match, apart = expression(wanted), expression(wanted, apart=True)
-    return Split(match, conjunction(rest) if rest else EVERYTHING, apart if apart != match else "")
+    wanted = conjunction([*full_text, *keyed, *denied])
+    match, unordered = expression(wanted), expression(wanted, unordered=True)
+    remaining = conjunction(rest) if rest else EVERYTHING
+    return Split(match, remaining, unordered if unordered != match else "")
 
 
-def is_worded(node: Node) -> bool:
-    """Return whether the full-text index alone finds all matches."""
+def is_full_text(node: Node) -> bool:
+    """Return whether the full-text index alone finds exactly the matches of a node."""
     if isinstance(node, Term):
         return True
     if isinstance(node, Any):
-        return all(map(is_worded, node.nodes))
+        return all(map(is_full_text, node.nodes))
     if isinstance(node, All):
-        return any(map(is_worded, node.nodes)) and all(
-            is_worded(each) or (isinstance(each, Not) and is_worded(each.node))
+        return any(map(is_full_text, node.nodes)) and all(
+            is_full_text(each) or (isinstance(each, Not) and is_full_text(each.node))
             for each in node.nodes
         )
     return False
 
 
-def has_words_anywhere(node: Node) -> bool:
-    """Return whether a query contains words, negated or not."""
+def has_terms(node: Node) -> bool:
+    """Return whether a query has words, negated or not."""
     if isinstance(node, All | Any):
-        return any(map(has_words_anywhere, node.nodes))
-    return has_words_anywhere(node.node) if isinstance(node, Not) else isinstance(node, Term)
+        return any(map(has_terms, node.nodes))
+    return has_terms(node.node) if isinstance(node, Not) else isinstance(node, Term)
 
 
-def expression(node: Node, *, apart: bool = False) -> str:
-    """Return the FTS5 expression of a node; all strings are quoted.
+def expression(node: Node, *, unordered: bool = False) -> str:
+    """Return the FTS5 expression of a node, with every word and phrase in quotes.
 
     Args:
-        node: query node.
-        apart: ignore word order in wanted phrases. Negated phrases stay exact, because a weaker
-            expression would exclude too much.
+        node: a full-text node, or a condition with index keys.
+        unordered: replace phrases by their words. Negated phrases stay, because their words would
+            exclude more than the phrase.
     """
     if isinstance(node, Term):
-        return _term(node, apart=apart)
+        return _term(node, unordered=unordered)
     if isinstance(node, Is):
         return f"(keys : ({' OR '.join(_keys(node))}))"
     if isinstance(node, Any):
-        either = dict.fromkeys(expression(each, apart=apart) for each in node.nodes)
+        either = dict.fromkeys(expression(each, unordered=unordered) for each in node.nodes)
         return f"({' OR '.join(either)})"
     if isinstance(node, All):
-        return _all(node.nodes, apart=apart)
+        return _all(node.nodes, unordered=unordered)
     raise TypeError(f"{node} is not a separate expression")
 
 
-def _all(nodes: Sequence[Node], *, apart: bool) -> str:
-    wanted = [expression(each, apart=apart) for each in nodes if not isinstance(each, Not)]
+def _all(nodes: Sequence[Node], *, unordered: bool) -> str:
+    wanted = [expression(each, unordered=unordered) for each in nodes if not isinstance(each, Not)]
     denied = [expression(each.node) for each in nodes if isinstance(each, Not)]
-    # The database would evaluate repeated terms again.
+    # Without duplicates, since the database would search for each of them.
     found = f"({' AND '.join(dict.fromkeys(wanted))})"
     return f"({found} NOT ({' OR '.join(denied)}))" if denied else found
 
 
-def _term(term: Term, *, apart: bool) -> str:
+def _term(term: Term, *, unordered: bool) -> str:
     words = phrase_of(term.text)
-    sought = words if apart and len(words) > 1 else [" ".join(words)]
+    phrases = words if unordered and len(words) > 1 else [" ".join(words)]
     star = "*" if is_open_ended(term) else ""
     column = f"{term.column} : " if term.column else ""
-    written = [f'({column}"{each}")' for each in sought[:-1]]
-    written.append(f'({column}"{sought[-1]}"{star})')
+    written = [f'({column}"{each}")' for each in phrases[:-1]]
+    written.append(f'({column}"{phrases[-1]}"{star})')
     return written[0] if len(written) == 1 else f"({' AND '.join(dict.fromkeys(written))})"
 
 
 def is_open_ended(term: Term) -> bool:
-    """Return whether a term is a prefix."""
+    """Return whether the last word of a term is a prefix, as typed or in an unspaced script."""
     return term.prefix or is_open(term.text)
 
 
-def _is_keyed(node: Node) -> bool:
-    return isinstance(node, Is) and bool(_keys(node))
-
-
 def _keys(node: Is) -> list[str]:
-    """Return index keys; documents that meet the condition have one of them. May be empty."""
+    """Return quoted index keys, one of which all documents have that meet a condition."""
     values: list[str] = []
     if node.condition in _KEYED and isinstance(node.value, str):
         values = [node.value]
@@ -187,73 +183,71 @@ def _keys(node: Is) -> list[str]:
 
 
 GONE = (404, 410)
+"""HTTP statuses of pages that no longer exist."""
 _ROW: ColumnElement[int] = literal_column("rowid", Integer)
 _Test = ColumnElement[bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
-    """Context of a query.
+class SearchContext:
+    """Values that SQL conditions need besides the query.
 
     Attributes:
-        now: current time (aware, UTC).
-        parts: parts of the full-text index.
-        documents: first and last document to search in each part; None for all.
+        now: current time (aware, UTC), for ages such as ``added:<7d``.
+        parts: parts of the full-text index to search.
+        ranges: first and last document id to search, by part; None for all documents.
     """
 
     now: datetime
     parts: Sequence[int]
-    documents: Mapping[int, tuple[int, int]] | None = None
+    ranges: Mapping[int, tuple[int, int]] | None = None
 
-    def of_documents(self, numbers: Iterable[int]) -> "Setting":
-        """Return a context restricted to the range of documents."""
+    def of_documents(self, numbers: Iterable[int]) -> "SearchContext":
+        """Return a context that searches each part from the first to the last of some documents."""
         by_part = groupby(sorted(numbers), key=lambda each: each // PART_SIZE)
         within = ((part, [*some]) for part, some in by_part if part in self.parts)
-        held = {part: (some[0], some[-1]) for part, some in within}
-        return replace(self, parts=(*held,), documents=held)
+        ranges = {part: (some[0], some[-1]) for part, some in within}
+        return replace(self, parts=(*ranges,), ranges=ranges)
 
 
 def with_document(query: Select[*tuple[object, ...]]) -> Select[*tuple[object, ...]]:
-    """Outer-join the search document."""
+    """Outer-join the search document of ``entry`` to a query."""
     return query.outerjoin(document, document.c.id == entry.c.document_id)
 
 
-def condition(node: Node, setting: Setting) -> _Test:
-    """Return the SQL condition of a node."""
-    if is_worded(node):
-        return _has_words(expression(node), setting)
+def condition(node: Node, context: SearchContext) -> _Test:
+    """Return the SQL condition that an entry matches a node."""
+    if is_full_text(node):
+        return _has_words(expression(node), context)
     if isinstance(node, All):
-        return and_(true(), *(condition(each, setting) for each in node.nodes))
+        return and_(true(), *(condition(each, context) for each in node.nodes))
     if isinstance(node, Any):
-        return or_(false(), *(condition(each, setting) for each in node.nodes))
+        return or_(false(), *(condition(each, context) for each in node.nodes))
     if isinstance(node, Not):
-        return not_(func.coalesce(condition(node.node, setting), false()))
+        return not_(func.coalesce(condition(node.node, context), false()))
     if isinstance(node, Term):
-        raise TypeError("a term is worded")
-    return _is(node, setting)
+        raise TypeError("a term is a full-text node")
+    return _is(node, context)
 
 
-def _has_words(match: str, setting: Setting) -> _Test:
-    if not setting.parts:
+def _has_words(match: str, context: SearchContext) -> _Test:
+    if not context.parts:
         return false()
-    asked = expression_of(match)
-    arms = (
-        select(_ROW)
-        .select_from(table(search_table(part)))
-        .where(Matches(literal_column(search_table(part)), asked), *_in_lists(part, setting))
-        for part in setting.parts
-    )
+    sought = expression_of(match)
+    arms = []
+    for part in context.parts:
+        name = search_table(part)
+        arm = select(_ROW).select_from(table(name)).where(Matches(literal_column(name), sought))
+        arms.append(
+            arm if context.ranges is None else arm.where(_ROW.between(*context.ranges[part]))
+        )
     return entry.c.document_id.in_(union_all(*arms))
 
 
-def _in_lists(part: int, setting: Setting) -> list[_Test]:
-    return [] if setting.documents is None else [_ROW.between(*setting.documents[part])]
-
-
-def _is(node: Is, setting: Setting) -> _Test:
+def _is(node: Is, context: SearchContext) -> _Test:
     value = node.value
     if isinstance(value, Dates | Age):
-        return _within(node.condition, value, setting.now)
+        return _within(node.condition, value, context.now)
     if isinstance(value, Numbers):
         return _numbers(_NUMBERS[node.condition], value)
     return _BY_TEXT[node.condition](value)
@@ -297,7 +291,7 @@ def _tag(value: str) -> _Test:
 
 
 def lists_named(value: str) -> ColumnElement[bool]:
-    """Return the condition for a list name; with a trailing slash, nested lists too."""
+    """Return the condition that a list has a path, or with a final slash, is nested in it, too."""
     path = list_key(value.removesuffix("/"))
     named = entry_list.c.folded == path
     if not value.endswith("/"):
@@ -407,21 +401,21 @@ _MOMENTS: Mapping[Condition, tuple[ColumnElement[int], Callable[[datetime], int]
 MAX_PAGES = 3000
 """Maximum number of pages (4 kB) read for negated prefixes; one part is always read."""
 EXPENSIVE_PAGES = 500
-"""Pages of one part above which a prefix is expensive.
+"""Number of pages in one part from which a prefix is expensive.
 
-In a full part, this many pages hold about sixteen word positions per document.
+In a full part, this is about sixteen words per document that start with the prefix.
 """
 
 
-async def pages_of(conn: AsyncConnection, terms: Iterable[Term], parts: Sequence[int]) -> int:
-    """Estimate the pages per part that prefixes need, measured in one of the parts."""
-    asked = word_index_of(conn).prefix_pages
-    begun = {phrase_of(term.text)[-1] for term in terms}
-    if not (asked and begun and parts):
+async def prefix_pages(conn: AsyncConnection, terms: Iterable[Term], parts: Sequence[int]) -> int:
+    """Estimate how many index pages of one part prefixes read, from the part in the middle."""
+    prefixes = {phrase_of(term.text)[-1] for term in terms}
+    if not (prefixes and parts):
         return 0
-    statement = text(asked.format(search_table(parts[len(parts) // 2])))
+    part = search_table(parts[len(parts) // 2])
+    statement = text(word_index_of(conn).prefix_pages.format(part))
     pages = 0
-    for word in sorted(begun):
+    for word in sorted(prefixes):
         rows = await conn.execute(statement, {"first": word, "beyond": f"{word}\U0010ffff"})
         pages += rows.scalar() or 0
     return pages
@@ -430,25 +424,26 @@ async def pages_of(conn: AsyncConnection, terms: Iterable[Term], parts: Sequence
 async def parts_within_cost(conn: AsyncConnection, tree: Node, parts: Sequence[int]) -> int | None:
     """Return the maximum number of parts to search, at least one; None for all.
 
-    Only negated prefixes limit it, because their words are read in every part that is searched. A
-    search for other prefixes stops at enough results, and needs all parts only for a rare word.
+    Only negated prefixes limit it, because every searched part must be read for them. A search for
+    other prefixes stops when it has enough results.
     """
-    pages = await pages_of(conn, (each for each, is_denied in _begun(tree) if is_denied), parts)
+    denied = [each for each, is_denied in _prefixes(tree) if is_denied]
+    pages = await prefix_pages(conn, denied, parts)
     return max(1, MAX_PAGES // pages) if pages * len(parts) > MAX_PAGES else None
 
 
 def prefix_terms(tree: Node) -> list[Term]:
-    """Return the prefix terms of a query, including negated ones."""
-    return [each for each, _ in _begun(tree)]
+    """Return the prefixes of a query, including negated ones."""
+    return [each for each, _ in _prefixes(tree)]
 
 
-def _begun(node: Node, *, is_denied: bool = False) -> Iterator[tuple[Term, bool]]:
-    """Yield prefix terms, and whether each is negated."""
+def _prefixes(node: Node, *, is_denied: bool = False) -> Iterator[tuple[Term, bool]]:
+    """Yield each prefix, and whether it is negated."""
     if isinstance(node, Term):
         if is_open_ended(node):
             yield node, is_denied
     elif isinstance(node, Not):
-        yield from _begun(node.node, is_denied=not is_denied)
+        yield from _prefixes(node.node, is_denied=not is_denied)
     elif isinstance(node, All | Any):
         for each in node.nodes:
-            yield from _begun(each, is_denied=is_denied)
+            yield from _prefixes(each, is_denied=is_denied)

@@ -1,8 +1,8 @@
 """Ranking of search results.
 
-Candidates are the newest matches, and the newest matches in title or tags. Other matches are not
-ranked, so that a search for frequent words stays fast. The full-text index is divided into parts,
-each for a range of document ids.
+Only candidates are ranked: the newest matches, and the newest matches in title or tags. So a search
+for frequent words stays fast. A score is that of bm25, multiplied by a factor if the words are in
+the title or the tags, and by another one if they are near each other.
 """
 
 import math
@@ -21,10 +21,10 @@ from archiver.db.full_text import WordIndex, select_lists, with_expressions, wor
 from archiver.db.query_sql import (
     EXPENSIVE_PAGES,
     expression,
+    is_full_text,
     is_open_ended,
-    is_worded,
-    pages_of,
     parts_within_cost,
+    prefix_pages,
     prefix_terms,
 )
 from archiver.db.schema import PART_SIZE, document, entry, entry_tag, search_table, tag
@@ -41,18 +41,18 @@ from archiver.search.words import MAX_EXPANDED_TERMS, fold, forms_of, phrase_of,
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
-    """Documents with the words in title or tags.
+class TitleMatches:
+    """Documents that have all words of a query in title or tags.
 
     Attributes:
-        anywhere: documents with all words in title or tags.
-        first: the subset whose title starts with the words.
-        formed: other documents with all words there, some in another word form.
+        exact: documents with the words as typed.
+        at_start: those of ``exact`` whose title starts with the words.
+        in_other_forms: other documents, which have some of the words in another form.
     """
 
-    anywhere: set[int]
-    first: set[int]
-    formed: set[int]
+    exact: set[int]
+    at_start: set[int]
+    in_other_forms: set[int]
 
 
 _TAGS = (
@@ -68,54 +68,63 @@ _OWN = (
     .where(document.c.id.in_(THESE))
     .subquery()
 )
-_NAMES = select(*map(Gathered, _OWN.c))
+_TITLES_AND_TAGS = select(*map(Gathered, _OWN.c))
 
 
-async def named_among(
+async def title_matches(
     conn: AsyncConnection, documents: Sequence[int], terms: Sequence[Term], words: Sequence[str]
-) -> Named:
-    """Return which documents have all terms in title or tags.
+) -> TitleMatches:
+    """Find documents by reading their titles and tags.
 
     Args:
         conn: a connection.
-        documents: documents to read.
-        terms: search terms.
-        words: start of a title that ranks first; may be empty.
+        documents: ids of the documents to read.
+        terms: terms that a title and its tags must have.
+        words: words of a title start, for ``at_start``; may be empty.
     """
-    columns = (await conn.execute(_NAMES, {"these": documents})).one()
-    forms_wanted = [forms_of(term) for term in terms]
-    wanted = [[*map(_joined_form, forms)] for forms in forms_wanted]
-    letters = [[phrase_of(form.text) for form in forms] for forms in forms_wanted]
-    beginning = _joined(words, open_ended=False) if words else None
-    anywhere, first, formed = set(), set(), set()
-    for number, given, said, tags in zip(*(each or () for each in columns), strict=True):
-        if not _may_have(fold(f"{given} {said} {tags or ''}"), letters):
+    columns = (await conn.execute(_TITLES_AND_TAGS, {"these": documents})).one()
+    forms_by_term = [forms_of(term) for term in terms]
+    phrases_by_term = [[*map(_joined_form, forms)] for forms in forms_by_term]
+    words_by_term = [[phrase_of(form.text) for form in forms] for forms in forms_by_term]
+    start = _joined(words) if words else None
+    exact, at_start, in_other_forms = set(), set(), set()
+    for document_id, user_title, page_title, tags in zip(
+        *(each or () for each in columns), strict=True
+    ):
+        if not _may_match(fold(f"{user_title} {page_title} {tags or ''}"), words_by_term):
             continue
-        title = _joined(words_of(" ".join(dict.fromkeys((given, said)))))
-        names = title + _joined(words_of(tags or ""))
-        if all(term in names for term, *_ in wanted):
-            anywhere.add(number)
-            if beginning and title.startswith(beginning):
-                first.add(number)
-        elif _takes_forms(terms) and all(any(each in names for each in forms) for forms in wanted):
-            formed.add(number)
-    return Named(anywhere, first, formed)
+        title = _joined(words_of(" ".join(dict.fromkeys((user_title, page_title)))))
+        text = title + _joined(words_of(tags or ""))
+        if all(as_typed in text for as_typed, *_ in phrases_by_term):
+            exact.add(document_id)
+            if start and title.startswith(start):
+                at_start.add(document_id)
+        elif _has_few_terms(terms) and all(
+            any(each in text for each in phrases) for phrases in phrases_by_term
+        ):
+            in_other_forms.add(document_id)
+    return TitleMatches(exact, at_start, in_other_forms)
 
 
-def _may_have(names: str, letters: Sequence[Sequence[Sequence[str]]]) -> bool:
-    """Return whether a folded text may contain all terms; avoids splitting most names."""
-    return all(any(all(word in names for word in form) for form in forms) for forms in letters)
+def _may_match(folded: str, words_by_term: Sequence[Sequence[Sequence[str]]]) -> bool:
+    """Return False if a folded text lacks a term in all its forms, without splitting it into words.
+
+    ``words_by_term`` has the words of each form of each term.
+    """
+    return all(
+        any(all(word in folded for word in words) for words in forms) for forms in words_by_term
+    )
 
 
 def in_any_form(terms: Sequence[Term]) -> Node | None:
-    """Return a query for all terms, each in any word form; None if there are no other forms."""
+    """Return a query for all terms, each in any word form; None if no term has another form."""
     forms = [*map(forms_of, terms)]
-    if not _takes_forms(terms) or all(len(each) == 1 for each in forms):
+    if not _has_few_terms(terms) or all(len(each) == 1 for each in forms):
         return None
     return conjunction([disjunction(each) for each in forms])
 
 
-def _takes_forms(terms: Sequence[Term]) -> bool:
+def _has_few_terms(terms: Sequence[Term]) -> bool:
     return len(terms) <= MAX_EXPANDED_TERMS
 
 
@@ -124,100 +133,101 @@ def _joined_form(term: Term) -> str:
 
 
 def _joined(words: Sequence[str], *, open_ended: bool = False) -> str:
-    """Join words so that a phrase is a substring."""
+    """Join words with spaces around each, so that a phrase of whole words is a substring."""
     return f" {' '.join(words)}" + ("" if open_ended else " ")
 
 
 MAX_COUNTED = 8
-"""Maximum number of query words whose document counts are looked up."""
+"""Maximum number of query words whose documents are counted."""
 SAMPLE = 512
-"""Number of matching documents from which a word's document count is extrapolated."""
+"""Number of a word's first documents from which the number in the whole part is extrapolated."""
 MAX_POSTINGS = 1 << 18
-"""Maximum number of postings that one ranking may read, since bm25 reads all of a word."""
+"""Maximum number of postings (a word in a document) that bm25 may read; it reads all of a word."""
 SAMPLED = 3
-"""Number of parts that are sampled for very frequent words."""
+"""Number of parts in which words are counted first, to find the very frequent ones."""
 _PREFIX_COST = 4
-"""Estimated postings per document of a prefix."""
+"""Estimated number of postings per document of a prefix."""
 _LEAST_RARITY = 1e-6
 Counts = Mapping[int, Mapping[str, int]]
-"""Document counts of words, by part number."""
+"""Number of documents with a word, by part number and word."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Part of the index: its candidates and its number of documents."""
+    """Part of the full-text index: its number, its candidates, and how many documents it has."""
 
     number: int
     candidates: tuple[int, ...]
     size: int
 
 
-def begins(node: Node) -> bool:
-    """Return whether a node contains a prefix."""
+def has_prefix(node: Node) -> bool:
+    """Return whether a node contains a prefix that is not negated."""
     return any(map(is_open_ended, positive_terms(node)))
 
 
-async def countable(
-    conn: AsyncConnection, worded: Sequence[Node], parts: Sequence[Part]
+async def affordable(
+    conn: AsyncConnection, nodes: Sequence[Node], parts: Sequence[Part]
 ) -> tuple[Sequence[Node], Counts]:
-    """Return the nodes that bm25 can count within the limit, rarest first, and document counts.
+    """Return the nodes that bm25 can score within ``MAX_POSTINGS``, and document counts.
 
-    Omitted words are so frequent that they would hardly affect the score. With many parts, a few
-    are sampled for the most frequent words.
+    The other nodes are so frequent that they would hardly change the order of the results. If there
+    are many parts, the most frequent words are found in a few of them.
     """
     if len(parts) > SAMPLED:
         some = (parts[0], parts[len(parts) // 2], parts[-1])
-        counts = await _counts(conn, some, _words_of(worded))
+        counts = await _counts(conn, some, _words_of(nodes))
         most = MAX_POSTINGS * sum(each.size for each in some) // sum(each.size for each in parts)
-        worded = [node for node in worded if _cost(node, some, counts) <= most]
-    counts = await _counts(conn, parts, _words_of(worded))
-    return _countable(worded, parts, counts), counts
+        nodes = [node for node in nodes if _cost(node, some, counts) <= most]
+    counts = await _counts(conn, parts, _words_of(nodes))
+    return _cheapest(nodes, parts, counts), counts
 
 
-def scales(terms: Sequence[Term], parts: Sequence[Part], counts: Counts) -> dict[int, float]:
-    """Return the factor of each part that makes its scores comparable to those of other parts.
+def part_factors(terms: Sequence[Term], parts: Sequence[Part], counts: Counts) -> dict[int, float]:
+    """Return by part number the factor that makes its scores comparable to those of other parts.
 
-    bm25 uses the rarity of a word in its own part, and gives no weight to words in more than half
-    of the documents; a new part has few documents.
+    bm25 weighs a word by its rarity in the same part, and ignores a word that more than half of the
+    documents have. A new part has few documents, so these weights differ from those of other parts.
     """
     plain = {word for term in terms for word in phrase_of(term.text)}
     words = [word for word in plain if word in counts[parts[0].number]]
     size = sum(part.size for part in parts)
     whole = sum(_rarity(sum(each[word] for each in counts.values()), size) for word in words)
-    scales = {}
+    factors = {}
     for part in parts:
         own = sum(
             max(_LEAST_RARITY, _bm25_rarity(counts[part.number][word], part.size)) for word in words
         )
-        scales[part.number] = whole / own if own and whole else 1.0
-    return scales
+        factors[part.number] = whole / own if own and whole else 1.0
+    return factors
 
 
-def _words_of(worded: Sequence[Node]) -> list[str]:
-    """Return the words whose document counts are looked up."""
+def _words_of(nodes: Sequence[Node]) -> list[str]:
+    """Return the words whose documents are counted."""
     words = dict.fromkeys(
-        word for term in positive_terms(conjunction(worded)) for word in phrase_of(term.text)
+        word for term in positive_terms(conjunction(nodes)) for word in phrase_of(term.text)
     )
     return [*words][:MAX_COUNTED]
 
 
-def _countable(worded: Sequence[Node], parts: Sequence[Part], counts: Counts) -> list[Node]:
-    costs = {node: _cost(node, parts, counts) for node in worded}
-    counted, left = [], MAX_POSTINGS
+def _cheapest(nodes: Sequence[Node], parts: Sequence[Part], counts: Counts) -> list[Node]:
+    """Return the cheapest nodes that together stay within ``MAX_POSTINGS``, in given order."""
+    costs = {node: _cost(node, parts, counts) for node in nodes}
+    chosen, left = [], MAX_POSTINGS
     for node in sorted(costs, key=lambda each: costs[each]):
         left -= costs[node]
         if left >= 0:
-            counted.append(node)
-    return [node for node in worded if node in counted]
+            chosen.append(node)
+    return [node for node in nodes if node in chosen]
 
 
 def _cost(node: Node, parts: Sequence[Part], counts: Counts) -> int:
-    """Return how many postings bm25 reads for a node."""
+    """Return how many postings bm25 reads for a node, as an estimate."""
     terms = [*positive_terms(node)]
-    begun = sum(map(is_open_ended, terms))
+    prefixes = sum(map(is_open_ended, terms))
     words = [word for term in terms for word in phrase_of(term.text)]
     return sum(
-        begun * _PREFIX_COST * part.size
+        prefixes * _PREFIX_COST * part.size
         + sum(counts[part.number].get(word, part.size) for word in words)
         for part in parts
     )
@@ -226,9 +236,10 @@ def _cost(node: Node, parts: Sequence[Part], counts: Counts) -> int:
 async def _counts(
     conn: AsyncConnection, parts: Sequence[Part], words: Sequence[str]
 ) -> dict[int, dict[str, int]]:
-    """Estimate the document counts of words in parts.
+    """Estimate how many documents of each part have each word.
 
-    Extrapolated from the range of the first matches, because FTS5 counts by reading all.
+    The numbers are extrapolated from the ids of a word's first documents, because FTS5 can only
+    count by reading all of them.
     """
     arm = (
         "SELECT {1} AS part, count(*) AS found, max(id) AS last FROM (SELECT rowid AS id FROM {0}"
@@ -240,45 +251,44 @@ async def _counts(
     for word in words:
         found = await conn.execute(with_expressions(arms), {"match": f'"{word}"', "most": SAMPLE})
         for row in found:
-            seen = row.last % PART_SIZE + 1 if row.found == SAMPLE else sizes[row.part]
-            counts[row.part][word] = min(sizes[row.part], row.found * sizes[row.part] // seen)
+            searched = row.last % PART_SIZE + 1 if row.found == SAMPLE else sizes[row.part]
+            counts[row.part][word] = min(sizes[row.part], row.found * sizes[row.part] // searched)
     return counts
 
 
 def _rarity(count: int, size: int) -> float:
-    """Return the inverse document frequency, never negative, as in Lucene."""
+    """Return the inverse document frequency of a word as in Lucene, which is never negative."""
     return math.log(1 + (size - count + 0.5) / (count + 0.5))
 
 
 def _bm25_rarity(count: int, size: int) -> float:
+    """Return the inverse document frequency of a word as FTS5's bm25 computes it."""
     return math.log(max(_LEAST_RARITY, (size - count + 0.5) / (count + 0.5)))
 
 
 WEIGHTS = {"title": 8.0, "tags": 6.0, "note": 4.0, "by": 3.0, "url": 2.0, "keys": 0.0, "text": 1.0}
-"""Weights of words by column, relative to the text."""
-NAMED, FORMED, FIRST, NEAR, TOGETHER = 1.8, 1.5, 1.3, 1.15, 1.35
-"""Score factors of documents.
+"""Weight of a word in each column, relative to a word in the text."""
+IN_TITLE, IN_TITLE_IN_OTHER_FORMS, AT_TITLE_START, NEAR, ADJACENT = 1.8, 1.5, 1.3, 1.15, 1.35
+"""Factors of the score if the words of the query are
 
-- NAMED: all words are in title or tags.
-- FORMED: likewise, some of them in another word form.
-- FIRST: the title starts with the words.
-- NEAR: the words are near each other.
-- TOGETHER: the words are adjacent.
+- in title or tags, as typed, or some of them in another form,
+- at the start of the title,
+- near each other, or adjacent.
 """
 NEAR_WORDS = 10
+"""Maximum number of words between two that are near each other."""
 MAX_NEAR = 250
 """Number of best results that are tested for nearby words."""
-LEAST_MANY = 250
-"""Number of documents below which scoring is always cheap."""
-READ_NAMES = 500
-"""Number of candidates up to which titles are read.
-
-For more, the index is used, which reads all postings of a word in each part.
+MIN_FREQUENT = 250
+"""Number of documents from which a prefix may be too frequent to be scored."""
+MAX_TITLES_READ = 500
+"""Maximum number of candidates whose titles are read. For more, the full-text index is searched,
+which reads all postings of a word in each part.
 """
-PARTS_OF_NAMES, PARTS_OF_PREFIXES = 8, 2
-"""Number of parts whose titles are searched; prefixes are more expensive."""
+PARTS_FOR_TITLES, PARTS_FOR_PREFIXES = 8, 2
+"""Maximum number of parts in which titles are searched for words, and for expensive prefixes."""
 _MATCHING = "SELECT rowid AS id FROM {0} WHERE MATCHES AND rowid BETWEEN :first{1} AND :last{1}"
-"""Selects matches in the range of a part's candidates."""
+"""Query for the matches of an expression from a part's first to its last candidate."""
 _MAX_DOCUMENT = 1 << 60
 """Greater than any document count."""
 
@@ -286,100 +296,98 @@ _MAX_DOCUMENT = 1 << 60
 async def scored(
     conn: AsyncConnection, match: str, tree: Node, candidates: Iterable[int]
 ) -> list[int]:
-    """Return the matching candidates, best first; ties newest first.
+    """Return the ids of candidates, best first; of equal scores the newest first.
 
     Args:
         conn: a connection.
-        match: FTS5 expression that they match.
-        tree: the query; its plain words are used for titles and nearness.
-        candidates: documents.
+        match: FTS5 expression of the query.
+        tree: the query, whose plain words are sought in titles and near each other.
+        candidates: document ids that match the query.
     """
     last = (await conn.execute(select(func.max(document.c.id)))).scalar() or 0
     parts = by_part(candidates, last)
     if not parts:
         return []
-    # The database computes one while the other result is read.
+    # One statement runs while the other result is read.
     scores, factors = await both(
         _scores(conn, match, tree, parts), _factors(conn, match, tree, parts)
     )
-    _raise(scores, factors)
+    _multiply(scores, factors)
     best = by_part(nlargest(MAX_NEAR, scores, key=scores.__getitem__), last)
-    _raise(scores, await _nearness(conn, match, tree, best))
-    # Rounding makes sums independent of their order.
-    put = sorted((float(f"{score:.6g}"), each) for each, score in scores.items())
-    return [each for _, each in reversed(put)]
+    _multiply(scores, await _nearness(conn, match, tree, best))
+    # Rounding makes the order independent of the order in which the database adds numbers.
+    ascending = sorted((float(f"{score:.6g}"), each) for each, score in scores.items())
+    return [each for _, each in reversed(ascending)]
 
 
-def _raise(scores: dict[int, float], factors: Iterable[tuple[float, set[int]]]) -> None:
-    """Multiply the scores of candidates."""
-    for factor, those in factors:
-        for each in those & scores.keys():
+def _multiply(scores: dict[int, float], factors: Iterable[tuple[float, set[int]]]) -> None:
+    """Multiply scores by (factor, documents) pairs, in place."""
+    for factor, documents in factors:
+        for each in documents & scores.keys():
             scores[each] *= factor
 
 
-def in_names(match: str, tree: Node) -> str:
-    """Return an expression for matches with all plain words in title or tags.
+def in_titles(match: str, tree: Node) -> str:
+    """Return an FTS5 expression for matches that have all plain words in title or tags.
 
-    Empty if the query has no plain words, or words restricted to other columns.
+    It is empty if the query has no plain words, or has words of a single column.
     """
     terms = _plain_terms(tree)
     others = [each for each in conjuncts(tree) if isinstance(each, Term) and each.column]
-    return "" if not terms or others else _narrowed(match, tree, _named(conjunction(terms)))
+    return "" if not terms or others else _narrowed(match, tree, _titled(conjunction(terms)))
 
 
-async def parts_of_names(conn: AsyncConnection, tree: Node, parts: Sequence[int]) -> Sequence[int]:
-    """Return the newest parts whose titles are searched, at most ``parts_within_cost``.
+async def parts_with_titles(
+    conn: AsyncConnection, tree: Node, parts: Sequence[int]
+) -> Sequence[int]:
+    """Return the parts in which titles are searched: a few of the newest, to limit the cost.
 
-    Empty if the query has an expensive prefix, because nearly all documents contain such a prefix.
+    There are none if the query has an expensive prefix, since nearly all documents have a word that
+    starts with it.
     """
-    wanted = filter(is_open_ended, _plain_terms(tree))
-    if await pages_of(conn, wanted, parts) >= EXPENSIVE_PAGES:
+    prefixes = [*filter(is_open_ended, _plain_terms(tree))]
+    if await prefix_pages(conn, prefixes, parts) >= EXPENSIVE_PAGES:
         return ()
-    return names_sought_in(tree, parts)[: await parts_within_cost(conn, tree, parts)]
-
-
-def names_sought_in(tree: Node, parts: Sequence[int]) -> Sequence[int]:
-    """Return the newest parts whose titles are searched; their number limits the cost."""
-    is_costly = any(map(is_open_ended, _plain_terms(tree)))
-    return parts[: PARTS_OF_PREFIXES if is_costly else PARTS_OF_NAMES]
+    newest = parts[: PARTS_FOR_PREFIXES if prefixes else PARTS_FOR_TITLES]
+    return newest[: await parts_within_cost(conn, tree, parts)]
 
 
 async def _scores(
     conn: AsyncConnection, match: str, tree: Node, parts: Sequence[Part]
 ) -> dict[int, float]:
-    """Score candidates with bm25, omitting words that are too expensive to count."""
-    worded = [each for each in conjuncts(tree) if is_worded(each)]
-    counted: Sequence[Node] = worded
-    if any(map(begins, worded)) and (_are_most(parts) or await _is_expensive(conn, tree, parts)):
-        counted = [each for each in worded if not begins(each)]
+    """Return bm25's score of each candidate, without nodes that are too expensive to score."""
+    nodes = [each for each in conjuncts(tree) if is_full_text(each)]
+    scored: Sequence[Node] = nodes
+    if any(map(has_prefix, nodes)) and (_are_most(parts) or await _is_expensive(conn, tree, parts)):
+        scored = [each for each in nodes if not has_prefix(each)]
     counts: Counts = {}
     if len(parts) > 1 and word_index_of(conn).vocabulary:
-        counted, counts = await countable(conn, counted, parts)
-    if not counted:
+        scored, counts = await affordable(conn, scored, parts)
+    if not scored:
         return {each: 1.0 for part in parts for each in part.candidates}
-    narrow = match if len(counted) == len(worded) else expression(conjunction(counted))
-    scores = await _bm25(conn, narrow, parts)
+    cheap_match = match if len(scored) == len(nodes) else expression(conjunction(scored))
+    scores = await _bm25(conn, cheap_match, parts)
     if not counts:
         return scores
-    by_part = scales(_plain_terms(conjunction(counted)), parts, counts)
-    return {each: score * by_part[each // PART_SIZE] for each, score in scores.items()}
+    factors = part_factors(_plain_terms(conjunction(scored)), parts, counts)
+    return {each: score * factors[each // PART_SIZE] for each, score in scores.items()}
 
 
 def _are_most(parts: Sequence[Part]) -> bool:
-    """Return whether the newer candidates are more than half of the documents in their id range.
+    """Return whether the newer half of the candidates is most of the documents in its id range.
 
-    If so, the words are too frequent to have any weight in bm25. For prefixes it would read all
-    postings to find that out.
+    If so, the words are too frequent to have a weight in bm25, which would read all postings of a
+    prefix to find that out.
     """
     candidates = [each for part in parts for each in part.candidates]
     newer = candidates[len(candidates) // 2 :]
-    return len(newer) >= LEAST_MANY and 2 * len(newer) > newer[-1] - newer[0]
+    return len(newer) >= MIN_FREQUENT and 2 * len(newer) > newer[-1] - newer[0]
 
 
 async def _is_expensive(conn: AsyncConnection, tree: Node, parts: Sequence[Part]) -> bool:
-    """Return whether a prefix is so frequent that bm25 would give it no weight."""
+    """Return whether a prefix is so frequent that bm25 would ignore it."""
     numbers = [part.number for part in parts]
-    return await pages_of(conn, prefix_terms(tree), numbers) >= EXPENSIVE_PAGES
+    return await prefix_pages(conn, prefix_terms(tree), numbers) >= EXPENSIVE_PAGES
 
 
 async def _bm25(conn: AsyncConnection, match: str, parts: Sequence[Part]) -> dict[int, float]:
@@ -392,96 +400,102 @@ async def _bm25(conn: AsyncConnection, match: str, parts: Sequence[Part]) -> dic
 
 @lru_cache(64)
 def _scoring(words: WordIndex, parts: Sequence[int]) -> Select[*tuple[Any, ...]]:
-    """Return the scoring statement, cached by parts."""
+    """Return the statement that selects ids and scores of the candidates in some parts."""
     scored = f"SELECT rowid AS id, {words.score(WEIGHTS)} AS score"
     arm = words.matching_wanted.replace("SELECT rowid AS id", scored, 1)
     candidates = (bindparam(f"wanted{n}", type_=ListType()) for n in range(len(parts)))
     union = _union(parts, arm)
-    # With a LIMIT, SQLite does not flatten the subquery; bm25 is unavailable in a flattened one.
-    parted = with_expressions(f"{union} LIMIT {_MAX_DOCUMENT}").bindparams(*candidates)
-    return select_lists(parted, "id", "score")
+    # LIMIT keeps SQLite from flattening the subquery; in a flattened one, bm25 is unavailable.
+    limited = with_expressions(f"{union} LIMIT {_MAX_DOCUMENT}").bindparams(*candidates)
+    return select_lists(limited, "id", "score")
 
 
 async def _factors(
     conn: AsyncConnection, match: str, tree: Node, parts: Sequence[Part]
 ) -> list[tuple[float, set[int]]]:
-    """Return score factors for titles, with the documents they apply to."""
+    """Return (factor, documents) pairs for words in title or tags."""
     terms = _plain_terms(tree)
     if not terms:
         return []
     candidates = [each for part in parts for each in part.candidates]
-    if len(candidates) <= READ_NAMES:
-        named = await named_among(conn, candidates, terms, _whole_words(terms))
+    if len(candidates) <= MAX_TITLES_READ:
+        found = await title_matches(conn, candidates, terms, _whole_words(terms))
     else:
-        named = await _by_index(conn, match, tree, parts)
-    return [(NAMED, named.anywhere), (FIRST, named.first), (FORMED, named.formed)]
+        found = await _title_matches_by_index(conn, match, tree, parts)
+    return [
+        (IN_TITLE, found.exact),
+        (AT_TITLE_START, found.at_start),
+        (IN_TITLE_IN_OTHER_FORMS, found.in_other_forms),
+    ]
 
 
 async def _nearness(
     conn: AsyncConnection, match: str, tree: Node, parts: Sequence[Part]
 ) -> list[tuple[float, set[int]]]:
-    """Return score factors for nearby words, with the documents they apply to."""
+    """Return (factor, documents) pairs for words near each other."""
     near = _near(_plain_terms(tree))
     if not (near and parts):
         return []
-    asked = [_among(match, tree, each) for each in near.values()]
-    return [*zip(near, await which_of(conn, asked, parts), strict=True)]
+    expressions = [_among(match, tree, each) for each in near.values()]
+    return [*zip(near, await matches_among(conn, expressions, parts), strict=True)]
 
 
-async def _by_index(conn: AsyncConnection, match: str, tree: Node, parts: Sequence[Part]) -> Named:
-    """Return candidates with the words in title or tags, using the index."""
+async def _title_matches_by_index(
+    conn: AsyncConnection, match: str, tree: Node, parts: Sequence[Part]
+) -> TitleMatches:
+    """Find candidates with the words in title or tags by the full-text index."""
     terms = _plain_terms(tree)
     forms = in_any_form(terms)
-    asked = [_among(match, tree, _named(conjunction(terms)))]
+    expressions = [_among(match, tree, _titled(conjunction(terms)))]
     if forms:
-        asked.append(f"{match} AND {_named(forms)}")
-    anywhere, *others = await which(conn, asked, parts)
-    formed = others[0] - anywhere if forms else set()
-    first = await _named_first(conn, match, tree, parts, anywhere)
-    return Named(anywhere, first, formed)
+        expressions.append(f"{match} AND {_titled(forms)}")
+    exact, *others = await _matches_in_range(conn, expressions, parts)
+    in_other_forms = others[0] - exact if forms else set()
+    at_start = await _at_title_start(conn, match, tree, parts, exact)
+    return TitleMatches(exact, at_start, in_other_forms)
 
 
-async def _named_first(
-    conn: AsyncConnection, match: str, tree: Node, parts: Sequence[Part], named: set[int]
+async def _at_title_start(
+    conn: AsyncConnection, match: str, tree: Node, parts: Sequence[Part], titled: set[int]
 ) -> set[int]:
-    """Return the candidates whose title starts with the words."""
+    """Return the candidates whose title starts with the words, all in parts that ``titled`` has."""
     words = " ".join(_whole_words(_plain_terms(tree)))
     if not words:
         return set()
-    numbers = {each // PART_SIZE for each in named}
+    numbers = {each // PART_SIZE for each in titled}
     within = [part for part in parts if part.number in numbers]
-    (first,) = await which(conn, [_among(match, tree, f'(title : ^ "{words}")')], within)
-    return first
+    at_start = _among(match, tree, f'(title : ^ "{words}")')
+    return (await _matches_in_range(conn, [at_start], within))[0]
 
 
-def _narrowed(match: str, tree: Node, better: str) -> str:
-    """Restrict ``better`` to results of ``match``; plain words imply that already."""
+def _narrowed(match: str, tree: Node, stricter: str) -> str:
+    """Return ``stricter``, or ``match AND stricter`` if the query has more than plain words."""
     terms = _plain_terms(tree)
-    return better if match == expression(conjunction(terms)) else f"{match} AND {better}"
+    return stricter if match == expression(conjunction(terms)) else f"{match} AND {stricter}"
 
 
 def by_part(documents: Iterable[int], last: int = _MAX_DOCUMENT) -> list[Part]:
-    """Group documents by part; ``last`` is the newest document in the index."""
+    """Group candidates by part. ``last`` is the newest document, which limits the newest part."""
     return [
         Part(number, tuple(some), min(PART_SIZE, last + 1 - number * PART_SIZE))
         for number, some in groupby(sorted(documents), key=lambda each: each // PART_SIZE)
     ]
 
 
-async def which(
+async def _matches_in_range(
     conn: AsyncConnection, matches: Sequence[str], parts: Sequence[Part]
 ) -> list[set[int]]:
-    """Return the matches of each expression within the candidates' range of each part."""
+    """Return the matches of each expression, from the first to the last candidate of each part."""
     if not (matches and parts):
         return [set() for _ in matches]
     arm = _MATCHING.replace("MATCHES", word_index_of(conn).matches)
     return await _found(conn, arm, matches, parts, _range_parameters(parts))
 
 
-async def which_of(
+async def matches_among(
     conn: AsyncConnection, matches: Sequence[str], parts: Sequence[Part]
 ) -> list[set[int]]:
-    """Return the matches of each expression among few candidates; may include other documents."""
+    """Return all candidates that match each expression, and maybe other matches."""
     if not (matches and parts):
         return [set() for _ in matches]
     given: dict[str, Any] = _range_parameters(parts)
@@ -496,17 +510,25 @@ async def _found(
     parts: Sequence[Part],
     given: Mapping[str, Any],
 ) -> list[set[int]]:
-    """Return the matches of each expression, with one statement for all parts."""
+    """Return the matches of each expression, found by one statement for all parts.
+
+    Args:
+        conn: a connection.
+        arm: template of a query for one part, as in ``WordIndex``.
+        matches: FTS5 expressions.
+        parts: parts to search.
+        given: parameters of the query for each part.
+    """
     numbers = tuple(part.number for part in parts)
-    asked = {f"match{n}": each for n, each in enumerate(matches)}
-    rows = await conn.execute(_finding(arm, len(matches), numbers), {**given, **asked})
+    expressions = {f"match{n}": each for n, each in enumerate(matches)}
+    rows = await conn.execute(_finding(arm, len(matches), numbers), {**given, **expressions})
     found = {n: set(ids or ()) for ids, n in rows}
     return [found[n] for n in range(len(matches))]
 
 
 @lru_cache(64)
 def _finding(arm: str, count: int, parts: Sequence[int]) -> CompoundSelect[*tuple[Any, ...]]:
-    """Return the statement for several expressions, cached by parts."""
+    """Return the statement that selects a list of matches for each of ``count`` expressions."""
     union = _union(parts, arm)
     arms = []
     for n in range(count):
@@ -516,38 +538,39 @@ def _finding(arm: str, count: int, parts: Sequence[int]) -> CompoundSelect[*tupl
 
 
 def _union(parts: Sequence[int], arm: str) -> str:
-    """Return a UNION over parts; values are parameters, so it is compiled once."""
+    """Return the UNION ALL of a query for each part, whose parameters are numbered."""
     return " UNION ALL ".join(arm.format(search_table(part), n) for n, part in enumerate(parts))
 
 
 def _range_parameters(parts: Sequence[Part]) -> dict[str, int]:
-    """Return the range parameters of ``_union``."""
+    """Return the first and the last candidate of each part as parameters."""
     given = {f"first{n}": part.candidates[0] for n, part in enumerate(parts)}
     return given | {f"last{n}": part.candidates[-1] for n, part in enumerate(parts)}
 
 
-def _among(match: str, tree: Node, better: str) -> str:
-    """Restrict ``better`` to results of ``match``, unless prefixes would be read twice."""
-    return better if prefix_terms(tree) else _narrowed(match, tree, better)
+def _among(match: str, tree: Node, stricter: str) -> str:
+    """Return ``stricter``, or ``match AND stricter`` unless that would read prefixes twice."""
+    return stricter if prefix_terms(tree) else _narrowed(match, tree, stricter)
 
 
 def _near(terms: Sequence[Term]) -> dict[float, str]:
-    """Return expressions for nearby words by score factor."""
+    """Return FTS5 expressions for words near each other, by their factor of the score."""
     phrases = [" ".join(phrase_of(term.text)) for term in terms if not term.prefix]
     if len(phrases) < 2:
         return {}
     near = " ".join(f'"{phrase}"' for phrase in phrases)
-    return {NEAR: f"NEAR({near}, {NEAR_WORDS})", TOGETHER: f'"{" ".join(phrases)}"'}
+    return {NEAR: f"NEAR({near}, {NEAR_WORDS})", ADJACENT: f'"{" ".join(phrases)}"'}
 
 
 def _whole_words(terms: Sequence[Term]) -> list[str]:
-    """Return the words of a title start."""
+    """Return the words of a title start: all words besides prefixes."""
     return [word for term in terms if not term.prefix for word in phrase_of(term.text)]
 
 
-def _named(node: Node) -> str:
+def _titled(node: Node) -> str:
     return f"({{title tags}} : {expression(node)})"
 
 
 def _plain_terms(tree: Node) -> list[Term]:
+    """Return the terms of a query that all results have, in any column."""
     return [each for each in conjuncts(tree) if isinstance(each, Term) and each.column is None]

@@ -1,11 +1,12 @@
 """Full-text search.
 
-``document.id`` increases with time, FTS5 iterates over it in both directions without sorting, and
-parts are ranges of it. So a page of results for a frequent word costs no more than for a rare one.
+Results are read in the order of ``document.id``, which increases with time. Each part of the index
+is a range of these ids, and FTS5 reads them in both directions without sorting. So a search can
+stop at the first page of results, also for a frequent word.
 
-FTS5 stores each batch of writes as a segment, and a query reads all of them: about a dozen per
-part. A full part no longer changes, so it is worth merging once. PostgreSQL has one index and a
-pending list.
+FTS5 writes new documents to small index segments, about a dozen per part, and each query reads all
+of them. A full part no longer changes, so its segments are merged once. In PostgreSQL the same is
+done with the pending list of the index.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +22,7 @@ from archiver.db import counters, search_documents
 from archiver.db.dialects import THESE, Gathered, among, is_postgresql
 from archiver.db.entries import Filters, narrowed
 from archiver.db.full_text import WordIndex, select_lists, with_expressions, word_index_of
-from archiver.db.query_sql import Setting, Split, condition, has_words_anywhere, with_document
+from archiver.db.query_sql import SearchContext, Split, condition, has_terms, with_document
 from archiver.db.schema import document, entry, search_table
 from archiver.search.query_tree import EVERYTHING, Node
 
@@ -30,42 +31,43 @@ TOP = (1 << 62) - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """Search query with its context.
+class SearchRequest:
+    """Parsed query with everything that decides which entries it finds.
 
     Attributes:
         tree: the parsed query.
-        filters: further filters.
-        setting: context of the query.
-        known: newest entry to find; 0 for all.
+        filters: filters that entries must pass, too.
+        context: the current time and the parts of the index.
+        newest_entry: highest entry id to find, so that entries saved between two pages of a list
+            are left out; 0 for all.
     """
 
     tree: Node
     filters: Filters
-    setting: Setting
-    known: int = 0
+    context: SearchContext
+    newest_entry: int = 0
 
-    def may_be(self, entry_id: int) -> bool:
-        """Return whether an entry is not newer than ``known``."""
-        return not self.known or entry_id <= self.known
+    def includes(self, entry_id: int) -> bool:
+        """Return whether an entry is not newer than ``newest_entry``."""
+        return not self.newest_entry or entry_id <= self.newest_entry
 
 
 @dataclass(frozen=True, slots=True)
 class FoundDocuments:
-    """Documents found, in columns, since a page may read thousands.
+    """Documents that a search has read, as parallel lists, since a page may read thousands.
 
     Attributes:
-        documents: row ids.
-        entries: entry of each, if it is current and passes the filters, else None.
-        moments: when these entries were saved, in Unix seconds.
+        documents: document ids.
+        entries: the entry of each document; None if the document is outdated or not a result.
+        times: when each of these entries was saved (Unix seconds).
     """
 
     documents: Sequence[int]
     entries: Sequence[int | None]
-    moments: Sequence[int | None]
+    times: Sequence[int | None]
 
     def where(self, chosen: Iterable[object]) -> "FoundDocuments":
-        """Return the documents whose element of ``chosen`` is true."""
+        """Return the documents for which the element of ``chosen`` at the same position is true."""
         chosen = [*chosen]
         return FoundDocuments(*([*compress(each, chosen)] for each in self._columns))
 
@@ -74,66 +76,70 @@ class FoundDocuments:
         wanted = sorted(self.documents, reverse=not oldest_first)
         if wanted == self.documents:
             return self
-        at = {each: place for place, each in enumerate(self.documents)}
-        places = [at[each] for each in wanted]
-        return FoundDocuments(*([each[place] for place in places] for each in self._columns))
+        position = {each: n for n, each in enumerate(self.documents)}
+        order = [position[each] for each in wanted]
+        return FoundDocuments(*([each[n] for n in order] for each in self._columns))
 
     @property
     def _columns(self) -> tuple[Sequence[Any], ...]:
-        return self.documents, self.entries, self.moments
+        return self.documents, self.entries, self.times
 
 
 async def found(
     conn: AsyncConnection,
     split_query: Split,
-    question: Question,
+    request: SearchRequest,
     *,
     parts: Sequence[int],
     count: int,
     beyond: int | None = None,
     oldest_first: bool = False,
 ) -> FoundDocuments:
-    """Return documents that match an expression, with their entries.
+    """Read the next documents that match the expression of a query, and find their entries.
+
+    If the index can't find phrases (PostgreSQL), the documents include some that have the words of
+    the phrases in another order; these have no entry in the result.
 
     Args:
         conn: a connection.
-        split_query: the expression and remaining conditions.
-        question: the whole query.
+        split_query: the expression and the remaining conditions.
+        request: the whole query.
         parts: parts to search.
         count: maximum number of documents.
-        beyond: start after this document.
+        beyond: read documents after this one in the sort order.
         oldest_first: sort order.
     """
     if not parts:
         return FoundDocuments((), (), ())
     given = {"match": split_query.match, "beyond": _beyond(beyond, oldest_first), "count": count}
-    is_read = must_read_documents(word_index_of(conn), split_query)
-    if is_read:
-        given |= {"match": split_query.apart, "exactly": split_query.match}
-    union = _union(word_index_of(conn), tuple(parts), oldest_first=oldest_first, is_read=is_read)
-    seen = await _seen(conn, union, given, split_query.rest, question)
-    if question.known:
-        entries = [each if each and question.may_be(each) else None for each in seen.entries]
-        seen = replace(seen, entries=entries)
-    return seen.in_order(oldest_first=oldest_first)
+    index = word_index_of(conn)
+    tests_phrases = must_test_phrases(index, split_query)
+    if tests_phrases:
+        given |= {"match": split_query.unordered_match, "exactly": split_query.match}
+    union = _union(index, tuple(parts), oldest_first=oldest_first, tests_phrases=tests_phrases)
+    read = await _with_entries(conn, union, given, split_query.rest, request)
+    if request.newest_entry:
+        entries = [each if each and request.includes(each) else None for each in read.entries]
+        read = replace(read, entries=entries)
+    return read.in_order(oldest_first=oldest_first)
 
 
-async def _seen(
-    conn: AsyncConnection, union: str, given: Mapping[str, Any], rest: Node, question: Question
+async def _with_entries(
+    conn: AsyncConnection, union: str, given: Mapping[str, Any], rest: Node, request: SearchRequest
 ) -> FoundDocuments:
-    """Return the documents read, with the entries of those that pass."""
-    is_read = "exactly" in given
-    if rest == EVERYTHING and question.filters == Filters():
+    """Run the query ``union`` and find the entries of documents that meet the other conditions."""
+    tests_phrases = "exactly" in given
+    if rest == EVERYTHING and request.filters == Filters():
         template = _WITH_ENTRIES_POSTGRESQL if is_postgresql(conn) else _WITH_ENTRIES
-        with_entries = template.format(union, "found.is_it" if is_read else "true")
+        with_entries = template.format(union, "found.is_match" if tests_phrases else "true")
         names = ("document_id", "entry_id", "added_at")
         return FoundDocuments(*await _lists(conn, with_entries, given, *names))
-    columns = ("document_id", *["is_it"] * is_read)
-    documents, *told = await _lists(conn, union, given, *columns)
-    matching = [*compress(documents, told[0])] if is_read else documents
-    passing = await entries_of(conn, matching, rest, question)
-    held = [passing.get(each, (None, None)) for each in documents]
-    return FoundDocuments(documents, [each for each, _ in held], [moment for _, moment in held])
+    columns = ("document_id", *["is_match"] * tests_phrases)
+    documents, *is_match = await _lists(conn, union, given, *columns)
+    matching = [*compress(documents, is_match[0])] if tests_phrases else documents
+    results = await entries_of(conn, matching, rest, request)
+    pairs = [results.get(each, (None, None)) for each in documents]
+    return FoundDocuments(documents, [each for each, _ in pairs], [time for _, time in pairs])
 
 
 _WITH_ENTRIES = (
@@ -153,15 +159,15 @@ _WITH_ENTRIES_POSTGRESQL = (
 async def _lists(
     conn: AsyncConnection, statement: str, given: Mapping[str, Any], *columns: str
 ) -> list[list[Any]]:
-    """Return the values of each column of a statement."""
+    """Return the values of each column of a statement, as a list per column."""
     expressions = [each for each in ("match", "exactly") if each in given]
     lists = select_lists(with_expressions(statement, *expressions), *columns)
     return [each or [] for each in (await conn.execute(lists, given)).one()]
 
 
-def must_read_documents(index: WordIndex, split_query: Split) -> bool:
-    """Return whether documents must be read to decide which of them match."""
-    return bool(split_query.apart) and not index.has_positions
+def must_test_phrases(index: WordIndex, split_query: Split) -> bool:
+    """Return whether documents must be tested for phrases, because the index can't find them."""
+    return bool(split_query.unordered_match) and not index.has_positions
 
 
 def _beyond(document: int | None, oldest_first: bool) -> int:
@@ -170,20 +176,21 @@ def _beyond(document: int | None, oldest_first: bool) -> int:
 
 @lru_cache(64)
 def _union(
-    index: WordIndex, parts: Sequence[int], *, oldest_first: bool, is_read: bool = False
+    index: WordIndex, parts: Sequence[int], *, oldest_first: bool, tests_phrases: bool
 ) -> str:
-    """Return the query for the first matching documents over all parts.
+    """Return the query for the first documents in all parts that match the expression ``:match``.
 
-    If documents must be read, it selects candidates and whether each matches.
+    With ``tests_phrases``, it also selects whether each document matches ``:exactly``.
     """
     # Databases run the branches of a UNION ALL in order and stop at the limit.
-    matches = index.matches
-    told = f", {matches.replace(':match', ':exactly')} AS is_it" if is_read else ""
+    columns = "rowid AS document_id"
+    if tests_phrases:
+        columns += f", {index.matches.replace(':match', ':exactly')} AS is_match"
     arm = (
-        "SELECT * FROM (SELECT rowid AS document_idTOLD FROM {0} WHERE MATCHES"
+        "SELECT * FROM (SELECT COLUMNS FROM {0} WHERE MATCHES"
         " AND rowid {1} :beyond ORDER BY rowid {2} LIMIT :count) AS taken"
     )
-    arm = arm.replace("MATCHES", matches).replace("TOLD", told)
+    arm = arm.replace("COLUMNS", columns).replace("MATCHES", index.matches)
     sign, order = (">", "ASC") if oldest_first else ("<", "DESC")
     inner = sorted(parts, reverse=not oldest_first)
     union = " UNION ALL ".join(arm.format(search_table(part), sign, order) for part in inner)
@@ -198,16 +205,19 @@ _ENTRIES = (
 
 
 async def entries_of(
-    conn: AsyncConnection, found: Sequence[int], rest: Node, question: Question
+    conn: AsyncConnection, found: Sequence[int], rest: Node, request: SearchRequest
 ) -> dict[int, tuple[int, int]]:
-    """Return (entry id, time) of documents that are current and pass, by document."""
+    """Return the results among documents: (entry id, time of saving in Unix seconds) by document.
+
+    Documents that are outdated or do not meet ``rest`` or the filters are left out.
+    """
     query = _ENTRIES
     if rest != EVERYTHING:
-        query = query.where(condition(rest, question.setting.of_documents(found)))
-    passing = narrowed(query, question.filters).subquery("passing")
-    lists = select(*(Gathered(each) for each in passing.c))
-    several = [each or () for each in (await conn.execute(lists, {"these": found})).one()]
-    return {document: (own, moment) for document, own, moment in zip(*several, strict=True)}
+        query = query.where(condition(rest, request.context.of_documents(found)))
+    results = narrowed(query, request.filters).subquery("results")
+    lists = select(*(Gathered(each) for each in results.c))
+    columns = [each or () for each in (await conn.execute(lists, {"these": found})).one()]
+    return {document: (entry_id, at) for document, entry_id, at in zip(*columns, strict=True)}
 
 
 _DOCUMENTS = select(Gathered(entry.c.document_id)).where(
@@ -215,34 +225,37 @@ _DOCUMENTS = select(Gathered(entry.c.document_id)).where(
 )
 
 
-async def passing(conn: AsyncConnection, entry_ids: Sequence[int], question: Question) -> set[int]:
-    """Return which entries the whole query matches."""
-    setting = question.setting
-    if has_words_anywhere(question.tree):
+async def results_among(
+    conn: AsyncConnection, entry_ids: Sequence[int], request: SearchRequest
+) -> set[int]:
+    """Return which of some entries are results of a request."""
+    context = request.context
+    if has_terms(request.tree):
         own = (await conn.execute(_DOCUMENTS, {"these": entry_ids})).scalar_one()
-        setting = setting.of_documents(own or ())
+        context = context.of_documents(own or ())
     query = with_document(select(entry.c.id).select_from(entry))
     query = query.where(entry.c.id.in_(among(entry_ids)))
-    query = query.where(condition(question.tree, setting))
-    passing = narrowed(query, question.filters).subquery("passing")
-    return set((await conn.execute(select(Gathered(passing.c.id)))).scalar_one() or ())
+    query = query.where(condition(request.tree, context))
+    results = narrowed(query, request.filters).subquery("results")
+    return set((await conn.execute(select(Gathered(results.c.id)))).scalar_one() or ())
 
 
 async def parts_of(conn: AsyncConnection) -> list[int]:
-    """Return the parts of the full-text index, newest first."""
+    """Return the numbers of all parts of the full-text index, newest first."""
     return await search_documents.parts(conn, below=TOP)
 
 
 WHOLE_BELOW = "parts whole below"
+"""Name of the counter of parts that are merged completely, from the oldest."""
 PAGES = 250
-"""Pages merged in one transaction, which takes about 50 ms."""
-_NOTHING_DONE = 2
-"""Minimum change count of a merge that did something."""
+"""Number of pages that one transaction merges, in about 50 ms."""
+_MIN_CHANGES = 2
+"""Number of changes from which a merge did something."""
 
 
 async def part_to_merge(conn: AsyncConnection) -> int | None:
-    """Return the oldest full part to be merged; None if there is none, or documents are pending."""
-    if not word_index_of(conn).merge or await search_documents.pending_below(conn) is not None:
+    """Return the oldest full part to merge; None if there is none or documents must be rebuilt."""
+    if await search_documents.pending_below(conn) is not None:
         return None
     newest = max(await search_documents.parts(conn, below=TOP), default=0)
     part = (await counters.all_counters(conn)).get(WHOLE_BELOW, 0)
@@ -250,9 +263,9 @@ async def part_to_merge(conn: AsyncConnection) -> int | None:
 
 
 async def merge_part(conn: AsyncConnection, part: int) -> None:
-    """Merge pages of a part; record if it was already merged."""
+    """Merge some pages of a part; if there are none left, go on to the next part."""
     words, name = word_index_of(conn), search_table(part)
     before = (await conn.execute(text(words.changes))).scalar_one()
     await conn.execute(text(words.merge.format(name)), {"pages": PAGES})
-    if (await conn.execute(text(words.changes))).scalar_one() - before < _NOTHING_DONE:
+    if (await conn.execute(text(words.changes))).scalar_one() - before < _MIN_CHANGES:
         await counters.put(conn, {WHOLE_BELOW: part + 1})

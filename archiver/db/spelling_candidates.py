@@ -1,4 +1,4 @@
-"""Words and names similar to a query word."""
+"""Words of the archive, and names of tags, lists and sites, that are similar to a query word."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -17,9 +17,11 @@ from archiver.search.spelling import distance, words_one_edit_away, words_with_t
 from archiver.search.words import fold, list_key, reversed_host
 
 MAX_PARTS = 3
+"""Number of the newest parts in which similar words are sought."""
 MAX_READ = 6000
 """Maximum number of words read per part and prefix."""
 SHORTEST = 4
+"""Minimum length of a word that is corrected."""
 LONG = 8
 """Word length from which two typos are accepted."""
 
@@ -36,7 +38,7 @@ async def is_known(conn: AsyncConnection, parts: Sequence[int], word: str) -> bo
 
 
 async def nearest_words(conn: AsyncConnection, parts: Sequence[int], word: str) -> str | None:
-    """Return the most similar word of the newest parts; ties by frequency."""
+    """Return the most similar word of the newest parts, of equal ones the most frequent."""
     if len(word) < SHORTEST:
         return None
     most = 2 if len(word) >= LONG else 1
@@ -52,7 +54,7 @@ async def nearest_words(conn: AsyncConnection, parts: Sequence[int], word: str) 
 
 
 async def _near(conn: AsyncConnection, part: int, word: str, most: int) -> list[tuple[str, int]]:
-    """Return similar words of a part with their document counts."""
+    """Return words of a part that may be similar, with the number of their documents."""
     if word_index_of(conn).vocabulary:
         found = [await _words(conn, part, prefix) for prefix in _prefixes(word)]
         return [each for some in found for each in some]
@@ -72,7 +74,7 @@ def _tried(statement: str) -> TextClause:
 
 
 def _prefixes(word: str) -> Iterator[str]:
-    """Yield possible prefixes of the intended word, with and without a typo."""
+    """Yield the first two letters that the intended word may have, with and without a typo."""
     yield from dict.fromkeys((word[:2], word[1] + word[0], word[0] + word[2], word[1:3]))
 
 
@@ -93,9 +95,15 @@ _BEYOND = "\U0010ffff"
 
 
 async def nearest_names(conn: AsyncConnection, which: Condition, value: str) -> str | None:
-    """Return the most similar name of a kind; None if the name exists or nothing is similar.
+    """Return the name of a tag, list or site that is most similar to an unknown one, or None.
 
-    Names one typo away are preferred to longer ones; ties by entry count.
+    A name with typos is preferred to one that only starts like it; of equal ones, that with most
+    entries is returned.
+
+    Args:
+        conn: a connection.
+        which: ``TAG``, ``LIST`` or ``SITE``.
+        value: the name in the query.
     """
     wanted, most = _wanted(which, value), 2 if len(value) >= LONG_NAME else 1
     if len(wanted) < SHORTEST_NAME or await _is_there(conn, which, value):
@@ -111,7 +119,7 @@ async def nearest_names(conn: AsyncConnection, which: Condition, value: str) -> 
 
 
 def _wanted(which: Condition, value: str) -> str:
-    """Return a name in its lookup form."""
+    """Return the form of a name by which names are compared."""
     if which is Condition.LIST:
         return list_key(value.removesuffix("/"))
     return fold(value)
@@ -120,7 +128,7 @@ def _wanted(which: Condition, value: str) -> str:
 async def _names(
     conn: AsyncConnection, which: Condition, value: str
 ) -> Iterable[tuple[str, str, int]]:
-    """Return names with a similar prefix: lookup form, spelling and entry count."""
+    """Return names with a similar start: (form for comparison, name, number of entries)."""
     if which is Condition.SITE:
         return await _sites(conn, value)
     own: Select[*tuple[Any, ...]] = select(tag.c.folded, tag.c.name, tag.c.entry_count)
@@ -136,7 +144,7 @@ async def _names(
 
 
 async def _sites(conn: AsyncConnection, value: str) -> Iterable[tuple[str, str, int]]:
-    """Return domains with the same number of labels, the same ending and a similar start."""
+    """Return domains with as many labels, the same last label, and a similar next one."""
     last, _, others = reversed_host(value).partition(".")
     depth, domains = value.count(".") + 1, dict[str, int]()
     for prefix in _name_prefixes(others):
@@ -149,7 +157,7 @@ async def _sites(conn: AsyncConnection, value: str) -> Iterable[tuple[str, str, 
 
 
 def _name_prefixes(name: str) -> Iterator[str]:
-    """Yield possible prefixes of the intended name, with and without a typo."""
+    """Yield starts that the intended name may have, with and without a typo."""
     if len(name) >= SHORTEST_NAME:
         first, second, third = name[0], name[1], name[2]
         yield from dict.fromkeys((name[:2], second + first, first + third, second + third, first))

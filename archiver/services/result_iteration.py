@@ -9,7 +9,7 @@ from archiver.db.entries import Filters, Place
 from archiver.db.full_text import word_index_of
 from archiver.db.query_sql import Split, split
 from archiver.db.schema import PART_SIZE
-from archiver.db.search import FoundDocuments, Question
+from archiver.db.search import FoundDocuments, SearchRequest
 from archiver.model.listing import Sort
 from archiver.search.query_tree import EVERYTHING, Node, Term, conjunction, conjuncts, disjunction
 
@@ -65,13 +65,13 @@ class ResultIteration:
     def __init__(
         self,
         conn: AsyncConnection,
-        question: Question,
+        request: SearchRequest,
         *,
         order: Sort = Sort.NEWEST,
     ) -> None:
         self._conn = conn
-        self._question = question
-        self._parted: Split = split(question.tree)
+        self._question = request
+        self._parted: Split = split(request.tree)
         self._order = order
         self._filters: Filters | None = None
         self._loose: prefix_search.LoosenedQuery | None = None
@@ -143,9 +143,9 @@ class ResultIteration:
         """Return the number of parts to search in one query if word queries are expensive."""
         if not self._parted.match:
             return None
-        tree, parts = self._question.tree, self._question.setting.parts
+        tree, parts = self._question.tree, self._question.context.parts
         self._loose = await prefix_search.loosen(self._conn, tree, parts)
-        self._is_read = search.must_read_documents(word_index_of(self._conn), self._sought)
+        self._is_read = search.must_test_phrases(word_index_of(self._conn), self._sought)
         return await query_sql.parts_within_cost(self._conn, tree, parts)
 
     async def _look(self, beyond: Place | None, count: int, reach: int | None = None) -> Found:
@@ -157,13 +157,13 @@ class ResultIteration:
     async def _look_at_documents(
         self, beyond: Place | None, count: int, reach: int | None
     ) -> Found:
-        question = self._question
+        request = self._question
         ahead = self._parts_after(beyond)[:reach]
         edge = self._end_of_parts(ahead) if reach else None
         found = await search.found(
             self._conn,
             self._sought,
-            question,
+            request,
             parts=ahead,
             beyond=beyond.row if beyond else None,
             count=count,
@@ -175,7 +175,7 @@ class ResultIteration:
         passing = found if all(found.entries) else found.where(found.entries)
         if self._loose:
             passing, last = await self._known_matches(self._loose, passing, last)
-        entries, moments = map(_known, (passing.entries, passing.moments))
+        entries, moments = map(_known, (passing.entries, passing.times))
         return Found(entries, passing.documents, moments, last)
 
     async def _known_matches(
@@ -183,7 +183,7 @@ class ResultIteration:
     ) -> tuple[FoundDocuments, Place | None]:
         """Return the rows known to match the whole query, if that is cheap to decide."""
         documents = passing.documents
-        has, untold = await prefix_search.having(self._conn, loose, documents)
+        has, untold = await prefix_search.test_for_prefixes(self._conn, loose, documents)
         end = next((n for n, each in enumerate(documents) if each in untold), None)
         if end is not None:
             self._is_enough = True
@@ -193,7 +193,7 @@ class ResultIteration:
 
     def _parts_after(self, beyond: Place | None) -> Sequence[int]:
         """Return the parts with documents after a position, in order of iteration."""
-        parts = self._question.setting.parts
+        parts = self._question.context.parts
         row = beyond.row if beyond else None
         if self._order is Sort.OLDEST:
             return [
@@ -210,10 +210,10 @@ class ResultIteration:
         return Place(0, looked_in[-1] * PART_SIZE)
 
     async def _look_at_entries(self, beyond: Place | None, count: int) -> Found:
-        question = self._question
+        request = self._question
         if self._filters is None:
             self._filters = await list_order.iteration_filters(
-                self._conn, question.tree, question.filters
+                self._conn, request.tree, request.filters
             )
         rows = await list_order.rows_in_order(
             self._conn,
@@ -223,9 +223,9 @@ class ResultIteration:
             order=self._order,
         )
         passing = {place.row for place in rows}
-        if question.tree != EVERYTHING or question.filters != self._filters:
-            passing = await search.passing(self._conn, [*passing], question)
-        places = [each for each in rows if each.row in passing and question.may_be(each.row)]
+        if request.tree != EVERYTHING or request.filters != self._filters:
+            passing = await search.results_among(self._conn, [*passing], request)
+        places = [each for each in rows if each.row in passing and request.includes(each.row)]
         own = [each.row for each in places]
         last = rows[-1] if len(rows) == count else None
         return Found(own, own, [each.first for each in places], last)
@@ -259,10 +259,10 @@ class Ranked:
 
 
 async def candidates(
-    conn: AsyncConnection, question: Question, beyond: Place | None = None
+    conn: AsyncConnection, request: SearchRequest, beyond: Place | None = None
 ) -> Found:
     """Return the newest results after a position, which are then ranked."""
-    return await ResultIteration(conn, question).page(beyond, CANDIDATES)
+    return await ResultIteration(conn, request).page(beyond, CANDIDATES)
 
 
 def behind(found: Found) -> Place | None:
@@ -271,7 +271,7 @@ def behind(found: Found) -> Place | None:
 
 
 async def best(
-    conn: AsyncConnection, question: Question, newest: Found, *, is_further: bool = False
+    conn: AsyncConnection, request: SearchRequest, newest: Found, *, is_further: bool = False
 ) -> Ranked:
     """Rank results of a query with words, whose ``candidates`` are the newest.
 
@@ -279,19 +279,19 @@ async def best(
     lack a word come after all full matches, so there are none while more full matches may follow.
     """
     if is_further:
-        before = await _named(conn, question, None)
+        before = await _named(conn, request, None)
         passing = {
             row: each
             for row, each in zip(newest.rows, newest.entries, strict=True)
             if row not in before
         }
-        ranked = await _in_order(conn, question, passing)
+        ranked = await _in_order(conn, request, passing)
         return Ranked(tuple(ranked), 0, is_cut=True)
-    found = await _ranked(conn, question, newest)
-    fewer = _without_one_word(question.tree)
+    found = await _ranked(conn, request, newest)
+    fewer = _without_one_word(request.tree)
     if len(found) >= ENOUGH or fewer is None or behind(newest):
         return Ranked(tuple(found), 0, newest.beyond is not None)
-    partly = replace(question, tree=fewer)
+    partly = replace(request, tree=fewer)
     other = await candidates(conn, partly)
     more = await _ranked(conn, partly, other)
     added = [each for each in more if each not in found]
@@ -299,38 +299,38 @@ async def best(
     return Ranked((*found, *added), len(added), is_cut)
 
 
-async def _ranked(conn: AsyncConnection, question: Question, newest: Found) -> list[int]:
+async def _ranked(conn: AsyncConnection, request: SearchRequest, newest: Found) -> list[int]:
     """Return entries, best first: of the newest matches, and of the newest matches in names."""
     passing = dict(zip(newest.rows, newest.entries, strict=True))
     if newest.beyond is not None:
-        passing |= await _named(conn, question, behind(newest))
-    return await _in_order(conn, question, passing)
+        passing |= await _named(conn, request, behind(newest))
+    return await _in_order(conn, request, passing)
 
 
 async def _in_order(
-    conn: AsyncConnection, question: Question, passing: Mapping[int, int]
+    conn: AsyncConnection, request: SearchRequest, passing: Mapping[int, int]
 ) -> list[int]:
     """Return entries by document, best first."""
-    match = split(question.tree).match
-    scored = await ranking.scored(conn, match, question.tree, passing)
+    match = split(request.tree).match
+    scored = await ranking.scored(conn, match, request.tree, passing)
     return [passing[each] for each in scored]
 
 
 async def _named(
-    conn: AsyncConnection, question: Question, further: Place | None
+    conn: AsyncConnection, request: SearchRequest, further: Place | None
 ) -> dict[int, int]:
     """Return some of the newest documents that match in their names, and their entries.
 
     Documents before the end of the candidates are excluded, since they are candidates.
     """
-    match = ranking.in_names(split(question.tree).match, question.tree)
+    match = ranking.in_titles(split(request.tree).match, request.tree)
     if not match:
         return {}
-    parts = await ranking.parts_of_names(conn, question.tree, question.setting.parts)
+    parts = await ranking.parts_with_titles(conn, request.tree, request.context.parts)
     if further and all(each * PART_SIZE >= further.row for each in parts):
         return {}
-    named = replace(split(question.tree), match=match)
-    found = await search.found(conn, named, question, parts=parts, count=CANDIDATES // 5)
+    named = replace(split(request.tree), match=match)
+    found = await search.found(conn, named, request, parts=parts, count=CANDIDATES // 5)
     pairs = zip(found.documents, found.entries, strict=True)
     return {row: entry_id for row, entry_id in pairs if entry_id is not None}
 

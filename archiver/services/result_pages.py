@@ -20,7 +20,7 @@ from archiver.db import list_order, search
 from archiver.db.engine import AsyncConnection
 from archiver.db.entries import Filters, Place
 from archiver.db.query_sql import split
-from archiver.db.search import Question
+from archiver.db.search import SearchRequest
 from archiver.errors import InputError
 from archiver.model.listing import Sort
 from archiver.search.query_tree import EVERYTHING
@@ -126,7 +126,7 @@ class Page:
 
 async def read_results(
     conn: AsyncConnection,
-    question: Question,
+    request: SearchRequest,
     sort: Sort,
     beyond: Place | BatchPosition | None,
     limit: int,
@@ -137,7 +137,7 @@ async def read_results(
 
     Args:
         conn: a connection.
-        question: the query.
+        request: the query.
         sort: sort order.
         beyond: where the page begins; None for the first.
         limit: entries on it.
@@ -146,14 +146,14 @@ async def read_results(
     Raises:
         InputError: there is no such page.
     """
-    if _has_index_order(sort, question):
-        most = max(limit, ahead if is_from_newest(sort, beyond, question) else 0)
-        return await ResultIteration(conn, question, order=sort).page(_place(beyond), most)
+    if _has_index_order(sort, request):
+        most = max(limit, ahead if is_from_newest(sort, beyond, request) else 0)
+        return await ResultIteration(conn, request, order=sort).page(_place(beyond), most)
     position = _position_of(beyond)
     batch_start = _batch_start(position)
     if sort is Sort.BEST:
-        return _up_to(position.end, await candidates(conn, question, batch_start))
-    walk = ResultIteration(conn, question, order=sort if sort is Sort.OLDEST else Sort.NEWEST)
+        return _up_to(position.end, await candidates(conn, request, batch_start))
+    walk = ResultIteration(conn, request, order=sort if sort is Sort.OLDEST else Sort.NEWEST)
     found = await walk.page(batch_start, SORTED, goes_on=sort in _BY_DAY)
     return _up_to(position.end, found, oldest_first=sort is Sort.OLDEST)
 
@@ -167,19 +167,21 @@ def _up_to(end: int, found: Found, *, oldest_first: bool = False) -> Found:
     return replace(found.first(count), beyond=Place(0, end))
 
 
-def is_from_newest(sort: Sort, beyond: Place | BatchPosition | None, question: Question) -> bool:
+def is_from_newest(
+    sort: Sort, beyond: Place | BatchPosition | None, request: SearchRequest
+) -> bool:
     """Return whether the results read for a page are the newest."""
-    if _has_index_order(sort, question):
+    if _has_index_order(sort, request):
         return sort is Sort.NEWEST and beyond is None
     return sort is not Sort.OLDEST and not _position_of(beyond).batch_start
 
 
-def _has_index_order(sort: Sort, question: Question) -> bool:
+def _has_index_order(sort: Sort, request: SearchRequest) -> bool:
     """Return whether an index has this order."""
     if sort in _BY_DAY:
-        return not split(question.tree).match
+        return not split(request.tree).match
     if sort is Sort.CAPTURED:
-        return (question.tree, question.filters) == (EVERYTHING, Filters())
+        return (request.tree, request.filters) == (EVERYTHING, Filters())
     return sort is Sort.LIST
 
 
@@ -202,7 +204,7 @@ def _batch_start(position: BatchPosition) -> Place | None:
 
 async def page_of(
     conn: AsyncConnection,
-    question: Question,
+    request: SearchRequest,
     sort: Sort,
     beyond: Place | BatchPosition | None,
     limit: int,
@@ -213,12 +215,12 @@ async def page_of(
     Raises:
         InputError: there is no such page.
     """
-    if _has_index_order(sort, question):
+    if _has_index_order(sort, request):
         shown = found.first(limit)
         return Page(tuple(shown.entries), shown.beyond)
     position = _position_of(beyond)
     if sort is Sort.BEST:
-        page = await _best_of(conn, question, found, position, limit)
+        page = await _best_of(conn, request, found, position, limit)
     else:
         put = await _sort(conn, found, position, sort)
         further = found.beyond if sort in _BY_DAY else None
@@ -230,39 +232,39 @@ async def page_of(
 
 
 async def all_of(
-    conn: AsyncConnection, question: Question, sort: Sort, most: int | None = None
+    conn: AsyncConnection, request: SearchRequest, sort: Sort, most: int | None = None
 ) -> Sequence[int]:
     """Return row ids of all results in any sort order; with best match, partial results are last.
 
     With ``most``, further results may be omitted.
     """
     if most is not None and sort in _BY_DAY:
-        nearest = await _first_of(conn, question, sort, most)
+        nearest = await _first_of(conn, request, sort, most)
         if nearest is not None:
             return nearest
     found = array("q")
-    async for some in ResultIteration(conn, question).all(limit=SORTED):
+    async for some in ResultIteration(conn, request).all(limit=SORTED):
         found.extend(some)
     if sort is not Sort.BEST:
         return await list_order.in_order(conn, found, sort)
-    ranked = await best(conn, question, await candidates(conn, question))
+    ranked = await best(conn, request, await candidates(conn, request))
     first = dict.fromkeys(ranked.entries[: len(ranked.entries) - ranked.partial])
     return [*first, *(each for each in found if each not in first)]
 
 
 async def _first_of(
-    conn: AsyncConnection, question: Question, sort: Sort, count: int
+    conn: AsyncConnection, request: SearchRequest, sort: Sort, count: int
 ) -> Sequence[int] | None:
     """Return the first results in the order of saving; None if too few entries match.
 
     Iterate over entries in that order and test each. Entries with the same time stay together.
     """
-    filters = await list_order.iteration_filters(conn, question.tree, question.filters)
+    filters = await list_order.iteration_filters(conn, request.tree, request.filters)
     found: list[Place] = []
     beyond, looked_at, look = None, 0, max(LEAST_LOOK, min(2 * count, MAX_LOOK))
     while looked_at < MAX_LOOKED_AT + count:
         rows = await list_order.rows_in_order(conn, filters, beyond=beyond, limit=look, order=sort)
-        passing = await search.passing(conn, [each.row for each in rows], question)
+        passing = await search.results_among(conn, [each.row for each in rows], request)
         found += [each for each in rows if each.row in passing]
         is_last = len(rows) < look
         if is_last or (len(found) >= count and found[count - 1].first != rows[-1].first):
@@ -272,10 +274,10 @@ async def _first_of(
 
 
 async def _best_of(
-    conn: AsyncConnection, question: Question, found: Found, position: BatchPosition, limit: int
+    conn: AsyncConnection, request: SearchRequest, found: Found, position: BatchPosition, limit: int
 ) -> Page:
     """Return a page of the best results of a batch, and where the next batch begins."""
-    ranked = await best(conn, question, found, is_further=position.batch_start > 0)
+    ranked = await best(conn, request, found, is_further=position.batch_start > 0)
     further = behind(found)
     page = _slice_page(ranked.entries, position, limit, further, is_of_newest=ranked.is_cut)
     whole = len(ranked.entries) - ranked.partial

@@ -10,8 +10,8 @@ from archiver.db import entries as db_entries
 from archiver.db import snapshots as db_snapshots
 from archiver.db.engine import AsyncConnection, Database
 from archiver.db.entries import Filters
-from archiver.db.query_sql import Setting, is_worded
-from archiver.db.search import Question
+from archiver.db.query_sql import SearchContext, is_full_text
+from archiver.db.search import SearchRequest
 from archiver.db.snapshots import ListedSnapshot
 from archiver.errors import InputError, InvalidQuery
 from archiver.helpers import both, well_formed
@@ -68,7 +68,7 @@ def tree_of(query: ListingQuery) -> Node:
     return tree
 
 
-async def question_of(conn: AsyncConnection, tree: Node, query: ListingQuery) -> Question:
+async def question_of(conn: AsyncConnection, tree: Node, query: ListingQuery) -> SearchRequest:
     """Prepare a parsed query for the database.
 
     Raises:
@@ -77,7 +77,9 @@ async def question_of(conn: AsyncConnection, tree: Node, query: ListingQuery) ->
     filters = _filters(query)
     if filters.tag is not None:
         tree = conjunction([tree, Is(Condition.TAG, filters.tag)])
-    return Question(tree, filters, Setting(datetime.now(UTC), await search.parts_of(conn)))
+    return SearchRequest(
+        tree, filters, SearchContext(datetime.now(UTC), await search.parts_of(conn))
+    )
 
 
 def sort_of(query: ListingQuery, tree: Node) -> Sort:
@@ -86,7 +88,7 @@ def sort_of(query: ListingQuery, tree: Node) -> Sort:
     Raises:
         InputError: there is no such order.
     """
-    has_words = any(map(is_worded, conjuncts(tree)))
+    has_words = any(map(is_full_text, conjuncts(tree)))
     if has_words and not query.sort:
         return Sort.BEST
     if query.sort == Sort.LIST or (query.sort in ("", Sort.BEST) and not has_words):
@@ -223,19 +225,19 @@ class Search:
             raise InputError("A page can have 1 to {most} entries.", most=MAX_PER_PAGE)
         tree = tree_of(query)
         async with self._db.read() as conn:
-            question = await question_of(conn, tree, query)
-            found = await self._found(conn, question, query, ahead)
+            request = await question_of(conn, tree, query)
+            found = await self._found(conn, request, query, ahead)
             page, answered = found.page, found.tree
             shown = await self._shown(conn, page.entries, answered)
             is_poor = not query.after and len(page.entries) - page.partial < FEW
-            meant = await correction(conn, question.setting.parts, tree) if is_poor else None
+            meant = await correction(conn, request.context.parts, tree) if is_poor else None
         listing = Listing(
             items=tuple(shown[each] for each in page.entries if each in shown),
             after=write_cursor(page.beyond) if page.beyond else None,
             sort=sort_of(query, tree),
             is_of_newest=page.is_of_newest,
             partial=page.partial,
-            answers="" if answered == question.tree else write(answered),
+            answers="" if answered == request.tree else write(answered),
             meant=write(meant) if meant else "",
         )
         return listing, found.summary
@@ -255,13 +257,13 @@ class Search:
         """
         tree = tree_of(query)
         async with self._db.read() as conn:
-            question = await question_of(conn, tree, query)
-            rows = await all_of(conn, question, sort_of(query, tree), most)
+            request = await question_of(conn, tree, query)
+            rows = await all_of(conn, request, sort_of(query, tree), most)
             rows = rows if most is None else rows[:most]
         for start in range(0, len(rows), MAX_PER_PAGE):
             some = rows[start : start + MAX_PER_PAGE]
             async with self._db.read() as conn:
-                shown = await self._shown(conn, some, question.tree)
+                shown = await self._shown(conn, some, request.tree)
             for each in some:
                 if each in shown:
                     yield shown[each]
@@ -284,21 +286,21 @@ class Search:
         return shown
 
     async def _found(
-        self, conn: AsyncConnection, question: Question, query: ListingQuery, ahead: int = 0
+        self, conn: AsyncConnection, request: SearchRequest, query: ListingQuery, ahead: int = 0
     ) -> _Found:
         """Return a page; if no result has all words, the last word is treated as a prefix."""
-        found = await self._attempt(conn, question, question.tree, query, ahead)
-        begun = with_last_word_as_prefix(question.tree)
-        is_best = sort_of(query, question.tree) is Sort.BEST
-        if not is_best or begun == question.tree:
+        found = await self._attempt(conn, request, request.tree, query, ahead)
+        begun = with_last_word_as_prefix(request.tree)
+        is_best = sort_of(query, request.tree) is Sort.BEST
+        if not is_best or begun == request.tree:
             return found
-        if not await self._is_nothing_whole(conn, question, query, found.page):
+        if not await self._is_nothing_whole(conn, request, query, found.page):
             return found
-        other = await self._attempt(conn, question, begun, query, ahead)
+        other = await self._attempt(conn, request, begun, query, ahead)
         return found if other.page.is_nothing_whole else other
 
     async def _is_nothing_whole(
-        self, conn: AsyncConnection, question: Question, query: ListingQuery, page: Page
+        self, conn: AsyncConnection, request: SearchRequest, query: ListingQuery, page: Page
     ) -> bool:
         """Return whether no result has all words; an empty later page is judged by the first."""
         place = read_cursor(query.after) if query.after else None
@@ -308,30 +310,30 @@ class Search:
             or page.beyond
         ):
             return page.is_nothing_whole
-        question, query = replace(question, known=place.known), replace(query, after="")
-        return (await self._attempt(conn, question, question.tree, query, 0)).page.is_nothing_whole
+        request, query = replace(request, newest_entry=place.known), replace(query, after="")
+        return (await self._attempt(conn, request, request.tree, query, 0)).page.is_nothing_whole
 
     async def _attempt(
         self,
         conn: AsyncConnection,
-        question: Question,
+        request: SearchRequest,
         tree: Node,
         query: ListingQuery,
         ahead: int,
     ) -> _Found:
         """Return a page for a query; results are counted while they are ranked."""
-        asked, question = question.tree, replace(question, tree=tree)
+        asked, request = request.tree, replace(request, tree=tree)
         place = read_cursor(query.after) if query.after else None
         sort = sort_of(query, asked)
         if isinstance(place, BatchPosition):
-            question = replace(question, known=place.known)
-        walk = await read_results(conn, question, sort, place, query.limit, ahead=ahead)
-        ordering = page_of(conn, question, sort, place, query.limit, walk)
+            request = replace(request, newest_entry=place.known)
+        walk = await read_results(conn, request, sort, place, query.limit, ahead=ahead)
+        ordering = page_of(conn, request, sort, place, query.limit, walk)
         if not ahead:
             return _Found(await ordering, tree)
-        newest = walk if is_from_newest(sort, place, question) else None
+        newest = walk if is_from_newest(sort, place, request) else None
         page = await ordering
-        summary = await summary_of(conn, question, newest, asked)
+        summary = await summary_of(conn, request, newest, asked)
         return _Found(page, tree, summary)
 
     async def beside(
@@ -349,8 +351,8 @@ class Search:
             InputError: the cursor, sort or status is invalid.
         """
         async with self._db.read() as conn:
-            question = await question_of(conn, tree_of(query), query)
-            page = (await self._found(conn, question, query)).page
+            request = await question_of(conn, tree_of(query), query)
+            page = (await self._found(conn, request, query)).page
             known = await db_entries.by_ids(conn, page.entries)
             shown = [Neighbour(known[each], query.after) for each in page.entries if each in known]
             at = next((n for n, each in enumerate(shown) if each.entry.hash_url == key), None)
@@ -359,7 +361,7 @@ class Search:
             behind = shown[at + 1] if at + 1 < len(shown) else None
             if behind is None and page.beyond:
                 after = write_cursor(page.beyond)
-                further = (await self._found(conn, question, replace(query, after=after))).page
+                further = (await self._found(conn, request, replace(query, after=after))).page
                 heads = await db_entries.by_ids(conn, further.entries[:1])
                 behind = next((Neighbour(each, after) for each in heads.values()), None)
         return Neighbours(query, shown[at - 1] if at else None, behind)
@@ -374,8 +376,8 @@ class Search:
             InputError: the status is invalid.
         """
         async with self._db.read() as conn:
-            question = await question_of(conn, tree_of(query), query)
-            return await summary_of(conn, question, None, question.tree)
+            request = await question_of(conn, tree_of(query), query)
+            return await summary_of(conn, request, None, request.tree)
 
     async def pending_share(self) -> float:
         """Return the share of entries still to be indexed after an update, 0 to 1."""
@@ -443,6 +445,6 @@ async def matching_entries(
         InvalidQuery: the query can't be parsed.
         InputError: the status is invalid.
     """
-    question = await question_of(conn, tree_of(query), query)
-    async for some in ResultIteration(conn, question).all(limit=limit):
+    request = await question_of(conn, tree_of(query), query)
+    async for some in ResultIteration(conn, request).all(limit=limit):
         yield some

@@ -9,7 +9,7 @@ from archiver.db import counters, screenshots, search_documents, spelling_candid
 from archiver.db.engine import AsyncConnection
 from archiver.db.entries import Filters
 from archiver.db.facets import FACETS, facets_of, facets_of_all
-from archiver.db.search import Question
+from archiver.db.search import SearchRequest
 from archiver.db.snapshots import ListedSnapshot
 from archiver.errors import InvalidQuery, StoreError
 from archiver.helpers import both
@@ -123,35 +123,35 @@ MAX_COUNTED = 1000
 
 
 async def summary_of(
-    conn: AsyncConnection, question: Question, newest: Found | None, asked: Node
+    conn: AsyncConnection, request: SearchRequest, newest: Found | None, asked: Node
 ) -> Summary:
     """Return number and facets of a query's results; of the newest if there are many.
 
     Args:
         conn: a connection.
-        question: the query.
+        request: the query.
         newest: newest results, if they were read already.
         asked: the query that facets extend, as typed by the user.
     """
-    iteration_filters = newest or await ResultIteration(conn, question).page(None, MAX_COUNTED)
+    iteration_filters = newest or await ResultIteration(conn, request).page(None, MAX_COUNTED)
     found = iteration_filters.first(MAX_COUNTED)
     facets = await facets_of(conn, found.entries)
     count, has_more = len(found.entries), found.beyond is not None
-    if has_more and (question.tree, question.filters) == (EVERYTHING, Filters()):
+    if has_more and (request.tree, request.filters) == (EVERYTHING, Filters()):
         known = await counters.all_counters(conn)
         count, has_more = known.get(counters.ENTRIES, 0), False
         of_all = await facets_of_all(conn, most=MAX_COUNTED)
         best = {each.field: each for each in (*facets, *of_all) if each.values}
         facets = tuple(best[each] for each in FACETS if each in best)
-    elif has_more and (known_count := await _tagged(conn, question)):
+    elif has_more and (known_count := await _tagged(conn, request)):
         count, has_more = known_count, False
     narrowing = tuple(_narrowing_all(each, asked) for each in facets)
     return Summary(count, has_more, narrowing, len(found.entries) if found.beyond else 0)
 
 
-async def _tagged(conn: AsyncConnection, question: Question) -> int | None:
+async def _tagged(conn: AsyncConnection, request: SearchRequest) -> int | None:
     """Return the number of entries of a single tag, which is kept up to date."""
-    tree, filters = question.tree, question.filters
+    tree, filters = request.tree, request.filters
     if not (isinstance(tree, Is) and tree.condition is Condition.TAG):
         return None
     name = str(tree.value)

@@ -12,8 +12,8 @@ import pytest
 from archiver.db import captures, search, segment_rows, visit_results
 from archiver.db.engine import AsyncConnection, Database, engines_of
 from archiver.db.entries import Filters
-from archiver.db.query_sql import Setting, split
-from archiver.db.search import Question
+from archiver.db.query_sql import SearchContext, split
+from archiver.db.search import SearchRequest
 from archiver.http.timestamps import to_timestamp
 from archiver.model.annotation import Annotation
 from archiver.model.capture import Capture, HashUrl, Location, PayloadDigest, RecordId
@@ -174,9 +174,9 @@ def find(db: Database) -> Callable[..., object]:
         tree = parse_query(q)
         async with db.read() as conn:
             parts = await search.parts_of(conn)
-            question = Question(tree, filters or Filters(), Setting(NOW, parts))
+            request = SearchRequest(tree, filters or Filters(), SearchContext(NOW, parts))
             found = await search.found(
-                conn, split(tree), question, parts=parts, beyond=beyond, count=count
+                conn, split(tree), request, parts=parts, beyond=beyond, count=count
             )
         pairs = zip(found.documents, found.entries, strict=True)
         return [(row, entry_id) for row, entry_id in pairs if entry_id is not None]

@@ -28,9 +28,9 @@ from archiver.db import (
 from archiver.db.captures import KeyRange
 from archiver.db.entries import Filters, Place
 from archiver.db.host_queue import HostGroups
-from archiver.db.query_sql import Setting, Split
+from archiver.db.query_sql import SearchContext, Split
 from archiver.db.schema import VIEW, capture_table, entry_table, snapshot_table
-from archiver.db.search import Question
+from archiver.db.search import SearchRequest
 from archiver.model.job import ChangeCursor, State
 from archiver.model.listing import Sort
 from archiver.search.query_fields import FIELDS
@@ -51,7 +51,7 @@ SMALL = (
 
 
 def filters_of(q):
-    return Question(parse_query(q), Filters(), Setting(NOW, [0]))
+    return SearchRequest(parse_query(q), Filters(), SearchContext(NOW, [0]))
 
 
 READS = {
@@ -102,11 +102,11 @@ READS = {
         conn, Split('"a"', parse_query("is:read")), filters_of("a"), parts=[0], count=50
     ),
     "entries of documents": lambda conn: search.entries_of(conn, [1], EVERYTHING, filters_of("a")),
-    "names of documents": lambda conn: ranking.named_among(
+    "names of documents": lambda conn: ranking.title_matches(
         conn, [1, 2], [*positive_terms(parse_query("a b"))], ["a", "b"]
     ),
     **{
-        f"passing {q}": lambda conn, q=q: search.passing(conn, [1, 2, 3], filters_of(q))
+        f"passing {q}": lambda conn, q=q: search.results_among(conn, [1, 2, 3], filters_of(q))
         for q in (field.example for field in FIELDS if field.read)
     },
     **{

@@ -2,15 +2,15 @@
 
 from datetime import UTC, datetime
 
-from archiver.db.query_sql import Setting
+from archiver.db.query_sql import SearchContext
 from archiver.db.schema import PART_SIZE
 
 
 def test_each_part_is_searched_within_its_documents_and_empty_parts_are_skipped():
-    setting = Setting(datetime(2026, 1, 1, tzinfo=UTC), [3, 2, 1, 0])
+    context = SearchContext(datetime(2026, 1, 1, tzinfo=UTC), [3, 2, 1, 0])
 
-    own = setting.of_documents([2 * PART_SIZE + 9, 7, 5, 2 * PART_SIZE + 3])
+    own = context.of_documents([2 * PART_SIZE + 9, 7, 5, 2 * PART_SIZE + 3])
 
-    assert own.documents == {0: (5, 7), 2: (2 * PART_SIZE + 3, 2 * PART_SIZE + 9)}
+    assert own.ranges == {0: (5, 7), 2: (2 * PART_SIZE + 3, 2 * PART_SIZE + 9)}
     assert sorted(own.parts) == [0, 2]
-    assert setting.of_documents([]).parts == ()
+    assert context.of_documents([]).parts == ()

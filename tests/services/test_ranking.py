@@ -168,7 +168,7 @@ async def test_a_half_typed_word_is_the_beginning_of_one(kept):
 async def test_of_a_beginning_that_most_pages_have_the_newest_come_first_and_names_before_them(
     kept, monkeypatch
 ):
-    monkeypatch.setattr("archiver.db.ranking.LEAST_MANY", 2)
+    monkeypatch.setattr("archiver.db.ranking.MIN_FREQUENT", 2)
     pages = [Page(f"p{n}", "Heronry" if n == 1 else "x", "heron " * (9 - n)) for n in range(6)]
     search = await kept(*pages)
 
@@ -317,7 +317,7 @@ async def test_names_that_are_read_count_as_names_that_the_index_of_words_finds(
 
     found = {}
     for most in (0, len(pages)):
-        monkeypatch.setattr("archiver.db.ranking.READ_NAMES", most)
+        monkeypatch.setattr("archiver.db.ranking.MAX_TITLES_READ", most)
         found[most] = await names(search, q, limit=len(pages))
 
     assert len(found[0]) == len(pages)
