@@ -50,7 +50,7 @@ async def test_data_of_a_lost_machine_is_reported_and_its_jobs_are_done_by_other
     live, here, there, lost, tmp_path
 ):
     code, message = await refused("machines", "--forget", "another", **there)
-    assert (code, "No segment of a machine another" in message) == (1, True), message
+    assert (code, "The machine another has no segments" in message) == (1, True), message
     _, unsealed = await ran("machines", "--unsealed", **there)
     ((machine, place, segment, _),) = (
         line.split() for line in unsealed.splitlines() if line.startswith(lost)
