@@ -19,10 +19,10 @@ from archiver.services.exports import BY_KEY, ExportKind
 _STANDARD_OUTPUT = Path("-")
 
 
-def run(settings: Settings, *, form: str, file: Path, **narrowed: str) -> int:
+def run(settings: Settings, *, form: str, file: Path, title: str = "", **narrowed: str) -> int:
     """Write an export to a file atomically; return 1 if damaged records are left out."""
     query = ListingQuery(narrowed["query"], narrowed["tag"], narrowed["host"], narrowed["status"])
-    export = _export(settings, BY_KEY[form], file, Selected(query))
+    export = _export(settings, BY_KEY[form], file, Selected(query, title=title))
     return run_until_signal(export, stopped="Stopped. Nothing was written.")
 
 

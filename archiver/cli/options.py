@@ -409,6 +409,8 @@ def _command(name: str, holds: str) -> click.Command:
 
     is_tree = name == "markdown"
     body = with_settings(COMMON)(called)
+    if name in ("epub", "html"):
+        body = click.option("--title", default="", help="Title of the file.")(body)
     for option, text in _FILTERS:
         body = click.option(option, default="", help=text)(body)
     kind = click.Path(path_type=Path, dir_okay=is_tree, allow_dash=True)

@@ -4,6 +4,7 @@ Chapters are written one by one, so that memory is bounded by one article, not b
 """
 
 import re
+import textwrap
 import zipfile
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -286,11 +287,34 @@ _PACKAGE = """<?xml version="1.0" encoding="utf-8"?>
 <manifest>
 <item id="nav" href="nav.xhtml" media-type="application/xhtml+xml" properties="nav"/>
 <item id="style" href="style.css" media-type="text/css"/>
+<item id="cover-image" href="cover.svg" media-type="image/svg+xml" properties="cover-image"/>
+<item id="cover" href="cover.xhtml" media-type="application/xhtml+xml"/>
 {items}</manifest>
 <spine{turned}>
+<itemref idref="cover"/>
 {spine}</spine>
 </package>
 """
+_COVER = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 600 800">
+<rect width="600" height="800" fill="#1f6f54"/>
+<rect x="60" y="70" width="480" height="4" fill="#fff"/>
+<g fill="#fff" font-family="serif" font-size="52">{lines}</g>
+<g fill="#fff" font-family="sans-serif" font-size="24">
+<text x="60" y="720">{contents}</text><text x="60" y="756">{date:%Y-%m-%d}</text></g>
+</svg>
+"""
+_COVER_COLUMNS, _COVER_LINES = 20, 8
+
+
+def _cover(title: str, count: int, date: datetime) -> str:
+    """Return an SVG image with the title, the number of chapters and the date."""
+    lines = textwrap.wrap(for_xml(title), _COVER_COLUMNS, max_lines=_COVER_LINES, placeholder="…")
+    drawn = "".join(
+        f'<text x="60" y="{150 + 64 * number}">{escape(line)}</text>'
+        for number, line in enumerate(lines)
+    )
+    contents = f"{count} articles" if count > 1 else "1 article"
+    return _COVER.format(lines=drawn, contents=contents, date=date)
 
 
 class Epub:
@@ -346,6 +370,11 @@ class Epub:
         nav = f'<nav epub:type="toc"><h1>{_escaped(self._title)}</h1>\n<ol>\n{listed}</ol></nav>'
         self._write(
             "EPUB/nav.xhtml", _PAGE.format(language="", title=_escaped(self._title), body=nav)
+        )
+        self._write("EPUB/cover.svg", _cover(self._title, len(self._chapters), self._modified))
+        image = f'<p><img src="cover.svg" alt="{_escaped(self._title)}"/></p>'
+        self._write(
+            "EPUB/cover.xhtml", _PAGE.format(language="", title=_escaped(self._title), body=image)
         )
         spine = "".join(f'<itemref idref="{_id(name)}"/>\n' for name, _ in self._chapters)
         bylines = "".join(f"<dc:creator>{_escaped(each)}</dc:creator>\n" for each in self._bylines)

@@ -126,7 +126,7 @@ class Books:
         titles = [
             known[each].title or known[each].url for each in manifest.entries if each in known
         ]
-        name = titles[0] if len(titles) == 1 else title
+        name = titles[0] if len(titles) == 1 and not manifest.selected.title else title
         yield single_page.opening(name, titles).encode("utf-8", "replace")
         number = 0
         async for chapter in self._chapters(manifest, at):
@@ -138,22 +138,31 @@ class Books:
     async def epub(
         self, manifest: Manifest, *, title: str, at: str | None = None
     ) -> AsyncGenerator[bytes, None]:
-        """Yield an EPUB, which is written to a temporary file first."""
+        """Yield an EPUB, which is written to a temporary file first.
+
+        Entries without an article and a note are left out.
+
+        Raises:
+            NotFound: no entry has an article or a note.
+        """
         async with AsyncExitStack() as stack:
             file = stack.enter_context(await asyncio.to_thread(_temporary))
             book: Epub | None = None
             async for chapter in self._chapters(manifest, at):
+                if not (chapter.html or chapter.note):
+                    continue
                 if book is None:
                     alone = manifest.selected.hash_url is not None
                     book = Epub(
                         file,
-                        title=chapter.title if alone else title,
+                        title=chapter.title if alone and not manifest.selected.title else title,
                         identifier=chapter.url if alone else f"urn:archiver:{title}",
                         modified=datetime.now(UTC),
                     )
                 await asyncio.to_thread(book.add, chapter)
-            if book:
-                await asyncio.to_thread(book.close)
+            if book is None:
+                raise NotFound("Nothing to export: no article or note was found.")
+            await asyncio.to_thread(book.close)
             await asyncio.to_thread(file.seek, 0)
             while data := await asyncio.to_thread(file.read, PIECE):
                 yield data

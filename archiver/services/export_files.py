@@ -54,6 +54,7 @@ class ExportJob:
         name: of the file.
         kind: format.
         query: selected entries.
+        title: of a book or page; empty for the default.
         state: of the job.
         size: bytes so far.
         entries: number of entries; None before it is ready.
@@ -69,6 +70,7 @@ class ExportJob:
     entries: int | None = None
     problem: str = ""
     starts: int = 0
+    title: str = ""
 
     @property
     def created_at(self) -> datetime:
@@ -90,13 +92,13 @@ class ExportJobs:
         self._wake = asyncio.Event()
         self._running: tuple[str, asyncio.Task[WrittenExport]] | None = None
 
-    async def create(self, kind: ExportKind, query: ListingQuery) -> str:
+    async def create(self, kind: ExportKind, query: ListingQuery, title: str = "") -> str:
         """Create a job; return the name of its file.
 
         Raises:
             InputError: there are too many.
         """
-        name = await asyncio.to_thread(self._create, kind, query)
+        name = await asyncio.to_thread(self._create, kind, query, title)
         self._wake.set()
         return name
 
@@ -149,7 +151,9 @@ class ExportJobs:
             await asyncio.to_thread(self._save, replace(job, problem=_INTERRUPTED))
             return
         await asyncio.to_thread(self._save, replace(job, starts=job.starts + 1))
-        write = self._exporting.write(job.kind, Selected(job.query), self._directory / job.name)
+        write = self._exporting.write(
+            job.kind, Selected(job.query, title=job.title), self._directory / job.name
+        )
         task = asyncio.create_task(write, name="export")
         self._running = job.name, task
         try:
@@ -186,6 +190,7 @@ class ExportJobs:
                 entries=saved.get("entries"),
                 problem=str(saved["problem"]),
                 starts=int(saved.get("starts", 0)),
+                title=str(saved.get("title", "")),
             )
             if path.is_file():
                 return replace(job, state=ExportState.READY, size=path.stat().st_size)
@@ -197,7 +202,7 @@ class ExportJobs:
             return replace(job, state=ExportState.RUNNING, size=_size(path.with_name(name + PART)))
         return job
 
-    def _create(self, kind: ExportKind, query: ListingQuery) -> str:
+    def _create(self, kind: ExportKind, query: ListingQuery, title: str) -> str:
         if len([*self._all()]) >= MAX_JOBS:
             raise InputError(
                 "The limit of {most} exports is reached. Delete one first.", most=MAX_JOBS
@@ -206,7 +211,7 @@ class ExportJobs:
         stem = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{asked.strip('-')[:36] or 'everything'}"
         names = (f"{stem}{n or ''}.{kind.suffix}" for n in range(MAX_JOBS + 1))
         name = next(each for each in names if not self._job_file(each).path.exists())
-        self._save(ExportJob(name, kind, query))
+        self._save(ExportJob(name, kind, query, title=title))
         return name
 
     def _save(self, job: ExportJob) -> None:
@@ -216,6 +221,7 @@ class ExportJobs:
             "problem": job.problem,
             "entries": job.entries,
             "starts": job.starts,
+            "title": job.title,
         }
         self._job_file(job.name).write(json.dumps(saved).encode())
 

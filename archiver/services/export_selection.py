@@ -29,10 +29,12 @@ class Selected:
     Attributes:
         query: as for a list; an empty one selects everything.
         hash_url: a single entry, ignoring the query.
+        title: title of a book or page, shortened if it is long; empty for the default.
     """
 
     query: ListingQuery = field(default_factory=ListingQuery)
     hash_url: HashUrl | None = None
+    title: str = ""
 
     @property
     def is_everything(self) -> bool:

@@ -181,6 +181,8 @@ TITLE = "From the archive"
 ARTICLES = frozenset({"epub", "html", "markdown", "md"})
 """Keys of formats that contain articles."""
 
+MAX_BOOK_TITLE = 200
+"""Maximum number of characters of a title that a user chose."""
 MAX_TITLE = 80
 """Maximum number of characters of a title in a file name."""
 
@@ -371,7 +373,7 @@ class EntryExports:
 
 def title_of(wanted: Selected) -> str:
     """Return the title of an export."""
-    return wanted.query.q or TITLE
+    return " ".join(wanted.title[:MAX_BOOK_TITLE].split()) or wanted.query.q or TITLE
 
 
 def _open_part(part: Path, path: Path) -> IO[bytes]:

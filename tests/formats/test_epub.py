@@ -86,10 +86,10 @@ def test_every_file_is_in_the_manifest_once_and_every_chapter_in_the_spine_and_c
     hrefs = [join("EPUB", each.get("href")) for each in items.values()]
     assert sorted([*hrefs, "mimetype", "META-INF/container.xml", path]) == sorted(opened.namelist())
     spine = [items[each.get("idref")].get("href") for each in package.findall(".//o:itemref", OPF)]
-    assert spine == [f"chapter-0000{n}.xhtml" for n in range(1, 5)]
+    assert spine == ["cover.xhtml", *(f"chapter-0000{n}.xhtml" for n in range(1, 5))]
     nav = parsed(opened, "EPUB/nav.xhtml")
     listed = nav.findall(".//h:nav//h:li/h:a", HTML)
-    assert [each.get("href") for each in listed] == spine
+    assert [each.get("href") for each in listed] == spine[1:]
     assert listed[0].text == "Part 1 & <more>"
     assert [each.text for each in package.findall(".//dc:*", OPF)] == [
         "urn:x",
@@ -98,6 +98,10 @@ def test_every_file_is_in_the_manifest_once_and_every_chapter_in_the_spine_and_c
         "Ada",
     ]
     assert items["i-chapter-00001.xhtml"].get("properties") == "mathml"
+    assert items["cover-image"].get("properties") == "cover-image"
+    drawn = "".join(parsed(opened, "EPUB/cover.svg").itertext())
+    assert "All & one" in drawn
+    assert "4 articles" in drawn
 
 
 def test_archived_pictures_are_included_once_and_nothing_is_loaded_from_the_network():

@@ -1,6 +1,8 @@
 """Exported articles contain the pictures archived at their time."""
 
+import io
 import re
+import zipfile
 from base64 import b64decode, b64encode
 
 import pytest
@@ -12,6 +14,7 @@ from archiver.http.urls import hash_url
 from archiver.model.listing import ListingQuery
 from archiver.services import book_exports
 from archiver.services.export_selection import Selected
+from archiver.services.exports import BY_KEY
 
 PNG = b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJg"
@@ -62,6 +65,19 @@ async def test_one_page_holds_all_that_it_shows(storage, kept):
     assert "<title>One &amp; only</title>" in page
     assert re.findall(r"(?:src|srcset|poster)=\"(?!data:)", page) == []
     assert "default-src 'none'" in page
+
+
+async def test_a_book_has_the_chosen_title_and_no_empty_chapters(storage, archive, kept):
+    await archive.entries.save(["http://127.0.0.1:1/never"], tags=("t",), source="web")
+    chosen = Selected(ListingQuery(tag="t"), title="  Kites and\nwinds ")
+    pieces = await archive.exporting.begin(BY_KEY["epub"], chosen, name="x.epub")
+    book = zipfile.ZipFile(io.BytesIO(await whole(pieces)))
+
+    assert b"<dc:title>Kites and winds</dc:title>" in book.read("EPUB/package.opf")
+    assert len([each for each in book.namelist() if "chapter-" in each]) == len(kept)
+    links_only = Selected(ListingQuery("is:waiting"))
+    with pytest.raises(NotFound, match="no article or note"):
+        await whole(await archive.exporting.begin(BY_KEY["epub"], links_only, name="x.epub"))
 
 
 async def test_nothing_and_too_much_are_refused_in_words(storage, kept, monkeypatch):

@@ -22,7 +22,7 @@ async def links(archive):
         {"url_given": f"https://h{n}.example/", "added_at": "2020-01-01T00:00:00Z"}
         for n in range(COUNT)
     ]
-    rows[0]["folders"] = ["F0", "Again", "Once more"]
+    rows[0] |= {"folders": ["F0", "Again", "Once more"], "note": "Mine"}
     data = json.dumps({"archiver": 1, "entries": rows}).encode()
     await archive.imports.read_file(io.BytesIO(data), name="a.json")
     return archive

@@ -76,10 +76,14 @@ async def page(request: web.Request) -> web.StreamResponse:
 async def download(request: web.Request) -> web.StreamResponse:
     """Stream one entry, the results of a search (`q`, `tag`, `host`, `status`), or everything.
 
+    `title` is the title of a book or page.
+
     An export of one entry's article is of its newest snapshot, or of the one nearest to `at`.
     """
     kind, key = BY_SUFFIX[request.match_info["form"]], request.match_info.get("hash_url")
-    wanted = Selected(_query_of(request), HashUrl(key) if key else None)
+    wanted = Selected(
+        _query_of(request), HashUrl(key) if key else None, request.query.get("title", "")
+    )
     exporting = request.app[RUNTIME].exporting
     name = await exporting.name_of(kind, wanted)
     pieces = await exporting.begin(kind, wanted, name=name, at=request.query.get("at") or None)
@@ -101,7 +105,7 @@ async def prepare(request: web.Request) -> web.StreamResponse:
     query = ListingQuery(q, tag, host, status)
     app = request.app[RUNTIME]
     await app.search.summary(query)  # refuse an invalid search now, not in the background
-    await app.export_jobs.create(kind, query)
+    await app.export_jobs.create(kind, query, str(form.get("title", "")))
     raise web.HTTPSeeOther(f"/export{_query_string(query)}#prepared")
 
 
