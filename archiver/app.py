@@ -273,9 +273,10 @@ class App:
 
     @cached_property
     def access(self) -> "AccessControl":
-        from archiver.services.access import control_with
+        from archiver.services.access import AccessControl
 
-        return control_with(self.settings, self.db, self.store)
+        settings = self.settings
+        return AccessControl(settings.data, settings.password, settings.host, db=self.db)
 
     @cached_property
     def archives(self) -> "Archives":

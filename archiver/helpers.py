@@ -111,12 +111,6 @@ class AtomicFile:
             self._fresh.replace(self.path)
         _sync(self.path.parent)
 
-    def forget_unfinished(self) -> None:
-        """Delete a partial write left by a killed process."""
-        if self._fresh.exists():
-            with self._unfinished():
-                self._fresh.unlink()
-
     @property
     def _fresh(self) -> Path:
         return self.path.with_name(f".{self.path.name}{UNFINISHED}")
@@ -185,7 +179,7 @@ async def run_to_completion(work: "Coroutine[Any, Any, None] | asyncio.Future[No
         except asyncio.CancelledError as error:
             cancelled = error
     if cancelled:
-        raise cancelled
+        raise cancelled from doing.exception()
     doing.result()
 
 

@@ -8,7 +8,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from archiver.services.exports import EXPORTS
+from archiver.model.export_kinds import EXPORTS
 from benchmarks.capture import measured
 from benchmarks.imports import write_netscape
 

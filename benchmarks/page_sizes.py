@@ -60,7 +60,7 @@ async def edit(data: Path, edited: int, lists: int) -> None:
             ("into a list", AnnotationChange(with_lists=("All/of them",))),
         ):
             begun, before = time.perf_counter(), time.process_time()
-            done = await runtime.editing.change_found(found, change)
+            done = await runtime.editing.change_matching(found, change)
             took, own = time.perf_counter() - begun, time.process_time() - before
             print(f"edit, {name:14} {done.changed:>7,} {took:>7.2f} s, {own:.2f} s of CPU")
         for n in range(lists):

@@ -8,7 +8,7 @@ from aiohttp.test_utils import TestServer
 from archiver.app import open_app
 from archiver.config import Settings
 from archiver.formats.detection import IMPORTERS
-from archiver.services.exports import EXPORTS
+from archiver.model.export_kinds import EXPORTS
 from archiver.web.app import build_app
 from docs.generate import PAGES as GENERATED
 

@@ -2,43 +2,38 @@
 
 import asyncio
 import json
-import os
-import sys
-from asyncio.subprocess import PIPE
 
 import psutil
 
 from archiver.app import open_app
 from archiver.config import Settings
 from archiver.services import background_tasks
+from tests.command_line import run_in_thread
 
 
-async def run(environment, *arguments):
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "archiver", *arguments, env=environment, stdout=PIPE
-    )
-    told, _ = await process.communicate()
-    assert process.returncode == 0, arguments
-    return told.decode()
+async def run(variables, *arguments):
+    done = await run_in_thread(*arguments, variables=variables)
+    assert done.returncode == 0, done
+    return done.stdout
 
 
 async def test_two_processes_capture_each_page_once(tmp_path, live):
-    environment = os.environ | {
+    environment = {
         "ARCHIVER_DATA": str(tmp_path / "data"),
         "ARCHIVER_ALLOW_NETWORKS": "127.0.0.0/8",
         "ARCHIVER_HOST_DELAY": "0",
         "ARCHIVER_CRAWL_PROCESSES": "2",
     }
     listing = tmp_path / "urls.txt"
-    listing.write_text("\n".join(live.article(f"page{n}") for n in range(60)))
+    listing.write_text("\n".join(live.article(f"page{n}") for n in range(30)))
     await run(environment, "import", str(listing), "--no-crawl")
 
     told = await run(environment, "crawl")
 
-    assert told.split() == ["saved", "60", "failed", "0"]
+    assert told.split() == ["saved", "30", "failed", "0"]
     listed = json.loads(await run(environment, "list", "--all", "--json"))
     assert {each["snapshot_count"] for each in listed} == {1}
-    assert all(live.asked[f"/page{n}"] == 1 for n in range(60))
+    assert all(live.asked[f"/page{n}"] == 1 for n in range(30))
     assert "problems\t0" in await run(environment, "verify")
     assert not list((tmp_path / "data" / "run").glob("*.lock"))
 

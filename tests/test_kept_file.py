@@ -21,17 +21,6 @@ def test_a_partial_file_of_a_killed_process_is_overwritten(file, tmp_path):
     assert [each.name for each in tmp_path.iterdir()] == ["said.json"]
 
 
-def test_a_partial_file_of_a_killed_process_can_be_removed(file, tmp_path):
-    file.write(b"old")
-    (tmp_path / f".said.json{UNFINISHED}").write_bytes(b"ne")
-
-    file.forget_unfinished()
-    file.forget_unfinished()
-
-    assert file.read(64) == b"old"
-    assert [each.name for each in tmp_path.iterdir()] == ["said.json"]
-
-
 def test_a_symbolic_link_in_its_place_is_not_followed(file, tmp_path):
     other = tmp_path / "other"
     other.write_bytes(b"theirs")
@@ -55,7 +44,6 @@ async def test_readers_see_complete_content_while_many_write(file, tmp_path):
     def read():
         found = set()
         while not is_over.is_set():
-            file.forget_unfinished()
             found.add(file.read(1 << 20))
         return found
 

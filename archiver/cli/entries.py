@@ -236,7 +236,7 @@ async def _edit(
         if undo is not None:
             edited = await editing.undo(undo)
         elif query:
-            edited = await editing.change_found(ListingQuery(q=query), change)
+            edited = await editing.change_matching(ListingQuery(q=query), change)
         else:
             edited = await editing.change(refs, change)
         await runtime.crawling.write_down_changes()

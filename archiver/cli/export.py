@@ -12,9 +12,9 @@ from archiver.app import open_app
 from archiver.cli.event_loop import run_until_signal
 from archiver.cli.terminal import progress_bar, write_row
 from archiver.config import Settings
+from archiver.model.export_kinds import BY_KEY, ExportKind
 from archiver.model.listing import ListingQuery
 from archiver.services.export_selection import Selected
-from archiver.services.exports import BY_KEY, ExportKind
 
 _STANDARD_OUTPUT = Path("-")
 

@@ -20,6 +20,7 @@ from archiver.config import (
     unknown_variables,
     variable,
 )
+from archiver.model.export_kinds import BY_KEY
 from archiver.model.listing import Sort
 
 EVERYTHING = tuple(SETTINGS)
@@ -390,12 +391,11 @@ class _ExportGroup(Program):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the export formats in order."""
-        kinds = import_module("archiver.services.exports").EXPORTS
-        return [*(each.key for each in kinds), *super().list_commands(ctx)]
+        return [*BY_KEY, *super().list_commands(ctx)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of one format."""
-        kind = import_module("archiver.services.exports").BY_KEY.get(cmd_name)
+        kind = BY_KEY.get(cmd_name)
         return (
             super().get_command(ctx, cmd_name) if kind is None else _command(kind.key, kind.holds)
         )

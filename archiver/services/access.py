@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any, Final
 from unicodedata import category
 
-from archiver.config import Settings
 from archiver.db.engine import Database
 from archiver.errors import ConfigurationError, IndexUnavailable, InputError
 from archiver.helpers import AtomicFile
@@ -29,7 +28,7 @@ from archiver.logs import get_log
 from archiver.services.user_files import ACCESS, SECRET, UserFile, user_file
 
 SESSION_SECONDS: Final = 30 * 86400
-BEGINS: Final = "arc_"
+TOKEN_PREFIX: Final = "arc_"  # noqa: S105 - not a secret
 """Prefix that distinguishes a token from a password."""
 LEAST_PASSWORD: Final = 8
 MAX_PASSWORD: Final = 1024
@@ -155,19 +154,19 @@ class AccessControl:
         self._secret = user_file(data, SECRET, db)
         self._configured = configured
         self._is_open_to_others = not is_loopback(host)
-        self._is_known = db is None or not db.machine
-        self._access = _read_file(data) if self._is_known else Access()
+        self._is_loaded = db is None or not db.machine
+        self._access = _read_file(data) if self._is_loaded else Access()
         self._mark: object = self
-        self._looked = -POLL_SECONDS
+        self._checked_at = -POLL_SECONDS
         self._guesses = asyncio.Semaphore(_GUESSES_AT_ONCE)
         self._own = secrets.token_bytes(32)
-        self._right = b""
+        self._last_correct = b""
         """MAC of the last correct password, because scrypt is slow."""
 
     @property
     def is_locked(self) -> bool:
         """Whether a password is required."""
-        is_open = self._is_known and self.keys_hang_on is None
+        is_open = self._is_loaded and self.password_version is None
         return self._is_open_to_others or not is_open
 
     @property
@@ -176,7 +175,7 @@ class AccessControl:
         return self._configured is not None
 
     @property
-    def keys_hang_on(self) -> str | None:
+    def password_version(self) -> str | None:
         """Value that changes with the password; None if there is none."""
         return self._configured if self._configured is not None else self._access.password
 
@@ -194,9 +193,9 @@ class AccessControl:
     async def refresh(self) -> None:
         """Load changes of other processes; checks once a second at most."""
         now = time.monotonic()
-        if now - self._looked < POLL_SECONDS:
+        if now - self._checked_at < POLL_SECONDS:
             return
-        self._looked = now
+        self._checked_at = now
         try:
             mark = await self._file.mark()
             if mark != self._mark:
@@ -221,13 +220,13 @@ class AccessControl:
     async def is_password(self, given: str) -> bool:
         """Return whether a password is correct."""
         ours = hmac.digest(self._own, given.encode("utf-8", "surrogatepass"), "sha256")
-        if hmac.compare_digest(ours, self._right):
+        if hmac.compare_digest(ours, self._last_correct):
             return True
         async with self._guesses:
-            is_right = await asyncio.to_thread(self._is_password, given)
-        if is_right:
-            self._right = ours
-        return is_right
+            is_last_correct = await asyncio.to_thread(self._is_password, given)
+        if is_last_correct:
+            self._last_correct = ours
+        return is_last_correct
 
     def _is_password(self, given: str) -> bool:
         if self._configured is not None:
@@ -284,7 +283,7 @@ class AccessControl:
             raise InputError(
                 "The limit of {most} tokens is reached. Revoke one first.", most=MAX_TOKENS
             )
-        made = BEGINS + secrets.token_urlsafe(_TOKEN_BYTES)
+        made = TOKEN_PREFIX + secrets.token_urlsafe(_TOKEN_BYTES)
         token = Token(secrets.token_hex(8), name, scope, _hex(made), int(time.time()))
         await self._change(lambda access: replace(access, tokens=(*access.tokens, token)))
         return made
@@ -300,14 +299,14 @@ class AccessControl:
 
     async def token_of(self, given: str) -> Token | None:
         """Return the token that ``given`` is, if valid."""
-        if not given.startswith(BEGINS):
+        if not given.startswith(TOKEN_PREFIX):
             return None
         digest = _hex(given)
         found = next((each for each in self._access.tokens if each.digest == digest), None)
         today = f"{datetime.now(UTC):%Y-%m-%d}"
         if found and found.used_on != today:
             used = replace(found, used_on=today)
-            await self._note(lambda access: _with_token(access, used))
+            await self._change_if_possible(lambda access: _with_token(access, used))
         return found
 
     async def begin_session(self, browser: str) -> str:
@@ -328,7 +327,7 @@ class AccessControl:
         found, now = self.session(identity), int(time.time())
         if found and now - found.seen_at > SEEN_SECONDS:
             seen = replace(found, seen_at=now)
-            await self._note(lambda access: _with_session(access, seen))
+            await self._change_if_possible(lambda access: _with_session(access, seen))
         return found is not None
 
     def session(self, identity: str) -> Session | None:
@@ -351,7 +350,7 @@ class AccessControl:
 
         await self._change(without)
 
-    async def _note(self, change: Callable[[Access], Access]) -> None:
+    async def _change_if_possible(self, change: Callable[[Access], Access]) -> None:
         """Write a change whose loss is acceptable."""
         try:
             await self._change(change)
@@ -372,17 +371,12 @@ class AccessControl:
 
     def _take(self, access: Access, mark: object) -> None:
         if access.password != self._access.password:
-            self._right = b""
-        self._access, self._mark, self._is_known = access, mark, True
+            self._last_correct = b""
+        self._access, self._mark, self._is_loaded = access, mark, True
 
     def _refuse_configured(self) -> None:
         if self._configured is not None:
             raise InputError("The password was set when archiver was started. Change it there.")
-
-
-def control_with(settings: Settings, db: Database, _store: object) -> AccessControl:
-    """Return the access control of an open archive."""
-    return AccessControl(settings.data, settings.password, settings.host, db=db)
 
 
 def _with_token(access: Access, token: Token) -> Access:

@@ -389,7 +389,7 @@ class Archives:
         origin: str,
         *,
         import_id: int | None = None,
-        handed_in: datetime | None = None,
+        uploaded_at: datetime | None = None,
     ) -> int:
         """Create snapshots of pages that came with links; return the number of new ones.
 
@@ -397,11 +397,11 @@ class Archives:
             pages: pages with their links.
             origin: their source, for the records.
             import_id: the import of their links, if any.
-            handed_in: upload time, if they were uploaded.
+            uploaded_at: upload time, if they were uploaded.
         """
         async with self._open_context() as context:
             return await SavedPageImporter(context).take(
-                pages, origin, import_id=import_id, uploaded_at=handed_in
+                pages, origin, import_id=import_id, uploaded_at=uploaded_at
             )
 
     async def take_in(
@@ -411,7 +411,7 @@ class Archives:
         kind: str,
         *,
         import_id: int,
-        handed_in: datetime | None = None,
+        uploaded_at: datetime | None = None,
     ) -> AsyncGenerator[Taken, None]:
         """Import a file completely; yield counts after each batch.
 
@@ -422,14 +422,14 @@ class Archives:
             name: for messages.
             kind: result of ``kind_of``.
             import_id: of the import.
-            handed_in: upload time, if it was uploaded.
+            uploaded_at: upload time, if it was uploaded.
 
         Raises:
             UnreadableFile: no capture of it can be read.
         """
         async with self._open_context() as context:
             with SpooledPages() as pages, SpooledEntries() as noted, SpooledLines() as revisits:
-                marks = (*_origin(name, kind, handed_in), *upload_field(handed_in))
+                marks = (*_origin(name, kind, uploaded_at), *upload_field(uploaded_at))
                 taking = ArchiveImport(context, pages, noted, revisits, marks)
                 async for taken in taking.payloads(file, name, kind):
                     yield taken
@@ -446,5 +446,5 @@ class Archives:
                     yield taken
 
 
-def _origin(name: str, kind: str, handed_in: datetime | None) -> tuple[tuple[str, str], ...]:
-    return ((ORIGIN, one_line(f"{name} ({kind})")),) if handed_in else ()
+def _origin(name: str, kind: str, uploaded_at: datetime | None) -> tuple[tuple[str, str], ...]:
+    return ((ORIGIN, one_line(f"{name} ({kind})")),) if uploaded_at else ()

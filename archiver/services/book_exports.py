@@ -28,7 +28,7 @@ from archiver.model.page import Chapter, Picture
 from archiver.pages.shown_article import links_of, without_title
 from archiver.pages.syntax_highlighting import plain
 from archiver.services.entries import SnapshotDetail
-from archiver.services.export_selection import EntriesShown, Manifest, Selected, draw_up
+from archiver.services.export_selection import ExportedEntries, Manifest, Selected, make_manifest
 from archiver.services.warc_export import Sink
 from archiver.warc.segments import SegmentStore
 
@@ -95,7 +95,7 @@ class Books:
     def __init__(self, db: Database, store: SegmentStore) -> None:
         self._db = db
         self._store = store
-        self._shown = EntriesShown(db, store)
+        self._shown = ExportedEntries(db, store)
         self._pictures = ArticlePictures(db, store)
 
     async def begin(self, selected: Selected) -> Manifest:
@@ -105,7 +105,7 @@ class Books:
             NotFound: there is nothing to export.
             InputError: too many articles, or an invalid selection.
         """
-        manifest = await draw_up(self._db, selected)
+        manifest = await make_manifest(self._db, selected)
         if not manifest.entries:
             raise NotFound("Nothing to export: no entry matches.")
         if len(manifest.entries) > MAX_ARTICLES:
@@ -221,7 +221,7 @@ class MarkdownTree:
 
     def __init__(self, db: Database, store: SegmentStore) -> None:
         self._db = db
-        self._shown = EntriesShown(db, store)
+        self._shown = ExportedEntries(db, store)
         self._pictures = ArticlePictures(db, store)
 
     async def members(

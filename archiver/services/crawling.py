@@ -49,7 +49,7 @@ class Crawling:
             renderer.problem if renderer else Message("Pages are not rendered in a browser here.")
         )
 
-    async def prove_browser(self) -> None:
+    async def check_browser(self) -> None:
         """Test whether a browser can start, for ``browser_problem``."""
         if self._context.renderer:
             await self._context.renderer.check()
@@ -108,7 +108,7 @@ MAX_HOSTS = 25
 MAX_FAILED = 20_000
 MAX_SHARES = 10
 BATCH = 500
-ROOM_SECONDS = 600.0
+STORAGE_USAGE_SECONDS = 600.0
 """Seconds for which storage statistics are cached."""
 CANCELLED = Failure(FailureKind.CANCELLED, "You cancelled it.")
 _BULK = 1
@@ -158,10 +158,10 @@ class CrawlStatus:
     context: CrawlContext
     crawling: Crawling
     open_writer: Callable[[], AbstractAsyncContextManager[CrawlContext]]
-    _room: StorageUsage = field(default_factory=StorageUsage)
-    _counted_at: float = -ROOM_SECONDS
+    _storage_usage: StorageUsage = field(default_factory=StorageUsage)
+    _counted_at: float = -STORAGE_USAGE_SECONDS
 
-    async def work(self) -> CrawlState:
+    async def state(self) -> CrawlState:
         """Return the state of the crawl."""
         async with self.context.db.read() as conn:
             return CrawlState(
@@ -174,7 +174,7 @@ class CrawlStatus:
                 failed=tuple(await crawl_status.failed_by_reason(conn, most=MAX_FAILED)),
             )
 
-    async def lag(self) -> QueueLag:
+    async def queue_lag(self) -> QueueLag:
         """Return how far the crawl is behind."""
         async with self.context.db.read() as conn:
             return await crawl_status.queue_lag(conn, datetime.now(UTC))
@@ -188,16 +188,16 @@ class CrawlStatus:
         """Return the free bytes on the data directory's disk."""
         return (await asyncio.to_thread(shutil.disk_usage, self.context.settings.data)).free
 
-    async def room(self) -> StorageUsage:
+    async def storage_usage(self) -> StorageUsage:
         """Return the largest storage consumers; cached for some minutes."""
         now = time.monotonic()
-        if now - self._counted_at > ROOM_SECONDS:
+        if now - self._counted_at > STORAGE_USAGE_SECONDS:
             self._counted_at = now
             async with self.context.db.read() as conn:
                 types, sites = await crawl_status.storage_use(conn, limit=MAX_SHARES)
             named = (replace(each, name=_site(each.name)) for each in sites)
-            self._room = StorageUsage(tuple(types), tuple(named))
-        return self._room
+            self._storage_usage = StorageUsage(tuple(types), tuple(named))
+        return self._storage_usage
 
     def settings(self) -> Mapping[str, str]:
         """The settings in effect, by name, without secrets."""

@@ -17,7 +17,7 @@ from archiver.crawl.derived_rows import (
     rebuild_stale,
     score_pending,
 )
-from archiver.db import jobs, queue, search, search_documents, snapshots
+from archiver.db import jobs, queue, search, snapshots
 from archiver.db.engine import Database
 from archiver.db.snapshots import PendingArticle
 from archiver.errors import NotFound
@@ -180,11 +180,6 @@ class Documents:
     def __init__(self, db: Database, store: SegmentStore) -> None:
         self._db = db
         self._store = store
-
-    async def pending_share(self) -> float:
-        """Return the share of documents still to be rebuilt after an update; 0 to 1."""
-        async with self._db.read() as conn:
-            return await search_documents.pending_share(conn)
 
     async def keep_up_to_date(self) -> None:
         """Update outdated and pending documents, forever.

@@ -75,9 +75,9 @@ class Editing:
         change = _checked(wanted)
         async with self._db.read() as conn:
             numbers = [*dict.fromkeys([(await find_entry(conn, each))[0] for each in refs])]
-        return await self.become_all(in_batches(numbers), _becoming(change))
+        return await self.apply_to_all(in_batches(numbers), _becoming(change))
 
-    async def change_found(self, query: ListingQuery, wanted: AnnotationChange) -> Edited:
+    async def change_matching(self, query: ListingQuery, wanted: AnnotationChange) -> Edited:
         """Change all entries of a list, on all pages.
 
         Raises:
@@ -87,7 +87,7 @@ class Editing:
         change = _checked(wanted)
         async with self._db.read() as conn:
             found = matching_entries(conn, query, limit=BATCH)
-            return await self.become_all(found, _becoming(change))
+            return await self.apply_to_all(found, _becoming(change))
 
     async def become(self, ref: str, become: Callable[[Annotation], Annotation]) -> Edited:
         """Apply a function to the metadata of an entry.
@@ -157,7 +157,7 @@ class Editing:
         if tag_key(given[0]) == tag_key(name):
             return await self._respell_tag(given[0])
         change = AnnotationChange(with_tags=given, without_tags=(name,))
-        return await self.change_found(ListingQuery(tag=name), change)
+        return await self.change_matching(ListingQuery(tag=name), change)
 
     async def _respell_tag(self, name: str) -> Edited:
         """Change the spelling of a tag, in all its entries together."""
@@ -168,7 +168,7 @@ class Editing:
 
         async with self._db.read() as conn:
             found = matching_entries(conn, ListingQuery(tag=name), limit=BATCH)
-            edited = await self.become_all(found, become)
+            edited = await self.apply_to_all(found, become)
         # The first batch changes the spelling for all.
         return replace(edited, changed=edited.found) if edited.changed else edited
 
@@ -179,7 +179,7 @@ class Editing:
             InputError: the name is empty.
         """
         _check_name(name)
-        return await self.change_found(
+        return await self.change_matching(
             ListingQuery(tag=name), AnnotationChange(without_tags=(name,))
         )
 
@@ -189,7 +189,7 @@ class Editing:
             while await rebuild_stale(self._db, self._store):
                 pass
 
-    async def become_all(
+    async def apply_to_all(
         self,
         some_at_a_time: AsyncIterator[list[int]],
         become: Callable[[int, Annotation], Annotation],

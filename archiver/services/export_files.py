@@ -16,10 +16,11 @@ from pathlib import Path
 from archiver.errors import ArchiverError, InputError, NotFound
 from archiver.helpers import AtomicFile
 from archiver.logs import get_log
+from archiver.model.export_kinds import BY_KEY, ExportKind
 from archiver.model.listing import ListingQuery
 from archiver.model.message import marked
 from archiver.services.export_selection import Selected
-from archiver.services.exports import BY_KEY, PART, EntryExports, ExportKind, WrittenExport
+from archiver.services.exports import PART, EntryExports, WrittenExport
 
 MAX_JOBS = 20
 MAX_STARTS = 3

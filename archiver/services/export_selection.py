@@ -64,7 +64,7 @@ class Manifest:
     has_whole_segments: bool
 
 
-async def draw_up(db: Database, selected: Selected) -> Manifest:
+async def make_manifest(db: Database, selected: Selected) -> Manifest:
     """Create the manifest of a selection.
 
     Raises:
@@ -102,7 +102,7 @@ _DAMAGED = (
 )
 
 
-class EntriesShown:
+class ExportedEntries:
     """Reader of entries and their snapshots for exports."""
 
     def __init__(self, db: Database, store: SegmentStore) -> None:

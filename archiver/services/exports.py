@@ -1,4 +1,4 @@
-"""Exports in every format."""
+"""Exports in every format of ``model/export_kinds``."""
 
 import asyncio
 import fcntl
@@ -24,152 +24,25 @@ from archiver.formats.own_csv import CSV
 from archiver.formats.own_json import JSON, JSON_LINES, schema_text
 from archiver.logs import get_log
 from archiver.model.entry_list import EntryList, with_parents
-from archiver.model.message import marked
+from archiver.model.export_kinds import ExportKind
 from archiver.pages.syntax_highlighting import plain
 from archiver.replay.response_headers import safe_name
 from archiver.services.book_exports import Books, MarkdownTree
 from archiver.services.entries import Entries
-from archiver.services.export_selection import Selected, draw_up
+from archiver.services.export_selection import Selected, make_manifest
 from archiver.services.list_exports import write_list
 from archiver.services.warc_export import OnDamage, Packages
 from archiver.warc.segments import SegmentStore
 
-
-@dataclass(frozen=True, slots=True)
-class ExportKind:
-    """An export format.
-
-    Attributes:
-        key: name on the command line.
-        name: readable name.
-        suffix: of files, without the dot; also selects the format in URLs.
-        media_type: of files.
-        holds: contents and compatible programs.
-        form: how a list is written; None if it contains pages instead of a list.
-        most: maximum number of entries; 0 for no limit.
-    """
-
-    key: str
-    name: str
-    suffix: str
-    media_type: str
-    holds: str
-    form: ListForm | None = None
-    most: int = 0
-
-
-EXPORTS: tuple[ExportKind, ...] = (
-    ExportKind(
-        "bookmarks",
-        marked("Bookmarks (HTML)"),
-        "bookmarks.html",
-        "text/html; charset=utf-8",
-        marked(
-            "links with folders, titles, tags, notes, dates and to-read marks, for browsers, "
-            "linkding, Pinboard, Raindrop and most other services"
-        ),
-        BOOKMARKS_HTML,
-    ),
-    ExportKind(
-        "json",
-        "JSON",
-        "json",
-        "application/json",
-        marked(
-            "all metadata of each entry, including tags, notes and highlights; can be imported "
-            "again and has a schema"
-        ),
-        JSON,
-    ),
-    ExportKind(
-        "jsonl",
-        marked("JSON lines"),
-        "jsonl",
-        "application/jsonl",
-        marked("the same data as JSON, one entry per line, for programs that process large files"),
-        JSON_LINES,
-    ),
-    ExportKind(
-        "csv",
-        "CSV",
-        "csv",
-        "text/csv; charset=utf-8",
-        marked("all metadata as a table for spreadsheets, without formulas; can be imported again"),
-        CSV,
-    ),
-    ExportKind(
-        "atom",
-        "Atom",
-        "atom",
-        "application/atom+xml",
-        marked("links with titles, tags, notes and dates, for feed readers"),
-        ATOM,
-    ),
-    ExportKind(
-        "opml",
-        "OPML",
-        "opml",
-        "text/x-opml; charset=utf-8",
-        marked("each site once, as a list of subscriptions for feed readers"),
-        OPML_HOSTS,
-    ),
-    ExportKind(
-        "markdown",
-        "Markdown",
-        "markdown.zip",
-        "application/zip",
-        marked(
-            "one folder per entry with its article, images and metadata, linked to each other; "
-            "opens in Obsidian"
-        ),
-    ),
-    ExportKind(
-        "md",
-        marked("Markdown (one file)"),
-        "md",
-        "text/markdown; charset=utf-8",
-        marked(
-            "all articles in one text file, with footnotes and formulas; images and links point "
-            "to the web"
-        ),
-    ),
-    ExportKind(
-        "epub",
-        "EPUB",
-        "epub",
-        "application/epub+zip",
-        marked("articles with their images as a book"),
-        most=2_000,
-    ),
-    ExportKind(
-        "html",
-        marked("One page (HTML)"),
-        "html",
-        "text/html; charset=utf-8",
-        marked("articles with their images as one self-contained page"),
-        most=2_000,
-    ),
-    ExportKind(
-        "warc",
-        "WARC",
-        "warc.gz",
-        "application/warc",
-        marked(
-            "complete snapshots with your metadata, for pywb and other web archives; can be "
-            "imported again (saved searches and empty lists are only in JSON exports)"
-        ),
-    ),
-    ExportKind(
-        "wacz",
-        "WACZ",
-        "wacz",
-        "application/wacz+zip",
-        marked("complete snapshots in one indexed file, for ReplayWeb.page"),
-    ),
-)
-"""In display order."""
-BY_KEY = {each.key: each for each in EXPORTS}
-BY_SUFFIX = {each.suffix: each for each in EXPORTS}
+_LIST_FORMS: dict[str, ListForm] = {
+    "bookmarks": BOOKMARKS_HTML,
+    "json": JSON,
+    "jsonl": JSON_LINES,
+    "csv": CSV,
+    "atom": ATOM,
+    "opml": OPML_HOSTS,
+}
+"""How lists are written, by the key of the ``ExportKind``."""
 
 
 def schema() -> str:
@@ -260,10 +133,10 @@ class EntryExports:
             NotFound: there is nothing to export.
             InputError: too many entries for one file, or an invalid query.
         """
-        if kind.form:
+        if kind.is_list:
             rows = await self._rows(wanted)
             on_count(len(rows))
-            return write_list(self._db, rows, kind.form, await self._heading(wanted))
+            return write_list(self._db, rows, _LIST_FORMS[kind.key], await self._heading(wanted))
         if kind.key in ("markdown", "md"):
             rows = array("q", sorted(await self._rows(wanted)))
             on_count(len(rows))
@@ -358,7 +231,7 @@ class EntryExports:
 
     async def _rows(self, wanted: Selected) -> "array[int]":
         """Return the row ids of the entries; an empty archive is exported as an empty list."""
-        rows = (await draw_up(self._db, wanted)).entries
+        rows = (await make_manifest(self._db, wanted)).entries
         if not rows and not wanted.is_everything:
             raise NotFound("Nothing to export: no entry matches.")
         return rows

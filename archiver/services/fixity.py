@@ -103,7 +103,7 @@ _NO_RECORD = (
     "No intact record has its title, tags and note as the index shows them. `archiver reindex` "
     "keeps them and writes a new record."
 )
-TORN = "An incomplete record of a process that was killed; not part of the archive:"
+TRUNCATED = "An incomplete record of a process that was killed; not part of the archive:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +263,7 @@ class Fixity:
             if row is None:
                 if checked.location.offset < end:
                     findings.append(Finding(_where(checked.location), _NO_ROW))
-            elif _essence(row) != _essence(checked.capture, row):
+            elif _comparable(row) != _comparable(checked.capture, row):
                 findings.append(
                     Finding(_where(checked.location), ("It does not match its index row."))
                 )
@@ -289,12 +289,12 @@ class Fixity:
         async for held in in_batches(self._db, snapshots.after, most=CHUNK):
             async with self._db.read() as conn:
                 drawn = await screenshots.of_snapshots(conn, [each.row_id for each in held])
-            for finding in await asyncio.to_thread(self._point_at_nothing, held, drawn):
+            for finding in await asyncio.to_thread(self._missing_records, held, drawn):
                 yield finding
-            for finding in await self._lack_answers(held):
+            for finding in await self._missing_answers(held):
                 yield finding
 
-    def _point_at_nothing(
+    def _missing_records(
         self, held: list[snapshots.SnapshotRow], drawn: Mapping[int, tuple[Rendition, ...]]
     ) -> list[Finding]:
         findings = []
@@ -305,7 +305,7 @@ class Fixity:
             looked = drawn.get(each.row_id, ())
             wanted += [(one.location, RecordType.CONVERSION) for one in looked]
             for location, kind in wanted:
-                problem = self._is_not(location, kind)
+                problem = self._problem_of(location, kind)
                 if problem:
                     findings.append(
                         Finding(f"{each.snapshot.url} {each.snapshot.timestamp}", problem)
@@ -327,7 +327,7 @@ class Fixity:
             return ""
         return _DIFFERS.format(names="page, title or summary", where=_where(held.record))
 
-    async def _lack_answers(self, held: list[snapshots.SnapshotRow]) -> list[Finding]:
+    async def _missing_answers(self, held: list[snapshots.SnapshotRow]) -> list[Finding]:
         """Return findings for missing responses that a snapshot's scripts requested."""
         rendered = [each for each in held if each.snapshot.rendering is Rendering.DONE]
         named = await asyncio.to_thread(lambda: [self._named(each) for each in rendered])
@@ -348,7 +348,7 @@ class Fixity:
         except StoreError:
             return ()  # reported already
 
-    def _is_not(self, location: Location, kind: RecordType) -> str:
+    def _problem_of(self, location: Location, kind: RecordType) -> str:
         try:
             record = self._store.read(location)
         except StoreError as error:
@@ -365,7 +365,7 @@ def _check_other_files(found: Survey, indexed: Mapping[str, int]) -> Iterator[Fi
     for name in sorted(indexed.keys() - names - found.superseded.keys()):
         yield Finding(name, "The index refers to this segment, but its file is missing.")
     for tail in found.truncated:
-        yield Finding(tail.name, f"{TORN} {tail.size:,} bytes.", is_wrong=False)
+        yield Finding(tail.name, f"{TRUNCATED} {tail.size:,} bytes.", is_wrong=False)
 
 
 def _other_answers(
@@ -523,7 +523,7 @@ def _differences(shown: Annotation, recorded: Annotation) -> list[str]:
     return [name for name, value in _COMPARED.items() if value(shown) != value(recorded)]
 
 
-def _essence(capture: Capture, row: Capture | None = None) -> Capture:
+def _comparable(capture: Capture, row: Capture | None = None) -> Capture:
     """Return the fields that an index row must match; revisit records lack the payload's length.
 
     Rows made before revision 0005 lack ``is_chunked``. Media types are not compared with ``row`` if
@@ -607,28 +607,28 @@ class HealthCheck:
         self._store = store
         self._data = data
         self._found = Health()
-        self._looked_at = -KEPT_SECONDS
+        self._read_at = -KEPT_SECONDS
 
-    async def look(self) -> Health:
+    async def current(self) -> Health:
         """Return the current state.
 
         Raises:
             ArchiverError, OSError: the index or the data directory can't be read, or was removed.
         """
         now = time.monotonic()
-        if now - self._looked_at > KEPT_SECONDS:
-            self._found = await self._look()
-            self._looked_at = now
+        if now - self._read_at > KEPT_SECONDS:
+            self._found = await self._read_state()
+            self._read_at = now
         return self._found
 
     async def warnings(self) -> tuple[Message, ...]:
         """Return sentences about what needs attention; none if that can't be determined."""
         try:
-            return (await self.look()).warnings
+            return (await self.current()).warnings
         except (ArchiverError, OSError):
             return ()
 
-    async def _look(self) -> Health:
+    async def _read_state(self) -> Health:
         await asyncio.to_thread(self._db.require_present)
         async with self._db.read() as conn:
             indexed = await segment_rows.indexed(conn)

@@ -15,7 +15,7 @@ _LEAP_DAY = (2, 29)
 
 
 @dataclass(frozen=True, slots=True)
-class OnDesk:
+class HomePageContent:
     """Contents of the home page.
 
     Attributes:
@@ -33,7 +33,7 @@ class HomePage:
     def __init__(self, db: Database) -> None:
         self._db = db
 
-    async def look(self, now: datetime) -> OnDesk:
+    async def read(self, now: datetime) -> HomePageContent:
         """Return the contents at a time (aware); days are in UTC."""
         today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
         async with self._db.read() as conn:
@@ -41,7 +41,7 @@ class HomePage:
             new = await entries.added_within(conn, week, each=MAX_NEW)
             old = await entries.added_within(conn, years_before(today), each=MAX_OF_A_YEAR)
             listed = await _listed(conn, [*new, *old])
-        return OnDesk(
+        return HomePageContent(
             tuple(listed[each] for each in new if each in listed),
             tuple(listed[each] for each in old if each in listed),
         )

@@ -5,7 +5,7 @@ import json
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,7 +21,6 @@ from archiver.model.imports import NO_CHOICES, Choices, Counted, ImportSurvey, m
 from archiver.model.message import marked
 from archiver.model.seed import Reception, Seed
 from archiver.services.import_reading import by_capture, usable_lists
-from archiver.warc.segments import SegmentStore
 
 if TYPE_CHECKING:
     from archiver.model.imports import Rejected
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 TMP = "tmp"
 STALE_SECONDS = 86400
 WHOLE, PREVIEWED = ".upload", ".look"
-NOT_KEPT = marked("This upload has expired. Upload the file again.")
+UPLOAD_EXPIRED = marked("This upload has expired. Upload the file again.")
 _NAME = ".name"
 _TOKEN = re.compile(r"[0-9a-f]{32}")
 
@@ -49,8 +48,8 @@ class PreviewedFiles:
     def __init__(self, data: Path) -> None:
         self._directory = data / TMP
 
-    async def keep(self, path: Path, name: str) -> PreviewedFile:
-        """Keep a complete upload that is already in ``data/tmp``."""
+    async def store(self, path: Path, name: str) -> PreviewedFile:
+        """Store a complete upload, which is in ``data/tmp`` already, until the user decides."""
         kept = path.with_suffix(PREVIEWED)
         name_file = kept.with_suffix(_NAME)
         await asyncio.to_thread(name_file.write_text, json.dumps(name), encoding="utf-8")
@@ -58,20 +57,20 @@ class PreviewedFiles:
         return PreviewedFile(kept.stem, kept, name)
 
     async def find(self, token: str) -> PreviewedFile:
-        """Return a kept file.
+        """Return a stored file.
 
         Raises:
-            NotFound: there is none with this token, or it is no longer kept.
+            NotFound: there is none with this token, or it was deleted after a day.
         """
         if not _TOKEN.fullmatch(token):
-            raise NotFound(NOT_KEPT)
+            raise NotFound(UPLOAD_EXPIRED)
         path = self._directory / f"{token}{PREVIEWED}"
         try:
             name = json.loads(await asyncio.to_thread(path.with_suffix(_NAME).read_bytes))
         except (FileNotFoundError, ValueError):
-            raise NotFound(NOT_KEPT) from None
+            raise NotFound(UPLOAD_EXPIRED) from None
         if not await asyncio.to_thread(path.is_file):
-            raise NotFound(NOT_KEPT)
+            raise NotFound(UPLOAD_EXPIRED)
         return PreviewedFile(token, path, str(name))
 
     def old_uploads(self) -> list[Path]:
@@ -83,7 +82,7 @@ class PreviewedFiles:
         for path in (kept.path, kept.path.with_suffix(_NAME)):
             await asyncio.to_thread(path.unlink, missing_ok=True)
 
-    async def to_be_imported(self, kept: PreviewedFile) -> Path:
+    async def claim(self, kept: PreviewedFile) -> Path:
         """Rename a file for its import and return the new path.
 
         Raises:
@@ -92,7 +91,7 @@ class PreviewedFiles:
         try:
             return await asyncio.to_thread(_renamed, kept.path)
         except FileNotFoundError:
-            raise NotFound(NOT_KEPT) from None
+            raise NotFound(UPLOAD_EXPIRED) from None
 
 
 def remove_stale(directory: Path) -> None:
@@ -178,11 +177,6 @@ class ImportSurveys:
                     conn, [each.seed for each in some], capture=capture
                 )
         return found
-
-
-def surveys_with(memory_bytes: int) -> Callable[[Database, SegmentStore], ImportSurveys]:
-    """Return a factory of previews for a temporarily opened archive."""
-    return lambda db, _: ImportSurveys(db, memory_bytes=memory_bytes)
 
 
 class _Tally:

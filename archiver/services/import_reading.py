@@ -247,7 +247,7 @@ class ImportReader:
         kind: str,
         on_progress: OnProgress,
         *,
-        handed_in: datetime | None = None,
+        uploaded_at: datetime | None = None,
     ) -> None:
         """Import an archive file; an interrupted one is read again, keeping its counts."""
         async with self._db.write() as conn:
@@ -260,7 +260,7 @@ class ImportReader:
                 stack.callback(file.close)
             try:
                 taking = self._open_archives().take_in(
-                    file, name, kind, import_id=number, handed_in=handed_in
+                    file, name, kind, import_id=number, uploaded_at=uploaded_at
                 )
                 async with aclosing(taking) as taken:
                     async for each in taken:

@@ -159,26 +159,17 @@ async def _write(db: Database, directory: Path, number: int, head: dict[str, Any
 
 
 async def _write_rows(db: Database, number: int, packed: gzip.GzipFile) -> int:
-    """Write all rows while reading the next page; return their number."""
-    rows = 0
-    page, size, after = await _page(db, number, 0)
-    while size:
+    """Write all rows; return their number."""
+    rows = after = 0
+    while True:
+        async with db.read() as conn:
+            page, size, after = await import_receipts.lines(
+                conn, number, after=after, limit=RECEIPT_FILE_PAGE
+            )
+        if not size:
+            return rows
+        await asyncio.to_thread(packed.write, f"{page}\n".encode())
         rows += size
-        reading = asyncio.create_task(_page(db, number, after), name="read-receipt")
-        try:
-            await asyncio.to_thread(_pack, packed, page)
-        finally:
-            page, size, after = await reading
-    return rows
-
-
-async def _page(db: Database, number: int, after: int) -> tuple[str, int, int]:
-    async with db.read() as conn:
-        return await import_receipts.lines(conn, number, after=after, limit=RECEIPT_FILE_PAGE)
-
-
-def _pack(packed: gzip.GzipFile, page: str) -> None:
-    packed.write(f"{page}\n".encode())
 
 
 def _name(started_at: int, number: int) -> str:

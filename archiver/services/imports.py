@@ -49,7 +49,7 @@ log = get_log(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class KeptImport:
+class StoredImport:
     """An import whose file is stored until it is read."""
 
     number: int
@@ -58,7 +58,7 @@ class KeptImport:
     choices: Choices
 
 
-class KeptImports:
+class StoredImports:
     """Stored import files, each read by its own task."""
 
     def __init__(self, db: Database, statuses: ImportStatuses, reader: ImportReader) -> None:
@@ -66,7 +66,7 @@ class KeptImports:
         self._statuses = statuses
         self._reader = reader
 
-    async def read(self, kept: KeptImport, skip: int) -> None:
+    async def read(self, kept: StoredImport, skip: int) -> None:
         """Read a stored file, retrying after disk and index errors."""
         while True:
             try:
@@ -82,7 +82,7 @@ class KeptImports:
                 found = await self._statuses.find(kept.number)
                 skip = found.read if found else skip
 
-    async def _read_once(self, kept: KeptImport, skip: int) -> None:
+    async def _read_once(self, kept: StoredImport, skip: int) -> None:
         """Read a stored file; a file that becomes unreadable ends its import.
 
         Raises:
@@ -106,7 +106,7 @@ class KeptImports:
         async with self._db.write() as conn:
             await imports.finish(conn, kept.number, error=reason)
 
-    async def _read_from(self, kept: KeptImport, skip: int) -> None:
+    async def _read_from(self, kept: StoredImport, skip: int) -> None:
         name, number = kept.name, kept.number
         with await asyncio.to_thread(kept.path.open, "rb") as source:
             if kind := await asyncio.to_thread(kind_of_file, source, name):
@@ -126,7 +126,7 @@ class Imports:
     """Running imports. ``go_on`` and ``stop`` are called by the application.
 
     Attributes:
-        looked_at: previewed files that the user has not imported or discarded yet.
+        previews: previewed files that the user has not imported or discarded yet.
     """
 
     def __init__(
@@ -141,12 +141,12 @@ class Imports:
         self._db = db
         self._owner = store.lock.name
         self._data = store.directory.parent
-        self.looked_at = PreviewedFiles(self._data)
+        self.previews = PreviewedFiles(self._data)
         self._statuses = ImportStatuses(db, store)
         self._reader = ImportReader(
             db, archives, self._statuses, memory_bytes=memory_bytes, on_queued=on_queued
         )
-        self._kept = KeptImports(db, self._statuses, self._reader)
+        self._kept = StoredImports(db, self._statuses, self._reader)
         self._reading: dict[int, asyncio.Task[None]] = {}
 
     async def read_file(
@@ -156,7 +156,7 @@ class Imports:
         name: str,
         choices: Choices = NO_CHOICES,
         on_progress: OnProgress = lambda _: None,
-        handed_in: datetime | None = None,
+        uploaded_at: datetime | None = None,
     ) -> ImportStatus:
         """Import a whole file: queue links, store captures.
 
@@ -165,7 +165,7 @@ class Imports:
             name: for messages.
             choices: options for links.
             on_progress: called with the status.
-            handed_in: upload time of captures, if they were uploaded.
+            uploaded_at: upload time of captures, if they were uploaded.
 
         Raises:
             UnreadableFile: it is empty, of the wrong kind, or contains no link.
@@ -174,7 +174,7 @@ class Imports:
         if kind:
             number = await self._create(name, kind)
             reading = self._reader.read_captures(
-                number, source, name, kind, on_progress, handed_in=handed_in
+                number, source, name, kind, on_progress, uploaded_at=uploaded_at
             )
             await self._to_the_end(number, reading)
             return await self.status(number)
@@ -215,7 +215,7 @@ class Imports:
             # Once the upload is confirmed, a restart must not lose it.
             await asyncio.to_thread(sync_file, self._data / kept, within=self._data)
         number = await self._create(name, form, kept, choices=choices)
-        self._begin(KeptImport(number, name, path, choices), skip=0)
+        self._begin(StoredImport(number, name, path, choices), skip=0)
         return await self.status(number)
 
     async def holds_links(self, path: Path, name: str) -> bool:
@@ -242,14 +242,14 @@ class Imports:
             claimed = await imports.claim(conn, self._owner, here)
         for each in claimed:
             path = self._data / each.path
-            self._begin(KeptImport(each.id, each.name, path, each.choices), skip=each.read)
+            self._begin(StoredImport(each.id, each.name, path, each.choices), skip=each.read)
 
     async def _delete_orphans(self) -> None:
         """Delete uploads from more than a day ago that no import will read.
 
         Their process was killed before it created the import, or after it had read the file.
         """
-        old = await asyncio.to_thread(self.looked_at.old_uploads)
+        old = await asyncio.to_thread(self.previews.old_uploads)
         if not old:
             return
         async with self._db.read() as conn:
@@ -355,21 +355,21 @@ class Imports:
             async with self._db.write() as conn:
                 await imports.finish(conn, number, error=reason)
 
-    def _begin(self, kept: KeptImport, *, skip: int) -> None:
+    def _begin(self, kept: StoredImport, *, skip: int) -> None:
         if kept.number in self._reading:
             return  # another process claimed it while this one had no worker lock, and continues
         task = asyncio.create_task(self._read_kept(kept, skip), name=f"import-{kept.name}")
         self._reading[kept.number] = task
         task.add_done_callback(lambda _: self._reading.pop(kept.number, None))
 
-    async def _read_kept(self, kept: KeptImport, skip: int) -> None:
+    async def _read_kept(self, kept: StoredImport, skip: int) -> None:
         """Read a stored file completely, then delete it, even if stopped at that moment."""
         try:
             await self._kept.read(kept, skip)
         finally:
             await run_to_completion(self._leave(kept))
 
-    async def _leave(self, kept: KeptImport) -> None:
+    async def _leave(self, kept: StoredImport) -> None:
         """Delete a stored file that was read completely."""
         with suppress(ArchiverError):
             if not (await self.status(kept.number)).is_unread:

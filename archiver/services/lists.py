@@ -189,7 +189,7 @@ class EntryLists:
         def become(row: int, annotation: Annotation) -> Annotation:
             return annotation.in_lists({**annotation.lists, path: places[row]})
 
-        return await self._editing.become_all(in_batches([*places]), become)
+        return await self._editing.apply_to_all(in_batches([*places]), become)
 
     async def keep_counted(self) -> None:
         """Recount lists that changed after they are viewed, forever."""
@@ -244,7 +244,7 @@ class EntryLists:
         query = ListingQuery(q=write(Is(Condition.LIST, f"{unquoted(path)}/")))
         async with self._db.read() as conn:
             found = matching_entries(conn, query, limit=BATCH)
-            return await self._editing.become_all(found, become)
+            return await self._editing.apply_to_all(found, become)
 
     async def _rearrange(self, become: Callable[[list[EntryList]], Iterable[EntryList]]) -> None:
         async with self._db.write() as conn:

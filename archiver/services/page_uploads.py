@@ -32,7 +32,7 @@ NO_ADDRESS = "The file does not contain the URL of the page. Enter it as well."
 
 
 @dataclass(frozen=True, slots=True)
-class HandedIn:
+class UploadResult:
     """Result of an upload.
 
     Attributes:
@@ -77,7 +77,7 @@ class PageUploads:
         self._archives = archives
         self._memory_bytes = memory_bytes
 
-    async def take(self, file: BufferedReader, given: Given) -> HandedIn:
+    async def take(self, file: BufferedReader, given: Given) -> UploadResult:
         """Import a file; everything is durable and indexed on return.
 
         Args:
@@ -90,14 +90,14 @@ class PageUploads:
         """
         now = datetime.now(UTC).replace(microsecond=0)
         if await asyncio.to_thread(kind_of_file, file, given.name):
-            status = await self._imports.read_file(file, name=given.name, handed_in=now)
+            status = await self._imports.read_file(file, name=given.name, uploaded_at=now)
             if status.error:
                 raise UnreadableFile(status.error)
-            return HandedIn(status.format, status.added, status.merged)
+            return UploadResult(status.format, status.added, status.merged)
         form, page = await self._page(file, given, now)
         origin = f"{given.name} ({form})"
-        made = await self._archives.import_pages([page], origin, handed_in=now)
-        return HandedIn(
+        made = await self._archives.import_pages([page], origin, uploaded_at=now)
+        return UploadResult(
             form=form,
             snapshots=made,
             captures=made,

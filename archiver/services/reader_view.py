@@ -47,7 +47,7 @@ class Reading:
         word_count: of its article, as in lists.
         outline: its headings, if there are enough for a table of contents.
         hits: number of matches of the search that led here.
-        beside: neighbours in the list it was opened from, if any.
+        neighbours: neighbours in the list it was opened from, if any.
         highlights: in the order of the text; those not found come last.
     """
 
@@ -57,7 +57,7 @@ class Reading:
     word_count: int = 0
     outline: tuple[Heading, ...] = ()
     hits: int = 0
-    beside: Neighbours | None = None
+    neighbours: Neighbours | None = None
     highlights: tuple[PlacedHighlight, ...] = ()
 
 
@@ -90,24 +90,24 @@ class Reader:
             InputError: the timestamp is invalid.
         """
         detail = await self._entries.get(ref)
-        beside = await self._beside(detail.entry.hash_url, listed, past) if listed else None
+        neighbours = await self._neighbours(detail.entry.hash_url, listed, past) if listed else None
         try:
             shown = await self._entries.snapshot(ref, timestamp)
         except NotFound:
-            return Reading(detail, None, beside=beside)
-        reading = Reading(detail, shown, beside=beside)
+            return Reading(detail, None, neighbours=neighbours)
+        reading = Reading(detail, shown, neighbours=neighbours)
         if not shown.article:
             return reading
         article = await asyncio.to_thread(article_of, shown)
         held = await self._held(shown.entry.hash_url, article)
-        q = listed.q if listed and beside else ""
-        return await asyncio.to_thread(_made_ready, reading, article, held, q)
+        q = listed.q if listed and neighbours else ""
+        return await asyncio.to_thread(_prepared, reading, article, held, q)
 
-    async def _beside(
+    async def _neighbours(
         self, key: HashUrl, listed: ListingQuery, past: Sequence[str]
     ) -> Neighbours | None:
         try:
-            return await self._search.beside(listed, key, past)
+            return await self._search.neighbours(listed, key, past)
         except (InvalidQuery, InputError):
             return None
 
@@ -124,7 +124,7 @@ class Reader:
         return {url: key for url, key in named.items() if key in known and key != own}
 
 
-def _made_ready(
+def _prepared(
     reading: Reading, article: ArticleTree, held: Mapping[str, HashUrl], q: str
 ) -> Reading:
     shown = reading.shown

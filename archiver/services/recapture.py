@@ -19,9 +19,9 @@ from archiver.services.search import matching_entries
 from archiver.warc.metadata_records import SnapshotRecord
 from archiver.warc.segments import SegmentStore
 
-STRETCH = 1_000
+BATCH = 500
 GONE = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
-UNASKED = ""
+AUTOMATIC = ""
 """Source of recaptures: no user named these pages, so entries from feeds keep their source."""
 
 
@@ -41,7 +41,7 @@ class Recaptures:
         queued = gone = 0
         async for hopeful, hopeless in self._with_gaps():
             if hopeful:
-                await self._entries.save(hopeful, source=UNASKED)
+                await self._entries.save(hopeful, source=AUTOMATIC)
             queued, gone = queued + len(hopeful), gone + hopeless
         return queued, gone
 
@@ -62,14 +62,14 @@ class Recaptures:
             InvalidQuery: the query can't be parsed.
         """
         async with self._db.read() as conn:
-            batches = [some async for some in matching_entries(conn, query, limit=STRETCH)]
+            batches = [some async for some in matching_entries(conn, query, limit=BATCH)]
         return sum([await self._save(some) for some in batches])
 
     async def _save(self, numbers: Sequence[int]) -> int:
         async with self._db.read() as conn:
             known = await entries.by_ids(conn, numbers)
         if known:
-            await self._entries.save([each.url for each in known.values()], source=UNASKED)
+            await self._entries.save([each.url for each in known.values()], source=AUTOMATIC)
         return len(known)
 
     async def unrendered(self) -> int:
@@ -77,9 +77,9 @@ class Recaptures:
         queued, found = 0, {0: ""}
         while found:
             async with self._db.read() as conn:
-                found = await entries.unrendered(conn, after=max(found), limit=STRETCH)
+                found = await entries.unrendered(conn, after=max(found), limit=BATCH)
             if found:
-                await self._entries.save([*found.values()], source=UNASKED, render=True)
+                await self._entries.save([*found.values()], source=AUTOMATIC, render=True)
             queued += len(found)
         return queued
 
@@ -93,11 +93,11 @@ class Recaptures:
         queued, after = 0, (-1, 0)
         while True:
             async with self._db.read() as conn:
-                found = await snapshots.scored_below(conn, score, after=after, limit=STRETCH)
+                found = await snapshots.scored_below(conn, score, after=after, limit=BATCH)
             if not found:
                 return queued
             after = found[-1].place
-            await self._entries.save([each.url for each in found], source=UNASKED, render=render)
+            await self._entries.save([each.url for each in found], source=AUTOMATIC, render=render)
             queued += len(found)
 
     async def _with_gaps(self) -> AsyncIterator[tuple[list[str], int]]:
@@ -105,7 +105,7 @@ class Recaptures:
         after = 0
         while True:
             async with self._db.read() as conn:
-                found, after = await entries.with_gaps(conn, after=after, limit=STRETCH)
+                found, after = await entries.with_gaps(conn, after=after, limit=BATCH)
                 held = {each: await snapshots.of_entry(conn, each, limit=2) for each in found}
             if not found:
                 return
@@ -135,7 +135,6 @@ def _lost(record: SnapshotRecord) -> dict[str, int | None]:
     }
 
 
-BATCH = 500
 OFF = (
     "Archive lookup is off, because it tells public archives what you read. Choose "
     "archives under “Public archives” in Settings."

@@ -47,7 +47,7 @@ _SVG_SECONDS = 10
 MAX_COPIES = 10
 """Records with the same payload that are tried when one is damaged."""
 _PAGES = frozenset({Modifier.NONE, Modifier.FRAME})
-STANDING = ResponseHead("HTTP/1.1", 200, "OK", (("content-type", "text/html; charset=utf-8"),))
+RENDERED_HEAD = ResponseHead("HTTP/1.1", 200, "OK", (("content-type", "text/html; charset=utf-8"),))
 """Response head for a rendered page."""
 
 
@@ -126,9 +126,9 @@ class Replay:
         """
         loop = asyncio.get_running_loop()
         asked = replace(asked, read_svg=lambda url: self._read_svg(url, capture.timestamp, loop))
-        standing = await self._standing(capture, asked)
-        if standing:
-            return await asyncio.to_thread(self._open_standing, capture, standing, asked)
+        rendered = await self._rendered_page(capture, asked)
+        if rendered:
+            return await asyncio.to_thread(self._open_rendered, capture, rendered, asked)
         source = await self._source(capture)
         try:
             return await asyncio.to_thread(self._open, capture, source, asked)
@@ -151,7 +151,7 @@ class Replay:
                     return await asyncio.to_thread(self._open, capture, each, asked)
         raise error
 
-    async def _standing(self, capture: Capture, asked: ReplayRequest) -> Location | None:
+    async def _rendered_page(self, capture: Capture, asked: ReplayRequest) -> Location | None:
         """Return the location of the rendered page, if that is to be shown."""
         is_page = asked.modifier in _PAGES and 200 <= capture.status < 300
         if not (is_page and is_html(capture.media_type)):
@@ -200,10 +200,10 @@ class Replay:
             head = head_of_revisit(self._own_head(capture), head)
         return self._present((capture, source), head, payload, asked)
 
-    def _open_standing(self, capture: Capture, place: Location, asked: ReplayRequest) -> Replayed:
+    def _open_rendered(self, capture: Capture, place: Location, asked: ReplayRequest) -> Replayed:
         """Open the rendered page instead of the original response; blocking."""
         pieces = self._store.read(place).block.pieces()
-        return self._present((capture, capture), STANDING, pieces, asked)
+        return self._present((capture, capture), RENDERED_HEAD, pieces, asked)
 
     def _present(
         self,

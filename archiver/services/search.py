@@ -14,7 +14,7 @@ from archiver.db.query_sql import SearchContext, is_full_text
 from archiver.db.search import SearchRequest
 from archiver.db.snapshots import ListedSnapshot
 from archiver.errors import InputError, InvalidQuery
-from archiver.helpers import both, well_formed
+from archiver.helpers import well_formed
 from archiver.model.capture import HashUrl
 from archiver.model.entry import Entry
 from archiver.model.job import Job, QueueCounts, State
@@ -275,11 +275,8 @@ class Search:
         has_words = any(positive_terms(tree))
         kept = await _listed(conn, listed, with_earlier=has_words)
         own = {each: kept.get(each, []) for each in listed} if has_words else {}
-        # Segments and index are read concurrently.
-        shown, excerpts = await both(
-            _known(conn, listed, kept),
-            asyncio.to_thread(excerpts_of, self._store, [*own.values()], tree),
-        )
+        shown = await _known(conn, listed, kept)
+        excerpts = await asyncio.to_thread(excerpts_of, self._store, [*own.values()], tree)
         for each, (excerpt, at) in zip(own, excerpts, strict=True):
             if each in shown:
                 shown[each] = replace(shown[each], excerpt=excerpt, found_at=at)
@@ -336,7 +333,7 @@ class Search:
         summary = await summary_of(conn, request, newest, asked)
         return _Found(page, tree, summary)
 
-    async def beside(
+    async def neighbours(
         self, query: ListingQuery, key: HashUrl, past: Sequence[str] = ()
     ) -> Neighbours | None:
         """Return the neighbours of an entry on a page; None if it is not on that page.
@@ -357,7 +354,7 @@ class Search:
             shown = [Neighbour(known[each], query.after) for each in page.entries if each in known]
             at = next((n for n, each in enumerate(shown) if each.entry.hash_url == key), None)
             if at is None:
-                return _where_it_was(query, shown, past)
+                return _neighbours_of_removed(query, shown, past)
             behind = shown[at + 1] if at + 1 < len(shown) else None
             if behind is None and page.beyond:
                 after = write_cursor(page.beyond)
@@ -402,7 +399,7 @@ class Search:
             )
 
 
-def _where_it_was(
+def _neighbours_of_removed(
     query: ListingQuery, shown: Sequence[Neighbour], past: Sequence[str]
 ) -> Neighbours | None:
     """Return the neighbours of an entry that left the list, if one of them is still there."""

@@ -12,7 +12,6 @@ from archiver.db.facets import FACETS, facets_of, facets_of_all
 from archiver.db.search import SearchRequest
 from archiver.db.snapshots import ListedSnapshot
 from archiver.errors import InvalidQuery, StoreError
-from archiver.helpers import both
 from archiver.model.capture import Location, Timestamp
 from archiver.model.entry import Entry
 from archiver.model.listing import Facet, FacetValue, Summary
@@ -218,10 +217,8 @@ async def shown_of(
         known: the entries.
         newest: their newest snapshots, if any.
     """
-    counts, drawn = await both(
-        search_documents.word_counts(conn, [*known]),
-        screenshots.preview_images_of(conn, [each.row_id for each in newest.values()]),
-    )
+    counts = await search_documents.word_counts(conn, [*known])
+    images = await screenshots.preview_images_of(conn, [each.row_id for each in newest.values()])
     found = {}
     for row, entry in known.items():
         snapshot = newest.get(row)
@@ -229,7 +226,7 @@ async def shown_of(
             entry,
             page=snapshot.page if snapshot else PageMetadata(),
             word_count=counts.get(row, 0),
-            preview_images=drawn.get(snapshot.row_id, NO_PREVIEW_IMAGES)
+            preview_images=images.get(snapshot.row_id, NO_PREVIEW_IMAGES)
             if snapshot
             else NO_PREVIEW_IMAGES,
         )

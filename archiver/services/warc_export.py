@@ -38,7 +38,7 @@ from archiver.model.entry import Snapshot
 from archiver.model.job import Attempt, State
 from archiver.model.rendering import Rendition
 from archiver.model.requisite import RequisiteOutcome
-from archiver.services.export_selection import Manifest, Selected, draw_up
+from archiver.services.export_selection import Manifest, Selected, make_manifest
 from archiver.warc import wacz as warc_wacz
 from archiver.warc.records import Record, RecordType
 from archiver.warc.request_queries import RequestQuery, query_of_request
@@ -90,7 +90,7 @@ class Selection:
         Raises:
             InputError: the query is invalid.
         """
-        return await draw_up(self._db, selected)
+        return await make_manifest(self._db, selected)
 
     async def snapshots(self, manifest: Manifest) -> AsyncIterator[SnapshotRow]:
         """Yield the selected snapshots; for selected entries each one's newest first."""

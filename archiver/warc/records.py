@@ -201,8 +201,8 @@ def imported_fields(fields: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
 def read_provenance(fields: Mapping[str, str]) -> Provenance | None:
     """Return where a record came from; None if a site sent it. ``fields`` has lower-case names."""
     source, origin = fields.get(SOURCE_URI.lower(), ""), fields.get(ORIGIN.lower(), "")
-    if handed_in := fields.get(HANDED_IN.lower()):
-        return Provenance(Way.HANDED_IN, origin, _moment(handed_in))
+    if uploaded_at := fields.get(HANDED_IN.lower()):
+        return Provenance(Way.HANDED_IN, origin, _moment(uploaded_at))
     if source.startswith(("http://", "https://")):
         return Provenance(Way.RESCUED, source, _moment(fields.get(CREATION_DATE.lower(), "")))
     return Provenance(Way.FROM_FILE, origin) if origin else None

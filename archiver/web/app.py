@@ -84,7 +84,7 @@ def _expectant(route: web.RouteDef) -> web.RouteDef:
 
 def _furnish(app: web.Application, runtime: App, secret: bytes) -> None:
     app[RUNTIME] = runtime
-    app[SIGNER] = Signer(secret, runtime.access.keys_hang_on)
+    app[SIGNER] = Signer(secret, runtime.access.password_version)
     app[PERMISSIONS] = Permissions(
         app[SIGNER], has_password=runtime.access.is_locked, base=runtime.settings.base_path
     )

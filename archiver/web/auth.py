@@ -23,7 +23,7 @@ async def keep_up(app: web.Application) -> None:
     """Load the current password, so that keys derived from an old password become invalid."""
     access = app[RUNTIME].access
     await access.refresh()
-    app[SIGNER].hang_on(access.keys_hang_on)
+    app[SIGNER].hang_on(access.password_version)
     app[PERMISSIONS].has_password = access.is_locked
 
 

@@ -129,7 +129,7 @@ async def healthz(request: web.Request) -> web.StreamResponse:
     try:
         async with asyncio.timeout(_PATIENCE_SECONDS):
             await request.app[RUNTIME].crawling.counts()
-            health = await request.app[RUNTIME].health.look()
+            health = await request.app[RUNTIME].health.current()
     except (ArchiverError, TimeoutError, OSError):
         _log.exception("unhealthy")
         return web.Response(status=503, text="The index is unavailable; the log has the reason.\n")
@@ -178,7 +178,7 @@ async def metrics(request: web.Request) -> web.StreamResponse:
     gauges.snapshots.set(kept.snapshots)
     gauges.warc_bytes.set(kept.warc_bytes)
     gauges.listeners.set(request.app[LISTENERS].count)
-    health = await runtime.health.look()
+    health = await runtime.health.current()
     gauges.unusable_files.set(health.unusable_files)
     gauges.missing_segments.set(health.missing)
     gauges.damaged.set(health.damaged)
@@ -198,7 +198,7 @@ def _measure_backlog(gauges: Metrics, backlog: Backlog) -> None:
 
 
 async def _measure_crawl(gauges: Metrics, oversight: CrawlStatus) -> None:
-    lag = await oversight.lag()
+    lag = await oversight.queue_lag()
     gauges.queue_hosts.set(lag.hosts)
     gauges.queue_longest_wait.set(lag.waits[0][1] if lag.waits else 0)
     gauges.queue_waits.clear()

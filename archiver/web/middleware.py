@@ -26,7 +26,7 @@ from archiver.http.content_coding import Coding
 from archiver.logs import get_log
 from archiver.model.message import Message, marked
 from archiver.replay.addresses import Modifier, ReplayAddress
-from archiver.services.access import BEGINS, Scope
+from archiver.services.access import TOKEN_PREFIX, Scope
 from archiver.web import auth, origin
 from archiver.web.app_keys import LIMITS, METRICS, ORIGIN, REFLECTS, RUNTIME, SESSION, SIGNED_IN
 from archiver.web.client_limits import Full
@@ -194,7 +194,7 @@ async def _is_known(request: web.Request) -> bool:
     given = auth.credentials_of(request)
     if given is None:
         return False
-    if given.startswith(BEGINS):
+    if given.startswith(TOKEN_PREFIX):
         await _admit_token(request, given)
     elif not await auth.check_password(request, given):
         raise _unauthorized("The password in the Authorization header is wrong.")

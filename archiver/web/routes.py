@@ -7,7 +7,7 @@ import re
 
 from aiohttp import web
 
-from archiver.services.exports import BY_SUFFIX
+from archiver.model.export_kinds import BY_SUFFIX
 from archiver.web import capture_queries, events, metrics, rendering, replay, static_files
 from archiver.web.api import entries, imports, openapi
 from archiver.web.pages import (

@@ -75,7 +75,7 @@ async def _serve_until(
     limits = ServerLimits().fit_to_machine()
     async with open_app(settings, serve=True, connections=limits.files) as runtime:
         secret = await _shared_secret(runtime)
-        await runtime.crawling.prove_browser()
+        await runtime.crawling.check_browser()
         app = build_app(runtime, limits=limits, secret=secret)
         runner = BoundedRunner(app, limits, base_path=settings.base_path)
         try:
@@ -138,7 +138,7 @@ async def _shared_secret(runtime: App) -> bytes | None:
     if not settings.index:
         return None
     await access.refresh()
-    _refuse_open_door(settings, is_locked=access.keys_hang_on is not None)
+    _refuse_open_door(settings, is_locked=access.password_version is not None)
     return await access.signing_secret(secrets.token_bytes(SECRET_BYTES))
 
 

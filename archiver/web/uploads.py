@@ -22,7 +22,7 @@ from archiver.model.imports import Choices, ImportStatus, ImportSurvey
 from archiver.model.message import marked
 from archiver.services.import_previews import STALE_SECONDS, TMP, WHOLE, PreviewedFile
 from archiver.services.import_previews import remove_stale as remove_stale_looks
-from archiver.services.page_uploads import Given, HandedIn
+from archiver.services.page_uploads import Given, UploadResult
 from archiver.web.app_keys import FORM_FIELDS, LIMITS, RUNTIME
 
 MAX_COUNTED = 2_000_000
@@ -129,7 +129,7 @@ async def survey_from_api(request: web.Request, choices: Choices) -> ImportSurve
     return await _received(request, file, look)
 
 
-async def handed_in_from_form(request: web.Request) -> HandedIn:
+async def handed_in_from_form(request: web.Request) -> UploadResult:
     """Receive a page from the upload form, with the fields ``url`` and ``at``.
 
     Raises:
@@ -139,7 +139,7 @@ async def handed_in_from_form(request: web.Request) -> HandedIn:
     return await _hand_in(request, file, "web")
 
 
-async def handed_in_from_api(request: web.Request) -> HandedIn:
+async def handed_in_from_api(request: web.Request) -> UploadResult:
     """Receive a page from the API: multipart/form-data, or the bare bytes with ``?name=``.
 
     Raises:
@@ -163,8 +163,8 @@ async def _file_of_program(request: web.Request) -> _File:
     return await _file_part(request)
 
 
-async def _hand_in(request: web.Request, file: _File, source: str) -> HandedIn:
-    async def take(whole: Path) -> HandedIn:
+async def _hand_in(request: web.Request, file: _File, source: str) -> UploadResult:
+    async def take(whole: Path) -> UploadResult:
         fields = {**request.query, **file.fields}
         given = Given(file.name, fields.get("url", ""), fields.get("at", ""), source)
         with await asyncio.to_thread(whole.open, "rb") as opened:
@@ -215,7 +215,7 @@ async def _look_or_start(
 ) -> ImportStatus | PreviewedFile:
     imports = request.app[RUNTIME].imports
     if _LOOK in file.fields and await imports.holds_links(whole, file.name):
-        return await imports.looked_at.keep(whole, file.name)
+        return await imports.previews.store(whole, file.name)
     return await imports.start(whole, name=file.name)
 
 

@@ -24,7 +24,7 @@ from archiver.services.editing import Edited, TagInUse
 from archiver.services.entries import EntryDetail, SavedAddress, SnapshotDetail
 from archiver.services.fixity import LastCheck
 from archiver.services.highlights import HighlightList
-from archiver.services.home import OnDesk
+from archiver.services.home import HomePageContent
 from archiver.services.machines import Backlog
 from archiver.services.preferences import Preference
 from archiver.services.reader_view import PlacedHighlight
@@ -203,7 +203,7 @@ class HomeView:
     """
 
     overview: Overview
-    home_page: OnDesk
+    home_page: HomePageContent
     listing: Listing | None = None
     running: tuple[ImportStatus, ...] = ()
     jobs: tuple[Job, ...] = ()

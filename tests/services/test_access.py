@@ -17,7 +17,7 @@ async def test_a_password_locks_and_another_one_ends_every_session(control, tmp_
     assert not control.is_locked
     await control.set_password("a good pass phrase")
     session = await control.begin_session("Firefox")
-    hung_on = control.keys_hang_on
+    hung_on = control.password_version
 
     assert control.is_locked
     assert has_password(tmp_path)
@@ -29,7 +29,7 @@ async def test_a_password_locks_and_another_one_ends_every_session(control, tmp_
     await control.set_password("another pass phrase")
     assert not await control.is_password("a good pass phrase")
     assert not await control.is_session(session)
-    assert control.keys_hang_on != hung_on
+    assert control.password_version != hung_on
     assert "pass phrase" not in (tmp_path / ACCESS).read_text()
 
 

@@ -12,9 +12,9 @@ from archiver.app import open_app
 from archiver.errors import NotFound
 from archiver.http.urls import hash_url
 from archiver.model.annotation import AnnotationChange
+from archiver.model.export_kinds import BY_KEY
 from archiver.model.listing import ListingQuery
 from archiver.services.export_selection import Selected
-from archiver.services.exports import BY_KEY
 from tests.services.test_books import PNG
 
 

@@ -5,10 +5,10 @@ from contextlib import aclosing
 import pytest
 
 from archiver.errors import NotFound, StoreError
+from archiver.model.export_kinds import BY_KEY
 from archiver.replay.addresses import Modifier, ReplayAddress
 from archiver.replay.response import ReplayRequest
 from archiver.services.export_selection import Selected
-from archiver.services.exports import BY_KEY
 from tests.handmade_archive import VIEWER
 from tests.segments import damage_record
 

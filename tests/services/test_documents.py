@@ -59,7 +59,7 @@ async def test_words_that_an_older_index_had_are_gathered_again_newest_first(
     monkeypatch.setattr("archiver.crawl.derived_rows.DOCUMENTS_BATCH", 3)
 
     assert await found(filled, "badgers") == []
-    assert await filled.documents.pending_share() == pytest.approx(8 / 9, abs=0.2)
+    assert await filled.search.pending_share() == pytest.approx(8 / 9, abs=0.2)
     assert await index_pending_documents(db, store)
     assert len(await found(filled, "badgers")) == 3
     while await index_pending_documents(db, store):
@@ -67,7 +67,7 @@ async def test_words_that_an_older_index_had_are_gathered_again_newest_first(
 
     assert [await found(filled, q) for q in ("badgers", "wombats", "tag:animals badgers")] == before
     assert {*await found(filled, "type:article words:>100")} == {*before[0]}
-    assert await filled.documents.pending_share() == 0
+    assert await filled.search.pending_share() == 0
     assert not await index_pending_documents(db, store)
 
 

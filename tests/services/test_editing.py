@@ -73,14 +73,14 @@ async def test_all_that_a_search_finds_is_changed_in_stretches(archive, live, mo
     animals = [live.article(name) for name in ("foxes", "bears", "hares", "moles", "voles")]
     await save(archive, *animals, live.url("/missing"), tags=("animal",))
 
-    edited = await archive.editing.change_found(
+    edited = await archive.editing.change_matching(
         ListingQuery(q="tag:animal -url:missing"), AnnotationChange(is_starred=True)
     )
 
     assert (edited.found, edited.changed) == (5, 5)
     assert sorted(await urls_found(archive, "is:starred")) == sorted(animals)
     with pytest.raises(InvalidQuery):
-        await archive.editing.change_found(
+        await archive.editing.change_matching(
             ListingQuery(q="colour:red"), AnnotationChange(is_read=True)
         )
 
@@ -111,7 +111,7 @@ async def test_a_thousand_changes_are_one_sync(archive, monkeypatch):
     await archive.crawling.work(only=[])
     async with archive.editing._db.write() as conn:
         await conn.exec_driver_sql("UPDATE entry SET state = 'failed', unrecorded = 0")
-    await archive.editing.change_found(ListingQuery(), AnnotationChange(is_read=True))
+    await archive.editing.change_matching(ListingQuery(), AnnotationChange(is_read=True))
     syncs = []
     sync = SegmentStore.sync
     monkeypatch.setattr(SegmentStore, "sync", lambda store: (syncs.append(1), sync(store))[1])

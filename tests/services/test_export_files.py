@@ -7,10 +7,10 @@ import json
 import pytest
 
 from archiver.errors import InputError, NotFound, StoreError
+from archiver.model.export_kinds import BY_KEY, EXPORTS
 from archiver.model.listing import ListingQuery
 from archiver.services.export_files import MAX_STARTS, ExportState
 from archiver.services.export_selection import Selected
-from archiver.services.exports import BY_KEY, EXPORTS
 
 COUNT = 7
 FROM_SEGMENTS = ("markdown", "md", "epub", "html")

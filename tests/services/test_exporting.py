@@ -8,15 +8,15 @@ from dataclasses import replace
 import pytest
 
 from archiver.errors import InputError, NotFound
+from archiver.model.export_kinds import BY_KEY, EXPORTS
 from archiver.model.imports import CaptureWhen, Choices, FoldersAs
 from archiver.model.job import State
 from archiver.model.listing import ListingQuery
 from archiver.services.export_selection import Selected
-from archiver.services.exports import BY_KEY, EXPORTS
 from tests.formats.goldens import OWN
 from tests.formats.test_own_json import SCHEMA, check
 
-LISTS = [each.key for each in EXPORTS if each.form]
+LISTS = [each.key for each in EXPORTS if each.is_list]
 READ_BACK = ["bookmarks", "json", "jsonl", "csv"]
 
 

@@ -8,7 +8,7 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from archiver.app import open_app
 from archiver.config import Settings
-from archiver.services.exports import EXPORTS
+from archiver.model.export_kinds import EXPORTS
 from archiver.web.app import build_app
 from archiver.web.app_keys import RUNTIME
 
@@ -50,7 +50,7 @@ async def test_every_form_is_offered_for_everything_and_for_a_search(empty):
     assert (await empty.get("/export?q=(")).status == 400
 
 
-@pytest.mark.parametrize("kind", [each for each in EXPORTS if each.form], ids=lambda each: each.key)
+@pytest.mark.parametrize("kind", [each for each in EXPORTS if each.is_list])
 async def test_a_list_of_search_results_is_streamed(empty, kind):
     answer = await empty.get(f"/export/archive.{kind.suffix}?q=tag:two")
 

@@ -34,7 +34,7 @@ from archiver.services.editing import Edited, TagInUse
 from archiver.services.entries import EntryDetail, SavedPage, SaveResult, SnapshotDetail
 from archiver.services.highlights import Highlighted, HighlightList
 from archiver.services.imports import UndoPlan
-from archiver.services.page_uploads import HandedIn
+from archiver.services.page_uploads import UploadResult
 from archiver.services.search import Listing
 from archiver.web.api.imports import Queued, ReceiptLine
 from archiver.web.api.json_http import (
@@ -503,7 +503,7 @@ OPERATIONS = (
         "Upload a page saved by a browser: HTML (for example from SingleFile), MHTML, or a WARC "
         "or WACZ file of ArchiveWeb.page. The snapshot exists when the response is sent; nothing "
         "is fetched. In a form, `url` and `at` must precede the file.",
-        HandedIn,
+        UploadResult,
         (
             Parameter("url", "URL of the page, if the file does not contain it.", _TEXT),
             Parameter("at", "Saved date (ISO 8601); default: the date in the file, or now.", _TEXT),

@@ -128,7 +128,7 @@ async def _page(
     control = request.app[RUNTIME].access
     own = control.session(request[SESSION])
     view = AccessView(
-        has_password=control.keys_hang_on is not None,
+        has_password=control.password_version is not None,
         is_configured=control.is_configured,
         tokens=control.tokens,
         sessions=tuple(
@@ -206,7 +206,7 @@ async def _unknown(_: web.Request, __: _Form) -> web.StreamResponse:
 
 async def _must_know(request: web.Request, form: _Form) -> None:
     """Raise unless the form contains the current password."""
-    if request.app[RUNTIME].access.keys_hang_on is None:
+    if request.app[RUNTIME].access.password_version is None:
         return
     if not await auth.check_password(request, form.get("current", "")):
         raise InputError("The current password is wrong.")

@@ -14,8 +14,8 @@ async def work(request: web.Request) -> web.StreamResponse:
     """Show jobs, waiting hosts, failures and storage."""
     oversight = request.app[RUNTIME].crawl_status
     view = CrawlView(
-        await oversight.work(),
-        await oversight.room(),
+        await oversight.state(),
+        await oversight.storage_usage(),
         oversight.settings(),
         archives=request.app[RUNTIME].recovery.archives,
         backlog=uploading.backlog if (uploading := request.app[RUNTIME].uploading) else None,

@@ -47,7 +47,7 @@ async def _edit_selected(editing: Editing, form: MultiMapping[Any], refs: Sequen
     change = change_of(form)
     change = replace(change, title=change.title or None, note=change.note or None)
     if form.get("scope") == "all":
-        return await editing.change_found(query_of(form), change)
+        return await editing.change_matching(query_of(form), change)
     return await editing.change(refs, change)
 
 

@@ -100,7 +100,7 @@ def _view(
     view = EntryView(detail, shown, "", "", "", "nothing", 0, title, notice=notice)
     view = replace(view, years=calendar(each.timestamp for each in detail.snapshots))
     if listed:
-        beside = reading.beside or Neighbours(listed, None, None)
+        beside = reading.neighbours or Neighbours(listed, None, None)
         view = replace(view, beside=_beside(beside), here=_here(request, beside))
     if shown is None:
         return view

@@ -10,11 +10,11 @@ from aiohttp import hdrs, web
 from archiver.errors import InputError, InvalidQuery
 from archiver.http.headers import attachment
 from archiver.model.capture import HashUrl
+from archiver.model.export_kinds import BY_KEY, BY_SUFFIX, EXPORTS, ExportKind
 from archiver.model.listing import ListingQuery
 from archiver.model.message import Message
 from archiver.services.export_files import ExportJob
 from archiver.services.export_selection import Selected
-from archiver.services.exports import BY_KEY, BY_SUFFIX, EXPORTS, ExportKind
 from archiver.services.exports import schema as export_schema
 from archiver.web.api.json_http import listing_query
 from archiver.web.app_keys import RUNTIME
@@ -56,7 +56,7 @@ class ExportView:
 
     def is_large(self, kind: ExportKind) -> bool:
         """Return whether an export takes so long that it should be prepared in the background."""
-        return (self.count or 0) >= (LARGE_LIST if kind.form else LARGE_EXPORT)
+        return (self.count or 0) >= (LARGE_LIST if kind.is_list else LARGE_EXPORT)
 
 
 async def page(request: web.Request) -> web.StreamResponse:

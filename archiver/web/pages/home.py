@@ -139,7 +139,7 @@ async def _view(
     tags: str = "",
 ) -> HomeView:
     runtime = request.app[RUNTIME]
-    home_page = await runtime.home_page.look(datetime.now(UTC))
+    home_page = await runtime.home_page.read(datetime.now(UTC))
     newest = None if home_page.new else await runtime.search.listing(ListingQuery(limit=LATEST))
     return HomeView(
         overview=await runtime.search.overview(),

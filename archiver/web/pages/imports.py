@@ -278,18 +278,18 @@ async def confirm(request: web.Request) -> web.StreamResponse:
     imports = request.app[RUNTIME].imports
     kept, form = await _kept(request), await request.post()
     if "discard" in form:
-        await imports.looked_at.discard(kept)
+        await imports.previews.discard(kept)
         raise web.HTTPSeeOther("/import")
     choices = _choices(form)
     if "check" in form:
         raise web.HTTPSeeOther(f"/import/look/{kept.token}?{_asked(form)}")
-    whole = await imports.looked_at.to_be_imported(kept)
+    whole = await imports.previews.claim(kept)
     started = await imports.start(whole, name=kept.name, choices=choices)
     raise web.HTTPSeeOther(f"/import/{started.id}")
 
 
 async def _kept(request: web.Request) -> PreviewedFile:
-    return await request.app[RUNTIME].imports.looked_at.find(request.match_info["token"])
+    return await request.app[RUNTIME].imports.previews.find(request.match_info["token"])
 
 
 def _asked(form: MultiMapping[Any]) -> str:
