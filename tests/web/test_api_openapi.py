@@ -1,13 +1,22 @@
 import json
 import re
-from dataclasses import fields
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
-from archiver.web.api.json_http import adapter
+from aiohttp import FormData
+from aiohttp.test_utils import TestClient, TestServer
+
+from archiver.app import open_app
 from archiver.web.api.openapi import OPERATIONS, describe
+from archiver.web.app import build_app
 from archiver.web.routes import ROUTES
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "api.md").read_text()
+BODY = r"`([A-Z]+) (/api/\S+)`\n\n```json\n(.*?)\n```"
+SITE = "https://example.org"
 METHODS = {"get", "post", "put", "patch", "delete"}
 
 
@@ -83,15 +92,72 @@ def test_the_names_that_clients_hold_on_to_are_there():
         assert schemas[name]["properties"].keys() >= properties
 
 
-def test_every_body_that_is_shown_is_one_that_is_taken():
-    shown = re.findall(r"`([A-Z]+) (/api/\S+)`\n\n```json\n(.*?)\n```", DOCUMENT, re.DOTALL)
-    takes = {(each.method.upper(), each.path): dict(each.takes) for each in OPERATIONS}
+@dataclass
+class Example:
+    """A request in the documentation."""
 
-    assert len(shown) == DOCUMENT.count("```json")
-    for method, path, body in shown:
-        shape = takes[method, path]["application/json"]
-        assert {*json.loads(body)} <= {each.name for each in fields(shape)}
-        adapter(shape).validate_json(body)
+    method: str
+    path: str
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+def examples(page: str) -> Iterator[Example]:
+    """Yield the requests of api.md: JSON bodies, curl commands, and routes in the text."""
+    for method, path, body in re.findall(BODY, page, re.DOTALL):
+        yield Example(method, path, {"json": json.loads(body)})
+    for command in re.findall(r"```sh\n(.*?)\n```", page, re.DOTALL):
+        yield curl(command)
+    for method, path in re.findall(
+        r"`(GET|POST|DELETE) (/api/v1/[^`]+)`", re.sub(BODY, "", page, flags=re.DOTALL)
+    ):
+        yield Example(method, path)
+
+
+def curl(command: str) -> Example:
+    """Parse a curl command with headers, a body or form fields."""
+    name, address, *words = shlex.split(command.replace("\\\n", " "))
+    assert (name, address[:21]) == ("curl", "http://127.0.0.1:8080")
+    options = [*zip(words[::2], words[1::2], strict=True)]
+    headers = dict(value.split(": ", 1) for option, value in options if option == "-H")
+    for option, value in options:
+        if option == "--data":
+            return Example("POST", address[21:], {"headers": headers, "data": value})
+    form = FormData()
+    for name, value in (value.split("=", 1) for option, value in options if option == "-F"):
+        is_file = value.startswith("@")
+        text = f"<title>A</title><a href='{SITE}/a'>A</a><p>text"
+        form.add_field(name, text if is_file else value, filename=value[1:] if is_file else None)
+    return Example("POST", address[21:], {"headers": headers, "data": form})
+
+
+def _order(example: Example) -> int:
+    return (example.method == "DELETE") + 2 * ("undo" in example.path)
+
+
+async def test_every_example_of_the_documentation_works(kept, live):
+    """The examples run in the order of a user: create, read, delete, restore."""
+    feed = "<rss version='2.0'><channel><title>F</title></channel></rss>"
+    live.put("/feed.xml", feed, kind="application/rss+xml")
+    settings = replace(kept.settings, allow_networks="127.0.0.0/8")
+    async with (
+        open_app(settings) as runtime,
+        TestServer(build_app(runtime)) as server,
+        TestClient(server) as client,
+    ):
+        page = (await (await client.get("/api/v1/entries")).json())["items"][0]["entry"]
+        names = {"hash_url": page["hash_url"], "timestamp": page["latest"], "id": "1"}
+        shown = [*examples(DOCUMENT.partition("## Routes")[0])]
+        assert len(shown) > 15
+        for example in sorted(shown, key=_order):
+            if example.method == "DELETE" and "/snapshots/" in example.path:
+                continue  # the only snapshot of an entry cannot be deleted
+            if example.path == "/api/v1/feeds":
+                example.options["json"]["url"] = live.url("/feed.xml")
+            path = example.path.format(**names)
+            async with client.request(example.method, path, **example.options) as answer:
+                assert answer.status < 300, (example, await answer.text())
+                if example.method == "DELETE":
+                    names["id"] = (await answer.json())["id"]
 
 
 def test_every_query_in_the_document_uses_parameters_that_exist():
