@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from html import escape, unescape
 from typing import IO
+from unicodedata import east_asian_width
 from urllib.parse import quote
 
 from lxml import etree
@@ -303,12 +304,14 @@ _COVER = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 600 800">
 <text x="60" y="720">{contents}</text><text x="60" y="756">{date:%Y-%m-%d}</text></g>
 </svg>
 """
-_COVER_COLUMNS, _COVER_LINES = 20, 8
+_COVER_COLUMNS, _COVER_LINES = 18, 8
 
 
 def _cover(title: str, count: int, date: datetime) -> str:
     """Return an SVG image with the title, the number of chapters and the date."""
-    lines = textwrap.wrap(for_xml(title), _COVER_COLUMNS, max_lines=_COVER_LINES, placeholder="…")
+    is_wide = any(east_asian_width(each) in "WF" for each in title)
+    columns = _COVER_COLUMNS // 2 if is_wide else _COVER_COLUMNS
+    lines = textwrap.wrap(for_xml(title), columns, max_lines=_COVER_LINES, placeholder="…")
     drawn = "".join(
         f'<text x="60" y="{150 + 64 * number}">{escape(line)}</text>'
         for number, line in enumerate(lines)
