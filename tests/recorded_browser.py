@@ -242,14 +242,25 @@ HOSTILE_TOGETHER = {
     "together": "".join(f"<div>{HOSTILE[each]}</div>" for each in HOSTILE if each not in APART),
     **{each: HOSTILE[each] for each in APART},
 }
-"""The same constructs in fewer pages, for sources of pages that differ little in replay."""
+"""The same constructs in few pages."""
 
 
-async def is_harmless(browser, base, entry, turns):
-    """View a page in its banner, as an article, and as a single capture; click everything."""
+async def all_are_harmless(browser, base, entries, *, read=True):
+    """View each page in its banner and as a single capture; click everything.
+
+    ``read``: whether to view its article as well.
+    """
+    turns = asyncio.Semaphore(AT_ONCE)
+    async with asyncio.TaskGroup() as group:
+        for entry in entries:
+            group.create_task(_is_harmless(browser, base, entry, turns, read))
+
+
+async def _is_harmless(browser, base, entry, turns, is_read):
     snapshot = f"{base}/{entry.hash_url}/{entry.latest}/"
     read = f"{base}/{entry.hash_url}/"
-    for url in (snapshot, read, f"{base}/web/{entry.latest}/{entry.url}"):
+    views = [snapshot, f"{base}/web/{entry.latest}/{entry.url}", *([read] if is_read else [])]
+    for url in views:
         async with turns:
             context, page, asked = await observed(browser, "about:blank")
             with suppress(Error):  # a download is not a page

@@ -9,10 +9,9 @@ import re
 from hashlib import md5
 from pathlib import Path
 
-from tests.chromium import new_page
-from tests.recorded_browser import keep, open_world, watching
+from tests.chromium import chromium, new_page
+from tests.recorded_browser import keep, open_world
 from tests.small_web.matter import FONT, pixels, png
-from tests.test_trusted_replay import screenshot_of_the_live_page
 
 SIDE, ACROSS, WIDTH = 30, 23, 700
 HERE = Path(__file__).with_name("small_web")
@@ -121,21 +120,31 @@ def are_close(one, other):
     return all(abs(mine - theirs) <= 1 for mine, theirs in pairs)
 
 
+async def screenshot(browser, url, *, refused=None, **options):
+    """Return a picture of a page; error messages of the console are added to ``refused``."""
+    opened = await new_page(browser, viewport={"width": WIDTH, "height": 900}, **options)
+    if refused is not None:
+        opened.on("console", lambda line: "status of 404" in line.text or refused.append(line.text))
+    await opened.goto(url, wait_until="networkidle")
+    picture = await opened.screenshot()
+    await opened.context.close()
+    return picture
+
+
 async def test_every_kind_of_reference_is_replayed(tmp_path):
     refused = []
-    settings = {"max_requisites": 2000}
-    async with open_world(tmp_path / "data", **settings) as world, watching(world) as browser:
-        live, runtime, port, _ = world
+    async with (
+        open_world(tmp_path / "data", max_requisites=2000) as (live, runtime, port, _),
+        chromium("--hide-scrollbars") as browser,
+    ):
         live.pages |= page(live.origin)
         (entry,) = await keep(live, runtime, "/")
-        expected = shown(await screenshot_of_the_live_page(entry.url))
-        opened = await new_page(browser, viewport={"width": WIDTH, "height": 900})
-        opened.on("console", lambda line: "status of 404" in line.text or refused.append(line.text))
+        live_page = {"java_script_enabled": False, "bypass_csp": True}
+        expected = shown(await screenshot(browser, entry.url, **live_page))
+        live.hits.clear()
         url = f"http://127.0.0.1:{port}/web/{entry.latest}if_/{entry.url}"
-        await opened.goto(url, wait_until="networkidle")
-        replayed = shown(await opened.screenshot())
-        await opened.context.close()
+        replayed = shown(await screenshot(browser, url, refused=refused))
 
     assert [name for name, (upper, _) in expected.items() if upper == WHITE] == []
     assert [each for each in CELLS if not are_close(expected[each], replayed[each])] == []
-    assert refused == []
+    assert (refused, live.hits) == ([], [])

@@ -1,49 +1,40 @@
-"""Uploaded pages of a browser are replayed as safely and completely as captures."""
+"""Pages saved or rendered by a browser are replayed as safely and completely as other pages."""
 
-import asyncio
 import io
 import json
 from email.message import EmailMessage
 from email.policy import SMTP
 from urllib.parse import urlsplit
 
-import pytest
-
 from archiver.crawl import browser_rendering
 from archiver.model.rendering import Rendering
 from archiver.services.page_uploads import Given
-from tests.chromium import chromium, new_page
 from tests.recorded_browser import (
-    AT_ONCE,
     HOSTILE_TOGETHER,
     RUN,
-    is_harmless,
+    all_are_harmless,
     observed,
     open_world,
     outside,
     watching,
 )
+from tests.small_web.matter import png
 
 SAVED = "Thu Feb 29 2024 12:00:01 GMT+0100 (CET)"
 WORDS = "Words. " * 60
 RAN = "document.title='ran'"
-NESTED = {
-    "/c/first.css": ("text/css", "@import 'deep/second.css'; h1 { color: rgb(10, 20, 30) }"),
-    "/c/deep/second.css": (
-        "text/css",
-        """@font-face { font-family: kept; src: url(kept.woff2) }
-        body { font-family: kept; background: url(back.png) }""",
-    ),
-    "/c/deep/kept.woff2": ("font/woff2", b"wOF2 no font, but bytes that were sent as one"),
-    "/outer.html": ("text/html", "<p>outer<img src=/c/outer.png><iframe src=/inner.html></iframe>"),
-    "/inner.html": ("text/html", "<link rel=stylesheet href=/c/inner.css><p>inner"),
-    "/c/inner.css": ("text/css", "p { background: url(within.png); color: rgb(40, 50, 60) }"),
-    "/page": (
-        "text/html",
-        f"""<!DOCTYPE html><title>Nested</title><link rel=stylesheet href=/c/first.css>
-        <h1>Nested</h1><p>{WORDS}</p><iframe src=/outer.html></iframe>""",
-    ),
-}
+NESTED = (
+    ("css", "/c/first.css", "@import 'deep/second.css'; h1 { color: rgb(10, 20, 30) }"),
+    ("css", "/c/deep/second.css", "body { background: url(back.png) }"),
+    ("png", "/c/deep/back.png", ""),
+    ("html", "/outer.html", "<p>outer<img src=/c/outer.png><iframe src='cid:inner.html@m'>"),
+    ("png", "/c/outer.png", ""),
+    ("html", "/inner.html", "<link rel=stylesheet href=/c/inner.css><p>inner"),
+    ("css", "/c/inner.css", "p { background: url(within.png); color: rgb(40, 50, 60) }"),
+    ("png", "/c/within.png", ""),
+)
+PAGE = f"""<!DOCTYPE html><title>Nested</title><link rel=stylesheet href=/c/first.css>
+<h1>Nested</h1><p>{WORDS}</p><iframe src="cid:outer.html@m"></iframe>"""
 
 
 def single_file(url, html):
@@ -52,44 +43,47 @@ def single_file(url, html):
     return f"<!DOCTYPE html> <html><!--\n {said}-->{html}</html>".encode()
 
 
-def mhtml(url, html):
-    """Return a page in MHTML, with a hostile frame, style sheet and SVG.
-
-    The last two have no URL, only a Content-ID.
-    """
+def mhtml(url, html, parts):
+    """Return a page in MHTML with parts: (type, path, text). A part without path has no URL."""
     saved = EmailMessage(policy=SMTP)
     saved["Snapshot-Content-Location"] = url
     saved["Date"] = "Thu, 29 Feb 2024 11:00:01 -0000"
-    run = RUN.replace("'", "&apos;")
-    frame = f'<html><body onload="{run}"><script>{RUN}</script><a id=click href="javascript:0">x'
-    drawing = f'<svg xmlns="http://www.w3.org/2000/svg" onload="{run}"><script>{RUN}</script></svg>'
-    sheet = "@import url(BEACON/sheet.css); body { background: url(BEACON/sheet.png) }"
-    needs = (
-        '<link rel=stylesheet href="cid:sheet@m"><iframe src="cid:frame@m"></iframe>'
-        '<iframe src="cid:drawing@m"></iframe><object data="cid:drawing@m"></object>'
-    )
-    saved.set_content(html + needs, subtype="html")
+    saved.set_content(html, subtype="html")
     saved.make_related()
     saved.get_payload()[0]["Content-Location"] = url
-    for text, kind, name in (
-        (frame, "html", "frame"),
-        (sheet, "css", "sheet"),
-    ):
-        saved.add_related(text, subtype=kind, cid=f"<{name}@m>")
-    saved.add_related(drawing.encode(), "image", "svg+xml", cid="<drawing@m>")
+    for kind, path, text in parts:
+        name = path.rpartition("/")[2] or kind
+        if kind in {"css", "html"}:
+            saved.add_related(text, subtype=kind, cid=f"<{name}@m>")
+        else:
+            content = text.encode() or png(1, 2, 3)
+            saved.add_related(content, "image", kind, cid=f"<{name}@m>")
+        if path:
+            saved.get_payload()[-1]["Content-Location"] = "http://127.0.0.1" + path
     return saved.as_bytes()
 
 
-@pytest.fixture
-async def world(tmp_path):
-    async with open_world(tmp_path / "data") as opened:
-        yield opened
-
-
-@pytest.fixture
-async def watched(world):
-    async with watching(world) as browser:
-        yield browser
+def hostile_mhtml(url, html):
+    """Return a page in MHTML with a hostile frame, style sheet and SVG."""
+    run = RUN.replace("'", "&apos;")
+    needs = (
+        '<link rel=stylesheet href="cid:css@m"><iframe src="cid:html@m"></iframe>'
+        '<iframe src="cid:svg+xml@m"></iframe><object data="cid:svg+xml@m"></object>'
+    )
+    parts = (
+        (
+            "html",
+            "",
+            f'<body onload="{run}"><script>{RUN}</script><a id=click href="javascript:0">',
+        ),
+        ("css", "", "@import url(BEACON/sheet.css); body { background: url(BEACON/sheet.png) }"),
+        (
+            "svg+xml",
+            "",
+            f'<svg xmlns="http://www.w3.org/2000/svg" onload="{run}"><script>{RUN}</script></svg>',
+        ),
+    )
+    return mhtml(url, html + needs, parts)
 
 
 async def hand_in(runtime, name, content):
@@ -97,23 +91,19 @@ async def hand_in(runtime, name, content):
     return (await runtime.entries.get(taken.hash_url)).entry
 
 
-@pytest.mark.parametrize("form", [single_file, mhtml])
-async def test_hostile_uploaded_pages_run_no_scripts_and_send_no_requests(world, watched, form):
-    live, runtime, port, (_, strays) = world
+async def hostile_uploaded_pages_are_harmless(world, watched):
+    live, runtime, port, _ = world
     base = f"http://127.0.0.1:{port}"
     entries = []
-    for name, body in HOSTILE_TOGETHER.items():
-        html = f"<html><title>calm</title><article><p>{WORDS}</p>{body}</article>"
-        content = form(f"{live.other}/{name}", html).decode()
-        armed = content.replace("BEACON", f"{live.other}/beacon").replace("SERVICE", base)
-        entries.append(await hand_in(runtime, name, armed.encode()))
+    for form in (single_file, hostile_mhtml):
+        for name, body in HOSTILE_TOGETHER.items():
+            html = f"<html><title>calm</title><article><p>{WORDS}</p>{body}</article>"
+            content = form(f"{live.other}/{form.__name__}/{name}", html).decode()
+            armed = content.replace("BEACON", f"{live.other}/beacon").replace("SERVICE", base)
+            entries.append(await hand_in(runtime, name, armed.encode()))
 
-    turns = asyncio.Semaphore(AT_ONCE)
-    async with asyncio.TaskGroup() as group:
-        for entry in entries:
-            group.create_task(is_harmless(watched, base, entry, turns))
+    await all_are_harmless(watched, base, entries)
 
-    assert (live.hits, strays) == ([], [])
     assert (await runtime.crawling.counts()).open == 0
 
 
@@ -127,52 +117,32 @@ def brought(html):
         root.innerHTML = written;</script>"""
 
 
-async def test_hostile_rendered_pages_run_no_scripts_and_send_no_requests(tmp_path, monkeypatch):
-    monkeypatch.setattr(browser_rendering, "LEAST_SECONDS", 1.2)
-    async with open_world(tmp_path / "data", browser_pages=6, host_concurrency=12) as world:
-        live, runtime, port, (_, strays) = world
-        base = f"http://127.0.0.1:{port}"
-        live.more = {"Content-Security-Policy": ""}
-        for name, body in HOSTILE_TOGETHER.items():
-            html = brought(f"<article><p>{WORDS}</p>{body}</article>")
-            armed = html.replace("BEACON", f"{live.other}/beacon").replace("SERVICE", base)
-            live.pages[f"/{name}"] = ("text/html", armed)
-        urls = [live.origin + path for path in live.pages]
-        await runtime.entries.save(urls, source="test", render=True)
-        await runtime.crawling.work()
-        live.hits.clear()
-        entries = [(await runtime.entries.get(each)).entry for each in urls]
-
-        turns = asyncio.Semaphore(AT_ONCE)
-        async with watching(world) as browser, asyncio.TaskGroup() as group:
-            for entry in entries:
-                group.create_task(is_harmless(browser, base, entry, turns))
-
-        assert {each.rendering for each in entries} == {Rendering.DONE}
-        assert (live.hits, strays) == ([], [])
-
-
-async def saved_by_chromium(url):
-    """Return the page as saved by Chromium in one file."""
-    async with chromium() as browser:
-        page = await new_page(browser)
-        await page.goto(url, wait_until="networkidle")
-        devtools = await page.context.new_cdp_session(page)
-        return (await devtools.send("Page.captureSnapshot"))["data"].encode()
-
-
-async def test_resources_of_style_sheets_and_frames_are_counted_and_shown(world, watched):
-    live, runtime, port, (_, strays) = world
+async def hostile_rendered_pages_are_harmless(world, watched):
+    live, runtime, port, _ = world
     base = f"http://127.0.0.1:{port}"
-    live.pages |= NESTED
     live.more = {"Content-Security-Policy": ""}
-    entry = await hand_in(runtime, "page.mhtml", await saved_by_chromium(f"{live.origin}/page"))
+    for name, body in HOSTILE_TOGETHER.items():
+        html = brought(f"<article><p>{WORDS}</p>{body}</article>")
+        armed = html.replace("BEACON", f"{live.other}/beacon").replace("SERVICE", base)
+        live.pages[f"/{name}"] = ("text/html", armed)
+    urls = [live.origin + path for path in live.pages]
+    await runtime.entries.save(urls, source="test", render=True)
+    await runtime.crawling.work()
     live.hits.clear()
+    entries = [(await runtime.entries.get(each)).entry for each in urls]
+
+    await all_are_harmless(watched, base, entries)
+
+    assert {each.rendering for each in entries} == {Rendering.DONE}
+
+
+async def resources_of_style_sheets_and_frames_are_counted_and_shown(world, watched):
+    _, runtime, port, _ = world
+    base, url = f"http://127.0.0.1:{port}", "http://127.0.0.1/page"
+    entry = await hand_in(runtime, "page.mhtml", mhtml(url, PAGE, NESTED))
 
     found = await runtime.entries.snapshot(entry.hash_url)
-    context, page, asked = await observed(
-        watched, f"{base}/web/{entry.latest}if_/{live.origin}/page"
-    )
+    context, page, asked = await observed(watched, f"{base}/web/{entry.latest}if_/{url}")
     heading = page.locator("h1")
     inner = page.frame_locator("iframe").frame_locator("iframe").locator("p")
     colour = "el => getComputedStyle(el).color"
@@ -186,5 +156,18 @@ async def test_resources_of_style_sheets_and_frames_are_counted_and_shown(world,
     assert names >= needed
     assert seen == ("rgb(10, 20, 30)", "rgb(40, 50, 60)")
     assert outside(asked, base) == []
-    assert (live.hits, strays) == ([], [])
     assert found.snapshot.rendering is Rendering.NONE
+
+
+async def test_saved_and_rendered_pages_stay_in_the_archive(tmp_path, monkeypatch, subtests):
+    monkeypatch.setattr(browser_rendering, "LEAST_SECONDS", 1.2)
+    settings = {"browser_pages": 6, "host_concurrency": 12}
+    async with open_world(tmp_path / "data", **settings) as world, watching(world) as browser:
+        for check in (
+            hostile_uploaded_pages_are_harmless,
+            hostile_rendered_pages_are_harmless,
+            resources_of_style_sheets_and_frames_are_counted_and_shown,
+        ):
+            with subtests.test(check.__name__):
+                await check(world, browser)
+                assert (world[0].hits, world[3][1]) == ([], []), "no request left the archive"
