@@ -308,6 +308,22 @@ async def end_child(process: asyncio.subprocess.Process) -> None:
 _LONE = re.compile("[\ud800-\udfff]")
 
 
+async def wait_until_readable(handle: int) -> None:
+    """Wait until a file descriptor, such as that of a socket, can be read without blocking."""
+    loop = asyncio.get_running_loop()
+    ready: asyncio.Future[None] = loop.create_future()
+
+    def wake() -> None:
+        if not ready.done():
+            ready.set_result(None)
+
+    loop.add_reader(handle, wake)
+    try:
+        await ready
+    finally:
+        loop.remove_reader(handle)
+
+
 def well_formed(text: str) -> str:
     """Replace each lone surrogate by U+FFFD, as ECMA-262's String.prototype.toWellFormed does.
 

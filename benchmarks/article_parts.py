@@ -12,7 +12,7 @@ from urllib.parse import unquote, urljoin
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from archiver.pages.reference_values import find_candidates
+from archiver.pages.references import find_candidates
 
 PARTS = (
     "paragraphs",

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from archiver.browser.supervisor import CHECK
 from archiver.config import Settings
 from archiver.errors import NoBrowser
 from archiver.helpers import child_command, child_environment, end_child
@@ -111,7 +112,7 @@ async def prove_sandbox(settings: Settings) -> None:
     if os.geteuid() != 0 or not settings.browser_sandbox:
         return
     process = await asyncio.create_subprocess_exec(
-        *child_command("archiver.browser.sandbox_check"),
+        *child_command("archiver.browser.supervisor", CHECK),
         stdin=asyncio.subprocess.DEVNULL,
         env=child_environment(),
     )

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from archiver.browser.process import Browser
-from archiver.browser.view_similarity import SCALE
 from archiver.errors import BrowserError, PageGone, PageTooLarge
 from archiver.http.cookies import Cookie
 
@@ -20,6 +19,8 @@ MAX_HEIGHT = 20_000
 MAX_WEBP = 16_000
 """Height above which a screenshot is stored as JPEG; WebP ends at 16,383 pixels."""
 THUMBNAIL_SCALE = 0.25
+COMPARED_SCALE = 0.05
+"""Scale of a screenshot in which a line of text is one pixel (``view_similarity``)."""
 MAX_CHARACTERS = 15 << 20
 """Maximum length of a rendered page; the parser has the same limit."""
 MAX_TEXT = 1 << 20
@@ -180,9 +181,9 @@ class Page:
         return replace(picture, is_whole=max(height, HEIGHT + beyond) <= MAX_HEIGHT)
 
     async def small(self) -> Screenshot:
-        """Take a PNG of the page, scaled so that a line of text is one cell (``similarity_of``)."""
+        """Take a PNG of the page that is scaled down for a comparison."""
         _, height = await self._size()
-        return await self._capture("png", WIDTH, min(height, MAX_HEIGHT), SCALE)
+        return await self._capture("png", WIDTH, min(height, MAX_HEIGHT), COMPARED_SCALE)
 
     async def thumbnail(self) -> Screenshot:
         """Take a small screenshot of the first screenful."""

@@ -16,7 +16,7 @@ from archiver.browser.cdp import Connection
 from archiver.browser.chromium import CONFINED, NO_SANDBOX, command
 from archiver.browser.supervisor import ASK_FOR_SOCKET
 from archiver.errors import BrowserError, BrowserGone, NoBrowser
-from archiver.helpers import child_command, child_environment
+from archiver.helpers import child_command, child_environment, wait_until_readable
 
 PREFIX = "browser-"
 START_SECONDS = 30
@@ -123,7 +123,7 @@ class Browser:
         async with self._turn:
             try:
                 await loop.sock_sendall(self._control, ASK_FOR_SOCKET)
-                await _readable(self._control)
+                await wait_until_readable(self._control.fileno())
                 port, handles, _, _ = socket.recv_fds(self._control, _PORT_DIGITS, 1)
             except OSError as error:
                 raise BrowserGone("The browser process has exited.") from error
@@ -157,7 +157,7 @@ class Browser:
         self._listening = asyncio.create_task(self._listen(), name="browser-complaints")
         self._watching = asyncio.create_task(self._watch(self._process), name="browser-end")
         await self.connection.open(from_browser[0], to_browser[1])
-        await _readable(ours)
+        await wait_until_readable(ours.fileno())
         self.is_isolated = ours.recv(len(b"isolated\n")) == b"isolated\n"
 
     async def _listen(self) -> None:
@@ -170,7 +170,7 @@ class Browser:
         """Close the connection once the supervisor is gone; the browser then exits."""
         watched = os.pidfd_open(process.pid)
         try:
-            await _readable(watched)
+            await wait_until_readable(watched)
         finally:
             os.close(watched)
         self.connection.close_pipes()
@@ -229,19 +229,3 @@ def _environment(profile: Path) -> dict[str, str]:
     given = {name: value for name, value in child_environment().items() if name != "PYTHONPATH"}
     homes = ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR", "TMPDIR")
     return given | dict.fromkeys(homes, str(profile)) | {"DBUS_SESSION_BUS_ADDRESS": "unix:path=/"}
-
-
-async def _readable(source: socket.socket | int) -> None:
-    loop = asyncio.get_running_loop()
-    ready: asyncio.Future[None] = loop.create_future()
-    handle = source if isinstance(source, int) else source.fileno()
-
-    def wake() -> None:
-        if not ready.done():
-            ready.set_result(None)
-
-    loop.add_reader(handle, wake)
-    try:
-        await ready
-    finally:
-        loop.remove_reader(handle)

@@ -29,6 +29,7 @@ from cryptography.x509.oid import NameOID
 
 from archiver.config import Settings
 from archiver.errors import FetchError, InvalidResponse, InvalidUrl
+from archiver.helpers import wait_until_readable
 from archiver.http.address_guard import BlockedAddressError
 from archiver.http.fetcher import Fetcher
 from archiver.http.headers import ResponseHead
@@ -394,7 +395,7 @@ async def _read_connect(accepted: socket.socket) -> str:
 async def _begins_with(accepted: socket.socket, wanted: bytes) -> bool:
     """Return whether a connection's next bytes are ``wanted``, without consuming them."""
     while True:
-        await _readable(accepted)
+        await wait_until_readable(accepted.fileno())
         start = accepted.recv(len(wanted), socket.MSG_PEEK)
         if not start:
             raise EOFError
@@ -404,24 +405,9 @@ async def _begins_with(accepted: socket.socket, wanted: bytes) -> bool:
 
 
 async def _first_byte(accepted: socket.socket) -> int:
-    await _readable(accepted)
+    await wait_until_readable(accepted.fileno())
     start = accepted.recv(1, socket.MSG_PEEK)
     return start[0] if start else -1
-
-
-async def _readable(accepted: socket.socket) -> None:
-    loop = asyncio.get_running_loop()
-    ready = loop.create_future()
-
-    def wake() -> None:
-        if not ready.done():
-            ready.set_result(None)
-
-    loop.add_reader(accepted, wake)
-    try:
-        await ready
-    finally:
-        loop.remove_reader(accepted)
 
 
 async def _streams(accepted: socket.socket, tls: ssl.SSLContext | None) -> _Streams:

@@ -5,6 +5,9 @@ two pipes of the DevTools protocol open. PLAN is JSON: ``command``, ``profile``,
 ``memory_bytes``, ``renderer_bytes``, ``is_isolated``. It imports only the standard library, since
 each browser needs one and waits for it to start.
 
+With ``check`` instead of PLAN it only reports by its exit status whether Chromium's sandbox can
+start. That takes a process of its own, because a process cannot leave the namespaces again.
+
 The sandbox is a user namespace, in which Chromium's own sandbox can start even as root, and a
 network namespace with only a loopback interface. The gates' sockets are created inside and passed
 out. The supervisor exits when its control socket closes or Chromium exits; it then kills all
@@ -29,7 +32,8 @@ from typing import Any
 
 LOOK_SECONDS = 0.25
 ASK_FOR_SOCKET = b"s"
-_CLONE_NEWUSER, _CLONE_NEWNET = 0x10000000, 0x40000000
+CHECK = "check"
+_CLONE_NEWUSER, _CLONE_NEWPID, _CLONE_NEWNET = 0x10000000, 0x20000000, 0x40000000
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _SIOCSIFFLAGS, _IFF_UP = 0x8914, 0x1
 _NOBODY = 65534
@@ -40,6 +44,8 @@ _PIPES = (3, 4)
 
 def main() -> None:
     """Start Chromium and serve until Chromium or the parent process ends."""
+    if sys.argv[1] == CHECK:
+        sys.exit(int(not _can_sandbox()))
     plan = json.loads(sys.argv[1])
     control = socket.socket(fileno=os.dup(0))
     for each in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
@@ -54,6 +60,12 @@ def main() -> None:
     finally:
         _end_all()
         shutil.rmtree(plan["profile"], ignore_errors=True)
+
+
+def _can_sandbox() -> bool:
+    """Enter the namespaces that Chromium's sandbox needs; return whether that is allowed."""
+    libc = ctypes.CDLL(None)
+    return bool(libc.unshare(_CLONE_NEWUSER) == 0 and libc.unshare(_CLONE_NEWPID) == 0)
 
 
 def enter_cell(libc: Any, *, is_isolated: bool) -> bool:

@@ -15,7 +15,6 @@ from archiver.browser.chromium import find_browser, user_agent, version_of
 from archiver.browser.page import Page, RenderedPage, Screenshot, open_page
 from archiver.browser.process import Browser, Launch, sweep_profiles
 from archiver.browser.request_gate import Gate, GateHandlers, connect, make_gate_key
-from archiver.browser.view_similarity import read_png, similarity_of, words_contained
 from archiver.crawl.browser_requests import Traffic
 from archiver.crawl.rendering_policy import BrowserServices, Fidelity, Rendered
 from archiver.crawl.visit_result import FetchedResponse
@@ -284,6 +283,8 @@ async def _compare(tab: Page, traffic: Traffic, shown_page: RenderedPage) -> Fid
 
 
 def _fidelity(before: Screenshot, after: Screenshot, words: str, words_after: str) -> Fidelity:
+    from archiver.browser.view_similarity import read_png, similarity_of, words_contained
+
     seen = similarity_of(read_png(before.content), read_png(after.content))
     return Fidelity(seen, words_contained(words, words_after))
 

@@ -32,7 +32,7 @@ from archiver.http.urls import host
 from archiver.model.capture import Capture, CaptureRef, Exchange
 from archiver.model.failure import Failure, FailureKind
 from archiver.pages.page_problems import wall_in_headers
-from archiver.pages.reference_values import MAX_LINK_HEADER
+from archiver.pages.references import MAX_LINK_HEADER
 from archiver.warc.reader import open_payload
 from archiver.warc.records import new_record_id
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from sys import maxunicode
 from typing import Final
 
-from archiver.pages.reference_attributes import Use
+from archiver.pages.references import Use
 
 _BESIDE = tuple(mark for mark in map(chr, range(1, 0x80)) if not (mark.isalnum() or mark in "-_"))
 """ASCII characters outside of identifiers; a small class compiles quickly."""

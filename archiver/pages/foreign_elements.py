@@ -15,7 +15,7 @@ from typing import Final
 from lxml import etree
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from archiver.pages.reference_attributes import ROOTS, kind_inside, kind_of
+from archiver.pages.references import ROOTS, kind_inside, kind_of
 
 
 class ForeignContent:

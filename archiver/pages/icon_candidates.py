@@ -12,7 +12,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from archiver.http.urls import join
 from archiver.model.rendering import RenditionKind
 from archiver.pages.metadata import Stated
-from archiver.pages.reference_attributes import clean_reference
+from archiver.pages.references import clean_reference
 
 MAX_ICONS: Final = 4
 MAX_COVERS: Final = 2

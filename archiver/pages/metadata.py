@@ -21,8 +21,7 @@ from archiver.http.headers import link_values
 from archiver.http.urls import escape_bytes, join
 from archiver.model.page import PageMetadata
 from archiver.pages.parsing import base_of
-from archiver.pages.reference_attributes import clean_reference
-from archiver.pages.reference_values import MAX_LINK_HEADER
+from archiver.pages.references import MAX_LINK_HEADER, clean_reference
 
 MAX_LINKS: Final = 20
 _LINKS: Final = "head link[rel~='canonical' i][href]"

@@ -16,7 +16,7 @@ from typing import Final
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from archiver.http.urls import join
-from archiver.pages.reference_attributes import clean_reference
+from archiver.pages.references import clean_reference
 
 
 def base_of(tree: LexborHTMLParser, url: str) -> str:

@@ -29,7 +29,7 @@ from archiver.pages.page_problems import (
     wall_in_page,
 )
 from archiver.pages.parsing import base_of, parse
-from archiver.pages.reference_attributes import (
+from archiver.pages.references import (
     EVERYWHERE,
     HTML,
     MATHML,
@@ -42,11 +42,13 @@ from archiver.pages.reference_attributes import (
     Rules,
     Use,
     clean_reference,
+    find_candidates,
     is_loaded,
+    read_link_header,
+    read_refresh,
     resolve,
     rules_for,
 )
-from archiver.pages.reference_values import find_candidates, read_link_header, read_refresh
 
 
 def find_sheet_requisites(

@@ -11,7 +11,7 @@ from lxml.etree import _Element as Element
 
 from archiver.model.page import Heading
 from archiver.pages.article_text import BLOCKS
-from archiver.pages.reference_values import read_candidates
+from archiver.pages.references import read_candidates
 from archiver.pages.sanitizer import sanitise
 
 MAX_HEADINGS = 200

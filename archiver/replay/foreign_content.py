@@ -8,64 +8,18 @@ foreign content.
 
 from typing import Final
 
-from archiver.pages.reference_attributes import HTML_AGAIN, ROOTS, kind_inside, kind_of
+from archiver.pages.references import HTML_AGAIN, ROOTS, kind_inside, kind_of
 
 _BREAK_OUT: Final = frozenset(
-    [
-        "b",
-        "big",
-        "blockquote",
-        "body",
-        "br",
-        "center",
-        "code",
-        "dd",
-        "div",
-        "dl",
-        "dt",
-        "em",
-        "embed",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "head",
-        "hr",
-        "i",
-        "img",
-        "li",
-        "listing",
-        "menu",
-        "meta",
-        "nobr",
-        "ol",
-        "p",
-        "pre",
-        "ruby",
-        "s",
-        "small",
-        "span",
-        "strong",
-        "strike",
-        "sub",
-        "sup",
-        "table",
-        "tt",
-        "u",
-        "ul",
-        "var",
-    ]
+    "b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li "
+    "listing menu meta nobr ol p pre ruby s small span strong strike sub sup table tt u ul "
+    "var".split()
 )
+"""HTML elements whose start tag ends foreign content."""
 _CLOSES_OUTER: Final = _BREAK_OUT | frozenset(
-    (
-        *("a", "abbr", "address", "article", "aside", "button", "cite", "details", "dialog"),
-        *("fieldset", "figcaption", "figure", "font", "footer", "form", "header", "hgroup", "html"),
-        *("label", "legend", "main", "mark", "nav", "noscript", "object", "option", "picture"),
-        *("search", "section", "select", "summary", "tbody", "td", "template", "tfoot", "th"),
-        *("thead", "time", "tr"),
-    )
+    "a abbr address article aside button cite details dialog fieldset figcaption figure font "
+    "footer form header hgroup html label legend main mark nav noscript object option picture "
+    "search section select summary tbody td template tfoot th thead time tr".split()
 )
 """HTML elements whose end tag closes an outer element if it was not opened inside."""
 

@@ -8,9 +8,10 @@ bounded length.
 import re
 from collections.abc import Callable
 
+from archiver.http.data_urls import read_data_url, write_data_url
 from archiver.http.text_decoders import Encoding
-from archiver.pages.css_references import CssReferences, end_of
-from archiver.pages.reference_attributes import MAX_NESTED_DOCUMENTS, Use
+from archiver.pages.css_references import CssReferences, end_of, lead_css
+from archiver.pages.references import MAX_NESTED_DOCUMENTS, Use
 from archiver.replay.foreign_content import Foreign
 from archiver.replay.start_tags import StartTag, Tags, closes_itself
 from archiver.replay.tag_syntax import (
@@ -27,8 +28,9 @@ from archiver.replay.tag_syntax import (
     held_back_from,
     text_end,
 )
-from archiver.replay.url_rewriter import UrlRewriter
+from archiver.replay.url_rewriter import BLOCKED, UrlRewriter
 
+_HTML_TYPE = "text/html"
 _STYLE = re.compile(r"<\?xml-stylesheet[\t\n\r ]")
 _HREF = re.compile(r"""([\t\n\r ]href[\t\n\r ]*+=[\t\n\r ]*+)("[^"]*+"|'[^']*+')""")
 
@@ -377,3 +379,28 @@ class HtmlRewriter:
     def _rewrite_nested(self, markup: str) -> str:
         inner = HtmlRewriter(self._links.nested(), rests=self._rests, depth=self._depth + 1)
         return inner.feed(markup) + inner.close()
+
+
+def rewrite_data_url(url: str, use: Use, links: UrlRewriter) -> str | None:
+    """Return the replacement of a data URL that is a style sheet or is shown in a frame.
+
+    Args:
+        url: the data URL.
+        use: ``STYLE`` or ``FRAME``.
+        links: rewriter of the references in its content.
+
+    Returns:
+        None if the URL can stay; ``BLOCKED`` if it must be disabled.
+    """
+    given = read_data_url(url)
+    if given is None:
+        return BLOCKED
+    kind = given.media_type.essence
+    if use is Use.STYLE:
+        text = lead_css(given.text, links.rewrite)
+    elif kind == _HTML_TYPE or given.media_type.is_xml:
+        rewriter = HtmlRewriter(links, xml=kind != _HTML_TYPE, rests=True)
+        text = rewriter.feed(given.text) + rewriter.close()
+    else:
+        return None
+    return None if text == given.text else write_data_url(kind, text, given.fragment)

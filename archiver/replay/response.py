@@ -24,7 +24,7 @@ from archiver.http.timestamps import http_date, to_datetime
 from archiver.model.capture import Capture
 from archiver.replay.addresses import PLAIN, Modifier, PathWriters, ReplayAddress
 from archiver.replay.conditional_requests import UNCONDITIONAL, Conditions, select
-from archiver.replay.embedded import rewrite_data_url
+from archiver.replay.html_rewriter import rewrite_data_url
 from archiver.replay.memento import original, timegate, timemap, write_links
 from archiver.replay.response_headers import (
     Viewer,

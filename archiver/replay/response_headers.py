@@ -15,8 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 from archiver.http.headers import attachment, readable
 from archiver.http.urls import escape_bytes
-from archiver.pages.reference_attributes import AHEAD, Use
-from archiver.pages.reference_values import LoadingLink, read_link_header
+from archiver.pages.references import AHEAD, LoadingLink, Use, read_link_header
 from archiver.replay.url_rewriter import UrlRewriter, rewrite_refresh
 
 ORIGINAL_PREFIX: Final = "X-Archive-Orig-"

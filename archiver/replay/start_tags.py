@@ -10,7 +10,7 @@ from typing import Final
 
 from archiver.http.media_types import MediaType
 from archiver.pages.css_references import lead_css
-from archiver.pages.reference_attributes import (
+from archiver.pages.references import (
     AHEAD,
     EVERYWHERE,
     HTML,

@@ -13,7 +13,7 @@ from html.entities import html5
 from typing import Final
 
 from archiver.http.text_decoders import Encoding, decode_part, encode_part
-from archiver.pages.reference_attributes import EVERYWHERE, HTML, MATHML, PAINT, ROOTS, SVG
+from archiver.pages.references import EVERYWHERE, HTML, MATHML, PAINT, ROOTS, SVG
 
 
 class Treatment(StrEnum):

@@ -9,8 +9,13 @@ from urllib.parse import quote, unquote
 from archiver.http.data_urls import NO_BASE
 from archiver.http.text_decoders import UTF_8, Encoding, encode_query
 from archiver.http.urls import join
-from archiver.pages.reference_attributes import MAX_NESTED_DOCUMENTS, Use, clean_reference
-from archiver.pages.reference_values import find_candidates, find_refresh_url
+from archiver.pages.references import (
+    MAX_NESTED_DOCUMENTS,
+    Use,
+    clean_reference,
+    find_candidates,
+    find_refresh_url,
+)
 from archiver.replay.addresses import PLAIN, Modifier, PathWriters, ReplayAddress
 from archiver.replay.svg_copies import SvgCopies, SvgCopy
 

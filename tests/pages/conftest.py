@@ -7,7 +7,7 @@ import pytest
 from archiver.http.urls import join
 from archiver.model.requisite import RequisiteKind
 from archiver.pages.css_references import CssReferences
-from archiver.pages.reference_attributes import REQUISITE_KINDS, Use
+from archiver.pages.references import REQUISITE_KINDS, Use
 from archiver.pages.requisites import find_requisites
 from archiver.replay.html_rewriter import HtmlRewriter
 from archiver.replay.url_rewriter import UrlRewriter

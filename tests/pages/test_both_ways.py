@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from archiver.model.requisite import RequisiteKind
-from archiver.pages.reference_attributes import (
+from archiver.pages.references import (
     EVERYWHERE,
     HTML,
     MATHML,

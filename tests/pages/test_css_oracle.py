@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from archiver.pages.css_references import lead_css
-from archiver.pages.reference_attributes import Use
+from archiver.pages.references import Use
 
 SETS = {"image-set", "-webkit-image-set", "image", "src"}
 PARTS = [

@@ -7,9 +7,8 @@ from urllib.parse import unquote
 
 import pytest
 
-from archiver.pages.reference_attributes import Use
-from archiver.replay.embedded import rewrite_data_url
-from archiver.replay.html_rewriter import HtmlRewriter
+from archiver.pages.references import Use
+from archiver.replay.html_rewriter import HtmlRewriter, rewrite_data_url
 from archiver.replay.svg_copies import MAX_FILES, SvgCopies
 from archiver.replay.url_rewriter import Embedding, UrlRewriter
 from tests.rewriting import MOMENT, PAGE, led_to

@@ -12,7 +12,7 @@ from archiver.http.urls import join
 from archiver.pages.article.elements import HEADINGS, KEPT_EMPTY
 from archiver.pages.article.tree import first_text, lengths, remove, unwrap
 from archiver.pages.parsing import SIZES
-from archiver.pages.reference_values import read_candidates
+from archiver.pages.references import read_candidates
 
 _MAX_LEVELS = 40
 _MOST = 0.5

@@ -11,7 +11,7 @@ from lxml.etree import _Element as Element
 
 from archiver.pages.article.blocks import has_block, is_phrasing
 from archiver.pages.article.elements import HEADINGS, KEPT_EMPTY, SENTENCE, named
-from archiver.pages.article.labels import Kind, kind_of_label
+from archiver.pages.article.surroundings import Kind, kind_of_label
 from archiver.pages.article.tree import first_text, remove
 from archiver.pages.metadata import read_dateline
 

@@ -17,15 +17,15 @@ from archiver.pages.article.tree import (
 )
 from archiver.pages.css_references import lead_css
 from archiver.pages.foreign_elements import PRESENTATION
-from archiver.pages.reference_attributes import (
+from archiver.pages.references import (
     BACKGROUNDS,
     HTML,
     LAZY,
     Use,
     is_placeholder,
+    read_candidates,
     resolve,
 )
-from archiver.pages.reference_values import read_candidates
 
 _CAPTIONED = ("img", "svg", "video", "audio", "table", "pre", "math", "blockquote")
 

@@ -11,7 +11,7 @@ from archiver.http.urls import join
 from archiver.model.page import Article
 from archiver.pages.article_text import whole
 from archiver.pages.metadata import is_article
-from archiver.pages.reference_attributes import clean_reference
+from archiver.pages.references import clean_reference
 
 _NEXT = "link[rel~='next' i][href], a[rel~='next' i][href]"
 _MAX_LINKS = 8

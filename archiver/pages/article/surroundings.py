@@ -1,12 +1,17 @@
 """Removal of what stands around an article: related pages, share bars, letters, author boxes.
 
 Such blocks are recognised by a label in front of them or by their class and id, in several
-languages, and only if their content is of that kind.
+languages (``labels.toml``), and only if their content is of that kind.
 """
 
 import re
+import tomllib
 from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from functools import lru_cache
+from importlib.resources import files
 from itertools import islice
+from typing import Final
 from urllib.parse import urlsplit
 
 from lxml.etree import _Element as Element
@@ -16,9 +21,75 @@ from archiver.pages.article.elements import (
     HEADINGS,
     named,
 )
-from archiver.pages.article.labels import MAX_LABEL, Kind, kind_of_label, kind_of_name
 from archiver.pages.article.scoring import Measure, measure_all
 from archiver.pages.article.tree import first_text, remove, text_in
+
+MAX_LABEL: Final = 60
+
+
+class Kind(StrEnum):
+    """Kind of a block around an article."""
+
+    RELATED = "related"
+    COMMENTS = "comments"
+    AUTHOR = "author"
+    LETTER = "letter"
+    SHARE = "share"
+    TAGS = "tags"
+    NOTICE = "notice"
+    ACTION = "action"
+
+
+_LABELS: Final = tomllib.loads(files(__package__).joinpath("labels.toml").read_text("utf-8"))
+_EDGE_SIGNS = re.compile(r"^[\W\d_]+|[\W\d_]+$")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_MAX_NAME = 200
+
+_WHOLE: Final = {
+    phrase: kind
+    for kind in reversed(Kind)
+    for phrase in _LABELS[kind]["labels"]
+    if phrase[-1] != "*"
+}
+_BEGUN: Final = {
+    kind: tuple(phrase[:-1] for phrase in _LABELS[kind]["labels"] if phrase[-1] == "*")
+    for kind in Kind
+}
+
+
+def _compile_kind_names() -> re.Pattern[str]:
+    kinds = (
+        f"(?P<{kind}>{'|'.join(_LABELS[kind]['names']).replace('*', '[a-z]*')})"
+        for kind in Kind
+        if _LABELS[kind]["names"]
+    )
+    return re.compile(rf"(?:^|[\s_-])(?:{'|'.join(kinds)})(?:$|[\s_-])")
+
+
+_KIND_NAMES: Final = _compile_kind_names()
+
+
+@lru_cache(maxsize=4096)
+def kind_of_label(text: str) -> Kind | None:
+    """Return the kind of block that a short text announces; None if it is no such label."""
+    label = _EDGE_SIGNS.sub("", text).lower().replace("\u2019", "'")
+    if not label or len(label) > MAX_LABEL:
+        return None
+    if label in _WHOLE:
+        return _WHOLE[label]
+    return next((kind for kind, begun in _BEGUN.items() if label.startswith(begun)), None)
+
+
+def kind_of_name(name: str) -> Kind | None:
+    """Return the kind of block that a class and id suggest."""
+    return _known_kind(name) if 1 < len(name) <= _MAX_NAME else None
+
+
+@lru_cache(maxsize=4096)
+def _known_kind(name: str) -> Kind | None:
+    found = _KIND_NAMES.search(_CAMEL.sub("-", name).lower())
+    return Kind(found.lastgroup) if found and found.lastgroup else None
+
 
 MAX_TEASER = 260
 """Maximum characters outside of links for each link to another page."""

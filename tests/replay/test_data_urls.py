@@ -5,8 +5,8 @@ from urllib.parse import quote
 
 import pytest
 
-from archiver.pages.reference_attributes import Use
-from archiver.replay.embedded import rewrite_data_url
+from archiver.pages.references import Use
+from archiver.replay.html_rewriter import rewrite_data_url
 from archiver.replay.svg_copies import SvgCopies
 from archiver.replay.url_rewriter import BLOCKED, Embedding, UrlRewriter
 from tests.rewriting import MOMENT, PAGE
