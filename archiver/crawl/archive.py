@@ -337,7 +337,7 @@ async def open_store(settings: Settings, storage: SegmentStorage) -> AsyncIterat
 async def _locked(data: Path, *, alone: bool) -> AsyncIterator[None]:
     try:
         with _data_directory_errors(data):
-            lock = await asyncio.to_thread(ArchiveLock, data / LOCKS, alone=alone)
+            lock = await asyncio.to_thread(ArchiveLock, data / LOCKS, exclusive=alone)
     except BlockingIOError as error:
         raise ConfigurationError(_IN_USE if alone else _BEING_REINDEXED) from error
     try:

@@ -41,7 +41,7 @@ from archiver.warc.reader import StoredRecord, open_payload, read_head
 from archiver.warc.records import Record, RecordType, new_record_id
 from archiver.warc.segment_inventory import SegmentFile
 from archiver.warc.segment_scanning import Damage, Scanned
-from archiver.warc.segment_versions import NextVersion, is_ours, serial_of
+from archiver.warc.segment_versions import NextVersion, is_segment_name, serial_of
 from archiver.warc.segments import SegmentStore
 from archiver.warc.writer import Original, as_response, referring_to, with_block
 
@@ -60,7 +60,7 @@ def why_unsettled(
         indexed: indexed bytes of each segment.
         store: the store of this process.
     """
-    if not is_ours(segment.name):
+    if not is_segment_name(segment.name):
         return "Its name is not that of an archiver segment."
     if indexed.get(segment.name, 0) != segment.size:
         return "It is being written, or contains records that are not indexed."

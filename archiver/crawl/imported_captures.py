@@ -39,7 +39,7 @@ from archiver.warc.records import (
     ORIGINAL_ID,
     digest_of,
     digest_with,
-    is_ours,
+    is_sha256_field,
     new_record_id,
     one_line,
 )
@@ -92,7 +92,7 @@ class RevisitResolver:
         """Return the stored payload of each stated digest, if there is one."""
         async with self._db.read() as conn:
             known = await db_captures.by_stated_digest(conn, sorted(stated))
-            known |= {each: PayloadDigest(each) for each in stated if is_ours(each)}
+            known |= {each: PayloadDigest(each) for each in stated if is_sha256_field(each)}
             here = await db_captures.originals(conn, [*{*known.values()}])
         found = {each: ours for each, ours in known.items() if ours in here}
         return found | dict.fromkeys(stated & _EMPTY_STATED, EMPTY)

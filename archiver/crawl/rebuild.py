@@ -52,7 +52,7 @@ from archiver.warc.metadata_records import (
     read_entry_record,
 )
 from archiver.warc.reader import StoredRecord, open_payload
-from archiver.warc.records import ANSWERS, ORIGINAL_DIGEST, RecordType, digest_of, is_ours
+from archiver.warc.records import ANSWERS, ORIGINAL_DIGEST, RecordType, digest_of, is_sha256_field
 from archiver.warc.segment_inventory import UnusableFile
 from archiver.warc.segment_scanning import Damage, Scanned
 from archiver.warc.segments import SegmentStore
@@ -216,7 +216,7 @@ def _stated_digest(record: StoredRecord) -> PayloadDigest:
         InvalidRecord: there is none, or it has another form.
     """
     stated = record.get("warc-payload-digest")
-    if not is_ours(stated):
+    if not is_sha256_field(stated):
         raise InvalidRecord(f"A revisit has an unsupported payload digest: {stated[:80]}")
     return PayloadDigest(stated)
 

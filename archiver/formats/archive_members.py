@@ -8,7 +8,6 @@ is reported.
 
 import io
 import os
-import struct
 import tarfile
 import zipfile
 import zlib
@@ -19,6 +18,7 @@ from typing import IO, TYPE_CHECKING, BinaryIO, cast
 from archiver.errors import UnreadableFile
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark, broken
+from archiver.warc.wacz import central_directory_bytes
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -36,10 +36,6 @@ _UNPACKED_TOO_MUCH = marked("This file exceeds the size limit for archives. Impo
 _TOO_MANY = marked(
     "The archive has too many files. Put the files after this one into another archive."
 )
-_END = struct.Struct("<4s4H2LH")
-_END_64_PLACE = struct.Struct("<4sLQL")
-_END_64 = struct.Struct("<4sQ2H2L4Q")
-_MAX_COMMENT = 0xFFFF
 _SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
 _READ_ERRORS = (
     zipfile.BadZipFile,
@@ -117,28 +113,11 @@ def member_names(stream: BinaryIO) -> tuple[str, ...]:
 
 def _open_zip(stream: BinaryIO) -> zipfile.ZipFile | None:
     try:
-        if _central_directory_length(stream) > MAX_LISTED:
+        if central_directory_bytes(stream) > MAX_LISTED:
             raise UnreadableFile("The archive has too many files. Split it into several archives.")
         return zipfile.ZipFile(stream)
     except _READ_ERRORS:
         return None
-
-
-def _central_directory_length(stream: BinaryIO) -> int:
-    """Return the declared length of the central directory (APPNOTE 4.3.14, 4.3.16)."""
-    length = stream.seek(0, os.SEEK_END)
-    stream.seek(max(0, length - _MAX_COMMENT - _END.size - _END_64_PLACE.size - _END_64.size))
-    tail = stream.read()
-    # Like zipfile: the last complete record, even if its fields are invalid.
-    at = tail.rfind(b"PK\x05\x06", 0, max(0, len(tail) - _END.size + len(b"PK\x05\x06")))
-    if at < 0:
-        return 0
-    place = at - _END_64_PLACE.size
-    if place >= _END_64.size and tail.startswith(b"PK\x06\x07", place):
-        signature, *_, length_64, _ = _END_64.unpack_from(tail, place - _END_64.size)
-        if signature == b"PK\x06\x06":
-            return int(length_64)
-    return int(_END.unpack_from(tail, at)[5])
 
 
 class _Member(io.RawIOBase):

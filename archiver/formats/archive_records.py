@@ -38,11 +38,11 @@ from archiver.warc.records import (
     HEAD,
     ORIGINAL_DIGEST,
     SYNTHESISED,
-    canonical,
+    canonical_digest,
     digest_of,
     digest_with,
     imported_fields,
-    is_ours,
+    is_sha256_field,
     one_line,
     read_moment,
 )
@@ -125,7 +125,7 @@ class ForeignRevisit:
         request: the request's bytes; empty if unknown.
         head: the response's head; empty if unknown.
         given_id: the WARC-Record-ID.
-        digest: payload digest in the form of ``digest.canonical``; empty if unknown.
+        digest: payload digest in the form of ``canonical_digest``; empty if unknown.
         refers_to_id: the record id of the original; empty if unknown.
         refers_to_url: its URL; empty if unknown.
         refers_to_date: time of the original request; empty if unknown.
@@ -243,7 +243,7 @@ def read_lines(lines: Iterator[bytes]) -> Iterator[ForeignRevisit]:
 
 def _digest(record: ForeignRecord) -> str:
     try:
-        return canonical(record.get("warc-payload-digest"))
+        return canonical_digest(record.get("warc-payload-digest"))
     except InvalidRecord:
         return ""
 
@@ -280,8 +280,8 @@ class ForeignCapture:
     Attributes:
         exchange: the exchange as far as the file describes it. The receiver closes its body.
         given_id: the WARC-Record-ID as found; empty if there is none.
-        stated_digest: the payload digest in the form of ``digest.canonical``, if it differs from
-            the computed one and was verified; else empty.
+        stated_digest: the payload digest as ``canonical_digest`` writes it, if it differs from the
+            computed one and was verified; else empty.
         is_framed: whether a browser requested it for a frame in another page.
     """
 
@@ -416,11 +416,11 @@ def _stated_digest(record: ForeignRecord, body: BinaryIO, *, is_chunked: bool) -
     """
     for name in ("warc-payload-digest", ORIGINAL_DIGEST.lower()):
         try:
-            stated = canonical(record.get(name))
+            stated = canonical_digest(record.get(name))
         except InvalidRecord:
             continue
         algorithm = stated.partition(":")[0]
-        if is_ours(stated):
+        if is_sha256_field(stated):
             continue
         if digest_with(algorithm, pieces_of(body)) == stated:
             return stated

@@ -34,7 +34,7 @@ from archiver.errors import ConfigurationError, StoreError
 from archiver.http.headers import parse_head
 from archiver.logs import get_log
 from archiver.model.capture import Capture, HashUrl, PayloadDigest
-from archiver.warc.locks import alone
+from archiver.warc.locks import try_lock
 from archiver.warc.reader import read_head
 from archiver.warc.segment_inventory import SegmentFile
 from archiver.warc.segments import SegmentStore
@@ -271,7 +271,7 @@ class CompactionService:
     @asynccontextmanager
     async def _alone(self) -> AsyncIterator[None]:
         """Hold the compaction lock, and remove partial files of a killed process."""
-        with alone(self._locks / "compact") as is_alone:
+        with try_lock(self._locks / "compact") as is_alone:
             if not is_alone:
                 raise ConfigurationError(_BUSY)
             await asyncio.to_thread(self._store.storage.remove_partial_versions)

@@ -36,7 +36,7 @@ from archiver.model.message import Message, counted
 from archiver.model.rendering import Rendering, Rendition
 from archiver.warc import segment_scanning
 from archiver.warc.metadata_records import EntryRecord, hash_of_uri, read_entry_record
-from archiver.warc.reader import watch
+from archiver.warc.reader import Verification
 from archiver.warc.records import RecordType
 from archiver.warc.segment_inventory import SegmentFile, Survey, UnusableFile
 from archiver.warc.segment_storage import SegmentStorage, UploadingStorage
@@ -408,7 +408,7 @@ def _check_records(
 def _check(scanned: segment_scanning.Scanned, name: str) -> _Checked:
     record, capture, entry_record = scanned.record, None, None
     place = Location(name, record.offset, 0)
-    verification = watch(record)
+    verification = Verification(record)
     try:
         if is_capture(record):
             capture = capture_of(record, place, verification.payload)

@@ -18,7 +18,7 @@ from archiver.errors import InputError, NotFound, StoreError
 from archiver.logs import get_log
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.message import Message
-from archiver.warc.locks import alone
+from archiver.warc.locks import try_lock
 from archiver.warc.segment_inventory import SegmentFile
 from archiver.warc.segment_storage import UploadingStorage
 from archiver.warc.segment_versions import created_of
@@ -220,7 +220,7 @@ class SegmentUploads:
 
         The thread continues if the task is cancelled: the next upload waits for it.
         """
-        with self._turn, alone(self._lock) as is_alone:
+        with self._turn, try_lock(self._lock) as is_alone:
             if is_alone and (self._storage.directory / name).exists():
                 begun = time.monotonic()
                 self._storage.upload(name)

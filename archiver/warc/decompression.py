@@ -34,7 +34,7 @@ class Readable(Protocol):
 
 
 class Member:
-    """File-like content of the gzip member at the current position of ``source``.
+    """Decompressed content of the gzip member at the current position of ``source``.
 
     Attributes:
         compressed: number of bytes taken from the source so far; at the end the size of the member.
@@ -65,11 +65,11 @@ class Member:
         del self._ready[:size]
         return data
 
-    def some(self) -> bytes:
-        """Read the next available bytes, of any number; empty at the end.
+    def read_available(self) -> bytes:
+        """Read the bytes that are decompressed next, in any number; empty at the end.
 
         Raises:
-            TruncatedRecord, InvalidRecord: as for ``read``; all before that was given.
+            TruncatedRecord, InvalidRecord: as for ``read``; all bytes before that were returned.
         """
         while not self._ready and not self.ended:
             self._more()
@@ -191,8 +191,8 @@ class ZstdFrame:
         self._unpack = zstd.ZstdDecompressor(dictionary, options=_OPTIONS)
         self._damage: InvalidRecord | None = None
 
-    def some(self) -> bytes:
-        """Read the next available bytes; empty at the end.
+    def read_available(self) -> bytes:
+        """Read the bytes that are decompressed next, in any number; empty at the end.
 
         Raises:
             TruncatedRecord: the source ends before the frame does.
@@ -284,7 +284,7 @@ REWOUND_BYTES = 1 << 20
 MAX_CANDIDATES = 10_000
 """Maximum number of places in damaged parts of a file that are tried as the start of a member."""
 MAX_LINE = 8 << 10
-_LOOK = {GZIP: 4 << 10, FRAME: 256 << 10}
+_CHECKED_BYTES = {GZIP: 4 << 10, FRAME: 256 << 10}
 """Bytes needed to check the start of a member's content; Zstandard decompresses whole blocks."""
 
 
@@ -295,16 +295,16 @@ class Forward(Protocol):
         """Read up to ``size`` bytes; empty at the end."""
 
 
-class Unpacked:
-    """Decompressed content of a file.
+class DecompressedFile:
+    """Decompressed content of a file, read forward.
 
     Args:
-        file: the file to read.
+        file: the file, compressed or not.
         begins: matches the first bytes of a record.
     """
 
     def __init__(self, file: Forward, begins: re.Pattern[bytes]) -> None:
-        self._source = _Rewindable(_Ahead(file), 0)
+        self._source = _Rewindable(_ForwardFile(file), 0)
         self._begins = begins
         head = self._source.peek(len(FRAME))
         self._is_gzip = head.startswith(GZIP[:2])
@@ -313,7 +313,7 @@ class Unpacked:
         self._member: Member | ZstdFrame | None = None
         self._member_at = 0
         self._held = bytearray()
-        self._withheld = b""
+        self._member_start = b""
         self._unpacked = 0
         self._candidates = 0
 
@@ -323,7 +323,10 @@ class Unpacked:
         return self._source.offset
 
     def place(self, before: int = 0) -> int:
-        """Return the offset ``before`` bytes back; in compressed files, the member's offset."""
+        """Return the offset ``before`` bytes before the next byte.
+
+        In a compressed file this is the offset of the current member.
+        """
         if self._is_gzip or self._is_zstd:
             return self._member_at
         return self._source.offset - len(self._held) - before
@@ -353,9 +356,9 @@ class Unpacked:
     def next_line(self) -> bytes:
         """Read the next line. The start of a member that begins a record also begins a line."""
         line = self.line(MAX_LINE)
-        if not line and self._withheld:
-            self._held += self._counted(self._withheld)
-            self._withheld = b""
+        if not line and self._member_start:
+            self._held += self._counted(self._member_start)
+            self._member_start = b""
             line = self.line(MAX_LINE)
         return line
 
@@ -377,26 +380,26 @@ class Unpacked:
             if is_start and line.match(found):
                 self._held[:0] = found
                 return
-            is_start = found.endswith(b"\n") or bool(self._withheld)
+            is_start = found.endswith(b"\n") or bool(self._member_start)
 
     def _more(self) -> bytes:
         if not (self._is_gzip or self._is_zstd):
             return self._source.take()
-        if self._withheld:
+        if self._member_start:
             return self._release()
-        while not (data := self._member.some() if self._member else b""):
+        while not (data := self._member.read_available() if self._member else b""):
             if not self._next_member():
                 return b""
-            self._withheld = self._member.some() if self._member else b""
-            if self._withheld:
+            self._member_start = self._member.read_available() if self._member else b""
+            if self._member_start:
                 return self._release()
         return self._counted(data)
 
     def _release(self) -> bytes:
         """Return the start of the member, or nothing if it begins a record (see ``next_line``)."""
-        if self._begins.match(self._withheld):
+        if self._begins.match(self._member_start):
             return b""
-        data, self._withheld = self._withheld, b""
+        data, self._member_start = self._member_start, b""
         return self._counted(data)
 
     def _counted(self, data: bytes) -> bytes:
@@ -421,7 +424,7 @@ class Unpacked:
 
     def _find_member(self) -> bool:
         """Move to the next member that begins a record; return whether there is one."""
-        self._member, self._withheld = None, b""
+        self._member, self._member_start = None, b""
         magic = FRAME if self._is_zstd else GZIP
         self._source.back()
         held, start = self._source.take(), 1
@@ -431,9 +434,9 @@ class Unpacked:
                 more = self._source.take()
                 held, start = held[-len(magic) + 1 :] + more if more else b"", 0
                 continue
-            while len(held) < at + _LOOK[magic] and (more := self._source.take()):
+            while len(held) < at + _CHECKED_BYTES[magic] and (more := self._source.take()):
                 held += more
-            if self._is_start(held[at : at + _LOOK[magic]]):
+            if self._is_start(held[at : at + _CHECKED_BYTES[magic]]):
                 self._source.put_back(held[at:])
                 return True
             start = at + 1
@@ -444,7 +447,7 @@ class Unpacked:
     def _is_start(self, data: bytes) -> bool:
         self._candidates += 1
         try:
-            start = self._open(Source(BytesIO(data), 0)).some()
+            start = self._open(Source(BytesIO(data), 0)).read_available()
         except (InvalidRecord, TruncatedRecord):
             return False
         return self._begins.match(start) is not None
@@ -453,7 +456,7 @@ class Unpacked:
         return ZstdFrame(source, self._dictionary) if self._is_zstd else Member(source)
 
 
-class _Ahead:
+class _ForwardFile:
     """Forward-only file with a ``seek`` that does nothing, as ``Source`` needs it."""
 
     def __init__(self, file: Forward) -> None:
@@ -469,10 +472,10 @@ class _Ahead:
 class _Rewindable(Source):
     """Source that can rewind to the start of a member, within ``REWOUND_BYTES``."""
 
-    def __init__(self, file: _Ahead, offset: int) -> None:
+    def __init__(self, file: _ForwardFile, offset: int) -> None:
         super().__init__(file, offset)
-        self._since: deque[bytes] = deque()
-        self._kept = 0
+        self._taken: deque[bytes] = deque()
+        self._taken_bytes = 0
 
     def peek(self, size: int) -> bytes:
         """Return the next bytes without consuming them."""
@@ -484,30 +487,30 @@ class _Rewindable(Source):
 
     def mark(self) -> None:
         """Start recording bytes for ``back``."""
-        self._since.clear()
-        self._kept = 0
+        self._taken.clear()
+        self._taken_bytes = 0
 
     def take(self) -> bytes:
         data = super().take()
-        self._since.append(data)
-        self._kept += len(data)
-        while self._kept > REWOUND_BYTES + PIECE and len(self._since) > 1:
-            self._kept -= len(self._since.popleft())
+        self._taken.append(data)
+        self._taken_bytes += len(data)
+        while self._taken_bytes > REWOUND_BYTES + PIECE and len(self._taken) > 1:
+            self._taken_bytes -= len(self._taken.popleft())
         return data
 
     def put_back(self, data: bytes) -> None:
         super().put_back(data)
         left = len(data)
-        while left and self._since:
-            last = self._since.pop()
-            self._kept -= min(left, len(last))
+        while left and self._taken:
+            last = self._taken.pop()
+            self._taken_bytes -= min(left, len(last))
             if left < len(last):
-                self._since.append(last[:-left])
+                self._taken.append(last[:-left])
             left -= min(left, len(last))
 
     def back(self) -> None:
-        """Rewind to the mark."""
-        again = b"".join(self._since)
+        """Rewind to the position of the last ``mark``."""
+        again = b"".join(self._taken)
         self.mark()
         following = b"" if self.at_end() else super().take()
         super().put_back(again + following)

@@ -19,15 +19,13 @@ from typing import Protocol
 from archiver.errors import ArchiverError, InvalidRecord, StoreError, TruncatedRecord
 from archiver.http.headers import WHITESPACE
 from archiver.http.urls import escape_bytes
-from archiver.warc.decompression import DICTIONARY, FRAME, PIECE, Forward, Unpacked
+from archiver.warc.decompression import DICTIONARY, FRAME, PIECE, DecompressedFile, Forward
 from archiver.warc.records import read_moment
 
 MAX_HEAD_BYTES = 64 << 10
 VERSION = re.compile(rb"WARC/\d{1,2}\.\d{1,2}[ \t\r]*\n", re.IGNORECASE)
 WARC_BEGINS = re.compile(rb"WARC/\d", re.IGNORECASE)
 _LENGTH = re.compile(r"\d{1,18}", re.ASCII)
-_URI_FIELD = re.compile(rb"warc-(?:target|refers-to-target)-uri:", re.IGNORECASE)
-_NOT_ASCII = re.compile(rb"[\x80-\xff]")
 
 
 class Content(Protocol):
@@ -145,6 +143,12 @@ class UnusableHead(InvalidRecord):
 class ForeignFile:
     """File of records; can be iterated once.
 
+    Args:
+        file: the file, compressed or not.
+        begins: matches the first bytes of a record.
+        begins_record: matches the first line of a record.
+        read: reads the record whose first line was read.
+
     Attributes:
         content: the decompressed content; ``content.offset`` is the number of bytes read so far.
     """
@@ -155,9 +159,9 @@ class ForeignFile:
         *,
         begins: re.Pattern[bytes],
         begins_record: re.Pattern[bytes],
-        read: Callable[[Unpacked, bytes], ForeignRecord | None],
+        read: Callable[[DecompressedFile, bytes], ForeignRecord],
     ) -> None:
-        self.content = Unpacked(file, begins)
+        self.content = DecompressedFile(file, begins)
         self._begins_record = begins_record
         self._read = read
 
@@ -167,7 +171,26 @@ class ForeignFile:
         Raises:
             UnreadableFile: the decompressed content is too large.
         """
-        return each_record(self.content, self._begins_record, self._read)
+        content, begins = self.content, self._begins_record
+        while True:
+            place = content.place()
+            try:
+                line = _first_line(content)
+                if not line:
+                    return
+                place = content.place(len(line))
+                record = self._read(content, line)
+            except UnusableHead as error:
+                yield Skipped(place, str(error))
+                _skip_block(error.block, content, begins)
+            except (InvalidRecord, TruncatedRecord) as error:
+                yield Skipped(place, str(error))
+                content.find(begins)
+            else:
+                record.place = place
+                yield record
+                if problem := _skip_block(record.block, content, begins):
+                    yield Skipped(place, problem)
 
 
 class ForeignWarc(ForeignFile):
@@ -177,43 +200,11 @@ class ForeignWarc(ForeignFile):
         super().__init__(file, begins=WARC_BEGINS, begins_record=VERSION, read=_read)
 
 
-def each_record(
-    content: Unpacked,
-    begins: re.Pattern[bytes],
-    read: Callable[[Unpacked, bytes], ForeignRecord | None],
-) -> Iterator[ForeignRecord | Skipped]:
-    """Iterate over the records and unreadable parts of a file.
+def _skip_block(block: ForeignBlock, content: DecompressedFile, begins: re.Pattern[bytes]) -> str:
+    """Skip the rest of a block; return why that failed, empty if it did not.
 
-    Args:
-        content: the decompressed file.
-        begins: matches the line that begins a record.
-        read: reads a record whose first line was read; None if the record is not needed.
+    After damage, reading continues at the next line that begins a record.
     """
-    while True:
-        place = content.place()
-        try:
-            line = _first_line(content)
-            if not line:
-                return
-            place = content.place(len(line))
-            record = read(content, line)
-        except UnusableHead as error:
-            yield Skipped(place, str(error))
-            _leave(error.block, content, begins)
-        except (InvalidRecord, TruncatedRecord) as error:
-            yield Skipped(place, str(error))
-            content.find(begins)
-        else:
-            if record is None:
-                continue
-            record.place = place
-            yield record
-            if problem := _leave(record.block, content, begins):
-                yield Skipped(place, problem)
-
-
-def _leave(block: ForeignBlock, content: Unpacked, begins: re.Pattern[bytes]) -> str:
-    """Skip the rest of a block; return a new problem, if one is met."""
     was_broken, problem = block.is_broken, ""
     if not was_broken:
         try:
@@ -225,14 +216,14 @@ def _leave(block: ForeignBlock, content: Unpacked, begins: re.Pattern[bytes]) ->
     return problem
 
 
-def _first_line(content: Unpacked) -> bytes:
+def _first_line(content: DecompressedFile) -> bytes:
     line = content.next_line()
     while line and not line.strip():
         line = content.next_line()
     return line
 
 
-def _read(content: Unpacked, line: bytes) -> ForeignRecord:
+def _read(content: DecompressedFile, line: bytes) -> ForeignRecord:
     if not VERSION.match(line):
         raise InvalidRecord("A WARC record was expected here.")
     fields = _fields(content)
@@ -255,7 +246,7 @@ def _read(content: Unpacked, line: bytes) -> ForeignRecord:
     )
 
 
-def _fields(content: Unpacked) -> dict[str, str]:
+def _fields(content: DecompressedFile) -> dict[str, str]:
     """Read named fields up to the empty line: the first of each name, folded lines joined."""
     fields: dict[str, str] = {}
     left, name, is_new = MAX_HEAD_BYTES, "", False
@@ -283,16 +274,6 @@ def _text(line: bytes) -> str:
         return escape_bytes(line.decode("latin-1"))
 
 
-def _field_text(line: bytes) -> str:
-    """Decode a line; bytes of a URL that are not UTF-8 are percent-encoded, as in its request."""
-    try:
-        return line.decode()
-    except UnicodeDecodeError:
-        if _URI_FIELD.match(line):
-            line = _NOT_ASCII.sub(lambda found: b"%%%02X" % ord(found[0]), line)
-        return line.decode("utf-8", "replace")
-
-
 ARC_FIRST = b"filedesc:"
 """Start of an ARC file."""
 ARC_BEGINS = re.compile(
@@ -311,7 +292,7 @@ class ForeignArc(ForeignFile):
         super().__init__(file, begins=ARC_BEGINS, begins_record=ARC_BEGINS, read=_read_arc)
 
 
-def _read_arc(content: Unpacked, line: bytes) -> ForeignRecord:
+def _read_arc(content: DecompressedFile, line: bytes) -> ForeignRecord:
     words = _text(line).split(" ")
     at = _date_at(words)
     length = words[-1].strip()
@@ -355,7 +336,7 @@ class ArchiveForm(StrEnum):
 def recognise(head: bytes) -> ArchiveForm | None:
     """Detect the format of a file, compressed or not, from its first bytes; None if unknown."""
     try:
-        content = Unpacked(BytesIO(head), WARC_BEGINS)
+        content = DecompressedFile(BytesIO(head), WARC_BEGINS)
         while (line := content.next_line()) and not line.strip():
             pass
     except ArchiverError:

@@ -17,7 +17,7 @@ SUFFIX = ".lock"
 
 
 @contextmanager
-def alone(path: Path) -> Iterator[bool]:
+def try_lock(path: Path) -> Iterator[bool]:
     """Try to lock a lock file for the duration of the block; yield whether the lock was taken."""
     file = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o644)
     try:
@@ -38,11 +38,11 @@ class ArchiveLock:
         OSError: the directory can't be used.
     """
 
-    def __init__(self, directory: Path, *, alone: bool) -> None:
+    def __init__(self, directory: Path, *, exclusive: bool) -> None:
         make_directory(directory)
         self._file = os.open(directory / "archive", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o644)
         try:
-            fcntl.flock(self._file, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+            fcntl.flock(self._file, (fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH) | fcntl.LOCK_NB)
         except OSError:
             os.close(self._file)
             raise
@@ -63,12 +63,12 @@ class RunLock:
         partial = self._path.with_suffix(".new")
         self._file = os.open(partial, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o644)
         fcntl.flock(self._file, fcntl.LOCK_EX)
-        # The file is locked before it gets its name, so other processes never sweep it as stale.
+        # The file is locked before it gets its name, so no other process takes it for a dead one's.
         partial.rename(self._path)
 
     def is_alive(self, name: str) -> bool:
         """Return whether the process ``name`` is running; True for this process."""
-        return name == self.name or _is_held(self.directory / f"{name}{SUFFIX}")
+        return name == self.name or _is_locked(self.directory / f"{name}{SUFFIX}")
 
     def is_abandoned(self, name: str) -> bool:
         """Return whether a lock file of the process ``name`` remains although it died."""
@@ -78,7 +78,7 @@ class RunLock:
     def remove_dead(self) -> None:
         """Remove the lock files of dead processes."""
         for path in self.directory.glob(f"*{SUFFIX}"):
-            if path != self._path and not _is_held(path):
+            if path != self._path and not _is_locked(path):
                 path.unlink(missing_ok=True)
 
     def release(self) -> None:
@@ -102,14 +102,14 @@ class NoLock(RunLock):
         """Return False: nothing can be recovered."""
         return False
 
-    def sweep(self) -> None:
+    def remove_dead(self) -> None:
         """Do nothing."""
 
     def release(self) -> None:
         """Do nothing."""
 
 
-def _is_held(path: Path) -> bool:
+def _is_locked(path: Path) -> bool:
     try:
         file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -125,7 +125,7 @@ def _is_held(path: Path) -> bool:
 
 
 NAME = "machine"
-_MAX_LOCK_BYTES = 100
+_MAX_NAME_BYTES = 100
 
 
 def machine_of(data: Path) -> str:
@@ -137,11 +137,11 @@ def machine_of(data: Path) -> str:
     and one machine must never treat the other's processes as dead. So the name is bound to the
     directory's inode.
     """
-    file, here = AtomicFile(data / NAME, mode=0o644), str(data.stat().st_ino)
+    file, inode = AtomicFile(data / NAME, mode=0o644), str(data.stat().st_ino)
     with file.alone():
-        held = (file.read(_MAX_LOCK_BYTES) or b"").decode("utf-8", "replace").split()
-        if held[1:] == [here]:
-            return held[0]
+        stored = (file.read(_MAX_NAME_BYTES) or b"").decode("utf-8", "replace").split()
+        if stored[1:] == [inode]:
+            return stored[0]
         name = uuid4().hex[:12]
-        file.write(f"{name} {here}\n".encode())
+        file.write(f"{name} {inode}\n".encode())
         return name

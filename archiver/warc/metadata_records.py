@@ -16,7 +16,6 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime
-from functools import lru_cache
 from typing import Any
 
 from archiver.errors import InvalidRecord
@@ -38,6 +37,7 @@ from archiver.model.rendering import (
     known_limits,
 )
 from archiver.model.requisite import RequisiteKind, RequisiteOutcome
+from archiver.warc.writer import iso_date
 
 CONTEXT = "http://www.w3.org/ns/anno.jsonld"
 _ID = "urn:archiver:highlight:"
@@ -120,14 +120,10 @@ def text(value: object) -> str:
     return value if type(value) is str and value.isascii() else well_formed(str(value))
 
 
-iso = lru_cache(256)(write_iso)
-"""Format a datetime as ISO 8601, to the second. Cached because records of one batch share dates."""
-
-
 def _written(name: str, value: Any) -> Any:
     if name == _MARKED:
         return [write_web_annotation(each) for each in value]
-    return iso(value) if isinstance(value, datetime) else value
+    return iso_date(value) if isinstance(value, datetime) else value
 
 
 def _highlights(value: Any) -> tuple[Highlight, ...]:
@@ -282,7 +278,7 @@ def write_entry_record(entry_record: EntryRecord) -> dict[str, Any]:
     }
     if entry_record.generation:
         entry["generation"] = entry_record.generation
-    document: dict[str, Any] = {"format": FORMAT, "at": iso(entry_record.at), "entry": entry}
+    document: dict[str, Any] = {"format": FORMAT, "at": iso_date(entry_record.at), "entry": entry}
     if entry_record.snapshot:
         document["snapshot"] = _write_snapshot(entry_record.snapshot)
     if entry_record.failure:
@@ -469,7 +465,7 @@ def write_deletion(deletion: Deletion) -> dict[str, Any]:
     """Return the JSON document of a deletion record."""
     return {
         "format": FORMAT,
-        "at": iso(deletion.at),
+        "at": iso_date(deletion.at),
         "deletion": {
             "id": deletion.id,
             "gone": [_write_gone(each) for each in deletion.gone],
@@ -535,7 +531,7 @@ def write_arrangement(arrangement: Arrangement) -> dict[str, Any]:
     """Return the JSON document of a lists record."""
     return {
         "format": FORMAT,
-        "at": iso(arrangement.at),
+        "at": iso_date(arrangement.at),
         "revision": arrangement.revision,
         LISTS: [
             {"path": each.path, **({"query": each.query} if each.query else {})}

@@ -31,7 +31,7 @@ from archiver.warc.durable_files import make_directory, sync_directory
 from archiver.warc.reader import ReadOnly, SegmentBytes
 from archiver.warc.segment_inventory import SegmentFile, Survey, UnusableFile
 from archiver.warc.segment_storage import UploadingStorage
-from archiver.warc.segment_versions import NextVersion, is_ours, remove_segment, superseded
+from archiver.warc.segment_versions import NextVersion, is_segment_name, remove_segment, superseded
 
 LISTED_AT_ONCE = 1000
 RETRIES = 2
@@ -216,8 +216,8 @@ class Blocks:
                 "The object store returned only a part of {name}. Try again later.", name=name
             )
         with self._lock:
-            _keep(self._blocks, (name, number), data, self._most)
-            _keep(self._sizes, name, size, MAX_SIZES)
+            _cache(self._blocks, (name, number), data, self._most)
+            _cache(self._sizes, name, size, MAX_SIZES)
         return data
 
     def size(self, name: str) -> int:
@@ -234,7 +234,7 @@ class Blocks:
             except FileNotFoundError:
                 raise missing_segment(name) from None
             with self._lock:
-                _keep(self._sizes, name, size, MAX_SIZES)
+                _cache(self._sizes, name, size, MAX_SIZES)
         return size
 
 
@@ -281,7 +281,7 @@ def missing_segment(name: str) -> StoreUnavailable:
     )
 
 
-def _keep(kept: OrderedDict[_Key, _Value], key: _Key, value: _Value, most: int) -> None:
+def _cache(kept: OrderedDict[_Key, _Value], key: _Key, value: _Value, most: int) -> None:
     kept[key] = value
     while len(kept) > most:
         kept.popitem(last=False)
@@ -290,7 +290,7 @@ def _keep(kept: OrderedDict[_Key, _Value], key: _Key, value: _Value, most: int) 
 BLOCK_BYTES = 256 << 10
 BLOCKS = 128
 WHOLE_BLOCK_BYTES = 8 << 20
-_STRANGE = "It is in the object store, but is not a segment."
+_NOT_A_SEGMENT = "It is in the object store, but is not a segment."
 _OTHER_BYTES = (
     "The object store has different content under this name, so nothing was uploaded. Move the "
     "other object away if you do not need it."
@@ -345,30 +345,32 @@ class BucketStorage(UploadingStorage):
     def survey(self) -> Survey:
         """List every segment, local and in the bucket."""
         # List local files first, so that a segment uploaded in between is in at least one listing.
-        here = self.survey_local()
-        there = dict(self.bucket.sizes())
-        sizes = {name: size for name, size in there.items() if is_ours(name)}
-        strange = [
-            UnusableFile(name, _STRANGE, is_loss=False) for name in there if not is_ours(name)
+        local = self.survey_local()
+        objects = dict(self.bucket.sizes())
+        sizes = {name: size for name, size in objects.items() if is_segment_name(name)}
+        unusable = [
+            UnusableFile(name, _NOT_A_SEGMENT, is_loss=False)
+            for name in objects
+            if name not in sizes
         ]
-        strange += [
+        unusable += [
             UnusableFile(each.name, _OTHER_BYTES, is_loss=True)
-            for each in here.segments
+            for each in local.segments
             if sizes.get(each.name, each.size) != each.size
         ]
-        sizes |= {each.name: each.size for each in here.segments}
-        earlier = superseded([*sizes, *here.superseded])
+        sizes |= {each.name: each.size for each in local.segments}
+        earlier = superseded([*sizes, *local.superseded])
         read = tuple(
             SegmentFile(name, sizes[name]) for name in sorted(sizes) if name not in earlier
         )
-        unusable_files = sorted((*here.unusable_files, *strange), key=lambda each: each.name)
-        return Survey(read, here.truncated, tuple(unusable_files), earlier)
+        unusable_files = sorted((*local.unusable_files, *unusable), key=lambda each: each.name)
+        return Survey(read, local.truncated, tuple(unusable_files), earlier)
 
     def _put_file(self, path: Path, name: str) -> None:
         """Upload a file unless it exists, and compare the object with the file."""
         self.bucket.create(name, path)
-        there = self._open_remote(name)
-        if there.size != path.stat().st_size or _digest(there) != _digest(ReadOnly(path)):
+        remote = self._open_remote(name)
+        if remote.size != path.stat().st_size or _digest(remote) != _digest(ReadOnly(path)):
             raise StoreError(f"{name}: {_OTHER_BYTES}")
 
     def upload(self, name: str) -> None:
@@ -380,7 +382,7 @@ class BucketStorage(UploadingStorage):
         path = self.directory / name
         try:
             self._put_file(path, name)
-            self._mark(path, name)
+            self._move_to_uploaded(path, name)
         except FileNotFoundError:
             # A compaction replaced the segment during the upload and removed the files it knew of.
             if not (self.uploaded / name).exists():
@@ -391,35 +393,35 @@ class BucketStorage(UploadingStorage):
 
         The file gets its final name last, so a killed process leaves no partial segment.
         """
-        path, begun = self.directory / name, self.directory / f".{name}.coming"
+        path, partial = self.directory / name, self.directory / f".{name}.coming"
         if path.exists():
             return
         make_directory(self.directory)
-        there, digest = self._open_remote(name), hashlib.sha256()
-        with begun.open("wb") as file:
-            while piece := there.read(WHOLE_BLOCK_BYTES):
+        remote, digest = self._open_remote(name), hashlib.sha256()
+        with partial.open("wb") as file:
+            while piece := remote.read(WHOLE_BLOCK_BYTES):
                 digest.update(piece)
                 file.write(piece)
             file.flush()
             os.fsync(file.fileno())
-        if begun.stat().st_size != there.size or _digest(ReadOnly(begun)) != digest.digest():
-            begun.unlink()
+        if partial.stat().st_size != remote.size or _digest(ReadOnly(partial)) != digest.digest():
+            partial.unlink()
             raise StoreError(f"Cannot read all of {name} from the object store. Try again.")
-        begun.rename(path)
+        partial.rename(path)
         sync_directory(self.directory)
         (self.uploaded / name).unlink(missing_ok=True)
 
     def empty(self) -> None:
         """Remove objects from the bucket that ``warc/`` has or that compactions have replaced."""
-        found = self.survey()
-        here = {each.name: each.size for each in self.survey_local().segments}
+        replaced = self.survey().superseded
+        local = {each.name: each.size for each in self.survey_local().segments}
         for name, size in [*self.bucket.sizes()]:
-            if here.get(name) == size or name in found.superseded:
+            if local.get(name) == size or name in replaced:
                 self.bucket.remove(name)
 
     def forget(self, keep_bytes: int) -> None:
         """Remove the oldest local copies until at most ``keep_bytes`` remain."""
-        copies = [path for path in self.uploaded.glob("archiver-*") if is_ours(path.name)]
+        copies = [path for path in self.uploaded.glob("archiver-*") if is_segment_name(path.name)]
         sizes = {path: path.stat().st_size for path in sorted(copies, key=lambda each: each.name)}
         excess = sum(sizes.values()) - keep_bytes
         for path, size in sizes.items():
@@ -434,7 +436,7 @@ class BucketStorage(UploadingStorage):
             super().publish(version)
         else:
             self._put_file(version.path, version.name)
-            self._mark(version.path, version.name)
+            self._move_to_uploaded(version.path, version.name)
 
     def remove(self, name: str) -> int:
         """Remove a segment locally and from the bucket; return its size."""
@@ -467,7 +469,7 @@ class BucketStorage(UploadingStorage):
     def _open_remote(self, name: str) -> SegmentBytes:
         return RemoteSegment(name, Blocks(self.bucket, block_bytes=WHOLE_BLOCK_BYTES, most=1))
 
-    def _mark(self, path: Path, name: str) -> None:
+    def _move_to_uploaded(self, path: Path, name: str) -> None:
         make_directory(self.uploaded)
         path.rename(self.uploaded / name)
         sync_directory(self.uploaded)

@@ -13,7 +13,7 @@ from archiver.http.response_parser import MAX_HEAD_BYTES, dechunk
 from archiver.http.timestamps import read_iso
 from archiver.model.capture import RecordId
 from archiver.warc.decompression import Member, Readable, Source
-from archiver.warc.records import Check, RecordType
+from archiver.warc.records import DigestCheck, RecordType
 
 MAX_RECORD_HEAD_BYTES = 64 << 10
 PIECE = 64 << 10
@@ -263,13 +263,11 @@ def read_head(record: StoredRecord) -> bytes:
             )
 
 
-def watch(record: StoredRecord) -> "Verification":
-    """Start verifying a record; all bytes read from its block from now on are digested."""
-    return Verification(record)
-
-
 class Verification:
-    """Digest checks of one record; ``problems`` reads the rest and returns the result."""
+    """Digest checks of one record. Create it before the record's block is read.
+
+    All bytes that are read from the block are digested; ``problems`` reads the rest.
+    """
 
     def __init__(self, record: StoredRecord) -> None:
         self._record = record
@@ -285,7 +283,7 @@ class Verification:
             if check:
                 check.update(piece)
             yield piece
-        if check and not check.holds():
+        if check and not check.matches():
             self._problems.append("The payload does not match the digest in its record.")
 
     def problems(self) -> list[str]:
@@ -294,27 +292,14 @@ class Verification:
             self._record.finish()
         except StoreError as error:
             return [*self._problems, str(error)]
-        if self._block and not self._block.holds():
+        if self._block and not self._block.matches():
             self._problems.append("The block does not match the digest in its record.")
         return self._problems
 
-    def _check(self, name: str) -> Check | None:
+    def _check(self, name: str) -> DigestCheck | None:
         stated = self._record.get(name)
         try:
-            return Check(stated) if stated else None
+            return DigestCheck(stated) if stated else None
         except InvalidRecord as error:
             self._problems.append(str(error))
             return None
-
-
-def verify_record(record: StoredRecord) -> list[str]:
-    """Read a whole record; return its problems as sentences."""
-    verification = watch(record)
-    if record.type is RecordType.RESPONSE:
-        try:
-            _, payload = open_payload(record)
-            for _ in verification.payload(payload):
-                pass
-        except StoreError as error:
-            return [str(error)]
-    return verification.problems()

@@ -6,21 +6,17 @@ change.
 
 import base64
 import hashlib
-import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 from enum import StrEnum
 from typing import BinaryIO
+from uuid import uuid4
 
 from archiver.errors import InvalidRecord
 from archiver.http.timestamps import in_utc, read_iso, write_iso
 from archiver.model.capture import PayloadDigest, Provenance, RecordId, Way
-
-IDS_AT_ONCE = 256
-_VARIANTS = "89ab"
-_random: list[str] = []
 
 
 class RecordType(StrEnum):
@@ -63,36 +59,22 @@ class Record:
 
 def new_record_id() -> RecordId:
     """Return a new WARC-Record-ID: a random UUID (RFC 9562 §5.4)."""
-    digits = _random_digits()
-    variant = _VARIANTS[int(digits[16], 16) & 3]
-    return RecordId(
-        f"urn:uuid:{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
-    )
-
-
-def _random_digits() -> str:
-    """Return 32 random hex digits; ``os.urandom`` is called once for many ids."""
-    try:
-        return _random.pop()
-    except IndexError:
-        digits = os.urandom(16 * IDS_AT_ONCE).hex()
-        _random.extend(digits[n : n + 32] for n in range(32, len(digits), 32))
-        return digits[:32]
+    return RecordId(uuid4().urn)
 
 
 OURS = "sha256"
-_LABELLED = re.compile(rf"{OURS}:[0-9a-f]{{64}}")
+_SHA256_FIELD = re.compile(rf"{OURS}:[0-9a-f]{{64}}")
 _KNOWN = frozenset({"sha256", "sha1", "md5", "sha512"})
 
 
-def label(digest: "hashlib._Hash") -> PayloadDigest:
-    """Return the field value of a sha256: ``sha256:`` and 64 hex digits."""
+def sha256_field(digest: "hashlib._Hash") -> PayloadDigest:
+    """Return a SHA-256 digest as a field value: ``sha256:`` and 64 hex digits."""
     return PayloadDigest(f"{OURS}:{digest.hexdigest()}")
 
 
-def is_ours(stated: str) -> bool:
-    """Return whether a field value has the form that ``label`` returns."""
-    return _LABELLED.fullmatch(stated) is not None
+def is_sha256_field(stated: str) -> bool:
+    """Return whether a field value has the form that ``sha256_field`` returns."""
+    return _SHA256_FIELD.fullmatch(stated) is not None
 
 
 def digest_of(pieces: Iterable[bytes]) -> tuple[PayloadDigest, int]:
@@ -101,34 +83,34 @@ def digest_of(pieces: Iterable[bytes]) -> tuple[PayloadDigest, int]:
     for piece in pieces:
         digest.update(piece)
         length += len(piece)
-    return label(digest), length
+    return sha256_field(digest), length
 
 
 def digest_with(algorithm: str, pieces: Iterable[bytes]) -> str:
-    """Return the digest of a payload by a known algorithm, in the form of ``canonical``."""
+    """Return a payload's digest by a known algorithm, in the form of ``canonical_digest``."""
     digest = _new_hash(algorithm)
     for piece in pieces:
         digest.update(piece)
     return f"{algorithm}:{digest.hexdigest()}"
 
 
-def canonical(stated: str) -> str:
+def canonical_digest(stated: str) -> str:
     """Normalise a digest for comparison: algorithm, colon, hex digits.
 
     Raises:
         InvalidRecord: the algorithm or the encoding of the value is unknown.
     """
-    check = Check(stated)
+    check = DigestCheck(stated)
     return f"{check.algorithm}:{check.wanted.hex()}"
 
 
 def _new_hash(algorithm: str) -> "hashlib._Hash":
-    begun: hashlib._Hash = getattr(hashlib, algorithm)(usedforsecurity=False)
-    return begun
+    digest: hashlib._Hash = getattr(hashlib, algorithm)(usedforsecurity=False)
+    return digest
 
 
-class Check:
-    """Incremental comparison with a digest that a field states in hex or base32.
+class DigestCheck:
+    """Incremental comparison of bytes with the digest in a field, which is hex or base32.
 
     Attributes:
         algorithm: name of the algorithm.
@@ -144,18 +126,18 @@ class Check:
         if self.algorithm not in _KNOWN:
             raise InvalidRecord(f"The digest algorithm “{name[:40]}” is unknown.")
         self._digest = _new_hash(self.algorithm)
-        self.wanted = _value(value.strip(), self._digest.digest_size)
+        self.wanted = _digest_bytes(value.strip(), self._digest.digest_size)
 
     def update(self, data: bytes) -> None:
         """Digest more bytes."""
         self._digest.update(data)
 
-    def holds(self) -> bool:
+    def matches(self) -> bool:
         """Return whether the digest of the bytes so far is the stated one."""
         return self._digest.digest() == self.wanted
 
 
-def _value(text: str, size: int) -> bytes:
+def _digest_bytes(text: str, size: int) -> bytes:
     try:
         if len(text) == 2 * size:
             return bytes.fromhex(text)

@@ -13,7 +13,7 @@ from pathlib import Path
 from archiver.errors import StoreError
 from archiver.warc.reader import ReadOnly, StoredRecord, read_record
 from archiver.warc.records import RecordType
-from archiver.warc.segment_versions import is_ours, superseded, writer_of
+from archiver.warc.segment_versions import is_segment_name, superseded, writer_of
 
 SUFFIX = ".warc.gz"
 SOFTWARE = "archiver/"
@@ -70,7 +70,7 @@ def survey(directory: Path) -> Survey:
     """
     segments, truncated, unusable_files = [], [], []
     for path in _files(directory):
-        found = _look_at(path)
+        found = _classify(path)
         if isinstance(found, UnusableFile):
             unusable_files.append(found)
         elif _TRUNCATED_NAME.fullmatch(path.name):
@@ -80,11 +80,6 @@ def survey(directory: Path) -> Survey:
     earlier = superseded(each.name for each in segments)
     read = tuple(each for each in segments if each.name not in earlier)
     return Survey(read, tuple(truncated), tuple(unusable_files), earlier)
-
-
-def has_our_name(path: Path) -> bool:
-    """Return whether a file has a segment name of this program."""
-    return is_ours(path.name)
 
 
 def is_written_by_us(path: Path) -> bool:
@@ -102,17 +97,17 @@ def _files(directory: Path) -> list[Path]:
     return [path for path in found if not path.name.startswith(".")]
 
 
-def _look_at(path: Path) -> SegmentFile | UnusableFile:
-    is_ours = has_our_name(path)
+def _classify(path: Path) -> SegmentFile | UnusableFile:
+    is_sha256_field = is_segment_name(path.name)
     try:
         found = path.stat()
     except OSError as error:
-        return UnusableFile(path.name, f"Cannot read it: {error.strerror}.", is_ours)
+        return UnusableFile(path.name, f"Cannot read it: {error.strerror}.", is_sha256_field)
     problem = _unusable(path, found)
-    if not problem and not is_ours and not _TRUNCATED_NAME.fullmatch(path.name):
+    if not problem and not is_sha256_field and not _TRUNCATED_NAME.fullmatch(path.name):
         problem = _not_by_us(path)
     if problem:
-        return UnusableFile(path.name, problem, is_ours)
+        return UnusableFile(path.name, problem, is_sha256_field)
     return SegmentFile(path.name, found.st_size)
 
 

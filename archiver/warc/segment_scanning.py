@@ -91,13 +91,13 @@ def scan_opened(
     try:
         file = opened()
         while start is not None:
-            begun, start = start, None
+            offset, start = start, None
             try:
-                for record in iterate(file, begun):
+                for record in iterate(file, offset):
                     yield Scanned(record, name)
             except (InvalidRecord, TruncatedRecord) as error:
-                at = begun if error.offset is None else error.offset
-                start = _next_record(file, _Unpacked(file, at), at + 1)
+                at = offset if error.offset is None else error.offset
+                start = _next_record(file, _DamagedMember(file, at), at + 1)
                 place = Location(name, at, (start or file.size) - at)
                 is_last = start is None and isinstance(error, TruncatedRecord)
                 yield Damage(place, str(error), is_truncated=is_last and _is_incomplete(file, at))
@@ -105,8 +105,8 @@ def scan_opened(
         raise StoreError(f"Cannot read {name}: {error.strerror}.") from error
 
 
-class _Unpacked:
-    """Forward search in the content of a damaged member, up to the damage.
+class _DamagedMember:
+    """Content of a damaged member up to the damage, for a forward search.
 
     The checksum is not verified, because a decompressor that verifies it does not return the
     content immediately before the damage.
@@ -144,7 +144,7 @@ class _Unpacked:
         return b""
 
 
-def _next_record(file: SegmentBytes, damaged: _Unpacked, offset: int) -> int | None:
+def _next_record(file: SegmentBytes, damaged: _DamagedMember, offset: int) -> int | None:
     """Return the offset of the next readable record, at or after ``offset``.
 
     Incompressible content is stored as it is. So a captured page may contain gzip members with WARC

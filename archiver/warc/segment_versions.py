@@ -32,7 +32,7 @@ _NAME = re.compile(
 )
 
 
-def is_ours(name: str) -> bool:
+def is_segment_name(name: str) -> bool:
     """Return whether a file name is a segment name of this program."""
     return _NAME.fullmatch(name) is not None
 

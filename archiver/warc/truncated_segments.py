@@ -14,8 +14,9 @@ from pathlib import Path
 from archiver.errors import StoreError
 from archiver.warc.durable_files import sync_directory
 from archiver.warc.reader import ReadOnly
-from archiver.warc.segment_inventory import has_our_name, is_written_by_us
+from archiver.warc.segment_inventory import is_written_by_us
 from archiver.warc.segment_scanning import Damage, scan
+from archiver.warc.segment_versions import is_segment_name
 
 SUFFIX = ".torn"
 LEFT = "It is not known to be written by archiver, so its end is not changed."
@@ -43,9 +44,10 @@ def cut_truncated_tail(path: Path, *, from_offset: int, is_writer_known: bool = 
             fcntl.flock(file, fcntl.LOCK_EX)
             end = _truncated_offset(path, from_offset)
             if end is not None:
-                if not has_our_name(path) or not (is_writer_known or is_written_by_us(path)):
+                is_ours = is_writer_known or is_written_by_us(path)
+                if not (is_ours and is_segment_name(path.name)):
                     raise StoreError(f"{path.name} is truncated. {LEFT}")
-                _keep(path, end)
+                _copy_tail(path, end)
                 os.truncate(path, end)
                 os.fsync(file.fileno())
             return os.fstat(file.fileno()).st_size
@@ -61,7 +63,7 @@ def _truncated_offset(path: Path, from_offset: int) -> int | None:
     return last.location.offset if isinstance(last, Damage) and last.is_truncated else None
 
 
-def _keep(path: Path, offset: int) -> None:
+def _copy_tail(path: Path, offset: int) -> None:
     """Copy the end of a segment durably to a new file next to it."""
     partial = path.with_name(f"{path.name}{SUFFIX}.new")
     with partial.open("wb") as copy:

@@ -198,10 +198,10 @@ MAX_RATIO = 250
 SLACK_BYTES = 1 << 30
 SUFFIXES = (".warc", ".warc.gz", ".warc.zst", ".arc", ".arc.gz")
 PACKAGE_SUFFIX = ".wacz"
-_END = b"PK\x05\x06"
-_END_64 = b"PK\x06\x06"
-_LOCATOR_64 = b"PK\x06\x07"
-_MAX_END = 22 + 0xFFFF
+_END = struct.Struct("<4s4H2LH")
+_LOCATOR_64 = struct.Struct("<4sLQL")
+_END_64 = struct.Struct("<4sQ2H2L4Q")
+_MAX_COMMENT = 0xFFFF
 _LOCAL_HEAD = struct.Struct("<4s22xHH")
 _DAMAGED = (
     zipfile.BadZipFile,
@@ -242,8 +242,7 @@ class Package:
         self._file = file
         self._name = name
         try:
-            size = _contents_bytes(file)
-            if size > MAX_CONTENTS_BYTES:
+            if central_directory_bytes(file) > MAX_CONTENTS_BYTES:
                 raise UnreadableFile("{name} contains too many files.", name=name)
             self._zip = zipfile.ZipFile(file)
         except _DAMAGED as error:
@@ -349,22 +348,24 @@ class Entry(ExitStack):
         return data
 
 
-def _contents_bytes(file: BinaryIO) -> int:
-    """Return the stated size of the central directory, which ``zipfile`` reads as a whole."""
-    size = file.seek(0, io.SEEK_END)
-    file.seek(max(size - _MAX_END, 0))
-    tail = file.read(_MAX_END)
-    at = tail.rfind(_END)
-    if at < 0 or len(tail) < at + 22:
-        raise zipfile.BadZipFile("its directory is missing")
-    found = int(struct.unpack_from("<I", tail, at + 12)[0])
-    locator = tail[max(at - 20, 0) : at]
-    if locator.startswith(_LOCATOR_64):
-        file.seek(struct.unpack_from("<Q", locator, 8)[0])
-        end = file.read(56)
-        if end.startswith(_END_64) and len(end) == 56:
-            return int(struct.unpack_from("<Q", end, 40)[0])
-    return found
+def central_directory_bytes(file: BinaryIO) -> int:
+    """Return the stated size of a zip file's central directory; 0 if it has none.
+
+    ``zipfile`` reads the whole directory into memory. Like it, this uses the last complete end
+    record, and the Zip64 record immediately before it (APPNOTE 4.3.14 to 4.3.16).
+    """
+    length = file.seek(0, io.SEEK_END)
+    file.seek(max(0, length - _MAX_COMMENT - _END.size - _LOCATOR_64.size - _END_64.size))
+    tail = file.read()
+    at = tail.rfind(b"PK\x05\x06", 0, max(0, len(tail) - _END.size + len(b"PK\x05\x06")))
+    if at < 0:
+        return 0
+    place = at - _LOCATOR_64.size
+    if place >= _END_64.size and tail.startswith(b"PK\x06\x07", place):
+        signature, *_, length_64, _ = _END_64.unpack_from(tail, place - _END_64.size)
+        if signature == b"PK\x06\x06":
+            return int(length_64)
+    return int(_END.unpack_from(tail, at)[5])
 
 
 def _reason(error: Exception) -> str:

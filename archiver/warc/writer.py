@@ -17,7 +17,7 @@ from isal import igzip_lib, isal_zlib
 from archiver.http.timestamps import write_iso
 from archiver.model.capture import Exchange, RecordId
 from archiver.warc.reader import StoredRecord
-from archiver.warc.records import Record, RecordType, label, new_record_id
+from archiver.warc.records import Record, RecordType, new_record_id, sha256_field
 
 _COMPACT = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 SAME_PAYLOAD = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
@@ -160,10 +160,11 @@ def _concurrent_to(other: RecordId | None) -> tuple[str, str]:
     return "WARC-Concurrent-To", f"<{other}>" if other else ""
 
 
-@lru_cache(256)
-def iso_date(moment: datetime) -> str:
-    """Format a WARC-Date to the second (§5.4), the precision of memento timestamps."""
-    return write_iso(moment)
+iso_date = lru_cache(256)(write_iso)
+"""Format a WARC-Date to the second (§5.4), the precision of memento timestamps.
+
+Cached, because the records of a batch have few different dates.
+"""
 
 
 _OF_EVERY_RECORD = frozenset(
@@ -206,31 +207,33 @@ def referring_to(revisit: StoredRecord, block: bytes, original: Original) -> Rec
     return _replaced(revisit, RecordType.REVISIT, block, BytesIO(), fields)
 
 
-def with_block(was: StoredRecord, block: bytes) -> Record:
+def with_block(record: StoredRecord, block: bytes) -> Record:
     """Return a record with another block."""
-    return _replaced(
-        was, was.type, block, BytesIO(), _kept_fields(was, without=frozenset({_DIGEST}))
-    )
+    fields = _kept_fields(record, without=frozenset({_DIGEST}))
+    return _replaced(record, record.type, block, BytesIO(), fields)
 
 
 def _replaced(
-    was: StoredRecord, kind: RecordType, head: bytes, body: BinaryIO, fields: Mapping[str, str]
+    record: StoredRecord, kind: RecordType, head: bytes, body: BinaryIO, fields: Mapping[str, str]
 ) -> Record:
+    """Return a record with the id, date and URI of another one, and a new block."""
     return Record(
         type=kind,
-        id=was.id,
-        date=was.date,
-        target_uri=was.target_uri,
-        content_type=was.content_type or "application/http;msgtype=response",
+        id=record.id,
+        date=record.date,
+        target_uri=record.target_uri,
+        content_type=record.content_type or "application/http;msgtype=response",
         prefix=head,
         body=body,
         fields=tuple(fields.items()),
     )
 
 
-def _kept_fields(was: StoredRecord, *, without: frozenset[str]) -> dict[str, str]:
+def _kept_fields(record: StoredRecord, *, without: frozenset[str]) -> dict[str, str]:
+    """Return the named fields of a record that ``Record`` has no attribute for."""
     dropped = _OF_EVERY_RECORD | without
-    return {_header_name(name): value for name, value in was.fields.items() if name not in dropped}
+    kept = (name for name in record.fields if name not in dropped)
+    return {_header_name(name): record.fields[name] for name in kept}
 
 
 def _header_name(name: str) -> str:
@@ -260,7 +263,7 @@ def write_record(record: Record, sink: Sink) -> int:
     for piece in _body(record):
         digest.update(piece)
         length += len(piece)
-    head = _head(record, label(digest), length)
+    head = _head(record, sha256_field(digest), length)
     if length <= PIECE:
         return sink.write(_small(head, record))
     return _write_large(head, record, sink)

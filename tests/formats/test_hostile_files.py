@@ -16,6 +16,7 @@ from archiver.formats import archive_members
 from archiver.formats.archive_members import ALWAYS_ALLOWED, Members, member_names
 from archiver.formats.source_file import GivenFile
 from archiver.formats.xml_events import elements
+from archiver.warc.wacz import Package
 from tests.formats.exports import EXPORTS
 from tests.formats.goldens import GOLDENS, A, B, database, zipped
 from tests.formats.reading import opened
@@ -238,7 +239,6 @@ def test_the_number_of_files_in_a_zip_is_limited(monkeypatch):
 
 @pytest.mark.parametrize("is_64", [False, True])
 def test_a_too_long_zip_directory_is_not_read(is_64):
-    """Both here and in the service, which checks whether a zip is a WACZ."""
     packed = bytearray(zipped({"a.txt": A}))
     end = packed.index(b"PK\x05\x06")
     if is_64:
@@ -247,8 +247,12 @@ def test_a_too_long_zip_directory_is_not_read(is_64):
     else:
         packed[end + 12 : end + 16] = (1 << 30).to_bytes(4, "little")
 
-    for read in (lambda: opened(bytes(packed), "x.zip"), lambda: member_names(io.BytesIO(packed))):
-        with pytest.raises(UnreadableFile, match="has too many files"):
+    for read in (
+        lambda: opened(bytes(packed), "x.zip"),
+        lambda: member_names(io.BytesIO(packed)),
+        lambda: Package(io.BytesIO(packed), "x.wacz"),
+    ):
+        with pytest.raises(UnreadableFile, match="too many files"):
             read()
 
 

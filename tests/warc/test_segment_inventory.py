@@ -5,7 +5,8 @@ import os
 import pytest
 
 from archiver.errors import StoreError
-from archiver.warc.segment_inventory import has_our_name, is_written_by_us, survey
+from archiver.warc.segment_inventory import is_written_by_us, survey
+from archiver.warc.segment_versions import is_segment_name
 from tests.stored_records import records
 from tests.warcs import Warc
 
@@ -77,7 +78,7 @@ def test_segments_are_recognised_by_content_and_not_by_name(ours):
 
     garbage = ours.with_name(GARBAGE)
 
-    assert [has_our_name(each) for each in (ours, copy, garbage)] == [True, False, True]
+    assert [is_segment_name(each.name) for each in (ours, copy, garbage)] == [True, False, True]
     assert [is_written_by_us(each) for each in (ours, copy, garbage)] == [True, True, False]
 
 

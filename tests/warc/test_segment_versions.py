@@ -2,7 +2,7 @@
 
 import pytest
 
-from archiver.warc.segment_versions import is_ours, next_version, serial_of, superseded
+from archiver.warc.segment_versions import is_segment_name, next_version, serial_of, superseded
 
 
 def segment(serials: str, writer: str = "0123456789ab") -> str:
@@ -25,5 +25,5 @@ def test_the_highest_version_of_a_segment_is_read(names, expected):
 def test_a_segment_merged_by_an_earlier_release_is_read():
     name = segment("00001-00012")
 
-    assert (is_ours(name), serial_of(name)) == (True, 12)
+    assert (is_segment_name(name), serial_of(name)) == (True, 12)
     assert next_version(name) == segment("00001-00012.2")
