@@ -39,11 +39,25 @@ function phaseOf(status, open) {
   return status.error ? WORDS.phases.stopped : WORDS.phases.done;
 }
 
+// The time left is estimated from the pages captured since this page was opened.
+const began = new Map();
+function showTimeLeft(box, id, done, open) {
+  if (!began.has(id)) began.set(id, { at: Date.now(), done });
+  const { at, done: before } = began.get(id);
+  const line = box.querySelector("[data-left]");
+  if (!open || done - before < 3) { if (!open) line.hidden = true; return; }
+  const minutes = (Date.now() - at) / (done - before) * open / 60000;
+  const [text, n] = minutes < 90 ? [line.dataset.minutes, Math.ceil(minutes)] : [line.dataset.hours, Math.round(minutes / 60)];
+  line.textContent = text.replace("{n}", numbers.format(n));
+  line.hidden = false;
+}
+
 function showImport(status) {
   const box = document.querySelector(`[data-import="${status.id}"]`);
   if (!box) return;
   const { queued, fetching, saved, failed } = status.counts;
   const wanted = queued + fetching + saved + failed;
+  showTimeLeft(box, status.id, saved + failed, queued + fetching);
   const values = { ...status, saved, failed, wanted };
   for (const field of box.querySelectorAll("[data-field]")) {
     field.textContent = numbers.format(values[field.dataset.field]);

@@ -205,12 +205,12 @@ def _failed(import_id: int | None) -> Select[Any]:
     return found.where(or_(wanted.exists(), entry.c.brought_by == import_id))
 
 
-async def queued(conn: AsyncConnection, *, limit: int) -> list[int]:
-    """Return queued jobs."""
-    rows = await conn.execute(
-        select(job.c.id).where(job.c.state == State.QUEUED).order_by(job.c.priority).limit(limit)
-    )
-    return list(rows.scalars())
+async def queued(conn: AsyncConnection, *, limit: int, import_id: int | None = None) -> list[int]:
+    """Return queued jobs: all, or those of an import."""
+    found = select(job.c.id).where(job.c.state == State.QUEUED)
+    if import_id is not None:
+        found = found.where(job.c.import_id == import_id)
+    return list((await conn.execute(found.order_by(job.c.priority).limit(limit))).scalars())
 
 
 async def await_again(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:

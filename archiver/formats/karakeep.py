@@ -4,6 +4,8 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from hashlib import sha256
+from html import escape
 from itertools import chain
 from typing import Any, BinaryIO
 
@@ -17,6 +19,7 @@ from archiver.formats.source_file import GivenFile
 from archiver.formats.sqlite_files import DatabaseDamagedError, rows_of, tables_of
 from archiver.model.entry_list import MAX_DEPTH, folder_path
 from archiver.model.imports import DATABASE_ENDS, format_problem
+from archiver.model.listing import NOTES
 from archiver.model.message import marked
 from archiver.model.seed import ArchivedPage, Bookmark, broken, html_page
 
@@ -52,7 +55,8 @@ def _lists_of(lists: Any) -> Lists:
 def _bookmark(row: Row, lists: Lists, page: ArchivedPage | None = None) -> Bookmark:
     """Return a bookmark with its lists and its archived page.
 
-    A note without an address gets the first address in its text; the whole note is kept.
+    A note without an address gets the first address in its text, and the whole note is kept. If
+    there is none, the note becomes a page of its own.
     """
     content = row.peek("content")
     content = dict(content) if isinstance(content, dict) else {}
@@ -62,9 +66,14 @@ def _bookmark(row: Row, lists: Lists, page: ArchivedPage | None = None) -> Bookm
         if set(content) - {"type"}:
             row.put("content", content)
     else:
-        lines = text_of(content.get("text"))[:_MAX_TEXT].split("\n")
-        links = chain.from_iterable(map(links_in_text, lines))
+        text = text_of(content.get("text"))[:_MAX_TEXT]
+        links = chain.from_iterable(map(links_in_text, text.split("\n")))
         url = next((each.annotation.url_given for each in links), "")
+        if not url and text.strip():
+            row.drop("content")
+            url = _note_url(text_of(row.peek("note id") or row.peek("id")) or text)
+            page = _note_page(text)
+    row.drop("note id")
     listed = row.peek("lists")
     ids = listed if isinstance(listed, list) else []
     paths = [_path(each, lists) for each in ids]
@@ -84,6 +93,17 @@ _FIELDS = FieldMap(
     is_read="archived",
     is_starred="favourited",
 )
+
+
+def _note_url(identity: str) -> str:
+    """Return the address of a note, which is the same in each export."""
+    number = sha256(identity.encode("utf-8", "replace")).hexdigest()[:32]
+    return f"https://karakeep{NOTES}/note/{number}"
+
+
+def _note_page(text: str) -> ArchivedPage | None:
+    paragraphs = "".join(f"<p>{escape(each)}</p>" for each in text.splitlines() if each.strip())
+    return html_page(f"<!DOCTYPE html><meta charset=utf-8><article>{paragraphs}</article>")
 
 
 def _path(list_id: Any, lists: Lists) -> str:
@@ -302,6 +322,7 @@ def _bookmark_from_database(found: Mapping[str, Any]) -> dict[str, Any]:
     content = {name: found.get(name) for name in _PAGE_FIELDS}
     content |= _json_value(found["its file"], dict) | _json_value(found["its text"], dict)
     return {
+        "note id": found.get("id"),
         "title": found["own title"] or found["page title"],
         "createdAt": found.get("createdAt"),
         "tags": _json_value(found["its tags"], list),

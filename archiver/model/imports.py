@@ -191,6 +191,11 @@ class ImportStatus:
         return is_read and bool(self.known) and not (self.added or self.merged)
 
     @property
+    def is_taken_back(self) -> bool:
+        """Whether it was undone, and not restored."""
+        return bool(self.undone and self.undone.is_done) and not self.is_put_back
+
+    @property
     def is_unread(self) -> bool:
         """Whether the file is not completely read yet."""
         return self.reading or self.paused
@@ -277,7 +282,7 @@ class Choices:
     """
 
     tags: tuple[str, ...] = ()
-    folders_as: FoldersAs = FoldersAs.TAGS
+    folders_as: FoldersAs = FoldersAs.NOTHING
     to_read: ToRead = ToRead.AS_SAID
     capture: CaptureWhen = CaptureWhen.NOW
     only_folders: tuple[str, ...] = ()
@@ -291,7 +296,7 @@ class Choices:
         columns = known.get("columns")
         return cls(
             tags=tuple(known.get("tags", ())),
-            folders_as=FoldersAs(known.get("folders_as", FoldersAs.TAGS)),
+            folders_as=FoldersAs(known.get("folders_as", FoldersAs.NOTHING)),
             to_read=ToRead(known.get("to_read", ToRead.AS_SAID)),
             capture=CaptureWhen(known.get("capture", CaptureWhen.NOW)),
             only_folders=tuple(known.get("only_folders", ())),

@@ -109,10 +109,17 @@ class Kind(StrEnum):
     IMAGE = "image"
     VIDEO = "video"
     FILE = "file"
+    NOTE = "note"
 
 
-def kind_of(media_type: str, word_count: int) -> Kind:
-    """Classify a media type and word count."""
+NOTES = ".invalid"
+"""Top-level domain of notes without an address, which never exists (RFC 2606)."""
+
+
+def kind_of(media_type: str, word_count: int, host: str = "") -> Kind:
+    """Classify a media type, word count and host."""
+    if host.endswith(NOTES):
+        return Kind.NOTE
     main = media_type.partition("/")[0]
     if main in ("image", "video"):
         return Kind(main)

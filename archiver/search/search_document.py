@@ -37,7 +37,7 @@ def page_document(
     """
     language = _language(metadata.language)
     word_count = words.count(" ") + bool(words)
-    kind = kind_of(media_type, word_count)
+    kind = kind_of(media_type, word_count, host)
     published = published_at(metadata.published)
     return SearchDocument(
         title=indexed(" ".join(dict.fromkeys((annotation.title, metadata.title)))),

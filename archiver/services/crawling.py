@@ -264,11 +264,11 @@ class CrawlStatus:
         self.crawling.wake()
         return count
 
-    async def cancel(self) -> int:
-        """Cancel all queued jobs, which are stored as failed; return their number."""
+    async def cancel(self, import_id: int | None = None) -> int:
+        """Cancel queued jobs, all or of one import; return their number. They count as failed."""
         count = 0
         async with self.open_writer() as context:
-            while leases := await self._waiting():
+            while leases := await self._waiting(import_id):
                 at = datetime.now(UTC).replace(microsecond=0)
                 ends = [
                     await context.recorder.end(
@@ -281,9 +281,17 @@ class CrawlStatus:
                 count += len(leases)
         return count
 
-    async def _waiting(self) -> list[Lease]:
+    async def time_left(self, import_id: int, *, count: int) -> int | None:
+        """Return the estimated seconds until ``count`` jobs of an import are done, if known."""
         async with self.context.db.read() as conn:
-            return await queue.as_leases(conn, await crawl_status.queued(conn, limit=BATCH))
+            pace = await jobs.seconds_per_job(conn, datetime.now(UTC), import_id=import_id)
+            is_paused = await jobs.is_paused(conn)
+        return None if pace is None or is_paused or not count else round(count * pace)
+
+    async def _waiting(self, import_id: int | None) -> list[Lease]:
+        async with self.context.db.read() as conn:
+            found = await crawl_status.queued(conn, limit=BATCH, import_id=import_id)
+            return await queue.as_leases(conn, found)
 
 
 def _site(key: str) -> str:

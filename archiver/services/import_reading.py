@@ -71,7 +71,7 @@ def typed_choices(
     """
     return Choices(
         tags=clean_tags(tags),
-        folders_as=_one(FoldersAs, words.get("folders_as"), FoldersAs.TAGS, "Folders become"),
+        folders_as=_one(FoldersAs, words.get("folders_as"), FoldersAs.NOTHING, "Folders become"),
         to_read=_one(ToRead, words.get("to_read"), ToRead.AS_SAID, "to_read"),
         capture=_one(CaptureWhen, words.get("capture"), CaptureWhen.NOW, "capture"),
         only_folders=_paths(only_folders),

@@ -25,6 +25,7 @@ from archiver.errors import ArchiverError, InputError, NotFound, StoreError, Unr
 from archiver.helpers import run_to_completion
 from archiver.logs import get_log
 from archiver.model.imports import NO_CHOICES, Choices, ImportStatus, ImportUndone
+from archiver.model.message import marked
 from archiver.search.query_tree import Condition, Is, write
 from archiver.services.import_previews import PreviewedFiles
 from archiver.services.import_reading import (
@@ -119,6 +120,7 @@ class StoredImports:
 
 
 CLAIM_SECONDS = 10.0
+CANCELLED = marked("You cancelled it. Import the file again to read the rest.")
 STOPPED = "It was stopped. Import the file again to read the rest."
 
 
@@ -285,6 +287,18 @@ class Imports:
         with suppress(ArchiverError):  # the next process must see that no process reads it
             async with self._db.write() as conn:
                 await imports.disown(conn, self._owner)
+
+    async def cancel(self, number: int) -> None:
+        """Stop reading the file of an import for good; what was read stays."""
+        found, task = await self.status(number), self._reading.get(number)
+        if not (task or found.paused):
+            return
+        async with self._db.write() as conn:
+            await imports.finish(conn, number, error=CANCELLED)
+        if task:  # deletes the file at its end
+            task.cancel()
+            await asyncio.wait([task])
+        await self._write_receipts()
 
     async def status(self, number: int) -> ImportStatus:
         """Return the status of an import.

@@ -107,6 +107,7 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.get(f"/import/{_ID}/undo", pages_imports.ask_undo, name="ask_undo_import"),
     web.post(f"/import/{_ID}/undo", pages_imports.undo, name="undo_import"),
     web.post(f"/import/{_ID}/again", pages_imports.again, name="import_again"),
+    web.post(f"/import/{_ID}/cancel", pages_imports.cancel, name="import_cancel"),
     web.post(f"/import/{_ID}/capture", pages_imports.capture, name="import_capture"),
     web.get("/access", access.access, name="access"),
     web.post("/access", access.change, name="change_access"),

@@ -285,10 +285,11 @@ golden(
                 " createdAt INTEGER)",
                 "CREATE TABLE bookmarkTexts (id TEXT, text TEXT, sourceUrl TEXT)",
                 f"INSERT INTO bookmarks VALUES ('b3', {UNIX}, 'C', 0, 0, NULL, NULL, 'text'),"
-                f" ('b4', {UNIX}, 'D', 0, 0, NULL, NULL, 'text')",
+                f" ('b4', {UNIX}, 'D', 0, 0, NULL, NULL, 'text'),"
+                f" ('b5', {UNIX}, 'E', 0, 0, NULL, NULL, 'text')",
                 f"INSERT INTO highlights VALUES ('b2', 'An', 'why', 'red', {UNIX})",
                 f"INSERT INTO bookmarkTexts VALUES ('b3', 'see {C} too', NULL),"
-                f" ('b4', 'of it', '{C}?4')",
+                f" ('b4', 'of it', '{C}?4'), ('b5', 'Only words.', NULL)",
                 "INSERT INTO bookmarks VALUES"
                 f" ('b1', {UNIX}, NULL, 1, 1, 'a note', 'short', 'link'),"
                 f" ('b2', {UNIX}, 'B', 0, 0, NULL, NULL, 'link')",
@@ -323,6 +324,7 @@ golden(
     ),
     said(C, AT, {"content": {"text": f"see {C} too"}}, title="C"),
     said(f"{C}?4", AT, {"content": {"text": "of it"}}, title="D"),
+    said("https://karakeep.invalid/note/3c5661974942379614b943d0593e4a5e", AT, title="E"),
 )
 golden(
     "Karakeep dump",

@@ -148,11 +148,12 @@ def test_the_best_copy_of_a_page_is_imported():
         ("text/html", b"<html><p>A whole page</p></html>"),
         ("text/html; charset=utf-8", b"<p>An article</p>"),
     ]
+    note = b"<!DOCTYPE html><meta charset=utf-8><article><p>Only words.</p></article>"
 
     for form, expected in (
         ("Linkwarden zip", [*copies, ("application/pdf", b"%PDF-1.4")]),
         ("Karakeep dump", copies),
-        ("Karakeep data directory", copies),
+        ("Karakeep data directory", [*copies, ("text/html; charset=utf-8", note)]),
     ):
         name, data, _ = GOLDENS[form]
         found = [each for each in pages(data, name) if each]

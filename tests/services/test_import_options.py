@@ -57,7 +57,8 @@ async def test_only_what_lies_in_chosen_folders_is_taken_and_the_rest_accounted_
 @pytest.mark.parametrize(
     ("chosen", "tags", "folders"),
     [
-        ({}, ("Food", "Soups", "toread"), ("Food/Soups",)),
+        ({}, ("toread",), ("Food/Soups",)),
+        ({"folders_as": FoldersAs.TAGS}, ("Food", "Soups", "toread"), ("Food/Soups",)),
         ({"folders_as": FoldersAs.LEFT_OUT}, ("toread",), ()),
         ({"folders_as": FoldersAs.NOTHING, "to_read": ToRead.NONE}, (), ("Food/Soups",)),
         ({"folders_as": FoldersAs.NOTHING, "into": "A/B"}, ("toread",), ("A/B/Food/Soups",)),

@@ -44,7 +44,7 @@ async def test_pasted_urls_are_saved_and_words_searched_and_the_page_follows_its
         await page.press("#url", "Control+v")
         await page.locator("[data-jobs] li").first.wait_for()
         await page.wait_for_load_state()
-        saved = await page.locator("[data-jobs] a").all_inner_texts()
+        saved = await page.locator("[data-jobs] > li > a").all_inner_texts()
 
         for keys in ("Enter", "Control+Enter"):
             await page.goto(str(client.make_url("/")))

@@ -106,7 +106,7 @@ _OF_A_FILE = (
         "folders_as",
         "Whether folder names become tags, whole paths become tags, neither, or folders are "
         "ignored.",
-        {"type": "string", "enum": [*FoldersAs], "default": FoldersAs.TAGS},
+        {"type": "string", "enum": [*FoldersAs], "default": FoldersAs.NOTHING},
     ),
     Parameter(
         "to_read",

@@ -89,6 +89,8 @@ class ImportStatusView:
         is_undoing: whether it is being undone.
         has_links: whether some entries are stored as links only.
         has_deletion: whether entries that undo removed can still be restored.
+        seconds_left: estimate of the time until all pages are captured; None if unknown.
+        is_paused: whether the crawl is paused.
     """
 
     status: ImportStatus
@@ -99,6 +101,8 @@ class ImportStatusView:
     is_undoing: bool = False
     has_links: bool = False
     has_deletion: bool = False
+    seconds_left: int | None = None
+    is_paused: bool = False
     title: str | Message = Message("Import")
 
 
@@ -178,6 +182,8 @@ async def status(request: web.Request) -> web.StreamResponse:
         is_undoing=runtime.import_undo.is_running(found.id),
         has_links=bool(found.without_capture) and await runtime.crawl_status.has_links(found.id),
         has_deletion=bool(deletion and await runtime.deleting.find(deletion)),
+        seconds_left=await runtime.crawl_status.time_left(found.id, count=found.counts.open),
+        is_paused=await runtime.crawl_status.is_paused(),
         title=Message("Import of {name}", name=found.name),
     )
     return await render_with_sidebar(request, "pages/import_status.html", view)
@@ -196,6 +202,14 @@ async def capture(request: web.Request) -> web.StreamResponse:
     found = await _found(request)
     count = await request.app[RUNTIME].crawl_status.capture_links(found.id)
     raise web.HTTPSeeOther(f"/import/{found.id}?queued={count}")
+
+
+async def cancel(request: web.Request) -> web.StreamResponse:
+    """Stop reading an import, and cancel its waiting captures."""
+    found, runtime = await _found(request), request.app[RUNTIME]
+    await runtime.imports.cancel(found.id)
+    await runtime.crawl_status.cancel(found.id)
+    raise web.HTTPSeeOther(f"/import/{found.id}")
 
 
 async def ask_undo(request: web.Request) -> web.StreamResponse:
