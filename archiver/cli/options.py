@@ -317,10 +317,10 @@ _IMPORT = (
     click.option(
         "--folders-as",
         type=click.Choice(["tags", "paths", "nothing", "left-out"]),
-        default="tags",
+        default="nothing",
         show_default=True,
-        help="Folder names become tags, whole paths become tags, or neither; left-out ignores "
-        "folders completely.",
+        help="Folders become lists. Their names or whole paths also become tags, or neither; "
+        "left-out ignores folders completely.",
     ),
     click.option("--tag", "tags", multiple=True, help="A tag for every link of the file."),
     click.option("--json", "as_json", is_flag=True, help="With --dry-run: print JSON."),

@@ -71,9 +71,9 @@ def _bookmark(row: Row, lists: Lists, page: ArchivedPage | None = None) -> Bookm
         url = next((each.annotation.url_given for each in links), "")
         if not url and text.strip():
             row.drop("content")
-            url = _note_url(text_of(row.peek("note id") or row.peek("id")) or text)
+            url = _note_url(text_of(row.peek("noteid") or row.peek("id")) or text)
             page = _note_page(text)
-    row.drop("note id")
+    row.drop("noteid")
     listed = row.peek("lists")
     ids = listed if isinstance(listed, list) else []
     paths = [_path(each, lists) for each in ids]
@@ -272,7 +272,7 @@ _TABLE_COLUMNS = """
     FROM sqlite_master m, pragma_table_info(m.name) p WHERE m.type = 'table'
 """
 _DATA_BOOKMARKS = """
-SELECT l.*, b.*, b.title AS "own title", l.title AS "page title",
+SELECT l.*, b.*, b.id AS "own id", b.title AS "own title", l.title AS "page title",
     (SELECT json_group_array(t.name) FROM tagsOnBookmarks o
      JOIN bookmarkTags t ON t.id = o.tagId WHERE o.bookmarkId = b.id) AS "its tags",
     (SELECT json_group_array(listId) FROM bookmarksInLists i
@@ -322,7 +322,7 @@ def _bookmark_from_database(found: Mapping[str, Any]) -> dict[str, Any]:
     content = {name: found.get(name) for name in _PAGE_FIELDS}
     content |= _json_value(found["its file"], dict) | _json_value(found["its text"], dict)
     return {
-        "note id": found.get("id"),
+        "noteid": found["own id"],
         "title": found["own title"] or found["page title"],
         "createdAt": found.get("createdAt"),
         "tags": _json_value(found["its tags"], list),

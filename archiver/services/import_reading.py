@@ -33,6 +33,7 @@ from archiver.model.imports import (
     Taken,
     ToRead,
 )
+from archiver.model.listing import NOTES
 from archiver.model.message import marked
 from archiver.model.seed import Reception, SavedPage
 from archiver.search.query_parser import parse_query
@@ -364,10 +365,11 @@ async def _add_batch(
 
 
 def by_capture(found: Sequence[FileSeed], choices: Choices) -> dict[CaptureWhen, list[FileSeed]]:
-    """Group seeds by when they are captured; own exports mark links (`NEVER`)."""
+    """Group seeds by when they are captured; links of own exports and notes never are."""
     groups: dict[CaptureWhen, list[FileSeed]] = {}
     for each in found:
         is_link = was_saved_as_link(each.seed.annotation.source_record)
+        is_link = is_link or each.seed.host.endswith(NOTES)
         groups.setdefault(CaptureWhen.NEVER if is_link else choices.capture, []).append(each)
     return groups
 

@@ -5,6 +5,7 @@ from io import BufferedReader, BytesIO
 import pytest
 
 from archiver.model.capture import Way
+from archiver.model.listing import ListingQuery
 from tests.formats.goldens import GOLDENS, A
 from tests.formats.test_saved_pages import MHTML
 
@@ -12,6 +13,19 @@ FILES = {
     **{form: GOLDENS[form][:2] for form in ("Readeck zip", "Karakeep dump", "Linkwarden zip")},
     "MHTML": ("page.mhtml", MHTML),
 }
+
+
+async def test_a_note_without_an_address_is_an_entry_of_type_note(archive):
+    name, data, _ = GOLDENS["Karakeep data directory"]
+    with BufferedReader(BytesIO(data)) as source:
+        await archive.imports.read_file(source, name=name)
+
+    await archive.crawling.work()
+    (found,) = (await archive.search.listing(ListingQuery(q="type:note"))).items
+    read = await archive.entries.snapshot(found.entry.url)
+
+    assert found.entry.state == "saved"
+    assert (found.entry.title, read.text.split("\n")[-1]) == ("E", "Only words.")
 
 
 @pytest.mark.parametrize("form", FILES)

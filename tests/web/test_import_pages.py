@@ -9,12 +9,16 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from archiver.app import open_app
 from archiver.config import Settings
-from archiver.db import imports
+from archiver.db import imports, new_entries
 from archiver.db.engine import Database
+from archiver.http.urls import hash_url
+from archiver.model.annotation import Annotation
+from archiver.model.seed import Seed
 from archiver.web.app import build_app
 from archiver.web.pages import imports as pages_imports
 
 NOBODY = "0123456789ab"
+URL = "http://a.example/"
 
 
 @pytest.fixture
@@ -86,6 +90,22 @@ async def test_a_file_that_nobody_reads_is_never_said_to_be_read(client, db):
     assert "being read" not in listed
     api = [await (await client.get(f"/api/v1/imports/{n}")).json() for n in (given, kept)]
     assert [(each["reading"], each["paused"]) for each in api] == [(False, False), (False, True)]
+
+
+async def test_an_import_is_cancelled_for_good_and_what_it_brought_stays(client, db, runtime):
+    left = await begun(db, NOBODY, "/kept")
+    async with db.write() as conn:
+        seed = Seed(hash_url(URL), URL, "a.example", Annotation(URL, datetime.now(UTC)))
+        await new_entries.receive(
+            conn, [seed], now=seed.annotation.added_at, recapture=False, import_id=left
+        )
+
+    page = await (await client.post(f"/import/{left}/cancel")).text()
+
+    assert "You cancelled it." in page
+    status = await runtime.imports.status(left)
+    assert (status.is_open, status.counts.failed) == (False, 1)
+    assert (await runtime.entries.get(URL)).entry.failure.kind == "cancelled"
 
 
 async def sent(client, path, **form):
