@@ -319,8 +319,7 @@ _IMPORT = (
         type=click.Choice(["tags", "paths", "nothing", "left-out"]),
         default="nothing",
         show_default=True,
-        help="Folders become lists. Their names or whole paths also become tags, or neither; "
-        "left-out ignores folders completely.",
+        help="Also make folder names or whole paths tags; left-out ignores folders.",
     ),
     click.option("--tag", "tags", multiple=True, help="A tag for every link of the file."),
     click.option("--json", "as_json", is_flag=True, help="With --dry-run: print JSON."),

@@ -6,7 +6,7 @@ import io
 import json
 from contextlib import aclosing
 
-from archiver.model.imports import Choices
+from archiver.model.imports import Choices, FoldersAs
 from archiver.services.reindex import reindex
 from tests.index_access import remove_index
 from tests.segments import segments
@@ -84,13 +84,15 @@ async def test_a_row_that_says_more_of_what_is_here_is_merged_and_one_that_does_
 
 
 async def test_a_dry_run_says_what_an_import_does_and_keeps_nothing(archive):
-    survey = await archive.surveys.preview(io.BytesIO(TABLE.encode()), "x.csv")
+    choices = Choices(folders_as=FoldersAs.TAGS)
+    source = io.BytesIO(TABLE.encode())
+    survey = await archive.surveys.preview(source, "x.csv", choices=choices)
 
     assert (await archive.search.overview()).entries == 0
     assert await archive.imports.recent() == []
     assert (survey.format, survey.encoding, survey.is_whole) == ("CSV", "utf-8", True)
     assert (survey.detected_by, survey.names) == ("columns", "url, title, folder, added, mood")
-    status = await imported(archive)
+    status = await imported(archive, choices=choices)
     assert (survey.read, survey.new, survey.merged, survey.unusable) == (
         status.read,
         status.added,
