@@ -191,11 +191,6 @@ class ImportStatus:
         return is_read and bool(self.known) and not (self.added or self.merged)
 
     @property
-    def is_taken_back(self) -> bool:
-        """Whether it was undone, and not restored."""
-        return bool(self.undone and self.undone.is_done) and not self.is_put_back
-
-    @property
     def is_unread(self) -> bool:
         """Whether the file is not completely read yet."""
         return self.reading or self.paused

@@ -28,7 +28,7 @@ async def test_pasted_urls_are_saved_and_words_searched_and_the_page_follows_its
         await page.goto(str(client.make_url("/")))
         await page.click("#activity")
         await page.click("#activity-panel >> text=Pause")
-        await page.click("#activity-panel >> text=Go on")
+        await page.click("#activity-panel >> text=Resume")
         await page.locator("#activity-panel >> text=Pause").wait_for()
         await page.keyboard.press("Escape")
         await runtime.crawl_status.cancel()
