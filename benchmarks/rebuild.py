@@ -23,6 +23,7 @@ from pathlib import Path
 from archiver.crawl import record_building
 from archiver.crawl.record_building import Originals
 from archiver.crawl.visit_result import Visit, VisitResult
+from archiver.db.entries import Revised
 from archiver.http.timestamps import to_timestamp
 from archiver.http.urls import hash_url, host
 from archiver.model.annotation import Annotation
@@ -88,7 +89,7 @@ def add(plan: record_building.Plan, number: int) -> None:
     result = VisitResult(EntryRef(number + 1, hash_url(url), url, host(url)), at, visit=visit)
     annotation = Annotation(url, at, tags=(f"tag{number % 200}", f"other{number % 37}"))
     entry = Entry(hash_url(url), url, host(url), annotation, "", State.QUEUED)
-    record_building.plan_visit_result(plan, result, record_building.EntryFacts(entry, None))
+    record_building.plan_visit_result(plan, result, Revised(entry, 0, is_unrecorded=False))
 
 
 def exchange_of(url: str, at: datetime, body: bytes) -> Exchange:

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -34,7 +33,14 @@ from tests.segments import storage_of
 async def crawler(data: Path, **more: object) -> AsyncIterator[CrawlContext]:
     """Open the parts of a crawling process, with its own locks, leases and segments."""
     settings = Settings(
-        data=data, **{"allow_networks": "127.0.0.0/8", "host_delay": 0, "retry_delay": 0, **more}
+        data=data,
+        **{
+            "allow_networks": "127.0.0.0/8",
+            "host_delay": 0,
+            "retry_delay": 0,
+            "render": "never",
+            **more,
+        },
     )
     async with AsyncExitStack() as stack:
         lock = RunLock(data / "run")
@@ -48,8 +54,11 @@ async def crawler(data: Path, **more: object) -> AsyncIterator[CrawlContext]:
         derive = WorkerPool(processes=1, timeout=30, memory_bytes=1 << 30, max_requisites=500)
         stack.push_async_callback(derive.stop)
         fetcher = await stack.enter_async_context(Fetcher(settings))
-        recorder = Recorder(db, store)
-        yield CrawlContext(settings, db, store, fetcher, Throttle(settings), derive, recorder)
+        recorder, throttle = Recorder(db, store), Throttle(settings)
+        services = BrowserServices(settings, fetcher, throttle, recorder)
+        renderer = Renderer(services, RenderHints(db))
+        stack.push_async_callback(renderer.stop)
+        yield CrawlContext(settings, db, store, fetcher, throttle, derive, recorder, renderer)
 
 
 class Crawl:
@@ -111,7 +120,5 @@ def quick_rendering(**seconds: float) -> Iterator[None]:
 async def rendering_crawl(data: Path, **settings: object) -> AsyncIterator[Crawl]:
     """A crawl with a browser that waits for a short time only."""
     with quick_rendering():
-        async with crawler(data, **settings) as context:
-            renderer = renderer_of(context)
-            yield Crawl(replace(context, renderer=renderer))
-            await renderer.stop()
+        async with crawler(data, render="auto", **settings) as context:
+            yield Crawl(context)

@@ -193,8 +193,7 @@ def locations_of(data: Path) -> tuple[str | None, str | None]:
 
     Blocking.
     """
-    held = AtomicFile(data / INDEX_FILE).read(MAX_ADDRESS_BYTES) or b""
-    index = held.decode("utf-8", "replace").partition("\n")[0]
+    index, _ = _read_index_file(data)
     return index or None, _known_store(data)
 
 
@@ -221,7 +220,7 @@ def index_locations(settings: Settings) -> tuple[Engines, Engines]:
     wanted = engines_of(settings.index or settings.data / INDEX)
     if settings.index:
         _claim_index(settings, wanted)
-    known, _ = _read_index_file(settings)
+    known, _ = _read_index_file(settings.data)
     return engines_of(known or settings.data / INDEX), wanted
 
 
@@ -242,7 +241,7 @@ def replace_index(settings: Settings, engines: Engines) -> None:
 
 def _open_index(settings: Settings) -> Engines:
     """Open the index if it is at the configured location, and migrate its schema."""
-    known, _ = _read_index_file(settings)
+    known, _ = _read_index_file(settings.data)
     if not known and settings.index and (settings.data / INDEX).exists():
         known = str(settings.data / INDEX)
     if known and not is_one_place(known, settings.index or ""):
@@ -263,7 +262,7 @@ def _claim_index(settings: Settings, engines: Engines) -> None:
     """
     file = AtomicFile(settings.data / INDEX_FILE, mode=0o644)
     with file.alone():
-        known, name = _read_index_file(settings)
+        known, name = _read_index_file(settings.data)
         if not name:
             name = uuid4().hex
             file.write(f"{known}\n{name}\n".encode())
@@ -281,7 +280,7 @@ def _check_may_join(settings: Settings, engines: Engines, store: str | None) -> 
         raise ConfigurationError(_INDEX_OF_OTHER_ARCHIVE.format(engines.place))
     if store != settings.store:
         raise ConfigurationError(_OTHER_STORE.format(store))
-    known, _ = _read_index_file(settings)
+    known, _ = _read_index_file(settings.data)
     segments = settings.data / SEGMENTS
     if known or (settings.data / INDEX).exists() or any(segments.glob("*.warc.gz")):
         raise ConfigurationError(_OTHER_ARCHIVE.format(settings.data, engines.place))
@@ -289,14 +288,14 @@ def _check_may_join(settings: Settings, engines: Engines, store: str | None) -> 
 
 def _record_location(settings: Settings) -> None:
     file = AtomicFile(settings.data / INDEX_FILE, mode=0o644)
-    known, name = _read_index_file(settings)
+    known, name = _read_index_file(settings.data)
     if known != (settings.index or ""):
         file.write(f"{settings.index or ''}\n{name}\n".encode())
 
 
-def _read_index_file(settings: Settings) -> tuple[str, str]:
+def _read_index_file(data: Path) -> tuple[str, str]:
     """Return the address of an external index and the archive's name; empty if unknown."""
-    held = AtomicFile(settings.data / INDEX_FILE).read(MAX_ADDRESS_BYTES) or b""
+    held = AtomicFile(data / INDEX_FILE).read(MAX_ADDRESS_BYTES) or b""
     known, name, *_ = [*held.decode("utf-8", "replace").splitlines(), "", ""]
     return known, name
 

@@ -9,18 +9,14 @@ from functools import partial
 from archiver.crawl.deletions import delete_unwanted_visits
 from archiver.crawl.record_building import (
     EntryEdit,
-    EntryFacts,
     ExchangeItem,
     Item,
     Known,
     Originals,
     PendingRecord,
     Plan,
+    PlannedSnapshot,
     entry_id_of,
-    extractor_of,
-    metadata_of,
-    reused_article,
-    search_document,
 )
 from archiver.crawl.visit_result import UnwantedVisit, Visit, VisitResult, replay_urls
 from archiver.db import (
@@ -36,21 +32,32 @@ from archiver.db import (
 )
 from archiver.db.dialects import is_postgresql
 from archiver.db.engine import AsyncConnection, Database
-from archiver.db.entries import EntryState, entry_states
+from archiver.db.entries import EntryState, Revised, entry_states
 from archiver.db.full_text import IndexRow
 from archiver.db.queue import LAST, OpenJobs
 from archiver.db.snapshots import SnapshotRow
 from archiver.db.visit_results import NewSnapshot, Place
 from archiver.errors import StoreError
 from archiver.helpers import RecentItems
-from archiver.model.capture import Capture, Exchange, HashUrl, Location, RecordId, Timestamp
+from archiver.http.timestamps import to_datetime
+from archiver.model.capture import (
+    Capture,
+    CaptureRef,
+    Exchange,
+    HashUrl,
+    Location,
+    RecordId,
+    Timestamp,
+)
 from archiver.model.entry import Snapshot
+from archiver.model.failure import Failure
 from archiver.model.listing import SearchDocument
 from archiver.model.page import UNREAD
 from archiver.model.rendering import Rendition
 from archiver.model.requisite import needed
 from archiver.pages.capture_quality import score_of
-from archiver.search.search_document import link_document
+from archiver.search.search_document import link_document, page_document
+from archiver.warc.metadata_records import SnapshotRecord
 from archiver.warc.segment_storage import UploadingStorage
 from archiver.warc.segments import SegmentStore
 
@@ -152,18 +159,7 @@ class BatchRows:
             found = await entries.with_revisions(conn, ids)
             saved = [number for number, each in found.items() if each.entry.snapshot_count]
             latest = await snapshots.latest_of(conn, saved) if saved else {}
-        previous = await self._intact.articles(batch, latest)
-        facts = {
-            number: EntryFacts(
-                each.entry,
-                previous.get(number),
-                each.revision,
-                each.is_unrecorded,
-                each.generation,
-            )
-            for number, each in found.items()
-        }
-        return Known(originals, facts)
+        return Known(originals, found, await self._intact.articles(batch, latest))
 
     async def _originals(self, conn: AsyncConnection, exchanges: Sequence[Exchange]) -> Originals:
         """Return the records that the exchanges may be revisits of."""
@@ -191,11 +187,10 @@ class BatchRows:
         found = {}
         results = (each.content for each in batch if isinstance(each.content, VisitResult))
         for number, each in enumerate(results):
-            facts = known.facts.get(each.entry.id)
-            if each.visit and facts:
-                make = partial(
-                    _new_snapshot, each.entry.id, each.visit, facts, plan, places, words_of
-                )
+            entry = known.entries.get(each.entry.id)
+            if each.visit and entry:
+                planned = plan.snapshots[each.entry.hash_url, each.visit.timestamp]
+                make = partial(_new_snapshot, each, each.visit, entry, planned, places, words_of)
                 is_long = len(each.visit.article.words) > LONG
                 found[id(each)] = await asyncio.to_thread(make) if is_long else make()
             if number % ROWS_PER_STEP == 0:
@@ -231,10 +226,21 @@ class BatchRows:
             ]
             await visit_results.add_snapshots(conn, new, state.entries, state.place)
             # An entry may have a snapshot and a failure in one batch.
-            await attempts.add_failures(conn, _failed_attempts(done, known.facts))
+            failed = [
+                failed_attempt(
+                    each.entry.id,
+                    known.entries[each.entry.id],
+                    each.at,
+                    each.failure,
+                    final=each.retry_at is None,
+                )
+                for each in done
+                if each.failure
+            ]
+            await attempts.add_failures(conn, failed)
             await _end_jobs(conn, done, state.jobs)
             edited = [each for each in edited if each in state.entries]
-            recorded = _recorded_revisions(done, edited, known.facts)
+            recorded = _recorded_revisions(done, edited, known.entries)
             await edit_history.mark_recorded(conn, recorded)
             await tombstones.remove_pending(conn, pending)
             await delete_unwanted_visits(conn, self._store, _unwanted_visits(results, state))
@@ -267,7 +273,7 @@ async def _read_state(
     jobs = await queue.open_jobs(conn, leases, datetime.now(UTC))
     lost = {each.job_id for each in leases} - jobs.held if is_postgresql(conn) else ()
     return _State(
-        entries=await entry_states(conn, known.facts),
+        entries=await entry_states(conn, known.entries),
         lost_jobs=frozenset(lost),
         deleted=await tombstones.snapshots(
             conn, {each.entry.hash_url for each in results if each.visit}
@@ -350,65 +356,102 @@ def _unwanted_visits(results: Sequence[VisitResult], state: _State) -> list[Unwa
 
 
 def _new_snapshot(
-    entry_id: int,
+    result: VisitResult,
     visit: Visit,
-    facts: EntryFacts,
-    plan: Plan,
+    known: Revised,
+    planned: PlannedSnapshot,
     places: Sequence[Location],
     words_of: Callable[[SearchDocument], IndexRow],
 ) -> NewSnapshot:
     """Build the rows of a visit, without the capture row id, which its transaction knows."""
-    key = facts.entry.hash_url, visit.timestamp
-    reused = reused_article(visit, facts)
-    written = plan.articles.get(key)
-    document = search_document(visit, facts)
-    return NewSnapshot(
-        entry_id=entry_id,
-        timestamp=visit.timestamp,
-        at=visit.at,
-        capture_id=0,
-        final_url=visit.page.url,
-        status=visit.page.status,
-        media_type=visit.page.media_type,
-        metadata=metadata_of(visit, facts),
-        requisite_count=len(needed(visit.requisites)),
-        missing_count=sum(each.is_missing for each in visit.requisites),
-        article=reused.article if reused else places[written] if written is not None else None,
-        extractor=extractor_of(visit, facts),
-        record=places[plan.entry_records[key]],
-        search_document=document,
-        words=words_of(document) if document else None,
-        rendering=visit.rendering,
-        look=visit.look,
-        score=score_of(visit.rendering, visit.requisites, visit.appearance).hundredths,
-        limits=visit.appearance.limits,
-        needs=replay_urls(facts.entry.url, visit.page.url, visit.requisites),
+    article = planned.reused.article if planned.reused else None
+    if planned.article is not None:
+        article = places[planned.article]
+    row = snapshot_row(
+        result.entry.id,
+        known,
+        planned.record,
+        visit.page,
+        place=places[planned.entry_record],
+        article=article,
+        words=visit.article.words,
+    )
+    return replace(
+        row,
+        words=words_of(row.search_document) if row.search_document else None,
         renditions=tuple(
             Rendition(made.kind, made.media_type, places[n], made.digest)
-            for made, n in plan.renditions.get(key, ())
+            for made, n in planned.renditions
         ),
     )
 
 
-def _failed_attempts(
-    results: Sequence[VisitResult], facts: Mapping[int, EntryFacts]
-) -> list[attempts.FailedAttempt]:
-    return [
-        attempts.FailedAttempt(
-            entry_id=each.entry.id,
-            at=each.at,
-            failure=each.failure,
-            final=each.retry_at is None,
-            search_document=_link_document(facts[each.entry.id]),
+def snapshot_row(
+    entry_id: int,
+    known: Revised,
+    record: SnapshotRecord,
+    page: Capture | CaptureRef,
+    *,
+    place: Location,
+    article: Location | None,
+    words: str,
+) -> NewSnapshot:
+    """Build the rows of a snapshot from its record, without capture row id and screenshots.
+
+    Args:
+        entry_id: row id of the entry.
+        known: the entry.
+        record: the snapshot's record.
+        page: the capture of the page.
+        place: location of the record.
+        article: location of the article.
+        words: words of the article that are indexed.
+    """
+    document = None
+    if not record.article_of:
+        document = page_document(
+            known.entry.annotation,
+            record.metadata,
+            urls=(known.entry.url, record.capture_url),
+            host=known.entry.host,
+            media_type=page.media_type,
+            words=words,
+            revision=known.revision,
         )
-        for each in results
-        if each.failure
-    ]
+    return NewSnapshot(
+        entry_id=entry_id,
+        timestamp=record.timestamp,
+        at=to_datetime(record.timestamp),
+        capture_id=0,
+        final_url=record.capture_url,
+        status=page.status,
+        media_type=page.media_type,
+        metadata=record.metadata,
+        requisite_count=len(needed(record.requisites)),
+        missing_count=sum(each.is_missing for each in record.requisites),
+        article=article,
+        extractor=record.extractor,
+        record=place,
+        search_document=document,
+        rendering=record.rendering,
+        look=record.look,
+        score=score_of(record.rendering, record.requisites, record.appearance).hundredths,
+        limits=record.appearance.limits,
+        needs=replay_urls(known.entry.url, record.capture_url, record.requisites),
+    )
 
 
-def _link_document(facts: EntryFacts) -> SearchDocument:
-    entry = facts.entry
-    return link_document(entry.annotation, url=entry.url, host=entry.host, revision=facts.revision)
+def failed_attempt(
+    entry_id: int, known: Revised, at: datetime, failure: Failure, *, final: bool = True
+) -> attempts.FailedAttempt:
+    """Build the row of a failed attempt; ``final``: it is not tried again."""
+    entry = known.entry
+    document = link_document(
+        entry.annotation, url=entry.url, host=entry.host, revision=known.revision
+    )
+    return attempts.FailedAttempt(
+        entry_id=entry_id, at=at, failure=failure, final=final, search_document=document
+    )
 
 
 async def _end_jobs(conn: AsyncConnection, results: Sequence[VisitResult], jobs: OpenJobs) -> None:
@@ -433,12 +476,12 @@ async def _end_jobs(conn: AsyncConnection, results: Sequence[VisitResult], jobs:
 
 
 def _recorded_revisions(
-    results: Sequence[VisitResult], edited: Collection[int], facts: Mapping[int, EntryFacts]
+    results: Sequence[VisitResult], edited: Collection[int], known: Mapping[int, Revised]
 ) -> dict[int, int]:
     """Return the metadata revision that the batch recorded for each entry."""
     final = [each.entry.id for each in results if each.retry_at is None]
     return {
-        number: facts[number].revision
+        number: known[number].revision
         for number in (*final, *edited)
-        if facts[number].is_unrecorded
+        if known[number].is_unrecorded
     }

@@ -121,7 +121,7 @@ class CrawlContext:
 
     Attributes:
         derive: processes that parse pages and extract articles.
-        renderer: the browser; None if no page is rendered.
+        renderer: the browser.
         image_cache: icons and preview images by kind and payload; None for unusable payloads.
         routes: timestamp of the last visit of an application route, by URL without the route.
     """
@@ -133,7 +133,7 @@ class CrawlContext:
     throttle: Throttle
     derive: WorkerPool
     recorder: Recorder
-    renderer: Renderer | None = None
+    renderer: Renderer
     dead: DeadHosts = field(default_factory=DeadHosts)
     image_cache: RecentItems[tuple[RenditionKind, PayloadDigest], NewRendition | None] = field(
         default_factory=lambda: RecentItems(MAX_IMAGES)

@@ -52,11 +52,13 @@ class FoundMemento:
 
     Attributes:
         exchange: exchange as of the original, at its time; the caller closes its body.
-        address: parsed URL of the memento; None if its form is unknown.
+        url: URL of the memento in the archive.
+        address: the same URL, parsed; None if its form is unknown.
         others: further mementos that the archive names in the response.
     """
 
     exchange: Exchange
+    url: str
     address: MementoAddress | None
     others: tuple[PublicMemento, ...]
 
@@ -108,9 +110,8 @@ async def fetch_memento(context: CrawlContext, asked: str, url: str) -> FoundMem
                 address.url if address else redirect_target(url, exchange.status, exchange.headers)
             )
             others = tuple(named_mementos(exchange.headers, asked, now))
-            return FoundMemento(
-                _as_original(exchange, url, at, asked, location), read_address(asked), others
-            )
+            original = _as_original(exchange, url, at, asked, location)
+            return FoundMemento(original, asked, read_address(asked), others)
         exchange.body.close()
         if target is None:
             message = f"{host(asked)} has no copy (it responded with {exchange.status})."
@@ -257,7 +258,7 @@ class PublicArchiveFetcher:
 
     async def _follow(
         self, url: str, memento: PublicMemento, others: list[PublicMemento], bodies: ExitStack
-    ) -> tuple[list[_Step], "_Source"]:
+    ) -> tuple[list[_Step], FoundMemento]:
         """Fetch the responses from a URL to its page, following redirects within the archive."""
         address = read_address(memento.address)
         asked, steps, seen = address.raw if address else memento.address, list[_Step](), set[str]()
@@ -270,7 +271,7 @@ class PublicArchiveFetcher:
             seen.add(url)
             url = step.found.redirect_to or ""
             if not url:
-                return steps, _Source(got, asked)
+                return steps, got
             if url in seen or got.address is None:
                 break
             asked = got.address.of(url).raw
@@ -283,7 +284,7 @@ class PublicArchiveFetcher:
         discovery: Discovery,
         first: CaptureRef,
         at: datetime,
-        source: "_Source",
+        source: FoundMemento,
     ) -> Visit:
         async def get(asked: Outgoing) -> FetchedResponse:
             return await self._requisite(source, asked.url)
@@ -304,16 +305,16 @@ class PublicArchiveFetcher:
             appearance=discovery.appearance,
         )
 
-    async def _requisite(self, source: "_Source", url: str) -> FetchedResponse:
+    async def _requisite(self, source: FoundMemento, url: str) -> FetchedResponse:
         """Fetch a requisite from the same archive at the same time."""
-        address = source.found.address
+        address = source.address
         if address and address.has_raw_form:
             got = await fetch_memento(self._context, address.of(url).raw, url)
             found = await read(self._context, got.exchange)
             return replace(found, ref=await self._keep(_Step(got.exchange, found)))
-        if host(url) == host(source.asked):
+        if host(url) == host(source.url):
             return await fetch(self._context, Outgoing(url))
-        raise FetchError(_not_archived([source.asked]))
+        raise FetchError(_not_archived([source.url]))
 
     async def _keep(self, step: _Step) -> CaptureRef:
         """Pass a response to the recorder, unless it was recovered before."""
@@ -327,14 +328,6 @@ class PublicArchiveFetcher:
         return await self._context.recorder.keep(
             exchange, await make_capture(exchange, ref.record_id)
         )
-
-
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """Memento that a page came from, and its URL in the archive."""
-
-    found: FoundMemento
-    asked: str
 
 
 def _not_archived(asked: Sequence[str]) -> Failure:

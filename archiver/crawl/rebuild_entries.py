@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from archiver.crawl.batch_rows import failed_attempt, snapshot_row
 from archiver.crawl.record_building import NOWHERE
 from archiver.crawl.stored_content import article_text
 from archiver.crawl.visit_result import UnwantedVisit, replay_urls
@@ -23,14 +24,11 @@ from archiver.db import snapshots as db_snapshots
 from archiver.db.engine import AsyncConnection
 from archiver.db.entries import Revised
 from archiver.errors import StoreError, StoreUnavailable
-from archiver.http.timestamps import to_datetime
 from archiver.http.urls import hash_url, host
 from archiver.model.capture import Capture, HashUrl, Location, RecordId
 from archiver.model.rendering import renditions_of
-from archiver.model.requisite import needed
 from archiver.model.seed import RevisedSeed, Seed
-from archiver.pages.capture_quality import score_of
-from archiver.search.search_document import indexed, link_document, page_document
+from archiver.search.search_document import indexed
 from archiver.warc.metadata_records import EntryRecord, SnapshotRecord
 from archiver.warc.segments import SegmentReader, SegmentStore
 
@@ -176,7 +174,12 @@ async def restore_entries(
     rows = await _snapshots(conn, store, visited, ids, revised, problems)
     fresh = await visit_results.add_snapshots(conn, rows)
     failed = [
-        _failed(entry_record, ids, revised[entry_record.hash_url])
+        failed_attempt(
+            ids[entry_record.hash_url],
+            revised[entry_record.hash_url],
+            entry_record.at,
+            entry_record.failure,
+        )
         for entry_record, _ in group
         if entry_record.failure
     ]
@@ -190,25 +193,6 @@ async def restore_entries(
     ]
     await queue.end_jobs(conn, ends, datetime.now(UTC))
     return fresh
-
-
-def _failed(
-    entry_record: EntryRecord, ids: Mapping[HashUrl, int], known: Revised
-) -> attempts.FailedAttempt:
-    if entry_record.failure is None:
-        raise ValueError("this attempt has a result")
-    return attempts.FailedAttempt(
-        entry_id=ids[entry_record.hash_url],
-        at=entry_record.at,
-        failure=entry_record.failure,
-        final=True,
-        search_document=link_document(
-            known.entry.annotation,
-            url=known.entry.url,
-            host=known.entry.host,
-            revision=known.revision,
-        ),
-    )
 
 
 async def _snapshots(
@@ -239,8 +223,12 @@ async def _snapshots(
         entry_id = ids[entry_record.hash_url]
         of_entry = known[entry_record.hash_url]
         held = article or shared.get(entry_id)
-        row = _row(of_entry, each, entry_id, found, held, place, own_words)
-        rows.append(replace(row, renditions=renditions_of(each.renditions, made)))
+        row_id, capture = found
+        row = snapshot_row(
+            entry_id, of_entry, each, capture, place=place, article=held, words=own_words
+        )
+        renditions = renditions_of(each.renditions, made)
+        rows.append(replace(row, capture_id=row_id, renditions=renditions))
     return rows
 
 
@@ -289,48 +277,6 @@ def _words(
             problems.append((article or NOWHERE, str(error)))
             found.append("")
     return found
-
-
-def _row(
-    known: Revised,
-    kept: SnapshotRecord,
-    entry_id: int,
-    found: tuple[int, Capture],
-    article: Location | None,
-    place: Location,
-    words: str,
-) -> visit_results.NewSnapshot:
-    row_id, capture = found
-    search_document = page_document(
-        known.entry.annotation,
-        kept.metadata,
-        urls=(known.entry.url, kept.capture_url),
-        host=known.entry.host,
-        media_type=capture.media_type,
-        words=words,
-        revision=known.revision,
-    )
-    return visit_results.NewSnapshot(
-        entry_id=entry_id,
-        timestamp=kept.timestamp,
-        at=to_datetime(kept.timestamp),
-        capture_id=row_id,
-        final_url=kept.capture_url,
-        status=capture.status,
-        media_type=capture.media_type,
-        metadata=kept.metadata,
-        requisite_count=len(needed(kept.requisites)),
-        missing_count=sum(each.is_missing for each in kept.requisites),
-        article=article,
-        extractor=kept.extractor,
-        record=place,
-        search_document=None if kept.article_of else search_document,
-        rendering=kept.rendering,
-        look=kept.look,
-        score=score_of(kept.rendering, kept.requisites, kept.appearance).hundredths,
-        limits=kept.appearance.limits,
-        needs=replay_urls(known.entry.url, kept.capture_url, kept.requisites),
-    )
 
 
 def _revised_seed(entry_record: EntryRecord) -> RevisedSeed:

@@ -13,6 +13,7 @@ from io import BytesIO
 from typing import Any, BinaryIO
 
 from archiver.crawl.visit_result import Visit, VisitResult
+from archiver.db.entries import Revised
 from archiver.errors import StoreError
 from archiver.http.content_coding import PIECE, payload_media_type
 from archiver.http.media_types import declared_media_type, is_generic
@@ -29,14 +30,12 @@ from archiver.model.capture import (
     RecordId,
     Timestamp,
 )
-from archiver.model.entry import Entry, Snapshot
+from archiver.model.entry import Snapshot
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import State
-from archiver.model.listing import SearchDocument
-from archiver.model.page import EXTRACTOR_VERSION, PageMetadata
+from archiver.model.page import EXTRACTOR_VERSION
 from archiver.model.rendering import Rendering, RenditionRef
 from archiver.pages.article_text import write_article_document
-from archiver.search.search_document import page_document
 from archiver.warc import writer
 from archiver.warc.metadata_records import (
     DELETION_URI,
@@ -169,33 +168,37 @@ class Originals:
 
 
 @dataclass(frozen=True, slots=True)
-class EntryFacts:
-    """Index data of an entry when its visit is recorded.
+class Known:
+    """Index data needed to build the records of a batch.
 
     Attributes:
-        entry: the entry.
-        previous: its newest snapshot before this visit.
-        revision: number of edits of its metadata.
-        is_unrecorded: its last edit has no record yet.
-        generation: number of times that the whole entry was deleted before.
+        originals: records that the exchanges may be revisits of.
+        entries: the entries that exist, by id.
+        previous: the newest snapshot of each entry before this batch, by entry id.
     """
 
-    entry: Entry
-    previous: Snapshot | None
-    revision: int = 0
-    is_unrecorded: bool = False
-    generation: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """Index data needed to build the records of a batch; facts by entry id."""
-
     originals: Originals
-    facts: dict[int, EntryFacts]
+    entries: Mapping[int, Revised]
+    previous: Mapping[int, Snapshot]
 
 
-SnapshotKey = tuple[HashUrl, Timestamp]
+@dataclass(slots=True)
+class PlannedSnapshot:
+    """Snapshot of a plan, with the positions of its records.
+
+    Attributes:
+        record: content of the snapshot in the entry record.
+        reused: earlier snapshot whose article it shares, if any.
+        entry_record: position of the entry record.
+        article: position of the article's conversion record; None if there is none.
+        renditions: screenshots and the positions of their conversion records.
+    """
+
+    record: SnapshotRecord
+    reused: Snapshot | None
+    entry_record: int
+    article: int | None
+    renditions: list[tuple[RenditionRef, int]]
 
 
 @dataclass(slots=True)
@@ -206,17 +209,13 @@ class Plan:
         records: records in writing order.
         captures: captures without location, by position of the record.
         answers: record ids of responses that are not what a GET of their URL returns, by position.
-        articles: position of the article's conversion record, by snapshot.
-        entry_records: position of the entry record, by snapshot.
-        renditions: screenshots and the positions of their conversion records, by snapshot.
+        snapshots: the snapshots of visits, by entry and timestamp.
     """
 
     records: list[Record] = field(default_factory=list)
     captures: dict[int, Capture] = field(default_factory=dict)
     answers: dict[int, RecordId] = field(default_factory=dict)
-    articles: dict[SnapshotKey, int] = field(default_factory=dict)
-    entry_records: dict[SnapshotKey, int] = field(default_factory=dict)
-    renditions: dict[SnapshotKey, list[tuple[RenditionRef, int]]] = field(default_factory=dict)
+    snapshots: dict[tuple[HashUrl, Timestamp], PlannedSnapshot] = field(default_factory=dict)
 
 
 NOWHERE = Location("", 0, 0)
@@ -246,11 +245,11 @@ def _plan_item(plan: Plan, content: ItemContent, known: Known) -> None:
         plan_exchange(plan, content.exchange, content.capture, known.originals)
     elif isinstance(content, PendingRecord):
         plan.records.append(pending_record(json.loads(content.document)))
-    elif facts := known.facts.get(entry_id_of(content) or 0):  # else a marker or a deleted entry
+    elif entry := known.entries.get(entry_id_of(content) or 0):  # else a marker or a deleted entry
         if isinstance(content, EntryEdit):
-            plan.records.append(entry_note(facts, datetime.now(UTC).replace(microsecond=0)))
+            plan.records.append(entry_note(entry, datetime.now(UTC).replace(microsecond=0)))
         elif isinstance(content, VisitResult) and content.retry_at is None:
-            plan_visit_result(plan, content, facts)
+            plan_visit_result(plan, content, entry, known.previous.get(content.entry.id))
 
 
 def plan_exchange(plan: Plan, exchange: Exchange, capture: Capture, originals: Originals) -> None:
@@ -287,22 +286,29 @@ def plan_exchange(plan: Plan, exchange: Exchange, capture: Capture, originals: O
         plan.records.append(writer.request(exchange, id=request_id, response_id=record_id))
 
 
-def plan_visit_result(plan: Plan, visit_result: VisitResult, facts: EntryFacts) -> None:
-    """Add the records of an attempt's result: screenshots, article and entry record."""
+def plan_visit_result(
+    plan: Plan, visit_result: VisitResult, known: Revised, previous: Snapshot | None = None
+) -> None:
+    """Add the records of an attempt's result: screenshots, article and entry record.
+
+    Args:
+        plan: the plan.
+        visit_result: the result.
+        known: its entry.
+        previous: the newest snapshot of the entry before this one.
+    """
     visit = visit_result.visit
-    snapshot = _snapshot_record(plan, visit, facts) if visit else None
-    entry_record = _entry_record(
-        facts, visit_result.at, snapshot=snapshot, failure=visit_result.failure
-    )
-    if visit:
-        plan.entry_records[facts.entry.hash_url, visit.timestamp] = len(plan.records)
+    planned = _plan_snapshot(plan, visit, known, previous) if visit else None
+    if visit and planned:
+        plan.snapshots[known.entry.hash_url, visit.timestamp] = planned
     plan.records.append(
-        writer.metadata(
-            id=new_record_id(),
-            url=entry_record_uri(facts.entry.hash_url),
-            date=visit_result.at,
-            document=write_entry_record(entry_record),
-            refers_to=visit.page.record_id if visit else None,
+        _metadata(
+            _entry_record(
+                known,
+                visit_result.at,
+                snapshot=planned.record if planned else None,
+                failure=visit_result.failure,
+            )
         )
     )
 
@@ -318,38 +324,30 @@ def pending_record(document: Mapping[str, Any]) -> Record:
 
 
 def entry_note(
-    facts: EntryFacts,
-    at: datetime,
-    failure: Failure | None = None,
-    *,
-    is_waiting: bool = False,
+    known: Revised, at: datetime, failure: Failure | None = None, *, is_waiting: bool = False
 ) -> Record:
     """Return a record of an entry's current metadata and failure, without a snapshot."""
-    return writer.metadata(
-        id=new_record_id(),
-        url=entry_record_uri(facts.entry.hash_url),
-        date=at,
-        document=write_entry_record(
-            replace(_entry_record(facts, at, failure=failure), is_waiting=is_waiting)
-        ),
-    )
+    return _metadata(replace(_entry_record(known, at, failure=failure), is_waiting=is_waiting))
 
 
-def snapshot_note(facts: EntryFacts, snapshot: SnapshotRecord) -> Record:
+def snapshot_note(known: Revised, snapshot: SnapshotRecord) -> Record:
     """Return a new record of a snapshot whose own record is damaged."""
-    at = to_datetime(snapshot.timestamp)
+    return _metadata(_entry_record(known, to_datetime(snapshot.timestamp), snapshot=snapshot))
+
+
+def _metadata(record: EntryRecord) -> Record:
+    """Return the WARC record of an entry record."""
     return writer.metadata(
         id=new_record_id(),
-        url=entry_record_uri(facts.entry.hash_url),
-        date=at,
-        document=write_entry_record(_entry_record(facts, at, snapshot=snapshot)),
-        refers_to=snapshot.capture_record,
+        url=entry_record_uri(record.hash_url),
+        date=record.at,
+        document=write_entry_record(record),
+        refers_to=record.snapshot.capture_record if record.snapshot else None,
     )
 
 
-def reused_article(visit: Visit, facts: EntryFacts) -> Snapshot | None:
+def _reused_article(visit: Visit, previous: Snapshot | None) -> Snapshot | None:
     """Return the previous snapshot if this page has the same payload and so the same article."""
-    previous = facts.previous
     if previous is None or previous.extractor != EXTRACTOR_VERSION:
         return None
     if Rendering.DONE in (visit.rendering, previous.rendering):
@@ -358,58 +356,37 @@ def reused_article(visit: Visit, facts: EntryFacts) -> Snapshot | None:
     return previous if same else None
 
 
-def extractor_of(visit: Visit, facts: EntryFacts) -> str:
-    """Return the extractor version of a visit's article, which may be reused."""
-    reused = reused_article(visit, facts)
-    return reused.extractor if reused else visit.article.extractor
-
-
-def metadata_of(visit: Visit, facts: EntryFacts) -> PageMetadata:
-    """Return the metadata of the page: the previous snapshot's if its article is reused."""
-    reused = reused_article(visit, facts)
-    if reused is None or visit.article.extractor:
-        return visit.article.metadata
-    return reused.metadata
-
-
-def search_document(visit: Visit, facts: EntryFacts) -> SearchDocument | None:
-    """Return the search document of a visited entry; None if the previous one stays valid."""
-    if reused_article(visit, facts):
-        return None
-    return page_document(
-        facts.entry.annotation,
-        visit.article.metadata,
-        urls=(facts.entry.url, visit.page.url),
-        host=facts.entry.host,
-        media_type=visit.page.media_type,
-        words=visit.article.words,
-        revision=facts.revision,
-    )
-
-
-def _snapshot_record(plan: Plan, visit: Visit, facts: EntryFacts) -> SnapshotRecord:
-    reused = reused_article(visit, facts)
-    article = None if reused or not visit.article.html else _plan_article(plan, visit, facts)
-    return SnapshotRecord(
+def _plan_snapshot(
+    plan: Plan, visit: Visit, known: Revised, previous: Snapshot | None
+) -> PlannedSnapshot:
+    """Add the records of a visit's article and screenshots; the entry record is the next one."""
+    reused, own, article = _reused_article(visit, previous), visit.article, None
+    if own.html and not reused:
+        article = len(plan.records)
+        plan.records.append(_article_record(visit, known.entry.hash_url))
+    renditions = _plan_renditions(plan, visit, known.entry.hash_url)
+    record = SnapshotRecord(
         timestamp=visit.timestamp,
         capture_url=visit.page.url,
         capture_timestamp=visit.page.timestamp,
         capture_record=visit.page.record_id,
-        article=article,
+        article=None if article is None else plan.records[article].id,
         article_of=reused.timestamp if reused else None,
-        extractor=extractor_of(visit, facts),
-        metadata=metadata_of(visit, facts),
+        extractor=reused.extractor if reused else own.extractor,
+        metadata=reused.metadata if reused and not own.extractor else own.metadata,
         requisites=visit.requisites,
         charset=visit.charset,
         rendering=visit.rendering,
-        renditions=_plan_renditions(plan, visit, facts),
+        renditions=tuple(made for made, _ in renditions),
         look=visit.look,
         appearance=visit.appearance,
         answers=visit.answers,
     )
+    return PlannedSnapshot(record, reused, len(plan.records), article, renditions)
 
 
-def _plan_renditions(plan: Plan, visit: Visit, facts: EntryFacts) -> tuple[RenditionRef, ...]:
+def _plan_renditions(plan: Plan, visit: Visit, hash_url: HashUrl) -> list[tuple[RenditionRef, int]]:
+    """Add the records of a visit's screenshots; return the screenshots and their positions."""
     placed = []
     for each in visit.renditions:
         made = RenditionRef(each.kind, each.media_type, new_record_id(), each.digest)
@@ -417,51 +394,44 @@ def _plan_renditions(plan: Plan, visit: Visit, facts: EntryFacts) -> tuple[Rendi
         plan.records.append(
             writer.conversion(
                 id=made.record_id,
-                url=rendition_uri(facts.entry.hash_url, each.kind),
+                url=rendition_uri(hash_url, each.kind),
                 date=visit.at,
                 refers_to=visit.page.record_id,
                 content_type=each.media_type,
                 block=each.content,
             )
         )
-    if placed:
-        plan.renditions[facts.entry.hash_url, visit.timestamp] = placed
-    return tuple(made for made, _ in placed)
+    return placed
 
 
-def _plan_article(plan: Plan, visit: Visit, facts: EntryFacts) -> RecordId:
-    record_id = new_record_id()
-    plan.articles[facts.entry.hash_url, visit.timestamp] = len(plan.records)
-    plan.records.append(
-        writer.conversion(
-            id=record_id,
-            url=article_uri(facts.entry.hash_url),
-            date=visit.at,
-            refers_to=visit.page.record_id,
-            content_type="text/html; charset=utf-8",
-            block=write_article_document(visit.article),
-        )
+def _article_record(visit: Visit, hash_url: HashUrl) -> Record:
+    return writer.conversion(
+        id=new_record_id(),
+        url=article_uri(hash_url),
+        date=visit.at,
+        refers_to=visit.page.record_id,
+        content_type="text/html; charset=utf-8",
+        block=write_article_document(visit.article),
     )
-    return record_id
 
 
 def _entry_record(
-    facts: EntryFacts,
+    known: Revised,
     at: datetime,
     *,
     snapshot: SnapshotRecord | None = None,
     failure: Failure | None = None,
 ) -> EntryRecord:
-    entry = facts.entry
+    entry = known.entry
     return EntryRecord(
         at,
         entry.hash_url,
         entry.url,
         entry.annotation,
-        facts.revision,
+        known.revision,
         snapshot,
         failure,
-        generation=facts.generation,
+        generation=known.generation,
         is_link=entry.state is State.LINK and not (snapshot or failure),
     )
 

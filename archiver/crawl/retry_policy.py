@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
+from http import HTTPStatus
 
 from archiver.config import Settings
 from archiver.model.failure import Failure, FailureKind
@@ -75,23 +76,15 @@ def parked(page_host: str, dealer: str) -> Failure:
     return Failure(FailureKind.PARKED, message)
 
 
+_REASONS = {
+    HTTPStatus.UNAUTHORIZED: "Unauthorized: the page requires a login",
+    HTTPStatus.GONE: "Gone: the page was removed",
+}
+
+
 def reason(status: int) -> str:
-    """Return a user-readable reason phrase."""
-    words = {
-        400: "Bad Request",
-        401: "Unauthorized: the page requires a login",
-        402: "Payment Required",
-        403: "Forbidden",
-        404: "Not Found",
-        405: "Method Not Allowed",
-        406: "Not Acceptable",
-        408: "Request Timeout",
-        410: "Gone: the page was removed",
-        429: "Too Many Requests",
-        451: "Unavailable For Legal Reasons",
-        500: "Internal Server Error",
-        502: "Bad Gateway",
-        503: "Service Unavailable",
-        504: "Gateway Timeout",
-    }
-    return words.get(status, "")
+    """Return a user-readable reason phrase; empty for an unknown status."""
+    try:
+        return _REASONS.get(HTTPStatus(status)) or HTTPStatus(status).phrase
+    except ValueError:
+        return ""

@@ -86,7 +86,7 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
                 raise
             break  # keep the page with the refresh: a browser shows it until the target loads
         first = chain.first or page
-        learned = await _hint_of_host(context, page)
+        learned = await context.renderer.hint_for(page.ref.url)
         known = _hint_for_page(lease, page, learned)
         rendered = await _render_at_once(context, page, known)
         if isinstance(rendered, Rendered):
@@ -101,7 +101,7 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
             break
     if known is RenderHint.NONE:  # otherwise rendering was already tried
         rendered = await _render(context, lease, page, found, failure)
-    look = _hint_from_inspection(context, found, failure, learned)
+    look = _hint_from_inspection(found, failure, learned)
     if isinstance(rendered, Rendered):
         visited = await _visit_rendered(context, requisites, first, rendered, failure)
         gains = seen.article is None or len(visited.article.text) > len(seen.article.text)
@@ -131,12 +131,6 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
     return _store_hint(context, visited)
 
 
-async def _hint_of_host(context: CrawlContext, page: FetchedResponse) -> RenderHint:
-    """Return the hint to render pages of a host immediately, or none."""
-    renderer = context.renderer
-    return await renderer.hint_for(page.ref.url) if renderer else RenderHint.NONE
-
-
 def _hint_for_page(lease: Lease, page: FetchedResponse, learned: RenderHint) -> RenderHint:
     """Return the hint to render this page without plain inspection, or none."""
     if learned is RenderHint.NONE or page.wall or status_failure(page.ref.status, None):
@@ -148,17 +142,15 @@ async def _render_at_once(
     context: CrawlContext, page: FetchedResponse, known: RenderHint
 ) -> Rendered | NotRendered:
     """Render the page if ``known`` says that pages of its host need a browser."""
-    if context.renderer is None or known is RenderHint.NONE:
+    if known is RenderHint.NONE:
         return NotRendered()
     return await context.renderer.show(page, reload=known is RenderHint.WALLED)
 
 
 def _hint_from_inspection(
-    context: CrawlContext, found: Discovery | None, failure: Failure | None, learned: RenderHint
+    found: Discovery | None, failure: Failure | None, learned: RenderHint
 ) -> RenderHint:
     """Return the render hint from a plain inspection, if it is worth storing."""
-    if context.renderer is None:
-        return RenderHint.NONE
     if failure:
         return RenderHint.WALLED
     if found and found.needs_browser:
@@ -168,8 +160,7 @@ def _hint_from_inspection(
 
 def _store_hint(context: CrawlContext, visited: Visit) -> Visit:
     """Store the render hint of a visit; return the visit."""
-    if context.renderer:
-        context.renderer.note_hint(visited.page.url, visited.timestamp, visited.look)
+    context.renderer.note_hint(visited.page.url, visited.timestamp, visited.look)
     return visited
 
 
@@ -181,10 +172,9 @@ async def _render(
     failure: Failure | None,
 ) -> Rendered | NotRendered:
     """Render the page if it needs a browser and one is available."""
-    renderer = context.renderer
-    if renderer is None or not _is_rendering_wanted(context, lease, page, found, failure):
+    if not _is_rendering_wanted(context, lease, page, found, failure):
         return NotRendered()
-    return await renderer.show(page, reload=failure is not None)
+    return await context.renderer.show(page, reload=failure is not None)
 
 
 def _is_rendering_wanted(
@@ -194,11 +184,10 @@ def _is_rendering_wanted(
     found: Discovery | None,
     failure: Failure | None,
 ) -> bool:
-    """Return whether the page should be rendered and a browser may be available."""
-    renderer, url = context.renderer, page.ref.url
+    """Return whether the page should be rendered."""
     if found and page.route:
         found = replace(found, needs_browser=True)
-    return renderer is not None and renderer.is_wanted(url, found, failure, asked=lease.render)
+    return context.renderer.is_wanted(page.ref.url, found, failure, asked=lease.render)
 
 
 async def _visit_rendered(
@@ -218,7 +207,7 @@ async def _visit_rendered(
     shown = replace(rendered, document=rendered.readable)
     found = await context.derive.discover(shown.document)
     still = await _failure_shown(context, rendered, found, failure)
-    if context.renderer and failure:
+    if failure:
         context.renderer.note_outcome(rendered.page.url, has_passed=still is None)
     if still:
         raise FetchError(still)

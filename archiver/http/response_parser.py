@@ -16,7 +16,6 @@ from archiver.model.capture import Truncation
 _MAX_LINE = 16 << 10
 """Maximum length of a chunk size line or a trailer field; as Chromium."""
 _MAX_DIGITS = 15
-_REGULAR_SIZE = re.compile(rb"(0*+[1-9a-fA-F][0-9a-fA-F]{,14})\r\n")
 _HEXADECIMAL = b"0123456789abcdefABCDEF"
 
 
@@ -65,7 +64,7 @@ class ChunkDecoder:
                 payload.append(data[at:] if at else data)
                 return payload
             else:
-                at = self._take_line(data, self._take_whole_chunks(data, at, payload), payload)
+                at = self._take_line(data, at, payload)
         self.left_over = data[at:]
         return payload
 
@@ -82,19 +81,6 @@ class ChunkDecoder:
         if not self._size:
             self._expected = _Expected.END_OF_DATA
         return at + len(payload[-1])
-
-    def _take_whole_chunks(self, data: bytes, at: int, payload: list[bytes]) -> int:
-        """Decode the complete, valid chunks from an offset; return their end."""
-        if self._expected is not _Expected.SIZE or self._line:
-            return at
-        while found := _REGULAR_SIZE.match(data, at):
-            start = found.end()
-            end = start + int(found[1], 16)
-            if not data.startswith(b"\r\n", end):
-                break
-            payload.append(data[start:end])
-            at, self._is_first = end + 2, False
-        return at
 
     def _take_line(self, data: bytes, at: int, payload: list[bytes]) -> int:
         """Consume a line or a part of it; return the start of the next one."""

@@ -44,15 +44,11 @@ class Crawling:
     @property
     def browser_problem(self) -> Message | None:
         """Why pages can't be rendered in a browser, in a sentence; None if they can."""
-        renderer = self._context.renderer
-        return (
-            renderer.problem if renderer else Message("Pages are not rendered in a browser here.")
-        )
+        return self._context.renderer.problem
 
     async def check_browser(self) -> None:
         """Test whether a browser can start, for ``browser_problem``."""
-        if self._context.renderer:
-            await self._context.renderer.check()
+        await self._context.renderer.check()
 
     def wake(self) -> None:
         """Notify the crawl of new jobs."""

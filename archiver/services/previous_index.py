@@ -16,7 +16,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from archiver.crawl.rebuild import build_within
-from archiver.crawl.record_building import EntryFacts, snapshot_note
+from archiver.crawl.record_building import snapshot_note
 from archiver.crawl.stored_content import record_from_index
 from archiver.db import (
     attempts,
@@ -256,8 +256,7 @@ async def _restore_snapshots(
 
 
 def _record(known: Revised, held: SnapshotRow) -> Record:
-    facts = EntryFacts(known.entry, None, known.revision, generation=known.generation)
-    return snapshot_note(facts, record_from_index(held.snapshot))
+    return snapshot_note(known, record_from_index(held.snapshot))
 
 
 def append_alone(store: SegmentStore, made: Sequence[Record]) -> set[str]:

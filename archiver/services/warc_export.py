@@ -23,7 +23,7 @@ from typing import IO, Any, cast
 
 from archiver import __version__
 from archiver.crawl.rebuild import capture_of, is_answer
-from archiver.crawl.record_building import EntryFacts, entry_note
+from archiver.crawl.record_building import entry_note
 from archiver.crawl.stored_content import read_snapshot_record
 from archiver.crawl.visit_result import replay_urls
 from archiver.db import attempts, entries, screenshots
@@ -233,12 +233,13 @@ def _needed(
 
 def _notes(revised: Revised, failed: Sequence[Attempt]) -> Iterator[Record]:
     """Yield records of failed attempts, queue state and user metadata."""
-    facts, state = EntryFacts(revised.entry, None, revised.revision), revised.entry.state
+    # The generation counts deletions in this archive, which the archive that imports does not have.
+    revised, state = replace(revised, generation=0), revised.entry.state
     for each in failed if state is not State.SAVED else ():
-        yield entry_note(facts, each.at, each.failure)
+        yield entry_note(revised, each.at, each.failure)
     if state is not State.FAILED or revised.is_unrecorded:
         now = datetime.now(UTC).replace(microsecond=0)
-        yield entry_note(facts, now, is_waiting=state is State.QUEUED)
+        yield entry_note(revised, now, is_waiting=state is State.QUEUED)
 
 
 async def _captures_of(

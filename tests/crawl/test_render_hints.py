@@ -60,7 +60,7 @@ async def test_pages_are_rendered_directly_until_one_is_complete_without_scripts
 
 async def test_render_hints_are_shared_between_processes(crawl, live):
     url = live.put("/shell", SHELL)
-    settings = replace(crawl.context.settings, browser="/nowhere")
+    settings = replace(crawl.context.settings, render="auto", browser="/nowhere")
     context = replace(crawl.context, settings=settings)
     seeing = Crawl(replace(context, renderer=renderer_of(context)))
     await seeing.queue(url)
