@@ -51,7 +51,9 @@ async def test_the_setting_selects_pages_and_a_request_overrides_it(crawl, mode,
 
 
 async def test_a_host_that_refuses_browsers_too_is_not_asked_for_each_page(crawl):
-    renderer, url = renderer_of(crawl.context), "http://a.example/"
+    settings = replace(crawl.context.settings, render="auto")
+    renderer = renderer_of(replace(crawl.context, settings=settings))
+    url = "http://a.example/"
 
     for _ in range(MAX_REFUSALS):
         assert renderer.is_wanted(url, *LOOKS["refused"], asked=False)
