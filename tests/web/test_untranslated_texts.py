@@ -160,9 +160,8 @@ PAGES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("group", range(4))
-async def test_every_page_is_worded(client, group):
-    for path in PAGES[group::4]:
+async def test_every_page_is_translatable(client):
+    for path in PAGES:
         async with client.get(path) as answer:
             page = await answer.text()
 
@@ -190,16 +189,15 @@ FORMS = [
 ]
 
 
-@pytest.mark.parametrize("group", range(3))
-async def test_what_is_answered_to_a_form_is_worded(client, group):
-    for path, fields in FORMS[group::3]:
+async def test_every_page_after_a_form_is_translatable(client):
+    for path, fields in FORMS:
         page = await send(client, path, **fields)
 
         assert "⟦" in page, (path, fields)
         assert left(page) == [], (path, fields)
 
 
-async def test_what_a_file_would_bring_is_worded(client):
+async def test_an_import_preview_is_translatable(client):
     form = FormData({"look": "1"})
     form.add_field(
         "file", b"url,title,tags,folder\nhttp://a.example/12,t9,T2,F1\n1,,,\n", filename="f1.csv"
@@ -210,7 +208,7 @@ async def test_what_a_file_would_bring_is_worded(client):
     assert [each for each in left(page) if each not in ("url", "title", "tags", "folder")] == []
 
 
-async def test_what_a_person_sees_who_signs_in_is_worded(client):
+async def test_the_login_and_access_pages_are_translatable(client):
     access = client.app[RUNTIME].access
     await access.set_password("1" * 20)
 
