@@ -30,7 +30,7 @@ from benchmarks.fast_server import FastServer
 from benchmarks.scale import serving_in
 from benchmarks.scale_archive import PAGEFUL, START, kept
 
-PACKED = {"Accept-Encoding": "br, gzip"}
+PACKED = {"Accept-Encoding": "gzip"}
 
 
 def main() -> None:

@@ -1,10 +1,9 @@
-"""Content codings: negotiation, bounded decoding and encoding."""
+"""Content codings: bounded decoding of stored content, and gzip for responses."""
 
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from enum import StrEnum
 from typing import Protocol, cast
 
 import brotli
@@ -26,47 +25,21 @@ _ITEM = re.compile(
     r"[ \t]*([!#$%&'*+.^_`|~0-9A-Za-z-]+)"
     r"(?:[ \t]*;[ \t]*[qQ]=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?))?[ \t]*"
 )
-_ALIASES = {"x-gzip": "gzip"}
-_ANY = "*"
 
 
-class Coding(StrEnum):
-    """Content codings of responses."""
-
-    BROTLI = "br"
-    GZIP = "gzip"
-    IDENTITY = "identity"
-
-
-def choose_coding(accept_encoding: str | None, offered: Sequence[Coding]) -> Coding:
-    """Choose the preferred coding; the first offered of equally preferred ones.
-
-    Unreadable parts of the field are ignored. If no offered coding is acceptable, the response is
-    sent unencoded, as the RFC recommends.
+def accepts_gzip(accept_encoding: str) -> bool:
+    """Return whether a client accepts gzip, and does not prefer unencoded content.
 
     Args:
-        accept_encoding: the field's value, several of them joined by commas; None if missing.
-        offered: codings besides ``IDENTITY``, which is always available.
+        accept_encoding: the field's value, several of them joined by commas. Unreadable parts are
+            ignored.
     """
-    weights = _weights(accept_encoding or "")
-    otherwise = weights.get(_ANY, 0.0)
-    best, most = Coding.IDENTITY, weights.get(Coding.IDENTITY, 0.0)
-    for coding in offered:
-        weight = weights.get(coding, otherwise)
-        is_tie_with_identity = best is Coding.IDENTITY and weight == most
-        if weight > most or (weight > 0 and is_tie_with_identity):
-            best, most = coding, weight
-    return best
-
-
-def _weights(field: str) -> dict[str, float]:
     weights: dict[str, float] = {}
-    for item in field[:_MAX_FIELD].split(","):
-        found = _ITEM.fullmatch(item)
-        if found:
-            name = found[1].lower()
-            weights.setdefault(_ALIASES.get(name, name), float(found[2] or 1))
-    return weights
+    for item in accept_encoding[:_MAX_FIELD].split(","):
+        if found := _ITEM.fullmatch(item):
+            weights.setdefault(found[1].lower().removeprefix("x-"), float(found[2] or 1))
+    gzip = weights.get("gzip", weights.get("*", 0.0))
+    return gzip > 0 and gzip >= weights.get("identity", 0.0)
 
 
 if sys.version_info >= (3, 14):
@@ -215,69 +188,27 @@ _CORRUPT = cast(
 )
 
 _GZIP = 16 + 15
-_ISAL_LEVEL = 2
-_BROTLI_QUALITY = 3
-_BROTLI_BEST = 11
-_BROTLI_WINDOW = 19
+_LEVEL = 2
 
 
-class Packer(Protocol):
-    """Streaming encoder for a response body."""
+def gzipped(body: bytes) -> bytes:
+    """Compress a whole body, preferring speed to size."""
+    packed: bytes = isal_zlib.compress(body, _LEVEL, _GZIP)
+    return packed
+
+
+class GzipStream:
+    """Streaming gzip encoder for a response body."""
+
+    def __init__(self) -> None:
+        self._inner = isal_zlib.compressobj(_LEVEL, isal_zlib.DEFLATED, _GZIP)
 
     def pack(self, piece: bytes) -> bytes:
         """Encode a piece and flush, so that the receiver can decode all of it."""
-
-    def finish(self) -> bytes:
-        """Return the final bytes of the encoded stream."""
-
-
-def pack(body: bytes, coding: Coding) -> bytes:
-    """Compress a whole body, preferring speed to size."""
-    if coding is Coding.BROTLI:
-        packed: bytes = brotli.compress(body, quality=_BROTLI_QUALITY, lgwin=_BROTLI_WINDOW)
-        return packed
-    if coding is Coding.GZIP:
-        gzipped: bytes = isal_zlib.compress(body, _ISAL_LEVEL, _GZIP)
-        return gzipped
-    return body
-
-
-def pack_once(body: bytes, coding: Coding) -> bytes:
-    """Compress a body with the best ratio, for content that is compressed once and served often."""
-    if coding is Coding.BROTLI:
-        packed: bytes = brotli.compress(body, quality=_BROTLI_BEST)
-        return packed
-    return pack(body, coding)
-
-
-def new_packer(coding: Coding) -> Packer | None:
-    """Return a streaming encoder for a coding, or None for the identity coding."""
-    if coding is Coding.BROTLI:
-        return _CompressBrotli()
-    return _Gzip() if coding is Coding.GZIP else None
-
-
-class _Gzip:
-    def __init__(self) -> None:
-        self._inner = isal_zlib.compressobj(_ISAL_LEVEL, isal_zlib.DEFLATED, _GZIP)
-
-    def pack(self, piece: bytes) -> bytes:
         packed: bytes = self._inner.compress(piece) + self._inner.flush(isal_zlib.Z_SYNC_FLUSH)
         return packed
 
     def finish(self) -> bytes:
+        """Return the final bytes of the encoded stream."""
         rest: bytes = self._inner.flush()
-        return rest
-
-
-class _CompressBrotli:
-    def __init__(self) -> None:
-        self._inner = brotli.Compressor(quality=_BROTLI_QUALITY, lgwin=_BROTLI_WINDOW)
-
-    def pack(self, piece: bytes) -> bytes:
-        packed: bytes = self._inner.process(piece) + self._inner.flush()
-        return packed
-
-    def finish(self) -> bytes:
-        rest: bytes = self._inner.finish()
         return rest

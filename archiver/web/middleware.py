@@ -22,7 +22,6 @@ from aiohttp.typedefs import Handler
 
 from archiver import errors
 from archiver.config import Settings
-from archiver.http.content_coding import Coding
 from archiver.logs import get_log
 from archiver.model.message import Message, marked
 from archiver.replay.addresses import Modifier, ReplayAddress
@@ -35,11 +34,10 @@ from archiver.web.rendering import render
 from archiver.web.replay_requests import address_of, held_permission
 from archiver.web.responses import (
     SMALLEST,
-    WHOLE,
-    coding_for_ours,
     is_packable,
     message_of,
     packed,
+    takes_own_gzip,
     vary,
 )
 from archiver.web.views import StepView
@@ -458,10 +456,9 @@ async def _compress(request: web.Request, response: web.Response) -> None:
     if not isinstance(body, bytes) or len(body) < SMALLEST or not _may_be_changed(response):
         return
     vary(response)
-    coding = coding_for_ours(request, WHOLE)
-    if coding is not Coding.IDENTITY:
-        response.body = await packed(body, coding)
-        response.headers[hdrs.CONTENT_ENCODING] = coding
+    if takes_own_gzip(request):
+        response.body = await packed(body)
+        response.headers[hdrs.CONTENT_ENCODING] = "gzip"
 
 
 def _may_be_changed(response: web.Response) -> bool:

@@ -14,7 +14,6 @@ from aiohttp import hdrs, web
 from multidict import CIMultiDict
 
 from archiver.errors import NotInArchive
-from archiver.http.content_coding import Coding
 from archiver.model.capture import Capture
 from archiver.replay.addresses import (
     ALL_CAPTURES,
@@ -31,7 +30,7 @@ from archiver.web.origin import base_path, home_of_replay, is_there, replay_orig
 from archiver.web.pages.errors import not_in_archive
 from archiver.web.pages.snapshot import captures
 from archiver.web.replay_requests import FrameRequest, held_permission, without_token
-from archiver.web.responses import SMALLEST, STREAMED, asked_coding, is_packable, send, vary
+from archiver.web.responses import SMALLEST, is_packable, send, takes_gzip, vary
 
 _REQUISITES = frozenset({Modifier.IMAGE, Modifier.STYLE, Modifier.SCRIPT})
 _EXACT_DIGITS = 14
@@ -192,11 +191,11 @@ async def _stream(
     response = web.StreamResponse(status=replayed.status, headers=CIMultiDict(replayed.headers))
     if is_followed:
         response.headers["Cache-Control"] = "no-store"
-    coding = Coding.IDENTITY
+    is_packed = False
     if replayed.is_made and is_packable(response.headers.get(hdrs.CONTENT_TYPE, "")):
         vary(response)
         if replayed.length is None or replayed.length >= SMALLEST:
-            coding = asked_coding(request, STREAMED)
-    if replayed.status not in _WITHOUT_LENGTH and coding is Coding.IDENTITY:
+            is_packed = takes_gzip(request)
+    if replayed.status not in _WITHOUT_LENGTH and not is_packed:
         response.content_length = replayed.length
-    return await send(request, response, replayed.body, coding)
+    return await send(request, response, replayed.body, is_packed=is_packed)

@@ -11,7 +11,7 @@ from contextlib import aclosing
 
 from aiohttp import hdrs, web
 
-from archiver.http.content_coding import Coding, Packer, choose_coding, new_packer, pack
+from archiver.http.content_coding import GzipStream, accepts_gzip, gzipped
 from archiver.http.media_types import parse_media_type
 from archiver.model.message import Message
 
@@ -36,11 +36,6 @@ SMALLEST = 1 << 10
 INLINE = 32 << 10
 """Maximum size compressed on the event loop: half a millisecond."""
 
-WHOLE = (Coding.BROTLI, Coding.GZIP)
-"""Codings for complete bodies; the first one is a tenth smaller."""
-STREAMED = (Coding.GZIP, Coding.BROTLI)
-"""Codings for streams; the first one needs a fifth of the time and memory."""
-
 _OURS = frozenset({None, "none", "same-origin"})
 """``Sec-Fetch-Site`` of requests that no other site has sent; programs send none."""
 _PACKED_TEXT = frozenset({"text/event-stream"})
@@ -56,17 +51,14 @@ def is_packable(content_type: str) -> bool:
     return structured or media_type.essence.startswith("text/") or media_type.essence in _TEXT
 
 
-def asked_coding(request: web.Request, offered: tuple[Coding, ...]) -> Coding:
-    """Return the coding that the client prefers."""
-    fields = request.headers.getall(hdrs.ACCEPT_ENCODING, [])
-    return choose_coding(",".join(fields), offered)
+def takes_gzip(request: web.Request) -> bool:
+    """Return whether the client accepts gzip."""
+    return accepts_gzip(",".join(request.headers.getall(hdrs.ACCEPT_ENCODING, [])))
 
 
-def coding_for_ours(request: web.Request, offered: tuple[Coding, ...]) -> Coding:
-    """Return the coding for a response that may contain both secrets and request data."""
-    if request.headers.get("Sec-Fetch-Site") not in _OURS:
-        return Coding.IDENTITY
-    return asked_coding(request, offered)
+def takes_own_gzip(request: web.Request) -> bool:
+    """Return whether a response that may contain both secrets and request data may be gzip."""
+    return request.headers.get("Sec-Fetch-Site") in _OURS and takes_gzip(request)
 
 
 def vary(response: web.StreamResponse, field: str = hdrs.ACCEPT_ENCODING) -> None:
@@ -77,14 +69,14 @@ def vary(response: web.StreamResponse, field: str = hdrs.ACCEPT_ENCODING) -> Non
         response.headers[hdrs.VARY] = ", ".join([*names, field])
 
 
-async def packed(body: bytes, coding: Coding) -> bytes:
+async def packed(body: bytes) -> bytes:
     """Compress a whole body, in a thread if it is large."""
     if len(body) <= INLINE:
-        return pack(body, coding)
-    return await asyncio.to_thread(pack, body, coding)
+        return gzipped(body)
+    return await asyncio.to_thread(gzipped, body)
 
 
-async def packed_piece(packer: Packer | None, piece: bytes) -> bytes:
+async def packed_piece(packer: GzipStream | None, piece: bytes) -> bytes:
     """Compress a piece of a stream, in a thread if it is large."""
     if packer is None:
         return piece
@@ -103,17 +95,18 @@ async def stream(
     """Stream text, compressed if the client accepts it."""
     headers = {hdrs.CONTENT_TYPE: f"{content_type}; charset=utf-8"}
     response = web.StreamResponse(headers=headers | {hdrs.CACHE_CONTROL: "private, no-cache"})
-    coding = coding_for_ours(request, STREAMED) if may_be_packed else Coding.IDENTITY
     if may_be_packed:
         vary(response)
-    return await send(request, response, pieces, coding)
+    is_packed = may_be_packed and takes_own_gzip(request)
+    return await send(request, response, pieces, is_packed=is_packed)
 
 
 async def send(
     request: web.Request,
     response: web.StreamResponse,
     pieces: AsyncGenerator[bytes, None],
-    coding: Coding = Coding.IDENTITY,
+    *,
+    is_packed: bool = False,
 ) -> web.StreamResponse:
     """Send pieces as they arrive.
 
@@ -123,15 +116,15 @@ async def send(
 
     Args:
         request: the request.
-        response: not yet prepared; without ``Content-Length`` if there is a coding.
+        response: not yet prepared; without ``Content-Length`` if ``is_packed``.
         pieces: pieces of the body; they are closed.
-        coding: coding that the client accepts.
+        is_packed: whether to compress the body.
     """
     async with aclosing(pieces):
         first = await anext(pieces, b"")
-        packer = new_packer(coding) if len(first) >= SMALLEST else None
+        packer = GzipStream() if is_packed and len(first) >= SMALLEST else None
         if packer is not None:
-            response.headers[hdrs.CONTENT_ENCODING] = coding
+            response.headers[hdrs.CONTENT_ENCODING] = "gzip"
         await response.prepare(request)
         if request.method != hdrs.METH_HEAD:
             if first:

@@ -6,7 +6,6 @@ imports another one by a relative URL gets the matching version.
 
 import hashlib
 import mimetypes
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -15,13 +14,13 @@ from typing import Final
 from aiohttp import hdrs, web
 from aiohttp.helpers import ETAG_ANY
 
-from archiver.http.content_coding import Coding, pack_once
+from archiver.http.content_coding import gzipped
 from archiver.model.language import ENGLISH
 from archiver.model.message import Message
 from archiver.model.rendering import PreviewImages
 from archiver.web.app_keys import STATIC, WORDINGS
 from archiver.web.origin import base_path
-from archiver.web.responses import SMALLEST, asked_coding, is_packable, vary
+from archiver.web.responses import SMALLEST, is_packable, takes_gzip, vary
 
 _TYPES = {
     ".css": "text/css; charset=utf-8",
@@ -41,18 +40,16 @@ class StaticFile:
     """A static file.
 
     Attributes:
-        bodies: its bytes in each coding; always uncompressed, and compressed if that is smaller.
+        body: its bytes.
+        packed: its bytes as gzip; None if they are not smaller.
         content_type: value of the header.
         etag: entity tag of the uncompressed bytes, without quotes.
     """
 
-    bodies: Mapping[Coding, bytes]
+    body: bytes
+    packed: bytes | None
     content_type: str
     etag: str
-
-    def etag_in(self, coding: Coding) -> str:
-        """Return the entity tag of a coding; codings need different tags (RFC 9110 §8.8.3.3)."""
-        return self.etag if coding is Coding.IDENTITY else f"{self.etag}-{coding}"
 
 
 class StaticFiles:
@@ -79,25 +76,20 @@ class StaticFiles:
             raise KeyError(name)
         return f"/static/{self.version}/{name}"
 
-    def codings(self, name: str) -> tuple[Coding, ...]:
-        """Return the compressed codings of a file; empty if there is no such file."""
-        file = self._files.get(name)
-        return (
-            tuple(coding for coding in file.bodies if coding is not Coding.IDENTITY) if file else ()
-        )
-
-    def response(self, version: str, name: str, coding: Coding) -> web.Response | None:
-        """Return the response for a file in one of its codings; None if there is no such file."""
+    def response(self, version: str, name: str, *, takes_gzip: bool) -> web.Response | None:
+        """Return the response for a file; None if there is no such file."""
         file = self._files.get(name)
         if file is None:
             return None
+        packed = file.packed if takes_gzip else None
         response = web.Response(
-            body=file.bodies[coding], headers={hdrs.CONTENT_TYPE: file.content_type}
+            body=packed or file.body, headers={hdrs.CONTENT_TYPE: file.content_type}
         )
-        response.etag = file.etag_in(coding)
-        if coding is not Coding.IDENTITY:
-            response.headers[hdrs.CONTENT_ENCODING] = coding
-        if len(file.bodies) > 1:
+        # Each coding needs a tag of its own (RFC 9110 §8.8.3.3).
+        response.etag = f"{file.etag}-gzip" if packed else file.etag
+        if packed:
+            response.headers[hdrs.CONTENT_ENCODING] = "gzip"
+        if file.packed:
             vary(response)
         current = version == self.version
         response.headers["Cache-Control"] = _FOR_EVER if current else _ASK_AGAIN
@@ -118,20 +110,19 @@ def _read(path: Path) -> StaticFile:
     guessed = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
     content_type = _TYPES.get(path.suffix, guessed)
     return StaticFile(
-        bodies=_bodies(body, content_type),
+        body=body,
+        packed=_packed(body, content_type),
         content_type=content_type,
         etag=hashlib.sha256(body).hexdigest()[:_HASH_LENGTH],
     )
 
 
 @cache
-def _bodies(body: bytes, content_type: str) -> Mapping[Coding, bytes]:
+def _packed(body: bytes, content_type: str) -> bytes | None:
     if len(body) < SMALLEST or not is_packable(content_type):
-        return {Coding.IDENTITY: body}
-    made = {coding: pack_once(body, coding) for coding in (Coding.BROTLI, Coding.GZIP)}
-    return {coding: packed for coding, packed in made.items() if len(packed) < len(body)} | {
-        Coding.IDENTITY: body
-    }
+        return None
+    packed = gzipped(body)
+    return packed if len(packed) < len(body) else None
 
 
 PREVIEW_IMAGE_PATH = "/preview/"
@@ -155,8 +146,7 @@ async def static(request: web.Request) -> web.StreamResponse:
     """Serve a static file; 304 if the browser has it (RFC 9110 §13.1.2)."""
     version, name = request.match_info["version"], request.match_info["name"]
     files = request.app[STATIC]
-    coding = asked_coding(request, files.codings(name))
-    response = files.response(version, name, coding)
+    response = files.response(version, name, takes_gzip=takes_gzip(request))
     if response is None:
         raise web.HTTPNotFound
     held = {tag.value for tag in request.if_none_match or ()}

@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import brotli
 import pytest
 from aiohttp.test_utils import TestClient
 from hypothesis import HealthCheck, given, settings
@@ -62,7 +61,7 @@ class Heard:
     @property
     def content(self) -> bytes:
         coding = self.header("Content-Encoding")
-        return {"br": brotli.decompress, "gzip": gzip.decompress, "": bytes}[coding](self.body)
+        return {"gzip": gzip.decompress, "": bytes}[coding](self.body)
 
     def header(self, name: str) -> str:
         found = re.search(rf"(?im)^{name}:[ \t]*(.*?)\r?$", self.head)
