@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from archiver.http.content_coding import GzipStream, accepts_gzip, gzipped
 
 ACCEPTED = """gzip, deflate, br, zstd | gzip, deflate | X-GZIP | br;q=0.5, gzip;q=0.8 | *
-br;q=0, * | gzip;q=0.5, *;q=0.1 | identity;q=0.5, gzip;q=0.5 | identity;q=0, gzip | gzip ; q=1.0 , br ; Q=0.999
-gzip;q=nan, * | gzip;level=9, *"""
+br;q=0, * | gzip;q=0.5, *;q=0.1 | identity;q=0.5, gzip;q=0.5 | identity;q=0, gzip
+gzip ; q=1.0 , br ; Q=0.999 | gzip;q=nan, * | gzip;level=9, *"""
 REFUSED = """br, deflate, zstd | br;q=0, gzip;q=0 | gzip;q=0.000 | *;q=0 | identity, gzip;q=0.5
 identity;q=0 | gzip;q=2 | gzip;level=9, é, ,, br;q=0.1"""
 
