@@ -1,4 +1,4 @@
-"""Generator of settings.md, cli.md, export.schema.json and the routes in api.md.
+"""Generator of settings.md, cli.md and the routes in api.md.
 
 Run ``make docs`` after changing a setting, a command, a route or a field.
 """
@@ -13,7 +13,6 @@ from aiohttp import web
 
 from archiver.cli.main import cli
 from archiver.config import SETTINGS
-from archiver.services.exports import schema
 from archiver.web.routes import ROUTES
 
 DOCS = Path(__file__).parent
@@ -95,7 +94,6 @@ PAGES: dict[str, Callable[[], str]] = {
     "settings.md": settings,
     "cli.md": commands,
     "api.md": api,
-    "export.schema.json": schema,
 }
 
 

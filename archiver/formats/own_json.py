@@ -1,10 +1,11 @@
-"""The program's own JSON format and its schema."""
+"""The program's own JSON format. ``own_json.schema.json`` describes it."""
 
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from archiver.formats.importer import Importer
@@ -31,7 +32,6 @@ from archiver.model.entry import Entry, ExportedEntry, Snapshot
 from archiver.model.entry_list import EntryList
 from archiver.model.job import State
 from archiver.model.message import marked
-from archiver.model.rendering import Limit, Rendering
 from archiver.model.seed import Bookmark, unreadable
 
 # User-supplied fields are at the top of a document, named as in the API. ``archive`` describes the
@@ -338,154 +338,7 @@ OWN_JSON = Importer(
     has_other_addresses=True,
 )
 
-_TEXT: dict[str, Any] = {"type": "string"}
-_FLAG: dict[str, Any] = {"type": "boolean"}
-_TEXTS: dict[str, Any] = {"type": "array", "items": _TEXT}
-_MOMENT: dict[str, Any] = {"type": "string", "format": "date-time"}
-_MOMENT_OR_NONE: dict[str, Any] = {"type": ["string", "null"], "format": "date-time"}
-_COUNT: dict[str, Any] = {"type": "integer", "minimum": 0}
-_TIMESTAMP: dict[str, Any] = {"type": "string", "pattern": "^([0-9]{14})?$"}
-_VERSION: dict[str, Any] = {"const": VERSION}
-
-
-def own_schema() -> dict[str, Any]:
-    """Return the schema of a whole export; ``$defs/entry`` describes a line of JSON lines."""
-    entries = {"type": "array", "items": {"$ref": "#/$defs/entry"}}
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": f"urn:archiver:export:{VERSION}",
-        "title": "Export of archiver as JSON",
-        **_object(
-            {
-                MARK: _VERSION,
-                "lists": _described(
-                    {"type": "array", "items": {"$ref": "#/$defs/list"}},
-                    "all lists in order, in a complete export; the first line of JSON lines",
-                ),
-                "entries": entries,
-            }
-        ),
-        "$defs": {
-            "list": _object(
-                {
-                    "path": _described(_TEXT, "names separated by /, like folders"),
-                    "query": _described(
-                        _TEXT, ("the query of a saved search; empty for other lists")
-                    ),
-                }
-            ),
-            "entry": _entry(),
-            "highlight": _highlight_schema(),
-            "archive": _archive_schema(),
-            "snapshot": _snapshot_schema(),
-        },
-    }
-
 
 def schema_text() -> str:
-    """Return the schema as the content of a file."""
-    return f"{json.dumps(own_schema(), indent=2)}\n"
-
-
-def _entry() -> dict[str, Any]:
-    return _object(
-        {
-            MARK: _described(_VERSION, "version of this format"),
-            "hash_url": _described({"type": "string", "pattern": "^[0-9a-f]{32}$"}, "MD5 of url"),
-            "url": _described(_TEXT, "URL as serialised by browsers, without its fragment"),
-            "url_given": _described(_TEXT, "URL as entered"),
-            "added_at": _described(_MOMENT, "saved date"),
-            "title": _described(_TEXT, "title by the user; empty if none"),
-            "tags": _TEXTS,
-            "note": _TEXT,
-            "source": _described(_TEXT, "web, cli, api, or import: and the name of a file"),
-            "is_read": _FLAG,
-            "is_starred": _FLAG,
-            "folders": _described(
-                _TEXTS, "paths, with / between names; \\/ and \\\\ are part of a name"
-            ),
-            "places": _described(
-                {"type": "array", "items": _COUNT},
-                "position in each folder, lowest first; 0 or none if unknown",
-            ),
-            "source_record": _described(
-                _TEXT,
-                "further fields of imported files, such as reading progress: one JSON object per "
-                "line",
-            ),
-            "highlights": {"type": "array", "items": {"$ref": "#/$defs/highlight"}},
-            ARCHIVE: _described({"$ref": "#/$defs/archive"}, "archived data of the page"),
-        }
-    )
-
-
-def _highlight_schema() -> dict[str, Any]:
-    return _object(
-        {
-            "id": {"type": "string", "pattern": "^[0-9a-f]{16}$"},
-            "quote": _described(_TEXT, "highlighted text"),
-            "prefix": _TEXT,
-            "suffix": _TEXT,
-            "start": _described(
-                {"type": "integer", "minimum": -1},
-                "position in the article's text, in characters; -1 if unknown",
-            ),
-            "colour": {"enum": [*map(str, Colour)]},
-            "note": _TEXT,
-            "made_at": _MOMENT_OR_NONE,
-            "timestamp": _described(_TIMESTAMP, "snapshot in which it was highlighted"),
-        }
-    )
-
-
-def _archive_schema() -> dict[str, Any]:
-    failure = {"type": ["object", "null"]}
-    known = {
-        "state": {"enum": [*map(str, State)]},
-        "title": _described(_TEXT, "title of the newest snapshot"),
-        "failure": _described(failure, "failure of the latest attempt: kind and message"),
-        "snapshots": _described(
-            {"type": "array", "items": {"$ref": "#/$defs/snapshot"}}, "newest first"
-        ),
-    }
-    return _object(known, required=["state"])
-
-
-def _snapshot_schema() -> dict[str, Any]:
-    texts = ("final_url", "title", "byline", "site", "excerpt", "language", "published")
-    return _object(
-        {
-            "timestamp": _described(_TIMESTAMP, "time of capture, UTC: YYYYMMDDhhmmss"),
-            **dict.fromkeys(texts, _TEXT),
-            "requisite_count": _described(_COUNT, "number of resources of the page"),
-            "missing_count": _described(_COUNT, "number of missing resources"),
-            "extractor": _described(_TEXT, "extractor of the article"),
-            "rendering": _described(
-                {"enum": [*map(str, Rendering)]}, "whether a browser rendered it"
-            ),
-            "limits": _described(
-                {"type": "array", "items": {"enum": [*map(str, Limit)]}},
-                "limits that the rendering reached",
-            ),
-            "status": {"type": "integer"},
-            "media_type": _TEXT,
-            "payload_digest": _TEXT,
-            "payload_length": _described(_COUNT, "bytes"),
-            "ip": _TEXT,
-        }
-    )
-
-
-def _described(schema: dict[str, Any], description: str) -> dict[str, Any]:
-    return {**schema, "description": description}
-
-
-def _object(
-    properties: dict[str, dict[str, Any]], *, required: list[str] | None = None
-) -> dict[str, Any]:
-    """Return the schema of an object that allows members of later versions."""
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": [*properties] if required is None else required,
-    }
+    """Return the JSON Schema of an export; ``$defs/entry`` describes a line of JSON lines."""
+    return Path(__file__).with_name("own_json.schema.json").read_text(encoding="utf-8")
