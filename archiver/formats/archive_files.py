@@ -42,7 +42,7 @@ class _PartialRecord:
 
 
 class Segments(ExitStack):
-    """Joiner of segmented records.
+    """Joiner of records that were written in several segments (ISO 28500 §7).
 
     Args:
         most_bytes: the maximum length of a joined block.
@@ -51,8 +51,8 @@ class Segments(ExitStack):
     def __init__(self, most_bytes: int) -> None:
         super().__init__()
         self._most_bytes = most_bytes
-        self._begun: dict[str, _PartialRecord] = {}
-        self._given: IO[bytes] | None = None
+        self._partial: dict[str, _PartialRecord] = {}
+        self._current: IO[bytes] | None = None
         self.callback(self._close_all)
 
     def joined(
@@ -69,69 +69,71 @@ class Segments(ExitStack):
                 yield Skipped(each.place, f"A segment of {each.target_uri}: {error}")
             else:
                 yield from found
-                self._close_given()
-        for begun in self._begun.values():
-            yield _given_up(begun)
+                self._close_current()
+        for partial in self._partial.values():
+            yield _incomplete(partial)
 
     def _begin(self, record: ForeignRecord) -> list[ForeignRecord | Skipped]:
-        begun = _PartialRecord(record, scratch_file())
-        self._take(begun, record)
+        partial = _PartialRecord(record, scratch_file())
+        self._take(partial, record)
         found: list[ForeignRecord | Skipped] = []
-        if len(self._begun) >= MAX_OPEN:
-            found.append(self._give_up(next(iter(self._begun))))
-        if record.id in self._begun:
-            found.append(self._give_up(record.id))
-        self._begun[record.id] = begun
+        if len(self._partial) >= MAX_OPEN:
+            found.append(self._drop(next(iter(self._partial))))
+        if record.id in self._partial:
+            found.append(self._drop(record.id))
+        self._partial[record.id] = partial
         return found
 
     def _continue(self, record: ForeignRecord) -> list[ForeignRecord | Skipped]:
         origin = record.get("warc-segment-origin-id").strip("<>")
-        begun = self._begun.get(origin)
-        if begun is None:
+        partial = self._partial.get(origin)
+        if partial is None:
             raise InvalidRecord("The preceding segment is not in this file.")
-        if record.get("warc-segment-number") != str(begun.segments + 1):
-            return [self._give_up(origin)]
-        begun.segments += 1
-        self._take(begun, record)
+        if record.get("warc-segment-number") != str(partial.segments + 1):
+            return [self._drop(origin)]
+        partial.segments += 1
+        self._take(partial, record)
         total = record.get("warc-segment-total-length")
         if not total:
             return []
-        if total != str(begun.length):
-            return [self._give_up(origin)]
-        del self._begun[origin]
-        begun.block.seek(0)
-        self._given = begun.block
-        return [replace(begun.first, block=ForeignBlock(_LineReader(begun.block), begun.length))]
+        if total != str(partial.length):
+            return [self._drop(origin)]
+        del self._partial[origin]
+        partial.block.seek(0)
+        self._current = partial.block
+        return [
+            replace(partial.first, block=ForeignBlock(_LineReader(partial.block), partial.length))
+        ]
 
-    def _take(self, begun: _PartialRecord, record: ForeignRecord) -> None:
-        if begun.length + record.block.left > self._most_bytes:
-            self._begun.pop(begun.first.id, None)
-            begun.block.close()
+    def _take(self, partial: _PartialRecord, record: ForeignRecord) -> None:
+        if partial.length + record.block.left > self._most_bytes:
+            self._partial.pop(partial.first.id, None)
+            partial.block.close()
             raise InvalidRecord(f"Its segments are larger than {self._most_bytes:,} bytes.")
-        begun.length += record.block.left
+        partial.length += record.block.left
         while data := record.block.read(PIECE):
-            begun.block.write(data)
+            partial.block.write(data)
 
     def _close_all(self) -> None:
-        for begun in self._begun.values():
-            begun.block.close()
-        self._close_given()
+        for partial in self._partial.values():
+            partial.block.close()
+        self._close_current()
 
-    def _close_given(self) -> None:
-        if self._given:
-            self._given.close()
-        self._given = None
+    def _close_current(self) -> None:
+        if self._current:
+            self._current.close()
+        self._current = None
 
-    def _give_up(self, record_id: str) -> Skipped:
-        begun = self._begun.pop(record_id)
-        begun.block.close()
-        return _given_up(begun)
+    def _drop(self, record_id: str) -> Skipped:
+        partial = self._partial.pop(record_id)
+        partial.block.close()
+        return _incomplete(partial)
 
 
-def _given_up(begun: _PartialRecord) -> Skipped:
+def _incomplete(partial: _PartialRecord) -> Skipped:
     return Skipped(
-        begun.first.place,
-        f"{begun.first.target_uri}: only the segments {begun.segments} are in this file.",
+        partial.first.place,
+        f"{partial.first.target_uri}: only the segments {partial.segments} are in this file.",
     )
 
 
@@ -178,7 +180,7 @@ def read_records(records: Iterable[ForeignRecord | Skipped], *, most_bytes: int)
 
 
 class _Pairs:
-    """Joiner of requests and responses: the first half waits for the second."""
+    """Joiner of a request and its response, in either order."""
 
     def __init__(self) -> None:
         self._response: _Response | None = None

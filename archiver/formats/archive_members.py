@@ -2,8 +2,8 @@
 
 Nothing is extracted to a path, so ``../`` in a name is harmless: names are only displayed and
 compared. The size of a member is limited relative to its compressed size, and the total relative to
-the archive's size, so a decompression bomb costs only its first megabytes. Each member over a limit
-is reported.
+the archive's size, so only the first megabytes of a decompression bomb are read. Each member over a
+limit is reported.
 """
 
 import io
@@ -188,7 +188,7 @@ class TarMembers:
     """The plain files in a tar archive, up to where it is damaged.
 
     Attributes:
-        names: of its files, in order, without a leading ``./``.
+        names: the names of its files in order, without a leading ``./``.
 
     Args:
         stream: the archive; must be seekable.

@@ -3,9 +3,9 @@
 Blocking and bounded: large bodies are spooled to a temporary file, and those above the limit are
 skipped.
 
-Page images and similar records precede the record that names their page, so they are kept in a
-temporary file until then. Records that no page names are dropped, because nothing would refer to
-them. Icons and preview images are not imported; they are rendered again from the archived content.
+Page images precede the record of their page in a file, so they are kept in a temporary file until
+that record is read. Images that belong to no page are dropped. Icons and preview images are not
+imported; they are rendered again from the archived content.
 """
 
 import json

@@ -16,7 +16,7 @@ from rispy.config import TAG_KEY_MAPPING
 
 from archiver.formats.importer import Importer
 from archiver.formats.rows import FieldMap, Row, names_of, text_of
-from archiver.formats.source_file import GivenFile, joined
+from archiver.formats.source_file import SourceFile, joined
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark, unreadable
 
@@ -77,7 +77,7 @@ def remarks_of(fields: Mapping[str, str]) -> str:
     return "\n".join((*named, fields.get("note", "")))
 
 
-def lines_of(file: GivenFile) -> Iterator[str]:
+def lines_of(file: SourceFile) -> Iterator[str]:
     """Yield the lines of a text without line ends; overlong lines are split."""
     held = ""
     for chunk in file.chunks():
@@ -160,7 +160,7 @@ _TAGS = {tag: tag for tag in (*TAG_KEY_MAPPING, *_ADDRESSES, *_TITLES)}
 Fields = dict[str, list[str]]
 
 
-def _read_ris(file: GivenFile) -> Iterator[Bookmark]:
+def _read_ris(file: SourceFile) -> Iterator[Bookmark]:
     for lines, is_whole in _references(file):
         fields = _fields(lines)
         if not is_whole:
@@ -169,7 +169,7 @@ def _read_ris(file: GivenFile) -> Iterator[Bookmark]:
             yield _bookmark(fields)
 
 
-def _references(file: GivenFile) -> Iterator[tuple[list[str], bool]]:
+def _references(file: SourceFile) -> Iterator[tuple[list[str], bool]]:
     """Yield the lines of each reference, and whether the reference is complete."""
     lines: list[str] = []
     tags: set[str] = set()
@@ -239,7 +239,7 @@ def _first(fields: Fields, tag: str) -> str:
     return fields.get(tag, [""])[0]
 
 
-def _recognises(file: GivenFile) -> bool:
+def _recognises(file: SourceFile) -> bool:
     """Return whether the file begins with a RIS field and contains a reference with an address."""
     return (
         file.is_text
@@ -265,7 +265,7 @@ _FIRST = re.compile(
 """Start of an entry; text before the first one may be a preamble, macros or notes."""
 
 
-def _read_bibtex(file: GivenFile) -> Iterator[Bookmark]:
+def _read_bibtex(file: SourceFile) -> Iterator[Bookmark]:
     bibtexparser = import_module("bibtexparser")  # slow to import and rarely needed
     model = import_module("bibtexparser.model")
     # problems are reported by the caller

@@ -11,7 +11,7 @@ import lz4.block
 from archiver.formats.importer import Importer, bookmarks_of, has_paths
 from archiver.formats.json_values import of_object, whole_json
 from archiver.formats.rows import FieldMap, Row, text_of
-from archiver.formats.source_file import GivenFile
+from archiver.formats.source_file import SourceFile
 from archiver.formats.sqlite_files import DatabaseDamagedError, has_columns, rows_of
 from archiver.formats.xml_events import is_xml
 from archiver.model.imports import DATABASE_ENDS, FOLDER_NESTED, NO_PROPERTY_LIST, format_problem
@@ -25,7 +25,7 @@ _NO_BOOKMARK = marked("This is not a bookmark.")
 _NO_ADDRESS = marked("This bookmark has no address.")
 
 
-def _read_chromium(file: GivenFile) -> Iterator[Bookmark]:
+def _read_chromium(file: SourceFile) -> Iterator[Bookmark]:
     return of_object(file, _trees)
 
 
@@ -81,10 +81,10 @@ _BUKU = "SELECT * FROM bookmarks ORDER BY rowid"
 _BUKU_FIELDS = FieldMap(title="metadata", note="desc", tags="tags", unused="id")
 
 
-def _table_reader(query: str, fields: FieldMap) -> Callable[[GivenFile], Iterator[Bookmark]]:
+def _table_reader(query: str, fields: FieldMap) -> Callable[[SourceFile], Iterator[Bookmark]]:
     """Return a reader of the rows of a query, without hidden ones."""
 
-    def read(file: GivenFile) -> Iterator[Bookmark]:
+    def read(file: SourceFile) -> Iterator[Bookmark]:
         try:
             shown = (row for row in rows_of(file.seekable(), query) if not row.get("hidden"))
             yield from bookmarks_of(shown, fields.bookmark)
@@ -122,7 +122,7 @@ _NOTE = "bookmarkProperties/description"
 _TYPE = "text/x-moz-place"
 
 
-def _read_firefox(file: GivenFile) -> Iterator[Bookmark]:
+def _read_firefox(file: SourceFile) -> Iterator[Bookmark]:
     tree = whole_json(file)
     if isinstance(tree, Bookmark):
         yield tree
@@ -130,7 +130,7 @@ def _read_firefox(file: GivenFile) -> Iterator[Bookmark]:
         yield from _firefox_nodes(tree, (), "")
 
 
-def _read_packed(file: GivenFile) -> Iterator[Bookmark]:
+def _read_packed(file: SourceFile) -> Iterator[Bookmark]:
     packed = file.stream().read(MAX_UNPACKED)
     start = len(MOZLZ4) + 4
     size = int.from_bytes(packed[len(MOZLZ4) : start], "little")
@@ -139,7 +139,7 @@ def _read_packed(file: GivenFile) -> Iterator[Bookmark]:
     except lz4.block.LZ4BlockError:
         yield broken(file.name, _DAMAGED)
         return
-    yield from _read_firefox(GivenFile(io.BytesIO(text), file.name))
+    yield from _read_firefox(SourceFile(io.BytesIO(text), file.name))
 
 
 def _firefox_nodes(node: Any, folders: tuple[str, ...], root: str) -> Iterator[Bookmark]:
@@ -190,7 +190,7 @@ def _note(row: Row) -> str:
     return ""
 
 
-def _is_firefox(file: GivenFile) -> bool:
+def _is_firefox(file: SourceFile) -> bool:
     if not {"{}", "children"} <= file.json_paths:
         return False
     return "root" in file.json_paths or _TYPE in file.text
@@ -248,7 +248,7 @@ _ROOT_GUIDS = {
 _BUILT_IN_FOLDERS = frozenset({*_ROOT_GUIDS.values(), ""})
 
 
-def _read_places(file: GivenFile) -> Iterator[Bookmark]:
+def _read_places(file: SourceFile) -> Iterator[Bookmark]:
     try:
         tree = _PlacesTree(file)
     except DatabaseDamagedError as error:
@@ -264,7 +264,7 @@ class _PlacesTree:
         DatabaseDamagedError: it cannot be read.
     """
 
-    def __init__(self, file: GivenFile) -> None:
+    def __init__(self, file: SourceFile) -> None:
         stream = file.seekable()
         nodes = [*rows_of(stream, _BOOKMARKS)]
         self._pages = {row["id"]: row for row in rows_of(stream, _PAGES)}
@@ -313,7 +313,7 @@ def _fields(row: Mapping[str, Any], page: Mapping[str, Any], keyword: str) -> di
     }
 
 
-def _texts(file: GivenFile, query: str, *columns: str) -> dict[Any, str]:
+def _texts(file: SourceFile, query: str, *columns: str) -> dict[Any, str]:
     """Return a mapping from a query of two columns; empty if its tables or columns are missing."""
     if not has_columns(file, *columns):
         return {}
@@ -385,7 +385,7 @@ _REDUNDANT_FIELDS = frozenset(
 _MAX_SAFARI_DEPTH = 200
 
 
-def _read_safari(file: GivenFile) -> Iterator[Bookmark]:
+def _read_safari(file: SourceFile) -> Iterator[Bookmark]:
     try:
         tree = plistlib.loads(file.stream().read(MAX_PROPERTY_LIST))
     # plistlib raises arbitrary exceptions for bad input: KeyError, struct.error, expat's own.
@@ -447,7 +447,7 @@ def _name(filename: str) -> str:
     return filename.rpartition("/")[2].rpartition(".")[0]
 
 
-def _is_safari(file: GivenFile) -> bool:
+def _is_safari(file: SourceFile) -> bool:
     return file.head.startswith(BINARY) or is_xml(file, "plist")
 
 

@@ -1,7 +1,8 @@
 """Compressed files.
 
-The output is limited relative to the compressed size, so a decompression bomb costs only its first
-megabytes; the decoder's memory is limited too. A damaged file ends at the damage.
+The decompressed size is limited relative to the compressed size, so only the first megabytes of a
+decompression bomb are read. The memory of the decompressor is limited, too. A damaged file is read
+up to the damage.
 """
 
 import bz2
@@ -97,10 +98,10 @@ def is_packed(head: bytes) -> bool:
 def unpacked(packed: BinaryIO, head: bytes) -> BinaryIO:
     """Return a stream of the decompressed content, including ``head``."""
     kind = next(make for signature, make in _KINDS.items() if head.startswith(signature))
-    return io.BufferedReader(Unpacked(packed, kind), _PIECE)
+    return io.BufferedReader(_Decompressed(packed, kind), _PIECE)
 
 
-class Unpacked(io.RawIOBase):
+class _Decompressed(io.RawIOBase):
     """Decompressed content of a file, which may consist of several concatenated streams."""
 
     def __init__(self, packed: BinaryIO, kind: Callable[[], _Decompressor]) -> None:
@@ -108,7 +109,7 @@ class Unpacked(io.RawIOBase):
         self._kind = kind
         self._unpacker = kind()
         self._waiting = b""
-        self._read = self._given = self._ended = 0
+        self._read = self._written = self._streams = 0
 
     def readable(self) -> bool:
         """Return True."""
@@ -119,13 +120,13 @@ class Unpacked(io.RawIOBase):
         target = memoryview(buffer)
         piece = self._next(len(target))
         target[: len(piece)] = piece
-        self._given += len(piece)
+        self._written += len(piece)
         return len(piece)
 
     def _next(self, most: int) -> bytes:
-        while self._given < self._most() and self._ended < MAX_STREAMS:
+        while self._written < self._most() and self._streams < MAX_STREAMS:
             if self._unpacker.eof:
-                self._ended += 1
+                self._streams += 1
                 self._waiting = self._unpacker.unused_data
                 self._unpacker = self._kind()
             is_hungry = self._unpacker.needs_input

@@ -30,14 +30,14 @@ from archiver.formats.read_later_services import OMNIVORE_ZIP, READECK_ZIP
 from archiver.formats.refusal import refusal_of
 from archiver.formats.saved_pages import MHTML, SINGLE_FILE
 from archiver.formats.social import MASTODON, REDDIT_JSON, TELEGRAM, X_ARCHIVE
-from archiver.formats.source_file import GivenFile
+from archiver.formats.source_file import SourceFile
 from archiver.formats.tab_managers import ONETAB, SESSION_BUDDY, TAB_SESSION_MANAGER
 from archiver.formats.unread_addresses import AddressCheck
 from archiver.formats.zotero_rdf import ZOTERO_RDF
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark, broken
 
-FindImporter = Callable[[GivenFile], Importer | None]
+FindImporter = Callable[[SourceFile], Importer | None]
 _TEXT_SUFFIXES = ("txt", "csv", "tsv", "md", "markdown", "url", "webloc", "desktop", "org")
 _NOT_LISTS = frozenset(
     {
@@ -63,7 +63,7 @@ _LEFT_OUT = marked(
 def zip_of_lists(find: FindImporter) -> Importer:
     """Return the importer of an archive; ``find`` returns the importer of a file in it, if any."""
 
-    def read(file: GivenFile) -> Iterator[Bookmark]:
+    def read(file: SourceFile) -> Iterator[Bookmark]:
         for inner, importer in _lists(file, find):
             inner.lists = file.lists
             yield from importer.read(inner)
@@ -83,7 +83,7 @@ def zip_of_lists(find: FindImporter) -> Importer:
     )
 
 
-def _lists(file: GivenFile, find: FindImporter) -> Iterator[tuple[GivenFile, Importer]]:
+def _lists(file: SourceFile, find: FindImporter) -> Iterator[tuple[SourceFile, Importer]]:
     """Yield the files in an archive that are lists, each with its importer."""
     packed = _archive(file)
     if packed is None:
@@ -108,11 +108,11 @@ def _possible_lists(names: Sequence[str]) -> list[str]:
     ]
 
 
-def _archive(file: GivenFile) -> Members | TarMembers | None:
+def _archive(file: SourceFile) -> Members | TarMembers | None:
     return file.zip or file.tar
 
 
-def _is_list(file: GivenFile, importer: Importer) -> bool:
+def _is_list(file: SourceFile, importer: Importer) -> bool:
     """Return whether it is a list, not a page or program that happens to contain addresses."""
     if importer is NETSCAPE:
         return is_bookmark_file(file.text)
@@ -178,7 +178,7 @@ PAGES = frozenset({MHTML.name, SINGLE_FILE.name})
 """Formats of single pages rather than lists of links."""
 
 
-def read_all(file: GivenFile, importer: Importer) -> Iterator[Bookmark]:
+def read_all(file: SourceFile, importer: Importer) -> Iterator[Bookmark]:
     """Yield all bookmarks of a file, then a problem for each part of it that was not read."""
     if not importer.has_other_addresses:
         file.check = AddressCheck()
@@ -192,7 +192,7 @@ def read_all(file: GivenFile, importer: Importer) -> Iterator[Bookmark]:
         yield from file.check.problem()
 
 
-def importer_of(file: GivenFile) -> Importer:
+def importer_of(file: SourceFile) -> Importer:
     """Return the importer of a file, based on its content, never on its name alone.
 
     Raises:
@@ -217,11 +217,11 @@ def importer_of(file: GivenFile) -> Importer:
     return found
 
 
-def _first(importers: tuple[Importer, ...], file: GivenFile) -> Importer | None:
+def _first(importers: tuple[Importer, ...], file: SourceFile) -> Importer | None:
     if _has_passwords(file):
         return None
     return next((each for each in importers if each.recognises(file)), None)
 
 
-def _has_passwords(file: GivenFile) -> bool:
+def _has_passwords(file: SourceFile) -> bool:
     return bool(_PASSWORDS & file.columns)

@@ -24,13 +24,13 @@ from archiver.model.page import Chapter, Picture
 from archiver.pages.shown_article import without_title
 
 XHTML = "http://www.w3.org/1999/xhtml"
-_SPACES = {"math": "http://www.w3.org/1998/Math/MathML", "svg": "http://www.w3.org/2000/svg"}
+_NAMESPACES = {"math": "http://www.w3.org/1998/Math/MathML", "svg": "http://www.w3.org/2000/svg"}
 _TOKEN = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)((?:[^<>\"]|\"[^\"]*\")*)>")
 _ATTRIBUTE = re.compile(r'\s([a-zA-Z-]+)="([^"]*)"')
 _VOID = frozenset("br col hr img wbr".split())
 _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff\ud800-\udfff]")
 _ACTIVE = frozenset({"script", "foreignobject", "iframe", "handler", "listener"})
-_WITHIN = re.compile(r"\s*(?:#|data:image/(?:png|jpeg|gif|webp)[;,])", re.IGNORECASE)
+_INTERNAL = re.compile(r"\s*(?:#|data:image/(?:png|jpeg|gif|webp)[;,])", re.IGNORECASE)
 """References within an SVG: to its own elements, or to images that it contains."""
 _LOADS = re.compile(r"@import|url\(\s*[\"']?(?!\s*[\"']?(?:#|data:image/))", re.IGNORECASE)
 _EXTERNAL = re.compile(r"\s*(?:[a-z][a-z0-9+.-]*:(?<!data:)|//)", re.IGNORECASE)
@@ -84,7 +84,7 @@ def _as_xml(html: str) -> Iterator[str]:
         written = "".join(
             f' {key}="{_text(value)}"' for key, value in _ATTRIBUTE.findall(attributes)
         )
-        space = f' xmlns="{_SPACES[name]}"' if name in _SPACES else ""
+        space = f' xmlns="{_NAMESPACES[name]}"' if name in _NAMESPACES else ""
         yield f"<{name}{space}{written}{'/' if name in _VOID else ''}>"
     yield _text(html[at:])
 
@@ -163,12 +163,12 @@ def _is_well_placed(element: Element) -> bool:
 def _is_list_of_definitions(element: Element) -> bool:
     """Return whether it is a definition list of groups only, without loose text."""
     names = [_name(each) for each in element]
-    beside = [element.text, *(each.tail for each in element)]
+    texts = [element.text, *(each.tail for each in element)]
     pairs = [(one, other) for one, other in zip(["dd", *names], [*names, "dt"], strict=True)]
     return (
         bool(names)
         and {*names} <= {"dt", "dd"}
-        and not any((text or "").strip() for text in beside)
+        and not any((text or "").strip() for text in texts)
         and ("dt", "dt") not in pairs[-1:]
         and names[0] == "dt"
         and names[-1] == "dd"
@@ -331,7 +331,7 @@ class Epub:
         self._bylines: dict[str, None] = {}
         self._languages: list[str] = []
         self._names: dict[str, str] = {}
-        self._turned: list[bool] = []
+        self._right_to_left: list[bool] = []
         self._write("mimetype", MEDIA_TYPE, packed=False)
         self._write("META-INF/container.xml", _CONTAINER)
         self._write("EPUB/style.css", STYLE)
@@ -352,7 +352,7 @@ class Epub:
         language = _language(chapter.language)
         attributes = f' lang="{language}" xml:lang="{language}"' if language else ""
         is_right_to_left = chapter.html.startswith(f"<div{_RIGHT_TO_LEFT}>")
-        self._turned.append(is_right_to_left)
+        self._right_to_left.append(is_right_to_left)
         attributes += _RIGHT_TO_LEFT if is_right_to_left else ""
         page = _PAGE.format(language=attributes, title=_escaped(chapter.title), body=body)
         self._write(f"EPUB/{name}", page)
@@ -390,7 +390,7 @@ class Epub:
             items="".join(self._items),
             spine=spine,
             turned=' page-progression-direction="rtl"'
-            if self._turned and all(self._turned)
+            if self._right_to_left and all(self._right_to_left)
             else "",
         )
         self._write("EPUB/package.opf", package)
@@ -434,7 +434,7 @@ def _static_image(picture: Picture) -> bytes:
         root = etree.fromstring(picture.data, parser)
     except (etree.XMLSyntaxError, ValueError):
         return b""
-    if root.tag != f"{{{_SPACES['svg']}}}svg":
+    if root.tag != f"{{{_NAMESPACES['svg']}}}svg":
         return b""
     for element in list(root.iter()):
         _drop_external(element)
@@ -452,7 +452,7 @@ def _drop_external(element: Element) -> None:
         return
     for key, value in list(element.attrib.items()):
         local = etree.QName(key).localname.lower()
-        is_reference = local in ("href", "src") and not _WITHIN.match(value)
+        is_reference = local in ("href", "src") and not _INTERNAL.match(value)
         if is_reference or local.startswith("on") or _LOADS.search(value):
             del element.attrib[key]
 

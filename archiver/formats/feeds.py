@@ -18,7 +18,7 @@ from archiver.formats.json_values import JsonText
 from archiver.formats.list_writer import Heading, ListForm
 from archiver.formats.rows import Row, first_of, names_of, text_of
 from archiver.formats.saved_pages import MAX_PAGE
-from archiver.formats.source_file import HEAD_BYTES, GivenFile, decode_head, joined
+from archiver.formats.source_file import HEAD_BYTES, SourceFile, decode_head, joined
 from archiver.formats.xml_events import is_xml, xml_text
 from archiver.http.text_decoders import for_xml
 from archiver.http.timestamps import write_iso
@@ -41,8 +41,8 @@ _RSS_NAMESPACE = re.compile(
 """The complete namespace: Zotero's RDF uses an RSS module whose name begins the same."""
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]{0,20}:", re.IGNORECASE)
 _JSON_CONTENTS = frozenset({"items[].content_html", "items[].content_text"})
-_MAX_KEPT = 2000
-_MAX_OF_A_NAME = 20
+_MAX_FIELD = 2000
+_MAX_VALUES = 20
 _OTHER_RELATIONS = ("related", "enclosure", "self")
 """Links of an item without a page, such as the audio file of a podcast."""
 _HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
@@ -50,7 +50,7 @@ _XML_TITLE = re.compile(r"<title[^<>]*>\s*(?:<!\[CDATA\[)?([^<\]]*)", re.IGNOREC
 _JSON_TITLE = re.compile(r'"title"\s*:\s*("(?:[^"\\]|\\.){0,2000}")')
 
 
-def _read(file: GivenFile) -> Iterator[Bookmark]:
+def _read(file: SourceFile) -> Iterator[Bookmark]:
     feedparser = import_module("feedparser")  # slow to import; most files are not feeds
     # Never pass a string: feedparser takes it for a file name or a URL to request.
     feed = feedparser.parse(
@@ -77,7 +77,7 @@ def _item(entry: Mapping[str, Any], base: str) -> Bookmark:
     links: dict[str, list[str]] = {}
     # A browser would show the page of an item, not its other representations.
     for each in sorted(entry.get("links", ()), key=_is_no_page):
-        _add(links.setdefault(each.get("rel", "alternate"), []), each.get("href", ""))
+        _add_name(links.setdefault(each.get("rel", "alternate"), []), each.get("href", ""))
     identifier = str(entry.get("id", ""))
     url = first_of(
         (
@@ -94,7 +94,7 @@ def _item(entry: Mapping[str, Any], base: str) -> Bookmark:
     }
     if not article:
         fields["content"] = _field_value(entry.get("content"))
-    if fields.get("summary") in (article[:_MAX_KEPT], fields.get("content")):
+    if fields.get("summary") in (article[:_MAX_FIELD], fields.get("content")):
         fields["summary"] = ""
     row = Row({name: value for name, value in fields.items() if value})
     for rel, addresses in links.items():
@@ -128,22 +128,22 @@ def _field_value(value: Any) -> str | list[str]:
     if isinstance(value, list):
         found: list[str] = []
         for each in value:
-            _add(found, "".join(_field_value(each)))
+            _add_name(found, "".join(_field_value(each)))
         return found[0] if len(found) == 1 else found
-    return text_of(value).strip()[:_MAX_KEPT]
+    return text_of(value).strip()[:_MAX_FIELD]
 
 
-def _add(found: list[str], text: str) -> None:
-    if text and text not in found and len(found) < _MAX_OF_A_NAME:
+def _add_name(found: list[str], text: str) -> None:
+    if text and text not in found and len(found) < _MAX_VALUES:
         found.append(text)
 
 
 def _article(entry: Mapping[str, Any]) -> str:
-    """Return an item's article, if it is longer than a source record allows."""
+    """Return an item's article if it is too long for the source record; else empty."""
     contents: Iterable[Any] = (*entry.get("content", ()), entry.get("summary_detail") or {})
     for each in contents:
         text = text_of(each.get("value"))
-        if each.get("type") in _HTML_TYPES and len(text) > _MAX_KEPT and is_article(text):
+        if each.get("type") in _HTML_TYPES and len(text) > _MAX_FIELD and is_article(text):
             return text
     return ""
 
@@ -153,7 +153,7 @@ def is_article(text: str) -> bool:
     return len(text) <= MAX_PAGE and _HAS_PARAGRAPHS.search(text) is not None
 
 
-def _read_json(file: GivenFile) -> Iterator[Bookmark]:
+def _read_json(file: SourceFile) -> Iterator[Bookmark]:
     base = file.url
 
     def items() -> Iterator[Any]:
@@ -170,7 +170,7 @@ def _read_json(file: GivenFile) -> Iterator[Bookmark]:
 def _json_item(row: Row, base: str) -> Bookmark:
     own = row.text("externalurl")
     article = text_of(row.peek("contenthtml"))
-    is_long = len(article) > _MAX_KEPT and is_article(article)
+    is_long = len(article) > _MAX_FIELD and is_article(article)
     if is_long:
         row.drop("contenthtml")
     identifier = text_of(row.peek("id"))
@@ -205,7 +205,7 @@ def _absolute(address: str, base: str) -> str:
         return address
 
 
-def _is_json_feed(file: GivenFile) -> bool:
+def _is_json_feed(file: SourceFile) -> bool:
     if {"version", "items"} <= file.json_paths and "jsonfeed.org" in file.text[:1000]:
         return True
     # The members may come in any order, so the version may come after the items.
@@ -213,7 +213,7 @@ def _is_json_feed(file: GivenFile) -> bool:
     return is_feed and not _JSON_CONTENTS.isdisjoint(file.json_paths)
 
 
-def _is_feed(file: GivenFile) -> bool:
+def _is_feed(file: SourceFile) -> bool:
     if is_xml(file, "rdf") and file.root:
         return _RSS_NAMESPACE.search(file.root.attributes) is not None
     return is_xml(file, "rss", "feed")
@@ -251,7 +251,7 @@ def feed_title(content: bytes) -> str:
         found = _JSON_TITLE.search(head)
         return _unescaped(found[1]).strip() if found else ""
     found = _XML_TITLE.search(head)
-    return " ".join(unescape(found[1]).split())[:_MAX_KEPT] if found else ""
+    return " ".join(unescape(found[1]).split())[:_MAX_FIELD] if found else ""
 
 
 def _unescaped(string: str) -> str:
@@ -324,11 +324,11 @@ ATOM = ListForm(_AtomList)
 def write_atom(feed: Feed) -> bytes:
     """Return the feed as an Atom document."""
     root = Element("feed", {"xmlns": _ATOM})
-    _add_feeds(root, "title", feed.title)
-    _add_feeds(root, "id", feed.origin + feed.home)
+    _add_text(root, "title", feed.title)
+    _add_text(root, "id", feed.origin + feed.home)
     newest = max((each.changed_at for each in feed.items), default=datetime.fromtimestamp(0, UTC))
-    _add_feeds(root, "updated", write_iso(newest))
-    _add_feeds(SubElement(root, "author"), "name", "archiver")
+    _add_text(root, "updated", write_iso(newest))
+    _add_text(SubElement(root, "author"), "name", "archiver")
     SubElement(root, "link", {"rel": "self", "href": feed.origin + feed.path})
     SubElement(root, "link", {"rel": "alternate", "href": feed.origin + feed.home})
     for item in feed.items:
@@ -344,17 +344,17 @@ def write_json_feed(feed: Feed) -> bytes:
         "title": feed.title,
         "home_page_url": feed.origin + feed.home,
         "feed_url": feed.origin + feed.path,
-        "items": [_item_feeds(each, feed.origin) for each in feed.items],
+        "items": [_feed_item(each, feed.origin) for each in feed.items],
     }
     return json.dumps(document, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def _add_entry(node: Element, item: FeedItem, origin: str | None) -> None:
     entry = item.entry
-    _add_feeds(node, "title", entry.title or entry.url)
-    _add_feeds(node, "id", _id(entry))
-    _add_feeds(node, "published", write_iso(entry.annotation.saved_at))
-    _add_feeds(node, "updated", write_iso(item.changed_at))
+    _add_text(node, "title", entry.title or entry.url)
+    _add_text(node, "id", _id(entry))
+    _add_text(node, "published", write_iso(entry.annotation.saved_at))
+    _add_text(node, "updated", write_iso(item.changed_at))
     if origin is None:
         SubElement(node, "link", {"rel": "alternate", "href": entry.url})
     else:
@@ -363,10 +363,10 @@ def _add_entry(node: Element, item: FeedItem, origin: str | None) -> None:
     for tag in entry.annotation.tags:
         SubElement(node, "category", {"term": for_xml(tag)})
     if entry.annotation.note:
-        _add_feeds(node, "summary", entry.annotation.note)
+        _add_text(node, "summary", entry.annotation.note)
 
 
-def _item_feeds(item: FeedItem, origin: str) -> dict[str, Any]:
+def _feed_item(item: FeedItem, origin: str) -> dict[str, Any]:
     entry = item.entry
     return {
         "id": _id(entry),
@@ -388,5 +388,5 @@ def _page(entry: Entry, origin: str) -> str:
     return f"{origin}/{entry.hash_url}/"
 
 
-def _add_feeds(parent: Element, name: str, text: str) -> None:
+def _add_text(parent: Element, name: str, text: str) -> None:
     SubElement(parent, name).text = for_xml(text)

@@ -21,7 +21,7 @@ from archiver.formats.rows import (
     parse_date,
     plain,
 )
-from archiver.formats.source_file import GivenFile
+from archiver.formats.source_file import SourceFile
 from archiver.formats.xml_events import elements, is_xml
 from archiver.model.annotation import Annotation
 from archiver.model.imports import NO_ADDRESS, ColumnRole
@@ -33,7 +33,7 @@ from archiver.model.seed import Bookmark, unreadable
 _LINES = ("jsonl", "ndjson")
 
 
-def _read_json(file: GivenFile) -> Iterator[Bookmark]:
+def _read_json(file: SourceFile) -> Iterator[Bookmark]:
     text = JsonText(file.chunks())
     names = {plain(each) for each in file.json_paths if "[]" not in each and "." not in each}
     arrays = {each.partition("[]")[0] for each in file.json_paths if "[]" in each}
@@ -66,7 +66,7 @@ def _read_object(text: JsonText, arrays: Collection[str], *, is_row: bool) -> It
         yield from guessed_in(own)
 
 
-def _holds_rows(file: GivenFile, array: str) -> bool:
+def _holds_rows(file: SourceFile, array: str) -> bool:
     """Return whether an array in an object with its own address is a list of links."""
     fields = {
         plain(each.removeprefix(f"{array}[]."))
@@ -88,9 +88,9 @@ ANY_JSON = Importer(
 
 # CSV and TSV of unknown structure: columns are assigned by their names, or by the user.
 
-MOST_LOOKED_AT = 200
+MAX_SAMPLED_ROWS = 200
 """Rows from which the columns of a table without a header are guessed."""
-_MOST_CELLS = 0.6
+_MIN_SHARE = 0.6
 _LONGEST_TAGS = 60
 _WEB_ADDRESS = re.compile(r"https?://", re.IGNORECASE)
 _SENTENCE = re.compile(r"[.!?] ")
@@ -98,7 +98,7 @@ _MAYBE_ADDRESS = re.compile(r"://|[^\W_]\.[^\W\d_]{2}")
 _SINGLE = frozenset({*ColumnRole} - {ColumnRole.KEEP, ColumnRole.TAGS, ColumnRole.FOLDER})
 
 
-def file_columns(file: GivenFile) -> dict[str, ColumnRole]:
+def file_columns(file: SourceFile) -> dict[str, ColumnRole]:
     """Return the roles of a table's columns: as chosen by the user, else guessed.
 
     They are guessed by their names, or by their content if the table has no header.
@@ -115,10 +115,10 @@ def file_columns(file: GivenFile) -> dict[str, ColumnRole]:
     return by_name | chosen
 
 
-def _columns_by_content(file: GivenFile) -> dict[str, ColumnRole]:
+def _columns_by_content(file: SourceFile) -> dict[str, ColumnRole]:
     """Return the roles of the columns of a table without a header, by their first cells."""
     delimiter = file.table.delimiter if file.table else ","
-    lines = file.text.splitlines(keepends=True)[:MOST_LOOKED_AT]
+    lines = file.text.splitlines(keepends=True)[:MAX_SAMPLED_ROWS]
     columns: dict[str, list[str]] = {}
     for row in csv.reader(lines, delimiter=delimiter):
         for number, cell in enumerate(row[:MAX_COLUMNS], 1):
@@ -136,11 +136,11 @@ def _role_of(cells: Sequence[str], taken: Collection[ColumnRole]) -> ColumnRole:
     def share(matches: Callable[[str], object]) -> float:
         return sum(bool(matches(each)) for each in cells) / len(cells) if cells else 0.0
 
-    if share(_WEB_ADDRESS.match) > _MOST_CELLS:
+    if share(_WEB_ADDRESS.match) > _MIN_SHARE:
         return ColumnRole.URL
-    if share(parse_date) > _MOST_CELLS:
+    if share(parse_date) > _MIN_SHARE:
         return ColumnRole.DATE
-    if not cells or share(str.isdecimal) > _MOST_CELLS:
+    if not cells or share(str.isdecimal) > _MIN_SHARE:
         return ColumnRole.KEEP
     if ColumnRole.TITLE not in taken:
         return ColumnRole.TITLE
@@ -148,13 +148,13 @@ def _role_of(cells: Sequence[str], taken: Collection[ColumnRole]) -> ColumnRole:
     return ColumnRole.NOTE if is_long else ColumnRole.TAGS
 
 
-def may_have_addresses(file: GivenFile) -> bool:
+def may_have_addresses(file: SourceFile) -> bool:
     """Return whether a column name or an early cell suggests addresses."""
     header = file.table.header if file.table else ()
     return bool(address_columns(header)) or _MAYBE_ADDRESS.search(file.text) is not None
 
 
-def _read_table(file: GivenFile) -> Iterator[Bookmark]:
+def _read_table(file: SourceFile) -> Iterator[Bookmark]:
     has_header = bool(file.table and file.table.header)
     by_name = has_header and not file.columns_as
     read = guessed if by_name else partial(by_roles, roles=file_columns(file))
@@ -181,7 +181,7 @@ _TITLES = ("title", "name", "text", "description")
 _NOT_LINKS = frozenset({"schemalocation", "nonamespaceschemalocation", "xmlns"})
 
 
-def _read_xml(file: GivenFile) -> Iterator[Bookmark]:
+def _read_xml(file: SourceFile) -> Iterator[Bookmark]:
     title = ""
     for element in elements(file):
         if not element.is_end:

@@ -1,9 +1,8 @@
 """Client of the child process that reads files of links.
 
-The content of included pages follows the JSON as raw bytes.
-
 The child's memory is limited, so a hostile file can only kill the child. The child reads ahead
-while the service indexes earlier batches.
+while the service indexes earlier batches. A message is JSON; the content of pages that came with
+links follows it as raw bytes.
 """
 
 import asyncio
@@ -128,8 +127,8 @@ def _write_seed(each: FileSeed) -> list[Any]:
     return [each.row, seed.hash_url, seed.url, seed.host, write_annotation(seed.annotation)]
 
 
-def _read_seed(row: int, key: str, url: str, host: str, said: dict[str, Any]) -> FileSeed:
-    return FileSeed(row, Seed(HashUrl(key), url, host, read_annotation(said)))
+def _read_seed(row: int, key: str, url: str, host: str, fields: dict[str, Any]) -> FileSeed:
+    return FileSeed(row, Seed(HashUrl(key), url, host, read_annotation(fields)))
 
 
 def _write_page(each: PageOfSeed) -> list[Any]:
@@ -140,8 +139,8 @@ def _write_page(each: PageOfSeed) -> list[Any]:
 def _read_page(head: Sequence[Any], contents: BytesIO) -> PageOfSeed:
     place, is_dated, media_type, length, parts = head
     content = contents.read(length)
-    kept = tuple(ArchivedPart(url, kind, contents.read(size)) for url, kind, size in parts)
-    return PageOfSeed(place, ArchivedPage(content, media_type, kept), is_dated)
+    read = tuple(ArchivedPart(url, kind, contents.read(size)) for url, kind, size in parts)
+    return PageOfSeed(place, ArchivedPage(content, media_type, read), is_dated)
 
 
 BATCH = 4_000
@@ -180,8 +179,8 @@ class LinkFile:
         self.choices = choices
         self.form: str = head["form"]
         self.encoding: str = head["encoding"]
-        sign, names = head["detected_by"]
-        self.detected_by = FormatEvidence(sign), str(names)
+        evidence, names = head["detected_by"]
+        self.detected_by = FormatEvidence(evidence), str(names)
         self.columns = tuple((column, ColumnRole(role)) for column, role in head["columns"])
         self._process = process
 
@@ -252,7 +251,7 @@ async def _feed(source: BinaryIO, process: asyncio.subprocess.Process) -> None:
 
 
 async def _read(source: BinaryIO, process: asyncio.subprocess.Process) -> bytes:
-    """Return the next piece; kill the child at the end of the source, so that the import ends."""
+    """Return the next piece; if the source cannot be read, kill the child to end the import."""
     try:
         return await asyncio.to_thread(source.read, PIECE)
     except OSError:

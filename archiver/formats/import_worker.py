@@ -24,7 +24,7 @@ from archiver.formats.detection import importer_of, read_all
 from archiver.formats.generic import ANY_TABLE, file_columns
 from archiver.formats.import_process import Batch, FileSeed, PageOfSeed, write_batch
 from archiver.formats.seeds import bounded, seed_of
-from archiver.formats.source_file import GivenFile
+from archiver.formats.source_file import SourceFile
 from archiver.helpers import well_formed
 from archiver.model.annotation import Annotation
 from archiver.model.entry_list import ListsInFile
@@ -59,11 +59,21 @@ def main() -> None:
 def serve(
     source: BinaryIO, sink: BinaryIO, batch_size: str, skip: str, chosen: str, name: str, url: str
 ) -> None:
-    """Read a file from ``source`` and write messages to ``sink``; arguments as above."""
+    """Read a file from ``source`` and write messages to ``sink``.
+
+    Args:
+        source: the file.
+        sink: receives the messages.
+        batch_size: links per batch.
+        skip: rows to skip first.
+        chosen: the output of ``Choices.write``.
+        name: the user's name for the file.
+        url: the URL of the file; empty for others.
+    """
     choices = Choices.read(chosen)
     with ExitStack() as spooled:
         try:
-            file = GivenFile(
+            file = SourceFile(
                 source,
                 name,
                 spool=lambda stream: spooled.enter_context(_spool_to_file(stream)),
@@ -94,11 +104,11 @@ def serve(
 
 
 class _Reader:
-    """Reader of a file's bookmarks in batches, starting at `row`."""
+    """Reader of a file's bookmarks in batches; ``row`` is the number of rows skipped before."""
 
     def __init__(
         self,
-        file: GivenFile,
+        file: SourceFile,
         bookmarks: Iterator[Bookmark],
         choices: Choices,
         name: str,

@@ -7,7 +7,7 @@ from typing import Any
 
 from archiver.formats.json_values import JsonText
 from archiver.formats.rows import Row, text_of
-from archiver.formats.source_file import GivenFile, TableHead
+from archiver.formats.source_file import SourceFile, TableHead
 from archiver.model.imports import NO_ADDRESS, NO_ROW, TABLE_ENDS, format_problem
 from archiver.model.seed import Bookmark, broken, unreadable
 
@@ -18,7 +18,7 @@ _HINT = "sep="
 Fields = dict[str, str]
 
 
-def table_rows(file: GivenFile) -> Iterator[Fields | Bookmark]:
+def table_rows(file: SourceFile) -> Iterator[Fields | Bookmark]:
     """Yield the rows of a table by column name; an unreadable row is a bookmark with a problem.
 
     Cells beyond the header are named by position, such as ``column 7``; empty cells are omitted.
@@ -43,7 +43,7 @@ def table_rows(file: GivenFile) -> Iterator[Fields | Bookmark]:
         yield broken(f"line {rows.line_num:,}", format_problem(TABLE_ENDS, error))
 
 
-def _lines(file: GivenFile) -> Iterator[str]:
+def _lines(file: SourceFile) -> Iterator[str]:
     """Yield lines with their ends; without LF, a CR ends a line. Overlong lines are split."""
     only_cr = "\n" not in file.text and "\r" in file.text
     held: list[str] = []
@@ -87,8 +87,8 @@ class Importer:
     """
 
     name: str
-    recognises: Callable[[GivenFile], bool]
-    read: Callable[[GivenFile], Iterator[Bookmark]]
+    recognises: Callable[[SourceFile], bool]
+    read: Callable[[SourceFile], Iterator[Bookmark]]
     suffixes: tuple[str, ...] = ()
     origin: str = ""
     says_all_tags: bool = False
@@ -98,7 +98,7 @@ class Importer:
 # Importers of rows: each supplies only the conversion of a row.
 
 ReadRow = Callable[[Row], Bookmark]
-Recognises = Callable[[GivenFile], bool]
+Recognises = Callable[[SourceFile], bool]
 
 
 def table_importer(
@@ -135,7 +135,7 @@ def json_importer(
         known: further attributes of the importer.
     """
 
-    def read(file: GivenFile) -> Iterator[Bookmark]:
+    def read(file: SourceFile) -> Iterator[Bookmark]:
         text = JsonText(file.chunks())
         if arrays := file.json_paths.intersection(within):
             values: Iterator[Any] = (
@@ -176,7 +176,7 @@ def has_columns(*names: str) -> Recognises:
 def has_paths(*alternatives: str) -> Recognises:
     """Return a test whether JSON has all paths of one of these alternatives.
 
-    The paths in an alternative are separated by spaces, and spelled as in ``GivenFile.json_paths``.
+    The paths in an alternative are separated by spaces and spelled as ``json_paths`` does.
     """
     wanted = [frozenset(each.split()) for each in alternatives]
     return lambda file: any(each <= file.json_paths for each in wanted)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from archiver.formats.source_file import GivenFile
+from archiver.formats.source_file import SourceFile
 from archiver.model.imports import NO_JSON, format_problem
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark, broken
@@ -159,13 +159,13 @@ class JsonText:
         return got > 0
 
 
-def whole_json(file: GivenFile) -> Any | Bookmark:
+def whole_json(file: SourceFile) -> Any | Bookmark:
     """Return the single value of a file; a bookmark with a problem if it is invalid."""
     return next(JsonText(file.chunks()).one(), None)
 
 
 def of_object(
-    file: GivenFile, read: Callable[[dict[str, Any]], Iterator[Bookmark]]
+    file: SourceFile, read: Callable[[dict[str, Any]], Iterator[Bookmark]]
 ) -> Iterator[Bookmark]:
     """Yield what ``read`` finds in the file's object, or the reason why it cannot be read."""
     document = whole_json(file)

@@ -15,7 +15,7 @@ from archiver.formats.json_values import JsonText, of_object, whole_json
 from archiver.formats.plain_text import links_in_text
 from archiver.formats.rows import FieldMap, Row, text_of
 from archiver.formats.saved_pages import HTML, MAX_FILE
-from archiver.formats.source_file import GivenFile
+from archiver.formats.source_file import SourceFile
 from archiver.formats.sqlite_files import DatabaseDamagedError, rows_of, tables_of
 from archiver.model.entry_list import MAX_DEPTH, folder_path
 from archiver.model.imports import DATABASE_ENDS, format_problem
@@ -32,7 +32,7 @@ Lists = Mapping[str, Mapping[str, Any]]
 """Lists by id."""
 
 
-def _read_karakeep(file: GivenFile) -> Iterator[Bookmark]:
+def _read_karakeep(file: SourceFile) -> Iterator[Bookmark]:
     return of_object(file, _bookmarks_of_export)
 
 
@@ -162,13 +162,13 @@ _DUMP_OTHERS = ("contentAssetId", "pdfAssetId", "assetId")
 _MAX_MANIFEST = 1 << 20
 
 
-def _read_dump(file: GivenFile) -> Iterator[Bookmark]:
+def _read_dump(file: SourceFile) -> Iterator[Bookmark]:
     packed = file.tar
     if packed is None:
         return
     lists = _lists_of(_dump_json(packed, "lists/index.json"))
     members, assets = _lists_by_bookmark(packed), _assets(packed)
-    source = GivenFile(packed.open(_DUMP_BOOKMARKS), _DUMP_BOOKMARKS)
+    source = SourceFile(packed.open(_DUMP_BOOKMARKS), _DUMP_BOOKMARKS)
     for value in JsonText(source.chunks()).values():
         page = _page_from_dump(packed, assets, _content(value))
         read = partial(_bookmark, lists=lists, page=page)
@@ -190,7 +190,7 @@ def _bookmark_from_dump(value: Any, members: Mapping[str, list[str]]) -> Any:
 
 
 def _is_internal(key: str) -> bool:
-    """Return whether a field names assets or is the page content."""
+    """Return whether a field is the id of an asset or the page's content."""
     return key == "htmlContent" or key.endswith("AssetId")
 
 
@@ -226,10 +226,10 @@ def _page_from_dump(
 
 
 def _dump_json(packed: TarMembers, name: str) -> Any:
-    return whole_json(GivenFile(packed.open(name), name))
+    return whole_json(SourceFile(packed.open(name), name))
 
 
-def _is_dump(file: GivenFile) -> bool:
+def _is_dump(file: SourceFile) -> bool:
     if file.tar is None or _DUMP_BOOKMARKS not in file.tar.names:
         return False
     manifest = _json_value(file.tar.read(_MANIFEST, _MAX_MANIFEST), dict)
@@ -287,7 +287,7 @@ _DATA_WHOLE = ("linkPrecrawledArchive", "linkFullPageArchive")
 _DATA_OTHERS = ("linkHtmlContent", "linkPdf", "bookmarkAsset")
 
 
-def _read_data(file: GivenFile) -> Iterator[Bookmark]:
+def _read_data(file: SourceFile) -> Iterator[Bookmark]:
     packed, name = file.zip, _database(file)
     if packed is None or not name:
         return
@@ -358,14 +358,14 @@ def _json_value(text: Any, kind: type) -> Any:
     return value if isinstance(value, kind) else kind()
 
 
-def _database(file: GivenFile) -> str:
+def _database(file: SourceFile) -> str:
     """Return the name of the database in the zip, in any folder; empty if there is none."""
     return next(
         (each for each in file.members if each == _DATABASE or each.endswith(f"/{_DATABASE}")), ""
     )
 
 
-def _is_data(file: GivenFile) -> bool:
+def _is_data(file: SourceFile) -> bool:
     name, packed = _database(file), file.zip
     if not name or packed is None:
         return False

@@ -13,7 +13,7 @@ from archiver.formats.importer import Importer, bookmarks_of, has_paths
 from archiver.formats.json_values import of_object
 from archiver.formats.rows import FieldMap, Row, text_of
 from archiver.formats.saved_pages import HTML, MAX_FILE, MAX_PAGE
-from archiver.formats.source_file import GivenFile
+from archiver.formats.source_file import SourceFile
 from archiver.model.entry_list import MAX_DEPTH, folder_path
 from archiver.model.message import marked
 from archiver.model.seed import ArchivedPage, Bookmark
@@ -23,7 +23,7 @@ from archiver.model.seed import ArchivedPage, Bookmark
 _COLLECTION_FIELDS = ("description", "color", "icon")
 
 
-def _read_linkwarden(file: GivenFile) -> Iterator[Bookmark]:
+def _read_linkwarden(file: SourceFile) -> Iterator[Bookmark]:
     return of_object(file, _bookmarks_of_export)
 
 
@@ -96,7 +96,7 @@ _ARCHIVED = re.compile(r"(?:.*/)?archives/[0-9]+/([0-9]+)(\.html|\.pdf|_readabil
 _MAX_LISTS = 100
 
 
-def _read_zip(file: GivenFile) -> Iterator[Bookmark]:
+def _read_zip(file: SourceFile) -> Iterator[Bookmark]:
     packed = file.zip
     if packed is None:
         return
@@ -105,14 +105,14 @@ def _read_zip(file: GivenFile) -> Iterator[Bookmark]:
         if found := _ARCHIVED.fullmatch(name):
             archived.setdefault(found[1], {})[found[2]] = name
     for name in _lists(packed):
-        for bookmark in LINKWARDEN.read(GivenFile(packed.open(name), name)):
+        for bookmark in LINKWARDEN.read(SourceFile(packed.open(name), name)):
             yield replace(bookmark, page=_page(packed, archived.get(_link_id(bookmark), {})))
 
 
 def _lists(packed: Members) -> Iterator[str]:
     others = (each for each in packed.names if not _ARCHIVED.fullmatch(each))
     for name in islice((each for each in others if each.endswith(".json")), _MAX_LISTS):
-        if LINKWARDEN.recognises(GivenFile(packed.open(name), name)):
+        if LINKWARDEN.recognises(SourceFile(packed.open(name), name)):
             yield name
 
 

@@ -1,9 +1,9 @@
 """Articles as Markdown.
 
-Formulas are LaTeX between dollars if the page has it, and notes are footnotes, as Pandoc, GitHub
-and Obsidian read both. A note is a block that a link leads to and that has a link back. Content
-without Markdown syntax stays HTML if it is inline (``<sub>``) or a block of its own (other
-formulas, tables with spanning cells); of other elements only the content stays.
+Formulas become LaTeX between dollars if the page contains their LaTeX. A block that is the target of
+a link and has a link back becomes a footnote. Pandoc, GitHub and Obsidian read both. Elements that
+Markdown lacks stay HTML if they are inline (``<sub>``), other formulas, or tables with spanning
+cells; of all others only the content stays.
 
 The tree is first reduced to elements that markdownify supports: blocks hold blocks or paragraphs,
 and headings and cells hold one line. All text is escaped, so none of it is read as Markdown or
@@ -54,15 +54,15 @@ def take_notes(root: Tag, prefix: str = "") -> dict[str, Tag]:
     """
     # By id(): Beautiful Soup compares elements by their content.
     positions = {id(element): at for at, element in enumerate(root.find_all(True))}
-    leads = [*_internal_links(root)]
+    links = [*_links(root)]
     notes: dict[int, Tag] = {}
-    for link, target in leads:
+    for link, target in links:
         is_new = id(target) not in notes and positions[id(target)] > positions[id(link)]
-        if is_new and _is_reference_mark(link) and (note := _find_note(target, link, leads)):
+        if is_new and _is_reference_mark(link) and (note := _find_note(target, link, links)):
             notes[id(target)] = note
     labels: dict[int, str] = {}
     found: dict[str, Tag] = {}
-    for link, target in leads:
+    for link, target in links:
         note = notes.get(id(target))
         if note and positions[id(link)] < positions[id(note)] and _is_reference_mark(link):
             label = labels.setdefault(id(note), f"{prefix}{len(labels) + 1}")
@@ -70,14 +70,14 @@ def take_notes(root: Tag, prefix: str = "") -> dict[str, Tag]:
             _put_reference(link, label)
     for note in found.values():
         inside = {id(each) for each in note.find_all("a")}
-        for link, target in leads:
+        for link, target in links:
             if id(link) in inside and positions[id(target)] < positions[id(note)]:
                 link.extract()
         note.extract()
     return found
 
 
-def _internal_links(root: Tag) -> Iterator[tuple[Tag, Tag]]:
+def _links(root: Tag) -> Iterator[tuple[Tag, Tag]]:
     """Yield the links within an article, each with its target element."""
     named: dict[str, Tag] = {}
     for element in root.find_all(id=True):
@@ -94,8 +94,8 @@ def _is_reference_mark(link: Tag) -> bool:
     return 0 < len(link.get_text().strip()) <= _MAX_MARK and not link.find_parent(_VERBATIM)
 
 
-def _find_note(target: Tag, link: Tag, leads: list[tuple[Tag, Tag]]) -> Tag | None:
-    """Return the block at a link's target, if a link in it leads back."""
+def _find_note(target: Tag, link: Tag, links: list[tuple[Tag, Tag]]) -> Tag | None:
+    """Return the block at a link's target, if it has a link back."""
     for element in (target, *islice(target.parents, _LEVELS)):
         if element.name in _BLOCKS:
             if len(element.find_all(True, limit=_MAX_ELEMENTS)) == _MAX_ELEMENTS:
@@ -103,7 +103,7 @@ def _find_note(target: Tag, link: Tag, leads: list[tuple[Tag, Tag]]) -> Tag | No
             inside = {id(each) for each in element.find_all("a")}
             if id(link) in inside:
                 return None
-            if any(id(each) in inside and _is_position_of(place, link) for each, place in leads):
+            if any(id(each) in inside and _is_position_of(place, link) for each, place in links):
                 return element
     return None
 

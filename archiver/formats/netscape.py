@@ -26,7 +26,7 @@ from archiver.formats.list_writer import Heading, ListForm, Order
 from archiver.formats.own_json import captured_title, captured_title_record
 from archiver.formats.refusal import is_binary
 from archiver.formats.rows import MAX_URL, guessed_tags, parse_date
-from archiver.formats.source_file import FileLists, GivenFile
+from archiver.formats.source_file import FileLists, SourceFile
 from archiver.helpers import well_formed
 from archiver.model.annotation import Annotation, write_source_record
 from archiver.model.entry import Entry, ExportedEntry
@@ -46,11 +46,11 @@ MAX_TAGS = 200
 _SHORT = 500
 
 _NOTES_MARKS = re.compile(r"\[/?linkding-notes\]")
-_SAID_TAGS = {"linkding:bookmarks.archived": "archived"}
+_RENAMED_TAGS = {"linkding:bookmarks.archived": "archived"}
 _READ_SECTIONS = frozenset({"read archive", "archive", "archived", "read"})
 _STARRED_SECTIONS = frozenset({"starred", "liked", "favorites", "favourites"})
 _PLAIN_SECTIONS = frozenset({"unread", "bookmarks"}) | _READ_SECTIONS | _STARRED_SECTIONS
-_NOT_KEPT = frozenset({"icon", "toread"})
+_IGNORED_ATTRIBUTES = frozenset({"icon", "toread"})
 _MAX_NAME = 100
 _WEB = ("http://", "https://")
 _UNIX = datetime(1970, 1, 1, tzinfo=UTC)
@@ -71,8 +71,8 @@ def added_at_of(link: dict[str, str]) -> datetime | None:
     return None
 
 
-def in_seconds(text: str) -> datetime | None:
-    """Parse a time without limits on the year."""
+def unix_time(text: str) -> datetime | None:
+    """Parse a Unix time of any year; our own files may contain any."""
     try:
         return _UNIX + timedelta(seconds=int(text[:20]))
     except (ValueError, OverflowError):
@@ -85,21 +85,21 @@ def tags_of(link: dict[str, str]) -> tuple[str, ...]:
     later = ("toread",) if link.get("toread") == "1" else ()
     if not (given or later):
         return ()
-    named = (_known_tags if len(given) < _SHORT else _tags_in)(given)
+    named = (_cached_tags if len(given) < _SHORT else _tags_in)(given)
     return tuple(dict.fromkeys((*named, *later)))[:MAX_TAGS] if later else named
 
 
 def _tags_in(given: str) -> tuple[str, ...]:
-    own = (_SAID_TAGS.get(tag, tag) for tag in (word.strip() for word in given.split(",")))
+    own = (_RENAMED_TAGS.get(tag, tag) for tag in (word.strip() for word in given.split(",")))
     return tuple(dict.fromkeys(tag[:MAX_TITLE] for tag in own if tag))[:MAX_TAGS]
 
 
-_known_tags = lru_cache(8192)(_tags_in)
+_cached_tags = lru_cache(8192)(_tags_in)
 """Cached, because neighbouring bookmarks often have the same tags."""
 
 
 def state_of(section: str) -> tuple[bool, bool]:
-    """Return whether links under such a heading are read, and starred."""
+    """Return whether links under a heading are read, and whether they are starred."""
     return section in _READ_SECTIONS, section in _STARRED_SECTIONS
 
 
@@ -110,7 +110,7 @@ def record_of(
     fields: dict[str, Any] = {
         name[:_MAX_NAME]: value
         for name, value in link.items()
-        if name not in _NOT_KEPT and value != "0"
+        if name not in _IGNORED_ATTRIBUTES and value != "0"
     }
     if root:
         fields["root"] = root
@@ -124,7 +124,7 @@ def record_of(
 # Folders around the links of a Netscape file, with their metadata.
 
 _MAX_DEPTH = 64
-_KEPT = ("add_date", "last_modified")
+_FOLDER_DATES = ("add_date", "last_modified")
 _MAX_DATE = 100
 _MAX_PENDING = 64
 _MAX_DESCRIPTION = 10_000
@@ -153,20 +153,22 @@ _ROOT_ATTRIBUTES = ("personal_toolbar_folder", "unfiled_bookmarks_folder")
 
 
 class Folders:
-    """Folders around a link: ``path`` holds their names, ``root`` that of the built-in folder.
-
-    ``pending`` is the metadata of folders entered since the last link: it goes with the next
-    one. A folder without links is reported as a list.
+    """Folders around the current position in a file. A folder without links becomes a list.
 
     Args:
         lists: receives the lists.
         has_roots: whether the file contains built-in folders, which are not the user's.
+
+    Attributes:
+        path: the names of the folders, from the outermost in.
+        root: the name of the built-in folder around them; empty if there is none.
+        pending: metadata of folders entered since the last link; the next link stores it.
     """
 
     def __init__(self, lists: FileLists, *, has_roots: bool) -> None:
         self._lists = lists
         self._has_roots = has_roots
-        self._facts: dict[str, str] = {}
+        self._metadata: dict[str, str] = {}
         self.pending: list[Mapping[str, str]] = []
         self._filled = 0
         self.path: tuple[str, ...] = ()
@@ -191,19 +193,19 @@ class Folders:
         self._filled = len(self._outer)
         if not self.pending:
             return ()
-        facts, self.pending = self.pending, []
-        return facts
+        pending, self.pending = self.pending, []
+        return pending
 
     def describe(self, text: str) -> None:
         """Set the description of the announced folder."""
         if description := text.strip():
-            self._facts["description"] = description[:_MAX_DESCRIPTION]
+            self._metadata["description"] = description[:_MAX_DESCRIPTION]
 
     def announce(self, attributes: Mapping[str, object]) -> None:
         """Start a folder from the attributes of its heading."""
         self._next = ""
-        known = {name: str(attributes.get(name, ""))[:_MAX_DATE] for name in _KEPT}
-        self._facts = {name: each for name, each in known.items() if each not in ("", "0")}
+        known = {name: str(attributes.get(name, ""))[:_MAX_DATE] for name in _FOLDER_DATES}
+        self._metadata = {name: each for name, each in known.items() if each not in ("", "0")}
         self._next_is_root = any(attributes.get(key) == "true" for key in _ROOT_ATTRIBUTES)
 
     def named(self, name: str) -> None:
@@ -221,11 +223,11 @@ class Folders:
         )
         if self._next and not is_root:
             self.path = (*self.path, self._next)
-            if self._facts and len(self.pending) < _MAX_PENDING:
-                self.pending.append({"path": folder_path(self.path), **self._facts})
+            if self._metadata and len(self.pending) < _MAX_PENDING:
+                self.pending.append({"path": folder_path(self.path), **self._metadata})
         elif is_root:
             self.root = self._next[:MAX_TITLE]
-        self._next, self._next_is_root, self._facts = "", False, {}
+        self._next, self._next_is_root, self._metadata = "", False, {}
 
     def leave(self) -> None:
         """Leave the current list."""
@@ -234,7 +236,7 @@ class Folders:
         elif self._outer:
             depth = len(self._outer)
             if self._filled < depth and self.path != self._outer[-1][0]:
-                self._lists.take(folder_path(self.path), "")
+                self._lists.add(folder_path(self.path), "")
                 self._filled = depth  # and so do its parent folders
             self._filled = min(self._filled, depth - 1)
             self.path, self.root = self._outer.pop()
@@ -262,7 +264,7 @@ An archive of two megabytes can unpack to fifty million empty tags, which take m
 """
 
 
-def _recognises(file: GivenFile) -> bool:
+def _recognises(file: SourceFile) -> bool:
     """Return whether it is a bookmark file, or any HTML with a link in it."""
     if is_binary(file) or file.json_paths or file.root:
         return False
@@ -278,12 +280,12 @@ def is_bookmark_file(text: str) -> bool:
     return _BOOKMARKS.search(text) is not None
 
 
-def read_netscape(file: GivenFile) -> Iterator[Bookmark]:
+def read_netscape(file: SourceFile) -> Iterator[Bookmark]:
     """Yield the links in order, with their folders; ``<DD>`` texts are notes."""
     return _read(file, is_ours=False)
 
 
-def _read(file: GivenFile, *, is_ours: bool) -> Iterator[Bookmark]:
+def _read(file: SourceFile, *, is_ours: bool) -> Iterator[Bookmark]:
     reader = _Reader(FileLists(file), is_ours=is_ours)
     without_link = 0
     for item in html_items(file.chunks()):
@@ -302,8 +304,8 @@ def _read(file: GivenFile, *, is_ours: bool) -> Iterator[Bookmark]:
 class _Reader:
     """State of one pass: current folders, link and note.
 
-    Files written by ``bookmarks_html`` are read literally: no folder in them is built in, and no
-    text is a marker of another service.
+    Files written by this program are read literally: no folder in them is built in, and no text is
+    a marker of another service.
     """
 
     def __init__(self, lists: FileLists, *, is_ours: bool) -> None:
@@ -352,7 +354,7 @@ class _Reader:
         if self._is_ours:
             return self._own_bookmark(link, title, note.strip())
         folders = self._folders
-        folder_facts = folders.fill()
+        folder_metadata = folders.fill()
         note = note_of(note) or link.pop("description", "")[:MAX_NOTE].strip()
         section = "" if folders.depth else self._section
         is_read, is_starred = state_of(section) if section else (False, False)
@@ -368,7 +370,7 @@ class _Reader:
                 is_starred=is_starred,
                 folders=_folders(folders.path) if folders.path else (),
                 tags=tags_of(link),
-                source_record=record_of(link, folders.root, section, folder_facts),
+                source_record=record_of(link, folders.root, section, folder_metadata),
             )
         )
 
@@ -377,17 +379,17 @@ class _Reader:
         split = link.get("tags", "").split(",")
         self._folders.fill()
         names = self._folders.path
-        whose = link.get(PAGE_TITLE)
+        title_source = link.get(PAGE_TITLE)
         annotation = Annotation(
             link.get("href", ""),
-            in_seconds(link.get("add_date", "")),
-            title="" if whose in (PAGES, NO_TITLE) else title,
+            unix_time(link.get("add_date", "")),
+            title="" if title_source in (PAGES, NO_TITLE) else title,
             tags=guessed_tags(link[ALL_TAGS]) if ALL_TAGS in link else tuple(filter(None, split)),
             note=note,
             is_read=link.get("read") == "1",
             is_starred=link.get("starred") == "1",
             folders=_folders(names) if names else (),
-            source_record=captured_title_record(title) if whose == PAGES else "",
+            source_record=captured_title_record(title) if title_source == PAGES else "",
         )
         return Bookmark(annotation)
 
@@ -406,7 +408,7 @@ def _folders(names: tuple[str, ...]) -> tuple[str, ...]:
     return (folder_path(names),)
 
 
-def _is_ours(file: GivenFile) -> bool:
+def _is_ours(file: SourceFile) -> bool:
     return GENERATOR in file.text and is_bookmark_file(file.text)
 
 
@@ -497,11 +499,11 @@ def _link(entry: Entry, depth: int) -> Iterator[str]:
         yield f"{_indent(depth)}<DD>{_escaped(note)}"
 
 
-def _title_attribute(persons: str, title: str) -> str:
+def _title_attribute(user_title: str, title: str) -> str:
     """Return the attribute for a title that is not user-supplied."""
     if not title:
         return NO_TITLE
-    return "" if persons else PAGES
+    return "" if user_title else PAGES
 
 
 def _indent(depth: int) -> str:

@@ -1,7 +1,7 @@
 """Exports of note-taking programs: ENEX and folders of Markdown.
 
-In a folder of notes, each note that this program exported is one entry; the links in its article
-are not imported as bookmarks.
+A note that this program exported is imported as one entry, without the links in its article. From
+other notes the links are imported.
 """
 
 import binascii
@@ -22,42 +22,42 @@ from archiver.formats.importer import Importer
 from archiver.formats.plain_text import links_in_text, read_plain_text
 from archiver.formats.rows import Row, guessed_tags, parse_date, text_of
 from archiver.formats.saved_pages import MAX_PARTS_BYTES, page_with_parts
-from archiver.formats.source_file import GivenFile
+from archiver.formats.source_file import SourceFile
 from archiver.formats.xml_events import elements, is_xml
 from archiver.model.entry_list import folder_path
 from archiver.model.message import marked
 from archiver.model.seed import ArchivedPage, Bookmark, unreadable
 
-_OF_NOTE = frozenset({"title", "created", "updated"})
-_ATTRIBUTES, _OF_FILE = "note-attributes", "resource"
+_NOTE_FIELDS = frozenset({"title", "created", "updated"})
+_ATTRIBUTES, _RESOURCE = "note-attributes", "resource"
 _NO_LINK = marked("This note has no link.")
 _HTTP = re.compile(r"^https?://", re.IGNORECASE)
 _MAX_LINKS = 10_000
 _MAX_NOTE = 10_000
 _MEDIA = re.compile(r"<en-media\b[^>]{0,2000}>", re.IGNORECASE)
 _HASH = re.compile(r"""\bhash\s*=\s*["']?([0-9a-fA-F]{32})""")
-_NAMED = "en-media:"
+_REFERENCE_PREFIX = "en-media:"
 
 
-def _read(file: GivenFile) -> Iterator[Bookmark]:
+def _read(file: SourceFile) -> Iterator[Bookmark]:
     fields: dict[str, str] = {}
     tags: list[str] = []
-    content, attached = "", _Attachments()
+    content, attachments = "", _Attachments()
     inside = ""
     for element in elements(file):
-        if element.name in (_ATTRIBUTES, _OF_FILE):
+        if element.name in (_ATTRIBUTES, _RESOURCE):
             inside = "" if element.is_end else element.name
         if element.name == "note" and not element.is_end:
-            fields, tags, content, attached = {}, [], "", _Attachments()
+            fields, tags, content, attachments = {}, [], "", _Attachments()
         elif element.name == "note":
-            yield from _note(fields, tuple(dict.fromkeys(tags)), content, attached)
+            yield from _note(fields, tuple(dict.fromkeys(tags)), content, attachments)
         elif element.is_end and element.name == "tag":
             tags.append(element.text.strip())
         elif element.is_end and element.name == "content":
             content = element.text
-        elif element.is_end and element.name in ("data", "mime", _OF_FILE):
-            attached.take(element.name, element.text)
-        elif element.is_end and (inside == _ATTRIBUTES or element.name in _OF_NOTE - {inside}):
+        elif element.is_end and element.name in ("data", "mime", _RESOURCE):
+            attachments.take(element.name, element.text)
+        elif element.is_end and (inside == _ATTRIBUTES or element.name in _NOTE_FIELDS - {inside}):
             fields.setdefault(element.name, element.text.strip())
 
 
@@ -87,7 +87,7 @@ class _Attachments:
     def page(self, content: str) -> ArchivedPage:
         """Return the clipped content with its images."""
         shown = _MEDIA.sub(self._shown, content)
-        parts = ((_NAMED + key, kind, data) for key, (kind, data) in self._files.items())
+        parts = ((_REFERENCE_PREFIX + key, kind, data) for key, (kind, data) in self._files.items())
         return page_with_parts(shown.encode(), parts, "text/html; charset=utf-8")
 
     def _shown(self, found: re.Match[str]) -> str:
@@ -95,21 +95,21 @@ class _Attachments:
         kind, _ = self._files.get(key[1].lower(), ("", b"")) if key else ("", b"")
         if not key or not kind:
             return found[0]
-        place = _NAMED + key[1].lower()
+        place = _REFERENCE_PREFIX + key[1].lower()
         if kind.startswith("image/"):
             return f'<img src="{place}">'
         return f'<a href="{place}">{escape(kind)}</a>'
 
 
 def _note(
-    fields: dict[str, str], tags: tuple[str, ...], content: str, attached: _Attachments
+    fields: dict[str, str], tags: tuple[str, ...], content: str, attachments: _Attachments
 ) -> Iterator[Bookmark]:
     """Yield the page that a note was clipped from, or else each link in it, titled as the note."""
     row = Row(fields)
     url = row.text("sourceurl")
     if url:
         title, added_at = row.text("title"), row.moment("created")
-        page = attached.page(content) if content else ""
+        page = attachments.page(content) if content else ""
         yield row.bookmark(url, title=title, added_at=added_at, tags=tags, page=page)
         return
     links, whole = _links(content)
@@ -170,7 +170,7 @@ _MAX_OPEN_BRACKETS = 50
 """Maximum nesting of brackets in front matter."""
 
 
-def _read_notes_zip(file: GivenFile) -> Iterator[Bookmark]:
+def _read_notes_zip(file: SourceFile) -> Iterator[Bookmark]:
     packed = file.zip
     for name in packed.names if packed else ():
         if packed and name.lower().endswith(_NOTES) and not name.startswith("."):
@@ -178,7 +178,7 @@ def _read_notes_zip(file: GivenFile) -> Iterator[Bookmark]:
                 yield own
                 continue
             with packed.open(name) as member:
-                yield from _read_markdown_note(GivenFile(member, name), name)
+                yield from _read_markdown_note(SourceFile(member, name), name)
 
 
 def _own_entry(packed: Members, name: str) -> Bookmark | None:
@@ -191,7 +191,7 @@ def _own_entry(packed: Members, name: str) -> Bookmark | None:
     return Bookmark(annotation) if annotation else None
 
 
-def _read_markdown_note(file: GivenFile, name: str) -> Iterator[Bookmark]:
+def _read_markdown_note(file: SourceFile, name: str) -> Iterator[Bookmark]:
     *folders, last = name.split("/")
     path = folder_path(folders)
     front = _front_matter(file.text)
@@ -266,13 +266,13 @@ def _is_address(value: Any) -> bool:
     return isinstance(value, str) and value.startswith(_HTTP_NOTES_ZIP)
 
 
-def _fits(file: GivenFile) -> bool:
+def _fits(file: SourceFile) -> bool:
     notes = sum(each.lower().endswith(_NOTES) for each in file.members)
     is_vault = any(mark in each for each in file.members for mark in _SETTINGS)
     return notes > 0 and (is_vault or notes * 2 > len(file.members))
 
 
-def _is_ours(file: GivenFile) -> bool:
+def _is_ours(file: SourceFile) -> bool:
     packed = file.zip
     if packed is None:
         return False

@@ -22,14 +22,14 @@ from archiver.formats.importer import (
 from archiver.formats.rows import (
     FieldMap,
     Row,
-    both,
     guessed_tags,
+    join_texts,
     names_of,
     plain,
     sensible,
     text_of,
 )
-from archiver.formats.source_file import GivenFile
+from archiver.formats.source_file import SourceFile
 from archiver.model.entry_list import folder_path
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark
@@ -102,14 +102,14 @@ _TAKEOUT_HEADERS = (
 _TAKEOUT = FieldMap(note="note", more_note="comment", tags="tags")
 
 
-def _read_takeout(file: GivenFile) -> Iterator[Bookmark]:
+def _read_takeout(file: SourceFile) -> Iterator[Bookmark]:
     """Read a list of Google's, which is named after its file."""
     name = file.name.rpartition("/")[2].rpartition(".")[0]
     folders = (folder_path([name]),) if name and name.lower() not in _UNNAMED else ()
     return bookmarks_of(table_rows(file), lambda row: _TAKEOUT.bookmark(row, folders=folders))
 
 
-def _is_takeout(file: GivenFile) -> bool:
+def _is_takeout(file: SourceFile) -> bool:
     """Return whether the whole header is Google's; many tables have some of these columns."""
     return file.table is not None and tuple(map(plain, file.table.header)) in _TAKEOUT_HEADERS
 
@@ -158,7 +158,7 @@ _ARCHIVEBOX = FieldMap(
 _ARCHIVEBOX_ONLY = frozenset({"archive_path", "bookmarked_date", "link_dir", "num_outputs"})
 
 
-def _is_archivebox(file: GivenFile) -> bool:
+def _is_archivebox(file: SourceFile) -> bool:
     for within in ("", "[].", "links[]."):
         names = {each.removeprefix(within) for each in file.json_paths if each.startswith(within)}
         if {"timestamp", "url"} <= names and {"bookmarked_at", "sources", "history"} & names:
@@ -196,7 +196,7 @@ def _hypothesis_bookmark(row: Row) -> Bookmark:
     return _HYPOTHESIS.bookmark(
         row,
         title=text_of(title[0] if isinstance(title, list) and title else title),
-        note=both(f"> {quote}" if quote else "", row.text("text")),
+        note=join_texts(f"> {quote}" if quote else "", row.text("text")),
     )
 
 

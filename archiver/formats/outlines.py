@@ -14,7 +14,7 @@ from archiver.formats.list_writer import Heading, ListForm, Order
 from archiver.formats.other_programs import PINBOARD_FIELDS
 from archiver.formats.rows import Row
 from archiver.formats.seeds import bounded_tags
-from archiver.formats.source_file import GivenFile
+from archiver.formats.source_file import SourceFile
 from archiver.formats.xml_events import elements, is_xml
 from archiver.http.text_decoders import for_xml
 from archiver.http.urls import parse_url
@@ -26,7 +26,7 @@ from archiver.model.seed import Bookmark
 # OPML: nested outlines of feeds and pages; a feed's page is preferred to the feed.
 
 
-def outlines(file: GivenFile) -> Iterator[tuple[Row, str, Sequence[str]]]:
+def outlines(file: SourceFile) -> Iterator[tuple[Row, str, Sequence[str]]]:
     """Yield each outline of an OPML file: its attributes, title and parent titles."""
     around: list[str] = []
     for element in elements(file):
@@ -41,7 +41,7 @@ def outlines(file: GivenFile) -> Iterator[tuple[Row, str, Sequence[str]]]:
         around.append(title)
 
 
-def _read(file: GivenFile) -> Iterator[Bookmark]:
+def _read(file: SourceFile) -> Iterator[Bookmark]:
     for row, title, around in outlines(file):
         url = row.text("htmlurl", "url", "xmlurl", "href")
         if url:
@@ -104,7 +104,7 @@ def read_subscriptions(content: bytes, name: str) -> list[Subscription]:
     Raises:
         UnreadableFile: it is not OPML, has too many feeds, or is too large.
     """
-    file = GivenFile(
+    file = SourceFile(
         BytesIO(content),
         name,
         spool=partial(_bounded, name=name, most=max(MAX_BYTES, len(content))),
@@ -132,7 +132,7 @@ def _bounded(stream: BinaryIO, name: str, most: int) -> BinaryIO:
     return BytesIO(content)
 
 
-def _feeds(file: GivenFile) -> Iterator[Subscription]:
+def _feeds(file: SourceFile) -> Iterator[Subscription]:
     for row, title, around in outlines(file):
         given = row.text("xmlurl")
         try:
@@ -185,7 +185,7 @@ def _line(text: str) -> str:
     return " ".join(for_xml(text).split())
 
 
-def _read_xbel(file: GivenFile) -> Iterator[Bookmark]:
+def _read_xbel(file: SourceFile) -> Iterator[Bookmark]:
     folders: list[str] = []
     row: Row | None = None
     title = note = ""
@@ -229,7 +229,7 @@ XBEL = Importer(
 # Delicious XML, which Pinboard and others still write: ``<posts><post href="…"/>``.
 
 
-def _read_posts(file: GivenFile) -> Iterator[Bookmark]:
+def _read_posts(file: SourceFile) -> Iterator[Bookmark]:
     posts = (each for each in elements(file) if each.name == "post" and not each.is_end)
     return bookmarks_of((dict(each.attributes) for each in posts), PINBOARD_FIELDS.bookmark)
 

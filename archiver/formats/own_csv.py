@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from archiver.formats.importer import has_columns, table_importer
 from archiver.formats.json_output import to_document
 from archiver.formats.list_writer import Heading, ListForm
-from archiver.formats.own_json import read_highlights, written
+from archiver.formats.own_json import json_line, read_highlights
 from archiver.formats.rows import Row, plain
 from archiver.http.timestamps import read_iso, write_iso
 from archiver.model.annotation import Annotation, merged_source_records, write_source_record
@@ -60,7 +60,7 @@ _COLUMNS: Mapping[str, Callable[[ExportedEntry], str]] = {
     "added_at": lambda each: write_iso(each.entry.annotation.saved_at),
     "is_read": lambda each: _YES if each.entry.annotation.is_read else "",
     "is_starred": lambda each: _YES if each.entry.annotation.is_starred else "",
-    "highlights": lambda each: _marked(each.entry.annotation),
+    "highlights": lambda each: _highlights_cell(each.entry.annotation),
     "source": lambda each: each.entry.annotation.source,
     "source_record": lambda each: each.entry.annotation.source_record,
     "page_title": lambda each: each.snapshots[0].title if each.snapshots else "",
@@ -100,13 +100,13 @@ def _joined(tags: Sequence[str]) -> str:
     return ",".join(_SPECIAL.sub(r"\\\1", tag) for tag in tags)
 
 
-def _marked(annotation: Annotation) -> str:
-    return written(to_document(annotation.highlights)) if annotation.highlights else ""
+def _highlights_cell(annotation: Annotation) -> str:
+    return json_line(to_document(annotation.highlights)) if annotation.highlights else ""
 
 
 def _read_row(row: Row) -> Bookmark:
     row.drop(*_ARCHIVE_COLUMNS)
-    fields = {name: unescape_cell(row.take(plain(name)) or "") for name in _SAID}
+    fields = {name: unescape_cell(row.take(plain(name)) or "") for name in _USER_COLUMNS}
     others = write_source_record(row.remaining())
     marked, added = fields["highlights"], fields["added_at"]
     try:
@@ -132,7 +132,7 @@ def _read_row(row: Row) -> Bookmark:
     return Bookmark(annotation)
 
 
-_SAID = tuple(name for name in _COLUMNS if plain(name) not in _ARCHIVE_COLUMNS)
+_USER_COLUMNS = tuple(name for name in _COLUMNS if plain(name) not in _ARCHIVE_COLUMNS)
 CSV = ListForm(_Csv, has_snapshots=True)
 OWN_CSV = table_importer(
     "archiver CSV",

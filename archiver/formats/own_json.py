@@ -13,7 +13,7 @@ from archiver.formats.json_output import to_document
 from archiver.formats.json_values import JsonText
 from archiver.formats.list_writer import Heading, ListForm
 from archiver.formats.rows import text_of
-from archiver.formats.source_file import FileLists, GivenFile
+from archiver.formats.source_file import FileLists, SourceFile
 from archiver.helpers import well_formed
 from archiver.http.timestamps import read_iso
 from archiver.model.annotation import (
@@ -35,18 +35,16 @@ from archiver.model.message import marked
 from archiver.model.seed import Bookmark, unreadable
 
 # User-supplied fields are at the top of a document, named as in the API. ``archive`` describes the
-# captures, which JSON does not carry: an import keeps it in the source record, and an export
-# repeats it until the entry has a capture. A list exported from an empty archive is
-# unchanged.
+# captures, which JSON does not contain. An import keeps this description in the source record, and
+# an export writes it again until the entry has a capture of its own.
 
 VERSION = 1
 MARK = "archiver"
 """Member with the version of the document format."""
 ARCHIVE = "archive"
-SAID = tuple(each.name for each in fields(Annotation))
 _DERIVED = (MARK, "url", "hash_url")
-_OF_CAPTURE = ("status", "media_type", "payload_digest", "payload_length", "ip")
-_OF_SNAPSHOT = tuple(
+_CAPTURE_FIELDS = ("status", "media_type", "payload_digest", "payload_length", "ip")
+_SNAPSHOT_FIELDS = tuple(
     each.name
     for each in fields(Snapshot)
     if each.name not in ("hash_url", "url", "capture", "article")
@@ -56,19 +54,19 @@ _MAX_AROUND = 1000
 _LINK = '{"archive":{"state":"link"'
 _END = 1 << 62
 """Greater than every position in a text."""
-_MAX_HELD = MAX_SOURCE_LINE - 100
+_MAX_ARCHIVE = MAX_SOURCE_LINE - 100
 
 
 def entry_document(exported: ExportedEntry) -> dict[str, Any]:
     """Return the complete document of an entry."""
     entry = exported.entry
     document = to_document(entry.annotation)
-    held, document["source_record"] = _archive(exported)
+    archive, document["source_record"] = _archive(exported)
     named = {MARK: VERSION, "hash_url": entry.hash_url, "url": entry.url}
-    return {**named, **document, ARCHIVE: held}
+    return {**named, **document, ARCHIVE: archive}
 
 
-def written(document: Any) -> str:
+def json_line(document: Any) -> str:
     r"""Serialise a document as one line of JSON.
 
     ``<`` is written as ``\u003c``, so that neither a browser nor an encoding detector takes a title
@@ -106,7 +104,7 @@ def read_highlights(value: Any) -> tuple[Highlight, ...]:
 def was_saved_as_link(source_record: str) -> bool:
     """Return whether an entry was saved as a link without a capture in the archive it came from."""
     return _LINK in source_record and any(
-        _is_held(each) and each[ARCHIVE].get("state") == State.LINK
+        _is_archive_line(each) and each[ARCHIVE].get("state") == State.LINK
         for line, each in _lines(source_record)
         if line.startswith(_LINK)
     )
@@ -114,13 +112,13 @@ def was_saved_as_link(source_record: str) -> bool:
 
 def describes_captures(source_record: str) -> bool:
     """Return whether a source record describes captures from another archive."""
-    return any(_is_held(each) for _, each in _lines(source_record))
+    return any(_is_archive_line(each) for _, each in _lines(source_record))
 
 
 def without_captures(source_record: str) -> str:
     """Return a source record without the description of captures."""
-    held = {line for line, each in _lines(source_record) if _is_held(each)}
-    return "\n".join(line for line in source_record.split("\n") if line not in held)
+    dropped = {line for line, each in _lines(source_record) if _is_archive_line(each)}
+    return "\n".join(line for line in source_record.split("\n") if line not in dropped)
 
 
 def captured_title_record(title: str) -> str:
@@ -130,22 +128,25 @@ def captured_title_record(title: str) -> str:
 
 def captured_title(source_record: str) -> str:
     """Return the page title in the original archive; empty if unknown."""
-    held = (each[ARCHIVE] for _, each in _lines(source_record) if _is_held(each))
-    return next((each["title"] for each in held if isinstance(each.get("title"), str)), "")
+    archives = (each[ARCHIVE] for _, each in _lines(source_record) if _is_archive_line(each))
+    return next((each["title"] for each in archives if isinstance(each.get("title"), str)), "")
 
 
 def _archive(exported: ExportedEntry) -> tuple[dict[str, Any], str]:
-    """Return the description of an entry's captures, and the rest of its source record."""
+    """Return the description of an entry's captures, and the rest of its source record.
+
+    An entry without captures keeps the description from the archive it was imported from.
+    """
     entry, record = exported.entry, exported.entry.annotation.source_record
     if entry.state in (State.QUEUED, State.LINK) and not exported.snapshots:
         for line, document in _lines(record):
-            if _is_held(document):
+            if _is_archive_line(document):
                 others = "\n".join(each for each in record.split("\n") if each != line)
                 return document[ARCHIVE], others
-    return _held(entry, exported.snapshots), record
+    return _archive_of(entry, exported.snapshots), record
 
 
-def _is_held(document: Mapping[str, Any]) -> bool:
+def _is_archive_line(document: Mapping[str, Any]) -> bool:
     return document.keys() == {ARCHIVE} and isinstance(document[ARCHIVE], dict)
 
 
@@ -156,7 +157,7 @@ def _lines(record: str) -> list[tuple[str, dict[str, Any]]]:
     return [(line, document) for line in lines for document in read_source_record(line)]
 
 
-def _held(entry: Entry, snapshots: tuple[Snapshot, ...]) -> dict[str, Any]:
+def _archive_of(entry: Entry, snapshots: tuple[Snapshot, ...]) -> dict[str, Any]:
     if entry.state is State.QUEUED and not snapshots:
         return {"state": entry.state.value}
     return {
@@ -168,20 +169,24 @@ def _held(entry: Entry, snapshots: tuple[Snapshot, ...]) -> dict[str, Any]:
 
 
 def _snapshot(snapshot: Snapshot) -> dict[str, Any]:
-    own = {name: to_document(getattr(snapshot, name)) for name in _OF_SNAPSHOT}
-    return own | {name: getattr(snapshot.capture, name) for name in _OF_CAPTURE}
+    own = {name: to_document(getattr(snapshot, name)) for name in _SNAPSHOT_FIELDS}
+    return own | {name: getattr(snapshot.capture, name) for name in _CAPTURE_FIELDS}
 
 
 def _is_default(name: str, value: Any) -> bool:
-    """Return whether a member says only that the entry is pending."""
+    """Return whether a member only states that the entry is pending, which needs no record."""
     return name == ARCHIVE and value == {"state": State.QUEUED.value}
 
 
-def _drop_oldest_snapshots(held: Any) -> Any:
+def _drop_oldest_snapshots(archive: Any) -> Any:
     """Drop the oldest snapshots from a description of captures, to fit into a source record."""
-    while isinstance(held, dict) and held.get("snapshots") and len(written(held)) > _MAX_HELD:
-        held = held | {"snapshots": held["snapshots"][: len(held["snapshots"]) // 2]}
-    return held
+    while (
+        isinstance(archive, dict)
+        and (snapshots := archive.get("snapshots"))
+        and len(json_line(archive)) > _MAX_ARCHIVE
+    ):
+        archive = archive | {"snapshots": snapshots[: len(snapshots) // 2]}
+    return archive
 
 
 def _highlight(value: Mapping[str, Any]) -> Highlight:
@@ -248,7 +253,7 @@ _NO_ENTRY = marked("This is not an entry from an archiver export.")
 
 class _Json:
     def __init__(self, heading: Heading) -> None:
-        self._lists = written(_listed(heading.lists))
+        self._lists = json_line(_listed(heading.lists))
         self._between = "\n"
 
     def opening(self) -> str:
@@ -256,7 +261,7 @@ class _Json:
 
     def item(self, exported: ExportedEntry, _: str) -> str:
         between, self._between = self._between, ",\n"
-        return between + written(entry_document(exported))
+        return between + json_line(entry_document(exported))
 
     def closing(self) -> str:
         return "\n]}\n"
@@ -267,20 +272,20 @@ class _JsonLines:
         self._lists = _listed(heading.lists)
 
     def opening(self) -> str:
-        return f"{written({MARK: VERSION, _LISTS: self._lists})}\n" if self._lists else ""
+        return f"{json_line({MARK: VERSION, _LISTS: self._lists})}\n" if self._lists else ""
 
     def item(self, exported: ExportedEntry, _: str) -> str:
-        return f"{written(entry_document(exported))}\n"
+        return f"{json_line(entry_document(exported))}\n"
 
     def closing(self) -> str:
         return ""
 
 
-def _is_ours(file: GivenFile) -> bool:
+def _is_ours(file: SourceFile) -> bool:
     return MARK in file.json_paths and bool({_ENTRIES, _LISTS, _OWN_JSON_KEY} & file.json_paths)
 
 
-def _read(file: GivenFile) -> Iterator[Bookmark]:
+def _read(file: SourceFile) -> Iterator[Bookmark]:
     text, lists = JsonText(file.chunks()), FileLists(file)
     if {_ENTRIES, _LISTS} & file.json_paths:
         yield from _document(text, lists)
@@ -306,10 +311,10 @@ def _document(text: JsonText, lists: FileLists) -> Iterator[Bookmark]:
 
 
 def _take(lists: FileLists, values: Any) -> None:
-    """Add lists of values; skip invalid ones."""
+    """Add the lists in a JSON value; skip invalid ones."""
     for value in values if isinstance(values, list) else ():
         fields = value if isinstance(value, dict) else {}
-        lists.take(text_of(fields.get("path")), text_of(fields.get("query")))
+        lists.add(text_of(fields.get("path")), text_of(fields.get("query")))
 
 
 def _listed(lists: Iterable[EntryList]) -> list[dict[str, str]]:

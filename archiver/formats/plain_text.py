@@ -7,7 +7,7 @@ from html import unescape
 from archiver.formats.importer import Importer
 from archiver.formats.refusal import is_binary
 from archiver.formats.rows import MAX_URL, Row
-from archiver.formats.source_file import GivenFile
+from archiver.formats.source_file import SourceFile
 from archiver.http.urls import with_scheme
 from archiver.http.urls_in_text import is_only_url, split_urls, urls_in_text
 from archiver.model.annotation import Annotation
@@ -39,12 +39,12 @@ _TITLES_AFTER = [
 """Text before a URL and its title after it, in the markup of several tools."""
 
 
-def _recognises(file: GivenFile) -> bool:
+def _recognises(file: SourceFile) -> bool:
     """Return whether it is text that is not a misread structured format."""
     return not (is_binary(file) or file.json_paths)
 
 
-def read_plain_text(file: GivenFile) -> Iterator[Bookmark]:
+def read_plain_text(file: SourceFile) -> Iterator[Bookmark]:
     """Yield every http(s) URL in order; the text of a Markdown link is its title.
 
     Lines that begin with ``#`` are comments unless they contain a Markdown link. A line that is a
@@ -134,11 +134,11 @@ PLAIN_TEXT = Importer(
 _SECTION = re.compile(r"\s*\[(InternetShortcut|Desktop Entry)\]", re.IGNORECASE)
 _URL_LINE = re.compile(r"^\s*URL(?:\[[^\]\n]*\])?\s*=", re.IGNORECASE | re.MULTILINE)
 _FIELD = re.compile(r"([^=\s][^=]*?)\s*=\s*(.*?)\s*\Z")
-_NOT_KEPT = ("iconfile", "iconindex", "icon", "encoding", "version", "type", "idlist")
+_IGNORED_FIELDS = ("iconfile", "iconindex", "icon", "encoding", "version", "type", "idlist")
 _NO_ADDRESS = marked("This shortcut has no address.")
 
 
-def _read(file: GivenFile) -> Iterator[Bookmark]:
+def _read(file: SourceFile) -> Iterator[Bookmark]:
     fields: dict[str, str] = {}
     for line in file.text.splitlines()[1:]:
         if line.lstrip().startswith("["):
@@ -146,7 +146,7 @@ def _read(file: GivenFile) -> Iterator[Bookmark]:
         if found := _FIELD.match(line.strip()):
             fields.setdefault(found[1], found[2])
     row = Row(fields)
-    row.drop(*_NOT_KEPT)
+    row.drop(*_IGNORED_FIELDS)
     url = row.text("url", "baseurl")
     name = row.text("name") or file.name.rpartition("/")[2].rpartition(".")[0]
     if not url:
@@ -155,7 +155,7 @@ def _read(file: GivenFile) -> Iterator[Bookmark]:
     yield row.bookmark(url, title=name, note=row.text("comment"))
 
 
-def _fits(file: GivenFile) -> bool:
+def _fits(file: SourceFile) -> bool:
     if not file.is_text or not _SECTION.match(file.text):
         return False
     return _URL_LINE.search(file.text) is not None

@@ -10,7 +10,7 @@ from archiver.formats.json_values import JsonText
 from archiver.formats.other_programs import OMNIVORE_FIELDS
 from archiver.formats.rows import FieldMap, Row, text_of
 from archiver.formats.saved_pages import MAX_PAGE, page_with_files
-from archiver.formats.source_file import GivenFile
+from archiver.formats.source_file import SourceFile
 from archiver.model.message import marked
 from archiver.model.seed import ArchivedPage, Bookmark
 
@@ -18,7 +18,7 @@ _METADATA = re.compile(r"(?:^|/)metadata_\d+_to_\d+\.json\Z")
 _MAX_HIGHLIGHTS = 256 << 10
 
 
-def _read_omnivore(file: GivenFile) -> Iterator[Bookmark]:
+def _read_omnivore(file: SourceFile) -> Iterator[Bookmark]:
     packed = file.zip
     if packed is None:
         return
@@ -41,7 +41,7 @@ def _text(packed: Members, name: str, most: int) -> str:
 
 
 def _json(packed: Members, name: str) -> JsonText:
-    return JsonText(GivenFile(packed.open(name), name).chunks())
+    return JsonText(SourceFile(packed.open(name), name).chunks())
 
 
 OMNIVORE_ZIP = Importer(
@@ -68,7 +68,7 @@ _READECK_FIELDS = FieldMap(
 )
 
 
-def _read_readeck(file: GivenFile) -> Iterator[Bookmark]:
+def _read_readeck(file: SourceFile) -> Iterator[Bookmark]:
     packed = file.zip
     if packed is None:
         return

@@ -1,7 +1,7 @@
 """Error messages for files that no importer reads."""
 
 from archiver.errors import UnreadableFile
-from archiver.formats.source_file import GivenFile
+from archiver.formats.source_file import SourceFile
 from archiver.model.message import marked
 
 _IMAGE = marked(
@@ -81,7 +81,7 @@ _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
 _RIFF_TYPE = slice(8, 12)
 
 
-def refusal_of(file: GivenFile) -> UnreadableFile:
+def refusal_of(file: SourceFile) -> UnreadableFile:
     """Return the error for a file that no importer recognises, with advice."""
     for signature, text, kind in _SIGNATURES:
         if file.head.startswith(signature):
@@ -90,7 +90,7 @@ def refusal_of(file: GivenFile) -> UnreadableFile:
     return UnreadableFile(_IMAGE if is_picture else _NO_TEXT, name=file.name)
 
 
-def is_binary(file: GivenFile) -> bool:
+def is_binary(file: SourceFile) -> bool:
     """Return whether the file has a known signature or is not text."""
     known = any(file.head.startswith(signature) for signature, *_ in _SIGNATURES)
     return known or not file.is_text

@@ -50,19 +50,18 @@ def parse_date(text: str) -> datetime | None:
     unambiguous common formats.
 
     Returns:
-        An aware datetime in UTC, in whole seconds; None if it is invalid or absurd (before 1996 or
-            after 2099). Future times are returned unchanged, because only the caller knows the
-            current time.
+        An aware datetime in UTC, in whole seconds; None if it is invalid, before 1996 or after
+            2099. Times in the future are possible: clocks differ.
     """
     number = _NUMBER.fullmatch(text)
     if number:
         return _from_number(int(number[1]))
     text = text.strip()[:_MAX_DATE]
-    return (_from_iso(text) or _from_mail(text) or _from_people(text)) if text else None
+    return (_from_iso(text) or _from_mail(text) or _from_common_form(text)) if text else None
 
 
 def sensible(moment: datetime) -> datetime | None:
-    """Convert an aware time to UTC seconds; None if it is absurd."""
+    """Return a time in UTC and whole seconds; None if it is before 1996 or after 2099."""
     try:
         moment = moment if moment.tzinfo is UTC else moment.astimezone(UTC)
     except (ValueError, OverflowError):
@@ -107,7 +106,7 @@ def _from_mail(text: str) -> datetime | None:
     return sensible(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
 
 
-def _from_people(text: str) -> datetime | None:
+def _from_common_form(text: str) -> datetime | None:
     for form in _FORMS:
         try:
             moment = datetime.strptime(text, form)  # noqa: DTZ007 - UTC below, if it names none
@@ -276,7 +275,7 @@ def _name_of(value: Any) -> str:
     return text_of(value)
 
 
-def both(*parts: str) -> str:
+def join_texts(*parts: str) -> str:
     """Join distinct texts with line breaks."""
     return "\n\n".join(dict.fromkeys(each for each in (part.strip() for part in parts) if each))
 
@@ -328,11 +327,9 @@ STARRED = (
     *("important", "liked", "ismarked", "pinned"),
 )
 LATER = ("toread", "readlater", "unread", "isunread")
-_ADDRESSES_OF_PEOPLE = frozenset(
-    "address adresse adressen direccion direcciones location 地址".split()
-)
-"""Also an address if no other column has one; it may be a postal address."""
-URL_COLUMNS = _ADDRESSES_OF_PEOPLE | frozenset(
+_AMBIGUOUS_NAMES = frozenset("address adresse adressen direccion direcciones location 地址".split())
+"""Names of columns with URLs or postal addresses; used if no other column has a URL."""
+URL_COLUMNS = _AMBIGUOUS_NAMES | frozenset(
     "url urls uri href link links pageurl website webaddress bookmark "
     "bookmarkurl originalurl permalink givenurl resolvedurl sourceurl articleurl "
     "webadresse internetadresse verknupfung lesezeichen webseite "
@@ -350,7 +347,7 @@ CONTAINERS = frozenset(
 def address_columns(names: Iterable[str]) -> list[str]:
     """Return the columns that may contain the address, most likely first."""
     found = [name for name in names if plain(name) in URL_COLUMNS]
-    return sorted(found, key=lambda name: plain(name) in _ADDRESSES_OF_PEOPLE)
+    return sorted(found, key=lambda name: plain(name) in _AMBIGUOUS_NAMES)
 
 
 # Bookmarks of rows, described by the names of their fields.
@@ -429,7 +426,7 @@ class FieldMap:
         folder = row.take(*_names(self.folder))
         fields = {
             "title": self.parse_title(row.text(*_names(self.title))),
-            "note": both(row.text(*_names(self.note)), row.text(*_names(self.more_note))),
+            "note": join_texts(row.text(*_names(self.note)), row.text(*_names(self.more_note))),
             "added_at": row.moment(*_names(self.added_at), parse=self.parse_date),
             "tags": (*tags, TO_READ) if row.flag(*_names(self.to_read)) else tags,
             "folders": () if folder is None else self.parse_folders(folder),
@@ -507,7 +504,12 @@ def guessed_columns(header: Sequence[str]) -> dict[str, ColumnRole]:
 
 
 def guessed_in(value: Any, folders: tuple[str, ...] = ()) -> Iterator[Bookmark]:
-    """Yield the bookmarks in a value of any structure: rows, and objects that contain rows."""
+    """Yield the bookmarks in a JSON value of unknown structure.
+
+    Args:
+        value: a row, or an object or array that contains rows at any depth.
+        folders: the names of the objects around it.
+    """
     if isinstance(value, Bookmark):
         yield value
     elif len(folders) > _MAX_DEPTH:
@@ -554,7 +556,7 @@ def _are_rows(name: str, value: Any) -> bool:
 
 
 def within(found: Bookmark, folders: tuple[str, ...]) -> Bookmark:
-    """Return a bookmark with these folders unless it has its own."""
+    """Return a bookmark in the folder with these names, unless it has folders of its own."""
     path = folder_path(folders)
     if not path or found.annotation.folders:
         return found

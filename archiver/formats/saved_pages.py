@@ -19,14 +19,14 @@ from archiver.formats.html_items import plain_text
 from archiver.formats.importer import Importer
 from archiver.formats.refusal import is_binary
 from archiver.formats.rows import Row, first_of, parse_date, sensible
-from archiver.formats.source_file import GivenFile, is_mhtml
+from archiver.formats.source_file import SourceFile, is_mhtml
 from archiver.http.urls import join
 from archiver.model.message import marked
 from archiver.model.seed import ArchivedPage, ArchivedPart, Bookmark, part_url, unreadable
 
 MAX_MIME_PARTS = 1000
 _HTML = ("text/html", "application/xhtml+xml")
-_POINTING = ("text/html", "application/xhtml+xml", "text/css", "image/svg+xml")
+_WITH_REFERENCES = ("text/html", "application/xhtml+xml", "text/css", "image/svg+xml")
 _CID = re.compile(rb"cid:([^\"'\s)>&\\]{1,300})")
 _PARSE_ERRORS = (
     MessageError,
@@ -123,7 +123,7 @@ def _part_address(part: MimePart, url: str) -> str:
 
 def _resolved(part: MimePart, places: Mapping[str, str]) -> bytes:
     """Return a part's content, with references by Content-ID replaced by addresses."""
-    if part.essence not in _POINTING or not places:
+    if part.essence not in _WITH_REFERENCES or not places:
         return part.content
 
     def resolve(found: re.Match[bytes]) -> bytes:
@@ -140,7 +140,7 @@ _NO_HEAD = marked("The header of this saved page cannot be read.")
 _NO_PLACE = marked("This saved page does not contain its URL.")
 
 
-def _read(file: GivenFile) -> Iterator[Bookmark]:
+def _read(file: SourceFile) -> Iterator[Bookmark]:
     """Yield the saved page."""
     head = read_head(file.text.lstrip())
     if not head:
@@ -157,7 +157,7 @@ def _read(file: GivenFile) -> Iterator[Bookmark]:
     yield row.bookmark(url, title=" ".join(title.split()), added_at=parse_date(date), page=page)
 
 
-def _page(file: GivenFile, url: str) -> ArchivedPage | None:
+def _page(file: SourceFile, url: str) -> ArchivedPage | None:
     data = file.stream().read(MAX_BYTES + 1)
     return page_of(mime_parts(data), url) if len(data) <= MAX_BYTES else None
 
@@ -210,8 +210,8 @@ def page_with_files(
         files: the names of existing files, by the references in the page.
         media_type: the media type of the page.
     """
-    looked_for = islice(files.items(), _MAX_SEARCHED)
-    named = [each for each in looked_for if each[0].encode() in content][:MAX_PARTS]
+    candidates = islice(files.items(), _MAX_SEARCHED)
+    named = [each for each in candidates if each[0].encode() in content][:MAX_PARTS]
     parts = (
         (reference, kind_of_name(name), packed.read(name, MAX_PARTS_BYTES))
         for reference, name in named
@@ -261,7 +261,7 @@ _PAGE = "index.html"
 _TITLE = re.compile(r"<title[^>]*>([^<]{0,4000})", re.IGNORECASE)
 
 
-def _read_single_file(file: GivenFile) -> Iterator[Bookmark]:
+def _read_single_file(file: SourceFile) -> Iterator[Bookmark]:
     mark = _MARK.search(file.text)
     url = _URL.search(mark[1]) if mark else None
     if mark is None or url is None:
@@ -289,7 +289,7 @@ def _moment(text: str) -> datetime | None:
     return sensible(moment.astimezone(UTC))
 
 
-def _extract_page(file: GivenFile) -> ArchivedPage | str:
+def _extract_page(file: SourceFile) -> ArchivedPage | str:
     """Return the page in the archive; empty if it is damaged, because the HTML only extracts it."""
     packed = Members(file.seekable())
     content = packed.read(_PAGE, MAX_PAGE)
@@ -297,11 +297,11 @@ def _extract_page(file: GivenFile) -> ArchivedPage | str:
     return page_with_files(content, packed, files) if content else ""
 
 
-def _is_self_extracting(file: GivenFile) -> bool:
+def _is_self_extracting(file: SourceFile) -> bool:
     return _SELF_EXTRACTING.search(file.text, 0, _MAX_OPENING) is not None
 
 
-def _fits(file: GivenFile) -> bool:
+def _fits(file: SourceFile) -> bool:
     mark = None
     if _is_self_extracting(file) or not is_binary(file):
         mark = _MARK.search(file.text)

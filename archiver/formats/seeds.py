@@ -25,14 +25,14 @@ MAX_TAG_CHARACTERS = 100
 MAX_TITLE = 2000
 MAX_NOTE = 100_000
 MAX_SOURCE = 2000
-MAX_GIVEN = 64 << 10
+MAX_URL_GIVEN = 64 << 10
 MAX_FOLDERS = 100
-_MAX_LOOKED_AT = 1000
+_MAX_EXAMINED = 1000
 """Maximum characters of a tag that are examined, and maximum number of tags."""
 _MAX_CUT_OFF = 50_000
 """Maximum characters of the rest of a truncated text that are kept in the source record."""
 _BOUNDED = ("title", "tags", "note", "source", "url_given", "folders", "source_record")
-_given = attrgetter(*_BOUNDED)
+_bounded_fields = attrgetter(*_BOUNDED)
 
 
 def seed_of(annotation: Annotation, *, now: datetime) -> Seed:
@@ -46,50 +46,50 @@ def seed_of(annotation: Annotation, *, now: datetime) -> Seed:
 
 
 def bounded(annotation: Annotation) -> Annotation:
-    """Truncate the texts of an untrusted annotation.
+    """Return an untrusted annotation with texts of limited length.
 
-    The truncated rest is kept in the source record, up to that record's limit.
+    What is cut off goes into the source record, as far as that has room.
     """
-    given = _given(annotation)
-    title, tags, note, source, url_given, folders, record = given
+    fields = _bounded_fields(annotation)
+    title, tags, note, source, url_given, folders, record = fields
     cut = (
         well_formed(title.strip()[:MAX_TITLE]),
         bounded_tags(tags) if tags else (),
         well_formed(note.strip()[:MAX_NOTE]) if note else "",
         well_formed(source[:MAX_SOURCE]),
-        url_given[:MAX_GIVEN],
+        url_given[:MAX_URL_GIVEN],
         _bounded_folders(folders) if folders else (),
         _bounded_record(record),
     )
     # Most are unchanged, and creating a copy costs more than the checks above.
-    changed: dict[str, Any] = dict(zip(_BOUNDED, cut, strict=True)) if cut != given else {}
+    changed: dict[str, Any] = dict(zip(_BOUNDED, cut, strict=True)) if cut != fields else {}
     if changed and (cut_off := _cut_off(annotation)):
         changed["source_record"] = merged_source_records(cut[-1], cut_off)
-    kept = replace(annotation, **changed) if changed else annotation
-    return kept.in_lists(_bounded_lists(annotation)) if annotation.places else kept
+    result = replace(annotation, **changed) if changed else annotation
+    return result.in_lists(_bounded_lists(annotation)) if annotation.places else result
 
 
 def _cut_off(annotation: Annotation) -> str:
-    """Return a source record line with the truncated text; empty if nothing was truncated."""
+    """Return a source record line with the texts that are cut off; empty if none is."""
     title, note = annotation.title.strip(), annotation.note.strip()
     more = {
         "title": title[:_MAX_CUT_OFF] if len(title) > MAX_TITLE else "",
         "tags": [
-            each[:_MAX_LOOKED_AT]
-            for place, each in enumerate(annotation.tags[:_MAX_LOOKED_AT])
+            each[:_MAX_EXAMINED]
+            for place, each in enumerate(annotation.tags[:_MAX_EXAMINED])
             if place >= MAX_TAGS or len(each.strip()) > MAX_TAG_CHARACTERS
         ],
         "note": note[MAX_NOTE:][:_MAX_CUT_OFF],
-        "folders": annotation.folders[MAX_FOLDERS:_MAX_LOOKED_AT],
+        "folders": annotation.folders[MAX_FOLDERS:_MAX_EXAMINED],
     }
     found = {name: each for name, each in more.items() if each}
     return well_formed(write_source_record({"cut off": found})) if found else ""
 
 
 def _bounded_lists(annotation: Annotation) -> dict[str, int]:
-    """Return positions in lists by list path, with paths truncated.
+    """Return the positions of an annotation by the path of its lists, which are truncated.
 
-    A position out of range is replaced by 0, the end of the list.
+    A position that is out of range becomes 0, the end of the list.
     """
     both = ((_bounded_folders((path,)), place) for path, place in annotation.lists.items())
     named = [(paths[0], place if 0 <= place <= MAX_PLACE else 0) for paths, place in both if paths]
@@ -109,8 +109,8 @@ def tidy_tag(tag: str) -> str:
 
 
 def bounded_tags(tags: Sequence[str]) -> tuple[str, ...]:
-    """Truncate an untrusted list of tags."""
-    some = [_bounded_tag(tag.lstrip()[:_MAX_LOOKED_AT]) for tag in tags[:MAX_TAGS]]
+    """Return an untrusted list of tags with limited length and number, without duplicates."""
+    some = [_bounded_tag(tag.lstrip()[:_MAX_EXAMINED]) for tag in tags[:MAX_TAGS]]
     return unique_tags(filter(None, some))
 
 
@@ -120,8 +120,11 @@ def _bounded_tag(tag: str) -> str:
 
 
 def _bounded_folders(folders: tuple[str, ...]) -> tuple[str, ...]:
-    """Truncate untrusted folders; short ones are cached, because most links share folders."""
-    return (_known_folders if is_short(folders) else _tidy_folders)(folders)
+    """Return untrusted folders with limited length and number.
+
+    Short ones are cached, because most links share their folders with others.
+    """
+    return (_cached_folders if is_short(folders) else _tidy_folders)(folders)
 
 
 def _tidy_folders(folders: tuple[str, ...]) -> tuple[str, ...]:
@@ -129,4 +132,4 @@ def _tidy_folders(folders: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, some)))
 
 
-_known_folders = lru_cache(4096)(_tidy_folders)
+_cached_folders = lru_cache(4096)(_tidy_folders)

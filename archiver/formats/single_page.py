@@ -30,7 +30,8 @@ def with_pictures(html: str, place: Callable[[tuple[str, ...]], str]) -> str:
 
     Args:
         html: sanitised HTML.
-        place: maps the candidate addresses of an image to its new one; empty if it is missing.
+        place: returns the new address of an image, given its candidate addresses from the best to
+            the worst; empty if the image is not archived.
     """
     html = _SOURCE.sub("", _PLAYED.sub(_as_link, html))
     return _IMAGE.sub(lambda image: _placed(image[0], place), html)

@@ -8,7 +8,7 @@ from archiver.formats.importer import Importer, bookmarks_of, has_paths
 from archiver.formats.json_values import JsonText
 from archiver.formats.other_programs import on_reddit
 from archiver.formats.rows import Row, text_of
-from archiver.formats.source_file import GivenFile
+from archiver.formats.source_file import SourceFile
 from archiver.model.annotation import Annotation
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark
@@ -18,7 +18,7 @@ _MAX_NOTE = 10_000
 # Reddit: the JSON of a list of posts and comments.
 
 
-def _read_listing(file: GivenFile) -> Iterator[Bookmark]:
+def _read_listing(file: SourceFile) -> Iterator[Bookmark]:
     for name, value in JsonText(file.chunks()).members():
         if isinstance(value, Bookmark):
             yield value
@@ -58,7 +58,7 @@ REDDIT_JSON = Importer(
 # Mastodon's bookmarks and likes: an ActivityPub collection, mostly of bare addresses.
 
 
-def _read_mastodon(file: GivenFile) -> Iterator[Bookmark]:
+def _read_mastodon(file: SourceFile) -> Iterator[Bookmark]:
     for name, value in JsonText(file.chunks()).members("orderedItems"):
         if isinstance(value, Bookmark):
             yield value
@@ -94,7 +94,7 @@ _ADDRESS = re.compile(r"https?://[^\s<>\"]+")
 _REDUNDANT_FIELDS = ("type", "text", "textentities")
 
 
-def _read_telegram(file: GivenFile) -> Iterator[Bookmark]:
+def _read_telegram(file: SourceFile) -> Iterator[Bookmark]:
     chat = ""
     for name, value in JsonText(file.chunks()).members("messages"):
         if isinstance(value, Bookmark):
@@ -162,7 +162,7 @@ _BEGINS = re.compile(
 )
 
 
-def _behind_the_name(chunks: Iterator[str]) -> Iterator[str]:
+def _skip_assignment(chunks: Iterator[str]) -> Iterator[str]:
     held = ""
     for chunk in chunks:
         held += chunk
@@ -172,9 +172,9 @@ def _behind_the_name(chunks: Iterator[str]) -> Iterator[str]:
     yield from chunks
 
 
-def _read_x(file: GivenFile) -> Iterator[Bookmark]:
+def _read_x(file: SourceFile) -> Iterator[Bookmark]:
     yield from bookmarks_of(
-        map(_unwrap_post, JsonText(_behind_the_name(file.chunks())).values()), _post
+        map(_unwrap_post, JsonText(_skip_assignment(file.chunks())).values()), _post
     )
 
 

@@ -302,7 +302,7 @@ class TableHead:
     Attributes:
         delimiter: the delimiter of the cells.
         header: the cells of the first line; empty if it is already a row.
-        columns: the same, as ``rows.plain`` spells them.
+        columns: the cells of the header, as ``rows.plain`` spells them.
     """
 
     delimiter: str
@@ -347,11 +347,11 @@ Spool = Callable[[BinaryIO], BinaryIO]
 
 
 def in_memory(stream: BinaryIO) -> BinaryIO:
-    """Copy a stream to memory, which is seekable; for content known to be small."""
+    """Copy a stream to memory to make it seekable; only for content that is known to be small."""
     return io.BytesIO(stream.read())
 
 
-class GivenFile:
+class SourceFile:
     """File of links; a compressed file is decompressed.
 
     Args:
@@ -363,8 +363,9 @@ class GivenFile:
 
     Attributes:
         lists: the lists that the importer found, for formats that have lists.
-        lists_left_out: the number of further lists over the limit.
-        check: compares the addresses in its text with those read; None if that is not wanted.
+        lists_left_out: the number of lists beyond the limit.
+        check: compares the addresses in the text with those in the bookmarks; None if a format has
+            other addresses.
     """
 
     def __init__(
@@ -460,9 +461,9 @@ class GivenFile:
             (FormatEvidence.ROOT, self.root.name) if self.root else (FormatEvidence.BEGINNING, "")
         )
 
-    def inner(self, stream: BinaryIO, name: str) -> "GivenFile":
+    def inner(self, stream: BinaryIO, name: str) -> "SourceFile":
         """Return a file inside this one, made seekable if this one is."""
-        inner = GivenFile(stream, name, spool=self._spool)
+        inner = SourceFile(stream, name, spool=self._spool)
         inner.check = self.check
         return inner
 
@@ -546,15 +547,15 @@ _MAX_QUERY = 2_000
 
 
 class FileLists:
-    """Collector of a file's lists that counts those over the limit."""
+    """Collector of a file's lists; counts the lists beyond the limit."""
 
-    def __init__(self, file: GivenFile) -> None:
+    def __init__(self, file: SourceFile) -> None:
         self._file = file
         self._most, self._room = MAX_LISTS, MAX_PATHS
 
-    def take(self, given: str, query: str) -> None:
-        """Add a list by its path; skip it without a name."""
-        path = folder_path(map(tidy_tag, folder_names(given)))
+    def add(self, path: str, query: str) -> None:
+        """Add a list by its path and its saved search; a list without a name is skipped."""
+        path = folder_path(map(tidy_tag, folder_names(path)))
         query = well_formed(query)
         if not path:
             return

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, BinaryIO
 from urllib.parse import quote
 
-from archiver.formats.source_file import GivenFile
+from archiver.formats.source_file import SourceFile
 
 if TYPE_CHECKING:
     from sqlite3 import Connection, Cursor
@@ -54,7 +54,7 @@ def columns_of(stream: BinaryIO) -> frozenset[str]:
     return frozenset()
 
 
-def has_columns(file: GivenFile, *columns: str) -> bool:
+def has_columns(file: SourceFile, *columns: str) -> bool:
     """Return whether a file is a database with these columns (``table.column``, lower case)."""
     return file.head.startswith(SIGNATURE) and columns_of(file.seekable()).issuperset(columns)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from archiver.formats.importer import Importer, has_paths
 from archiver.formats.json_values import JsonText, of_object
 from archiver.formats.rows import MAX_URL, Row, names_of, parse_date, text_of
-from archiver.formats.source_file import GivenFile
+from archiver.formats.source_file import SourceFile
 from archiver.model.annotation import Annotation
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark
@@ -23,7 +23,7 @@ _ADDRESS_FIRST = re.compile(r"\s*[a-z][a-z0-9+.-]{1,20}:\S", re.IGNORECASE)
 _HEADING_WORDS = re.compile(r"[^\d]{0,30}?(?=\d)")
 
 
-def _read_onetab(file: GivenFile) -> Iterator[Bookmark]:
+def _read_onetab(file: SourceFile) -> Iterator[Bookmark]:
     """Yield lines ``URL | Title``; the first bar ends the address."""
     reader, held = _OneTabReader(), ""
     for chunk in file.chunks():
@@ -52,7 +52,7 @@ class _OneTabReader:
             self._added_at = parse_date(line[words.end() :].strip())
 
 
-def _fits(file: GivenFile) -> bool:
+def _fits(file: SourceFile) -> bool:
     lines = [line for line in file.text[:4096].splitlines()[:20] if line.strip()]
     tabs = sum(_ONETAB.match(line) is not None for line in lines)
     others = [line for line in lines if not _ADDRESS_FIRST.match(line)]
@@ -71,7 +71,7 @@ ONETAB = Importer(
 # Session Buddy: collections of folders of links, or (version 3) sessions of windows of tabs.
 
 
-def _read_session_buddy(file: GivenFile) -> Iterator[Bookmark]:
+def _read_session_buddy(file: SourceFile) -> Iterator[Bookmark]:
     return of_object(file, _sessions)
 
 
@@ -114,7 +114,7 @@ SESSION_BUDDY = Importer(
 # Tab Session Manager: sessions of windows of tabs, each keyed by id.
 
 
-def _read_sessions(file: GivenFile) -> Iterator[Bookmark]:
+def _read_sessions(file: SourceFile) -> Iterator[Bookmark]:
     for session in JsonText(file.chunks()).values():
         if isinstance(session, Bookmark):
             yield session

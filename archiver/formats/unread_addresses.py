@@ -1,4 +1,4 @@
-"""Addresses that stand in a file of links, and are in nothing that was read from it.
+"""Addresses in a file of links that are in none of the bookmarks read from it.
 
 Structures that a parser does not expect hide links without an error. So the addresses in the raw
 text are compared with those in the bookmarks: as links, and in titles, notes and other fields.

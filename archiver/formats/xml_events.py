@@ -12,7 +12,7 @@ from html.entities import html5
 from importlib import import_module
 
 from archiver.formats.refusal import is_binary
-from archiver.formats.source_file import GivenFile, end_of_prologue
+from archiver.formats.source_file import SourceFile, end_of_prologue
 
 MAX_TEXT = 16 << 20
 """Maximum characters of one element's own text, such as an article in CDATA."""
@@ -20,8 +20,8 @@ MAX_DEPTH = 1000
 _REFERENCE = re.compile(
     r"(?P<begin><!\[CDATA\[)|(?P<end>\]\]>)|&(?:(?P<name>[a-zA-Z][a-zA-Z0-9]{1,31});|(?P<code>#))?"
 )
-_HALF = re.compile(r"(?:&[a-zA-Z0-9]{0,32}|<!?\[?[CDAT]{0,5}|\]{1,2})\Z")
-_OWN = frozenset({"amp", "lt", "gt", "quot", "apos"})
+_INCOMPLETE = re.compile(r"(?:&[a-zA-Z0-9]{0,32}|<!?\[?[CDAT]{0,5}|\]{1,2})\Z")
+_XML_ENTITIES = frozenset({"amp", "lt", "gt", "quot", "apos"})
 _NOT_XML = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 
 
@@ -44,7 +44,7 @@ class Element:
     room: int = MAX_TEXT
 
 
-def elements(file: GivenFile) -> Iterator[Element]:
+def elements(file: SourceFile) -> Iterator[Element]:
     """Yield each element twice, in file order: for its start tag and its end tag."""
     etree = import_module("lxml.etree")  # imported late to keep ``--help`` fast
     found: list[Element] = []
@@ -97,7 +97,7 @@ class _Target:
         """Return nothing, since no tree is built."""
 
 
-def xml_text(file: GivenFile) -> Iterator[str]:
+def xml_text(file: SourceFile) -> Iterator[str]:
     """Yield the text from the root element on, in a form that any XML parser accepts.
 
     HTML's named references become numeric ones, and an unescaped ``&``, as in addresses, is
@@ -122,15 +122,15 @@ def xml_text(file: GivenFile) -> Iterator[str]:
         if is_first:
             text = text[end_of_prologue(text) :]
             is_first = False
-        half = _HALF.search(text)
-        held = text[half.start() :] if half else ""
-        text = text[: half.start()] if half else text
+        incomplete = _INCOMPLETE.search(text)
+        held = text[incomplete.start() :] if incomplete else ""
+        text = text[: incomplete.start()] if incomplete else text
         yield _NOT_XML.sub("\ufffd", _REFERENCE.sub(replaced, text))
     yield _REFERENCE.sub(replaced, held)
 
 
 def _character(reference: str, name: str) -> str:
-    if name in _OWN:
+    if name in _XML_ENTITIES:
         return reference
     found = html5.get(f"{name};", "\ufffd")
     return "".join(f"&#{ord(each)};" for each in found)
@@ -140,7 +140,7 @@ def _local(name: str) -> str:
     return name.rpartition("}")[2].rpartition(":")[2].lower()
 
 
-def is_xml(file: GivenFile, *roots: str) -> bool:
+def is_xml(file: SourceFile, *roots: str) -> bool:
     """Return whether it is XML with one of these roots, or with any root if none is given."""
     if file.root is None or is_binary(file):
         return False

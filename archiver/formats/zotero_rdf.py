@@ -6,8 +6,8 @@ from typing import Any
 from archiver.formats.bibliographies import NO_ADDRESS, address_of
 from archiver.formats.html_items import plain_text
 from archiver.formats.importer import Importer
-from archiver.formats.rows import Row, both
-from archiver.formats.source_file import GivenFile
+from archiver.formats.rows import Row, join_texts
+from archiver.formats.source_file import SourceFile
 from archiver.formats.xml_events import Element, elements, is_xml
 from archiver.model.entry_list import MAX_DEPTH, folder_path
 from archiver.model.message import marked
@@ -27,9 +27,9 @@ _CONTAINERS = frozenset({"journal", "series", "website", "book", "periodical"})
 
 
 class SharedResources:
-    """Resources by the name that items refer to."""
+    """Notes, files, collections and journals, by the name with which items refer to them."""
 
-    def __init__(self, told: Iterable[Element]) -> None:
+    def __init__(self, parsed: Iterable[Element]) -> None:
         self._room = _MAX_CHARACTERS
         self._notes: dict[str, str] = {}
         self._titles: dict[str, str] = {}
@@ -37,9 +37,9 @@ class SharedResources:
         self._files: dict[str, str] = {}
         self._paths: dict[str, str] = {}
         self._collections: dict[str, str] = {}
-        self._lies_in: dict[str, list[str]] = {}
+        self._collections_of: dict[str, list[str]] = {}
         open_elements: list[Element] = []
-        for element in told:
+        for element in parsed:
             if element.is_end:
                 open_elements.pop()
                 self._take(element, open_elements)
@@ -56,7 +56,7 @@ class SharedResources:
             self._collections[about] = text
         elif kind == "collection" and element.name == "haspart":
             part = element.attributes.get("resource", "")
-            self._lies_in.setdefault(part, []).append(about)
+            self._collections_of.setdefault(part, []).append(about)
         elif kind == "memo" and element.name == "value":
             self._notes[about] = _plain(text)
         elif kind in _CONTAINERS and element.name == "title":
@@ -73,7 +73,7 @@ class SharedResources:
         Each note is used only for the first item that refers to it. Otherwise many references to
         one long note would multiply the size of the import.
         """
-        return both(*(self._notes.pop(each, "") for each in names))
+        return join_texts(*(self._notes.pop(each, "") for each in names))
 
     def title(self, name: str) -> str:
         """Return the title of an item's container; its name if it has no title."""
@@ -89,7 +89,7 @@ class SharedResources:
 
     def folders(self, name: str) -> tuple[str, ...]:
         """Return the paths of the collections of an item, in file order."""
-        paths = (self._path(each) for each in self._lies_in.get(name, ()))
+        paths = (self._path(each) for each in self._collections_of.get(name, ()))
         return tuple(dict.fromkeys(filter(None, paths)))
 
     def _path(self, name: str) -> str:
@@ -102,7 +102,7 @@ class SharedResources:
         names: list[str] = []
         while name in self._collections and len(names) < MAX_DEPTH:
             names.append(self._collections[name])
-            name = next(iter(self._lies_in.get(name, ())), "")
+            name = next(iter(self._collections_of.get(name, ())), "")
         return folder_path(reversed(names))
 
 
@@ -114,21 +114,21 @@ def _plain(html: str) -> str:
 # Zotero's RDF: top-level items and the resources that they refer to. It is read twice, because the
 # resources come after the items.
 
-_APART = frozenset({"attachment", "memo", "collection", "rdf", "journal", "series"})
+_NOT_ITEMS = frozenset({"attachment", "memo", "collection", "rdf", "journal", "series"})
 _PERSON = frozenset({"surname", "givenname", "name"})
 _ITEM, _PROPERTY = 1, 2
 
 
-def _read(file: GivenFile) -> Iterator[Bookmark]:
+def _read(file: SourceFile) -> Iterator[Bookmark]:
     file.seekable()
-    apart = SharedResources(elements(file))
+    shared = SharedResources(elements(file))
     around: list[Element] = []
     item: _Item | None = None
     for element in elements(file):
         if not element.is_end:
             around.append(element)
-            if len(around) == _PROPERTY and element.name not in _APART:
-                item = _Item(element.attributes.get("about", ""), apart)
+            if len(around) == _PROPERTY and element.name not in _NOT_ITEMS:
+                item = _Item(element.attributes.get("about", ""), shared)
             continue
         around.pop()
         if len(around) == _ITEM:
@@ -142,9 +142,9 @@ def _read(file: GivenFile) -> Iterator[Bookmark]:
 class _Item:
     """Properties of one item."""
 
-    def __init__(self, about: str, apart: SharedResources) -> None:
+    def __init__(self, about: str, shared: SharedResources) -> None:
         self._about = about
-        self._apart = apart
+        self._shared = shared
         self._url = ""
         self._doi = self._attached = ""
         self._tags: list[str] = []
@@ -178,10 +178,10 @@ class _Item:
         if name == "isreferencedby":
             self._notes.append(refers_to)
         elif name == "ispartof":
-            self._add_value(name, self._apart.title(refers_to))
-            self._doi = self._doi or self._apart.doi(refers_to)
+            self._add_value(name, self._shared.title(refers_to))
+            self._doi = self._doi or self._shared.doi(refers_to)
         else:
-            file = self._apart.file(refers_to)
+            file = self._shared.file(refers_to)
             self._add_value(name, file)
             if not self._attached and file.startswith(("http:", "https:")):
                 self._attached = file
@@ -207,10 +207,10 @@ class _Item:
         return row.bookmark(
             url,
             title=title,
-            note=self._apart.note(self._notes),
+            note=self._shared.note(self._notes),
             added_at=row.moment("datesubmitted"),
             tags=tuple(dict.fromkeys(self._tags)),
-            folders=self._apart.folders(self._about),
+            folders=self._shared.folders(self._about),
         )
 
 

@@ -4,14 +4,14 @@ import io
 import json
 
 from archiver.formats.detection import importer_of, read_all
-from archiver.formats.source_file import GivenFile
+from archiver.formats.source_file import SourceFile
 
 
 def opened(data, name="export"):
     """Return the name of the format of a text, bytes or a stream, and its bookmarks."""
     source = io.BytesIO(data.encode()) if isinstance(data, str) else data
     source = io.BytesIO(source) if isinstance(source, bytes) else source
-    file = GivenFile(source, name)
+    file = SourceFile(source, name)
     importer = importer_of(file)
     return importer.name, list(read_all(file, importer))
 

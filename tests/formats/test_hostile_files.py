@@ -14,7 +14,7 @@ import pytest
 from archiver.errors import UnreadableFile
 from archiver.formats import archive_members
 from archiver.formats.archive_members import ALWAYS_ALLOWED, Members, member_names
-from archiver.formats.source_file import GivenFile
+from archiver.formats.source_file import SourceFile
 from archiver.formats.xml_events import elements
 from archiver.warc.wacz import Package
 from tests.formats.exports import EXPORTS
@@ -363,7 +363,7 @@ def test_hostile_text_takes_linear_time(number):
 def test_deeply_nested_elements_use_no_memory():
     deep = "<posts>" + "<a>" * 100_000 + "</a>" * 100_000
     deep += '<post href="http://a.example/" description="A"/></posts>'
-    target = GivenFile(io.BytesIO(deep.encode()), "a.xml")
+    target = SourceFile(io.BytesIO(deep.encode()), "a.xml")
 
     tracemalloc.start()
     last = [*deque(elements(target), maxlen=2)]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from archiver.formats import netscape
 from archiver.formats.netscape import MAX_NOTE, MAX_TITLE, read_netscape
 from archiver.formats.rows import MAX_URL
-from archiver.formats.source_file import GivenFile
+from archiver.formats.source_file import SourceFile
 from archiver.model.annotation import Annotation
 from archiver.model.imports import NO_LINK, UNREAD, format_problem
 from tests.formats.reading import opened
@@ -49,7 +49,7 @@ CHROME = """<!DOCTYPE NETSCAPE-Bookmark-file-1>
 
 def read(text: str | bytes) -> list[Annotation]:
     data = text.encode() if isinstance(text, str) else text
-    return [each.annotation for each in read_netscape(GivenFile(io.BytesIO(data), "x.html"))]
+    return [each.annotation for each in read_netscape(SourceFile(io.BytesIO(data), "x.html"))]
 
 
 def only(text: str | bytes) -> Annotation:
@@ -191,7 +191,7 @@ def test_empty_folders_become_lists_except_browser_roots() -> None:
         "<DT><A HREF=a>A</A></DL><DT><H3>Filled below</H3><DL><DT><H3>x</H3><DL><DT><A HREF=b>B</A>"
         "</DL></DL></DL>"
     )
-    file = GivenFile(io.BytesIO(text.encode()), "x.html")
+    file = SourceFile(io.BytesIO(text.encode()), "x.html")
 
     found = [each.annotation.url_given for each in read_netscape(file)]
 
@@ -211,7 +211,7 @@ def test_reading_stops_after_too_many_tags_without_a_link(
     assert [each.url_given for each in few] == ["http://a.example/1", "http://a.example/2"]
     found = [
         (each.annotation.url_given, each.problem)
-        for each in read_netscape(GivenFile(io.BytesIO(many), "x.html"))
+        for each in read_netscape(SourceFile(io.BytesIO(many), "x.html"))
     ]
     assert found == [("http://a.example/1", ""), ("", NO_LINK)]
 

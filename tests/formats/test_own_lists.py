@@ -16,7 +16,7 @@ from archiver.formats.netscape import BOOKMARKS_HTML
 from archiver.formats.own_csv import CSV
 from archiver.formats.own_json import JSON, JSON_LINES, OWN_JSON
 from archiver.formats.seeds import bounded
-from archiver.formats.source_file import GivenFile
+from archiver.formats.source_file import SourceFile
 from archiver.http.text_decoders import for_xml
 from archiver.model.annotation import Annotation
 from archiver.model.entry import ExportedEntry
@@ -213,7 +213,7 @@ def test_deep_lists_in_a_file_are_limited_with_their_parents():
     deep = "/".join(["x" * 200] * 60)
     told = [{"path": f"{n}/{deep}"} for n in range(200)]
     source = json.dumps({"archiver": 1, "lists": told, "entries": []}).encode()
-    file = GivenFile(io.BytesIO(source), "a.json")
+    file = SourceFile(io.BytesIO(source), "a.json")
 
     assert [*OWN_JSON.read(file)] == []
 

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from archiver.formats.plain_text import read_plain_text
 from archiver.formats.rows import MAX_URL
-from archiver.formats.source_file import GivenFile
+from archiver.formats.source_file import SourceFile
 from archiver.model.annotation import Annotation
 
 
 def read(text: str | bytes) -> list[Annotation]:
     data = text.encode() if isinstance(text, str) else text
-    return [each.annotation for each in read_plain_text(GivenFile(io.BytesIO(data), "x.txt"))]
+    return [each.annotation for each in read_plain_text(SourceFile(io.BytesIO(data), "x.txt"))]
 
 
 def urls(text: str | bytes) -> list[str]:
