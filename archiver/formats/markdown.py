@@ -1,9 +1,9 @@
 """Articles as Markdown.
 
-Formulas become LaTeX between dollars if the page contains their LaTeX. A block that a link
-leads to, and that has a link back, becomes a footnote. Pandoc, GitHub and Obsidian read both.
-Elements that Markdown lacks stay HTML if they are inline (``<sub>``), other formulas, or tables with spanning
-cells; of all others only the content stays.
+Formulas become LaTeX between dollars if the page contains their LaTeX. A block that a link leads
+to, and that has a link back, becomes a footnote. Pandoc, GitHub and Obsidian read both. Elements
+that Markdown lacks stay HTML if they are inline (``<sub>``), other formulas, or tables with
+spanning cells; of all others only the content stays.
 
 The tree is first reduced to elements that markdownify supports: blocks hold blocks or paragraphs,
 and headings and cells hold one line. All text is escaped, so none of it is read as Markdown or
