@@ -42,7 +42,7 @@ async def main(directory: Path) -> None:
     listening, port = await browser.gate_socket()
     gate = asyncio.create_task(Gate(listening, key.tls, GateHandlers(answer, refuse)).serve())
     async with open_page(browser, port) as page:
-        await page.show("http://site.test/")
+        await page.navigate("http://site.test/")
         with suppress(TimeoutError):
             async with asyncio.timeout(0.5):
                 while True:

@@ -268,9 +268,9 @@ async def show_site(
     async with open_page(
         browser, port, bypass="" if missing == "bypass" else "<-loopback>"
     ) as page:
-        error = await page.show(f"{SITE}/")
+        error = await page.navigate(f"{SITE}/")
         while "NETWORK_CHANGED" in error:
-            error = await page.show(f"{SITE}/")
+            error = await page.navigate(f"{SITE}/")
         await trying
     gate.cancel()
     await asyncio.wait([gate])
@@ -280,7 +280,7 @@ async def show_site(
 async def show_ungated(browser: Browser, trying: Coroutine[None, None, None]) -> str:
     """Load the canaries in pages without a context, until the trial ends."""
     for url in UNGATED:
-        await browser.connection.ask("Target.createTarget", url=url)
+        await browser.connection.call("Target.createTarget", url=url)
     await trying
     return ""
 

@@ -13,7 +13,7 @@ from typing import Any
 from archiver.errors import BrowserError, BrowserGone
 
 MAX_MESSAGE_BYTES = 160 << 20
-"""Maximum message size. A screenshot of 20,000 pixels is some megabytes, in Base64 within JSON."""
+"""Maximum message size; a screenshot 20,000 pixels high has some megabytes in Base64."""
 _SHORT_BYTES = 128 << 10
 Listener = Callable[[dict[str, Any]], None]
 
@@ -59,11 +59,11 @@ class Connection(asyncio.Protocol):
             del self._held[: end + 1]
             first = 0
         if len(self._held) > MAX_MESSAGE_BYTES:
-            self._lost()
+            self.mark_gone()
 
     def connection_lost(self, _: BaseException | None) -> None:
         """Handle the end of the browser."""
-        self._lost()
+        self.mark_gone()
 
     def on(self, session: str, method: str, listener: Listener) -> None:
         """Register a listener for an event of a session; the empty session is the browser's own."""
@@ -71,20 +71,16 @@ class Connection(asyncio.Protocol):
 
     def close_pipes(self) -> None:
         """Close the pipes, which makes a running browser exit."""
-        self._lost()
+        self.mark_gone()
         for each in filter(None, (self._source, self._sink)):
             each.close()
 
-    def abandon(self) -> None:
-        """Treat the browser as gone after it failed to respond."""
-        self._lost()
-
-    def forget(self, session: str) -> None:
+    def remove_listeners(self, session: str) -> None:
         """Remove all listeners of a session."""
         for key in [key for key in self._listeners if key[0] == session]:
             del self._listeners[key]
 
-    async def ask(self, method: str, session: str = "", **parameters: Any) -> dict[str, Any]:
+    async def call(self, method: str, session: str = "", **parameters: Any) -> dict[str, Any]:
         """Send a command and wait for its result.
 
         Raises:
@@ -93,7 +89,7 @@ class Connection(asyncio.Protocol):
         """
         if self.gone.is_set():
             raise BrowserGone("The browser process has exited.")
-        number = self.tell(method, session, **parameters)
+        number = self.send(method, session, **parameters)
         answer = self._answers[number] = asyncio.get_running_loop().create_future()
         try:
             result = await answer
@@ -105,7 +101,7 @@ class Connection(asyncio.Protocol):
         found: dict[str, Any] = result.get("result", {})
         return found
 
-    def tell(self, method: str, session: str = "", **parameters: Any) -> int:
+    def send(self, method: str, session: str = "", **parameters: Any) -> int:
         """Send a command without waiting for its result; return its number."""
         self._number += 1
         message = {"id": self._number, "method": method, "params": parameters}
@@ -124,7 +120,7 @@ class Connection(asyncio.Protocol):
                 else:
                     message = json.loads(raw)
             except ValueError:
-                self._lost()
+                self.mark_gone()
                 return
             self._dispatch(message)
 
@@ -138,7 +134,8 @@ class Connection(asyncio.Protocol):
         for listener in [*self._listeners.get(key, ())]:
             listener(message.get("params", {}))
 
-    def _lost(self) -> None:
+    def mark_gone(self) -> None:
+        """Treat the browser as gone, because it has ended or does not respond; commands fail."""
         self.gone.set()
         for answer in self._answers.values():
             if not answer.done():

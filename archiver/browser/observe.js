@@ -1,5 +1,5 @@
-// Runs in a world of its own before the page's scripts: notes when the page last changed, and what
-// was taken away from it.
+// Runs in an isolated world before the page's scripts. Records when the page last changed and which
+// elements were hidden (`covers`), and scrolls it.
 (() => {
   let changed = performance.now();
   const note = () => { changed = performance.now(); };
@@ -9,7 +9,7 @@
   });
   begin();
   let scrolled = [];
-  // What takes most of the window and scrolls in it, in the page's place or within it.
+  // Some pages scroll an element that fills most of the window instead of the document.
   const isMain = (each) => each.scrollHeight > each.clientHeight + 1
     && each.clientHeight >= innerHeight / 2 && each.clientWidth >= innerWidth / 2
     && /auto|scroll|overlay/.test(getComputedStyle(each).overflowY);
@@ -34,7 +34,7 @@
           if (performance.now() >= until) return false;
           last = root.scrollTop;
           root.scrollBy({top: Math.min(root.clientHeight || innerHeight, innerHeight), behavior: 'instant'});
-          // A page hears of it with its next frame, which a busy machine shows late.
+          // The page gets the scroll event with its next frame, which can be late on a busy machine.
           await Promise.all([
             new Promise((done) => setTimeout(done, 120)),
             new Promise((done) => { requestAnimationFrame(done); setTimeout(done, until - performance.now()); }),
@@ -48,9 +48,9 @@
       return to(scrolled[1]);
     },
     top: () => scrolled.forEach((each) => each?.scrollTo({top: 0, behavior: 'instant'})),
-    // How much more of the page a window would have to be high to show all that scrolls in it.
+    // Pixels by which the window would have to be higher to show the whole scrolling element.
     beyond: () => scrolled[1] ? scrolled[1].scrollHeight - scrolled[1].clientHeight : 0,
-    // Paper does not scroll: what does is as high there as it is long, and so is what is around it.
+    // Printed pages do not scroll, so the scrolling element and its ancestors get their full height.
     unroll: () => {
       const sheet = new CSSStyleSheet();
       sheet.replaceSync(`@media print { [data-unrolled] { overflow: visible !important;

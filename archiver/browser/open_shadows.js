@@ -1,4 +1,4 @@
-// Runs in the page's own world: closed shadow roots are opened, so that what they hold is kept.
+// Runs in the page's own world: makes all shadow roots open, so that their content can be saved.
 (() => {
   const attach = Element.prototype.attachShadow;
   Element.prototype.attachShadow = function attachShadow(init) {

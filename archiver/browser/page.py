@@ -36,10 +36,10 @@ _RESIZE = "Emulation.setDeviceMetricsOverride"
 
 @dataclass(frozen=True, slots=True)
 class RenderedPage:
-    """Rendered page as of now.
+    """Page after its scripts have run.
 
     Attributes:
-        html: its markup without scripts.
+        html: its current markup, without scripts.
         url: its current URL without fragment.
         title: its title.
         media_type: the media type that the browser treats it as.
@@ -53,10 +53,10 @@ class RenderedPage:
 
 @dataclass(frozen=True, slots=True)
 class Screenshot:
-    """Encoded image: ``image/webp``, ``image/jpeg`` or ``image/png``.
+    """Encoded image of a page.
 
     Attributes:
-        media_type: its media type.
+        media_type: ``image/webp``, ``image/jpeg`` or ``image/png``.
         content: its bytes.
         is_whole: whether it shows the complete page.
     """
@@ -86,46 +86,48 @@ class Page:
     async def prepare(self) -> None:
         """Configure the page before the first navigation."""
         for name in ("Page.enable", "Inspector.enable"):
-            await self._ask(name)
-        await self._ask(_RESIZE, **_window(HEIGHT))
-        await self._ask(
+            await self._call_method(name)
+        await self._call_method(_RESIZE, **_window(HEIGHT))
+        await self._call_method(
             "Page.addScriptToEvaluateOnNewDocument", source=_script("observe"), worldName=WORLD
         )
-        await self._ask("Page.addScriptToEvaluateOnNewDocument", source=_script("open_shadows"))
+        await self._call_method(
+            "Page.addScriptToEvaluateOnNewDocument", source=_script("open_shadows")
+        )
 
-    async def show(self, url: str) -> str:
+    async def navigate(self, url: str) -> str:
         """Navigate to a URL; return the network error, empty if there is none.
 
         Raises:
             BrowserError: the page is gone.
         """
         self.is_loaded = False
-        answer = await self._ask("Page.navigate", url=url)
+        answer = await self._call_method("Page.navigate", url=url)
         return str(answer.get("errorText", ""))
 
     async def set_cookies(self, cookies: Iterable[Cookie]) -> None:
-        """Add cookies; private ones without their subdomains, which may not be the user's."""
+        """Add cookies; those of a login are not sent to subdomains, which may belong to others."""
         given = [_cookie(each) for each in cookies]
-        await self._ask("Network.setCookies", cookies=given)
+        await self._call_method("Network.setCookies", cookies=given)
 
     async def seconds_unchanged(self) -> float:
         """Return the seconds since the last change of the page; 0 while it is starting."""
-        return float(await self._call("globalThis.archiver ? archiver.still() : 0")) / 1000
+        return float(await self._evaluate("globalThis.archiver ? archiver.still() : 0")) / 1000
 
-    async def uncover(self) -> None:
+    async def hide_banners(self) -> None:
         """Remove known cookie consent banners."""
-        await self._call(f"globalThis.archiver && ({_script('uncover')})()")
+        await self._evaluate(f"globalThis.archiver && ({_script('uncover')})()")
 
-    async def pass_time(self, seconds: float) -> float:
-        """Wait by the page's own clock, so that timers set earlier have fired by then.
+    async def wait_by_page_timer(self, seconds: float) -> float:
+        """Wait by a timer of the page, so that earlier timers of the page have fired.
 
-        Returns: how many seconds late it was, as on a busy machine.
+        Returns: the seconds by which the timer was late, as on a busy machine.
         """
         wait = f"""(async (due) => {{
             await new Promise((done) => setTimeout(done, due - performance.now()));
             return performance.now() - due;
         }})(performance.now() + {1000 * max(seconds, 0)})"""
-        late = await self._call(wait)
+        late = await self._evaluate(wait)
         return max(float(late) / 1000, 0)
 
     async def scroll(self, seconds: float) -> bool:
@@ -133,8 +135,10 @@ class Page:
 
         Returns: whether the end was reached.
         """
-        is_at_end = await self._call(f"globalThis.archiver?.scroll({seconds * 1000:.0f}) ?? true")
-        await self._call("globalThis.archiver?.top()")
+        is_at_end = await self._evaluate(
+            f"globalThis.archiver?.scroll({seconds * 1000:.0f}) ?? true"
+        )
+        await self._evaluate("globalThis.archiver?.top()")
         return bool(is_at_end)
 
     async def rendered(self) -> RenderedPage:
@@ -144,7 +148,7 @@ class Page:
             PageTooLarge: it exceeds the size limit.
             BrowserError: it is gone, or cannot be read.
         """
-        found = await self._call(f"({_script('serialise')})({MAX_CHARACTERS})")
+        found = await self._evaluate(f"({_script('serialise')})({MAX_CHARACTERS})")
         if found is None:
             raise PageTooLarge("The page is too large after its scripts have run.")
         url = str(found["url"]).partition("#")[0]
@@ -153,34 +157,34 @@ class Page:
     async def source(self) -> str:
         """Return the page with its scripts, up to ``MAX_SOURCE`` characters."""
         whole = f"document.documentElement?.outerHTML.slice(0, {MAX_SOURCE}) ?? ''"
-        return str(await self._call(whole))
+        return str(await self._evaluate(whole))
 
     async def text(self) -> str:
         """Return the visible text, up to ``MAX_TEXT`` characters."""
-        return str(await self._call(reading()))
+        return str(await self._evaluate(reading()))
 
-    async def show_without_scripts(self, url: str) -> str:
-        """Navigate to a URL as ``show`` does, with scripts disabled."""
-        await self._ask("Network.enable")
-        await self._ask("Network.setBypassServiceWorker", bypass=True)
-        await self._ask("Emulation.setScriptExecutionDisabled", value=True)
-        return await self.show(url)
+    async def navigate_without_scripts(self, url: str) -> str:
+        """Navigate to a URL as ``navigate`` does, with scripts disabled."""
+        await self._call_method("Network.enable")
+        await self._call_method("Network.setBypassServiceWorker", bypass=True)
+        await self._call_method("Emulation.setScriptExecutionDisabled", value=True)
+        return await self.navigate(url)
 
-    async def picture(self) -> Screenshot:
+    async def screenshot(self) -> Screenshot:
         """Take a screenshot of the whole page, up to ``MAX_HEIGHT``, with scrollers expanded."""
-        beyond = int(await self._call("globalThis.archiver?.beyond() ?? 0"))
+        beyond = int(await self._evaluate("globalThis.archiver?.beyond() ?? 0"))
         if beyond:
-            await self._ask(_RESIZE, **_window(min(HEIGHT + beyond, MAX_HEIGHT)))
+            await self._call_method(_RESIZE, **_window(min(HEIGHT + beyond, MAX_HEIGHT)))
         try:
             width, height = await self._size()
             taken = min(height, MAX_HEIGHT)
             picture = await self._capture("webp" if taken <= MAX_WEBP else "jpeg", width, taken, 1)
         finally:
             if beyond:
-                self._connection.tell(_RESIZE, self._session, **_window(HEIGHT))
+                self._connection.send(_RESIZE, self._session, **_window(HEIGHT))
         return replace(picture, is_whole=max(height, HEIGHT + beyond) <= MAX_HEIGHT)
 
-    async def small(self) -> Screenshot:
+    async def small_screenshot(self) -> Screenshot:
         """Take a PNG of the page that is scaled down for a comparison."""
         _, height = await self._size()
         return await self._capture("png", WIDTH, min(height, MAX_HEIGHT), COMPARED_SCALE)
@@ -195,14 +199,14 @@ class Page:
         Raises:
             BrowserError: the page is gone or the PDF is too large.
         """
-        await self._call("globalThis.archiver?.unroll()")
-        answer = await self._ask(
+        await self._evaluate("globalThis.archiver?.unroll()")
+        answer = await self._call_method(
             "Page.printToPDF", printBackground=True, transferMode="ReturnAsStream"
         )
         handle, found = answer["stream"], bytearray()
         try:
             while True:
-                piece = await self._ask("IO.read", handle=handle, size=_PIECE)
+                piece = await self._call_method("IO.read", handle=handle, size=_PIECE)
                 data = piece["data"]
                 found += base64.b64decode(data) if piece.get("base64Encoded") else data.encode()
                 if len(found) > MAX_PDF_BYTES:
@@ -210,16 +214,16 @@ class Page:
                 if piece.get("eof"):
                     return bytes(found)
         finally:
-            self._connection.tell("IO.close", self._session, handle=handle)
+            self._connection.send("IO.close", self._session, handle=handle)
 
     async def _size(self) -> tuple[float, float]:
         """Return (width, height) of the whole page in CSS pixels, with the width clamped."""
-        size = (await self._ask("Page.getLayoutMetrics"))["cssContentSize"]
+        size = (await self._call_method("Page.getLayoutMetrics"))["cssContentSize"]
         width = min(max(float(size["width"]), 1), 2 * WIDTH)
         return width, max(float(size["height"]), 1)
 
     async def _capture(self, kind: str, width: float, height: float, scale: float) -> Screenshot:
-        answer = await self._ask(
+        answer = await self._call_method(
             "Page.captureScreenshot",
             format=kind,
             captureBeyondViewport=True,
@@ -229,12 +233,12 @@ class Page:
         content = await asyncio.to_thread(base64.b64decode, answer["data"])
         return Screenshot(f"image/{kind}", content)
 
-    async def _call(self, expression: str) -> Any:
+    async def _evaluate(self, expression: str) -> Any:
         """Evaluate an expression in an isolated world of the page."""
         for _ in range(3):
             world = await self._enter()
             try:
-                answer = await self._ask(
+                answer = await self._call_method(
                     "Runtime.evaluate",
                     expression=expression,
                     contextId=world,
@@ -254,18 +258,20 @@ class Page:
 
     async def _enter(self) -> int:
         if self._world is None:
-            tree = await self._ask("Page.getFrameTree")
+            tree = await self._call_method("Page.getFrameTree")
             self._frame = tree["frameTree"]["frame"]["id"]
-            made = await self._ask("Page.createIsolatedWorld", frameId=self._frame, worldName=WORLD)
+            made = await self._call_method(
+                "Page.createIsolatedWorld", frameId=self._frame, worldName=WORLD
+            )
             self._world = int(made["executionContextId"])
             # Without scripts in the page, the injected script did not run either.
             observed = f"globalThis.archiver || {_script('observe')}"
-            await self._ask("Runtime.evaluate", expression=observed, contextId=self._world)
+            await self._call_method("Runtime.evaluate", expression=observed, contextId=self._world)
         return self._world
 
-    async def _ask(self, method: str, **parameters: Any) -> dict[str, Any]:
+    async def _call_method(self, method: str, **parameters: Any) -> dict[str, Any]:
         """Send a command, and stop waiting as soon as the page is gone."""
-        asking = asyncio.ensure_future(self._connection.ask(method, self._session, **parameters))
+        asking = asyncio.ensure_future(self._connection.call(method, self._session, **parameters))
         ending = asyncio.ensure_future(self._gone.wait())
         try:
             await asyncio.wait([asking, ending], return_when=asyncio.FIRST_COMPLETED)
@@ -286,7 +292,7 @@ class Page:
 
     def _on_dialog(self, event: dict[str, Any]) -> None:
         """Close a dialog: accept leaving the page, dismiss all others."""
-        self._connection.tell(
+        self._connection.send(
             "Page.handleJavaScriptDialog",
             self._session,
             accept=event.get("type") == "beforeunload",
@@ -305,7 +311,7 @@ async def open_page(
         BrowserError: it cannot be opened or, if the browser hangs, not be closed.
     """
     connection = browser.connection
-    made = await connection.ask(
+    made = await connection.call(
         "Target.createBrowserContext",
         proxyServer=f"127.0.0.1:{port}",
         proxyBypassList=bypass,
@@ -313,13 +319,13 @@ async def open_page(
     )
     context, session = made["browserContextId"], ""
     try:
-        await connection.ask(
+        await connection.call(
             "Browser.setDownloadBehavior", behavior="deny", browserContextId=context
         )
-        target = await connection.ask(
+        target = await connection.call(
             "Target.createTarget", url="about:blank", browserContextId=context
         )
-        attached = await connection.ask(
+        attached = await connection.call(
             "Target.attachToTarget", targetId=target["targetId"], flatten=True
         )
         session = attached["sessionId"]
@@ -327,13 +333,13 @@ async def open_page(
         await page.prepare()
         yield page
     finally:
-        connection.forget(session)
+        connection.remove_listeners(session)
         with suppress(BrowserError):
             try:
                 async with asyncio.timeout(_END_SECONDS):
-                    await connection.ask("Target.disposeBrowserContext", browserContextId=context)
+                    await connection.call("Target.disposeBrowserContext", browserContextId=context)
             except TimeoutError:
-                connection.abandon()
+                connection.mark_gone()
 
 
 def _cookie(cookie: Cookie) -> dict[str, Any]:

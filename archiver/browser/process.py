@@ -81,8 +81,8 @@ class Browser:
         try:
             async with asyncio.timeout(START_SECONDS):
                 await browser._start(launch)
-                await browser.connection.ask("Browser.getVersion")
-                await browser.connection.ask("Target.setDiscoverTargets", discover=True)
+                await browser.connection.call("Browser.getVersion")
+                await browser.connection.call("Target.setDiscoverTargets", discover=True)
         except (BrowserError, OSError, TimeoutError) as error:
             await browser.close()
             raise NoBrowser(browser._why(error)) from error
@@ -161,7 +161,7 @@ class Browser:
         self.is_isolated = ours.recv(len(b"isolated\n")) == b"isolated\n"
 
     async def _listen(self) -> None:
-        """Keep the end of the browser's stderr, which explains a failed start."""
+        """Store the end of the browser's stderr, which explains a failed start."""
         source = self._process.stderr if self._process else None
         while source and (output := await source.read(_KEPT_COMPLAINTS)):
             self._complaints = (self._complaints + output)[-_KEPT_COMPLAINTS:]
@@ -179,7 +179,7 @@ class Browser:
         """Close targets that a page opens, such as pop-ups."""
         target = event["targetInfo"]
         if target.get("openerId") and target.get("type") in ("page", "tab"):
-            self.connection.tell("Target.closeTarget", targetId=target["targetId"])
+            self.connection.send("Target.closeTarget", targetId=target["targetId"])
 
     def _why(self, error: Exception) -> str:
         complaints = self._complaints.decode("utf-8", "replace").lower()

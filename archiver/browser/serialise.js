@@ -1,9 +1,9 @@
-// The page as it stands, as HTML that shows the same without scripts; null where that is longer than
-// the limit. Runs in a world of its own.
+// Returns the current page as HTML that looks the same without scripts, or null if it has more than
+// `limit` characters. Runs in an isolated world.
 async (limit) => {
   const VOID = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '));
   const RAW = new Set(['style', 'xmp', 'noembed', 'noframes', 'plaintext']);
-  // A script can put an end into what can't hold one: it would be the end when it is read again.
+  // Scripts can put end tags into raw text; a parser would end the element there.
   const ENDS_RAW = /<\/(?=style|xmp|noembed|noframes|plaintext)/gi;
   const DROPPED = new Set(['script', 'noscript', 'template']);
   const HTML = 'http://www.w3.org/1999/xhtml';
@@ -20,7 +20,7 @@ async (limit) => {
   const escapeText = (text) => text.replace(/[&<>\u00a0]/g, (c) => ({'&': '&amp;', '<': '&lt;', '>': '&gt;', '\u00a0': '&nbsp;'}[c]));
   const escapeValue = (text) => text.replace(/[&"<>\u00a0]/g, (c) => ({'&': '&amp;', '"': '&quot;', '<': '&lt;', '>': '&gt;', '\u00a0': '&nbsp;'}[c]));
 
-  // What lies in memory only is written into the page.
+  // blob: URLs exist only in this browser, so their content is written into the page.
   const blobs = new Map();
   const readBlob = async (url) => {
     try {
@@ -70,7 +70,7 @@ async (limit) => {
     }
   };
 
-  // A sheet may show what an attribute hides: whoever reads without sheets would miss it.
+  // A style sheet can show what a `style` attribute hides; readers without style sheets would not.
   const styleAttribute = (element, value) => {
     if (!element.style || !/hidden|none/i.test(value)) return value;
     const shown = getComputedStyle(element), left = document.createElement('p').style;
@@ -80,7 +80,7 @@ async (limit) => {
     return left.length === element.style.length ? value : left.cssText;
   };
 
-  // The saved page is UTF-8, but the queries of its URLs are in the encoding of this one.
+  // The saved page is UTF-8, so queries of URLs are resolved in the encoding of the original.
   const URLS = new Set('src href poster data action formaction background cite longdesc xlink:href'.split(' '));
   const UNCODED = /[^\s,"'()]*\?[^\s"'()]*[^\0-\x7f][^\s"'()]*/g;
   const resolve = (element, url) => {
@@ -171,8 +171,8 @@ async (limit) => {
     return true;
   };
 
-  // A style sheet may set apart what is one word to whoever reads without sheets; a list of choices
-  // does so by itself.
+  // Style sheets can show inline elements as blocks. White space is added around them, so that their
+  // words do not join without style sheets. Options are always blocks.
   const INLINE = new Set('a abbr b button cite code em i kbd label mark q s small span strong time u'.split(' '));
   const apart = new WeakSet();
   const isApart = (element, name) => {
@@ -195,10 +195,10 @@ async (limit) => {
     attributes(element, name, element.namespaceURI === HTML ? stateOf(element, name) : {});
     put('>');
   };
-  // Whether what is within is still to be written, and its end.
+  // Writes a node up to its content; returns whether its content and end tag are to be written.
   const begin = (node) => {
     if (node.nodeType === Node.TEXT_NODE) {
-      // Within drawings nothing is raw text: markup would come of it when it is read again.
+      // Only HTML has raw text; in SVG the same names contain markup, which is escaped.
       const parent = node.parentNode;
       const isRaw = parent && parent.namespaceURI === HTML && RAW.has(parent.localName);
       put(isRaw ? node.data.replace(ENDS_RAW, '<\u200b/') : escapeText(node.data));
@@ -245,7 +245,7 @@ async (limit) => {
   const end = (node) => {
     put(`</${node.localName}>${apart.has(node) ? '\n' : ''}`);
   };
-  // Not by recursion: pages nest deeper than a stack.
+  // Iterative, because pages can be nested deeper than the stack allows.
   const walk = (root) => {
     let node = root.firstChild;
     while (node) {

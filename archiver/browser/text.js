@@ -1,5 +1,5 @@
-// What a person reads of a page, so many characters of it at most: that in shadow roots too, which
-// innerText passes by.
+// Returns the visible text of a page with that of its shadow roots, which innerText omits, up to
+// `limit` characters.
 (limit) => {
   const found = document.body ? [document.body] : [];
   const look = (root) => {
@@ -10,7 +10,7 @@
     }
   };
   look(document);
-  // Of what is not rendered innerText gives all there is.
+  // For elements that are not rendered innerText returns hidden text as well.
   const isShown = (each) => each === document.body || each.checkVisibility();
   return found.filter(isShown).map((each) => each.innerText || '').join('\n').slice(0, limit);
 }

@@ -1,5 +1,5 @@
-// Takes banners that ask for consent away from a page, as far as they are known: nothing is
-// clicked, so nothing is agreed to. Runs in a world of its own.
+// Hides known banners that ask for consent. Nothing is clicked, so nothing is agreed to. Runs in an
+// isolated world.
 () => {
   const KNOWN = `#onetrust-consent-sdk, #CybotCookiebotDialog, #CybotCookiebotDialogBodyUnderlay,
     #usercentrics-root, #usercentrics-cmp-ui, #didomi-host, .qc-cmp2-container, .fc-consent-root,

@@ -195,7 +195,7 @@ async def _show_and_read(
     Raises:
         FetchError: the page can't be fetched.
     """
-    error = await tab.show(url)
+    error = await tab.navigate(url)
     if error:
         message = f"The browser could not load {host(url)}: {error}."
         failure = traffic.failures.get(without_route(url)) or Failure(FailureKind.PROTOCOL, message)
@@ -204,15 +204,15 @@ async def _show_and_read(
     if is_checked and await _pass_check(traffic):
         await _settle(tab, traffic, LOAD_SECONDS)
     begun = time.monotonic()
-    await tab.uncover()
+    await tab.hide_banners()
     if not await tab.scroll(SCROLL_SECONDS):
         traffic.limits.add(Limit.SCROLLING)
     left = LEAST_SECONDS - QUIET_SECONDS - (time.monotonic() - begun)
-    late = await tab.pass_time(left)
+    late = await tab.wait_by_page_timer(left)
     await asyncio.sleep(late)  # requests of the page may be late by as much as its clock
     if not await _settle(tab, traffic, REST_SECONDS):
         traffic.limits.add(Limit.RESTLESS if tab.is_loaded else Limit.LOADING)
-    await tab.uncover()
+    await tab.hide_banners()
     return await tab.rendered()
 
 
@@ -253,7 +253,7 @@ async def _take_screenshots(tab: Page, traffic: Traffic, renditions: list[NewRen
 
     made: tuple[tuple[RenditionKind, Callable[[], Awaitable[Screenshot]]], ...] = (
         (RenditionKind.THUMBNAIL, tab.thumbnail),
-        (RenditionKind.PICTURE, tab.picture),
+        (RenditionKind.PICTURE, tab.screenshot),
         (RenditionKind.PRINT, print_),
     )
     for kind, make in made:
@@ -270,14 +270,14 @@ async def _take_screenshots(tab: Page, traffic: Traffic, renditions: list[NewRen
 
 async def _compare(tab: Page, traffic: Traffic, shown_page: RenderedPage) -> Fidelity:
     """Compare a page with its saved document shown without scripts."""
-    before, words = await tab.small(), await tab.text()
+    before, words = await tab.small_screenshot(), await tab.text()
     # The browser may have cached the original response for the page's own URL.
     url = f"{shown_page.url}{'&' if '?' in shown_page.url else '?'}as-it-stood"
     traffic.replay_only(url, shown_page.html)
     async with asyncio.timeout(COMPARE_SECONDS):
-        await tab.show_without_scripts(url)
+        await tab.navigate_without_scripts(url)
         await _wait_until_idle(tab, traffic, STILL_SECONDS)
-        after = await tab.small()
+        after = await tab.small_screenshot()
         words_after = await tab.text()
     return await asyncio.to_thread(_fidelity, before, after, words, words_after)
 

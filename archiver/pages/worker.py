@@ -13,8 +13,6 @@ from importlib import import_module
 from types import ModuleType
 from typing import BinaryIO
 
-from selectolax.lexbor import LexborHTMLParser
-
 from archiver.http.encoding_detection import Choice, is_text, is_xml
 from archiver.http.media_types import is_css, is_html, is_pdf
 from archiver.model.page import Article, Charset, Discovery, PageMetadata
@@ -54,20 +52,9 @@ from archiver.pages.worker_messages import (
 from archiver.search.search_document import indexed
 
 
-def read(document: Document) -> Article:
-    """Return the article with highlighted code and its search terms."""
-    return _finished(_extract(document))
-
-
-def read_parsed(tree: LexborHTMLParser, html: str, url: str, metadata: PageMetadata) -> Article:
-    """Do the same for a page that has been parsed and whose metadata has been read.
-
-    The tree is modified.
-    """
-    return _finished(article_of(tree, html, url, metadata))
-
-
-def _finished(article: Article) -> Article:
+def _finished(article: Article, document: Document) -> Article:
+    """Return an article with highlighted code, search terms and its canonical URL."""
+    article = replace(article, metadata=_with_canonical(article.metadata, document))
     return replace(article, html=coloured(article.html), words=indexed(article.text))
 
 
@@ -101,58 +88,57 @@ def perform(task: Task, document: Document, limit: int) -> Result:
     if task is Task.DISCOVER:
         return _discover(document, limit)
     if task is Task.INSPECT_AND_EXTRACT:
-        return _look_and_read(document, limit)
-    article: Article = _articles().read(document)
-    return replace(article, metadata=_with_address(article.metadata, document))
+        return _inspect_and_extract(document, limit)
+    return _finished(_extract(document), document)
 
 
 def _discover(document: Document, limit: int) -> Discovery:
     """Return the requisites and metadata of a document; those of its Link header come first."""
-    return _with_links(_look_through(document, limit), document, limit)
+    return _with_link_header(_inspect(document, limit), document, limit)
 
 
-def _look_and_read(document: Document, limit: int) -> PageResult:
+def _inspect_and_extract(document: Document, limit: int) -> PageResult:
     """Return the requisites and the article of a page, parsed once for both.
 
-    The tree is consumed. Pages that need a browser, multi-page articles and other documents get no
-    article here.
+    Pages that need a browser and articles of several pages are extracted later: the article of the
+    result is None.
     """
     page = decode(document)
     tree = parse(page.text)
     if tree is None:
         return PageResult(_discover(document, limit))
-    looked = discover_parsed(tree, page.text, document.url, limit, page.choice.encoding)
-    looked = _with_xml(looked, page.text, document, limit)
-    found = _with_links(replace(looked, charset=_charset(page.choice)), document, limit)
+    own = discover_parsed(tree, page.text, document.url, limit, page.choice.encoding)
+    found = _with_xml(replace(own, charset=_charset(page.choice)), page.text, document, limit)
+    found = _with_link_header(found, document, limit)
     has_parts = any(each.kind is RequisiteKind.PART for each in found.requisites)
     if found.needs_browser or found.wall or found.parked or has_parts:
         return PageResult(found)
-    article: Article = _articles().read_parsed(tree, page.text, document.url, looked.metadata)
-    return PageResult(found, replace(article, metadata=_with_address(article.metadata, document)))
+    article = article_of(tree, page.text, document.url, own.metadata)
+    return PageResult(found, _finished(article, document))
 
 
-def _with_links(found: Discovery, document: Document, limit: int) -> Discovery:
-    """Put the requisites of the Link header first."""
+def _with_link_header(found: Discovery, document: Document, limit: int) -> Discovery:
+    """Add the requisites and the canonical URL of the document's Link header."""
     if not document.link_header:
         return found
     linked = find_linked(document.link_header, document.url, limit)
     return replace(
         found,
         requisites=_each_once((*linked, *found.requisites))[:limit],
-        metadata=_with_address(found.metadata, document),
+        metadata=_with_canonical(found.metadata, document),
     )
 
 
 def _with_xml(found: Discovery, text: str, document: Document, limit: int) -> Discovery:
-    """Add the requisites of XHTML that only an XML parser sees, such as those of ``<h:img>``."""
+    """Add the requisites of XHTML that an HTML parser does not see, such as ``<h:img>``."""
     if not is_xml(document.media_type):
         return found
     further = find_xml_requisites(text, document.url, limit)
     return replace(found, requisites=_each_once((*found.requisites, *further))[:limit])
 
 
-def _with_address(metadata: PageMetadata, document: Document) -> PageMetadata:
-    """Use the canonical URL of the Link header if the document states none, as with PDF."""
+def _with_canonical(metadata: PageMetadata, document: Document) -> PageMetadata:
+    """Use the canonical URL of the Link header if the document has none, such as a PDF."""
     if metadata.canonical or not document.link_header:
         return metadata
     return replace(metadata, canonical=canonical_in_header(document.link_header, document.url))
@@ -162,7 +148,7 @@ def _each_once(requisites: tuple[Requisite, ...]) -> tuple[Requisite, ...]:
     return tuple({each.url: each for each in reversed(requisites)}.values())[::-1]
 
 
-def _look_through(document: Document, limit: int) -> Discovery:
+def _inspect(document: Document, limit: int) -> Discovery:
     kind = document.media_type
     if is_html(kind):
         page = decode(document)
@@ -182,11 +168,6 @@ def _look_through(document: Document, limit: int) -> Discovery:
 
 def _charset(choice: Choice) -> Charset:
     return Charset(choice.encoding, choice.declared)
-
-
-def _articles() -> ModuleType:
-    """Import on first use: workers without article tasks never need it."""
-    return import_module("archiver.pages.worker")
 
 
 def _drawing() -> ModuleType:

@@ -29,7 +29,7 @@ class Task(StrEnum):
 
     DISCOVER = "discover"
     EXTRACT = "extract"
-    INSPECT_AND_EXTRACT = "look and read"
+    INSPECT_AND_EXTRACT = "inspect and extract"
     ICON = "icon"
     COVER = "cover"
 
@@ -39,8 +39,8 @@ class Document:
     """Content to be processed.
 
     Attributes:
-        payload: decoded content (no content coding), or its first part.
-        media_type: the media type to treat it as.
+        payload: its bytes without content coding; long ones may be cut.
+        media_type: the media type as which it is processed.
         charset: the charset declared by its Content-Type; empty without one.
         url: its URL, to resolve references against.
         link_header: the ``Link`` fields of its response, joined with commas.
@@ -72,7 +72,7 @@ def unpack(body: bytes) -> tuple[dict[str, Any], bytes]:
 
 
 def pack_request(task: Task, document: Document, limit: int) -> bytes:
-    """Serialise a request."""
+    """Serialise a request; ``limit`` is the maximum number of requisites."""
     head = {
         "task": task,
         "media_type": document.media_type,
@@ -87,7 +87,7 @@ def pack_request(task: Task, document: Document, limit: int) -> bytes:
 
 
 def read_request(body: bytes) -> tuple[Task, Document, int]:
-    """Parse a request."""
+    """Parse a request: the task, its document, and the maximum number of requisites."""
     head, payload = unpack(body)
     document = Document(
         payload=payload,
@@ -103,7 +103,12 @@ def read_request(body: bytes) -> tuple[Task, Document, int]:
 
 @dataclass(frozen=True, slots=True)
 class PageResult:
-    """Requisites of a page and its article, or None if it was not extracted."""
+    """Result of INSPECT_AND_EXTRACT.
+
+    Attributes:
+        found: requisites and metadata of the page.
+        article: its article; None if it is extracted later.
+    """
 
     found: Discovery
     article: Article | None = None
@@ -146,19 +151,19 @@ def _article_head(read: Article) -> dict[str, Any]:
         "metadata": asdict(read.metadata),
         "text": read.text,
         "words": read.words,
-        "above": read.head,
+        "head": read.head,
     }
 
 
 def read_discovery(head: dict[str, Any]) -> Discovery:
     """Parse the result of DISCOVER."""
-    needs = tuple(
+    requisites = tuple(
         Requisite(url, RequisiteKind(kind), area) for url, kind, area in head["requisites"]
     )
     needs_browser, wall, parked, feed = head["signals"]
     icons, covers = head["preview_images"]
     return Discovery(
-        requisites=needs,
+        requisites=requisites,
         charset=Charset(*head["charset"]),
         metadata=PageMetadata(**head["metadata"]),
         needs_browser=needs_browser,
@@ -175,12 +180,11 @@ def read_discovery(head: dict[str, Any]) -> Discovery:
 def read_article(head: dict[str, Any], html: bytes) -> Article:
     """Parse the result of EXTRACT."""
     metadata = PageMetadata(**head["metadata"])
-    text, words, above = (head[each] for each in ("text", "words", "above"))
-    return Article(metadata, html.decode(), text, words=words, head=above)
+    return Article(metadata, html.decode(), head["text"], words=head["words"], head=head["head"])
 
 
 def read_page_result(head: dict[str, Any], html: bytes) -> PageResult:
-    """Parse the result of LOOK_AND_READ."""
+    """Parse the result of INSPECT_AND_EXTRACT."""
     read = head.get("article")
     return PageResult(read_discovery(head), read_article(read, html) if read else None)
 

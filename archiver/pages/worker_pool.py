@@ -1,7 +1,7 @@
 """Pool of page worker processes.
 
-A worker that exceeds its time limit or dies is replaced. Its page then has no article, which is
-logged; the page itself is archived.
+If a worker exceeds its time limit or dies, it is replaced and the page has no article. The page
+itself is archived, and the failure is logged.
 """
 
 import asyncio
@@ -35,23 +35,24 @@ from archiver.pages.worker_messages import (
 from archiver.search.search_document import indexed
 
 PAGE_SIZE = os.sysconf("SC_PAGE_SIZE")
-PAGES_A_CHILD = 2000
+TASKS_PER_WORKER = 2000
 """Number of tasks after which a worker is replaced, because C libraries may leak on hostile input.
 """
 MAX_IDLE_BYTES = 400 << 20
-"""Resident memory above which a worker is replaced: after a huge page it would keep it."""
+"""Resident memory above which an idle worker is replaced; C libraries do not return it."""
 DRAW_SECONDS = 10.0
-"""Time limit for an image: a page may have eight candidates, and other tasks are waiting."""
+"""Time limit of an image; a page has up to eight candidates."""
 MAX_ANSWER_BYTES = 256 << 20
 SHORT_BYTES = 8 << 10
+"""Size up to which plain text is processed without a worker."""
 LONG_BYTES = 2 << 20
-"""Size above which a page's requisites do not wait for its article."""
+"""Size above which the requisites of a page do not wait for its article."""
 SHORT_ANSWER_BYTES = 256 << 10
 """Size above which an answer is parsed in a thread."""
 BACKLOG_SECONDS = 0.5
-"""Seconds of continuous queueing before another worker starts.
+"""Seconds for which the queue must be non-empty before another worker starts.
 
-Starting one costs as much as discovering forty pages or extracting eight.
+Starting a worker costs as much CPU time as extracting eight articles.
 """
 NOTHING_NEEDED = Discovery()
 
@@ -116,7 +117,10 @@ class WorkerPool:
         return read_article(*answer) if answer else Article()
 
     async def inspect_and_extract(self, document: Document) -> tuple[Discovery, Article | None]:
-        """Return the requisites of a document, and its article if one task can do both."""
+        """Return the requisites of a document, and its article.
+
+        The article is None if it needs another task: ``extract``.
+        """
         if not is_html(document.media_type) or len(document.payload) > LONG_BYTES:
             return await self.discover(document), None
         answer = await self._ask(Task.INSPECT_AND_EXTRACT, document)
@@ -134,31 +138,26 @@ class WorkerPool:
 
     async def _ask(self, task: Task, document: Document) -> tuple[dict[str, Any], bytes] | None:
         child = await self._take(urgent=task is Task.DISCOVER)
+        is_kept = False
         try:
             child = child or await self._begin()
             async with asyncio.timeout(self._seconds(task)):
                 answer = await child.ask(pack_request(task, document, self._limit))
-            if child.asked >= PAGES_A_CHILD or child.is_large():
-                child, spent = None, child
-                await self._end(spent)
+            is_kept = child.asked < TASKS_PER_WORKER and not child.is_large()
         except (TimeoutError, OSError, asyncio.IncompleteReadError) as error:
             log.warning("processing a page failed", task=task, url=document.url, reason=repr(error))
-            child, spent = None, child
-            await self._end(spent)
             return None
-        except BaseException:
-            child, spent = None, child
-            await self._end(spent)
-            raise
         finally:
-            self._give(child)
+            if child and not is_kept:
+                await self._end(child)
+            self._give(child if is_kept else None)
         if len(answer) > SHORT_ANSWER_BYTES:
             head, payload = await asyncio.to_thread(unpack, answer)
         else:
             head, payload = unpack(answer)
         if "error" in head:
             log.warning(
-                ("processing a page failed"), task=task, url=document.url, reason=head["error"]
+                "processing a page failed", task=task, url=document.url, reason=head["error"]
             )
             return None
         return head, payload
@@ -196,6 +195,7 @@ class WorkerPool:
         return self._vacant > 0 and (self._is_late or self._vacant == self._processes)
 
     def _give(self, child: "_Child | None") -> None:
+        """Return a worker after a task, or its slot if it has ended; wake the next task."""
         if child:
             self._idle.append(child)
         else:
@@ -204,6 +204,7 @@ class WorkerPool:
         self._next()
 
     def _next(self) -> None:
+        """Wake the next waiting task; discovery comes before other tasks."""
         for line in (self._urgent, self._patient):
             while line:
                 turn = line.popleft()
@@ -219,7 +220,7 @@ class WorkerPool:
             self._watch = loop.call_later(self._backlog, self._start_another)
 
     def _note_empty_queue(self) -> None:
-        """Note that the queue is empty."""
+        """Cancel the start of another worker, because the queue is empty."""
         if self._watch:
             self._watch.cancel()
             self._watch = None
@@ -239,10 +240,9 @@ class WorkerPool:
         self._children.add(child)
         return child
 
-    async def _end(self, child: "_Child | None") -> None:
-        if child:
-            self._children.discard(child)
-            await end_child(child.process)
+    async def _end(self, child: "_Child") -> None:
+        self._children.discard(child)
+        await end_child(child.process)
 
 
 def unread_article(document: Document, found: Discovery) -> Article:

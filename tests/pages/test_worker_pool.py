@@ -32,40 +32,28 @@ async def pool():
     await made.stop()
 
 
-async def test_a_worker_finds_resources_and_extracts_articles(pool):
-    discovery, article = await pool.discover(PAGE), await pool.extract(PAGE)
-
-    assert [each.url for each in discovery.requisites] == ["http://example.com/a.png"]
-    assert article.metadata.title == "Hello"
-    assert "Words to be read" in article.text
-
-
-async def test_extracting_in_the_first_request_equals_extracting_later(pool):
+async def test_one_request_gives_the_same_as_two(pool):
     linked = replace(PAGE, link_header='<http://example.com/own>; rel="canonical"')
 
     found, article = await pool.inspect_and_extract(linked)
 
+    assert [each.url for each in found.requisites] == ["http://example.com/a.png"]
+    assert "Words to be read" in article.text
+    assert (article.metadata.title, article.metadata.canonical) == (
+        "Hello",
+        "http://example.com/own",
+    )
     assert found == await pool.discover(linked)
     assert article == await pool.extract(linked)
-    assert article.metadata.canonical == "http://example.com/own"
 
-
-@pytest.mark.parametrize(
-    "page",
-    [
-        b"<div id=root></div><script src=/app.js></script>",
+    for body in (
+        b"<div id=root></div><script src=/app.js></script>",  # needs a browser
         b"<article><p>Words to be read, some.</p></article><a rel=next href='?page=2'>Next</a>",
-    ],
-    ids=["shown by a browser", "of several parts"],
-)
-async def test_pages_for_other_extractors_are_not_extracted_in_the_first_request(pool, page):
-    url = "http://example.com/essay"
-    document = replace(PAGE, payload=b"<!DOCTYPE html><title>Hello</title>" + page, url=url)
-
-    found, article = await pool.inspect_and_extract(document)
-
-    assert found == await pool.discover(document) != Discovery()
-    assert article is None
+    ):
+        page = replace(PAGE, payload=body, url="http://example.com/essay")
+        found, article = await pool.inspect_and_extract(page)
+        assert found == await pool.discover(page) != Discovery()
+        assert article is None
 
 
 async def test_resources_are_found_if_the_article_cannot_be_extracted(pool_of):
@@ -80,19 +68,15 @@ async def test_resources_are_found_if_the_article_cannot_be_extracted(pool_of):
     assert article == Article()
 
 
-@pytest.mark.parametrize("text", ["two kites", "two kités"])
-async def test_text_is_extracted_from_every_document_type(pool, text):
-    document = Document(text.encode(), "text/plain", "", "http://example.com/name.txt")
-    read = await pool.extract(document)
+async def test_every_type_of_document_has_an_article(pool):
+    for text in ("two kites", "two kit\u00e9s"):
+        document = Document(text.encode(), "text/plain", "", "http://example.com/name.txt")
+        article = await pool.extract(document)
+        assert article.words == indexed(text)
+        assert not text.isascii() or unread_article(document, Discovery()).words == article.words
 
-    assert read.words == indexed(text)
-    assert not text.isascii() or unread_article(document, Discovery()).words == read.words
-
-
-async def test_other_documents_are_shown_as_they_are(pool):
     for kind, part in (("text/plain", "<pre>"), ("image/png", "<img"), ("application/pdf", "")):
         article = await pool.extract(Document(b"x < y", kind, "", "http://example.com/name.ext"))
-
         assert part in article.html
         assert article.metadata.title == "name.ext"
 

@@ -53,10 +53,10 @@ def test_a_page_without_an_article_is_extracted_as_text():
     "page",
     [
         "<div>" * 20_000 + "deep",
-        "<" * 500_000,
+        "<" * 100_000,
         "<a href='" * 50_000,
         "\0\ud7ff<p>x",
-        "<p>" * 20_000,
+        "<p>" * 2_000,
     ],
     ids=["deep", "signs", "quotes", "nulls", "open"],
 )
