@@ -19,7 +19,7 @@ PIECE = 64 << 10
 def rewrite(page: str) -> int:
     """Rewrite one page; return the number of output characters."""
     links = UrlRewriter("https://www.example.com/a/page.html", "20240229120000")
-    rewriter = HtmlRewriter(links, encoding="utf-8", rests=True)
+    rewriter = HtmlRewriter(links, encoding="utf-8")
     length = 0
     for start in range(0, len(page), PIECE):
         length += len(rewriter.feed(page[start : start + PIECE]))

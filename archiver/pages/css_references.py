@@ -148,7 +148,7 @@ class Nesting:
             self.in_face = self._open.pop() is not _FACE and self.in_face
 
 
-Lead = Callable[[str, Use], str | None]
+Rewrite = Callable[[str, Use], str | None]
 """Callback: given a reference and its use, return its replacement, or None to keep it."""
 
 MAX_HELD: Final = 64 << 10
@@ -167,9 +167,9 @@ _COMMENT_MARK = "<!--"
 _BRACKETS = frozenset("()[]{};")
 
 
-def lead_css(css: str, lead: Lead) -> str:
+def rewrite_css(css: str, rewrite: Rewrite) -> str:
     """Rewrite the references of a whole style sheet, or of a ``style`` attribute."""
-    sheet = CssReferences(lead)
+    sheet = CssReferences(rewrite)
     return sheet.feed(css) + sheet.close()
 
 
@@ -177,12 +177,12 @@ class CssReferences:
     """Streaming rewriter of one style sheet, fed in pieces of any size.
 
     Args:
-        lead: called with each reference.
+        rewrite: called with each reference.
         to_text: decodes source characters that represent bytes.
     """
 
-    def __init__(self, lead: Lead, to_text: Callable[[str], str] = str) -> None:
-        self._lead = lead
+    def __init__(self, rewrite: Rewrite, to_text: Callable[[str], str] = str) -> None:
+        self._rewrite = rewrite
         self._to_text = to_text
         self._end = ")"
         self._text = ""
@@ -377,9 +377,11 @@ class CssReferences:
         raw = self._text[start:end]
         use = Use.STYLE if self._import else Use.FONT if self._nesting.in_face else Use.PAINT
         value = decode_escapes(self._to_text(raw))
-        led = None if self._namespace else self._lead(value, use)
+        replacement = None if self._namespace else self._rewrite(value, use)
         self._import = False
-        self._out.append(raw if led is None else encode_escapes(led or BLANK, self._end))
+        self._out.append(
+            raw if replacement is None else encode_escapes(replacement or BLANK, self._end)
+        )
         return end
 
     def _pass(self, at: int, end: int) -> int:

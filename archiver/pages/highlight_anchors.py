@@ -15,7 +15,7 @@ MAX_TEXT = 400_000
 MAX_ALIKE = 40
 """Maximum highlights of one article for fuzzy matching."""
 MAX_PLACES = 200
-LEAST_LIKENESS = 78.0
+MIN_SIMILARITY = 78.0
 """Minimum similarity in percent for a passage to match a highlight."""
 _EDGE = 120
 """Characters at either end of a quotation that are used to find candidates."""
@@ -111,7 +111,7 @@ def _differs_in_numbers(text: str, quote: str, start: int, end: int) -> bool:
 
 
 def _similarity(text: str, part: str) -> tuple[int, int] | None:
-    found = fuzz.partial_ratio_alignment(part, text, score_cutoff=LEAST_LIKENESS)
+    found = fuzz.partial_ratio_alignment(part, text, score_cutoff=MIN_SIMILARITY)
     return (found.dest_start, found.dest_end) if found else None
 
 

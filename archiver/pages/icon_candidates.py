@@ -11,7 +11,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from archiver.http.urls import join
 from archiver.model.rendering import RenditionKind
-from archiver.pages.metadata import Stated
+from archiver.pages.metadata import HeadMetadata
 from archiver.pages.references import clean_reference
 
 MAX_ICONS: Final = 4
@@ -48,7 +48,7 @@ def find_icons(tree: LexborHTMLParser, url: str, base: str) -> tuple[str, ...]:
     return _resolved([each.attributes["href"] or "" for each in links], base)[:MAX_ICONS]
 
 
-def find_covers(stated: Stated, base: str) -> tuple[str, ...]:
+def find_covers(stated: HeadMetadata, base: str) -> tuple[str, ...]:
     """Return the candidate URLs of a page's preview image, absolute, the best first."""
     meta = stated.meta
     given = [meta[name] for name in _COVERS if name in meta]

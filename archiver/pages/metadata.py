@@ -233,7 +233,7 @@ _NAMES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class HeadMetadata:
     """Metadata in the head of a page, parsed once for several uses.
 
     Attributes:
@@ -245,14 +245,16 @@ class Stated:
     data: dict[str, Any]
 
 
-def stated_in(tree: LexborHTMLParser) -> Stated:
+def read_head_metadata(tree: LexborHTMLParser) -> HeadMetadata:
     """Parse the metadata in the head of a parsed page."""
-    return Stated(_meta_of(tree), _json_ld_of(tree))
+    return HeadMetadata(_meta_of(tree), _json_ld_of(tree))
 
 
-def read_metadata(tree: LexborHTMLParser, url: str, stated: Stated | None = None) -> PageMetadata:
+def read_metadata(
+    tree: LexborHTMLParser, url: str, stated: HeadMetadata | None = None
+) -> PageMetadata:
     """Read the metadata of a parsed page; ``stated`` avoids parsing its head again."""
-    stated = stated or stated_in(tree)
+    stated = stated or read_head_metadata(tree)
     meta, data = stated.meta, stated.data
     heading = _heading(tree)
     shown = _document_title(tree, heading)

@@ -44,7 +44,6 @@ class Form(StrEnum):
     SRCSET = "srcset"
     CSS = "css"
     DOCUMENT = "document"
-    REFRESH = "refresh"
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,17 +318,12 @@ _INERT: Final = POINTERS[Use.INERT]
 _SRCSET: Final = Pointer(Use.IMAGE, Form.SRCSET)
 _CSS: Final = Pointer(Use.PAINT, Form.CSS)
 _SRCDOC: Final = Pointer(Use.FRAME, Form.DOCUMENT)
-_REFRESH: Final = Pointer(Use.ANCHOR, Form.REFRESH)
 _RASTER = re.compile(r"image/(?!svg)", re.IGNORECASE)
 _URL_PARAMETERS = frozenset({"movie", "src", "url", "data", "code", "filename", "href"})
 
 
 def _link(value_of: ValueOf) -> Pointer:
     return POINTERS[link_use(value_of("rel"), value_of("as"))]
-
-
-def _refresh(value_of: ValueOf) -> Pointer | None:
-    return _REFRESH if value_of("http-equiv").strip().lower() == "refresh" else None
 
 
 def _parameter(value_of: ValueOf) -> Pointer | None:
@@ -398,7 +392,6 @@ HTML: Final[Mapping[str, Rules]] = {
     "ins": _CITE,
     "link": {"href": Choice(LINK_USES, _link), "imagesrcset": _SRCSET},
     "menuitem": {"icon": _IMAGE},
-    "meta": {"content": Choice(frozenset({Use.ANCHOR}), _refresh)},
     "object": {"data": _plugged("data"), "codebase": _INERT, "longdesc": _ANCHOR},
     "param": {"value": Choice(frozenset({Use.OTHER}), _parameter)},
     "portal": {"src": _FRAME},
@@ -508,7 +501,7 @@ def read_refresh(value: str) -> tuple[int, str] | None:
     >>> read_refresh("0; url='/next'")
     (0, '/next')
     """
-    place, found = find_refresh_url(value), _REFRESH_START.match(value)
+    place, found = _find_refresh_url(value), _REFRESH_START.match(value)
     if not (place and found):
         return None
     digits = found[1]
@@ -517,7 +510,7 @@ def read_refresh(value: str) -> tuple[int, str] | None:
     return min(int(digits[:10] or "0"), MAX_DELAY), value[slice(*place)]
 
 
-def find_refresh_url(value: str) -> tuple[int, int] | None:
+def _find_refresh_url(value: str) -> tuple[int, int] | None:
     """Return the start and end of the URL in a refresh; None without a URL."""
     found = _REFRESH_START.match(value)
     if not found or found.end() == len(value):

@@ -17,10 +17,10 @@ from archiver.model.page import Discovery, Refresh
 from archiver.model.rendering import QualitySignals
 from archiver.model.requisite import Requisite, RequisiteKind
 from archiver.pages.article.multipage import find_next_part
-from archiver.pages.css_references import lead_css
+from archiver.pages.css_references import rewrite_css
 from archiver.pages.foreign_elements import ForeignContent, XmlElement, XmlStyle, walk_xml
 from archiver.pages.icon_candidates import find_covers, find_icons
-from archiver.pages.metadata import read_metadata, stated_in
+from archiver.pages.metadata import read_head_metadata, read_metadata
 from archiver.pages.page_problems import (
     is_error,
     needs_browser,
@@ -70,7 +70,7 @@ def read_css(css: str) -> list[tuple[str, Use]]:
         if given and not given.startswith("#"):
             found.append((given, use))
 
-    lead_css(css, see)
+    rewrite_css(css, see)
     return found
 
 
@@ -108,7 +108,7 @@ def discover_parsed(
     tree: LexborHTMLParser, html: str, base_url: str, limit: int, encoding: Encoding = UTF_8
 ) -> Discovery:
     """Do the same for a parsed page, without modifying its tree."""
-    stated, base = stated_in(tree), base_of(tree, base_url)
+    stated, base = read_head_metadata(tree), base_of(tree, base_url)
     text, metadata = readable_start(tree), read_metadata(tree, base_url, stated)
     following = find_next_part(tree, base_url) if limit else None
     part = [Requisite(following, RequisiteKind.PART)] if following else []

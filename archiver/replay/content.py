@@ -89,8 +89,8 @@ def _rewriter_of(shown: Presentation, links: UrlRewriter) -> Callable[[Encoding 
     """
     if shown.rewriting is Rewriting.CSS:
         return lambda encoding: CssReferences(links.rewrite, BytesText(encoding).to_text)
-    is_xml, rests = shown.rewriting is Rewriting.XML, shown.is_sandboxed
-    return lambda encoding: HtmlRewriter(links, encoding=encoding, xml=is_xml, rests=rests)
+    is_xml = shown.rewriting is Rewriting.XML
+    return lambda encoding: HtmlRewriter(links, encoding=encoding, xml=is_xml)
 
 
 def _as_bytes(pieces: Iterator[bytes], rewriter: _Rewriter) -> Iterator[bytes]:

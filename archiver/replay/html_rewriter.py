@@ -1,7 +1,8 @@
 """Streaming rewriter of HTML and XML.
 
-It tokenizes a document as a browser does (HTML §13.2.5) and changes start tags and style sheets;
-all other characters are copied. Between two calls of ``feed`` it holds back at most one tag, of
+It tokenizes a document as a browser does (HTML §13.2.5), and changes start tags and style sheets:
+references lead to the archive, and scripts, event handlers and plug-ins are disabled. All other
+characters are copied. Between two calls of ``feed`` it holds back at most one tag, of
 bounded length.
 """
 
@@ -10,7 +11,7 @@ from collections.abc import Callable
 
 from archiver.http.data_urls import read_data_url, write_data_url
 from archiver.http.text_decoders import Encoding
-from archiver.pages.css_references import CssReferences, end_of, lead_css
+from archiver.pages.css_references import CssReferences, end_of, rewrite_css
 from archiver.pages.references import MAX_NESTED_DOCUMENTS, Use
 from archiver.replay.foreign_content import Foreign
 from archiver.replay.start_tags import StartTag, Tags, closes_itself
@@ -40,10 +41,10 @@ def rewrite_instruction(source: str, links: UrlRewriter, raw: BytesText) -> str:
 
     def rewrite(found: re.Match[str]) -> str:
         quote, reference = found[2][0], raw.to_text(found[2][1:-1])
-        led = links.rewrite(decode_references(reference), Use.STYLE)
-        if led is None:
+        rewritten = links.rewrite(decode_references(reference), Use.STYLE)
+        if rewritten is None:
             return found[0]
-        return f"{found[1]}{quote}{encode_references(led, quote, xml=True)}{quote}"
+        return f"{found[1]}{quote}{encode_references(rewritten, quote, xml=True)}{quote}"
 
     return _HREF.sub(rewrite, source) if _STYLE.match(source) else source
 
@@ -65,7 +66,6 @@ class HtmlRewriter:
         encoding: an ASCII-transparent encoding if each character represents a byte (latin-1); None
             if the characters are text.
         xml: the document is XML (XHTML, SVG).
-        rests: disable scripts, event handlers and plug-ins.
         depth: nesting level of documents in ``srcdoc``.
     """
 
@@ -78,16 +78,14 @@ class HtmlRewriter:
         *,
         encoding: Encoding | None = None,
         xml: bool = False,
-        rests: bool = False,
         depth: int = 0,
     ) -> None:
         self._links = links
         self._raw = BytesText(encoding)
         self._xml = xml
-        self._rests = rests
         self._depth = depth
         nested = self._rewrite_nested if depth < MAX_NESTED_DOCUMENTS else None
-        self._tags = Tags(links, self._raw, nested, xml=xml, rests=rests)
+        self._tags = Tags(links, self._raw, nested, xml=xml)
         self._foreign = Foreign(xml=xml)
         self._text = ""
         self._out: list[str] = []
@@ -312,7 +310,7 @@ class HtmlRewriter:
             return source
         copy, links = found
         if copy.markup:
-            inner = HtmlRewriter(links, rests=self._rests, depth=MAX_NESTED_DOCUMENTS)
+            inner = HtmlRewriter(links, depth=MAX_NESTED_DOCUMENTS)
             markup = inner.feed(f"<svg>{copy.markup}").removeprefix("<svg>")
             if not inner.is_in_svg:
                 return source
@@ -373,11 +371,11 @@ class HtmlRewriter:
     def _rewrite_in_markup(self, reference: str, use: Use) -> str | None:
         if self._in_section:
             return self._links.rewrite(reference, use)
-        led = self._links.rewrite(decode_references(reference).strip("\"'"), use)
-        return encode_references(led, '"', xml=True) if led else led
+        rewritten = self._links.rewrite(decode_references(reference).strip("\"'"), use)
+        return encode_references(rewritten, '"', xml=True) if rewritten else rewritten
 
     def _rewrite_nested(self, markup: str) -> str:
-        inner = HtmlRewriter(self._links.nested(), rests=self._rests, depth=self._depth + 1)
+        inner = HtmlRewriter(self._links.nested(), depth=self._depth + 1)
         return inner.feed(markup) + inner.close()
 
 
@@ -397,9 +395,9 @@ def rewrite_data_url(url: str, use: Use, links: UrlRewriter) -> str | None:
         return BLOCKED
     kind = given.media_type.essence
     if use is Use.STYLE:
-        text = lead_css(given.text, links.rewrite)
+        text = rewrite_css(given.text, links.rewrite)
     elif kind == _HTML_TYPE or given.media_type.is_xml:
-        rewriter = HtmlRewriter(links, xml=kind != _HTML_TYPE, rests=True)
+        rewriter = HtmlRewriter(links, xml=kind != _HTML_TYPE)
         text = rewriter.feed(given.text) + rewriter.close()
     else:
         return None

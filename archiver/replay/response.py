@@ -159,7 +159,7 @@ class Delivery:
 
 
 def select_delivery(
-    capture: Capture, head: ResponseHead, asked: ReplayRequest, *, is_as_stored: bool
+    capture: Capture, head: ResponseHead, request: ReplayRequest, *, is_as_stored: bool
 ) -> Delivery:
     """Evaluate range and conditional headers.
 
@@ -169,7 +169,7 @@ def select_delivery(
     Args:
         capture: has the digest and the length of the payload.
         head: head of the archived response.
-        asked: the replay request.
+        request: the replay request.
         is_as_stored: whether the payload is sent byte for byte.
     """
     length = capture.payload_length
@@ -184,7 +184,7 @@ def select_delivery(
     if status != _OK:
         return Delivery(status, whole, length)
     etag = f'"{capture.payload_digest.rpartition(":")[2]}"'
-    chosen = select(asked.conditions, etag, length, in_parts=not asked.is_head)
+    chosen = select(request.conditions, etag, length, in_parts=not request.is_head)
     fields = [("ETag", etag), ("Accept-Ranges", "bytes")]
     if chosen.content_range:
         fields.append(("Content-Range", chosen.content_range))
@@ -258,7 +258,7 @@ class Presentation:
 
 
 def build_presentation(
-    capture: Capture, head: ResponseHead, start: bytes, asked: ReplayRequest
+    capture: Capture, head: ResponseHead, start: bytes, request: ReplayRequest
 ) -> Presentation:
     """Return the response for a capture.
 
@@ -266,16 +266,16 @@ def build_presentation(
         capture: the requested capture.
         head: head of the archived response; for a revisit, from ``head_of_revisit``.
         start: first bytes of the payload without content codings, enough for ``has_start``.
-        asked: the replay request.
+        request: the replay request.
     """
-    is_stored = asked.modifier is Modifier.IDENTITY
-    given = _media_type(head, start, asked.modifier)
+    is_stored = request.modifier is Modifier.IDENTITY
+    given = _media_type(head, start, request.modifier)
     rewriting = Rewriting.NONE if is_stored else _rewriting(given)
     charset = _charset(capture, start, given, rewriting, is_stored=is_stored)
     media_type = _stated_media_type(given, rewriting, charset)
     is_pdf = media_type.essence == _PDF and start.startswith(_PDF_SIGNATURE)
     is_changed = rewriting is not Rewriting.NONE or (not is_stored and _is_coded(head))
-    sent = select_delivery(capture, head, asked, is_as_stored=not is_changed)
+    sent = select_delivery(capture, head, request, is_as_stored=not is_changed)
     return Presentation(
         status=sent.status,
         media_type=media_type,
@@ -285,13 +285,13 @@ def build_presentation(
         part=sent.part,
         length=sent.length,
         headers=(
-            *security_headers(asked.viewer, is_sandboxed=not is_pdf),
+            *security_headers(request.viewer, is_sandboxed=not is_pdf),
             ("Content-Type", str(media_type)),
-            *_memento_headers(capture, asked.viewer.base),
-            *_archived_headers(capture, head, asked),
+            *_memento_headers(capture, request.viewer.base),
+            *_archived_headers(capture, head, request),
             *_disposition(capture, head, is_shown=is_pdf or _is_displayed(media_type)),
             *(_coding_headers(head) if is_stored else ()),
-            *_cache_headers(capture, asked, rewriting),
+            *_cache_headers(capture, request, rewriting),
             *sent.headers,
         ),
     )
@@ -333,9 +333,9 @@ def _rewriting(media_type: MediaType) -> Rewriting:
     return Rewriting.XML if media_type.is_xml else Rewriting.NONE
 
 
-def has_start(head: ResponseHead, start: bytes, asked: ReplayRequest) -> bool:
+def has_start(head: ResponseHead, start: bytes, request: ReplayRequest) -> bool:
     """Return whether `start` is enough of the payload for ``build_presentation``."""
-    return has_enough(start, _media_type(head, start, asked.modifier))
+    return has_enough(start, _media_type(head, start, request.modifier))
 
 
 def _charset(
@@ -385,11 +385,11 @@ def _memento_headers(capture: Capture, base: str) -> tuple[tuple[str, str], ...]
 
 
 def _archived_headers(
-    capture: Capture, head: ResponseHead, asked: ReplayRequest
+    capture: Capture, head: ResponseHead, request: ReplayRequest
 ) -> list[tuple[str, str]]:
     """Return the archived headers with rewritten references."""
-    fields = rewrite_headers(head.headers, asked.redirects(capture))
-    unwanted = {"Refresh"} | ({"Link"} if asked.modifier is Modifier.IDENTITY else set())
+    fields = rewrite_headers(head.headers, request.redirects(capture))
+    unwanted = {"Link"} if request.modifier is Modifier.IDENTITY else set()
     if capture.redirect_to is None:
         unwanted.add("Location")
     return [field for field in fields if field[0] not in unwanted]
@@ -413,14 +413,14 @@ def _coding_headers(head: ResponseHead) -> tuple[tuple[str, str], ...]:
 
 
 def _cache_headers(
-    capture: Capture, asked: ReplayRequest, rewriting: Rewriting
+    capture: Capture, request: ReplayRequest, rewriting: Rewriting
 ) -> tuple[tuple[str, str], ...]:
     """Return caching headers: an exact memento never changes, except for expiring access tokens."""
-    ends_soon = asked.paths_end and rewriting is not Rewriting.NONE
-    if asked.is_exact:
+    ends_soon = request.paths_end and rewriting is not Rewriting.NONE
+    if request.is_exact:
         return (("Cache-Control", f"private, {'no-cache' if ends_soon else 'max-age=3600'}"),)
-    here = ReplayAddress(capture.timestamp, asked.modifier, capture.url)
+    here = ReplayAddress(capture.timestamp, request.modifier, capture.url)
     return (
         ("Cache-Control", "private, no-cache"),
-        ("Content-Location", asked.paths.redirect(here)),
+        ("Content-Location", request.paths.redirect(here)),
     )

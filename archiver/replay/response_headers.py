@@ -1,6 +1,6 @@
 """Headers of replayed responses.
 
-``Content-Language`` is kept; ``Location``, ``Refresh`` and ``Link`` are rewritten. Every other
+``Content-Language`` is kept; ``Location`` and ``Link`` are rewritten. Every other
 header is renamed to ``X-Archive-Orig-<name>``, so that it is visible but has no effect: policies
 (Content-Security-Policy, Strict-Transport-Security, Clear-Site-Data, Service-Worker-Allowed …)
 apply to another origin. Cookies are dropped because they are secrets. The caller sets the headers
@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 from archiver.http.headers import attachment, readable
 from archiver.http.urls import escape_bytes
 from archiver.pages.references import AHEAD, LoadingLink, Use, read_link_header
-from archiver.replay.url_rewriter import UrlRewriter, rewrite_refresh
+from archiver.replay.url_rewriter import UrlRewriter
 
 ORIGINAL_PREFIX: Final = "X-Archive-Orig-"
 
@@ -39,7 +39,7 @@ def rewrite_headers(fields: Iterable[tuple[str, str]], links: UrlRewriter) -> li
     """
     effective: list[tuple[str, str]] = []
     shown: list[tuple[str, str]] = []
-    once = set[str]()
+    has_location = False
     for given, value in fields:
         name = given.lower()
         if name in _LEFT_OUT or not _TOKEN.fullmatch(name) or len(value) > _MAX_VALUE_LENGTH:
@@ -48,19 +48,16 @@ def rewrite_headers(fields: Iterable[tuple[str, str]], links: UrlRewriter) -> li
         shown.append((ORIGINAL_PREFIX + name, readable(clean)))
         if name in _KEPT:
             effective.append((name.title(), clean))
-        elif name in _REWRITTEN and name not in once and clean:
+        elif name in _REWRITTEN and clean and not (name == "location" and has_location):
             if rewritten := _REWRITTEN[name](clean, links):
                 effective.append((name.title(), rewritten))
-            once |= {name} & _SINGLE
+            if name == "location":  # only the first counts, as in the crawl
+                has_location = True
     return effective + shown[:_MAX_FIELDS]
 
 
 def _location(value: str, links: UrlRewriter) -> str:
     return links.rewrite(escape_bytes(value), Use.ANCHOR) or ""
-
-
-def _refresh(value: str, links: UrlRewriter) -> str:
-    return rewrite_refresh(value, lambda url: links.rewrite(url, Use.ANCHOR))
 
 
 def _link(value: str, links: UrlRewriter) -> str:
@@ -72,8 +69,8 @@ def _link(value: str, links: UrlRewriter) -> str:
     for link in read_link_header(value):
         if link.relations <= AHEAD:
             continue
-        led = links.rewrite(escape_bytes(link.reference), link.use)
-        kept += [_write_link(led, link)] if led else []
+        rewritten = links.rewrite(escape_bytes(link.reference), link.use)
+        kept += [_write_link(rewritten, link)] if rewritten else []
     return ", ".join(kept)
 
 
@@ -86,12 +83,9 @@ def _write_link(path: str, link: LoadingLink) -> str:
 
 _REWRITTEN: Final[dict[str, Callable[[str, UrlRewriter], str]]] = {
     "location": _location,
-    "refresh": _refresh,
     "link": _link,
 }
 
-_SINGLE: Final = {"location", "refresh"}
-"""Fields of which only the first counts, as in the crawl."""
 
 MAX_NAME_LENGTH = 120
 _EXTENDED = re.compile(r"""filename\*\s*=\s*[\w-]*'[^']*'([^\s;]+)""", re.IGNORECASE)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Final
 
 from archiver.http.media_types import MediaType
-from archiver.pages.css_references import lead_css
+from archiver.pages.css_references import rewrite_css
 from archiver.pages.references import (
     AHEAD,
     EVERYWHERE,
@@ -36,7 +36,7 @@ from archiver.replay.tag_syntax import (
     decode_references,
     encode_references,
 )
-from archiver.replay.url_rewriter import BLOCKED, UrlRewriter, rewrite_refresh, rewrite_srcset
+from archiver.replay.url_rewriter import BLOCKED, UrlRewriter, rewrite_srcset
 
 INERT_PREFIX = "data-archived-"
 """Prefix of disabled attributes; it keeps their values readable."""
@@ -197,9 +197,8 @@ _EXAMINED_PATTERN: Final = re.compile(
     "|".join([*_SHORTEST_EXAMINED, rf"[\s/\"']{EVENT_HANDLER.pattern}", r"\("]),
     re.IGNORECASE | re.ASCII,
 )
-_REFRESH = "refresh"
 _HARMLESS_HTTP_EQUIV = frozenset(
-    {"content-type", "content-language", "default-style", _REFRESH, "x-ua-compatible"}
+    {"content-type", "content-language", "default-style", "x-ua-compatible"}
 )
 _OUTER_TARGETS = frozenset({"_top", "_parent", "_blank", "_unfencedtop"})
 _MOMENT: Final = "#t=1"
@@ -217,7 +216,6 @@ class Tags:
         raw: converter between its characters and text.
         nested: rewriter of the document in a ``srcdoc``; None at the maximum depth.
         xml: whether the document is XML.
-        rests: disable scripts, event handlers and plug-ins.
     """
 
     def __init__(
@@ -227,13 +225,11 @@ class Tags:
         nested: Callable[[str], str] | None,
         *,
         xml: bool = False,
-        rests: bool = False,
     ) -> None:
         self._links = links
         self._raw = raw
         self._nested = nested
         self._xml = xml
-        self._rests = rests
         self._has_base = False
         self._is_still = False
         """Whether the current video would start by itself and has no poster."""
@@ -266,7 +262,7 @@ class Tags:
                 self._apply_treatment(tag, attribute, treatment)
             elif pointer := resolve(rules.get(known) or EVERYWHERE.get(known), tag.value):
                 self._rewrite_attribute(tag, attribute, pointer)
-            elif self._rests and is_handler(known):
+            elif is_handler(known):
                 tag.make_inert(attribute)
         self._rewrite_whole(tag, local, rules, foreign=foreign)
         return str(tag)
@@ -275,7 +271,7 @@ class Tags:
         """Make the changes that concern several attributes of an element."""
         if local == "link":
             self._enable_late_style(tag)
-        elif self._rests and disable_element(tag, local):
+        elif disable_element(tag, local):
             return
         elif _LAZY_FIRST in rules:
             self._promote_lazy_sources(tag, rules)
@@ -300,9 +296,6 @@ class Tags:
         elif treatment is Treatment.REFERRER:
             if tag.value(attribute).strip().lower() == "referrer":
                 tag.make_inert(attribute)
-        elif treatment is Treatment.RESTING:
-            if self._rests:
-                tag.make_inert(attribute)
         elif treatment is Treatment.INERT or tag.value("as").lower() != "font":
             tag.make_inert(attribute)
 
@@ -316,21 +309,19 @@ class Tags:
             self._css(tag, attribute)
         elif form is Form.SRCSET:
             self._rewrite_value(tag, attribute, lambda value: rewrite_srcset(value, self._image))
-        elif form is Form.REFRESH:
-            self._refresh(tag, attribute)
         elif self._nested is None:
             tag.make_inert(attribute)
         else:
             self._rewrite_value(tag, attribute, self._nested)
 
     def _url(self, tag: StartTag, attribute: str, use: Use) -> None:
-        led = self._links.rewrite(tag.value(attribute), use)
-        if led == BLOCKED:
+        rewritten = self._links.rewrite(tag.value(attribute), use)
+        if rewritten == BLOCKED:
             is_link = use is Use.ANCHOR and attribute.endswith("href")
             tag.make_inert(attribute, instead=f'{attribute}="#" ' if is_link else "")
-        elif led is not None:
-            is_still = use is Use.MEDIA and self._is_still and "#" not in led
-            tag.set(attribute, f"{led}{_MOMENT}" if is_still else led)
+        elif rewritten is not None:
+            is_still = use is Use.MEDIA and self._is_still and "#" not in rewritten
+            tag.set(attribute, f"{rewritten}{_MOMENT}" if is_still else rewritten)
 
     def _prepare_player(self, tag: StartTag) -> None:
         """Give a player its controls, since nothing plays by itself in a sandbox without scripts.
@@ -352,7 +343,7 @@ class Tags:
     def _css(self, tag: StartTag, attribute: str) -> None:
         value = tag.value(attribute)
         if "(" in value:
-            self._rewrite_value(tag, attribute, lambda css: lead_css(css, self._links.rewrite))
+            self._rewrite_value(tag, attribute, lambda css: rewrite_css(css, self._links.rewrite))
 
     def _rewrite_value(self, tag: StartTag, attribute: str, change: Callable[[str], str]) -> None:
         value = tag.value(attribute)
@@ -370,16 +361,8 @@ class Tags:
     def _disable_http_equiv(self, tag: StartTag) -> None:
         """Disable an http-equiv that is not known to be harmless."""
         equivalent = tag.value("http-equiv").strip().lower()
-        if equivalent not in _HARMLESS_HTTP_EQUIV or (self._rests and equivalent == _REFRESH):
+        if equivalent not in _HARMLESS_HTTP_EQUIV:
             tag.make_inert("http-equiv")
-
-    def _refresh(self, tag: StartTag, attribute: str) -> None:
-        content = tag.value(attribute)
-        led = rewrite_refresh(content, lambda url: self._links.rewrite(url, Use.ANCHOR))
-        if led == BLOCKED:
-            tag.make_inert("http-equiv")
-        elif led != content:
-            tag.set(attribute, led)
 
     def _enable_late_style(self, tag: StartTag) -> None:
         """Enable a style sheet that the page's script would have enabled after loading."""
@@ -389,7 +372,7 @@ class Tags:
         if is_preloaded:
             tag.set("rel", "stylesheet")
         is_style = is_preloaded or "stylesheet" in relations
-        if self._rests and not is_style and not relations.isdisjoint(AHEAD):
+        if not is_style and not relations.isdisjoint(AHEAD):
             tag.make_inert("rel")
         if is_style and "media" in script and tag.value("media") == "print":
             tag.set("media", "all")
@@ -416,11 +399,11 @@ class Tags:
 
     def _promote(self, tag: StartTag, eager: str, value: str, pointer: Pointer) -> None:
         if pointer.form is Form.SRCSET:
-            led: str | None = rewrite_srcset(value, self._image)
+            rewritten: str | None = rewrite_srcset(value, self._image)
         else:
-            led = self._links.rewrite(value, pointer.use)
-        if led and led != value:
-            tag.set(eager, led)
+            rewritten = self._links.rewrite(value, pointer.use)
+        if rewritten and rewritten != value:
+            tag.set(eager, rewritten)
             self.promoted = tag.name == "img"
 
     def _disable_animation(self, tag: StartTag) -> None:

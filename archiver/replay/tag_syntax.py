@@ -25,7 +25,6 @@ class Treatment(StrEnum):
     BASE = "base"
     EQUIVALENT = "equivalent"
     REFERRER = "referrer"
-    RESTING = "resting"
 
 
 Treatments = Mapping[str, Treatment]
@@ -48,17 +47,11 @@ TREATMENTS: Final[Mapping[str, Treatments]] = {
 """Treatments by lower-case element name, in HTML and XML."""
 
 GLOBAL_TREATMENTS: Final[Treatments] = {
-    **dict.fromkeys(("nonce", "integrity", "referrerpolicy"), Treatment.INERT),
-    "autofocus": Treatment.RESTING,
+    **dict.fromkeys(("nonce", "integrity", "referrerpolicy", "autofocus"), Treatment.INERT),
 }
 
-_COMMON_ATTRIBUTES: Final = frozenset({"content", "value"})
-"""Attributes that are references on few elements and exist on many."""
-
-ALWAYS_EXAMINED: Final = frozenset(
-    name for name, rules in HTML.items() if _COMMON_ATTRIBUTES & rules.keys()
-)
-"""HTML elements that are always examined, with any attributes."""
+ALWAYS_EXAMINED: Final = frozenset({"meta", "param"})
+"""HTML elements that are always examined, because their attributes exist on many elements."""
 
 EXAMINED_ATTRIBUTES: Final = frozenset(EVERYWHERE).union(
     GLOBAL_TREATMENTS,

@@ -14,7 +14,6 @@ from archiver.pages.references import (
     Use,
     clean_reference,
     find_candidates,
-    find_refresh_url,
 )
 from archiver.replay.addresses import PLAIN, Modifier, PathWriters, ReplayAddress
 from archiver.replay.svg_copies import SvgCopies, SvgCopy
@@ -228,7 +227,7 @@ class UrlRewriter:
         return None
 
 
-def rewrite_srcset(value: str, lead: Callable[[str], str | None]) -> str:
+def rewrite_srcset(value: str, rewrite: Callable[[str], str | None]) -> str:
     """Rewrite each candidate of a srcset; the text between them is kept.
 
     The URL of a blocked candidate becomes ``data:,``.
@@ -236,22 +235,9 @@ def rewrite_srcset(value: str, lead: Callable[[str], str | None]) -> str:
     out: list[str] = []
     done = 0
     for start, end in find_candidates(value):
-        led = lead(value[start:end])
-        if led is not None:
-            out += value[done:start], led or "data:,"
+        rewritten = rewrite(value[start:end])
+        if rewritten is not None:
+            out += value[done:start], rewritten or "data:,"
             done = end
     out.append(value[done:])
     return "".join(out)
-
-
-def rewrite_refresh(value: str, lead: Callable[[str], str | None]) -> str:
-    """Rewrite the URL of a refresh, in a meta element or a header.
-
-    Returns:
-        The unchanged value if it has no URL; ``BLOCKED`` if its URL must be disabled.
-    """
-    place = find_refresh_url(value)
-    led = lead(value[slice(*place)]) if place else None
-    if led is None or place is None:
-        return value
-    return f"{value[: place[0]]}{led}{value[place[1] :]}" if led else BLOCKED

@@ -7,7 +7,7 @@ import tinycss2
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from archiver.pages.css_references import lead_css
+from archiver.pages.css_references import rewrite_css
 from archiver.pages.references import Use
 
 SETS = {"image-set", "-webkit-image-set", "image", "src"}
@@ -31,7 +31,9 @@ SHEETS = (
 
 def found_by_us(sheet):
     found = []
-    lead_css(sheet, lambda value, use: found.append((value, use is Use.STYLE)) if value else None)
+    rewrite_css(
+        sheet, lambda value, use: found.append((value, use is Use.STYLE)) if value else None
+    )
     return found
 
 

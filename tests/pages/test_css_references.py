@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archiver.pages.css_references import MAX_HELD, CssReferences, lead_css
+from archiver.pages.css_references import MAX_HELD, CssReferences, rewrite_css
 from archiver.replay.url_rewriter import UrlRewriter
 
 PARTS = re.findall(
@@ -135,4 +135,4 @@ def test_every_reference_can_be_replaced(sheet):
     def lead(reference, use):
         seen.append((reference, use))
 
-    assert lead_css(sheet, lead) == sheet
+    assert rewrite_css(sheet, lead) == sheet

@@ -3,7 +3,7 @@
 import pytest
 
 from archiver.pages.icon_candidates import MAX_COVERS, MAX_ICONS, find_covers, find_icons
-from archiver.pages.metadata import stated_in
+from archiver.pages.metadata import read_head_metadata
 from archiver.pages.parsing import base_of, parse
 
 PAGE = "https://a.example/blog/post"
@@ -16,7 +16,7 @@ def icons_of(html):
 
 def covers_of(html):
     page = parse(html)
-    return find_covers(stated_in(page), base_of(page, PAGE))
+    return find_covers(read_head_metadata(page), base_of(page, PAGE))
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,6 @@ OPTIONS = st.fixed_dictionaries(
     {
         "page": st.sampled_from([Modifier.NONE, Modifier.FRAME]),
         "xml": st.booleans(),
-        "rests": st.booleans(),
     }
 )
 REFERENCES = st.text("abc/.:?#&=;%é '\"()[]@\\\t", max_size=20)
@@ -141,7 +140,7 @@ def test_unrewriting_gives_the_original_url(html, reference, quote):
         ("<embed src=a>", '<embed src="<if_>a">'),
         ("<param name=movie value=a>", '<param name=movie value="<im_>a">'),
         ("<param name=quality value=a>", "<param name=quality value=a>"),
-        ("<script src=a integrity=b>", '<script src="<js_>a" data-archived-integrity=b>'),
+        ("<script src=a integrity=b>", '<script DATA src="<js_>a" data-archived-integrity=b>'),
         ("<div style='a:url(x)'>", "<div style='a:url(<im_>x)'>"),
         ('<p style="a:url(&quot;x&quot;)">', '<p style="a:url(&quot;<im_>x&quot;)">'),
         ("<style>a{b:url(x)}</style>", "<style>a{b:url(<im_>x)}</style>"),
@@ -158,6 +157,7 @@ def test_references_are_rewritten_into_the_archive(html, led, before, after):
         assert rewritten.count("/web/") == before.count("=a") + before.count("=b")
         return
     after = after.replace("PLAYED", 'controls="" crossorigin="anonymous"')
+    after = after.replace("DATA", 'type="text/x-archived-script"')
     after = re.sub('<((?:..)?_?)>(https://[^"]*)', lambda found: led(found[2], found[1]), after)
     for modifier in ("", "im_", "cs_", "js_", "if_"):
         after = after.replace(f"<{modifier}>", led("", modifier))
@@ -181,7 +181,9 @@ def test_references_are_rewritten_into_the_archive(html, led, before, after):
     ],
 )
 def test_link_elements_are_rewritten_by_their_relation(html, led, before, after):
-    assert html(before) == before.replace("href=x", f'href="{led("x", after)}"')
+    found = html(before).replace("data-archived-rel", "rel")
+
+    assert found == before.replace("href=x", f'href="{led("x", after)}"')
 
 
 @pytest.mark.parametrize(
@@ -202,7 +204,7 @@ def test_link_elements_are_rewritten_by_their_relation(html, led, before, after)
         ("<a target=_top>", '<a target="_self">'),
         ("<a target=' _blank'>", "<a target=' _blank'>"),
         ("<base target=_PARENT>", '<base target="_self">'),
-        ("<script nonce=x>", "<script data-archived-nonce=x>"),
+        ("<b nonce=x>", "<b data-archived-nonce=x>"),
         ("<b referrerpolicy=unsafe-url>", "<b data-archived-referrerpolicy=unsafe-url>"),
         (
             "<a href=# referrerpolicy=unsafe-url>",
@@ -213,7 +215,7 @@ def test_link_elements_are_rewritten_by_their_relation(html, led, before, after)
             "<meta data-archived-name=Referrer content=unsafe-url>",
         ),
         ("<img crossorigin src=#>", "<img data-archived-crossorigin src=#>"),
-        ("<link rel=preload as=font crossorigin>", "<link rel=preload as=font crossorigin>"),
+        ("<link rel=icon as=font crossorigin>", "<link rel=icon as=font crossorigin>"),
         ("<meta http-equiv=Content-Security-Policy content=x>", None),
         ("<meta http-equiv=set-cookie content=x>", None),
         ("<meta http-equiv=refresh content='0;url=javascript:x'>", None),
@@ -236,8 +238,8 @@ def test_active_markup_is_renamed(html, before, after):
         "a < b <3 </3> <> < a href=x>",
         "<!-- <a href=x> --><!--><!-- --!><!DOCTYPE html SYSTEM 'x'>",
         "<? <a href=x",
-        "<script>'<a href=x>'</script>",
-        "<script><!-- <script> </script> <a href=x> --></script>",
+        "<script type=x>'<a href=x>'</script>",
+        "<script type=x><!-- <script> </script> <a href=x> --></script>",
         "<textarea><a href=x></textarea><title><a href=x></title>",
         "<xmp><a href=x></xmp><iframe><a href=x></iframe><noembed><a href=x></noembed>",
         "<noframes><a href=x></noframes><plaintext><a href=x></plaintext><a href=x>",
@@ -251,9 +253,7 @@ def test_active_markup_is_renamed(html, before, after):
         "<svg><use href=#a xlink:href='#b'></svg>",
         "<meta name=viewport content=x><meta charset=utf-8>",
         "<meta http-equiv=content-type content=x>",
-        "<meta http-equiv=refresh content=5>",
         "</a href=x>",
-        "<p onclick=\"location='http://x/'\">",
         "<a href=x",
         "<a title='<a href=x>",
     ],
@@ -271,12 +271,6 @@ def test_a_base_element_is_applied_and_disabled(html, led):
         f'<a href="{led("https://example.com/b/x")}"><a href="{led("https://example.com/b/#f")}">'
         f"<a href=\"{led('https://example.com/b/')}\"><img src=''>"
     )
-
-
-def test_a_refresh_is_rewritten(html, led):
-    markup = "<meta http-equiv=Refresh content=\"5; URL='x?a&amp;b'\">"
-
-    assert html(markup) == (f"<meta http-equiv=Refresh content=\"5; URL='{led('x?a')}&amp;b'\">")
 
 
 def test_lazy_images_replace_their_placeholders(html, led):
@@ -308,8 +302,10 @@ def test_style_sheets_waiting_for_a_script_are_enabled(html, led):
 
     path = led("x", "cs_")
     assert html(markup) == (
-        f'<link rel=stylesheet href="{path}" media="all" onload="this.media=\'all\'">'
-        f'<link rel="stylesheet" as=style href="{path}" onload="this.rel=\'stylesheet\'">'
+        f'<link rel=stylesheet href="{path}" media="all" '
+        "data-archived-onload=\"this.media='all'\">"
+        f'<link rel="stylesheet" as=style href="{path}" '
+        "data-archived-onload=\"this.rel='stylesheet'\">"
         f'<link rel=stylesheet href="{path}" media=print>'
     )
 
@@ -333,7 +329,8 @@ def test_svg_is_parsed_as_svg(html, led):
     markup = (
         "<svg><style>a{b:url(x)}<![CDATA[c{d:url(y&z)}]]><a xlink:href=x></style>"
         "<image href=x /><title><a href=x></title><rect fill='url(x#g)' mask=url(#m) />"
-        "<script href=x></script><foreignObject><style><a href=x></style></foreignObject></svg>"
+        "<script type=x href=x></script>"
+        "<foreignObject><style><a href=x></style></foreignObject></svg>"
         "<style><a href=x></style>"
     )
 
@@ -342,7 +339,8 @@ def test_svg_is_parsed_as_svg(html, led):
         f"<svg><style>a{{b:url({image})}}<![CDATA[c{{d:url({led('y&z', 'im_')})}}]]>"
         f'<a xlink:href="{anchor}"></style><image href="{image}" />'
         f'<title><a href="{anchor}"></title>'
-        f"<rect fill='url({image}#g)' mask=url(#m) /><script href=\"{led('x', 'js_')}\"></script>"
+        f"<rect fill='url({image}#g)' mask=url(#m) />"
+        f'<script type=x href="{led("x", "js_")}"></script>'
         "<foreignObject><style><a href=x></style></foreignObject></svg><style><a href=x></style>"
     )
 
@@ -350,14 +348,14 @@ def test_svg_is_parsed_as_svg(html, led):
 def test_xml_is_parsed_as_xml(html, led):
     markup = (
         '<?xml version="1.0"?><?xml-stylesheet href="x?a&amp;b" type="text/css"?>'
-        "<h:html><h:script><![CDATA[ <a href='x'> ]]></h:script><h:img src='x'/>"
+        "<h:html><h:script type='x'><![CDATA[ <a href='x'> ]]></h:script><h:img src='x'/>"
         "<svg:image xlink:href='x'/><title><a href='x'/></title></h:html>"
     )
 
     image = led("x", "im_")
     assert html(markup, xml=True) == (
         f'<?xml version="1.0"?><?xml-stylesheet href="{led("x?a", "cs_")}&amp;b" type="text/css"?>'
-        f"<h:html><h:script><![CDATA[ <a href='x'> ]]></h:script><h:img src='{image}'/>"
+        f"<h:html><h:script type='x'><![CDATA[ <a href='x'> ]]></h:script><h:img src='{image}'/>"
         f"<svg:image xlink:href='{image}'/><title><a href='{led('x')}'/></title></h:html>"
     )
 

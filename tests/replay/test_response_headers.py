@@ -49,12 +49,6 @@ def test_non_ascii_bytes_of_a_redirect_are_kept(sent, led):
     assert acting([("location", sent)])[0][1].endswith(f"https://example.com{led}")
 
 
-def test_a_refresh_is_rewritten():
-    assert acting([("refresh", "5; url=/x")]) == [
-        ("Refresh", f"5; url=/web/{MOMENT}/https://example.com/x")
-    ]
-
-
 def test_only_link_headers_that_load_resources_are_kept():
     value = (
         '<a.css>; rel=stylesheet; as="style"; crossorigin, <b,c>; rel="x icon"; title="a, <b>",'

@@ -45,16 +45,16 @@ DATA = 'type="text/x-archived-script"'
     ],
 )
 def test_active_attributes_are_renamed(html, before, after):
-    rested = html(before, rests=True)
+    rested = html(before)
 
     assert rested == (before if after is None else after)
-    assert html(before, rests=True, seed=1) == rested
+    assert html(before, seed=1) == rested
 
 
 def test_style_sheets_enabled_by_a_handler_stay_style_sheets(html, led):
     markup = "<link rel=preload as=style href=x onload=\"this.rel='stylesheet'\">"
 
-    assert html(markup, rests=True) == (
+    assert html(markup) == (
         f'<link rel="stylesheet" as=style href="{led("x", "cs_")}" '
         "data-archived-onload=\"this.rel='stylesheet'\">"
     )
@@ -65,7 +65,7 @@ def test_a_tag_with_many_handlers_takes_linear_time(html):
     names = ["on" + "".join(each) for each in islice(product(ascii_lowercase, repeat=4), 20_000)]
     markup = f"<p {' '.join(names)}{f' {names[0]}' * len(names)}>"
 
-    rested = html(markup, rests=True)
+    rested = html(markup)
 
     assert rested.count(" data-archived-on") == 2 * len(names)
     assert rested.replace("data-archived-", "") == markup

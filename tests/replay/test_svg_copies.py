@@ -36,7 +36,7 @@ def links():
 
 
 def rewritten(links, markup):
-    rewriter = HtmlRewriter(links, rests=True)
+    rewriter = HtmlRewriter(links)
     return rewriter.feed(markup) + rewriter.close()
 
 

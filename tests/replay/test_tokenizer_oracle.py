@@ -28,6 +28,10 @@ CHANGING = {*RAW_TEXT, "style", "script", "plaintext", "svg", "math"}
 """Start tags after which a tree builder changes the state of the tokenizer."""
 
 
+DISABLED = ' type="text/x-archived-script"'
+"""Attribute that is added to scripts."""
+
+
 class UnchangedUrls(UrlRewriter):
     """Rewriter that changes no URL."""
 
@@ -98,7 +102,7 @@ def test_start_tags_and_attributes_match_the_tokenizer_tests(path):
         changing = [number for number, (name, _, _) in enumerate(tags, 1) if name in CHANGING]
         compared = changing[0] if changing else None
         assert rewriter.tags.seen[opened:][:compared] == tags[:compared], given
-        assert out == opening + given
+        assert out.replace(DISABLED, "") == opening + given
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -109,4 +113,5 @@ def test_documents_without_references_are_unchanged(path):
             out = [rewriter.feed(opening)]
             out += [rewriter.feed(given[at : at + size]) for at in range(0, len(given), size)]
 
-            assert "".join(out) + rewriter.close() == opening + given
+            found = "".join(out) + rewriter.close()
+            assert found.replace(DISABLED, "") == opening + given

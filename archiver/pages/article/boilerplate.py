@@ -66,7 +66,7 @@ class Rules:
     weighted: bool = True
 
 
-def clear_away(root: Element, rules: Rules, before: dict[Element, Measure]) -> Measure:
+def remove_boilerplate(root: Element, rules: Rules, before: dict[Element, Measure]) -> Measure:
     """Remove boilerplate from an article; return the measure of the rest.
 
     ``before`` is the measure of each element. It stays valid for unchanged elements, except for

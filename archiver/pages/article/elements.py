@@ -115,7 +115,7 @@ def is_unlikely(element: Element) -> bool:
     return verdict == _BESIDE
 
 
-def is_beside(name: str | None) -> bool:
+def is_boilerplate_name(name: str | None) -> bool:
     """Return whether a name suggests boilerplate, even if it also suggests content."""
     return bool(_verdict(name) & _BESIDE)
 
@@ -181,7 +181,7 @@ def is_likely_boilerplate(element: Element) -> bool:
         return False
     if element.tag in HEADINGS:
         # The id of a heading often repeats its words, and its class may be "header".
-        return is_beside((element.get("class") or "").lower().replace("header", ""))
+        return is_boilerplate_name((element.get("class") or "").lower().replace("header", ""))
     return is_unlikely(element) and not is_named_by_its_heading(element)
 
 
@@ -191,7 +191,7 @@ def is_named_by_its_heading(element: Element) -> bool:
     It contains prose, and another section of the page does too and has its heading as id.
     """
     name = element.get("id")
-    if not name or _ANSWERS.search(name) or is_beside(element.get("class")):
+    if not name or _ANSWERS.search(name) or is_boilerplate_name(element.get("class")):
         return False
     if not _matches_its_id(element) or not _is_prose(element):
         return False
@@ -201,7 +201,7 @@ def is_named_by_its_heading(element: Element) -> bool:
         islice(element.itersiblings(), _MAX_SIBLINGS),
     )
     others = (each for each in chain(around, beside) if each.tag == element.tag)
-    return any(not is_beside(each.get("id")) and _matches_its_id(each) for each in others)
+    return any(not is_boilerplate_name(each.get("id")) and _matches_its_id(each) for each in others)
 
 
 def _matches_its_id(section: Element) -> bool:

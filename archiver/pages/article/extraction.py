@@ -15,7 +15,7 @@ from lxml.etree import _Element as Element
 from selectolax.lexbor import LexborHTMLParser
 
 from archiver.model.page import Article, PageMetadata
-from archiver.pages.article.boilerplate import Rules, clear_away
+from archiver.pages.article.boilerplate import Rules, remove_boilerplate
 from archiver.pages.article.code_blocks import normalise_code
 from archiver.pages.article.completion import (
     finish,
@@ -85,7 +85,7 @@ def choose_article(body: Element) -> Element | None:
         page = deepcopy(body.getparent()).find("body")
         scores = Scores(page, strict=strict, weighted=rules.weighted)
         root = make_root(scores.choose().parts)
-        found = clear_away(root, rules, scores.measures).worth
+        found = remove_boilerplate(root, rules, scores.measures).worth
         if best is None or found > MUCH_MORE * best[0]:
             best = found, root
             if found >= ENOUGH_CHARACTERS:
@@ -102,7 +102,7 @@ def _main_part(body: Element, best: tuple[int, Element] | None) -> tuple[int, El
     if not parts:
         return best
     root = make_root((parts[0],))
-    found = clear_away(root, Rules(conditional=False), {}).worth
+    found = remove_boilerplate(root, Rules(conditional=False), {}).worth
     return (found, root) if best is None or found > MANY_TIMES * best[0] else best
 
 

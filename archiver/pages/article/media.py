@@ -15,7 +15,7 @@ from archiver.pages.article.tree import (
     remove,
     replace,
 )
-from archiver.pages.css_references import lead_css
+from archiver.pages.css_references import rewrite_css
 from archiver.pages.foreign_elements import PRESENTATION
 from archiver.pages.references import (
     BACKGROUNDS,
@@ -384,5 +384,5 @@ def _in_css(style: str) -> str:
         if use is Use.PAINT and reference.strip() and not is_placeholder(reference):
             found.append(reference.strip())
 
-    lead_css(style, see)
+    rewrite_css(style, see)
     return found[0] if found else ""

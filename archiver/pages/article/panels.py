@@ -15,7 +15,7 @@ from archiver.pages.article.elements import (
     HEADINGS,
     SENTENCE,
     UNLIKELY_ROLES,
-    is_beside,
+    is_boilerplate_name,
     named,
 )
 from archiver.pages.article.scoring import Measure, measure_all
@@ -186,7 +186,7 @@ def _panel_of(trigger: Element, line: Element, places: dict[str, Element]) -> El
 
 def _is_content(panel: Element, shortest: int, measures: _Measures) -> bool:
     """Return whether a panel holds text that is not a menu, dialog or form."""
-    if panel.get("role") in _ROLES or panel.tag in _AROUND or is_beside(named(panel)):
+    if panel.get("role") in _ROLES or panel.tag in _AROUND or is_boilerplate_name(named(panel)):
         return False
     measure = measures.get(panel)
     if measure is None or measure.controls or _NOT_CONTENT.search(named(panel)):

@@ -21,7 +21,7 @@ from archiver.pages.article.elements import (
     SCORED,
     SENTENCE,
     TEXTISH,
-    is_beside,
+    is_boilerplate_name,
     is_likely_boilerplate,
     named,
     weigh,
@@ -431,7 +431,7 @@ class Scores:
 
 def _is_accompanying(element: Element) -> bool:
     """Return whether it accompanies a text in sections: its title, a motto, code."""
-    return element.tag in _LEADING and not is_beside(named(element))
+    return element.tag in _LEADING and not is_boilerplate_name(named(element))
 
 
 def _is_wrapper(element: Element) -> bool:
