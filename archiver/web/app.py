@@ -8,12 +8,14 @@ from aiohttp import web
 from archiver import helpers
 from archiver.app import App
 from archiver.web import middleware
+from archiver.web.api.openapi import operations
 from archiver.web.app_keys import (
     FRAME_REQUESTS,
     LIMITS,
     LISTENERS,
     LOGIN_THROTTLE,
     METRICS,
+    OPERATIONS,
     PERMISSIONS,
     RELOAD,
     RUNTIME,
@@ -64,6 +66,7 @@ def build_app(
         client_max_size=middleware.FORM_BYTES,
     )
     _furnish(app, runtime, secret or load_secret(runtime.settings.data))
+    app[OPERATIONS] = operations(routes)
     app[WORDINGS] = worded or wordings()
     app[LIMITS] = limits or ServerLimits()
     app.on_response_prepare.append(middleware.add_headers)

@@ -16,6 +16,7 @@ from archiver.web.signing import Permissions, Signer
 from archiver.web.wording import Wording
 
 if TYPE_CHECKING:  # these modules use the keys
+    from archiver.web.api.openapi import Operation
     from archiver.web.metrics import Metrics
     from archiver.web.replay_requests import FrameRequests
     from archiver.web.static_files import StaticFiles
@@ -40,6 +41,9 @@ LIMITS = web.AppKey("limits", ServerLimits)
 
 METRICS: web.AppKey["Metrics"] = web.AppKey("metrics")
 """The metrics for Prometheus."""
+
+OPERATIONS: web.AppKey[tuple["Operation", ...]] = web.AppKey("operations", tuple)
+"""Routes of the API, for its description."""
 
 RELOAD = web.AppKey("reload", asyncio.Event)
 """Set to restart the services with the stored settings."""

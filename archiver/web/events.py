@@ -38,7 +38,12 @@ News = Job | ImportStatus | Change | ChangeCursor
 
 
 async def events(request: web.Request) -> web.StreamResponse:
-    """Stream the changes of the jobs in ``jobs``, of the import in ``import``, or of all jobs."""
+    """Stream changes as server-sent events.
+
+    `job` and `import` have the same JSON as the API, first with the current state; `end` is sent
+    when all requested jobs are finished. Without parameters, every change of any job from now on is
+    sent with an `id`; send it as `Last-Event-ID` to continue.
+    """
     jobs, bulk = numbers(request, "jobs"), number(request, "import", 0)
     if jobs and bulk:
         raise InputError("Use either jobs=1,2,3 or import=1, not both.")

@@ -33,7 +33,7 @@ from archiver.web.uploads import handed_in_from_api
 
 
 async def save(request: web.Request) -> web.StreamResponse:
-    """Add URLs to the archive."""
+    """Save URLs and queue them. Invalid URLs are returned with a reason."""
     seed = await read_json(request, SaveRequest)
     entries = request.app[RUNTIME].entries
     result = await entries.save(seed.urls, tags=seed.tags, source="api", render=seed.render)
@@ -52,25 +52,33 @@ async def list_entries(request: web.Request) -> web.StreamResponse:
 
 
 async def saved(request: web.Request) -> web.StreamResponse:
-    """Find the entries of a page by any of its URLs."""
+    """Find the entries of a page by any of its URLs.
+
+    These are its own URL, redirects to it, and its canonical URL. `entries` is empty if the page is
+    not saved.
+    """
     found = await request.app[RUNTIME].entries.saved_at(request.query.get("url", ""))
     return answer(found)
 
 
 async def summary(request: web.Request) -> web.StreamResponse:
-    """Count the entries of a list, with facets."""
+    """Count the entries of a list, up to 1,000, with facets."""
     return answer(await request.app[RUNTIME].search.summary(listing_query(request)))
 
 
 async def show_entry(request: web.Request) -> web.StreamResponse:
-    """Show an entry and its snapshots."""
+    """Show an entry and its snapshots, newest first."""
     return entry_answer(
         request, await request.app[RUNTIME].entries.get(request.match_info["hash_url"])
     )
 
 
 async def edit(request: web.Request) -> web.StreamResponse:
-    """Change the metadata of an entry and return the entry."""
+    """Change the metadata of an entry, and return the entry.
+
+    `tags` replaces all tags, and `folders` all lists (by path). Omitted or null fields are not
+    changed.
+    """
     wanted = await read_json(request, EditRequest)
     runtime, key = request.app[RUNTIME], request.match_info["hash_url"]
     await runtime.editing.change([key], wanted.change())
@@ -78,44 +86,59 @@ async def edit(request: web.Request) -> web.StreamResponse:
 
 
 async def snapshot(request: web.Request) -> web.StreamResponse:
-    """Show the snapshot nearest to a timestamp."""
+    """Show the snapshot nearest to a timestamp, with its article, resources and neighbours."""
     place = request.match_info
     detail = await request.app[RUNTIME].entries.snapshot(place["hash_url"], place["timestamp"])
     return answer(detail)
 
 
 async def delete(request: web.Request) -> web.StreamResponse:
-    """Delete an entry."""
+    """Delete an entry with all its snapshots."""
     return answer(await request.app[RUNTIME].deleting.entries([request.match_info["hash_url"]]))
 
 
 async def delete_snapshot(request: web.Request) -> web.StreamResponse:
-    """Delete the snapshot with exactly this timestamp."""
+    """Delete the snapshot with exactly this timestamp.
+
+    The entry must have another snapshot.
+    """
     place = request.match_info
     deleting = request.app[RUNTIME].deleting
     return answer(await deleting.snapshot(place["hash_url"], place["timestamp"]))
 
 
 async def undelete(request: web.Request) -> web.StreamResponse:
-    """Restore what a deletion removed, if possible."""
+    """Restore what a deletion removed.
+
+    Entries that have been saved or deleted again since then are not restored; `stayed` is their
+    number.
+    """
     number = int(request.match_info["id"])
     return answer(await request.app[RUNTIME].deleting.undo(number))
 
 
 async def compare(request: web.Request) -> web.StreamResponse:
-    """Compare two snapshots of an entry."""
+    """Compare two snapshots of an entry: text, headers and resources."""
     asked, key = request.query, request.match_info["hash_url"]
     comparing = request.app[RUNTIME].comparing
     return answer(await comparing.compare(key, asked.get("from", ""), asked.get("to", "")))
 
 
 async def hand_in(request: web.Request) -> web.StreamResponse:
-    """Upload a page; the snapshot exists when the response is sent."""
+    """Upload a page saved by a browser.
+
+    The file is HTML (for example from SingleFile), MHTML, or a WARC or WACZ file of
+    ArchiveWeb.page. The snapshot exists when the response is sent; nothing is fetched. In a form,
+    `url` and `at` must precede the file.
+    """
     return answer(await handed_in_from_api(request), status=201)
 
 
 async def add_highlight(request: web.Request) -> web.StreamResponse:
-    """Add a highlight to an article."""
+    """Add a highlight to an article.
+
+    Text that is not found in the article is stored without a position.
+    """
     wanted = await read_json(request, HighlightRequest)
     made = await request.app[RUNTIME].highlights.add(
         request.match_info["hash_url"],
@@ -145,7 +168,7 @@ async def remove_highlight(request: web.Request) -> web.StreamResponse:
 
 
 async def list_highlights(request: web.Request) -> web.StreamResponse:
-    """List highlights."""
+    """List highlights by entry; `q` searches in highlights and notes."""
     asked = request.query
     found = await request.app[RUNTIME].highlights.listing(
         asked.get("q", ""), asked.get("after", ""), number(request, "limit", 50)
@@ -154,18 +177,18 @@ async def list_highlights(request: web.Request) -> web.StreamResponse:
 
 
 async def show_job(request: web.Request) -> web.StreamResponse:
-    """Show the jobs in ``ids``; unknown ids are ignored."""
+    """Show the jobs in `ids`; unknown jobs are omitted."""
     found = await request.app[RUNTIME].entries.jobs(numbers(request, "ids"))
     return answer(found, shape=list[Job])
 
 
 async def queue_status(request: web.Request) -> web.StreamResponse:
-    """Count the jobs of the whole archive by state."""
+    """Count the jobs of the archive by state."""
     return answer(await request.app[RUNTIME].crawling.counts())
 
 
 async def list_tags(request: web.Request) -> web.StreamResponse:
-    """List the tags in use, by name."""
+    """List the tags in use, by name; `alike` names similar tags."""
     return answer(await request.app[RUNTIME].editing.tags(), shape=list[TagInUse])
 
 
@@ -183,18 +206,21 @@ async def delete_tag(request: web.Request) -> web.StreamResponse:
 
 
 async def list_lists(request: web.Request) -> web.StreamResponse:
-    """Show all lists as a tree, in depth-first order."""
+    """List all lists in tree order.
+
+    A list with `query` is a saved search; its `count` is null until it has been counted.
+    """
     return answer(await request.app[RUNTIME].lists.all(), shape=tuple[EntryList, ...])
 
 
 async def make_list(request: web.Request) -> web.StreamResponse:
-    """Create a list, or save a search."""
+    """Create a list with its parents, or a saved search."""
     wanted = await read_json(request, ListRequest)
     return answer(await request.app[RUNTIME].lists.make(wanted.path, wanted.query), status=201)
 
 
 async def change_list(request: web.Request) -> web.StreamResponse:
-    """Rename or move a list, and return all lists."""
+    """Rename or move a list with its nested lists, and return all lists."""
     wanted, lists = await read_json(request, ListChange), request.app[RUNTIME].lists
     if wanted.new_path is None and wanted.shift is None:
         raise InputError("Set new_path or shift.")
@@ -206,7 +232,7 @@ async def change_list(request: web.Request) -> web.StreamResponse:
 
 
 async def delete_list(request: web.Request) -> web.StreamResponse:
-    """Delete a list with its nested lists, and return the others."""
+    """Delete a list with its nested lists, and return the others; the entries are kept."""
     await request.app[RUNTIME].lists.delete(request.query.get("path", ""))
     return await list_lists(request)
 
@@ -219,12 +245,12 @@ async def order_lists(request: web.Request) -> web.StreamResponse:
 
 
 async def list_feeds(request: web.Request) -> web.StreamResponse:
-    """List feeds with their state."""
+    """List the followed feeds; `state` is null before the first check."""
     return answer(await request.app[RUNTIME].subscriptions.all(), shape=list[FollowedFeed])
 
 
 async def follow(request: web.Request) -> web.StreamResponse:
-    """Follow a feed, or the first feed of a page."""
+    """Follow a feed, or the first feed that a page declares, and capture its new items."""
     wanted = await read_json(request, FeedRequest)
     followed = await request.app[RUNTIME].subscriptions.follow(
         wanted.url, wanted.tags, everything=wanted.everything
@@ -233,6 +259,6 @@ async def follow(request: web.Request) -> web.StreamResponse:
 
 
 async def unfollow(request: web.Request) -> web.StreamResponse:
-    """Unfollow a feed, and list the others."""
+    """Unfollow a feed, and list the others; its entries are kept."""
     await request.app[RUNTIME].subscriptions.unfollow(request.query.get("url", ""))
     return await list_feeds(request)

@@ -39,7 +39,7 @@ class ReceiptLine:
 
 
 async def start(request: web.Request) -> web.StreamResponse:
-    """Start an import; the file is read after the response."""
+    """Import a file of bookmarks or links; reading continues after the response."""
     status = await import_from_api(request, chosen(request))
     response = answer(status, status=202)
     response.headers["Location"] = f"/api/v1/imports/{status.id}"
@@ -47,7 +47,7 @@ async def start(request: web.Request) -> web.StreamResponse:
 
 
 async def look(request: web.Request) -> web.StreamResponse:
-    """Preview an import with the given options."""
+    """Preview the import of a file without saving anything."""
     return answer(await survey_from_api(request, chosen(request)))
 
 
@@ -58,24 +58,24 @@ async def recent(request: web.Request) -> web.StreamResponse:
 
 
 async def show(request: web.Request) -> web.StreamResponse:
-    """Show one import."""
+    """Show the progress of an import."""
     return answer(await _found(request))
 
 
 async def receipt(request: web.Request) -> web.StreamResponse:
-    """Return the receipt: the result of every row."""
+    """List the result of every row of the file, in order."""
     return await send_receipt(request, await _found(request), "json")
 
 
 async def failures(request: web.Request) -> web.StreamResponse:
-    """Count failures by reason."""
+    """Count the pages that could not be saved, by reason."""
     found = await _found(request)
     failed = await request.app[RUNTIME].crawl_status.failures_of(found.id)
     return answer(failed, shape=tuple[Reason, ...])
 
 
 async def again(request: web.Request) -> web.StreamResponse:
-    """Retry failed pages, for one reason or all."""
+    """Retry the pages of an import that failed for a reason, or for any reason."""
     found, wanted = await _found(request), await read_json(request, AgainRequest)
     oversight = request.app[RUNTIME].crawl_status
     if wanted.reason is not None:
@@ -85,7 +85,7 @@ async def again(request: web.Request) -> web.StreamResponse:
 
 
 async def capture(request: web.Request) -> web.StreamResponse:
-    """Capture the entries that were stored as links."""
+    """Capture the entries that were saved as links."""
     found = await _found(request)
     return answer(Queued(await request.app[RUNTIME].crawl_status.capture_links(found.id)))
 
@@ -97,7 +97,10 @@ async def undo_plan(request: web.Request) -> web.StreamResponse:
 
 
 async def undo(request: web.Request) -> web.StreamResponse:
-    """Undo an import; a large one continues after the response, which has the progress."""
+    """Delete the entries that only this import created.
+
+    A large undo continues after the response; `undone` has its progress.
+    """
     found = await _found(request)
     await request.app[RUNTIME].import_undo.begin(found.id, patience=UNDO_PATIENCE_SECONDS)
     return answer(await _found(request), status=202)
@@ -108,7 +111,10 @@ async def _found(request: web.Request) -> ImportStatus:
 
 
 async def ask_public_archives(request: web.Request) -> web.StreamResponse:
-    """Request pages from public archives: by entry, by search, or all that are gone."""
+    """Recover pages from public archives.
+
+    Select entries or a query; without both, all missing pages without a snapshot are requested.
+    """
     wanted, rescuing = await read_json(request, RescueRequest), request.app[RUNTIME].recovery
     if wanted.entries and wanted.query:
         raise web.HTTPBadRequest(text="Use either entries or a query, not both.")

@@ -1,12 +1,13 @@
 """OpenAPI document and its operations.
 
-There is one ``Operation`` per route; a test verifies it.
+Paths come from the routes, and descriptions from the docstrings of their handlers.
 """
 
+import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from http import HTTPStatus
 from typing import Any, Literal
 
@@ -50,7 +51,7 @@ from archiver.web.api.json_http import (
     SaveRequest,
     TagChange,
 )
-from archiver.web.app_keys import RUNTIME
+from archiver.web.app_keys import OPERATIONS, RUNTIME
 from archiver.web.origin import base_path, public_origin
 from archiver.web.rendering import render_with_sidebar
 from archiver.web.uploads import PAGE_TYPES
@@ -61,42 +62,56 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A path or query parameter."""
+    """A query parameter."""
 
     name: str
     description: str
     schema: Json
-    place: str = "query"
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
-    """An operation of the API.
+class Interface:
+    """Types of a route's request and response.
 
     Attributes:
-        method: lower case.
-        path: as in the document, with ``{names}``.
-        name: name of the route, and the ``operationId``.
-        description: description.
-        parameters: path and query parameters.
-        takes: (media type, Python type) of each accepted request body; ``bytes`` is a file.
+        returns: type of the JSON response; ``str`` is text of ``media_type``.
+        query: query parameters.
+        body: type of a JSON body; None without one.
+        files: accepted media types of a body that is a file.
         status: status of a successful response.
-        gives: type of the JSON response; ``str`` is text of ``media_type``.
         media_type: media type of the response.
     """
 
-    method: str
-    path: str
-    name: str
-    description: str
-    gives: Any
-    parameters: tuple[Parameter, ...] = ()
-    takes: tuple[tuple[str, Any], ...] = ()
+    returns: Any
+    query: tuple[Parameter, ...] = ()
+    body: Any = None
+    files: tuple[str, ...] = ()
     status: int = 200
     media_type: str = "application/json"
 
 
-_ID = Parameter("id", "Number of the import.", {"type": "integer", "minimum": 0}, "path")
+@dataclass(frozen=True, slots=True, eq=False)
+class Operation:
+    """A route of the API.
+
+    Attributes:
+        method: method in lower case.
+        path: path with ``{names}``.
+        patterns: regular expression of each name in the path.
+        name: name of the route, which is the ``operationId``.
+        summary, details: docstring of the handler: its first line, and the rest.
+        interface: types of the request and the response.
+    """
+
+    method: str
+    path: str
+    patterns: dict[str, str]
+    name: str
+    summary: str
+    details: str
+    interface: Interface
+
+
 _TEXT: Json = {"type": "string"}
 _TEXTS: Json = {"type": "array", "items": _TEXT}
 _OF_A_FILE = (
@@ -126,130 +141,7 @@ _OF_A_FILE = (
         _TEXTS,
     ),
 )
-IMPORT_OPERATIONS = (
-    Operation(
-        "post",
-        "/api/v1/imports",
-        "api_import",
-        "Import a file of bookmarks or links; reading continues after the response.",
-        ImportStatus,
-        _OF_A_FILE,
-        (("multipart/form-data", bytes), ("application/octet-stream", bytes)),
-        202,
-    ),
-    Operation(
-        "post",
-        "/api/v1/imports/look",
-        "api_import_look",
-        "Preview the import of a file without saving anything.",
-        ImportSurvey,
-        _OF_A_FILE,
-        (("multipart/form-data", bytes), ("application/octet-stream", bytes)),
-    ),
-    Operation(
-        "get",
-        "/api/v1/imports",
-        "api_imports",
-        "List the latest imports, newest first.",
-        list[ImportStatus],
-    ),
-    Operation(
-        "get",
-        "/api/v1/imports/{id}",
-        "api_import_status",
-        "Show the progress of an import.",
-        ImportStatus,
-        (_ID,),
-    ),
-    Operation(
-        "get",
-        "/api/v1/imports/{id}/receipt",
-        "api_import_receipt",
-        "List the result of every row of the file in order: added, merged, known, unusable, or "
-        "left out.",
-        list[ReceiptLine],
-        (_ID,),
-    ),
-    Operation(
-        "get",
-        "/api/v1/imports/{id}/failures",
-        "api_import_failures",
-        "Count the pages that could not be saved, by reason.",
-        tuple[Reason, ...],
-        (_ID,),
-    ),
-    Operation(
-        "post",
-        "/api/v1/imports/{id}/again",
-        "api_import_again",
-        "Retry pages that failed for a reason, or for any reason.",
-        Queued,
-        (_ID,),
-        (("application/json", AgainRequest),),
-    ),
-    Operation(
-        "post",
-        "/api/v1/imports/{id}/capture",
-        "api_import_capture",
-        "Capture the entries that were saved as links.",
-        Queued,
-        (_ID,),
-    ),
-    Operation(
-        "get",
-        "/api/v1/imports/{id}/undo",
-        "api_import_undo_plan",
-        "Preview the undo of an import.",
-        UndoPlan,
-        (_ID,),
-    ),
-    Operation(
-        "post",
-        "/api/v1/imports/{id}/undo",
-        "api_import_undo",
-        "Delete the entries that only this import created; a large undo continues after the "
-        "response.",
-        ImportStatus,
-        (_ID,),
-        status=202,
-    ),
-    Operation(
-        "post",
-        "/api/v1/rescue",
-        "api_rescue",
-        "Recover pages from public archives: the given entries, the results of a query, or all "
-        "missing pages without a snapshot.",
-        Queued,
-        (),
-        (("application/json", RescueRequest),),
-        202,
-    ),
-)
-"""Imports, and recovery from public archives."""
-
-_HASH = Parameter(
-    "hash_url",
-    "Lower-case hexadecimal MD5 of the URL without its fragment.",
-    {"type": "string", "pattern": "^[0-9a-f]{32}$"},
-    "path",
-)
-_WHOLE_TIMESTAMP = Parameter(
-    "timestamp",
-    "14 digits, UTC: YYYYMMDDhhmmss.",
-    {"type": "string", "pattern": "^[0-9]{14}$"},
-    "path",
-)
-_TIMESTAMP = Parameter(
-    "timestamp",
-    "4 to 14 digits, UTC: YYYYMMDDhhmmss; the nearest snapshot is shown.",
-    {"type": "string", "pattern": "^[0-9]{4,14}$"},
-    "path",
-)
-_HIGHLIGHT = Parameter(
-    "id", "Id of the highlight.", {"type": "string", "pattern": "^[0-9a-f]{16}$"}, "path"
-)
-_DELETION = Parameter("id", "Id of the deletion.", {"type": "integer"}, "path")
-
+_IMPORT_TYPES = ("multipart/form-data", "application/octet-stream")
 _NARROWED = (
     Parameter("q", "Search query; the syntax is at /search/help.", _TEXT),
     Parameter("tag", "Only entries with this tag.", _TEXT),
@@ -269,278 +161,119 @@ _LISTED = (
 )
 _NUMBERS: Json = {"type": "string", "pattern": "^[0-9]+(,[0-9]+)*$"}
 
-OPERATIONS = (
-    Operation(
-        "post",
-        "/api/v1/entries",
-        "api_save",
-        "Save URLs and queue them. Invalid URLs are returned with a reason.",
-        SaveResult,
-        takes=(("application/json", SaveRequest),),
-        status=202,
-    ),
-    Operation(
-        "get",
-        "/api/v1/entries",
-        "api_entries",
-        "List or search entries.",
-        Listing,
-        _LISTED,
-    ),
-    Operation(
-        "get",
-        "/api/v1/saved",
-        "api_saved",
-        "Find the entries of a page by any of its URLs: its own, redirects to it, or canonical. "
-        "`entries` is empty if it is not saved.",
-        SavedPage,
-        (Parameter("url", "URL of the page.", _TEXT),),
-    ),
-    Operation(
-        "get",
-        "/api/v1/summary",
-        "api_summary",
-        "Count the entries of a list, up to 1,000, with facets.",
-        Summary,
-        _NARROWED,
-    ),
-    Operation(
-        "get",
-        "/api/v1/entries/{hash_url}",
-        "api_entry",
-        "Show an entry and its snapshots, newest first.",
-        EntryDetail,
-        (_HASH,),
-    ),
-    Operation(
-        "patch",
-        "/api/v1/entries/{hash_url}",
-        "api_edit",
-        "Change the metadata of an entry. `tags` replaces all tags, `folders` all lists (by "
-        "path); omitted or null fields are not changed.",
-        EntryDetail,
-        (_HASH,),
-        (("application/json", EditRequest),),
-    ),
-    Operation(
-        "delete",
-        "/api/v1/entries/{hash_url}",
-        "api_delete",
-        "Delete an entry with all its snapshots.",
-        Deleted,
-        (_HASH,),
-    ),
-    Operation(
-        "delete",
-        "/api/v1/entries/{hash_url}/snapshots/{timestamp}",
-        "api_delete_snapshot",
-        "Delete the snapshot with exactly this timestamp of 14 digits; the entry must have "
-        "another one.",
-        Deleted,
-        (_HASH, _WHOLE_TIMESTAMP),
-    ),
-    Operation(
-        "post",
-        "/api/v1/deletions/{id}/undo",
-        "api_undo_deletion",
-        "Restore deleted entries by the `id` of the deletion. Entries that were saved or deleted "
-        "again since are not restored; `stayed` is their number.",
-        Restored,
-        (_DELETION,),
-    ),
-    Operation(
-        "get",
-        "/api/v1/entries/{hash_url}/compare",
-        "api_compare",
-        "Compare two snapshots: text, headers, resources.",
+
+INTERFACES: dict[str, Interface] = {
+    "api_save": Interface(SaveResult, body=SaveRequest, status=202),
+    "api_entries": Interface(Listing, query=_LISTED),
+    "api_saved": Interface(SavedPage, query=(Parameter("url", "URL of the page.", _TEXT),)),
+    "api_summary": Interface(Summary, query=_NARROWED),
+    "api_entry": Interface(EntryDetail),
+    "api_edit": Interface(EntryDetail, body=EditRequest),
+    "api_delete": Interface(Deleted),
+    "api_delete_snapshot": Interface(Deleted),
+    "api_undo_deletion": Interface(Restored),
+    "api_compare": Interface(
         Compared,
-        (
-            _HASH,
+        query=(
             Parameter(
                 "from",
-                ("Timestamp of the earlier snapshot, 4 to 14 digits; default: the previous one."),
+                "Timestamp of the earlier snapshot, 4 to 14 digits; default: the previous one.",
                 _TEXT,
             ),
             Parameter("to", "Timestamp of the later snapshot; default: the newest.", _TEXT),
         ),
     ),
-    Operation(
-        "post",
-        "/api/v1/entries/{hash_url}/highlights",
-        "api_highlight",
-        "Highlight text of the article. Text that is not found is stored without a position.",
-        Highlighted,
-        (_HASH,),
-        (("application/json", HighlightRequest),),
-        201,
+    "api_highlight": Interface(Highlighted, body=HighlightRequest, status=201),
+    "api_change_highlight": Interface(Highlighted, body=HighlightChange),
+    "api_remove_highlight": Interface(EntryDetail),
+    "api_feeds": Interface(list[FollowedFeed]),
+    "api_follow": Interface(FollowedFeed, body=FeedRequest, status=201),
+    "api_unfollow": Interface(
+        list[FollowedFeed], query=(Parameter("url", "URL of the feed.", _TEXT),)
     ),
-    Operation(
-        "patch",
-        "/api/v1/entries/{hash_url}/highlights/{id}",
-        "api_change_highlight",
-        "Change the colour or note of a highlight.",
-        Highlighted,
-        (_HASH, _HIGHLIGHT),
-        (("application/json", HighlightChange),),
+    "api_highlights": Interface(
+        HighlightList, query=tuple(each for each in _LISTED if each.name in {"q", "after", "limit"})
     ),
-    Operation(
-        "delete",
-        "/api/v1/entries/{hash_url}/highlights/{id}",
-        "api_remove_highlight",
-        "Remove a highlight, and return the entry.",
-        EntryDetail,
-        (_HASH, _HIGHLIGHT),
+    "api_snapshot": Interface(SnapshotDetail),
+    "api_tags": Interface(list[TagInUse]),
+    "api_change_tag": Interface(list[TagInUse], body=TagChange),
+    "api_delete_tag": Interface(
+        list[TagInUse], query=(Parameter("name", "Name of the tag.", _TEXT),)
     ),
-    Operation(
-        "get",
-        "/api/v1/feeds",
-        "api_feeds",
-        "List the followed feeds with their state; `state` is null before the first check.",
-        list[FollowedFeed],
+    "api_lists": Interface(tuple[EntryList, ...]),
+    "api_make_list": Interface(EntryList, body=ListRequest, status=201),
+    "api_change_list": Interface(tuple[EntryList, ...], body=ListChange),
+    "api_delete_list": Interface(
+        tuple[EntryList, ...], query=(Parameter("path", "Path of the list.", _TEXT),)
     ),
-    Operation(
-        "post",
-        "/api/v1/feeds",
-        "api_follow",
-        "Follow a feed, or the first feed that a page declares, and capture its new items.",
-        FollowedFeed,
-        (),
-        (("application/json", FeedRequest),),
-        201,
-    ),
-    Operation(
-        "delete",
-        "/api/v1/feeds",
-        "api_unfollow",
-        "Unfollow a feed and list the others; its entries are kept.",
-        list[FollowedFeed],
-        (Parameter("url", "URL of the feed.", _TEXT),),
-    ),
-    Operation(
-        "get",
-        "/api/v1/highlights",
-        "api_highlights",
-        "List highlights by entry; words of `q` are searched in highlights and notes.",
-        HighlightList,
-        tuple(each for each in _LISTED if each.name in {"q", "after", "limit"}),
-    ),
-    Operation(
-        "get",
-        "/api/v1/entries/{hash_url}/snapshots/{timestamp}",
-        "api_snapshot",
-        "Show a snapshot: its article, its resources, and its neighbours in time.",
-        SnapshotDetail,
-        (_HASH, _TIMESTAMP),
-    ),
-    Operation(
-        "get",
-        "/api/v1/tags",
-        "api_tags",
-        "List the tags in use by name. `alike` names tags that differ only in accents.",
-        list[TagInUse],
-    ),
-    Operation(
-        "patch",
-        "/api/v1/tags",
-        "api_change_tag",
-        "Rename a tag, or merge it into an existing one; returns all tags.",
-        list[TagInUse],
-        takes=(("application/json", TagChange),),
-    ),
-    Operation(
-        "delete",
-        "/api/v1/tags",
-        "api_delete_tag",
-        "Remove a tag from all entries; returns the others.",
-        list[TagInUse],
-        (Parameter("name", "Name of the tag.", _TEXT),),
-    ),
-    Operation(
-        "get",
-        "/api/v1/lists",
-        "api_lists",
-        "List all lists in tree order. A list with `query` is a saved search; its `count` is "
-        "null until it has been counted.",
-        tuple[EntryList, ...],
-    ),
-    Operation(
-        "post",
-        "/api/v1/lists",
-        "api_make_list",
-        "Create a list with its parents, or a saved search.",
-        EntryList,
-        takes=(("application/json", ListRequest),),
-        status=201,
-    ),
-    Operation(
-        "patch",
-        "/api/v1/lists",
-        "api_change_list",
-        "Rename or move a list together with its sublists.",
-        tuple[EntryList, ...],
-        takes=(("application/json", ListChange),),
-    ),
-    Operation(
-        "delete",
-        "/api/v1/lists",
-        "api_delete_list",
-        "Delete a list with its sublists; the entries are kept.",
-        tuple[EntryList, ...],
-        (Parameter("path", "Path of the list.", _TEXT),),
-    ),
-    Operation(
-        "post",
-        "/api/v1/lists/order",
-        "api_order_list",
-        "Move entries within a list.",
-        Edited,
-        takes=(("application/json", OrderRequest),),
-    ),
-    Operation(
-        "post",
-        "/api/v1/captures",
-        "api_hand_in",
-        "Upload a page saved by a browser: HTML (for example from SingleFile), MHTML, or a WARC "
-        "or WACZ file of ArchiveWeb.page. The snapshot exists when the response is sent; nothing "
-        "is fetched. In a form, `url` and `at` must precede the file.",
+    "api_order_list": Interface(Edited, body=OrderRequest),
+    "api_hand_in": Interface(
         UploadResult,
-        (
+        query=(
             Parameter("url", "URL of the page, if the file does not contain it.", _TEXT),
             Parameter("at", "Saved date (ISO 8601); default: the date in the file, or now.", _TEXT),
             Parameter("name", "Name of the file, if the body is the file itself.", _TEXT),
         ),
-        tuple((kind, bytes) for kind in ("multipart/form-data", *PAGE_TYPES)),
-        201,
+        files=("multipart/form-data", *PAGE_TYPES),
+        status=201,
     ),
-    *IMPORT_OPERATIONS,
-    Operation(
-        "get",
-        "/api/v1/jobs",
-        "api_jobs",
-        "Show jobs; unknown ones are omitted.",
+    "api_import": Interface(ImportStatus, query=_OF_A_FILE, files=_IMPORT_TYPES, status=202),
+    "api_import_look": Interface(ImportSurvey, query=_OF_A_FILE, files=_IMPORT_TYPES),
+    "api_imports": Interface(list[ImportStatus]),
+    "api_import_status": Interface(ImportStatus),
+    "api_import_receipt": Interface(list[ReceiptLine]),
+    "api_import_failures": Interface(tuple[Reason, ...]),
+    "api_import_again": Interface(Queued, body=AgainRequest),
+    "api_import_capture": Interface(Queued),
+    "api_import_undo_plan": Interface(UndoPlan),
+    "api_import_undo": Interface(ImportStatus, status=202),
+    "api_rescue": Interface(Queued, body=RescueRequest, status=202),
+    "api_jobs": Interface(
         list[Job],
-        (Parameter("ids", "Numbers of jobs, separated by commas; at most 1,000.", _NUMBERS),),
+        query=(Parameter("ids", "Numbers of jobs, separated by commas; at most 1,000.", _NUMBERS),),
     ),
-    Operation(
-        "get", "/api/v1/queue", "api_queue", "Count the jobs of the archive by state.", QueueCounts
-    ),
-    Operation(
-        "get",
-        "/api/v1/events",
-        "api_events",
-        "Server-sent events: `job` and `import` with the same JSON as the API, first with the "
-        "current state; `end` when all requested jobs are finished. Without parameters: every "
-        "change of all jobs from now on, each with an `id`; send it as `Last-Event-ID` to "
-        "continue.",
+    "api_queue": Interface(QueueCounts),
+    "api_events": Interface(
         str,
-        (
+        query=(
             Parameter("jobs", "Numbers of jobs, separated by commas.", _NUMBERS),
             Parameter("import", "Number of an import.", {"type": "integer", "minimum": 1}),
         ),
         media_type="text/event-stream",
     ),
-    Operation("get", "/api/v1/openapi.json", "openapi", "This document.", Json),
-)
+    "openapi": Interface(Json),
+}
+"""Types of the routes of the API, by name of the route."""
+
+_PATH_NAMES = {
+    "hash_url": "Lower-case hexadecimal MD5 of the URL without its fragment.",
+    "timestamp": "UTC: YYYYMMDDhhmmss.",
+    "id": "Id of the import, highlight or deletion.",
+}
+_NAME_IN_PATH = re.compile(r"\{(\w+):((?:[^{}]|\{[^{}]*\})*)\}")
+
+
+def operations(routes: Iterable[web.RouteDef]) -> tuple[Operation, ...]:
+    """Return the routes that have an interface, with the docstrings of their handlers."""
+    return tuple(
+        _operation(route, INTERFACES[route.kwargs["name"]])
+        for route in routes
+        if route.kwargs.get("name") in INTERFACES
+    )
+
+
+def _operation(route: web.RouteDef, interface: Interface) -> Operation:
+    summary, _, details = (inspect.getdoc(route.handler) or "").partition("\n\n")
+    return Operation(
+        route.method.lower(),
+        _NAME_IN_PATH.sub(r"{\1}", route.path),
+        dict(_NAME_IN_PATH.findall(route.path)),
+        route.kwargs["name"],
+        summary,
+        " ".join(details.split()),
+        interface,
+    )
+
 
 _HEADING = "Attributes:\n"
 _ATTRIBUTES = re.compile(r"^ {4}(\w+(?:, \w+)*): (.+(?:\n {6,}\S.*)*)", re.MULTILINE)
@@ -569,9 +302,10 @@ _Mode = Literal["serialization", "validation"]
 
 
 async def document(request: web.Request) -> web.StreamResponse:
-    """Serve the OpenAPI document."""
+    """Describe the API (OpenAPI 3.1)."""
     base = base_path(request)
-    return web.json_response(describe() | ({"servers": [{"url": base}]} if base else {}))
+    document = describe(request.app[OPERATIONS])
+    return web.json_response(document | ({"servers": [{"url": base}]} if base else {}))
 
 
 async def page(request: web.Request) -> web.StreamResponse:
@@ -579,28 +313,30 @@ async def page(request: web.Request) -> web.StreamResponse:
     view = ApiView(
         origin=public_origin(request) + base_path(request),
         needs_token=request.app[RUNTIME].access.is_locked,
-        operations=tuple((each.method.upper(), each.path, each.description) for each in OPERATIONS),
+        operations=tuple(
+            (each.method.upper(), each.path, f"{each.summary} {each.details}".strip())
+            for each in request.app[OPERATIONS]
+        ),
     )
     return await render_with_sidebar(request, "pages/api.html", view)
 
 
-@cache
-def describe() -> Json:
+@lru_cache(1)
+def describe(described: tuple[Operation, ...]) -> Json:
     """Return the document (OpenAPI 3.1.1)."""
     shapes: list[tuple[str, _Mode, TypeAdapter[Any]]] = [
-        *((each.name, "serialization", TypeAdapter(each.gives)) for each in OPERATIONS),
+        *((each.name, "serialization", TypeAdapter(each.interface.returns)) for each in described),
         *(
-            (f"{each.name} body", "validation", TypeAdapter(shape))
-            for each in OPERATIONS
-            for _, shape in each.takes
-            if shape is not bytes
+            (f"{each.name} body", "validation", TypeAdapter(each.interface.body))
+            for each in described
+            if each.interface.body
         ),
     ]
     named, defined = TypeAdapter.json_schemas(shapes, ref_template="#/components/schemas/{model}")
     schemas = {name: schema for (name, _), schema in named.items()}
     values = {name: with_field_descriptions(each) for name, each in defined["$defs"].items()}
     found: Json = {}
-    for each in OPERATIONS:
+    for each in described:
         found.setdefault(each.path, {})[each.method] = _describe(each, schemas)
     return {
         "openapi": "3.1.1",
@@ -647,41 +383,57 @@ def _problem() -> Json:
 
 
 def _describe(operation: Operation, schemas: Json) -> Json:
-    content = {operation.media_type: {"schema": schemas[operation.name]}}
+    interface = operation.interface
+    content = {interface.media_type: {"schema": schemas[operation.name]}}
     described: Json = {
         "operationId": operation.name,
-        "summary": operation.description,
-        "parameters": [_parameter(each) for each in operation.parameters],
+        "summary": operation.summary,
+        "parameters": [
+            *(_path_parameter(name, pattern) for name, pattern in operation.patterns.items()),
+            *(
+                _parameter(each.name, "query", each.description, each.schema)
+                for each in interface.query
+            ),
+        ],
         "responses": {
-            str(operation.status): {
-                "description": HTTPStatus(operation.status).phrase,
+            str(interface.status): {
+                "description": HTTPStatus(interface.status).phrase,
                 "content": content,
             },
             "default": {"$ref": "#/components/responses/Error"},
         },
     }
-    if operation.takes:
-        body = schemas.get(f"{operation.name} body", {})
-        described["requestBody"] = {
-            "required": True,
-            "content": {kind: {"schema": _body(kind, body)} for kind, _ in operation.takes},
-        }
+    if operation.details:
+        described["description"] = operation.details
+    bodies = {kind: {"schema": _file(kind)} for kind in interface.files}
+    if interface.body:
+        bodies["application/json"] = {"schema": schemas[f"{operation.name} body"]}
+    if bodies:
+        described["requestBody"] = {"required": True, "content": bodies}
     return described
 
 
-def _parameter(parameter: Parameter) -> Json:
+def _path_parameter(name: str, pattern: str) -> Json:
+    schema: Json = {"type": "string", "pattern": f"^{pattern}$"}
+    if pattern.startswith((r"\d", "[0-9]{1,")):
+        schema = {"type": "integer"}
+    return _parameter(name, "path", _PATH_NAMES[name], schema)
+
+
+def _parameter(name: str, place: str, description: str, schema: Json) -> Json:
+    required = place == "path"
     return {
-        "name": parameter.name,
-        "in": parameter.place,
-        "required": parameter.place == "path",
-        "description": parameter.description,
-        "schema": parameter.schema,
+        "name": name,
+        "in": place,
+        "required": required,
+        "description": description,
+        "schema": schema,
     }
 
 
-def _body(kind: str, schema: Json) -> Json:
-    """Return the schema of a body; empty for a body that is a file (OpenAPI 3.1 §4.14.2)."""
-    if kind == "multipart/form-data":
-        file = {"type": "string", "contentMediaType": "application/octet-stream"}
-        return {"type": "object", "required": ["file"], "properties": {"file": file}}
-    return schema
+def _file(media_type: str) -> Json:
+    """Return the schema of a body with a file; empty for the file itself (OpenAPI 3.1 §4.14.2)."""
+    if media_type != "multipart/form-data":
+        return {}
+    file = {"type": "string", "contentMediaType": "application/octet-stream"}
+    return {"type": "object", "required": ["file"], "properties": {"file": file}}
