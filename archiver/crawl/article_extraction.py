@@ -61,8 +61,10 @@ async def read_whole(
 
 
 def _parts(outcomes: Iterable[RequisiteOutcome]) -> list[str]:
-    kept = (each for each in outcomes if each.kind is RequisiteKind.PART and not each.is_missing)
-    return [each.url for each in kept]
+    snapshot = (
+        each for each in outcomes if each.kind is RequisiteKind.PART and not each.is_missing
+    )
+    return [each.url for each in snapshot]
 
 
 CHUNK = 64
@@ -162,28 +164,28 @@ class DeferredExtraction:
         )
 
     async def _visit_result(self, unread: PendingArticle) -> VisitResult:
-        kept = unread.held.snapshot
+        snapshot = unread.held.snapshot
         record, _ = await asyncio.to_thread(snapshot_record_of, self._context.store, unread.held)
-        response = await read_stored(self._context, kept.capture)
+        response = await read_stored(self._context, snapshot.capture)
         if response is None:
             raise StoreError("Cannot read its record. Run `archiver verify` for details.")
         found, read = await self._context.derive.inspect_and_extract(response.document)
-        if kept.requisite_count and not record.requisites:
-            outcomes = await self._outcomes(found, kept.timestamp)
+        if snapshot.requisite_count and not record.requisites:
+            outcomes = await self._outcomes(found, snapshot.timestamp)
             record = replace(record, requisites=outcomes, charset=found.charset)
         article = await read_whole(
-            self._context, response.document, record.requisites, kept.timestamp, read
+            self._context, response.document, record.requisites, snapshot.timestamp, read
         )
         if article == Article():
-            if kept.extractor != UNREAD:
+            if snapshot.extractor != UNREAD:
                 raise StoreError(
-                    "Extracting the article again failed. The existing article is kept."
+                    "Extracting the article again failed. The existing article is snapshot."
                 )
             article = Article(record.metadata)
-        page = CaptureRef.of(kept.capture)
+        page = CaptureRef.of(snapshot.capture)
         visit = Visit(
-            timestamp=kept.timestamp,
-            at=to_datetime(kept.timestamp),
+            timestamp=snapshot.timestamp,
+            at=to_datetime(snapshot.timestamp),
             page=page,
             article=article,
             requisites=record.requisites,
@@ -195,5 +197,5 @@ class DeferredExtraction:
             answers=record.answers,
         )
         now = datetime.now(UTC).replace(microsecond=0)
-        entry = EntryRef(unread.entry_id, kept.hash_url, kept.url, host(kept.url))
+        entry = EntryRef(unread.entry_id, snapshot.hash_url, snapshot.url, host(snapshot.url))
         return VisitResult(entry, now, visit=visit)

@@ -105,7 +105,7 @@ def plan_moves(
     revisits: Sequence[Revisit],
     living: Callable[[PayloadDigest], Iterable[Capture]],
     holder: Callable[[PayloadDigest], Capture | None],
-    gone: frozenset[str],
+    deleted: frozenset[str],
 ) -> Moves:
     """Plan the changes to all revisits of payloads that a deleted record holds.
 
@@ -113,7 +113,7 @@ def plan_moves(
         revisits: all revisits of such payloads.
         living: returns the response records of a payload that stay.
         holder: returns the deleted record of a payload.
-        gone: ids of deleted records, which revisits must not refer to.
+        deleted: ids of deleted records, which revisits must not refer to.
     """
     moves = Moves()
     by_payload: dict[PayloadDigest, list[Revisit]] = {}
@@ -127,7 +127,7 @@ def plan_moves(
             if found is None and source is not None:
                 moves.whole[each.capture.record_id] = source
                 originals.append(_made_whole(each))
-            elif found is not None and each.refers_to in gone:
+            elif found is not None and each.refers_to in deleted:
                 moves.refer[each.capture.record_id] = _original(found)
     return moves
 
@@ -206,7 +206,7 @@ class DeletedRecords:
     """What the index knows about deletions in a batch of records.
 
     Attributes:
-        gone: ids of deleted captures.
+        captures: ids of deleted captures.
         generations: last deleted generation of each entry.
         snapshots: (hash_url, timestamp, record id of the page) of deleted snapshots.
         entries: hash_urls of deleted entries that were not saved again.
@@ -215,7 +215,7 @@ class DeletedRecords:
         payload_holders: ids of deleted captures that stay until their payload is stored elsewhere.
     """
 
-    gone: frozenset[str]
+    captures: frozenset[str]
     generations: dict[str, int]
     snapshots: frozenset[tuple[str, str, str]]
     entries: frozenset[str]
@@ -306,7 +306,7 @@ def choose_action(seen: ScannedRecord, known: DeletedRecords, moves: Moves) -> R
     if seen.type in _RESPONSES:
         return _of_response(seen, known, moves)
     if seen.type is RecordType.REQUEST:
-        if seen.related in known.gone and seen.related not in known.payload_holders:
+        if seen.related in known.captures and seen.related not in known.payload_holders:
             return RecordAction.DROP
         return RecordAction.WITHOUT_REFERER if seen.referer in known.entries else RecordAction.KEEP
     if seen.hash_url and seen.entry_record:
@@ -322,7 +322,7 @@ def choose_action(seen: ScannedRecord, known: DeletedRecords, moves: Moves) -> R
 
 
 def _of_response(seen: ScannedRecord, known: DeletedRecords, moves: Moves) -> RecordAction:
-    if seen.id in known.gone:
+    if seen.id in known.captures:
         return RecordAction.KEEP if seen.id in known.payload_holders else RecordAction.DROP
     if seen.type is RecordType.REVISIT and seen.id in moves.whole:
         return RecordAction.WHOLE

@@ -51,12 +51,12 @@ async def delete_entries(
         number: id of the deletion, for undo.
     """
     known = await entries.with_revisions(conn, entry_ids)
-    kept = await snapshot_resources.of_entries(conn, [*known])
-    records = await asyncio.to_thread(_read_all, store, kept)
-    replayed = [each for one in kept for each in _replayed_urls(one, records[one.id])]
+    sources = await snapshot_resources.of_entries(conn, [*known])
+    records = await asyncio.to_thread(_read_all, store, sources)
+    replayed = [each for one in sources for each in _replayed_urls(one, records[one.id])]
     entry_urls = {each.entry.url for each in known.values()}
     captures = await _captures_to_delete(
-        conn, store, replayed, entry_urls, {one.id for one in kept}
+        conn, store, replayed, entry_urls, {one.id for one in sources}
     )
     others = await _existing_answers(conn, [each.answers for each in records.values() if each])
     removed = await deletions.delete_entries(conn, [*known], number=number)
@@ -64,7 +64,9 @@ async def delete_entries(
         DeletedEntry(
             each.entry.hash_url,
             each.generation,
-            tuple(DeletedSnapshot(one.timestamp, one.page) for one in kept if one.entry_id == row),
+            tuple(
+                DeletedSnapshot(one.timestamp, one.page) for one in sources if one.entry_id == row
+            ),
         )
         for row, each in known.items()
     ]
@@ -172,8 +174,8 @@ async def _still_deleted(
     A capture is deleted again unless a snapshot that is not deleted is replayed from it.
     """
     recorded, named = await tombstones.recorded(conn, batch.record)
-    kept = await snapshot_resources.of_entries(conn, batch.entry_ids)
-    records = await asyncio.to_thread(_read_all, store, kept)
+    sources = await snapshot_resources.of_entries(conn, batch.entry_ids)
+    records = await asyncio.to_thread(_read_all, store, sources)
     seen = await snapshot_resources.seen(conn, batch.captures)
     known = await entries.with_revisions(conn, batch.entry_ids)
     entry_urls = {each.entry.url for each in known.values()}
@@ -303,13 +305,13 @@ def _seconds(timestamp: int) -> float:
     return to_datetime(Timestamp(f"{timestamp:014d}")).timestamp()
 
 
-def _replayed_urls(kept: SnapshotSources, record: SnapshotRecord | None) -> list[ReplayedUrl]:
+def _replayed_urls(sources: SnapshotSources, record: SnapshotRecord | None) -> list[ReplayedUrl]:
     """Return the URLs that a snapshot is replayed from; ``record`` is None if it is unreadable."""
-    return [ReplayedUrl(url, int(kept.timestamp)) for url in _needs(kept, record)]
+    return [ReplayedUrl(url, int(sources.timestamp)) for url in _needs(sources, record)]
 
 
-def _needs(kept: SnapshotSources, record: SnapshotRecord | None) -> tuple[str, ...]:
-    return replay_urls(kept.url, kept.final_url, record.requisites if record else ())
+def _needs(sources: SnapshotSources, record: SnapshotRecord | None) -> tuple[str, ...]:
+    return replay_urls(sources.url, sources.final_url, record.requisites if record else ())
 
 
 async def _store_missing_resources(conn: AsyncConnection, store: SegmentStore) -> None:
@@ -322,15 +324,15 @@ async def _store_missing_resources(conn: AsyncConnection, store: SegmentStore) -
 
 
 def _read_all(
-    store: SegmentStore, kept: Sequence[SnapshotSources]
+    store: SegmentStore, sources: Sequence[SnapshotSources]
 ) -> dict[int, SnapshotRecord | None]:
     """Read the records of snapshots; None for an unreadable one."""
-    return {each.id: _read(store, each) for each in kept}
+    return {each.id: _read(store, each) for each in sources}
 
 
-def _read(store: SegmentStore, kept: SnapshotSources) -> SnapshotRecord | None:
+def _read(store: SegmentStore, sources: SnapshotSources) -> SnapshotRecord | None:
     try:
-        entry_record = read_entry_record(store.read(kept.record).block.read())
+        entry_record = read_entry_record(store.read(sources.record).block.read())
     except StoreError:
         return None
     return entry_record.snapshot if entry_record else None

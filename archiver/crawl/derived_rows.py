@@ -71,32 +71,32 @@ async def _made(
     ids = [each.entry_id for each in found]
     known = await entries.with_revisions(conn, ids)
     latest = await snapshots.latest_of(conn, ids)
-    held = {number: [each] for number, each in latest.items()}
-    for number in held:
+    rows = {number: [each] for number, each in latest.items()}
+    for number in rows:
         if known[number].entry.snapshot_count > 1:
-            held[number] = await snapshots.of_entry(conn, number, limit=1 + MAX_EARLIER)
+            rows[number] = await snapshots.of_entry(conn, number, limit=1 + MAX_EARLIER)
     return await asyncio.to_thread(
         lambda: [
-            (each, _found_by(store, known[each.entry_id], held.get(each.entry_id, [])))
+            (each, _found_by(store, known[each.entry_id], rows.get(each.entry_id, [])))
             for each in found
         ]
     )
 
 
-def _found_by(store: SegmentStore, known: Revised, held: Sequence[SnapshotRow]) -> SearchDocument:
+def _found_by(store: SegmentStore, known: Revised, rows: Sequence[SnapshotRow]) -> SearchDocument:
     entry = known.entry
-    if not held:
+    if not rows:
         return link_document(
             entry.annotation, url=entry.url, host=entry.host, revision=known.revision
         )
-    kept = held[0].snapshot
-    texts = [_text(store, each) for each in _differing(held)]
+    snapshot = rows[0].snapshot
+    texts = [_text(store, each) for each in _differing(rows)]
     search_document = page_document(
         entry.annotation,
-        kept.metadata,
-        urls=(entry.url, kept.final_url),
+        snapshot.metadata,
+        urls=(entry.url, snapshot.final_url),
         host=entry.host,
-        media_type=kept.capture.media_type,
+        media_type=snapshot.capture.media_type,
         words=indexed(texts[0]),
         revision=known.revision,
     )
@@ -108,10 +108,10 @@ def _found_by(store: SegmentStore, known: Revised, held: Sequence[SnapshotRow]) 
     )
 
 
-def _differing(held: Sequence[SnapshotRow]) -> Iterator[SnapshotRow]:
+def _differing(rows: Sequence[SnapshotRow]) -> Iterator[SnapshotRow]:
     """Yield the newest snapshot, and earlier ones with a different article."""
     seen = set()
-    for n, each in enumerate(held):
+    for n, each in enumerate(rows):
         if n == 0 or each.snapshot.article not in seen:
             yield each
         seen.add(each.snapshot.article)
@@ -129,15 +129,15 @@ def _removed_paragraphs(texts: Sequence[str]) -> str:
     return "\n".join(lines)
 
 
-def _text(store: SegmentStore, held: SnapshotRow) -> str:
-    article = held.snapshot.article
+def _text(store: SegmentStore, row: SnapshotRow) -> str:
+    article = row.snapshot.article
     try:
         return article_text(store.read, article) if article else ""
     except StoreError as error:
         log.warning(
             "Cannot read the article, so its text is not searchable. Run `archiver verify` "
             "for details.",
-            url=held.snapshot.url,
+            url=row.snapshot.url,
             reason=str(error),
         )
         return ""
@@ -150,30 +150,30 @@ async def compare_pending(db: Database, store: SegmentStore) -> int:
     """Compare the two newest articles of each entry in a batch; return its size."""
     async with db.read() as conn:
         ids = await snapshots.pending_comparisons(conn, limit=COMPARISONS_BATCH)
-        held = {each: await snapshots.of_entry(conn, each, limit=2) for each in ids}
+        rows = {each: await snapshots.of_entry(conn, each, limit=2) for each in ids}
     if ids:
         found = [
             (number, _latest(each), await asyncio.to_thread(_hundredths, store, each))
-            for number, each in held.items()
+            for number, each in rows.items()
         ]
         async with db.write() as conn:
             await snapshots.store_comparisons(conn, found)
     return len(ids)
 
 
-def _latest(held: Sequence[SnapshotRow]) -> int:
-    return int(held[0].snapshot.timestamp) if held else 0
+def _latest(rows: Sequence[SnapshotRow]) -> int:
+    return int(rows[0].snapshot.timestamp) if rows else 0
 
 
-def _hundredths(store: SegmentStore, held: Sequence[SnapshotRow]) -> int:
+def _hundredths(store: SegmentStore, rows: Sequence[SnapshotRow]) -> int:
     """Return the difference between an article and the previous one in percent of its words."""
-    if len(held) < 2 or held[0].snapshot.article == held[1].snapshot.article:
+    if len(rows) < 2 or rows[0].snapshot.article == rows[1].snapshot.article:
         return 0
-    if not all(each.snapshot.extractor for each in held):
+    if not all(each.snapshot.extractor for each in rows):
         return 0
     from archiver.pages.text_comparison import compare
 
-    change = compare(_article_text(store, held[1]), _article_text(store, held[0]))
+    change = compare(_article_text(store, rows[1]), _article_text(store, rows[0]))
     differing = max(change.put_in, change.taken_out)
     return min(ceil(100 * differing / change.words), 100) if change.words else 0
 
@@ -207,6 +207,6 @@ def _scored(store: SegmentStore, places: Mapping[int, Location]) -> list[tuple[i
 def _score(store: SegmentStore, place: Location) -> int:
     """Return the score of a snapshot's record in percent; 100 if the record can't be read."""
     with suppress(ArchiverError):
-        kept = read_snapshot_record(store, place)
-        return score_of(kept.rendering, kept.requisites, kept.appearance).hundredths
+        snapshot = read_snapshot_record(store, place)
+        return score_of(snapshot.rendering, snapshot.requisites, snapshot.appearance).hundredths
     return WHOLE

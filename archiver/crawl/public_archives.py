@@ -71,37 +71,37 @@ async def locate(
     Raises:
         FetchError: the TimeGate can't be reached.
     """
-    asked, headers = gate + url, (("Accept-Datetime", http_date(moment)),)
+    archive_url, headers = gate + url, (("Accept-Datetime", http_date(moment)),)
     found: list[PublicMemento] = []
     for _ in range(MAX_STEPS):
-        exchange = await _ask(context, asked, headers)
+        exchange = await _ask(context, archive_url, headers)
         exchange.body.close()
         now = datetime.now(UTC)
-        found += named_mementos(exchange.headers, asked, now)
+        found += named_mementos(exchange.headers, archive_url, now)
         if at := moment_of(exchange.headers, now):
-            stated = join(asked, exchange.header("content-location") or asked)
-            return [PublicMemento(stated or asked, at), *found]
-        target = redirect_target(asked, exchange.status, exchange.headers)
+            stated = join(archive_url, exchange.header("content-location") or archive_url)
+            return [PublicMemento(stated or archive_url, at), *found]
+        target = redirect_target(archive_url, exchange.status, exchange.headers)
         if target is None:
             # pywb shows the memento in a frame and names it in the Link header.
             return found if exchange.status == HTTPStatus.OK else []
         if address := read_address(target):
             return [PublicMemento(target, to_datetime(address.timestamp)), *found]
-        asked = target
+        archive_url = target
     return []
 
 
-async def fetch_memento(context: CrawlContext, asked: str, url: str) -> FoundMemento:
+async def fetch_memento(context: CrawlContext, archive_url: str, url: str) -> FoundMemento:
     """Fetch a memento of ``url`` from an archive.
 
     Raises:
         FetchError: there is none, or it can't be fetched now.
     """
     for _ in range(MAX_STEPS):
-        exchange = await _ask(context, asked, ())
+        exchange = await _ask(context, archive_url, ())
         now = datetime.now(UTC)
         at = moment_of(exchange.headers, now)
-        target = redirect_target(asked, exchange.status, exchange.headers)
+        target = redirect_target(archive_url, exchange.status, exchange.headers)
         address = read_address(target) if target else None
         may_follow = address is not None and surt(address.url) != surt(url)
         if at and (target is None or address is None or may_follow):
@@ -109,15 +109,15 @@ async def fetch_memento(context: CrawlContext, asked: str, url: str) -> FoundMem
             location = (
                 address.url if address else redirect_target(url, exchange.status, exchange.headers)
             )
-            others = tuple(named_mementos(exchange.headers, asked, now))
-            original = _as_original(exchange, url, at, asked, location)
-            return FoundMemento(original, asked, read_address(asked), others)
+            others = tuple(named_mementos(exchange.headers, archive_url, now))
+            original = _as_original(exchange, url, at, archive_url, location)
+            return FoundMemento(original, archive_url, read_address(archive_url), others)
         exchange.body.close()
         if target is None:
-            message = f"{host(asked)} has no copy (it responded with {exchange.status})."
+            message = f"{host(archive_url)} has no copy (it responded with {exchange.status})."
             raise FetchError(Failure(FailureKind.NOT_ARCHIVED, message))
-        asked = address.raw if address else target
-    message = f"{host(asked)} redirects too many times."
+        archive_url = address.raw if address else target
+    message = f"{host(archive_url)} redirects too many times."
     raise FetchError(Failure(FailureKind.TOO_MANY_REDIRECTS, message))
 
 
@@ -213,14 +213,14 @@ class PublicArchiveFetcher:
         if not gates:
             raise FetchError(OFF)
         found: list[PublicMemento] = []
-        trouble: Failure | None = None
+        temporary: Failure | None = None
         for gate in gates:
             try:
                 found += await locate(self._context, gate, url, moment)
             except FetchError as error:
-                trouble = trouble or error.failure
+                temporary = temporary or error.failure
         if not found:
-            raise FetchError(_not_rescued(trouble) if trouble else _not_archived(gates))
+            raise FetchError(_not_rescued(temporary) if temporary else _not_archived(gates))
         return nearest_first(found, moment)
 
     async def _nearest(self, url: str, waiting: list[PublicMemento], moment: datetime) -> Visit:
@@ -235,8 +235,8 @@ class PublicArchiveFetcher:
             except FetchError as error:
                 tried[memento.address] = error.failure
                 waiting = nearest_first([*waiting, *others], moment)
-        trouble = next((each for each in tried.values() if each.transient), None)
-        raise FetchError(_not_rescued(trouble) if trouble else _no_page(tried))
+        temporary = next((each for each in tried.values() if each.transient), None)
+        raise FetchError(_not_rescued(temporary) if temporary else _no_page(tried))
 
     async def _bring(self, url: str, memento: PublicMemento, others: list[PublicMemento]) -> Visit:
         """Fetch the page of a memento; further mementos are added to ``others``.
@@ -261,9 +261,13 @@ class PublicArchiveFetcher:
     ) -> tuple[list[_Step], FoundMemento]:
         """Fetch the responses from a URL to its page, following redirects within the archive."""
         address = read_address(memento.address)
-        asked, steps, seen = address.raw if address else memento.address, list[_Step](), set[str]()
+        archive_url, steps, seen = (
+            address.raw if address else memento.address,
+            list[_Step](),
+            set[str](),
+        )
         for _ in range(self._context.settings.max_redirects + 1):
-            got = await fetch_memento(self._context, asked, url)
+            got = await fetch_memento(self._context, archive_url, url)
             bodies.callback(got.exchange.body.close)
             others += got.others
             step = _Step(got.exchange, await read(self._context, got.exchange))
@@ -274,8 +278,8 @@ class PublicArchiveFetcher:
                 return steps, got
             if url in seen or got.address is None:
                 break
-            asked = got.address.of(url).raw
-        message = f"The copy at {host(asked)} redirects too many times."
+            archive_url = got.address.of(url).raw
+        message = f"The copy at {host(archive_url)} redirects too many times."
         raise FetchError(Failure(FailureKind.TOO_MANY_REDIRECTS, message))
 
     async def _read(
@@ -286,8 +290,8 @@ class PublicArchiveFetcher:
         at: datetime,
         source: FoundMemento,
     ) -> Visit:
-        async def get(asked: Outgoing) -> FetchedResponse:
-            return await self._requisite(source, asked.url)
+        async def get(archive_url: Outgoing) -> FetchedResponse:
+            return await self._requisite(source, archive_url.url)
 
         requisites = Requisites(self._without_age, get)
         outcomes, article = await read_page(self._context, requisites, page, discovery)
@@ -320,8 +324,8 @@ class PublicArchiveFetcher:
         """Pass a response to the recorder, unless it was recovered before."""
         exchange, ref = step.exchange, step.found.ref
         async with self._context.db.read() as conn:
-            held = await captures.at_moments(conn, [ref.url], [ref.timestamp])
-        for each in held:
+            stored = await captures.at_moments(conn, [ref.url], [ref.timestamp])
+        for each in stored:
             if (each.url, each.payload_digest) == (ref.url, ref.payload_digest):
                 exchange.body.close()
                 return CaptureRef.of(each)
@@ -330,8 +334,8 @@ class PublicArchiveFetcher:
         )
 
 
-def _not_archived(asked: Sequence[str]) -> Failure:
-    names = ", ".join(dict.fromkeys(map(host, asked)))
+def _not_archived(archive_urls: Sequence[str]) -> Failure:
+    names = ", ".join(dict.fromkeys(map(host, archive_urls)))
     return Failure(FailureKind.NOT_ARCHIVED, f"No public archive has a copy (checked: {names}).")
 
 
@@ -342,6 +346,6 @@ def _no_page(tried: dict[str, Failure]) -> Failure:
     return Failure(FailureKind.NOT_ARCHIVED, f"The copy at {names} is not a usable page. {last}")
 
 
-def _not_rescued(trouble: Failure) -> Failure:
-    message = f"The public archives could not be reached. {trouble.message}"
-    return Failure(FailureKind.NOT_RESCUED, message, retry_after=trouble.retry_after)
+def _not_rescued(temporary: Failure) -> Failure:
+    message = f"The public archives could not be reached. {temporary.message}"
+    return Failure(FailureKind.NOT_RESCUED, message, retry_after=temporary.retry_after)

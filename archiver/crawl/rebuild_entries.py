@@ -125,11 +125,11 @@ async def snapshots_of(
     ]
 
 
-def _with_own(kept: SnapshotRecord, article: RecordId | None) -> SnapshotRecord:
+def _with_own(record: SnapshotRecord, article: RecordId | None) -> SnapshotRecord:
     """Return a snapshot with its own article if its record refers to a deleted snapshot."""
-    if article is None or not kept.article_of:
-        return kept
-    return replace(kept, article=article or None, article_of=None)
+    if article is None or not record.article_of:
+        return record
+    return replace(record, article=article or None, article_of=None)
 
 
 def without_repeated_entries(read: list[StoredEntryRecord]) -> Iterator[list[StoredEntryRecord]]:
@@ -203,18 +203,18 @@ async def _snapshots(
     known: Mapping[HashUrl, Revised],
     problems: list[Problem],
 ) -> list[visit_results.NewSnapshot]:
-    kept = await snapshots_of(conn, group)
+    records = await snapshots_of(conn, group)
     pages = await captures.of_records(
-        conn, [(each.capture_url, each.capture_record) for each in kept]
+        conn, [(each.capture_url, each.capture_record) for each in records]
     )
-    made = await rebuild_tables.conversions(conn, [one for each in kept for one in each.made])
-    articles = [made.get(each.article) if each.article else None for each in kept]
+    made = await rebuild_tables.conversions(conn, [one for each in records for one in each.made])
+    articles = [made.get(each.article) if each.article else None for each in records]
     words = await asyncio.to_thread(_words, store, articles, problems)
     owners = [ids[entry_record.hash_url] for entry_record, _ in group]
-    shared = await _shared_articles(conn, [*zip(owners, kept, strict=True)])
+    shared = await _shared_articles(conn, [*zip(owners, records, strict=True)])
     rows = []
     for (entry_record, place), each, article, own_words in zip(
-        group, kept, articles, words, strict=True
+        group, records, articles, words, strict=True
     ):
         found = _page(pages, each)
         if found is None:
@@ -233,17 +233,17 @@ async def _snapshots(
 
 
 async def _shared_articles(
-    conn: AsyncConnection, kept: Sequence[tuple[int, SnapshotRecord]]
+    conn: AsyncConnection, records: Sequence[tuple[int, SnapshotRecord]]
 ) -> dict[int, Location]:
     """Return the articles of earlier snapshots that these snapshots share, by entry.
 
     An earlier snapshot may be restored later, or have another article by then. Such articles are
     assigned at the end of the rebuild.
     """
-    wanted = [(number, int(each.article_of)) for number, each in kept if each.article_of]
+    wanted = [(number, int(each.article_of)) for number, each in records if each.article_of]
     there = await db_snapshots.articles_of(conn, wanted)
     found, missing = {}, []
-    for number, each in kept:
+    for number, each in records:
         if each.article_of:
             extractor, article = there.get((number, int(each.article_of)), ("", None))
             if article and extractor == each.extractor:
@@ -256,11 +256,11 @@ async def _shared_articles(
 
 
 def _page(
-    pages: Mapping[tuple[str, RecordId], list[tuple[int, Capture]]], kept: SnapshotRecord
+    pages: Mapping[tuple[str, RecordId], list[tuple[int, Capture]]], record: SnapshotRecord
 ) -> tuple[int, Capture] | None:
     """Return (row, capture) of a snapshot's page; of several with its id, the one with its time."""
-    found = pages.get((kept.capture_url, kept.capture_record), [])
-    same = [each for each in found if each[1].timestamp == kept.capture_timestamp]
+    found = pages.get((record.capture_url, record.capture_record), [])
+    same = [each for each in found if each[1].timestamp == record.capture_timestamp]
     return next(iter((*same, *found)), None)
 
 

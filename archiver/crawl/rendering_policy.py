@@ -218,7 +218,7 @@ class Renderer:
                 self.problem = error.sentence
 
     def is_wanted(
-        self, url: str, found: Discovery | None, failure: Failure | None, *, asked: bool
+        self, url: str, found: Discovery | None, failure: Failure | None, *, requested: bool
     ) -> bool:
         """Return whether a page should be rendered.
 
@@ -226,12 +226,12 @@ class Renderer:
             url: the page.
             found: the result of the plain inspection, if any.
             failure: the failure of the plain visit, if any.
-            asked: a user asked for rendering.
+            requested: whether a user requested rendering.
         """
         mode = self._settings.render
-        if mode == "never" and not asked:
+        if mode == "never" and not requested:
             return False
-        is_always = asked or mode == "always"
+        is_always = requested or mode == "always"
         needs_browser = found is not None and found.needs_browser
         if failure is None:
             return needs_browser or (is_always and found is not None)

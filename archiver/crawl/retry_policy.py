@@ -16,27 +16,27 @@ def retry_at(failure: Failure, lease: Lease, settings: Settings, now: datetime) 
     """Return the time of the next attempt, or None if there is none."""
     if not failure.transient or lease.attempts >= settings.retries:
         return None
-    asked = failure.retry_after or 0.0
-    if asked > settings.max_retry_after:
+    requested = failure.retry_after or 0.0
+    if requested > settings.max_retry_after:
         return None
     delay = settings.retry_delay * BACKOFF**lease.attempts
-    return now + timedelta(seconds=max(delay, asked))
+    return now + timedelta(seconds=max(delay, requested))
 
 
-def retry_after_seconds(status: int, asked: str | None, now: datetime) -> float | None:
+def retry_after_seconds(status: int, value: str | None, now: datetime) -> float | None:
     """Return the pause that a 429 or 503 response asks for (RFC 9110 §10.2.3), in seconds.
 
     Args:
         status: status of the response.
-        asked: its ``Retry-After``.
+        value: its ``Retry-After``.
         now: current time (aware).
     """
-    if status not in (429, 503) or not asked:
+    if status not in (429, 503) or not value:
         return None
-    if asked.strip().isdecimal():
-        return float(asked.strip()[:9])
+    if value.strip().isdecimal():
+        return float(value.strip()[:9])
     try:
-        moment = parsedate_to_datetime(asked)
+        moment = parsedate_to_datetime(value)
         return max((moment - now).total_seconds(), 0.0) if moment.tzinfo else None
     except (ValueError, OverflowError):
         return None

@@ -187,7 +187,7 @@ def _is_rendering_wanted(
     """Return whether the page should be rendered."""
     if found and page.route:
         found = replace(found, needs_browser=True)
-    return context.renderer.is_wanted(page.ref.url, found, failure, asked=lease.render)
+    return context.renderer.is_wanted(page.ref.url, found, failure, requested=lease.render)
 
 
 async def _visit_rendered(

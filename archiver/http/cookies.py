@@ -153,15 +153,15 @@ def cookies_for(
             are ignored. Empty if no user requested it. A private cookie is sent only if all of
             these hosts may receive it.
     """
-    asked = urlsplit(url)
-    host, path = asked.hostname or "", asked.path or "/"
+    parts = urlsplit(url)
+    host, path = parts.hostname or "", parts.path or "/"
     leading = {urlsplit(f"//{each}").hostname or "" for each in initiators}
     matching = [
         each
         for each in cookies
         if each.matches_host(host)
         and each.matches_path(path)
-        and (asked.scheme == "https" or not each.is_secure)
+        and (parts.scheme == "https" or not each.is_secure)
         and (not each.expires or each.expires > now)
     ]
     sent = [
@@ -255,11 +255,11 @@ class VisitCookies:
 
     def of(self, url: str) -> frozenset[Cookie]:
         """Return the unexpired cookies for a URL's host, to detect a change."""
-        now, asked = time.time(), urlsplit(url)
+        now, parts = time.time(), urlsplit(url)
         return frozenset(
             each
             for each in self.known.values()
-            if each.matches_host(asked.hostname or "") and (not each.expires or each.expires > now)
+            if each.matches_host(parts.hostname or "") and (not each.expires or each.expires > now)
         )
 
 
@@ -284,12 +284,12 @@ def parse_set_cookie(
     pair, _, rest = readable(field[:MAX_LINE]).partition(";")
     name, is_pair, value = (each.strip(" \t") for each in pair.partition("="))
     given = _attributes(rest)
-    asked = urlsplit(url)
-    host, domain = asked.hostname or "", given.get("domain", "").lower().removeprefix(".")
+    parts = urlsplit(url)
+    host, domain = parts.hostname or "", given.get("domain", "").lower().removeprefix(".")
     is_secure = "secure" in given
     if not is_pair or not _NAME.fullmatch(name) or _CONTROL.search(value):
         return None
-    if is_secure != (asked.scheme == "https") and (is_secure or name.startswith(_PREFIXES)):
+    if is_secure != (parts.scheme == "https") and (is_secure or name.startswith(_PREFIXES)):
         return None
     is_for_subdomains = bool(domain) and not _is_address(host)
     if is_for_subdomains and suffixes and suffixes.is_public(domain):
@@ -298,7 +298,7 @@ def parse_set_cookie(
         return None
     path = given.get("path", "")
     if not path.startswith("/"):
-        path = asked.path.rpartition("/")[0] or "/"
+        path = parts.path.rpartition("/")[0] or "/"
     expires = _expiry(given, now)
     return Cookie(domain or host, is_for_subdomains, path, is_secure, expires, name, value)
 

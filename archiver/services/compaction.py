@@ -301,7 +301,7 @@ async def _known(
     generations = await tombstones.generations(conn, keys)
     there = await entries.states_of(conn, [*map(HashUrl, generations)])
     return DeletedRecords(
-        gone=frozenset(gone),
+        captures=frozenset(gone),
         generations=generations,
         entries=frozenset(generations.keys() - there.keys()),
         snapshots=frozenset(await tombstones.snapshots(conn, keys)),

@@ -45,7 +45,7 @@ async def test_the_setting_selects_pages_and_a_request_overrides_it(crawl, mode,
     renderer = renderer_of(replace(context, settings=settings))
 
     def is_wanted(name):
-        return renderer.is_wanted("http://a.example/", *LOOKS[name], asked=asked)
+        return renderer.is_wanted("http://a.example/", *LOOKS[name], requested=asked)
 
     assert [*filter(is_wanted, LOOKS)] == shown
 
@@ -56,12 +56,12 @@ async def test_a_host_that_refuses_browsers_too_is_not_asked_for_each_page(crawl
     url = "http://a.example/"
 
     for _ in range(MAX_REFUSALS):
-        assert renderer.is_wanted(url, *LOOKS["refused"], asked=False)
+        assert renderer.is_wanted(url, *LOOKS["refused"], requested=False)
         renderer.note_outcome(url, has_passed=False)
-    assert not renderer.is_wanted(url, *LOOKS["refused"], asked=False)
-    assert renderer.is_wanted("http://b.example/", *LOOKS["refused"], asked=False)
+    assert not renderer.is_wanted(url, *LOOKS["refused"], requested=False)
+    assert renderer.is_wanted("http://b.example/", *LOOKS["refused"], requested=False)
     renderer.note_outcome(url, has_passed=True)
-    assert renderer.is_wanted(url, *LOOKS["refused"], asked=False)
+    assert renderer.is_wanted(url, *LOOKS["refused"], requested=False)
 
 
 def test_the_sandbox_is_on_unless_disabled_by_the_setting():
