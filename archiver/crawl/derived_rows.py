@@ -130,13 +130,14 @@ def _removed_paragraphs(texts: Sequence[str]) -> str:
 
 
 def _text(store: SegmentStore, row: SnapshotRow) -> str:
+    """Return the text of a snapshot's article; empty if it has none or it can't be read."""
     article = row.snapshot.article
     try:
         return article_text(store.read, article) if article else ""
     except StoreError as error:
         log.warning(
-            "Cannot read the article, so its text is not searchable. Run `archiver verify` "
-            "for details.",
+            "Cannot read an article, so its text is not searched or compared. "
+            "Run `archiver verify` for details.",
             url=row.snapshot.url,
             reason=str(error),
         )
@@ -173,17 +174,9 @@ def _hundredths(store: SegmentStore, rows: Sequence[SnapshotRow]) -> int:
         return 0
     from archiver.pages.text_comparison import compare
 
-    change = compare(_article_text(store, rows[1]), _article_text(store, rows[0]))
+    change = compare(_text(store, rows[1]), _text(store, rows[0]))
     differing = max(change.put_in, change.taken_out)
     return min(ceil(100 * differing / change.words), 100) if change.words else 0
-
-
-def _article_text(store: SegmentStore, row: SnapshotRow) -> str:
-    """Return the text of a snapshot's article; empty if it has none or it can't be read."""
-    article = row.snapshot.article
-    with suppress(StoreError):
-        return article_text(store.read, article) if article else ""
-    return ""
 
 
 SCORES_BATCH = 250

@@ -11,8 +11,7 @@ record names its origin. Later captures of the URL do not replace it.
 
 import asyncio
 import json
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -144,35 +143,17 @@ async def find_captures(db: Database, pages: Sequence[ForeignPage]) -> list[Page
     return [*fresh.values()]
 
 
-async def _ensure(conn: AsyncConnection, pages: Iterable[ForeignPage]) -> dict[HashUrl, int]:
+async def _ensure(conn: AsyncConnection, pages: Sequence[ForeignPage]) -> dict[HashUrl, int]:
     """Make sure that pages have entries; metadata of the same entry is merged in page order."""
     ids: dict[HashUrl, int] = {}
-    for round_ in _rounds(pages):
-        given: dict[int | None, list[Seed]] = {}
-        for page in round_:
-            if page.revision is None:
-                given.setdefault(page.import_id, []).append(page.seed)
-        for import_id, some in given.items():
-            ids |= await new_entries.ensure(conn, some, import_id=import_id)
-        revised = [
-            RevisedSeed(each.seed, each.revision) for each in round_ if each.revision is not None
-        ]
-        if revised:
-            ids |= await new_entries.ensure_revised(conn, revised)
-    return ids
-
-
-def _rounds(pages: Iterable[ForeignPage]) -> list[list[ForeignPage]]:
-    """Split pages into rounds with at most one page per entry."""
-    rounds: list[list[ForeignPage]] = []
-    met: Counter[HashUrl] = Counter()
+    of_imports: dict[int | None, list[Seed]] = {}
     for page in pages:
-        round_ = met[page.seed.hash_url]
-        met[page.seed.hash_url] += 1
-        if round_ == len(rounds):
-            rounds.append([])
-        rounds[round_].append(page)
-    return rounds
+        if page.revision is None:
+            of_imports.setdefault(page.import_id, []).append(page.seed)
+    for import_id, seeds in of_imports.items():
+        ids |= await new_entries.ensure(conn, seeds, import_id=import_id)
+    revised = [RevisedSeed(each.seed, each.revision) for each in pages if each.revision is not None]
+    return ids | await new_entries.ensure_revised(conn, revised) if revised else ids
 
 
 async def _final_captures(

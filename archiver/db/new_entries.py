@@ -94,10 +94,10 @@ async def ensure(
 
     Args:
         conn: a writing connection.
-        seeds: seeds of different entries.
+        seeds: the seeds; several seeds of one entry are merged in order.
         import_id: the import of links that contains them, if any.
     """
-    unique: dict[str, Seed] = {seed.hash_url: seed for seed in seeds}
+    unique = _merged_by_key(seeds)
     known = await known_entries(conn, [*unique])
     ids, _ = await _add(conn, unique, known, datetime.now(UTC), import_id)
     return {HashUrl(key): number for key, number in ids.items()}

@@ -140,11 +140,9 @@ class Answer:
             FetchError: it is too large, or ended before any content arrived.
         """
         try:
-            self._refuse_too_large(self._reader.content_length or 0)
-            while wire := await self._line.piece():
-                await self._take(wire)
+            async for _ in self.payload():
+                pass
             self.release()
-            await self._take_rest()
             return await self.exchange()
         except BaseException:
             self.discard()
