@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from archiver.services.machines import Machines, SegmentUploads
     from archiver.services.page_uploads import PageUploads
     from archiver.services.preferences import Preferences
-    from archiver.services.reader_view import Reader
+    from archiver.services.reader_view import Reader, ReadingPlaces
     from archiver.services.recapture import PublicArchiveRecovery, Recaptures
     from archiver.services.replay import Replay
     from archiver.services.search import Search
@@ -174,6 +174,12 @@ class App:
         from archiver.services.reader_view import Reader
 
         return Reader(self.db, self.entries, self.search)
+
+    @cached_property
+    def reading_places(self) -> "ReadingPlaces":
+        from archiver.services.reader_view import ReadingPlaces
+
+        return ReadingPlaces(self.settings.data, self.db)
 
     @cached_property
     def comparing(self) -> "SnapshotComparison":

@@ -10,14 +10,30 @@ function selected() {
   return text.contains(range.startContainer) && text.contains(range.endContainer) ? range : null;
 }
 
+// A highlight that begins or ends within a word is extended to the whole word.
+const NEAR = 60;
+function boundaries(full, from, to) {
+  const segmenter = globalThis.Intl?.Segmenter && new Intl.Segmenter(text.closest("[lang]")?.lang, { granularity: "word" });
+  if (!segmenter) return [from, to];
+  const word = (at) => {
+    const start = Math.max(at - NEAR, 0);
+    const { index, segment, isWordLike } = segmenter.segment(full.slice(start, at + NEAR)).containing(at - start);
+    return isWordLike ? [start + index, start + index + segment.length] : [at, at + 1];
+  };
+  return [word(from)[0], word(to - 1)[1]];
+}
+
 // Positions count code points, as in a TextPositionSelector; string indices count UTF-16 units.
 function place(range) {
-  const before = document.createRange();
-  before.selectNodeContents(text);
-  before.setEnd(range.startContainer, range.startOffset);
+  const whole = document.createRange();
+  whole.selectNodeContents(text);
+  const full = whole.toString();
+  whole.setEnd(range.startContainer, range.startOffset);
+  const before = whole.toString().length;
   const words = range.toString();
-  const left = words.length - words.trimStart().length;
-  return { quote: words.trim(), start: [...before.toString() + words.slice(0, left)].length };
+  const from = before + words.length - words.trimStart().length;
+  const [start, end] = boundaries(full, from, before + words.trimEnd().length);
+  return { quote: full.slice(start, end), start: [...full.slice(0, start)].length };
 }
 
 function offer(bar, range) {
@@ -34,34 +50,52 @@ if (text && form) {
   bar.hidden = true;
   bar.setAttribute("role", "toolbar");
   bar.setAttribute("aria-label", form.dataset.label);
-  for (const radio of form.querySelectorAll("[name=colour]")) {
-    const button = document.createElement("button");
-    button.className = `hl-${radio.value}`;
-    button.textContent = radio.closest("label").textContent.trim();
-    button.addEventListener("click", () => fill(radio, true));
-    bar.append(button);
-  }
-  const note = document.createElement("button");
-  note.textContent = form.dataset.note;
-  note.addEventListener("click", () => fill(form.querySelector("[name=colour]:checked"), false));
-  bar.append(note);
-  bar.addEventListener("mousedown", (event) => event.preventDefault());
-  document.querySelector("main").append(bar);
-
-  const fill = (radio, send) => {
+  let kept = null; // the selection, while the note has the focus
+  const note = document.createElement("textarea");
+  note.hidden = true;
+  note.rows = 2;
+  note.maxLength = 10000;
+  note.placeholder = form.dataset.note;
+  note.setAttribute("aria-label", form.dataset.note);
+  const mark = (radio) => {
     const range = selected();
-    if (!range) return;
-    const { quote, start } = place(range);
+    const { quote, start } = kept ?? (range ? place(range) : {});
+    if (!quote || quote.length > MOST) return;
     radio.checked = true;
     form.elements.quote.value = quote;
     form.elements.start.value = start;
-    bar.hidden = true;
-    if (send && quote && quote.length <= MOST) form.requestSubmit();
-    else { form.closest("details").open = true; form.elements.note.focus(); }
+    form.elements.note.value = note.value;
+    form.requestSubmit();
   };
+  for (const radio of form.querySelectorAll("[name=colour]")) {
+    const words = radio.closest("label").textContent.trim();
+    const button = Object.assign(document.createElement("button"), { type: "button", className: `swatch hl-${radio.value}`, title: words });
+    button.setAttribute("aria-label", words);
+    button.addEventListener("click", () => mark(radio));
+    bar.append(button);
+  }
+  const noting = Object.assign(document.createElement("button"), { type: "button", textContent: form.dataset.note });
+  noting.addEventListener("click", () => {
+    const range = selected();
+    if (!range) return;
+    kept = place(range);
+    note.hidden = false;
+    note.focus();
+  });
+  const close = () => {
+    bar.hidden = note.hidden = true;
+    note.value = "";
+    kept = null;
+  };
+  bar.append(noting, note);
+  bar.addEventListener("mousedown", (event) => { if (event.target !== note) event.preventDefault(); });
+  document.querySelector("main").append(bar);
   document.addEventListener("selectionchange", () => {
+    if (kept) return;
     const range = selected();
     if (range && range.toString().trim()) offer(bar, range);
     else bar.hidden = true;
   });
+  document.addEventListener("keydown", ({ key }) => { if (key === "Escape") close(); });
+  document.addEventListener("pointerdown", ({ target }) => { if (kept && !bar.contains(target)) close(); });
 }

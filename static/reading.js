@@ -1,8 +1,7 @@
-// Typography settings and reading positions, both stored in this browser only.
+// Typography settings, stored in this browser, and reading positions.
 const root = document.documentElement;
 const article = document.querySelector(".reading");
 const text = article?.querySelector(".text");
-const MAX_PLACES = 200;
 
 function read(key) {
   try { return JSON.parse(localStorage.getItem(key)) ?? {}; } catch { return {}; }
@@ -15,7 +14,7 @@ const look = document.querySelector(".look");
 if (look) {
   look.hidden = false;
   const chosen = read("look");
-  for (const field of look.querySelectorAll("select")) field.value = chosen[field.name] ?? "";
+  for (const field of look.querySelectorAll("input")) field.checked = field.value === (chosen[field.name] ?? "");
   look.addEventListener("change", ({ target }) => {
     if (target.value) chosen[target.name] = root.dataset[target.name] = target.value;
     else { delete chosen[target.name]; delete root.dataset[target.name]; }
@@ -23,24 +22,40 @@ if (look) {
   });
 }
 
-// The position is the number of the paragraph at the top: it is valid for any font size.
+// The position is the number of the paragraph at the top: it is valid for any font size. It is stored
+// on the server, so that another device continues there.
 const blocks = text ? [...text.querySelectorAll("p, li, pre, h2, h3, h4, figure, tr")] : [];
-function topmost() {
-  return blocks.findIndex((block) => block.getBoundingClientRect().bottom > 80);
+const left = document.querySelector("[data-left]");
+const topmost = () => blocks.findIndex((block) => block.getBoundingClientRect().bottom > 80);
+
+function percentRead() {
+  const { top, height } = text.getBoundingClientRect();
+  return Math.round(100 * Math.min(Math.max((innerHeight - top) / height, 0), 1));
 }
+
+function showTimeLeft() {
+  const minutes = Math.ceil(left.dataset.minutes * (100 - percentRead()) / 100);
+  left.hidden = !minutes || scrollY < innerHeight / 2;
+  left.textContent = left.dataset.left.replace("{n}", minutes);
+}
+
 if (blocks.length > 5) {
-  const key = article.dataset.entry;
   const back = performance.getEntriesByType("navigation")[0]?.type;
-  const place = read("places")[key];
+  const place = Number(article.dataset.place ?? 0);
   if (place > 2 && !location.hash && back !== "back_forward") blocks[place]?.scrollIntoView();
-  let waiting;
+  let [waiting, sent] = [0, place];
+  const keep = () => {
+    const at = topmost();
+    const block = at > 2 ? at : 0;
+    if (at < 0 || block === sent) return;
+    sent = block;
+    const body = new URLSearchParams({ block, percent: percentRead() });
+    fetch(`${root.dataset.base}/${article.dataset.entry}/place`, { method: "POST", body, keepalive: true }).catch(() => { sent = -1; });
+  };
   addEventListener("scroll", () => {
+    if (left) showTimeLeft();
     clearTimeout(waiting);
-    waiting = setTimeout(() => {
-      const { [key]: _, ...others } = read("places");
-      const at = topmost();
-      const kept = Object.entries(others).slice(1 - MAX_PLACES);
-      keep("places", Object.fromEntries(at > 2 ? [...kept, [key, at]] : kept));
-    }, 300);
+    waiting = setTimeout(keep, 1500);
   }, { passive: true });
+  addEventListener("pagehide", keep);
 }

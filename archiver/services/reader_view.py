@@ -1,8 +1,10 @@
 """Reader view of an entry."""
 
 import asyncio
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from archiver.db import entries
 from archiver.db.engine import Database
@@ -20,6 +22,7 @@ from archiver.search.snippets import match_positions
 from archiver.search.words import words_of
 from archiver.services.entries import Entries, EntryDetail, SnapshotDetail
 from archiver.services.search import Neighbours, Search
+from archiver.services.user_files import READING, user_file
 
 MAX_LINKS = 2_000
 """Maximum number of links of an article that are looked up in the archive."""
@@ -59,6 +62,60 @@ class Reading:
     hits: int = 0
     neighbours: Neighbours | None = None
     highlights: tuple[PlacedHighlight, ...] = ()
+
+
+MAX_PLACES = 300
+"""Partly read articles whose position is stored; the oldest one is dropped."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingPlace:
+    """How far an article is read.
+
+    Attributes:
+        block: number of its paragraph at the top of the window.
+        percent: of the article that was read.
+    """
+
+    block: int
+    percent: int
+
+
+class ReadingPlaces:
+    """Positions in partly read articles, for all devices of the user."""
+
+    def __init__(self, data: Path, db: Database) -> None:
+        self._file = user_file(data, READING, db)
+
+    async def all(self) -> dict[str, ReadingPlace]:
+        """Return the positions by hash_url, the last read first."""
+        return _places_in(await self._file.read())
+
+    async def put(self, key: HashUrl, place: ReadingPlace) -> None:
+        """Store a position; none at the beginning, and none of an article read to its end."""
+
+        def rewrite(before: bytes | None) -> bytes:
+            others = {name: each for name, each in _places_in(before).items() if name != key}
+            is_partly_read = place.block > 0 and place.percent < READ_PERCENT
+            places = {key: place, **others} if is_partly_read else others
+            some = [*places.items()][:MAX_PLACES]
+            return json.dumps([[name, each.block, each.percent] for name, each in some]).encode()
+
+        await self._file.change(rewrite)
+
+
+READ_PERCENT = 97
+
+
+def _places_in(content: bytes | None) -> dict[str, ReadingPlace]:
+    """Parse stored positions; damaged ones are dropped."""
+    try:
+        return {
+            str(key): ReadingPlace(int(block), int(percent))
+            for key, block, percent in json.loads(content or b"[]")
+        }
+    except (ValueError, TypeError):
+        return {}
 
 
 class Reader:

@@ -16,6 +16,8 @@ from archiver.http import cookies
 
 ACCESS: Final = "access.json"
 FEEDS: Final = "feeds.opml"
+READING: Final = "reading.json"
+"""How far articles are read."""
 SECRET: Final = "secret"  # noqa: S105 - a file name
 """The key of session cookies and signed addresses."""
 MAX_BYTES: Final = 64 << 20

@@ -27,7 +27,7 @@ from archiver.services.highlights import HighlightList
 from archiver.services.home import HomePageContent
 from archiver.services.machines import Backlog
 from archiver.services.preferences import Preference
-from archiver.services.reader_view import PlacedHighlight
+from archiver.services.reader_view import PlacedHighlight, ReadingPlace
 from archiver.services.search import Listing, Overview
 
 
@@ -200,6 +200,7 @@ class HomeView:
         cleaned: submitted addresses from which tracking parameters were removed.
         warnings: what needs attention: missing segments, a full disk, damage.
         archives: hosts of public archives to request failed pages from.
+        reading: partly read entries, and how far.
     """
 
     overview: Overview
@@ -218,6 +219,7 @@ class HomeView:
     warnings: tuple[Message, ...] = ()
     archives: tuple[str, ...] = ()
     notice: EditNotice | None = None
+    reading: tuple[tuple[Entry, ReadingPlace], ...] = ()
     title: str = "archiver"
 
 
@@ -545,6 +547,7 @@ class EntryView:
         browser_problem: why pages cannot be rendered; None if they can.
         archives: hosts of public archives to request it from.
         refused: a rejected edit form.
+        place: how far the article was read, on any device; None if it was not begun.
     """
 
     detail: EntryDetail
@@ -567,11 +570,20 @@ class EntryView:
     archives: tuple[str, ...] = ()
     notice: EditNotice | None = None
     refused: RefusedEdit | None = None
+    place: ReadingPlace | None = None
 
     @property
     def entry(self) -> Entry:
         """Return the entry."""
         return self.detail.entry
+
+
+@dataclass(frozen=True, slots=True)
+class TextView:
+    """The text of a snapshot's article."""
+
+    shown: SnapshotDetail
+    title: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -601,13 +613,13 @@ class CompareView:
         compared: the differences.
         snapshots: snapshots to choose from.
         pieces: both texts merged.
-        articles: both articles, for side by side view; else empty.
+        is_side: whether both texts are shown side by side.
     """
 
     compared: Compared
     snapshots: tuple[Snapshot, ...]
     pieces: tuple[FoldedPiece, ...]
-    articles: tuple[str, ...]
+    is_side: bool
     title: str
 
 

@@ -76,8 +76,9 @@ async def test_both_are_shown_side_by_side_and_through_the_api(client, live):
     shown = await page_of(client, f"/{key}/compare?{asked}&side")
     found = await (await client.get(f"/api/v1/entries/{key}/compare?{asked}")).json()
 
-    assert shown.count('<div class="text" dir="auto">') == 2
-    assert shown.index("sleeps") < shown.index("sings")
+    before, after = shown.split('<div class="text changed" dir="auto">')[1:]
+    assert re.findall(r"<(?:del|ins)>[^<]*", before) == ["<del>red", "<del>sleeps"]
+    assert re.findall(r"<(?:del|ins)>[^<]*", after)[:2] == ["<ins>old", "<ins>flies &amp; sings"]
     assert (found["text"]["put_in"], found["text"]["taken_out"]) == (3, 2)
     assert {"name": "x-by", "before": "one", "after": "two"} in found["headers"]
     assert f"/{key}/compare?from={moments[1]}&amp;to={moments[0]}" in await page_of(

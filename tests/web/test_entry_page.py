@@ -139,19 +139,30 @@ async def test_how_it_is_set_and_where_one_was_are_remembered(client, live):
         assert f"{tokyo:%H:%M}" in await kept.text_content()
 
         await page.click(".look summary")
-        await page.select_option("select[name=size]", "5")
-        await page.select_option("select[name=paper]", "sepia")
-        await page.evaluate("scrollTo(0, 3000)")
-        while not await page.evaluate("localStorage.getItem('places')"):
-            pass  # it is kept once scrolling has come to rest
+        await page.check("[name=size][value='5']")
+        await page.check("[name=paper][value=sepia]")
+        async with page.expect_response(f"{path}place") as stored:
+            await page.evaluate("scrollTo(0, 3000)")
+        assert (await stored.value).status == 204
         at = await page.evaluate("scrollY")
-        await page.goto("about:blank")
+        await page.goto(str(client.make_url("/")))
+        assert await page.locator("section:has(#continue-title) a").all_inner_texts() == ["long"]
+        other_device = await new_page(browser)
+        await other_device.goto(path)
+        assert await other_device.evaluate("scrollY") > 1000
         await page.goto(path)
 
         assert await page.evaluate(size) != before
         assert await page.evaluate("document.documentElement.dataset.paper") == "sepia"
         assert abs(await page.evaluate("scrollY") - at) < 400
         assert errors == []
+
+
+async def test_the_text_is_shown_in_the_app(client, live):
+    page = await page_of(client, f"/{hash_url(live.url('/foxes'))}/text")
+
+    assert SENTENCE.format(name="foxes")[3:60] in page
+    assert "Download as Markdown" in page
 
 
 async def test_an_article_is_taken_away_as_a_page_a_text_or_a_book(client, live):

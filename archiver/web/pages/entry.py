@@ -13,14 +13,21 @@ from archiver.model.rendering import Rendering
 from archiver.pages.shown_article import ArticleTree
 from archiver.replay.addresses import Modifier, PathWriter, ReplayAddress
 from archiver.services.entries import SnapshotDetail
-from archiver.services.reader_view import Reading
+from archiver.services.reader_view import Reading, ReadingPlace
 from archiver.services.search import Neighbour, Neighbours
 from archiver.web.api.json_http import list_query, listed_query
 from archiver.web.app_keys import PERMISSIONS, REFLECTS, RUNTIME
 from archiver.web.origin import home_of_replay, replay_origin
-from archiver.web.pages.editing import back, change_of, notice_of
+from archiver.web.pages.editing import back, change_of, notice_of, number
 from archiver.web.rendering import minutes_to_read, render_with_sidebar, wording_of
-from archiver.web.views import EditNotice, EntryView, NeighboursView, RefusedEdit, calendar
+from archiver.web.views import (
+    EditNotice,
+    EntryView,
+    NeighboursView,
+    RefusedEdit,
+    TextView,
+    calendar,
+)
 
 _READ_KINDS = frozenset({"article", "page", "pdf"})
 """Kinds of snapshots whose text is the result of the extractor."""
@@ -60,7 +67,8 @@ async def _page(
     )
     runtime = request.app[RUNTIME]
     view = _view(request, reading, listed, await notice_of(request))
-    view = replace(view, refused=refused)
+    place = (await runtime.reading_places.all()).get(reading.detail.entry.hash_url)
+    view = replace(view, refused=refused, place=place)
     if reading.shown is None:
         view = replace(view, archives=runtime.recovery.archives)
     elif reading.shown.snapshot.rendering is Rendering.NEEDED:
@@ -80,6 +88,24 @@ async def entry_markdown(request: web.Request) -> web.StreamResponse:
     exporting, at = request.app[RUNTIME].exporting, request.query.get("at") or None
     text = await exporting.index_md(request.match_info["hash_url"], at)
     return web.Response(text=text, content_type="text/markdown", charset="utf-8")
+
+
+async def text(request: web.Request) -> web.StreamResponse:
+    """Show the text of an entry's article."""
+    key, at = request.match_info["hash_url"], request.query.get("at") or None
+    shown = await request.app[RUNTIME].entries.snapshot(key, at)
+    title = shown.entry.title or shown.entry.url
+    return await render_with_sidebar(request, "pages/text.html", TextView(shown, title))
+
+
+async def keep_place(request: web.Request) -> web.StreamResponse:
+    """Store how far an article is read."""
+    form = await request.post()
+    block, percent = (number(str(form.get(each, ""))) for each in ("block", "percent"))
+    entry = (await request.app[RUNTIME].entries.get(request.match_info["hash_url"])).entry
+    place = ReadingPlace(block, min(percent, 100))
+    await request.app[RUNTIME].reading_places.put(entry.hash_url, place)
+    return web.Response(status=204)
 
 
 async def read_again(request: web.Request) -> web.StreamResponse:

@@ -1,6 +1,7 @@
 """Home page and the save form."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -19,9 +20,11 @@ from archiver.http.urls import (
 )
 from archiver.http.urls_in_text import first_url_in
 from archiver.model.annotation import AnnotationChange
+from archiver.model.entry import Entry
 from archiver.model.listing import ListingQuery
 from archiver.model.message import Message
 from archiver.services.entries import SaveResult
+from archiver.services.reader_view import ReadingPlace
 from archiver.web import auth
 from archiver.web.api.json_http import numbers
 from archiver.web.app_keys import RUNTIME
@@ -32,6 +35,7 @@ from archiver.web.signing import same
 from archiver.web.views import HomeView, SaveAgainView, SaveView, SaveWindowView
 
 LATEST = 12
+MAX_PARTLY_READ = 4
 MAX_FOLLOWED = 200
 MAX_CLEANED = 5
 MAX_CLEANED_LENGTH = 1_000
@@ -162,7 +166,21 @@ async def _view(
         warnings=await runtime.health.warnings(),
         archives=runtime.recovery.archives,
         notice=await notice_of(request),
+        reading=await _partly_read(request),
     )
+
+
+async def _partly_read(request: web.Request) -> tuple[tuple[Entry, ReadingPlace], ...]:
+    """Return the unread entries whose article was read last, and how far."""
+    found = []
+    for key, place in (await request.app[RUNTIME].reading_places.all()).items():
+        with suppress(NotFound):
+            entry = (await request.app[RUNTIME].entries.get(key)).entry
+            if not entry.annotation.is_read:
+                found.append((entry, place))
+        if len(found) == MAX_PARTLY_READ:
+            break
+    return tuple(found)
 
 
 async def save_page(request: web.Request) -> web.StreamResponse:

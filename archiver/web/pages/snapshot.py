@@ -10,9 +10,7 @@ from archiver.http.timestamps import to_datetime, write_iso
 from archiver.model.capture import Timestamp
 from archiver.model.page import Piece, Side
 from archiver.model.rendering import Rendering, RenditionKind
-from archiver.pages.shown_article import ArticleTree
 from archiver.replay.addresses import Modifier, ReplayAddress
-from archiver.services.entries import SnapshotDetail
 from archiver.web.app_keys import ARCHIVED_URL, FRAME_REQUESTS, PERMISSIONS, RUNTIME
 from archiver.web.origin import home_of_replay, replay_origin, with_base
 from archiver.web.pages.errors import not_in_archive
@@ -146,12 +144,11 @@ async def compare(request: web.Request) -> web.StreamResponse:
         alone = AloneView(detail.entry, detail.snapshots)
         return await render_with_sidebar(request, "pages/compare_alone.html", alone)
     found = await request.app[RUNTIME].comparing.compare(key, earlier, later)
-    side = "side" in asked
     view = CompareView(
         compared=found,
         snapshots=detail.snapshots,
         pieces=folded(found.text.pieces),
-        articles=(_article(request, found.before), _article(request, found.after)) if side else (),
+        is_side="side" in asked,
         title=found.after.entry.title or found.after.entry.url,
     )
     return await render_with_sidebar(request, "pages/compare.html", view)
@@ -174,18 +171,3 @@ def folded(pieces: tuple[Piece, ...]) -> tuple[FoldedPiece, ...]:
 def _end_of_words(text: str, place: int) -> int:
     space = text.find(" ", place)
     return place if space < 0 else space
-
-
-def _article(request: web.Request, detail: SnapshotDetail) -> str:
-    permissions, there = request.app[PERMISSIONS], replay_origin(request)
-    permission = permissions.new(home_of_replay(request))
-
-    def image(url: str) -> str:
-        address = ReplayAddress(detail.snapshot.timestamp, Modifier.IMAGE, url)
-        return there + permissions.write(permission, address)
-
-    article = ArticleTree(detail.article)
-    article.name_images()
-    article.archive_media(image)
-    article.make_scrollable()
-    return article.html()
