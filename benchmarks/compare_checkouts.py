@@ -24,13 +24,13 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("module")
     parser.add_argument("arguments", nargs=argparse.REMAINDER)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     halves = _halves()
-    taken: dict[Path, list[tuple[float, float]]] = {asked.other: [], HERE: []}
-    for number in range(asked.rounds):
+    taken: dict[Path, list[tuple[float, float]]] = {options.other: [], HERE: []}
+    for number in range(options.rounds):
         cores = halves if number % 2 else halves[::-1]
         both = [
-            Thread(target=run, args=(root, half, [asked.module, *asked.arguments], taken[root]))
+            Thread(target=run, args=(root, half, [options.module, *options.arguments], taken[root]))
             for root, half in zip(taken, cores, strict=True)
         ]
         for each in both:
@@ -41,7 +41,7 @@ def main() -> None:
         before, now = ([each[n] for each in of] for of in taken.values())
         ratio = statistics.median(b / a for a, b in zip(before, now, strict=True))
         middle = f"{statistics.median(before):8.2f} s -> {statistics.median(now):8.2f} s"
-        print(f"{what:10}{middle}, {ratio:.3f} x (median of {asked.rounds} pairs)")
+        print(f"{what:10}{middle}, {ratio:.3f} x (median of {options.rounds} pairs)")
 
 
 def run(root: Path, cores: set[int], command: list[str], taken: list[tuple[float, float]]) -> None:

@@ -85,8 +85,8 @@ def archiver(server: Server, options: argparse.Namespace) -> tuple[Cost, int]:
         listing = write_urls(Path(directory), server, options.urls)
         measure(["-m", "archiver", "import", str(listing), "--no-crawl"], environment)
         cost = measure(["-m", "archiver", "crawl"], environment)
-    told = dict(line.split("\t") for line in cost.output.splitlines())
-    return cost, options.urls - int(told["saved"])
+    counts = dict(line.split("\t") for line in cost.output.splitlines())
+    return cost, options.urls - int(counts["saved"])
 
 
 def crawl_settings(data: Path, concurrency: int) -> dict[str, str]:

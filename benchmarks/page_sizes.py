@@ -39,14 +39,17 @@ def main() -> None:
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--in", dest="folder", type=Path)
     parser.add_argument("--cpu", action="store_true")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory, FastServer(body=2000) as server:
-        built, data = (asked.folder or Path(directory)) / str(asked.size), Path(directory) / "data"
-        base = kept(built, asked.size, server.base, "")
+        built, data = (
+            (options.folder or Path(directory)) / str(options.size),
+            Path(directory) / "data",
+        )
+        base = kept(built, options.size, server.base, "")
         shutil.copytree(built / "data", data)
-        asyncio.run(edit(data, asked.edited, asked.lists))
-        with serving_in(data, "", cpu=asked.cpu) as (root, clock):
-            asyncio.run(look(root, clock, asked.requests, base))
+        asyncio.run(edit(data, options.edited, options.lists))
+        with serving_in(data, "", cpu=options.cpu) as (root, clock):
+            asyncio.run(look(root, clock, options.requests, base))
 
 
 async def edit(data: Path, edited: int, lists: int) -> None:

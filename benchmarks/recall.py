@@ -102,15 +102,15 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("paths", nargs="*")
     parser.add_argument("--whole", type=Path)
-    asked = parser.parse_args()
-    every = (each.relative_to(asked.folder) for each in asked.folder.rglob("index.html"))
-    paths = asked.paths or sorted(map(str, every))
-    with serving(asked.folder) as origin:
+    options = parser.parse_args()
+    every = (each.relative_to(options.folder) for each in options.folder.rglob("index.html"))
+    paths = options.paths or sorted(map(str, every))
+    with serving(options.folder) as origin:
         print(f"{'words':>6} {'without':>8} {'drawn':>8}  {'it':16} {'signs':5} page")
-        for line in table_of(asyncio.run(look_at(asked.folder, origin, paths))):
+        for line in table_of(asyncio.run(look_at(options.folder, origin, paths))):
             print(line, flush=True)
-    if asked.whole:
-        pages = sorted(asked.whole.glob("*/source.html"))
+    if options.whole:
+        pages = sorted(options.whole.glob("*/source.html"))
         false = [each.parent.name for each in pages if has_signals(each.read_bytes())]
         print(f"false alarms: {len(false)} of {len(pages)} whole pages {false}")
 

@@ -156,10 +156,10 @@ def library() -> list[Page]:
         if {"test", "tests", "idlelib", "lib2to3", "site-packages", "pydoc_data"} & {*parts}:
             continue
         name = ".".join(parts).removesuffix(".__init__")
-        own, said = docstrings(path)
-        if said and name != "this":
+        own, texts = docstrings(path)
+        if texts and name != "this":
             title = f"{name}: {own.splitlines()[0]}" if own else name
-            found.append(Page(name, title, "\n".join(said)))
+            found.append(Page(name, title, "\n".join(texts)))
     return found
 
 
@@ -170,8 +170,8 @@ def docstrings(path: Path) -> tuple[str, list[str]]:
     except (SyntaxError, ValueError):
         return "", []
     kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    said = [ast.get_docstring(node) for node in ast.walk(tree) if isinstance(node, kinds)]
-    return said[0] or "", [text for text in said if text]
+    texts = [ast.get_docstring(node) for node in ast.walk(tree) if isinstance(node, kinds)]
+    return texts[0] or "", [text for text in texts if text]
 
 
 async def ask(pages: list[Page]) -> dict[str, dict[Sort, float]]:

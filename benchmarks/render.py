@@ -249,29 +249,29 @@ def main() -> None:
     parser.add_argument("--without-dump-dom", action="store_true")
     parser.add_argument("--compare", default="", metavar="COMMAND")
     parser.add_argument("--without-comparison", action="store_true")
-    asked = parser.parse_args()
-    with serving(asked.folder) as origin, tempfile.TemporaryDirectory() as data:
-        urls = [f"{origin}/{path}" for path in asked.paths]
-        if asked.copies > 1:
-            urls = [f"{url}?copy={number}" for number in range(asked.copies) for url in urls]
+    options = parser.parse_args()
+    with serving(options.folder) as origin, tempfile.TemporaryDirectory() as data:
+        urls = [f"{origin}/{path}" for path in options.paths]
+        if options.copies > 1:
+            urls = [f"{url}?copy={number}" for number in range(options.copies) for url in urls]
         settings = Settings(
             data=Path(data),
             allow_networks="127.0.0.0/8",
             host_delay=0,
-            host_concurrency=2 * asked.at_once,
-            browser_pages=asked.at_once,
+            host_concurrency=2 * options.at_once,
+            browser_pages=options.at_once,
         )
         before = cpu()
-        with comparing(is_wanted=not asked.without_comparison) as taken:
-            asyncio.run(capture(settings, urls, asked.rounds))
+        with comparing(is_wanted=not options.without_comparison) as taken:
+            asyncio.run(capture(settings, urls, options.rounds))
         if taken:
             print(f"{statistics.median(taken):.2f} s a page compared without scripts (median)")
-        pages = len(urls) * asked.rounds
+        pages = len(urls) * options.rounds
         print(f"{(cpu() - before) / pages:.1f} s of processor time a page, all processes")
-        if not asked.without_dump_dom:
+        if not options.without_dump_dom:
             dump_dom(urls)
-        if asked.compare:
-            command = shlex.split(asked.compare)
+        if options.compare:
+            command = shlex.split(options.compare)
             by_processes(Path(command[0]).name, command, urls)
 
 

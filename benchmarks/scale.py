@@ -73,7 +73,7 @@ class Service:
 
     root: str
     clock: Callable[[], float]
-    asked: Mapping[str, Callable[[int], str]]
+    paths: Mapping[str, Callable[[int], str]]
 
 
 @contextmanager
@@ -87,7 +87,7 @@ def served(size: int, live: str, options: argparse.Namespace) -> Iterator[Servic
             index = stack.enter_context(database(f"of_{size}", stays=stays, is_there=is_there))
         base = kept(built, size, live, index)
         with serving_in(built / "data", index, cpu=options.cpu) as (root, clock):
-            yield Service(root, clock, asked_for(size, base, live, options.only))
+            yield Service(root, clock, paths_of(size, base, live, options.only))
 
 
 SEARCHES: dict[str, tuple[str, str]] = {
@@ -123,9 +123,9 @@ SEARCHES: dict[str, tuple[str, str]] = {
 """Searches with their order; each result page includes facets."""
 
 
-def address(asked: tuple[str, str]) -> Callable[[int], str]:
+def address(search: tuple[str, str]) -> Callable[[int], str]:
     """Return a function for the URL of a search, different for each number."""
-    q, sort = asked
+    q, sort = search
     return lambda n: (
         f"/snapshots?q={quote(q.format(n=n, m=n + 1, k=n + APART, l=n + APART + 1))}&sort={sort}"
     )
@@ -165,7 +165,7 @@ def cpu_seconds(pid: int) -> float:
     return sum(int(each.read_text().split()[0]) for each in tasks) / 1e9
 
 
-def asked_for(size: int, base: str, live: str, only: str) -> dict[str, Callable[[int], str]]:
+def paths_of(size: int, base: str, live: str, only: str) -> dict[str, Callable[[int], str]]:
     """Return the requests with a URL for each number; links that are added are all different."""
     chance = random.Random(2)
     real = [f"{base}/real/{n}" for n in range(REAL)]
@@ -174,7 +174,7 @@ def asked_for(size: int, base: str, live: str, only: str) -> dict[str, Callable[
         "browse": lambda _: "/snapshots",
         "browse a tag": lambda n: f"/snapshots?tag=tag{n % 50}",
         "browse a host": lambda n: f"/snapshots?host=host{n}.example",
-        **{name: address(asked) for name, asked in SEARCHES.items()},
+        **{name: address(search) for name, search in SEARCHES.items()},
         "entry": lambda n: f"/{hash_url(real[n % REAL])}/",
         "replay": lambda n: f"/web/2026id_/{real[n % REAL]}",
         "index of a URL": lambda _: (
@@ -189,12 +189,12 @@ async def ask(services: Mapping[int, Service], requests: int) -> None:
     """Send the same requests to every service in turn, after a warm-up; print a row for each."""
     print(f"{'':22}" + "".join(f"{size:>20,}" for size in services) + f"{'p95 grows':>12}")
     async with aiohttp.ClientSession() as session:
-        for name in next(iter(services.values())).asked:
-            ask_once, times = (add, min(requests, 20)) if name == ADDED else (get, requests)
+        for name in next(iter(services.values())).paths:
+            request_once, times = (add, min(requests, 20)) if name == ADDED else (get, requests)
             found: dict[int, list[float]] = {size: [] for size in services}
             for n in range(times + 1):
                 for size, service in services.items():
-                    seconds = await ask_once(session, service, service.asked[name](n))
+                    seconds = await request_once(session, service, service.paths[name](n))
                     found[size] += [seconds] * bool(n)
             show(name, [sorted(each) for each in found.values()])
 

@@ -102,7 +102,7 @@ async def fill(db: Database, numbers: range, held: list, hosts: int) -> None:
     chance = random.Random(numbers.start)
     urls = [generated_url(n, hosts) for n in numbers]
     moments = [START + timedelta(seconds=60 * n) for n in numbers]
-    said = [
+    seeds = [
         Seed(
             hash_url(url),
             url,
@@ -124,13 +124,13 @@ async def fill(db: Database, numbers: range, held: list, hosts: int) -> None:
         for n, url, at, capture in zip(numbers, urls, moments, real, strict=True)
     ]
     async with db.write() as conn:
-        ids = await new_entries.restore(conn, [RevisedSeed(each, 0) for each in said])
+        ids = await new_entries.restore(conn, [RevisedSeed(each, 0) for each in seeds])
         rows = await captures.insert_all(conn, fresh)
         made = [
             snapshot(seed, capture, held[n % REAL].snapshot, words(n, chance, hosts), at)
-            for n, seed, capture, at in zip(numbers, said, fresh, moments, strict=True)
+            for n, seed, capture, at in zip(numbers, seeds, fresh, moments, strict=True)
         ]
-        for each, seed, capture in zip(made, said, fresh, strict=True):
+        for each, seed, capture in zip(made, seeds, fresh, strict=True):
             each["entry_id"], each["capture_id"] = ids[seed.hash_url], rows[capture.record_id]
         await visit_results.add_snapshots(
             conn, [visit_results.NewSnapshot(**each) for each in made]
@@ -138,7 +138,7 @@ async def fill(db: Database, numbers: range, held: list, hosts: int) -> None:
 
 
 def snapshot(
-    seed: Seed, capture: Capture, real: Snapshot, said: str, at: datetime
+    seed: Seed, capture: Capture, real: Snapshot, text: str, at: datetime
 ) -> dict[str, object]:
     """Return the fields of a snapshot's row without references; its records are real."""
     search_document = page_document(
@@ -147,7 +147,7 @@ def snapshot(
         urls=[seed.url],
         host=seed.host,
         media_type="text/html",
-        words=indexed(said),
+        words=indexed(text),
         revision=0,
     )
     return {
@@ -173,9 +173,9 @@ def words(number: int, chance: random.Random, rare_every: int) -> str:
     """
     rare = " unicorn" if number % rare_every == 7 else ""
     phrase = number % rare_every - FIRST_PHRASE
-    said = f" word{phrase} word{phrase + 1}" if 0 <= phrase < PHRASES else ""
+    pair = f" word{phrase} word{phrase + 1}" if 0 <= phrase < PHRASES else ""
     japanese = "".join(chance.choices(CHARACTERS, k=30)) if number % 3 == 0 else ""
-    return " ".join(chance.choices(WORDS, k=60)) + said + " common" + rare + japanese
+    return " ".join(chance.choices(WORDS, k=60)) + pair + " common" + rare + japanese
 
 
 def tags_of(number: int, rare_every: int) -> tuple[str, ...]:

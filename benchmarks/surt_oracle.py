@@ -93,11 +93,11 @@ def oracle(programs: Path) -> Iterator[Callable[[str], str]]:
     ) as process:
         if process.stdin is None or process.stdout is None:
             raise SystemExit("no pipes")
-        asked, answers = process.stdin, process.stdout
+        requests, answers = process.stdin, process.stdout
 
         def key_of(url: str) -> str:
-            asked.write(f"{url}\n")
-            asked.flush()
+            requests.write(f"{url}\n")
+            requests.flush()
             return answers.readline().rstrip("\n")
 
         yield key_of

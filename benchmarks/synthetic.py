@@ -42,7 +42,7 @@ async def fill(
     """
     urls = [f"https://{page.host}/{page.name}" for page in pages]
     moments = [start + apart * n for n in range(len(pages))]
-    said = [
+    annotations = [
         Annotation(url, at, tags=page.tags)
         for url, at, page in zip(urls, moments, pages, strict=True)
     ]
@@ -55,7 +55,7 @@ async def fill(
             conn,
             [
                 RevisedSeed(Seed(hash_url(url), url, host(url), each), 0)
-                for url, each in zip(urls, said, strict=True)
+                for url, each in zip(urls, annotations, strict=True)
             ],
         )
         rows = await captures.insert_all(conn, made)
@@ -63,7 +63,7 @@ async def fill(
             conn,
             [
                 _snapshot(page, each, at, capture, ids[hash_url(capture.url)], rows)
-                for page, each, at, capture in zip(pages, said, moments, made, strict=True)
+                for page, each, at, capture in zip(pages, annotations, moments, made, strict=True)
             ],
         )
     return urls
@@ -84,7 +84,7 @@ def _capture(url: str, at: datetime, number: int) -> Capture:
 
 def _snapshot(
     page: Page,
-    said: Annotation,
+    annotation: Annotation,
     at: datetime,
     capture: Capture,
     entry_id: int,
@@ -106,7 +106,7 @@ def _snapshot(
         extractor="1",
         record=capture.location,
         search_document=page_document(
-            said,
+            annotation,
             metadata,
             urls=[capture.url],
             host=page.host,

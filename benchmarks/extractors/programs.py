@@ -74,9 +74,9 @@ KINDS = (
 def commands(folder: Path, wanted: Iterable[str]) -> dict[str, list[str]]:
     """Return the commands of the wanted extractors; print those that cannot be built."""
     found = {}
-    asked = set(wanted)
+    options = set(wanted)
     for kind in KINDS:
-        names = [name for name in kind.names if not asked or name in asked]
+        names = [name for name in kind.names if not options or name in options]
         if not names:
             continue
         if shutil.which(kind.tool) is None:
@@ -98,9 +98,9 @@ def read_all(command: list[str], pages: list[tuple[str, str]]) -> list[Reading]:
 
     The first page is read twice, as a warm-up. After a crash there are no further results.
     """
-    asked = [json.dumps({"html": html, "url": url}) for html, url in (pages[0], *pages)]
+    options = [json.dumps({"html": html, "url": url}) for html, url in (pages[0], *pages)]
     answered = subprocess.run(
-        command, input="\n".join(asked) + "\n", check=False, stdout=subprocess.PIPE, text=True
+        command, input="\n".join(options) + "\n", check=False, stdout=subprocess.PIPE, text=True
     ).stdout.splitlines()[1:]
     answers = [json.loads(line) for line in answered]
     return [_reading(answer or {}) for _, answer in zip_longest(pages, answers[: len(pages)])]
