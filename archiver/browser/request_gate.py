@@ -157,13 +157,13 @@ async def read_request(stream: asyncio.StreamReader) -> Proxied | None:
         raise InvalidResponse("This is not an HTTP request.")
     fields = [line.partition(":") for line in lines[1:] if ":" in line]
     headers = tuple((name.strip(), value.strip()) for name, _, value in fields)
-    asked = Proxied(parts[0], parts[1], headers)
-    return Proxied(asked.method, asked.target, headers, await _content(stream, asked))
+    request = Proxied(parts[0], parts[1], headers)
+    return Proxied(request.method, request.target, headers, await _content(stream, request))
 
 
-async def _content(stream: asyncio.StreamReader, asked: Proxied) -> bytes:
-    length = asked.header("content-length")
-    if "chunked" in asked.header("transfer-encoding").lower():
+async def _content(stream: asyncio.StreamReader, request: Proxied) -> bytes:
+    length = request.header("content-length")
+    if "chunked" in request.header("transfer-encoding").lower():
         return await _chunked(stream)
     if not length:
         return b""
@@ -338,12 +338,12 @@ class Gate:
         if proxied.is_websocket:
             await self._pass_through(reader, writer, proxied, url)
             return False
-        asked = Outgoing(url, proxied.method, proxied.onward, proxied.body, is_browser=True)
+        request = Outgoing(url, proxied.method, proxied.onward, proxied.body, is_browser=True)
         is_begun = False
         try:
-            async with self._beyond.answer(asked) as answer:
+            async with self._beyond.answer(request) as answer:
                 is_begun = True
-                await write_answer(writer, asked.method, answer.head, answer.payload())
+                await write_answer(writer, request.method, answer.head, answer.payload())
         except FetchError:
             if is_begun:
                 raise

@@ -145,14 +145,14 @@ def _answer(control: socket.socket) -> bool:
     Return whether the parent is still there.
     """
     try:
-        asked = control.recv(1)
-        if asked == ASK_FOR_SOCKET:
+        command = control.recv(1)
+        if command == ASK_FOR_SOCKET:
             with socket.create_server(("127.0.0.1", 0), backlog=128) as made:
                 port = made.getsockname()[1]
                 socket.send_fds(control, [f"{port:05}".encode()], [made.fileno()])
     except OSError:
         return False
-    return bool(asked)
+    return bool(command)
 
 
 def _watch_memory(plan: dict[str, Any]) -> None:

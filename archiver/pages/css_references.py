@@ -1,8 +1,8 @@
 """References in style sheets.
 
-Each reference is passed to a callback that may replace it. The buffer between two feeds is bounded:
-a URL that is longer than any in the archive is passed through if it is ``data:``, and blanked
-otherwise.
+Each reference is passed to a callback that may replace it. Style sheets are read in pieces, and the
+text held between two pieces is bounded: a URL longer than ``MAX_HELD`` stays if it is a ``data:``
+URL, and is replaced by ``BLANK`` otherwise.
 """
 
 import re
@@ -333,8 +333,8 @@ class CssReferences:
         if end >= 0:
             self._step = self._tokens
             return self._copy(at, end + 2)
-        held = len(self._text) - (not self._final and self._text.endswith("*"))
-        return self._copy(at, held) if held > at else None
+        end_of_text = len(self._text) - (not self._final and self._text.endswith("*"))
+        return self._copy(at, end_of_text) if end_of_text > at else None
 
     def _url(self, at: int) -> int | None:
         """Process the content of ``url(``: white space, then a string or an unquoted URL."""

@@ -33,7 +33,7 @@ _FURTHER: Final = ("twitter:image:src", "thumbnailurl")
 def find_icons(tree: LexborHTMLParser, url: str, base: str) -> tuple[str, ...]:
     """Return the candidate URLs of a site's icon, absolute, the best first.
 
-    Without a link it is the default location.
+    Without a link to an icon it is ``/favicon.ico``.
 
     Args:
         tree: the tree of the page.

@@ -1,7 +1,7 @@
 """Thumbnails and safe SVG icons.
 
-SVG is displayed as an image and served with a restrictive policy; cleaning also protects exported
-copies.
+The service displays SVG only as an image and with a restrictive policy. It is cleaned as well,
+because exported copies have no such policy.
 
 Only web image formats are read. Images that declare more than ``MAX_PIXELS`` are not decoded.
 """

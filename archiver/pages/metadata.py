@@ -105,9 +105,9 @@ _OF_DATES = re.compile(
 def read_dateline(lines: Iterable[str]) -> str:
     """Return the first line that is only a date, as ISO 8601; empty if there is none."""
     for line in lines:
-        said = _LEADING.sub("", line.strip(), count=1) if len(line) <= MAX_DATE else ""
-        if said and all(map(_OF_DATES.fullmatch, _WORDS.findall(said))):
-            found = to_iso(said)
+        words = _LEADING.sub("", line.strip(), count=1) if len(line) <= MAX_DATE else ""
+        if words and all(map(_OF_DATES.fullmatch, _WORDS.findall(words))):
+            found = to_iso(words)
             if found and int(found[:4]) >= FIRST_ONLINE:
                 return found
     return ""

@@ -1,10 +1,8 @@
 """Detection of error pages, parked domains, bot walls and empty pages.
 
-A page counts only if it has little text, since articles about such pages contain the same marks.
-Scripts that bot protection adds to ordinary pages are not marks.
-
-Each sign also occurs on good pages, so little text together with scripts counts only in combination
-with another sign. The signs of walls are in ``walls``.
+Only pages with little text are judged, because articles about such pages contain the same marks.
+Scripts that bot protection adds to ordinary pages are not marks. Little text and scripts occur on
+good pages too, so a page needs a browser only if there is another sign.
 """
 
 import re
@@ -60,7 +58,7 @@ def needs_browser(tree: LexborHTMLParser, source_length: int, read: int) -> bool
     Args:
         tree: the tree of the page.
         source_length: the characters of its source.
-        read: the characters of its text, as ``readable_characters`` counts them.
+        read: the length of ``readable_start``.
     """
     if tree.body is None or not _has_scripts(tree):
         return False
@@ -215,11 +213,6 @@ _MOST_NAMES = 400
 
 def _is_main(node: LexborNode) -> bool:
     return node.tag in _MAIN or node.attributes.get("role") == "main"
-
-
-def readable_characters(tree: LexborHTMLParser) -> int:
-    """Return the number of visible characters without spaces, up to ``MAX_COUNTED``."""
-    return len(readable_start(tree))
 
 
 def readable_start(tree: LexborHTMLParser) -> str:

@@ -77,15 +77,15 @@ def _paragraphs(text: str) -> Iterator[str]:
     text = _HYPHEN.sub("", _LINE_END.sub("\n", text))
     lines = [" ".join(_NOT_TEXT.sub("", line).split()) for line in text.split("\n")]
     longest = max(map(len, lines), default=0)
-    held: list[str] = []
+    paragraph: list[str] = []
     for line in lines:
         if line:
-            held.append(line)
-        if held and (not line or _is_end(line, longest)):
-            yield _joined(held)
-            held = []
-    if held:
-        yield _joined(held)
+            paragraph.append(line)
+        if paragraph and (not line or _is_end(line, longest)):
+            yield _joined(paragraph)
+            paragraph = []
+    if paragraph:
+        yield _joined(paragraph)
 
 
 def _is_end(line: str, longest: int) -> bool:

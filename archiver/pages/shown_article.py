@@ -75,7 +75,7 @@ class ArticleTree:
     """Displayed article.
 
     Args:
-        html: the output of `html.sanitise`: well-formed, attributes in double quotes.
+        html: HTML as `sanitise` returns it: well-formed, attributes in double quotes.
     """
 
     def __init__(self, html: str) -> None:
@@ -173,25 +173,25 @@ class ArticleTree:
                 break
         return [*found]
 
-    def link_to_entries(self, held: Mapping[str, str]) -> None:
+    def link_to_entries(self, entries: Mapping[str, str]) -> None:
         """Point links to archived pages at their entries.
 
         Args:
-            held: hash_urls by address, without fragment.
+            entries: hash_url by URL without fragment.
         """
         for link in self._root.iter("a"):
             url, mark, fragment = (link.get("href") or "").partition("#")
-            if key := held.get(url):
+            if key := entries.get(url):
                 for name in ("rel", "class", "title", "href"):
                     link.attrib.pop(name, None)
-                link.set("class", "held")
+                link.set("class", "archived-link")
                 link.set("href", f"/{key}/{mark}{'a-' if fragment else ''}{fragment}")
                 link.set("title", url)
 
     def describe_links(self, title: Callable[[str], str]) -> None:
         """Set the title of each link to an entry, given the address of the page."""
         for link in self._root.iter("a"):
-            if link.get("class") == "held":
+            if link.get("class") == "archived-link":
                 link.set("title", title(link.get("title") or ""))
 
     # Its text
@@ -210,7 +210,7 @@ class ArticleTree:
         return "\n".join([*pieces, text[at:]])
 
     def places(self, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-        """Convert ranges of the spaced text to ranges of the text."""
+        """Convert ranges of `spaced` to ranges of `text`."""
         shifted = [place + n for n, place in enumerate(self._break_places())]
         return [
             (start - bisect_right(shifted, start - 1), end - bisect_right(shifted, end - 1))
@@ -459,12 +459,12 @@ def _drop_lost(element: Element, lost: Collection[str]) -> bool:
     srcset = element.get("srcset")
     changed = False
     if srcset is not None:
-        held = [(url, size) for url, size in read_candidates(srcset) if not is_lost(url)]
-        changed = len(held) < len(read_candidates(srcset))
-        if not held:
+        left = [(url, size) for url, size in read_candidates(srcset) if not is_lost(url)]
+        changed = len(left) < len(read_candidates(srcset))
+        if not left:
             del element.attrib["srcset"]
         elif changed:
-            element.set("srcset", ", ".join(f"{url} {size}".strip() for url, size in held))
+            element.set("srcset", ", ".join(f"{url} {size}".strip() for url, size in left))
     if is_lost(element.get("src") or ""):
         del element.attrib["src"]
         changed = True

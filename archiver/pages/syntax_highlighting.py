@@ -78,8 +78,7 @@ def _formatter() -> HtmlFormatter[str]:
 def _within(seconds: float) -> Iterator[None]:
     """Raise ``_OutOfTime`` in the block after this much CPU time.
 
-    Immediately outside the main thread.
-
+    Outside the main thread it is raised immediately, because signals are not available there.
     Garbage collection is paused, because an exception raised during it is lost.
     """
 

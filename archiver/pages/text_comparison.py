@@ -76,12 +76,12 @@ def _steps(
 
 def _joined(pieces: Iterable[Piece]) -> Iterator[Piece]:
     """Merge adjacent pieces of one side, and drop empty ones."""
-    held: list[Piece] = []
+    merged: list[Piece] = []
     for each in pieces:
         if not each.text:
             continue
-        if held and held[-1].side is each.side:
-            held[-1] = Piece(each.side, held[-1].text + each.text)
+        if merged and merged[-1].side is each.side:
+            merged[-1] = Piece(each.side, merged[-1].text + each.text)
         else:
-            held.append(each)
-    yield from held
+            merged.append(each)
+    yield from merged

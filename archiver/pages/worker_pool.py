@@ -143,7 +143,7 @@ class WorkerPool:
             child = child or await self._begin()
             async with asyncio.timeout(self._seconds(task)):
                 answer = await child.ask(pack_request(task, document, self._limit))
-            is_kept = child.asked < TASKS_PER_WORKER and not child.is_large()
+            is_kept = child.tasks < TASKS_PER_WORKER and not child.is_large()
         except (TimeoutError, OSError, asyncio.IncompleteReadError) as error:
             log.warning("processing a page failed", task=task, url=document.url, reason=repr(error))
             return None
@@ -278,7 +278,7 @@ class _Child:
 
     def __init__(self, process: asyncio.subprocess.Process, on_ready: Callable[[], None]) -> None:
         self.process = process
-        self.asked = 0
+        self.tasks = 0
         self._on_ready = on_ready
 
     @classmethod
@@ -296,8 +296,8 @@ class _Child:
         source, sink = self.process.stdout, self.process.stdin
         if source is None or sink is None:
             raise OSError("the worker has no pipes")
-        is_new = not self.asked
-        self.asked += 1
+        is_new = not self.tasks
+        self.tasks += 1
         sink.write(request)
         await sink.drain()
         if is_new:

@@ -377,13 +377,15 @@ def _closest(given: Mapping[str, Sequence[str]]) -> str:
 
 
 def _computed_fields(given: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    asked = {
+    fields_of = {
         "showDupeCount": DUPES,
         "resolveRevisits": RESOLVED,
         "showSkipCount": SKIPS,
         "lastSkipTimestamp": LAST_SKIP,
     }
-    return tuple(field for name, added in asked.items() if _flag(given, name) for field in added)
+    return tuple(
+        field for name, added in fields_of.items() if _flag(given, name) for field in added
+    )
 
 
 def _fields(text: str, counts: tuple[str, ...]) -> tuple[str, ...]:

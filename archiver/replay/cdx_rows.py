@@ -82,8 +82,8 @@ class Selection:
 
     def rest(self) -> list[Row]:
         """Return the row that was held back, at the end of the captures."""
-        held, self._held = self._held, None
-        return [held] if held else []
+        row, self._held = self._held, None
+        return [row] if row else []
 
     def _take(self, row: Row) -> list[Row]:
         if not self._counts_skips:

@@ -30,32 +30,32 @@ def merge_pieces(payload: Iterable[bytes], *, first: int = PIECE_BYTES) -> Itera
 
     The first merged piece has at least `first` bytes, the others at least `PIECE_BYTES`.
     """
-    held: list[bytes] = []
+    waiting: list[bytes] = []
     length, wanted = 0, first
     for piece in payload:
-        held.append(piece)
+        waiting.append(piece)
         length += len(piece)
         if length >= wanted:
-            yield b"".join(held)
-            held, length, wanted = [], 0, PIECE_BYTES
-    if held:
-        yield b"".join(held)
+            yield b"".join(waiting)
+            waiting, length, wanted = [], 0, PIECE_BYTES
+    if waiting:
+        yield b"".join(waiting)
 
 
 def rewrite_document(
-    pieces: Iterator[bytes], shown: Presentation, links: UrlRewriter
+    pieces: Iterator[bytes], presentation: Presentation, links: UrlRewriter
 ) -> Iterator[bytes]:
     """Return a document with its references rewritten.
 
     Args:
         pieces: bytes of the document, without content codings.
-        shown: how the document is presented.
+        presentation: how the document is presented.
         links: rewriter of its references.
     """
-    make = _rewriter_of(shown, links)
-    if shown.charset.keeps_encoding:
-        return _as_bytes(pieces, make(shown.charset.encoding))
-    return _as_text(pieces, make(None), shown.charset.encoding)
+    make = _rewriter_of(presentation, links)
+    if presentation.charset.keeps_encoding:
+        return _as_bytes(pieces, make(presentation.charset.encoding))
+    return _as_text(pieces, make(None), presentation.charset.encoding)
 
 
 def byte_range(pieces: Iterator[bytes], first: int, end: int) -> Iterator[bytes]:
@@ -82,14 +82,16 @@ def byte_range(pieces: Iterator[bytes], first: int, end: int) -> Iterator[bytes]
             yield b""
 
 
-def _rewriter_of(shown: Presentation, links: UrlRewriter) -> Callable[[Encoding | None], _Rewriter]:
+def _rewriter_of(
+    presentation: Presentation, links: UrlRewriter
+) -> Callable[[Encoding | None], _Rewriter]:
     """Return a factory of the rewriter.
 
     Its argument is the document's encoding if the input is bytes decoded as latin-1, else None.
     """
-    if shown.rewriting is Rewriting.CSS:
+    if presentation.rewriting is Rewriting.CSS:
         return lambda encoding: CssReferences(links.rewrite, BytesText(encoding).to_text)
-    is_xml = shown.rewriting is Rewriting.XML
+    is_xml = presentation.rewriting is Rewriting.XML
     return lambda encoding: HtmlRewriter(links, encoding=encoding, xml=is_xml)
 
 

@@ -336,8 +336,8 @@ class HtmlRewriter:
         if end >= 0:
             self._step = self._data
             return self._copy(at, end)
-        held = held_back_from(self._text, at)
-        return self._copy(at, held) if held > at else None
+        end = held_back_from(self._text, at)
+        return self._copy(at, end) if end > at else None
 
     def _script_text(self, at: int) -> int | None:
         end, is_end = self._script.find(self._text, at)
@@ -353,8 +353,8 @@ class HtmlRewriter:
             self._close_sheet()
             self._step = self._data
             return end
-        held = len(self._text) if self._final else held_back_from(self._text, at)
-        return self._characters(at, held) if held > at else None
+        end = len(self._text) if self._final else held_back_from(self._text, at)
+        return self._characters(at, end) if end > at else None
 
     def _plaintext(self, at: int) -> int:
         return self._copy(at, len(self._text))

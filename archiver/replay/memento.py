@@ -75,8 +75,8 @@ def _percent(character: str) -> str:
 
 
 def _quoted(value: str) -> str:
-    kept = "".join(character for character in value if character.isprintable())
-    return kept.replace("\\", "\\\\").replace('"', '\\"')
+    printable = "".join(character for character in value if character.isprintable())
+    return printable.replace("\\", "\\\\").replace('"', '\\"')
 
 
 LINK_FORMAT = "application/link-format"

@@ -313,8 +313,8 @@ def head_of_revisit(own: ResponseHead | None, original: ResponseHead) -> Respons
         return own
     updates = tuple(field for field in own.headers if field[0] not in _PAYLOAD_HEADERS)
     updated = {name for name, _ in updates}
-    kept = tuple(field for field in original.headers if field[0] not in updated)
-    return replace(original, headers=kept + updates)
+    unchanged = tuple(field for field in original.headers if field[0] not in updated)
+    return replace(original, headers=unchanged + updates)
 
 
 def _media_type(head: ResponseHead, start: bytes, modifier: Modifier) -> MediaType:

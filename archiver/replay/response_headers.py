@@ -65,13 +65,13 @@ def _link(value: str, links: UrlRewriter) -> str:
 
     Preloads are dropped: the page requests what it needs, and the rest is for scripts.
     """
-    kept = []
+    written = []
     for link in read_link_header(value):
         if link.relations <= AHEAD:
             continue
         rewritten = links.rewrite(escape_bytes(link.reference), link.use)
-        kept += [_write_link(rewritten, link)] if rewritten else []
-    return ", ".join(kept)
+        written += [_write_link(rewritten, link)] if rewritten else []
+    return ", ".join(written)
 
 
 def _write_link(path: str, link: LoadingLink) -> str:

@@ -53,7 +53,10 @@ def test_links_to_saved_pages_lead_to_their_entries_and_fragments():
 
     led = linked(html)
 
-    assert f'<a class="held" href="/{KEY}/#a-p%20q" title="http://a.example/x?a&amp;b">' in led
+    assert (
+        f'<a class="archived-link" href="/{KEY}/#a-p%20q" title="http://a.example/x?a&amp;b">'
+        in led
+    )
     assert 'href="http://b.example/" rel="noopener noreferrer">live' in led
     assert 'href="#a-n"' in led
     assert links_of(html, 9) == ["http://a.example/x?a&b", "http://b.example/"]

@@ -104,7 +104,7 @@ async def test_links_headings_and_dates_are_made_for_reading(client, live):
 
     page = await page_of(client, f"/{hash_url(url)}/")
 
-    assert f'<a class="held" href="/{hash_url(kept)}/"' in page
+    assert f'<a class="archived-link" href="/{hash_url(kept)}/"' in page
     assert [*re.findall(r'<li class="depth-(\d)"><a href="#(h-\d)">(\w+)', page)] == [
         ("0", "h-1", "One"),
         ("0", "h-2", "Two"),

@@ -128,7 +128,7 @@ def _leads_elsewhere(element: Element, measure: Measure) -> bool:
     """Return whether it is named navigation and contains only links."""
     if element.tag not in _FILING or not 0 < measure.text < SHORT or measure.pictures:
         return False
-    if measure.linked < measure.text or measure.kept:
+    if measure.linked < measure.text or measure.essential:
         return False
     return _NAVIGATION.search(named(element)) is not None
 
@@ -169,12 +169,12 @@ def _is_boilerplate(element: Element, measure: Measure, rules: Rules) -> bool:
     weight = weigh(element) if rules.weighted else 0
     if measure.tabled > NEARLY_ALL * measure.text:
         return False
-    is_against = weight < 0 and not measure.kept and not _is_picture(measure)
+    is_against = weight < 0 and not measure.essential and not _is_picture(measure)
     if is_against and not is_named_by_its_heading(element):
         return True
     if measure.commas >= 10:
         return False
-    if measure.kept and measure.link_density < 0.5:
+    if measure.essential and measure.link_density < 0.5:
         return False
     return _is_made_of_links(element, measure, weight)
 

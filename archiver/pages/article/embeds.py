@@ -150,8 +150,8 @@ def normalise_embeds(root: Element) -> None:
 def _normalise_figure(card: Element) -> None:
     """Unwrap a figure without caption that contains only a card."""
     figure = next(card.iterancestors("figure"), None)
-    held = [*islice(figure.iter(), _MAX_AROUND)] if figure is not None else []
-    if figure is None or len(held) == _MAX_AROUND or any(each.tag in _SHOWN for each in held):
+    inside = [*islice(figure.iter(), _MAX_AROUND)] if figure is not None else []
+    if figure is None or len(inside) == _MAX_AROUND or any(each.tag in _SHOWN for each in inside):
         return
     if first_text(figure, 2 * MAX_TITLE) == " ".join((card.text or "").split()):
         figure.tag = "div"

@@ -212,7 +212,7 @@ def _read(
     for each in (head, article):
         make_valid(each)
     set_direction(article, direction)
-    return replace(_written(head, article), metadata=PageMetadata(published=published))
+    return replace(_sanitised(head, article), metadata=PageMetadata(published=published))
 
 
 def _with_hidden(
@@ -221,9 +221,9 @@ def _with_hidden(
     source: str,
     visible: _Found,
 ) -> _Found:
-    """Return the body and article that scripts would show, if it is much longer than the visible.
+    """Return the visible body and article, or those of a hidden source with a longer article.
 
-    Hidden elements of the page come last.
+    If all articles are nearly empty, hidden elements of the page are tried as well.
     """
     best = visible
     for each in hidden:
@@ -255,8 +255,8 @@ def _length(found: _Found) -> int:
     return len(" ".join(text_in(found[1]).split())) if found[1] is not None else 0
 
 
-def _written(head: Element, article: Element) -> Article:
-    """Return the extracted article as sanitised HTML."""
+def _sanitised(head: Element, article: Element) -> Article:
+    """Return the article of two trees: its head and its text."""
     written: str = etree.tostring(article, encoding="unicode", method="html")
     bare = _DOCUMENT.match(written)
     above = "".join(etree.tostring(each, encoding="unicode", method="html") for each in head)

@@ -1,7 +1,7 @@
 """Articles outside of the visible markup.
 
-Pages whose scripts show the article carry it in templates, ``noscript``, structured data or hidden
-elements. Such an article is used if it is much longer than the visible one.
+If scripts show the article, the markup often has it in templates, ``noscript``, structured data or
+hidden elements. Such an article is used if it is much longer than the visible one.
 """
 
 import re

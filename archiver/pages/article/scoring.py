@@ -42,7 +42,7 @@ _COUNTED = {
     "input": "controls",
     **dict.fromkeys(("img", "svg"), "pictures"),
     **dict.fromkeys(EMBEDDED, "embedded"),
-    **dict.fromkeys(("pre", "math", "blockquote", "dl"), "kept"),
+    **dict.fromkeys(("pre", "math", "blockquote", "dl"), "essential"),
 }
 _MORE = frozenset({*_COUNTED, "ul", "ol", *HEADINGS, *KEPT_EMPTY})
 
@@ -76,7 +76,7 @@ class Measure:
     shown: int = 0
     """Visible content without text."""
 
-    kept: int = 0
+    essential: int = 0
     """Essential parts: tables, code, formulas, quotations, definitions."""
 
     has_more: bool = False
@@ -114,7 +114,7 @@ class Measure:
         self.items += other.items
         self.controls += other.controls
         self.embedded += other.embedded
-        self.kept += other.kept
+        self.essential += other.essential
         self.shown += other.shown
 
 
@@ -425,7 +425,7 @@ class Scores:
     def _is_prose(self, element: Element) -> bool:
         """Return whether there is readable or visible content that is not a link."""
         measure = self._measure(element)
-        shows = measure.kept or measure.pictures or measure.text > SENTENCE
+        shows = measure.essential or measure.pictures or measure.text > SENTENCE
         return bool(shows) and measure.link_density < 0.25
 
 

@@ -40,7 +40,7 @@ class Kind(StrEnum):
     ACTION = "action"
 
 
-_LABELS: Final = tomllib.loads(files(__package__).joinpath("labels.toml").read_text("utf-8"))
+_LABEL_DATA: Final = tomllib.loads(files(__package__).joinpath("labels.toml").read_text("utf-8"))
 _EDGE_SIGNS = re.compile(r"^[\W\d_]+|[\W\d_]+$")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _MAX_NAME = 200
@@ -48,20 +48,20 @@ _MAX_NAME = 200
 _WHOLE: Final = {
     phrase: kind
     for kind in reversed(Kind)
-    for phrase in _LABELS[kind]["labels"]
+    for phrase in _LABEL_DATA[kind]["labels"]
     if phrase[-1] != "*"
 }
 _BEGUN: Final = {
-    kind: tuple(phrase[:-1] for phrase in _LABELS[kind]["labels"] if phrase[-1] == "*")
+    kind: tuple(phrase[:-1] for phrase in _LABEL_DATA[kind]["labels"] if phrase[-1] == "*")
     for kind in Kind
 }
 
 
 def _compile_kind_names() -> re.Pattern[str]:
     kinds = (
-        f"(?P<{kind}>{'|'.join(_LABELS[kind]['names']).replace('*', '[a-z]*')})"
+        f"(?P<{kind}>{'|'.join(_LABEL_DATA[kind]['names']).replace('*', '[a-z]*')})"
         for kind in Kind
-        if _LABELS[kind]["names"]
+        if _LABEL_DATA[kind]["names"]
     )
     return re.compile(rf"(?:^|[\s_-])(?:{'|'.join(kinds)})(?:$|[\s_-])")
 
@@ -382,8 +382,8 @@ def _drop_pull_quotes(body: Element) -> None:
     """Remove quotations that repeat a sentence of the article in large letters."""
     quotes = (each for each in body.iter() if _PULLED.search(named(each)))
     for quote in [*islice(quotes, _MAX_QUOTES)]:
-        said = _bare(first_text(quote, MAX_QUOTE))
-        if len(said) > _SHORTEST_QUOTE and _bare(text_in(body)).count(said) > 1:
+        quotation = _bare(first_text(quote, MAX_QUOTE))
+        if len(quotation) > _SHORTEST_QUOTE and _bare(text_in(body)).count(quotation) > 1:
             remove(quote)
 
 
