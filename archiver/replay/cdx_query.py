@@ -20,9 +20,7 @@ FIELDS = ("urlkey", "timestamp", "original", "mimetype", "statuscode", "digest",
 EXTRA_FIELDS = ("offset", "filename", "redirect")
 DUPES = ("dupecount",)
 RESOLVED = ("orig.length", "orig.offset", "orig.filename")
-SKIPS = ("skipcount",)
-LAST_SKIP = ("endtimestamp",)
-COUNTED = (*DUPES, *RESOLVED, *SKIPS, *LAST_SKIP)
+COUNTED = (*DUPES, *RESOLVED)
 """Fields that a row has only if the client requests them with a parameter."""
 PYWB_NAMES = {"original": "url", "mimetype": "mime", "statuscode": "status"}
 ALIASES = {theirs: name for name, theirs in PYWB_NAMES.items()}
@@ -185,7 +183,7 @@ _PARAMETERS = frozenset(
     """
     url matchType from to filter fl limit offset sort closest collapse output gzip fastLatest page
     pageSize showNumPages showPagedIndex showResumeKey resumeKey resolveRevisits showDupeCount
-    showSkipCount lastSkipTimestamp fields
+    fields
     """.split()
 )
 _PYWB_PARAMETERS = _PARAMETERS | {"from_ts", "reverse", "collapseTime", "allowFuzzy"}
@@ -318,8 +316,6 @@ def _reject_contradictions(query: CdxQuery, match: MatchType) -> None:
         raise InputError(
             "page cannot be combined with sort=closest, a negative limit or fastLatest."
         )
-    if query.from_end and not {*SKIPS, *LAST_SKIP}.isdisjoint(query.counts):
-        raise InputError("showSkipCount and lastSkipTimestamp require a positive limit.")
     if query.from_end and query.limit > MAX_ROWS_FROM_END:
         raise InputError(f"limit=-N can return at most the last {MAX_ROWS_FROM_END:,} rows.")
 
@@ -380,8 +376,6 @@ def _computed_fields(given: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     fields_of = {
         "showDupeCount": DUPES,
         "resolveRevisits": RESOLVED,
-        "showSkipCount": SKIPS,
-        "lastSkipTimestamp": LAST_SKIP,
     }
     return tuple(
         field for name, added in fields_of.items() if _flag(given, name) for field in added

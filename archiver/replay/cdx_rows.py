@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 
 from archiver.model.capture import Capture, PayloadDigest
-from archiver.replay.cdx_query import DUPES, FIELDS, PYWB_NAMES, RESOLVED, SKIPS, CdxQuery, Output
+from archiver.replay.cdx_query import DUPES, FIELDS, PYWB_NAMES, RESOLVED, CdxQuery, Output
 
 REVISIT = "warc/revisit"
 Row = dict[str, str]
@@ -32,8 +32,7 @@ def row_of(key: str, capture: Capture) -> Row:
 class Selection:
     """Filter and collapse the captures of a query.
 
-    Stateful: captures arrive one page at a time. If the query counts skipped rows, the last row is
-    held back until the next row is known.
+    Stateful: captures arrive one page at a time.
 
     Attributes:
         following: row id of the first capture beyond the limit.
@@ -45,16 +44,13 @@ class Selection:
         self._to_skip = 0 if query.paging.resume_key else query.offset
         self._last_values: list[str | None] = [None] * len(query.collapse)
         self._seen: dict[str, int] = {}
-        self._held: Row | None = None
-        self._skipped = 0
-        self._counts_skips = not {*SKIPS, "endtimestamp"}.isdisjoint(query.counts)
         self.following: int | None = None
 
     @property
     def is_done(self) -> bool:
         """Return whether further captures can change the result."""
-        looks_ahead = self._counts_skips or self._query.paging.shows_resume_key
-        return not self._left and (not looks_ahead or self.following is not None)
+        wants_following = self._query.paging.shows_resume_key
+        return not self._left and (not wants_following or self.following is not None)
 
     def prime(self, before: Iterable[Found]) -> None:
         """Record the captures before the first one: rows collapse across page boundaries."""
@@ -70,32 +66,15 @@ class Selection:
             row = row_of(key, capture)
             resolved = self._resolved(row, capture, originals)
             if not self._passes(resolved if self._query.pywb else row):
-                self._skip(row)
-            elif self._to_skip:
+                continue
+            if self._to_skip:
                 self._to_skip -= 1
             elif self._left:
                 self._left -= 1
-                rows += self._take(self._counted(resolved, capture))
+                rows.append(self._counted(resolved, capture))
             else:
                 self.following = number
         return rows
-
-    def rest(self) -> list[Row]:
-        """Return the row that was held back, at the end of the captures."""
-        row, self._held = self._held, None
-        return [row] if row else []
-
-    def _take(self, row: Row) -> list[Row]:
-        if not self._counts_skips:
-            return [row]
-        before, self._held, self._skipped = self.rest(), row, 0
-        row |= {"skipcount": "0", "endtimestamp": row["timestamp"]}
-        return before
-
-    def _skip(self, row: Row) -> None:
-        if self._held and self.following is None:
-            self._skipped += 1
-            self._held |= {"skipcount": str(self._skipped), "endtimestamp": row["timestamp"]}
 
     def _passes(self, row: Row) -> bool:
         if not all(each.passes(row[each.field]) for each in self._query.filters):

@@ -237,8 +237,8 @@ class Cdx:
                     yield rows
                 if selection.is_done:
                     break
-        if rows := [*last[::-1], *selection.rest()]:
-            yield rows
+        if last:
+            yield last[::-1]
 
     def _found(
         self, query: CdxQuery, page_range: CdxRange, start: Place | None

@@ -124,7 +124,6 @@ def test_other_parameters_are_parsed():
         {"url": "a.example", "page": "0", "limit": "-1"}, {"url": "a.example", "gzip": "maybe"},
         {"url": "a.example/*", "sort": "closest", "closest": "2020"},
         {"url": "a.example", "page": "0", "closest": "2020"},
-        {"url": "a.example", "limit": "-1", "showSkipCount": "true"},
     ],
 )  # fmt: skip
 def test_invalid_parameters_are_refused_with_valid_values(given):

@@ -25,7 +25,7 @@ def written(query, captures, originals=None):
     writer, selection = CdxWriter(query), Selection(query)
     found = [(surt(each.url), each, n) for n, each in enumerate(captures)]
     rows = selection.select(found, originals or {})
-    return (writer.rows([*rows, *selection.rest()]) + writer.end()).decode()
+    return (writer.rows(rows) + writer.end()).decode()
 
 
 def test_text_has_seven_fields_with_a_space_between():

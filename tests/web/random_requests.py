@@ -51,7 +51,7 @@ VALUES = (
 NAMES = st.sampled_from(
     "q tag host status sort after limit at jobs ids import next name url from to matchType "
     "output fl closest page pageSize filter collapse offset timestamp showNumPages resumeKey gzip "
-    "showResumeKey showDupeCount lastSkipTimestamp tags password".split()
+    "showResumeKey showDupeCount tags password".split()
 )
 QUERIES = st.lists(st.tuples(NAMES, VALUES), max_size=5).map(
     lambda pairs: "&".join(f"{name}={value}" for name, value in pairs)
