@@ -389,7 +389,7 @@ async def test_screenshots_and_a_pdf_are_archived(kept):
         assert (stated, content[: len(begins)]) == (media_type, begins)
 
 
-async def test_an_open_stream_does_not_delay_a_page_and_a_clipped_screenshot_is_reported(kept):
+async def test_an_open_stream_delays_no_page_and_a_clipped_screenshot_is_reported(kept):
     found = await kept.shown("/tall")
 
     assert Limit.HEIGHT in found.snapshot.limits

@@ -62,7 +62,7 @@ def test_a_page_without_a_gate_sends_no_requests(seen):
     assert seen["ungated"] == {"error": ""}
 
 
-def test_without_the_proxy_flags_pages_connect_directly_but_cannot_resolve_names_or_use_quic(seen):
+def test_without_the_proxy_flags_pages_connect_directly_to_addresses_only(seen):
     found = seen["ungated proxy"]
 
     assert found["tcp"] > 0

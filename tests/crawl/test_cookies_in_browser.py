@@ -90,9 +90,7 @@ async def test_cookies_are_sent_with_requests_by_their_own_site_only(live, setti
         assert SECRET.encode() not in each
 
 
-async def test_cookies_are_not_sent_by_a_page_reached_through_a_redirect_from_another_site(
-    live, settings
-):
+async def test_pages_that_another_site_leads_to_send_no_cookies(live, settings):
     asked = {}
     paths = ("brought", "framed", "led")
     urls = {name: live.answer(f"/{name}.txt", answering(asked)) for name in paths}

@@ -154,7 +154,7 @@ async def _saved(crawling, page: str) -> Path:
 
 
 @pytest.mark.parametrize("is_whole", [True, False], ids=["a visit", "a capture without its visit"])
-async def test_a_page_that_another_process_captured_after_the_death_is_captured_once(
+async def test_a_page_that_another_process_captured_later_is_captured_once(
     crawling, live, tmp_path, is_whole
 ):
     page = live.article("foxes")
@@ -177,7 +177,7 @@ async def test_a_page_that_another_process_captured_after_the_death_is_captured_
 
 
 @pytest.mark.parametrize("is_whole", [True, False], ids=["a visit", "a capture without its visit"])
-async def test_a_page_fetched_after_its_job_ended_on_another_machine_is_captured_once(
+async def test_a_page_fetched_after_its_job_ended_is_indexed_too(
     crawling, live, tmp_path, is_whole
 ):
     """A file index is used by one machine only, so the fetched page is indexed."""

@@ -10,7 +10,7 @@ from archiver.model.job import State
 MANY = 12
 
 
-def test_consecutive_timeouts_mark_a_host_dead_until_it_responds_or_the_mark_expires():
+def test_consecutive_timeouts_mark_a_host_as_dead_for_a_while():
     now = [0.0]
     dead = DeadHosts(lambda: now[0])
 

@@ -169,9 +169,7 @@ async def exported(runtime, selected):
     return b"".join([each async for each in pieces])
 
 
-async def test_the_index_of_a_wacz_lists_post_responses_as_other_readers_look_them_up(
-    settings, origin
-):
+async def test_the_index_of_a_wacz_lists_post_responses_under_standard_keys(settings, origin):
     async with open_app(settings) as runtime:
         manifest = await runtime.packages.begin(Selected())
         packed = b"".join([each async for each in runtime.packages.wacz(manifest, title="x")])

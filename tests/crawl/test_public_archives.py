@@ -115,9 +115,7 @@ async def test_a_timegate_may_name_the_memento_instead_of_redirecting(crawling, 
     assert kept == [(url, 20150520101112)]
 
 
-async def test_a_memento_is_archived_as_the_archive_displays_it_if_there_is_no_raw_form(
-    crawling, live, archive
-):
+async def test_a_memento_without_a_raw_form_is_archived_as_displayed(crawling, live, archive):
     url, lost = live.url("/foxes"), live.url("/fox.css")
     picture = archive.served.put("/hash.png", "a picture", kind="image/png")
 

@@ -72,9 +72,7 @@ async def begin(requisites, live, name, style):
     return page
 
 
-async def test_a_timeout_of_one_page_does_not_cancel_a_fetch_shared_with_another(
-    recording, live, slow_style
-):
+async def test_a_cancelled_page_does_not_cancel_a_shared_fetch(recording, live, slow_style):
     style, let_go = slow_style
     requisites = Requisites(recording)
     first = await begin(requisites, live, "first", style)

@@ -83,7 +83,7 @@ def test_retry_after_is_respected_unless_too_long(asked, seconds):
         (301, "120", None),
     ],
 )
-def test_retry_after_is_seconds_or_a_date_with_a_429_or_a_503(code, value, seconds):
+def test_retry_after_of_a_429_or_503_is_seconds_or_a_date(code, value, seconds):
     assert retry_after_seconds(code, value, NOW) == seconds
 
 

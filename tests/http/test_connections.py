@@ -46,7 +46,7 @@ async def test_a_pooled_connection_that_was_closed_is_reopened():
         else:
             await reader.read()
 
-    class Turn:
+    class Slot:
         async def due(self):
             happened.append("waited")
 
@@ -59,7 +59,7 @@ async def test_a_pooled_connection_that_was_closed_is_reopened():
 
     async with server_of(serve) as (url, counted), Fetcher(settings()) as fetcher:
         for _ in range(2):
-            (await fetcher.fetch(Outgoing(url), Turn())).body.close()
+            (await fetcher.fetch(Outgoing(url), Slot())).body.close()
 
     assert len(counted) == 2
     assert happened == ["sent", "sent", "waited", "sent"]  # each request that was sent is counted
@@ -73,7 +73,7 @@ async def test_a_request_counts_as_sent_once_the_kernel_has_all_of_it():
         seen.append("all")
         writer.write(SHORT)
 
-    class Turn:
+    class Slot:
         @asynccontextmanager
         async def sending(self):
             yield
@@ -82,7 +82,7 @@ async def test_a_request_counts_as_sent_once_the_kernel_has_all_of_it():
     seen, content = [], bytes(16 << 20)
     async with server_of(serve) as (url, _), Fetcher(settings()) as fetcher:
         asked = Outgoing(url, method="POST", body=content)
-        (await fetcher.fetch(asked, Turn())).body.close()
+        (await fetcher.fetch(asked, Slot())).body.close()
 
     assert seen[0] == "head"
 

@@ -40,7 +40,7 @@ def test_cookie_files_are_parsed_like_curl_and_bad_lines_are_reported():
     assert refused == [5, 8, 9]
 
 
-def test_a_cookie_is_sent_to_its_host_path_and_scheme_until_it_expires():
+def test_a_cookie_is_sent_to_its_host_path_and_scheme():
     assert sent("https://www.shop.example/cart/1") == "cart=12; session=abc; empty="
     assert sent("https://www.shop.example/cartoon") == "session=abc; empty="
     assert sent("http://www.shop.example/") == "empty="
@@ -64,7 +64,7 @@ def test_redirects_through_other_sites_and_automatic_requests_get_no_cookies():
     assert cookies_for(asked, read_cookies(FILE)[0], NOW, ()).value == ""
 
 
-def test_a_host_and_its_www_form_share_a_site_and_other_subdomains_do_not():
+def test_a_host_shares_cookies_with_its_www_form_only():
     own = read_cookies("www.a.example\tFALSE\t/\tFALSE\t0\ta\tb\n")[0]
 
     assert (

@@ -93,7 +93,7 @@ async def test_a_request_is_sent_after_connecting_and_when_permitted():
         writer.write(ANSWERS["/until-end"])
         writer.close()
 
-    class Turn:
+    class Slot:
         @asynccontextmanager
         async def sending(self):
             seen.append(await happened.get())
@@ -106,7 +106,7 @@ async def test_a_request_is_sent_after_connecting_and_when_permitted():
         Fetcher(settings()) as fetcher,
     ):
         url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
-        (await fetcher.fetch(Outgoing(url), Turn())).body.close()
+        (await fetcher.fetch(Outgoing(url), Slot())).body.close()
     assert [*seen, await happened.get()] == ["connected", "may", "asked"]
 
 

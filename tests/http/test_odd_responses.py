@@ -83,7 +83,7 @@ NOT_DECHUNKED = {
 """Responses for which warcio leaves chunk framing, or what follows it, in the payload."""
 
 
-async def test_responses_that_a_browser_shows_are_stored_as_received_and_others_refused():
+async def test_responses_that_a_browser_shows_are_stored_as_received():
     async with fetching({f"/{n}": ODD[name].answer for n, name in enumerate(NAMES)}) as (fetch, _):
         for number, name in enumerate(NAMES):
             if ODD[name].is_kept:

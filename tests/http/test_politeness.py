@@ -27,14 +27,14 @@ def throttle(shared=None, **settings):
     return Throttle(Settings(**settings), clock, clock.sleep, shared), clock
 
 
-async def send(turn):
-    async with turn.sending():
+async def send(slot):
+    async with slot.sending():
         pass
 
 
 async def send_in_slot(polite):
-    async with polite.slot("a.example") as turn:
-        await send(turn)
+    async with polite.slot("a.example") as slot:
+        await send(slot)
 
 
 async def test_pages_of_a_host_are_spaced_and_resources_are_not():
@@ -63,9 +63,9 @@ async def test_pages_are_spaced_however_long_connecting_takes():
 
 async def test_the_delay_starts_when_the_kernel_has_the_request():
     polite, clock = throttle(host_delay=2)
-    async with polite.slot("a.example") as turn, polite.slot("a.example") as next_turn:
-        async with turn.sending():
-            following = asyncio.create_task(send(next_turn))
+    async with polite.slot("a.example") as slot, polite.slot("a.example") as next_slot:
+        async with slot.sending():
+            following = asyncio.create_task(send(next_slot))
             await asyncio.sleep(0)
             clock.now += 3  # until this process gets a CPU core again
         gone_out = clock.now
@@ -74,20 +74,20 @@ async def test_the_delay_starts_when_the_kernel_has_the_request():
     assert clock.now == gone_out + 2
 
 
-async def test_a_repeated_request_waits_for_the_delay_if_the_host_may_have_received_it():
+async def test_a_request_that_may_have_arrived_is_repeated_after_the_delay():
     polite, clock = throttle(host_delay=2)
-    async with polite.slot("a.example") as turn:
+    async with polite.slot("a.example") as slot:
         with suppress(ConnectionError):
-            async with turn.sending():
+            async with slot.sending():
                 raise ConnectionError  # the connection was closed, so nothing was sent
-        await send(turn)
+        await send(slot)
         first = clock.now
         clock.now += 0.5  # until the missing response is noticed
-        await turn.due()
-        await send(turn)
+        await slot.due()
+        await send(slot)
         again = clock.now
-    async with polite.slot("a.example") as turn:
-        await send(turn)
+    async with polite.slot("a.example") as slot:
+        await send(slot)
 
     assert (first, again, clock.now) == (100, 102, 104)
 
@@ -95,27 +95,27 @@ async def test_a_repeated_request_waits_for_the_delay_if_the_host_may_have_recei
 @pytest.mark.parametrize("spaced", [True, False])
 async def test_connected_requests_also_wait_during_a_pause(spaced):
     polite, clock = throttle(host_delay=2)
-    async with polite.slot("a.example", spaced=spaced) as turn:
+    async with polite.slot("a.example", spaced=spaced) as slot:
         polite.pause("a.example", 30)
-        await send(turn)
+        await send(slot)
 
     assert clock.now == 130
 
 
 @pytest.mark.parametrize("spaced", [True, False])
-async def test_a_request_does_not_wait_longer_than_its_limit_for_a_paused_host(spaced):
+async def test_a_request_waits_for_a_pause_up_to_its_limit(spaced):
     polite, clock = throttle(host_delay=2, host_concurrency=1)
-    async with polite.slot("a.example", spaced=spaced, max_pause=10) as turn:
+    async with polite.slot("a.example", spaced=spaced, max_pause=10) as slot:
         polite.pause("a.example", 30)
         with pytest.raises(FetchError, match="asked for a pause"):
-            await send(turn)
+            await send(slot)
     with pytest.raises(FetchError, match="asked for a pause"):
         async with polite.slot("a.example", spaced=spaced, max_pause=10):
             pass
     assert clock.now == 100
 
-    async with polite.slot("a.example", spaced=spaced, max_pause=30) as turn:
-        await send(turn)
+    async with polite.slot("a.example", spaced=spaced, max_pause=30) as slot:
+        await send(slot)
     assert clock.now == 130
 
 
@@ -135,9 +135,9 @@ class Worker:
 async def test_nothing_is_sent_while_the_worker_lock_is_lost():
     worker = Worker(1)
     polite, _ = throttle(worker)
-    async with polite.slot("a.example") as turn:
+    async with polite.slot("a.example") as slot:
         worker.permitted.clear()
-        sending = asyncio.create_task(send(turn))
+        sending = asyncio.create_task(send(slot))
         await asyncio.sleep(0)
         await asyncio.sleep(0)
         assert not sending.done()
@@ -150,8 +150,8 @@ async def test_workers_share_the_delay_of_an_unassigned_host():
     for host, seconds in (("mine.example", 2), ("other.example", 6)):
         begun = clock.now
         for _ in range(2):
-            async with polite.slot(host) as turn:
-                await send(turn)
+            async with polite.slot(host) as slot:
+                await send(slot)
         assert clock.now - begun == seconds
 
 
@@ -169,13 +169,13 @@ async def test_workers_share_the_number_of_requests_at_a_host():
 async def test_a_recently_requested_host_is_remembered(monkeypatch):
     monkeypatch.setattr(politeness, "IDLE_HOSTS", 1)
     polite, clock = throttle(host_delay=2)
-    async with polite.slot("a.example") as turn:
+    async with polite.slot("a.example") as slot:
         clock.now += 5
-        await send(turn)
+        await send(slot)
     async with polite.slot("b.example"):
         pass
-    async with polite.slot("a.example") as turn:
-        await send(turn)
+    async with polite.slot("a.example") as slot:
+        await send(slot)
         assert clock.now == 107
 
 

@@ -43,7 +43,7 @@ RSS = "application/rss+xml"
         ("application/pdf; charset=utf-8", b"", "application/pdf"),
     ],
 )
-def test_a_specific_type_is_used_and_a_missing_or_generic_one_is_detected(declared, start, kind):
+def test_a_missing_or_generic_media_type_is_detected(declared, start, kind):
     assert sniff(extract_media_type(declared), start) == kind
 
 

@@ -72,7 +72,7 @@ async def test_cookies_are_sent_and_appear_in_no_file_or_log(
     assert SECRET not in caplog.text
 
 
-async def test_only_host_and_name_are_shown_and_only_the_owner_can_read_the_file(keeping, tmp_path):
+async def test_cookie_values_are_readable_only_by_the_owner_of_the_file(keeping, tmp_path):
     await keeping.take(cookie() + cookie("theme", "dark", "other.example"))
 
     assert [(each.host, each.name) for each in await keeping.list()] == [
