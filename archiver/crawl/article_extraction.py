@@ -179,7 +179,7 @@ class DeferredExtraction:
         if article == Article():
             if snapshot.extractor != UNREAD:
                 raise StoreError(
-                    "Extracting the article again failed. The existing article is snapshot."
+                    "Extracting the article again failed. The existing article is kept."
                 )
             article = Article(record.metadata)
         page = CaptureRef.of(snapshot.capture)

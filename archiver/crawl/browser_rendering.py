@@ -52,7 +52,13 @@ log = get_log(__name__)
 
 @dataclass(slots=True)
 class _Running:
-    """Browser process, the number of pages that it has shown, and of those it shows now."""
+    """Browser process with its counts of pages.
+
+    Attributes:
+        browser: the process.
+        page_count: number of pages that it has shown.
+        users: number of pages that it shows now.
+    """
 
     browser: Browser
     page_count: int = 0

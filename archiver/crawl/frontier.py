@@ -97,7 +97,7 @@ class Frontier:
 
     @property
     def is_low(self) -> bool:
-        """Whether a quarter of the window is empty, so that leasing is worth a transaction."""
+        """Whether at least a quarter of the window is free, which is worth a transaction."""
         return self._unfinished * 4 <= self._room * 3
 
     async def next(self) -> Lease:
@@ -288,7 +288,7 @@ class Frontier:
         self._start(host)
 
     def _host_groups(self) -> HostGroups:
-        """Return the hosts that may get no more leases, and those that may get several."""
+        """Return the hosts that get no more leases now, and those that may get several."""
         full = [
             name
             for name, host in self._hosts.items()

@@ -202,7 +202,7 @@ class Pipeline:
     async def _visit(self, lease: Lease) -> Visit:
         """Visit the page of a lease, or fetch it from a public archive."""
         if lease.rescue:
-            return await self._archive_fetcher.bring(lease)
+            return await self._archive_fetcher.fetch_page(lease)
         return await visit(self._context, self._requisites, lease)
 
     def _timed_out(self, lease: Lease, failure: Failure, at: datetime) -> VisitResult | None:

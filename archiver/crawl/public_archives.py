@@ -194,7 +194,7 @@ class PublicArchiveFetcher:
         self._without_age = replace(context, settings=settings)
         self._slots = asyncio.Semaphore(AT_ONCE)
 
-    async def bring(self, lease: Lease) -> Visit:
+    async def fetch_page(self, lease: Lease) -> Visit:
         """Fetch the page of a lease from an archive.
 
         Raises:
@@ -231,14 +231,16 @@ class PublicArchiveFetcher:
                 continue
             others: list[PublicMemento] = []
             try:
-                return await self._bring(url, memento, others)
+                return await self._fetch_page(url, memento, others)
             except FetchError as error:
                 tried[memento.address] = error.failure
                 waiting = nearest_first([*waiting, *others], moment)
         temporary = next((each for each in tried.values() if each.transient), None)
         raise FetchError(_not_rescued(temporary) if temporary else _no_page(tried))
 
-    async def _bring(self, url: str, memento: PublicMemento, others: list[PublicMemento]) -> Visit:
+    async def _fetch_page(
+        self, url: str, memento: PublicMemento, others: list[PublicMemento]
+    ) -> Visit:
         """Fetch the page of a memento; further mementos are added to ``others``.
 
         Raises:

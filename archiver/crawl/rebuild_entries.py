@@ -39,7 +39,7 @@ StoredEntryRecord = tuple[EntryRecord, Location]
 async def split_deleted(
     conn: AsyncConnection, read: list[StoredEntryRecord]
 ) -> tuple[list[StoredEntryRecord], list[UnwantedVisit]]:
-    """Split entry records into those to restore_entries and visits of deleted entries."""
+    """Split entry records into those to restore, and visits of deleted entries or snapshots."""
     keys = {entry_record.hash_url for entry_record, _ in read}
     generations = await tombstones.generations(conn, keys)
     snapshots = await tombstones.snapshots(conn, keys)

@@ -88,21 +88,20 @@ def _is_utf8(sample: bytes) -> bool:
 
 
 def _is_kana(sample: bytes) -> bool:
-    """Return whether half of the non-ASCII bytes are kana in Shift_JIS.
+    """Return whether at least half of the non-ASCII bytes are kana in Shift_JIS.
 
-    chardetng mistakes such text for Cyrillic.
-
-    In other encodings the lead bytes of kana are rare characters: quotation marks, control
-    characters and two capital letters.
+    chardetng mistakes such text for Cyrillic. In other encodings the first bytes of kana are rare
+    characters: quotation marks, control characters and two capital letters.
     """
     kana = 2 * len(_KANA.findall(sample))
     return kana > 0 and 2 * kana >= len(sample.translate(None, _ASCII))
 
 
 def _guess(sample: bytes, domain: bytes | None) -> Encoding:
-    """Guess the encoding as Firefox does.
+    """Guess the encoding with Firefox's detector.
 
-    ASCII far from other characters is dropped as uninformative, unless ISO-2022 escapes occur.
+    Long runs of ASCII are shortened, because they say nothing; not if there are ISO-2022 escapes,
+    which switch the meaning of ASCII bytes.
     """
     evidence = sample if b"\x1b" in sample else _FAR_FROM_OTHERS.sub(rb"\1 \2", sample)
     detector = EncodingDetector()

@@ -61,7 +61,7 @@ def urls_in_text(text: str) -> Iterator[FoundUrl]:
 
 
 def is_only_url(line: str) -> bool:
-    """Return whether a line consists of one URL, so that a final full stop belongs to it."""
+    """Return whether a line consists of one URL; then a full stop at its end belongs to it."""
     return _ONLY_URL.fullmatch(line) is not None
 
 
