@@ -29,7 +29,7 @@ from archiver.web.replay_requests import FrameRequests
 from archiver.web.routes import ROUTES
 from archiver.web.signing import Permissions, Signer, load_secret
 from archiver.web.static_files import static_files
-from archiver.web.uploads import go_on, remove_stale
+from archiver.web.uploads import remove_stale, send_continue
 from archiver.web.wording import Wording, wordings
 
 
@@ -65,27 +65,27 @@ def build_app(
         ),
         client_max_size=middleware.FORM_BYTES,
     )
-    _furnish(app, runtime, secret or load_secret(runtime.settings.data))
+    _add_services(app, runtime, secret or load_secret(runtime.settings.data))
     app[OPERATIONS] = operations(routes)
     app[WORDINGS] = worded or wordings()
     app[LIMITS] = limits or ServerLimits()
     app.on_response_prepare.append(middleware.add_headers)
     app.on_shutdown.append(_end_streams)
-    app.add_routes(_expectant(route) for route in routes)
+    app.add_routes(_ignoring_expectations(route) for route in routes)
     remove_stale(runtime.settings.data)
     return app
 
 
-def _expectant(route: web.RouteDef) -> web.RouteDef:
+def _ignoring_expectations(route: web.RouteDef) -> web.RouteDef:
     """Return the route with a handler that ignores unknown expectations (RFC 9110 §10.1.1).
 
     aiohttp would reject them before any middleware runs, with its default error page.
     """
-    options = {"expect_handler": go_on, **route.kwargs}
+    options = {"expect_handler": send_continue, **route.kwargs}
     return web.RouteDef(route.method, route.path, route.handler, options)
 
 
-def _furnish(app: web.Application, runtime: App, secret: bytes) -> None:
+def _add_services(app: web.Application, runtime: App, secret: bytes) -> None:
     app[RUNTIME] = runtime
     app[SIGNER] = Signer(secret, runtime.access.password_version)
     app[PERMISSIONS] = Permissions(

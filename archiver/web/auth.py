@@ -19,11 +19,11 @@ _MAX_COOKIE = 256
 _MAX_CREDENTIALS = 4096
 
 
-async def keep_up(app: web.Application) -> None:
+async def refresh_access(app: web.Application) -> None:
     """Load the current password, so that keys derived from an old password become invalid."""
     access = app[RUNTIME].access
     await access.refresh()
-    app[SIGNER].hang_on(access.password_version)
+    app[SIGNER].derive_keys(access.password_version)
     app[PERMISSIONS].has_password = access.is_locked
 
 
@@ -67,19 +67,19 @@ def _refuse_guessing(request: web.Request) -> None:
 
 async def start_session(request: web.Request, response: web.StreamResponse) -> None:
     """Start a session of 30 days and set its cookie on the response."""
-    give_session(request, response, await begin_session(request))
+    set_session_cookie(request, response, await begin_session(request))
 
 
 async def begin_session(request: web.Request) -> str:
     """Start a session, sign in the current request, and return the session's id."""
-    await keep_up(request.app)
+    await refresh_access(request.app)
     browser = request.headers.get("User-Agent", "")
     identity = await request.app[RUNTIME].access.begin_session(browser)
     request[SESSION], request[SIGNED_IN] = identity, True
     return identity
 
 
-def give_session(request: web.Request, response: web.StreamResponse, identity: str) -> None:
+def set_session_cookie(request: web.Request, response: web.StreamResponse, identity: str) -> None:
     """Set the cookie of a session on the response."""
     text = f"{int(time.time()) + SESSION_SECONDS}.{identity}"
     response.set_cookie(

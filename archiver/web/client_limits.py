@@ -59,7 +59,7 @@ MAX_LISTENERS = 100
 """Maximum number of listeners. Each uses a connection and takes part in index polling."""
 
 
-class Full(Exception):
+class TooManyListeners(Exception):
     """The maximum number of listeners is reached."""
 
 
@@ -72,14 +72,14 @@ class Listeners:
         self.closing = asyncio.Event()
 
     @contextmanager
-    def place(self) -> Iterator[None]:
+    def listening(self) -> Iterator[None]:
         """Count a listener while the block runs.
 
         Raises:
             Full: the maximum is reached.
         """
         if self.count >= self._most:
-            raise Full
+            raise TooManyListeners
         self.count += 1
         try:
             yield

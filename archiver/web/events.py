@@ -22,7 +22,7 @@ from archiver.web.api.json_http import adapter, number, numbers
 from archiver.web.app_keys import LISTENERS, RUNTIME
 
 _HEARTBEAT_SECONDS = 15
-_LOOK_SECONDS = 1
+_POLL_SECONDS = 1
 _HEADERS = {
     "Content-Type": "text/event-stream; charset=utf-8",
     "Cache-Control": "no-store",
@@ -31,10 +31,10 @@ _HEADERS = {
 _END = b"event: end\ndata: {}\n\n"
 _HEARTBEAT = b": still here\n\n"
 
-_PLACE = re.compile(r"([0-9]{1,18})-([0-9]{1,19})")
+_EVENT_ID = re.compile(r"([0-9]{1,18})-([0-9]{1,19})")
 _LARGEST = (1 << 63) - 1
 
-News = Job | ImportStatus | Change | ChangeCursor
+Event = Job | ImportStatus | Change | ChangeCursor
 
 
 async def events(request: web.Request) -> web.StreamResponse:
@@ -44,28 +44,28 @@ async def events(request: web.Request) -> web.StreamResponse:
     when all requested jobs are finished. Without parameters, every change of any job from now on is
     sent with an `id`; send it as `Last-Event-ID` to continue.
     """
-    jobs, bulk = numbers(request, "jobs"), number(request, "import", 0)
-    if jobs and bulk:
+    jobs, import_id = numbers(request, "jobs"), number(request, "import", 0)
+    if jobs and import_id:
         raise InputError("Use either jobs=1,2,3 or import=1, not both.")
-    following = request.app[RUNTIME].change_stream
-    news: AsyncIterator[News]
+    changes = request.app[RUNTIME].change_stream
+    source: AsyncIterator[Event]
     if jobs:
-        news = following.jobs(jobs)
-    elif bulk:
-        news = following.one_import(bulk)
+        source = changes.jobs(jobs)
+    elif import_id:
+        source = changes.one_import(import_id)
     else:
         # The cursor is read before the response starts, so that no later change is missed.
-        news = _everything(following, _place(request) or await following.newest_change())
-    with request.app[LISTENERS].place():
+        source = _all_jobs(changes, _cursor_of(request) or await changes.newest_change())
+    with request.app[LISTENERS].listening():
         response = web.StreamResponse(headers=_HEADERS)
         await response.prepare(request)
         if request.method == "GET":
-            await _send(request, response, news)
+            await _send(request, response, source)
     return response
 
 
-def _place(request: web.Request) -> ChangeCursor | None:
-    """Return the cursor of a client that reconnects (HTML §9.2.4).
+def _cursor_of(request: web.Request) -> ChangeCursor | None:
+    """Return the cursor in `Last-Event-ID`, which a reconnecting client sends (HTML §9.2.4).
 
     Raises:
         InputError: the id is invalid.
@@ -73,65 +73,71 @@ def _place(request: web.Request) -> ChangeCursor | None:
     given = request.headers.get("Last-Event-ID")
     if not given:
         return None
-    found = _PLACE.fullmatch(given)
+    found = _EVENT_ID.fullmatch(given)
     if not found or int(found[2]) > _LARGEST:
         raise InputError("Last-Event-ID must be the id of an event of this stream.")
     return ChangeCursor(int(found[1]), int(found[2]))
 
 
-async def _everything(following: ChangeStream, cursor: ChangeCursor) -> AsyncIterator[News]:
-    """Yield the cursor first, so that a client disconnected before any change misses none."""
+async def _all_jobs(changes: ChangeStream, cursor: ChangeCursor) -> AsyncIterator[Event]:
+    """Yield the cursor, then each later change.
+
+    A client that disconnects before the first change resumes from the cursor.
+    """
     yield cursor
-    async for change in following.all_jobs(cursor):
+    async for change in changes.all_jobs(cursor):
         yield change
 
 
 async def _send(
-    request: web.Request, response: web.StreamResponse, news: AsyncIterator[News]
+    request: web.Request, response: web.StreamResponse, source: AsyncIterator[Event]
 ) -> None:
-    async with aclosing(_with_heartbeats(request, news)) as beats:
-        async for event in beats:
+    async with aclosing(_with_heartbeats(request, source)) as frames:
+        async for event in frames:
             await response.write(event)
 
 
 async def _with_heartbeats(
-    request: web.Request, news: AsyncIterator[News]
+    request: web.Request, source: AsyncIterator[Event]
 ) -> AsyncGenerator[bytes, None]:
     """Yield events, a comment when there are none for a while, and the end.
 
     aiohttp does not notify a handler of a closed connection, so it is checked every second.
     """
     stopping = asyncio.ensure_future(request.app[LISTENERS].closing.wait())
-    coming = asyncio.ensure_future(_next(news))
-    quiet = 0
+    next_event = asyncio.ensure_future(_next(source))
+    idle_polls = 0
     try:
         while request.transport is not None and not stopping.done():
             await asyncio.wait(
-                {stopping, coming}, timeout=_LOOK_SECONDS, return_when=asyncio.FIRST_COMPLETED
+                {stopping, next_event}, timeout=_POLL_SECONDS, return_when=asyncio.FIRST_COMPLETED
             )
-            quiet += 1
-            if coming.done():
-                event = coming.result()
+            idle_polls += 1
+            if next_event.done():
+                event = next_event.result()
                 if event is None:
                     yield _END
                     return
                 yield _frame(event)
-                coming, quiet = asyncio.ensure_future(_next(news)), 0
-            elif quiet >= _HEARTBEAT_SECONDS:
+                next_event, idle_polls = asyncio.ensure_future(_next(source)), 0
+            elif idle_polls >= _HEARTBEAT_SECONDS:
                 yield _HEARTBEAT
-                quiet = 0
+                idle_polls = 0
     finally:
         stopping.cancel()
-        coming.cancel()
-        await asyncio.gather(stopping, coming, return_exceptions=True)
+        next_event.cancel()
+        await asyncio.gather(stopping, next_event, return_exceptions=True)
 
 
-async def _next(news: AsyncIterator[News]) -> News | None:
-    return await anext(news, None)
+async def _next(source: AsyncIterator[Event]) -> Event | None:
+    return await anext(source, None)
 
 
-def _frame(event: News) -> bytes:
-    """Write one event (HTML §9.2.6); JSON has no raw line breaks, and an id alone is no event."""
+def _frame(event: Event) -> bytes:
+    """Return an event in the format of HTML §9.2.6; JSON contains no raw line breaks.
+
+    A cursor becomes an id without data: browsers remember it and dispatch no event.
+    """
     match event:
         case ChangeCursor():
             return b"id: %d-%d\n\n" % (event.stamp, event.job_id)

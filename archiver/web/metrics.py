@@ -115,7 +115,7 @@ class Metrics:
         return generate_latest(self._registry)
 
 
-_PATIENCE_SECONDS = 5
+_HEALTH_TIMEOUT = 5
 _TEXT_FORMAT = "text/plain; version=0.0.4; charset=utf-8"
 
 _log = get_log(__name__)
@@ -127,7 +127,7 @@ async def healthz(request: web.Request) -> web.StreamResponse:
     The endpoint needs no login, so it shows nothing else.
     """
     try:
-        async with asyncio.timeout(_PATIENCE_SECONDS):
+        async with asyncio.timeout(_HEALTH_TIMEOUT):
             await request.app[RUNTIME].crawling.counts()
             health = await request.app[RUNTIME].health.current()
     except (ArchiverError, TimeoutError, OSError):

@@ -28,10 +28,10 @@ from archiver.replay.addresses import Modifier, ReplayAddress
 from archiver.services.access import TOKEN_PREFIX, Scope
 from archiver.web import auth, origin
 from archiver.web.app_keys import LIMITS, METRICS, ORIGIN, REFLECTS, RUNTIME, SESSION, SIGNED_IN
-from archiver.web.client_limits import Full
+from archiver.web.client_limits import TooManyListeners
 from archiver.web.pages.errors import error_page, passage
 from archiver.web.rendering import render
-from archiver.web.replay_requests import address_of, held_permission
+from archiver.web.replay_requests import address_of, permission_of
 from archiver.web.responses import (
     SMALLEST,
     is_packable,
@@ -48,7 +48,10 @@ REPLAY_ORIGIN_ROUTES = frozenset({"replay", "healthz"})
 @web.middleware
 async def serve_replay_only(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Serve only replay on the replay origin."""
-    if origin.is_there(request) and request.match_info.route.name not in REPLAY_ORIGIN_ROUTES:
+    if (
+        origin.is_replay_origin(request)
+        and request.match_info.route.name not in REPLAY_ORIGIN_ROUTES
+    ):
         raise web.HTTPNotFound(text="This address serves only archived pages.")
     return await handler(request)
 
@@ -142,7 +145,7 @@ async def _read_form(request: web.Request) -> None:
 OPEN_ROUTES = frozenset({"healthz", "static", "manifest", "login", "sign_in", "choose_language"})
 """Routes without login: health check, static files and the login page."""
 
-PEOPLES_ROUTES = frozenset({"access", "change_access"})
+NO_TOKEN_ROUTES = frozenset({"access", "change_access"})
 """Routes that no token opens."""
 
 ADDING_ROUTES = frozenset(
@@ -162,23 +165,23 @@ _PERMITTED = {
 _FOR_PROGRAMS = ("/api/", "/metrics", "/cdx", "/web/cdx", "/wayback/", "/timegate/", "/timemap/")
 _PAGES = frozenset({None, "document"})
 _DOCUMENTS = _PAGES | {"iframe", "frame", "object", "embed"}
-_LOOKED_AT = frozenset({Modifier.NONE, Modifier.FRAME, Modifier.IDENTITY})
+_PAGE_MODIFIERS = frozenset({Modifier.NONE, Modifier.FRAME, Modifier.IDENTITY})
 
 
 @web.middleware
 async def authenticate(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Identify the client, and reject it if it has no access."""
     request[SESSION] = auth.ANONYMOUS
-    await auth.keep_up(request.app)
+    await auth.refresh_access(request.app)
     is_locked = request.app[RUNTIME].access.is_locked
     admitted = not is_locked or await _is_known(request) or _is_open(request)
     if admitted:
         return await handler(request)
-    if _is_offered_by_another_site(request):
+    if _is_from_bookmarklet(request):
         return render(
             request, "pages/step.html", StepView(origin.with_base(request, request.raw_path))
         )
-    address = _page_of_replay(request)
+    address = _requested_memento(request)
     if address is not None:
         return passage(request, address)
     raise _refusal(request)
@@ -215,7 +218,7 @@ async def _admit_token(request: web.Request, given: str) -> None:
 
 def opens(scope: Scope, route: str, method: str) -> bool:
     """Return whether a token opens a route; access settings are for signed-in users only."""
-    if route in PEOPLES_ROUTES:
+    if route in NO_TOKEN_ROUTES:
         return False
     if scope is Scope.READ:
         return method in origin.SAFE_METHODS
@@ -225,11 +228,11 @@ def opens(scope: Scope, route: str, method: str) -> bool:
 def _is_open(request: web.Request) -> bool:
     route = request.match_info.route.name
     if route == "replay" and request.method in origin.SAFE_METHODS:
-        return held_permission(request) is not None
+        return permission_of(request) is not None
     return route in OPEN_ROUTES
 
 
-def _is_offered_by_another_site(request: web.Request) -> bool:
+def _is_from_bookmarklet(request: web.Request) -> bool:
     """Return whether the bookmarklet opened this page, in which case the session cookie is missing.
 
     The cookie is ``SameSite=Strict``; after a click within this site the browser sends it.
@@ -238,14 +241,14 @@ def _is_offered_by_another_site(request: web.Request) -> bool:
     return request.match_info.route.name == "save" and is_elsewhere
 
 
-def _page_of_replay(request: web.Request) -> ReplayAddress | None:
+def _requested_memento(request: web.Request) -> ReplayAddress | None:
     """Return the requested memento if it is requested as a page or a frame."""
     if request.match_info.route.name != "replay" or request.method not in origin.SAFE_METHODS:
         return None
     if request.headers.get("Sec-Fetch-Dest") not in _DOCUMENTS:
         return None
     address = address_of(request.raw_path)
-    return address if address and address.modifier in _LOOKED_AT else None
+    return address if address and address.modifier in _PAGE_MODIFIERS else None
 
 
 def _refusal(request: web.Request) -> web.HTTPException:
@@ -282,7 +285,7 @@ _BY_CLASS: tuple[tuple[type[Exception], int, str], ...] = (
     (errors.StoreUnavailable, 503, "store_unavailable"),
     (errors.StoreError, 500, "store_error"),
     (errors.ArchiverError, 500, "error"),
-    (Full, 503, "too_many_listeners"),
+    (TooManyListeners, 503, "too_many_listeners"),
     (TimeoutError, 408, "timeout"),
 )
 """The first match is used, so subclasses come before their base classes."""
@@ -296,19 +299,19 @@ _MESSAGES = {
     500: Message("An internal error occurred. The log has details."),
     503: Message("Too many pages show live progress. Close some, or try again later."),
 }
-_OPERATORS: dict[type[Exception], Message] = {
+_GENERAL_MESSAGES: dict[type[Exception], Message] = {
     errors.IndexUnavailable: Message(
         "The index of this archive is unavailable. Try again in a moment; if it persists, the "
         "log of the service has the reason."
     ),
 }
 """Messages that hide details for the operator, such as the address of the database."""
-_FATAL = 500
-_GONE = 499
+_INTERNAL_ERROR = 500
+_CLIENT_CLOSED = 499
 """Status in the metrics for a client that disconnected; never sent."""
 _CODES = {413: "too_large"}
 _PLAIN_ROUTES = frozenset({"healthz", "metrics", "static"})
-_KEPT_HEADERS = ("Allow", "Retry-After", "WWW-Authenticate")
+_PASSED_HEADERS = ("Allow", "Retry-After", "WWW-Authenticate")
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,7 +337,7 @@ async def answer_errors(request: web.Request, handler: Handler) -> web.StreamRes
     except ConnectionError:
         if request.transport is not None and not request.transport.is_closing():
             raise
-        return web.Response(status=_GONE)  # the client disconnected, so nothing is wrong
+        return web.Response(status=_CLIENT_CLOSED)  # the client disconnected, so nothing is wrong
     except Exception as error:
         if request.writer.output_size > 0:
             raise  # the response has started, so it can only be aborted
@@ -351,20 +354,20 @@ def _problem_of_http(answer: web.HTTPException) -> Problem:
         message=_MESSAGES.get(answer.status, Message(f"{phrase}."))
         if usual
         else message_of(answer),
-        headers={name: answer.headers[name] for name in _KEPT_HEADERS if name in answer.headers},
+        headers={name: answer.headers[name] for name in _PASSED_HEADERS if name in answer.headers},
     )
 
 
 def _problem_of_error(error: Exception, request: web.Request) -> Problem:
     for kind, status, code in _BY_CLASS:
         if isinstance(error, kind):
-            if status >= _FATAL and kind is not Full:
+            if status >= _INTERNAL_ERROR and kind is not TooManyListeners:
                 _log.error("request_failed", route=request.match_info.route.name, exc_info=error)
             return Problem(
-                status, code, _OPERATORS.get(kind) or _message_of(error) or _MESSAGES[status]
+                status, code, _GENERAL_MESSAGES.get(kind) or _message_of(error) or _MESSAGES[status]
             )
     _log.error("request_failed", route=request.match_info.route.name, exc_info=error)
-    return Problem(_FATAL, "internal", _MESSAGES[_FATAL])
+    return Problem(_INTERNAL_ERROR, "internal", _MESSAGES[_INTERNAL_ERROR])
 
 
 def _message_of(error: Exception) -> Message:
@@ -396,7 +399,7 @@ CONTENT_SECURITY_POLICY = (
 )
 """``there`` is the separate origin of archived pages, if any."""
 
-_OWN_HEADERS = (
+_COMMON_HEADERS = (
     ("X-Content-Type-Options", "nosniff"),
     # Not no-referrer: then browsers send "Origin: null" with forms of this site (Fetch §3.2).
     ("Referrer-Policy", "same-origin"),
@@ -406,7 +409,10 @@ _OWN_HEADERS = (
     ("Cache-Control", "private, no-cache"),
     ("Server", "archiver"),
 )
-STATED = (("Content-Security-Policy", CONTENT_SECURITY_POLICY.format(there="")), *_OWN_HEADERS)
+OWN_HEADERS = (
+    ("Content-Security-Policy", CONTENT_SECURITY_POLICY.format(there="")),
+    *_COMMON_HEADERS,
+)
 """Headers of responses that are made outside the application."""
 
 
@@ -418,7 +424,7 @@ async def add_headers(request: web.Request, response: web.StreamResponse) -> Non
     response.headers.setdefault("Content-Security-Policy", policy)
     if base:
         _add_base(request, response, base)
-    for name, value in _OWN_HEADERS:
+    for name, value in _COMMON_HEADERS:
         if name == "Server":
             response.headers[name] = value  # aiohttp has set its own version there before
         else:

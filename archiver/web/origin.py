@@ -20,7 +20,7 @@ def replay_origin(request: web.Request) -> str:
     return request.app[RUNTIME].settings.replay_origin or ""
 
 
-def is_there(request: web.Request) -> bool:
+def is_replay_origin(request: web.Request) -> bool:
     """Return whether a request was sent to the separate replay origin."""
     there = replay_origin(request)
     if not there:
@@ -54,7 +54,7 @@ def public_origin(request: web.Request) -> str:
     return f"https://{origin.removeprefix('http://')}" if is_https(request) else origin
 
 
-def home_of_replay(request: web.Request) -> str:
+def service_origin(request: web.Request) -> str:
     """Return the service's origin if replay has a separate one; else ""."""
     return public_origin(request) if replay_origin(request) else ""
 

@@ -153,11 +153,11 @@ def _page_before(request: web.Request) -> str:
 
 
 WORDS_A_MINUTE = 230
-KEPT_SIDE_BARS = 8
-"""Cached side bars of one language; each has up to 40 kB."""
+CACHED_SIDE_BARS = 8
+"""Maximum cached side bars of one language; each has up to 40 kB."""
 
 
-_TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
+_DIRECTION_CHANGES = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 
 class View(Protocol):
@@ -244,8 +244,8 @@ def environment(wording: Wording, base: str = "") -> Environment:
     made.filters.update(
         preview_image=partial(preview_image_path, base=base),
         initial=initial,
-        unturned=unturned,
-        asks_for_list=asks_for_list,
+        without_direction_changes=without_direction_changes,
+        search_for_list=search_for_list,
     )
     made.globals.update(side_bar=_side_bar_in(made))
     return made
@@ -264,7 +264,7 @@ def _row_reason(wording: Wording, reason_text: str) -> str:
 
 
 def _side_bar_in(made: Environment) -> Callable[[SideBar], str]:
-    @lru_cache(KEPT_SIDE_BARS)
+    @lru_cache(CACHED_SIDE_BARS)
     def side_bar(side: SideBar) -> str:
         """Render the side bar, which stays the same until a list changes."""
         bar: str = vars(made.get_template("side.html").module)["bar"](side)
@@ -299,9 +299,9 @@ def _day_in(wording: Wording) -> Callable[[str], str]:
     return day
 
 
-def unturned(text: str) -> str:
+def without_direction_changes(text: str) -> str:
     """Remove characters that change the writing direction of other text (UAX #9 §2.1 to 2.3)."""
-    return text if text.isascii() else _TURNING.sub("", text)
+    return text if text.isascii() else _DIRECTION_CHANGES.sub("", text)
 
 
 def initial(site: str) -> str:
@@ -310,13 +310,13 @@ def initial(site: str) -> str:
     return name[:1].upper() or "?"
 
 
-def asks_for_list(path: str) -> str:
+def search_for_list(path: str) -> str:
     """Return the search that shows a list."""
     return EntryList(path).asks
 
 
 def iso(value: datetime | Timestamp) -> str:
-    """Format a datetime for ``<time datetime>``."""
+    """Format a time for ``<time datetime>``."""
     return write_iso(_when(value))
 
 
@@ -340,7 +340,7 @@ def _when(value: datetime | Timestamp) -> datetime:
 
 @lru_cache(1024)
 def _moment_of(timestamp: Timestamp) -> datetime:
-    """Format a timestamp; pages contain most moments twice, for people and for programs."""
+    """Convert a timestamp; cached, since pages contain most times as text and as an attribute."""
     return to_datetime(timestamp)
 
 
@@ -351,7 +351,7 @@ SHOWN = 200
 async def side_bar(request: web.Request, q: str = "") -> SideBar:
     """Return the navigation, with the current list marked."""
     known = await request.app[RUNTIME].navigation.read()
-    current, is_whole = _asked_for(known.lists, q.strip().casefold())
+    current, is_whole = _list_shown(known.lists, q.strip().casefold())
     return SideBar(
         known.lists[:SHOWN],
         current,
@@ -363,7 +363,7 @@ async def side_bar(request: web.Request, q: str = "") -> SideBar:
     )
 
 
-def _asked_for(found: Sequence[EntryList], asked: str) -> tuple[EntryList | None, bool]:
+def _list_shown(found: Sequence[EntryList], asked: str) -> tuple[EntryList | None, bool]:
     """Return the list that a query shows, and whether it includes nested lists."""
     if not asked.startswith("list:"):
         found = [each for each in found if each.query]

@@ -26,10 +26,10 @@ from archiver.replay.response import ReplayRequest
 from archiver.replay.response_headers import Viewer, security_headers
 from archiver.services.replay import Replayed
 from archiver.web.app_keys import ARCHIVED_URL, FRAME_REQUESTS, ORIGIN, PERMISSIONS, RUNTIME
-from archiver.web.origin import base_path, home_of_replay, is_there, replay_origin
+from archiver.web.origin import base_path, is_replay_origin, replay_origin, service_origin
 from archiver.web.pages.errors import not_in_archive
 from archiver.web.pages.snapshot import captures
-from archiver.web.replay_requests import FrameRequest, held_permission, without_token
+from archiver.web.replay_requests import FrameRequest, permission_of, without_token
 from archiver.web.responses import SMALLEST, is_packable, send, takes_gzip, vary
 
 _REQUISITES = frozenset({Modifier.IMAGE, Modifier.STYLE, Modifier.SCRIPT})
@@ -45,7 +45,7 @@ async def replay(request: web.Request) -> web.StreamResponse:
     """Serve a capture, or redirect to the one that is nearest in time."""
     address = _address_of(request)
     there = replay_origin(request)
-    if there and not is_there(request) and address.timestamp_prefix != ALL_CAPTURES:
+    if there and not is_replay_origin(request) and address.timestamp_prefix != ALL_CAPTURES:
         return _redirect_to_replay_origin(request, there, address)
     if address.timestamp_prefix == ALL_CAPTURES:
         request[ARCHIVED_URL] = address.url
@@ -74,8 +74,8 @@ def _redirect_to_replay_origin(
     """Redirect to the replay origin, with an access token if one is needed."""
     permissions = request.app[PERMISSIONS]
     write = permissions.plain
-    if permissions.has_password or held_permission(request):
-        write = partial(permissions.write, permissions.new(home_of_replay(request)))
+    if permissions.has_password or permission_of(request):
+        write = partial(permissions.write, permissions.new(service_origin(request)))
     return web.Response(
         status=302, headers=_headers(request) | {"Location": there + write(address)}
     )
@@ -107,7 +107,7 @@ def _exact_address(
 
 def _note_request(request: web.Request, address: ReplayAddress, shown: FrameRequest) -> str:
     """Record what the frame below a banner shows; return the banner's number, or ""."""
-    permission = held_permission(request)
+    permission = permission_of(request)
     if permission is None or not permission.banner or address.modifier is not Modifier.FRAME:
         return ""
     request.app[FRAME_REQUESTS].note(permission.banner, shown)
@@ -139,7 +139,7 @@ def _absent(request: web.Request, address: ReplayAddress) -> web.Response:
         # Chromium logs two console messages for a response without a media type.
         kind = {"Content-Type": "text/css"} if is_style else {}
         return web.Response(status=404, headers=_headers(request) | kind)
-    permission = held_permission(request)
+    permission = permission_of(request)
     is_framed = address.modifier is Modifier.FRAME and permission is not None
     home = permission.home if permission else ""
     response = not_in_archive(request, address.url, is_framed=is_framed, home=home)
@@ -157,7 +157,7 @@ def _headers(request: web.Request) -> dict[str, str]:
 def _viewer(request: web.Request) -> Viewer:
     return Viewer(
         origin=request[ORIGIN],
-        has_token=held_permission(request) is not None,
+        has_token=permission_of(request) is not None,
         base=base_path(request),
     )
 
@@ -167,7 +167,7 @@ def _asked(request: web.Request, address: ReplayAddress, capture: Capture) -> Re
     return ReplayRequest(
         viewer=_viewer(request),
         modifier=address.modifier,
-        paths=permissions.writers(held_permission(request)),
+        paths=permissions.writers(permission_of(request)),
         paths_end=permissions.has_password,
         is_exact=_is_exact(address, capture),
         conditions=_conditions(request),

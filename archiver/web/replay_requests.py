@@ -51,7 +51,7 @@ def address_of(raw_path: str) -> ReplayAddress | None:
         return None
 
 
-def held_permission(request: web.Request) -> Permission | None:
+def permission_of(request: web.Request) -> Permission | None:
     """Return the permission in a path, if its access token is valid for that path."""
     token = token_of(request.raw_path)
     address = address_of(request.raw_path) if token else None
@@ -68,7 +68,8 @@ class FrameRequest:
     """A memento, or an address without a memento if the timestamp is empty.
 
     Attributes:
-        wanted: the address requested without an access token, which the banner's page may issue.
+        wanted: an address that the frame requested without an access token; the page with the
+            banner requests a token for it.
         has_form: whether the page contains a form, which cannot be sent.
     """
 

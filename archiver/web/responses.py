@@ -1,8 +1,8 @@
 """Compressed, streaming and error responses.
 
 An attacker who can see a response's length and add text to it can guess its secrets (BREACH). So a
-response that contains request data is compressed only if no other site can have sent the request;
-docs/decisions/0040 explains why, and why replay is not affected.
+response that contains both request data and secrets is compressed only if no other site can have
+sent the request.
 """
 
 import asyncio

@@ -46,7 +46,7 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.get("/search/help", listing.explain, name="search_help"),
     web.get("/api", openapi.page, name="api"),
     web.get(f"/{_HASH}/", entry.entry, name="entry"),
-    web.get(f"/{_HASH}", entry.as_directory, name="entry_unslashed"),
+    web.get(f"/{_HASH}", entry.add_slash, name="entry_unslashed"),
     web.post(f"/{_HASH}/edit", entry.edit, name="edit_entry"),
     web.post(f"/{_HASH}/rescue", crawl.rescue, name="rescue"),
     web.get(f"/{_HASH}/compare", snapshot.compare, name="compare"),
@@ -58,7 +58,7 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.get(f"/{_HASH}/text", entry.text, name="entry_text"),
     web.get(f"/{_HASH}/index.md", entry.entry_markdown, name="entry_markdown"),
     web.get(f"/{_HASH}/{_TIMESTAMP}/", snapshot.snapshot, name="snapshot"),
-    web.get(f"/{_HASH}/{_TIMESTAMP}", entry.as_directory, name="snapshot_unslashed"),
+    web.get(f"/{_HASH}/{_TIMESTAMP}", entry.add_slash, name="snapshot_unslashed"),
     web.get("/shown/{banner:[0-9a-f]{16}}", snapshot.shown, name="shown"),
     web.get(
         f"/{_HASH}/{_TIMESTAMP}/{{kind:picture|thumbnail|print}}",

@@ -27,10 +27,10 @@ from archiver.web.server import BoundedRunner
 from archiver.web.signing import SECRET_BYTES
 
 log = get_log(__name__)
-_WHICH = "`archiver verify` lists them"
+_VERIFY_HINT = "`archiver verify` lists them"
 _BACKLOG = 128
-_STOPPING = (signal.SIGTERM, signal.SIGINT)
-_SAYS = {
+_STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+_BIND_ERRORS = {
     errno.EADDRINUSE: "is in use: stop the other program, or choose another with --port",
     errno.EACCES: "needs administrator rights: choose a port above 1023 with --port",
     errno.EADDRNOTAVAIL: "is not an address of this machine: choose another with --host",
@@ -53,9 +53,9 @@ async def serve(settings: Settings) -> None:
     Raises:
         ConfigurationError: the address is not available, or it is public and there is no password.
     """
-    refuse_open_doors(settings)
+    require_password(settings)
     listening = _bind(settings.host, settings.port)
-    second = _bind_second(settings, listening)
+    second = _bind_replay_origin(settings, listening)
     try:
         stop = _stop_on_signals()
         is_first = True
@@ -74,7 +74,7 @@ async def _serve_until(
     """Serve until the program stops or the settings change."""
     limits = ServerLimits().fit_to_machine()
     async with open_app(settings, serve=True, connections=limits.files) as runtime:
-        secret = await _shared_secret(runtime)
+        secret = await _secret_of_cluster(runtime)
         await runtime.crawling.check_browser()
         app = build_app(runtime, limits=limits, secret=secret)
         runner = BoundedRunner(app, limits, base_path=settings.base_path)
@@ -107,7 +107,7 @@ def _reread(settings: Settings) -> Settings:
         return settings
 
 
-def refuse_open_doors(settings: Settings) -> None:
+def require_password(settings: Settings) -> None:
     """Raise unless a password is set or only this machine can connect.
 
     Raises:
@@ -125,24 +125,24 @@ def refuse_open_doors(settings: Settings) -> None:
         )
     is_locked = settings.password is not None or has_password(settings.data)
     if not settings.index:
-        _refuse_open_door(settings, is_locked=is_locked)
+        _require_password_on_network(settings, is_locked=is_locked)
 
 
-async def _shared_secret(runtime: App) -> bytes | None:
+async def _secret_of_cluster(runtime: App) -> bytes | None:
     """Return the secret that all machines sign with; None on a single machine.
 
     Raises:
-        ConfigurationError: as ``refuse_open_doors``.
+        ConfigurationError: as ``require_password``.
     """
     settings, access = runtime.settings, runtime.access
     if not settings.index:
         return None
     await access.refresh()
-    _refuse_open_door(settings, is_locked=access.password_version is not None)
+    _require_password_on_network(settings, is_locked=access.password_version is not None)
     return await access.signing_secret(secrets.token_bytes(SECRET_BYTES))
 
 
-def _refuse_open_door(settings: Settings, *, is_locked: bool) -> None:
+def _require_password_on_network(settings: Settings, *, is_locked: bool) -> None:
     if not is_locked and not is_loopback(settings.host):
         raise ConfigurationError(
             f"Listening on {settings.host or 'every address'} would open the archive to everyone "
@@ -151,7 +151,7 @@ def _refuse_open_door(settings: Settings, *, is_locked: bool) -> None:
         )
 
 
-def _bind_second(settings: Settings, listening: socket.socket) -> socket.socket | None:
+def _bind_replay_origin(settings: Settings, listening: socket.socket) -> socket.socket | None:
     """Bind the port of the replay origin too, if it is on the same host with plain HTTP.
 
     Requests for any other replay origin must be forwarded here by a proxy, with its ``Host``
@@ -172,7 +172,7 @@ def _bind(name: str, port: int) -> socket.socket:
         family, _, _, _, address = found[0]
         return socket.create_server(address[:2], family=family, backlog=_BACKLOG)
     except OSError as error:
-        says = _SAYS.get(error.errno or 0, f"cannot be used: {error.strerror or error}")
+        says = _BIND_ERRORS.get(error.errno or 0, f"cannot be used: {error.strerror or error}")
         raise ConfigurationError(f"Port {port} on {name} {says}.") from error
 
 
@@ -186,7 +186,7 @@ def _stop_on_signals() -> asyncio.Event:
         loop.remove_signal_handler(number)
         signal.signal(number, signal.SIG_DFL)
 
-    for number in _STOPPING:
+    for number in _STOP_SIGNALS:
         loop.add_signal_handler(number, on_signal, number)
     return stop
 
@@ -205,7 +205,7 @@ def _announce(
     for each in warnings:
         sys.stdout.write(f"WARNING: {each}\n")
     if unusable_files:
-        sys.stdout.write(f"ignored files in warc/: {unusable_files}; {_WHICH}\n")
+        sys.stdout.write(f"ignored files in warc/: {unusable_files}; {_VERIFY_HINT}\n")
     if browser_problem:
         sys.stdout.write(f"pages are not rendered in a browser: {browser_problem}\n")
     sys.stdout.write(f"the archive is in {data.absolute()}\n")

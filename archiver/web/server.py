@@ -26,7 +26,7 @@ from yarl import URL
 
 from archiver.logs import get_log
 from archiver.web.client_limits import ServerLimits
-from archiver.web.middleware import STATED
+from archiver.web.middleware import OWN_HEADERS
 
 _UNREADABLE = "The request is invalid: it is not well-formed HTTP/1.1, or too long.\n"
 _BROKEN = "An internal error occurred. The log has details.\n"
@@ -59,7 +59,7 @@ class Handler(web.RequestHandler):
         if request.writer.output_size > 0:
             raise ConnectionError("The response has already started.")
         text = _UNREADABLE if is_theirs else _BROKEN
-        response = web.Response(status=status, text=text, headers=dict(STATED))
+        response = web.Response(status=status, text=text, headers=dict(OWN_HEADERS))
         response.force_close()
         return response
 
@@ -117,11 +117,11 @@ class BoundedServer(web.Server):
         self._waiting[handler] = None
         taken = len(self._waiting) + len(self._answering)
         if taken > self._limits.connections:
-            leaving = self._longest_waiting(handler) or self._longest_sending()
+            leaving = self._longest_waiting(handler) or self._longest_receiving()
             if leaving is None and not self._is_reserved_for(transport, taken):
                 leaving = handler
             if leaving:
-                self._shed(leaving)
+                self._drop(leaving)
 
     def connection_lost(
         self, handler: web.RequestHandler, exc: BaseException | None = None
@@ -145,7 +145,7 @@ class BoundedServer(web.Server):
         longest = next(iter(self._waiting))
         return None if longest is newcomer else longest
 
-    def _longest_sending(self) -> web.RequestHandler | None:
+    def _longest_receiving(self) -> web.RequestHandler | None:
         unfinished = (
             handler for handler, request in self._answering.items() if not request.content.is_eof()
         )
@@ -155,7 +155,7 @@ class BoundedServer(web.Server):
         peer = transport.get_extra_info("peername") or ("",)
         return taken <= self._limits.files and _is_this_machine(peer[0])
 
-    def _shed(self, handler: web.RequestHandler) -> None:
+    def _drop(self, handler: web.RequestHandler) -> None:
         """Close a connection immediately, even if it has unsent data."""
         self._forget(handler)
         if handler.transport is not None:

@@ -87,9 +87,9 @@ class Signer:
 
     def __init__(self, secret: bytes, password: str | None) -> None:
         self._root = secret
-        self.hang_on(password)
+        self.derive_keys(password)
 
-    def hang_on(self, password: str | None) -> None:
+    def derive_keys(self, password: str | None) -> None:
         """Derive the keys from this password from now on.
 
         Args:
@@ -123,7 +123,7 @@ WINDOW_SECONDS = 15 * MINUTES
 """A token is valid for one to two windows: addresses stay the same for a while, for caches."""
 OPEN_WINDOW_SECONDS = 24 * 60 * MINUTES
 """The window without a password."""
-_NEVER = 0
+_EXPIRED = 0
 """Expiry of a token that gives no access."""
 _PURPOSE = "replay"
 _TOKEN = re.compile(
@@ -138,7 +138,7 @@ class Permission:
     Attributes:
         ends: expiry in seconds since 1970.
         home: the service's origin if replay has a separate one; else empty.
-        banner: number of the banner above the frame (``shown``); empty for none.
+        banner: number of the banner above the frame; empty for none.
     """
 
     ends: int
@@ -206,11 +206,11 @@ class Permissions:
     def writers(self, held: Permission | None) -> PathWriters:
         """Return the path writers for references in a response.
 
-        With a password every requisite and frame gets an access token; without one, frames and the
-        requisites that may be loaded with CORS. Links get none, since they lead to other pages;
-        signed-in users do not need one. Below a banner they get a token without access that only
-        contains the banner's number. Without a password, a response that may be framed only links
-        to pages that may be framed too.
+        With a password, every requisite and frame gets an access token. Without a password, only
+        frames and requisites that may be loaded with CORS get one. Links get none, because they
+        lead to other pages and signed-in users need no token. Below a banner, links get an expired
+        token that only contains the banner's number. Without a password, a response that may be
+        framed only links to pages that may also be framed.
 
         Args:
             held: permission of the request; None if it has no token. Links and redirects inherit
@@ -224,7 +224,7 @@ class Permissions:
         if not self.has_password:
             return PathWriters(self.plain, signed, signed, plain, plain)
         if held is not None and held.banner:
-            plain_link: PathWriter = partial(self.write, Permission(_NEVER, banner=held.banner))
+            plain_link: PathWriter = partial(self.write, Permission(_EXPIRED, banner=held.banner))
         else:
             plain_link = self.plain
         link = partial(_at, held.home if held else "", plain_link)

@@ -30,8 +30,8 @@ _TYPES = {
     ".txt": "text/plain; charset=utf-8",
     ".woff2": "font/woff2",
 }
-_FOR_EVER = "public, max-age=31536000, immutable"
-_ASK_AGAIN = "public, no-cache"
+_IMMUTABLE = "public, max-age=31536000, immutable"
+_REVALIDATE = "public, no-cache"
 _HASH_LENGTH = 16
 
 
@@ -92,7 +92,7 @@ class StaticFiles:
         if file.packed:
             vary(response)
         current = version == self.version
-        response.headers["Cache-Control"] = _FOR_EVER if current else _ASK_AGAIN
+        response.headers["Cache-Control"] = _IMMUTABLE if current else _REVALIDATE
         # The "not in the archive" page may be in a sandboxed frame with an opaque origin; static
         # files are public.
         response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
@@ -134,7 +134,7 @@ def preview_image_path(digest: str, *, base: str = "") -> str:
     return base + PREVIEW_IMAGE_PATH + digest if digest else ""
 
 
-def addressed(preview_images: PreviewImages, base: str) -> PreviewImages:
+def with_paths(preview_images: PreviewImages, base: str) -> PreviewImages:
     """Replace digests by root-relative paths, for API clients."""
     return PreviewImages(
         preview_image_path(preview_images.icon, base=base),

@@ -93,7 +93,7 @@ async def import_from_form(request: web.Request) -> ImportStatus | PreviewedFile
         TooLarge, UnreadableFile: see the message.
     """
     file = await _file_part(request)
-    return await _received(request, file, lambda whole: _look_or_start(request, file, whole))
+    return await _received(request, file, lambda whole: _preview_or_start(request, file, whole))
 
 
 async def import_from_api(request: web.Request, choices: Choices) -> ImportStatus:
@@ -103,20 +103,20 @@ async def import_from_api(request: web.Request, choices: Choices) -> ImportStatu
         web.HTTPUnsupportedMediaType: the content type is neither.
         TooLarge, UnreadableFile: see the message.
     """
-    file, imports = await _file_of_program(request), request.app[RUNTIME].imports
+    file, imports = await _file_of_api_request(request), request.app[RUNTIME].imports
     return await _received(
         request, file, lambda whole: imports.start(whole, name=file.name, choices=choices)
     )
 
 
-async def survey_from_api(request: web.Request, choices: Choices) -> ImportSurvey:
+async def preview_from_api(request: web.Request, choices: Choices) -> ImportSurvey:
     """Receive a file from the API for a preview, and store nothing.
 
     Raises:
         web.HTTPUnsupportedMediaType: the content type is neither.
         TooLarge, UnreadableFile: see the message.
     """
-    file = await _file_of_program(request)
+    file = await _file_of_api_request(request)
 
     async def look(whole: Path) -> ImportSurvey:
         with await asyncio.to_thread(whole.open, "rb") as source:
@@ -129,17 +129,17 @@ async def survey_from_api(request: web.Request, choices: Choices) -> ImportSurve
     return await _received(request, file, look)
 
 
-async def handed_in_from_form(request: web.Request) -> UploadResult:
+async def page_from_form(request: web.Request) -> UploadResult:
     """Receive a page from the upload form, with the fields ``url`` and ``at``.
 
     Raises:
         TooLarge, UnreadableFile, InputError: see the message.
     """
     file = await _file_part(request)
-    return await _hand_in(request, file, "web")
+    return await _save_page(request, file, "web")
 
 
-async def handed_in_from_api(request: web.Request) -> UploadResult:
+async def page_from_api(request: web.Request) -> UploadResult:
     """Receive a page from the API: multipart/form-data, or the bare bytes with ``?name=``.
 
     Raises:
@@ -154,16 +154,16 @@ async def handed_in_from_api(request: web.Request) -> UploadResult:
         raise web.HTTPUnsupportedMediaType(
             text=f"Send the page as multipart/form-data, or as one of {', '.join(PAGE_TYPES)}."
         )
-    return await _hand_in(request, file, "api")
+    return await _save_page(request, file, "api")
 
 
-async def _file_of_program(request: web.Request) -> _File:
+async def _file_of_api_request(request: web.Request) -> _File:
     if request.content_type == "application/octet-stream":
         return _File(clean_name(request.query.get("name", "")), _chunks_of_body(request))
     return await _file_part(request)
 
 
-async def _hand_in(request: web.Request, file: _File, source: str) -> UploadResult:
+async def _save_page(request: web.Request, file: _File, source: str) -> UploadResult:
     async def take(whole: Path) -> UploadResult:
         fields = {**request.query, **file.fields}
         given = Given(file.name, fields.get("url", ""), fields.get("at", ""), source)
@@ -181,10 +181,10 @@ async def expect_file(request: web.Request) -> None:
     aiohttp calls this before any middleware, so it can only send nothing.
     """
     if not _is_too_long(request):
-        await go_on(request)
+        await send_continue(request)
 
 
-async def go_on(request: web.Request) -> None:
+async def send_continue(request: web.Request) -> None:
     """Send ``100 Continue`` for any body."""
     if request.headers.get("Expect", "").lower() == "100-continue":
         await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
@@ -210,7 +210,7 @@ def remove_stale(data: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-async def _look_or_start(
+async def _preview_or_start(
     request: web.Request, file: _File, whole: Path
 ) -> ImportStatus | PreviewedFile:
     imports = request.app[RUNTIME].imports

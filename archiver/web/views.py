@@ -73,13 +73,13 @@ SHOWN = 200
 
 
 @dataclass(frozen=True, slots=True)
-class PutBack:
+class RestoreResult:
     """Result of undoing a deletion.
 
     Attributes:
-        count: number of restored entries, or snapshots of one entry.
-        stayed: number of entries not restored because they were saved or deleted again.
-        is_lost: whether it can no longer be undone.
+        count: number of restored entries, or of restored snapshots of one entry.
+        stayed: number of entries that were not restored, because they were saved or deleted again.
+        is_lost: whether the deletion can no longer be undone.
     """
 
     count: int
@@ -94,10 +94,10 @@ class EditNotice:
     Attributes:
         back: the page to return to after the undo.
         edited: changed entries.
-        is_undone: whether any entry was restored; None if nothing was undone.
+        is_undone: whether the undo changed any entry; None if this is not about an undo.
         deleted: deleted entries.
         restored: result of undoing a deletion.
-        is_nothing: no entry was selected, so nothing was changed.
+        is_nothing: whether nothing was changed because no entry was selected.
         queued: number of pages queued again.
         asked: number of pages requested from public archives.
     """
@@ -106,7 +106,7 @@ class EditNotice:
     edited: Edited | None = None
     is_undone: bool | None = None
     deleted: Deleted | None = None
-    restored: PutBack | None = None
+    restored: RestoreResult | None = None
     is_nothing: bool = False
     queued: int = 0
     asked: int = 0
@@ -150,7 +150,7 @@ class BinView:
         items: the last deleted first.
         days: days until they are erased; 0 for the next compaction.
         notice: about the last restoration.
-        asks: whether to confirm that everything is erased.
+        asks: whether to ask for confirmation before everything is erased.
     """
 
     items: tuple[BinnedItem, ...]
@@ -190,10 +190,10 @@ class HomeView:
         desk: new entries, and entries saved on this day in earlier years.
         listing: the latest entries, if there are no new ones.
         running: unfinished imports.
-        jobs: jobs of the last form, for their progress.
-        rejected: invalid URLs of that form, shown in it again.
-        tags: tags of that form.
-        problem: why nothing of it could be used.
+        jobs: jobs of the last submitted form, whose progress is shown.
+        rejected: invalid URLs of the last submitted form, shown in the form again.
+        tags: tags of the last submitted form, if it is shown again.
+        problem: why nothing in the last submitted form could be saved.
         here, key: origin of the service and proof of origin, for the bookmarklet.
         can_render: whether a browser can render pages.
         is_paused: whether the crawl is paused.
@@ -224,7 +224,7 @@ class HomeView:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class SearchError:
     """An invalid search, split at the position of the error.
 
     Attributes:
@@ -240,7 +240,7 @@ class Refusal:
     suggestion: str
 
     @classmethod
-    def of(cls, q: str, error: InvalidQuery) -> "Refusal":
+    def of(cls, q: str, error: InvalidQuery) -> "SearchError":
         """Return the view of an invalid search."""
         end = error.at + error.length
         before, at, behind = q[: error.at], q[error.at : end], q[end:]
@@ -252,9 +252,9 @@ class SaveView:
     """A page offered by a bookmarklet or app, before it is saved.
 
     Attributes:
-        url, given_title, tags: as offered.
-        known: its entry, if any.
-        duplicates: entries of duplicate URLs, if there is none of this one.
+        url, given_title, tags: sent by the bookmarklet or app.
+        known: the entry of the URL, if there is one.
+        duplicates: entries with another URL of the same page, if the URL has no entry.
         note, lists: of the entry in ``instead``, as its tags.
         instead: the failed entry whose address is corrected; None for none.
     """
@@ -312,12 +312,12 @@ class ListingView:
         export_query: query string for exports.
         list_query: query string of this page of the list, for links to entries.
         summary: facets of the whole list.
-        is_narrowed: whether there are filters.
-        refusal: why the search is invalid, if it is.
-        owed_percent: percentage of pending search documents.
+        is_narrowed: whether a search or a filter is set.
+        refusal: why the search is invalid; None if it is valid.
+        owed_percent: percentage of entries whose search index is not up to date.
         sorts: labels of the sort orders.
-        archives: hosts of public archives to request pages from, for lists of failures.
-        address: the search, if it may be meant as the URL of a page.
+        archives: hosts of the public archives in use, for lists of failures.
+        address: the search text if it looks like the URL of a page; else empty.
     """
 
     query: ListingQuery
@@ -330,7 +330,7 @@ class ListingView:
     list_query: str = ""
     summary: Summary = field(default_factory=lambda: Summary(0, has_more=False))
     is_narrowed: bool = True
-    refusal: Refusal | None = None
+    refusal: SearchError | None = None
     owed_percent: int = 0
     sorts: tuple[Sort, ...] = tuple(Sort)
     here: str = "/snapshots"
@@ -348,7 +348,7 @@ class HighlightsView:
     q: str
     found: HighlightList
     next_url: str = ""
-    refusal: Refusal | None = None
+    refusal: SearchError | None = None
     notice: EditNotice | None = None
     colours: tuple[Colour, ...] = tuple(Colour)
     title: str | Message = Message("Highlights")
@@ -383,7 +383,7 @@ class SnapshotView:
     """A snapshot in a frame below the banner.
 
     Attributes:
-        marks: positions (0 to 1000) and snapshots of the entry's timeline.
+        marks: the entry's timeline: the position (0 to 1000) and timestamp of each snapshot.
         missing: page requisites that are not archived.
         is_pdf: whether it is a PDF, which browsers do not show in a sandboxed frame.
         banner: number of the banner, which identifies its frame.
@@ -410,7 +410,7 @@ class ErrorView:
 
 
 @dataclass(frozen=True, slots=True)
-class AbsentView:
+class NotArchivedView:
     """A URL without captures."""
 
     url: str
@@ -421,13 +421,13 @@ class AbsentView:
 
 
 @dataclass(frozen=True, slots=True)
-class PassageView:
+class ContinueView:
     """Intermediate page from a restricted page to another one.
 
     Attributes:
         url: URL of the requested page.
-        onward: its address for a signed-in user; empty if unknown.
-        by_itself: address to which a page outside a frame redirects.
+        onward: address of the page for a signed-in user; empty if unknown.
+        by_itself: address to which the browser is redirected if the page is not in a frame.
     """
 
     url: str
@@ -447,14 +447,14 @@ class CapturesView:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RejectedForm:
     """A rejected form, shown again with its values.
 
     Attributes:
         why: the error.
         of: name of the list or tag to change; empty for a new one.
-        given: the new name.
-        query: the search to save under that name.
+        given: the new name as submitted.
+        query: the search to save under the new name.
     """
 
     why: Message
@@ -469,7 +469,7 @@ class ListsView:
 
     lists: tuple[EntryList, ...]
     notice: EditNotice | None = None
-    refused: Refused | None = None
+    refused: RejectedForm | None = None
     title: str | Message = Message("Lists")
 
 
@@ -479,19 +479,19 @@ class TagsView:
 
     tags: tuple[TagInUse, ...]
     notice: EditNotice | None = None
-    refused: Refused | None = None
+    refused: RejectedForm | None = None
     title: str | Message = Message("Tags")
 
 
 @dataclass(frozen=True, slots=True)
-class EditAgainView:
+class RejectedChangesView:
     """A rejected change to several entries.
 
     Attributes:
         why: the error.
-        typed: values of the fields by name.
-        meant: form fields that select the entries, and the address of the form.
-        back: the list from which the form was sent.
+        typed: submitted changes: value by field name.
+        meant: fields (name and value) that select the entries.
+        back: path of the list from which the form was sent.
     """
 
     why: Message
@@ -503,7 +503,14 @@ class EditAgainView:
 
 @dataclass(frozen=True, slots=True)
 class NeighboursView:
-    """The list from which an entry was opened, and its neighbours there; empty for none."""
+    """The list from which an entry was opened, and the entries before and after it there.
+
+    Attributes:
+        list: query string of the list.
+        back: path of the list.
+        before, behind: paths of the neighbours; empty for none.
+        before_title, behind_title: titles of the neighbours.
+    """
 
     list: str
     back: str
@@ -514,7 +521,7 @@ class NeighboursView:
 
 
 @dataclass(frozen=True, slots=True)
-class RefusedEdit:
+class RejectedEdit:
     """Values of a rejected edit form, and the error."""
 
     why: Message
@@ -539,14 +546,14 @@ class EntryView:
         minutes: reading time.
         is_outdated: whether an older version of the extractor was used.
         outline: headings, if there are enough for a table of contents.
-        hits: number of matches of the search from which it was opened.
-        beside: the list from which it was opened.
-        here: URL of this page within the list; empty without a list.
-        highlights: its highlights.
+        hits: number of matches of the search from which the entry was opened.
+        beside: the list from which the entry was opened; None if it was not opened from a list.
+        here: URL of this page within that list; empty without a list.
+        highlights: highlights of the entry, with their positions in the article.
         years: snapshots by year and month.
         browser_problem: why pages cannot be rendered; None if they can.
-        archives: hosts of public archives to request it from.
-        refused: a rejected edit form.
+        archives: hosts of the public archives in use.
+        refused: values of a rejected edit form.
         place: how far the article was read, on any device; None if it was not begun.
     """
 
@@ -569,7 +576,7 @@ class EntryView:
     browser_problem: Message | None = None
     archives: tuple[str, ...] = ()
     notice: EditNotice | None = None
-    refused: RefusedEdit | None = None
+    refused: RejectedEdit | None = None
     place: ReadingPlace | None = None
 
     @property
@@ -588,7 +595,14 @@ class TextView:
 
 @dataclass(frozen=True, slots=True)
 class FoldedPiece:
-    """Part of a comparison; the middle of a long unchanged part is folded."""
+    """Part of a comparison.
+
+    Attributes:
+        side: which of the two snapshots contains it, or both.
+        text: the text, or its beginning if a part is folded.
+        folded: the hidden middle of a long unchanged text.
+        end: the text after the folded part.
+    """
 
     side: Side
     text: str
@@ -597,7 +611,7 @@ class FoldedPiece:
 
 
 @dataclass(frozen=True, slots=True)
-class AloneView:
+class NothingToCompareView:
     """An entry with fewer than two snapshots, which cannot be compared."""
 
     entry: Entry
@@ -623,20 +637,20 @@ class CompareView:
     title: str
 
 
-class _AfterAnAct:
-    """A page after an action: ``done`` is the name of the result, and perhaps a number."""
+class _ActionResult:
+    """A page shown after an action; ``done`` is the result, such as ``queued-3``."""
 
     __slots__ = ()
     done: str
 
     @property
     def outcome(self) -> str:
-        """Return the name in ``done``."""
+        """Return the name in ``done``, such as ``queued``."""
         return self.done.partition("-")[0]
 
     @property
     def count(self) -> int:
-        """Return the number in ``done``; 0 for none."""
+        """Return the number in ``done``; 0 if it has none."""
         digits = self.done.partition("-")[2]
         return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 12 else 0
 
@@ -648,7 +662,7 @@ class SaveAgainView:
     Attributes:
         known: URLs that have snapshots.
         tags, title, note, render: values of the form.
-        saved: jobs of URLs without a question.
+        saved: jobs of the URLs that were saved without a question.
         rejected: invalid URLs.
     """
 
@@ -671,11 +685,11 @@ class DeleteView:
     """Confirmation of a deletion.
 
     Attributes:
-        keys: hash_urls of the entries; empty for all results of a query.
-        entries: the first entries.
-        count, has_more: number of entries, or a lower bound.
-        timestamp: the snapshot to delete; empty for all.
-        query: the query.
+        keys: hash_urls of the entries; empty for all results of ``query``.
+        entries: the first entries, as examples.
+        count, has_more: number of entries; a lower bound with ``has_more``.
+        timestamp: the snapshot to delete; empty for all snapshots.
+        query: the search whose results are deleted; None if ``keys`` names the entries.
         back: the page to return to.
         listed: the list to show if the page of the entry no longer exists.
     """
@@ -698,15 +712,15 @@ class DeleteView:
 
 
 @dataclass(frozen=True, slots=True)
-class FeedsView(_AfterAnAct):
+class FeedsView(_ActionResult):
     """Data of the feed page.
 
     Attributes:
-        feeds: in the order in which they were added.
+        feeds: the followed feeds, in the order in which they were added.
         interval: seconds between checks.
         problem: why the request failed.
-        given: the submitted URL.
-        is_other_form: whether the file can be imported instead.
+        given: the submitted URL, shown in the form again.
+        is_other_form: whether the URL is a file that can be imported instead of a feed.
         done: result of the last action: a name, and a number.
     """
 
@@ -720,7 +734,7 @@ class FeedsView(_AfterAnAct):
 
 
 @dataclass(frozen=True, slots=True)
-class CrawlView(_AfterAnAct):
+class CrawlView(_ActionResult):
     """Data of the crawl page.
 
     Attributes:

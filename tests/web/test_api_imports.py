@@ -43,7 +43,7 @@ async def runtime(tmp_path):
 
 @pytest.fixture(autouse=True)
 def _undone_when_answered(monkeypatch):
-    monkeypatch.setattr(imports, "UNDO_PATIENCE_SECONDS", None)
+    monkeypatch.setattr(imports, "UNDO_TIMEOUT_SECONDS", None)
 
 
 @pytest.fixture

@@ -134,7 +134,7 @@ async def test_an_id_that_is_none_of_ours_is_400(client, last):
 
 
 async def test_silence_is_filled_with_signs_of_life(client, other, monkeypatch):
-    monkeypatch.setattr(events, "_LOOK_SECONDS", 0.001)
+    monkeypatch.setattr(events, "_POLL_SECONDS", 0.001)
     (number,) = await queue(other, "http://a.example/")
 
     answer = await client.get(f"/api/v1/events?jobs={number}")
@@ -145,7 +145,7 @@ async def test_silence_is_filled_with_signs_of_life(client, other, monkeypatch):
 
 
 async def test_listeners_are_bounded_and_their_places_come_back(client, monkeypatch, eventually):
-    monkeypatch.setattr(events, "_LOOK_SECONDS", 0.001)
+    monkeypatch.setattr(events, "_POLL_SECONDS", 0.001)
     listeners = client.app[LISTENERS]
     monkeypatch.setattr(listeners, "_most", 1)
     first = await client.get("/api/v1/events")

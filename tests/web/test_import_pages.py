@@ -32,7 +32,7 @@ async def runtime(tmp_path):
 
 @pytest.fixture(autouse=True)
 def _undone_when_answered(monkeypatch):
-    monkeypatch.setattr(pages_imports, "UNDO_PATIENCE_SECONDS", None)
+    monkeypatch.setattr(pages_imports, "UNDO_TIMEOUT_SECONDS", None)
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from aiohttp import ClientPayloadError, web
 from archiver import errors
 from archiver.model.failure import Failure, FailureKind
 from archiver.web.app_keys import METRICS
-from archiver.web.client_limits import Full
+from archiver.web.client_limits import TooManyListeners
 
 CASES = [
     (errors.InvalidUrl("No scheme."), 400, "invalid_url"),
@@ -16,7 +16,7 @@ CASES = [
     (errors.IndexUnavailable("Held."), 503, "index_unavailable"),
     (errors.StoreError("Gone."), 500, "store_error"),
     (errors.FetchError(Failure(FailureKind.DNS, "No name.")), 500, "error"),
-    (Full(), 503, "too_many_listeners"),
+    (TooManyListeners(), 503, "too_many_listeners"),
     (TimeoutError(), 408, "timeout"),
     (RuntimeError("secret"), 500, "internal"),
     (web.HTTPForbidden(text="Not you."), 403, "forbidden"),

@@ -8,20 +8,20 @@ from aiohttp import ClientSession
 from archiver.config import Settings
 from archiver.errors import ConfigurationError
 from archiver.services.access import is_loopback
-from archiver.web.serve import refuse_open_doors
+from archiver.web.serve import require_password
 from archiver.web.serve import serve as serve_settings
 
 
 def test_only_loopback_addresses_need_no_password():
     for host in ("127.0.0.1", "127.9.9.9", "::1", "[::1]", "localhost", "LOCALHOST"):
         assert is_loopback(host)
-        refuse_open_doors(Settings(host=host))
+        require_password(Settings(host=host))
     for host in ("0.0.0.0", "::", "", "192.168.1.2", "archive.example", "2130706433"):
         with pytest.raises(ConfigurationError, match="ARCHIVER_PASSWORD"):
-            refuse_open_doors(Settings(host=host))
+            require_password(Settings(host=host))
         with pytest.raises(ConfigurationError, match="fewer than"):
-            refuse_open_doors(Settings(host=host, password="short"))
-        refuse_open_doors(Settings(host=host, password="a long password"))
+            require_password(Settings(host=host, password="short"))
+        require_password(Settings(host=host, password="a long password"))
 
 
 async def test_a_port_in_use_is_reported_before_anything_starts(tmp_path):

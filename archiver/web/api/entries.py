@@ -28,8 +28,8 @@ from archiver.web.api.json_http import (
 )
 from archiver.web.app_keys import RUNTIME
 from archiver.web.origin import base_path
-from archiver.web.static_files import addressed
-from archiver.web.uploads import handed_in_from_api
+from archiver.web.static_files import with_paths
+from archiver.web.uploads import page_from_api
 
 
 async def save(request: web.Request) -> web.StreamResponse:
@@ -46,7 +46,7 @@ async def list_entries(request: web.Request) -> web.StreamResponse:
     found = await request.app[RUNTIME].search.listing(query)
     base = base_path(request)
     items = tuple(
-        replace(each, preview_images=addressed(each.preview_images, base)) for each in found.items
+        replace(each, preview_images=with_paths(each.preview_images, base)) for each in found.items
     )
     return answer(replace(found, items=items))
 
@@ -131,7 +131,7 @@ async def hand_in(request: web.Request) -> web.StreamResponse:
     ArchiveWeb.page. The snapshot exists when the response is sent; nothing is fetched. In a form,
     `url` and `at` must precede the file.
     """
-    return answer(await handed_in_from_api(request), status=201)
+    return answer(await page_from_api(request), status=201)
 
 
 async def add_highlight(request: web.Request) -> web.StreamResponse:

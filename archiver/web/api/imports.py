@@ -16,8 +16,8 @@ from archiver.web.api.json_http import (
     read_json,
 )
 from archiver.web.app_keys import RUNTIME
-from archiver.web.pages.imports import UNDO_PATIENCE_SECONDS, send_receipt
-from archiver.web.uploads import import_from_api, survey_from_api
+from archiver.web.pages.imports import UNDO_TIMEOUT_SECONDS, send_receipt
+from archiver.web.uploads import import_from_api, preview_from_api
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ async def start(request: web.Request) -> web.StreamResponse:
 
 async def look(request: web.Request) -> web.StreamResponse:
     """Preview the import of a file without saving anything."""
-    return answer(await survey_from_api(request, chosen(request)))
+    return answer(await preview_from_api(request, chosen(request)))
 
 
 async def recent(request: web.Request) -> web.StreamResponse:
@@ -102,7 +102,7 @@ async def undo(request: web.Request) -> web.StreamResponse:
     A large undo continues after the response; `undone` has its progress.
     """
     found = await _found(request)
-    await request.app[RUNTIME].import_undo.begin(found.id, patience=UNDO_PATIENCE_SECONDS)
+    await request.app[RUNTIME].import_undo.begin(found.id, patience=UNDO_TIMEOUT_SECONDS)
     return answer(await _found(request), status=202)
 
 

@@ -22,7 +22,7 @@ from archiver.services.import_reading import typed_choices
 from archiver.services.lists import Where
 from archiver.web.app_keys import LIMITS
 from archiver.web.origin import base_path
-from archiver.web.static_files import addressed
+from archiver.web.static_files import with_paths
 
 _ADAPTERS: dict[Any, TypeAdapter[Any]] = {}
 
@@ -52,7 +52,7 @@ def answer(value: object, *, shape: Any = None, status: int = 200) -> web.Respon
 def entry_answer(request: web.Request, detail: EntryDetail) -> web.Response:
     """Return an entry and its snapshots as JSON."""
     return answer(
-        replace(detail, preview_images=addressed(detail.preview_images, base_path(request)))
+        replace(detail, preview_images=with_paths(detail.preview_images, base_path(request)))
     )
 
 
@@ -71,7 +71,7 @@ CHOSEN = ("folders_as", "to_read", "capture", "into")
 
 _MAX_ID_DIGITS = 18
 _NOTHING_ELSE = ConfigDict(extra="forbid")
-"""For bodies in which a missing field means "all", so that misspelt names must be rejected."""
+"""Configuration that rejects unknown fields; for bodies in which a missing field means "all"."""
 _T = TypeVar("_T")
 
 

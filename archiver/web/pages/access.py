@@ -143,7 +143,7 @@ async def _page(
 
 
 def browser_name(user_agent: str) -> Message | str:
-    """What a person calls a browser that calls itself so: ``Firefox on Linux``.
+    """Return a readable name for a user agent, or the user agent itself.
 
     >>> str(browser_name("Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"))
     'Firefox on Linux'
@@ -157,7 +157,7 @@ def browser_name(user_agent: str) -> Message | str:
 
 async def _set_password(request: web.Request, form: _Form) -> web.StreamResponse:
     control = request.app[RUNTIME].access
-    await _must_know(request, form)
+    await _require_password(request, form)
     if form.get("again") != form.get("new"):
         raise InputError("The two new passwords differ. Type the same one twice.")
     await control.set_password(form.get("new", ""))
@@ -167,7 +167,7 @@ async def _set_password(request: web.Request, form: _Form) -> web.StreamResponse
 
 
 async def _remove_password(request: web.Request, form: _Form) -> web.StreamResponse:
-    await _must_know(request, form)
+    await _require_password(request, form)
     await request.app[RUNTIME].access.remove_password()
     return _done("?done=removed")
 
@@ -204,7 +204,7 @@ async def _unknown(_: web.Request, __: _Form) -> web.StreamResponse:
     raise InputError("The form has an unknown action.")
 
 
-async def _must_know(request: web.Request, form: _Form) -> None:
+async def _require_password(request: web.Request, form: _Form) -> None:
     """Raise unless the form contains the current password."""
     if request.app[RUNTIME].access.password_version is None:
         return

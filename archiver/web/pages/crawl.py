@@ -5,7 +5,7 @@ from aiohttp import web
 from archiver.errors import InputError
 from archiver.services.fixity import last_check
 from archiver.web.app_keys import RUNTIME
-from archiver.web.pages.editing import back, path_back, query_of
+from archiver.web.pages.editing import back, query_of, return_path
 from archiver.web.rendering import render, render_with_sidebar
 from archiver.web.views import CrawlView, ProgressView
 
@@ -43,7 +43,7 @@ async def change(request: web.Request) -> web.StreamResponse:
     does = str(form.get("do", ""))
     if does in ("pause", "resume"):
         await oversight.pause(paused=does == "pause")
-        raise web.HTTPSeeOther(path_back(form, "/activity"))
+        raise web.HTTPSeeOther(return_path(form, "/activity"))
     if does == "cancel":
         if form.get("sure") != "1":
             raise web.HTTPSeeOther("/activity?done=ask#cancel")

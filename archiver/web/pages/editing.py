@@ -17,7 +17,7 @@ from archiver.web import auth
 from archiver.web.api.json_http import list_query, listed_query
 from archiver.web.app_keys import RUNTIME
 from archiver.web.rendering import render_with_sidebar
-from archiver.web.views import DeleteView, EditAgainView, EditNotice, PutBack
+from archiver.web.views import DeleteView, EditNotice, RejectedChangesView, RestoreResult
 
 _LISTED = ("q", "tag", "host", "status")
 _MEANT = (*_LISTED, "entry", "scope", "back")
@@ -51,11 +51,11 @@ async def _edit_selected(editing: Editing, form: MultiMapping[Any], refs: Sequen
     return await editing.change(refs, change)
 
 
-def _again(form: MultiMapping[Any], error: InputError) -> EditAgainView:
+def _again(form: MultiMapping[Any], error: InputError) -> RejectedChangesView:
     fields = [(name, str(value)) for name, value in form.items()]
     meant = tuple((name, value) for name, value in fields if name in _MEANT)
     typed = {name: value for name, value in fields if name not in _MEANT}
-    return EditAgainView(error.sentence, typed, meant, path_back(form, "/snapshots"))
+    return RejectedChangesView(error.sentence, typed, meant, return_path(form, "/snapshots"))
 
 
 async def undo(request: web.Request) -> web.StreamResponse:
@@ -72,7 +72,7 @@ async def notice_of(request: web.Request) -> EditNotice | None:
         return EditNotice(here, is_undone=number(undone) > 0)
     if restored := request.query.get("restored"):
         stayed, lost = (number(request.query.get(each, "0")) for each in ("stayed", "lost"))
-        return EditNotice(here, restored=PutBack(number(restored), stayed, is_lost=lost > 0))
+        return EditNotice(here, restored=RestoreResult(number(restored), stayed, is_lost=lost > 0))
     queued, asked_for = (number(request.query.get(each, "0")) for each in ("queued", "asked"))
     if queued or asked_for or request.query.get("nothing"):
         is_nothing = not (queued or asked_for)
@@ -138,12 +138,12 @@ def number(text: str) -> int:
 
 def back(form: Mapping[str, Any], otherwise: str, **notice: int) -> web.StreamResponse:
     """Redirect to the page that contained the form, which then shows a notice."""
-    path = path_back(form, otherwise)
+    path = return_path(form, otherwise)
     joint = "&" if "?" in path else "?"
     raise web.HTTPSeeOther(f"{path}{joint}{urlencode(notice)}")
 
 
-def path_back(form: Mapping[str, Any], otherwise: str) -> str:
+def return_path(form: Mapping[str, Any], otherwise: str) -> str:
     """Return the path of the page that contained a form, without earlier notices."""
     return _without_notices(auth.local_path(str(form.get("back", "")) or otherwise))
 

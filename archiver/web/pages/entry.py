@@ -17,14 +17,14 @@ from archiver.services.reader_view import Reading, ReadingPlace
 from archiver.services.search import Neighbour, Neighbours
 from archiver.web.api.json_http import list_query, listed_query
 from archiver.web.app_keys import PERMISSIONS, REFLECTS, RUNTIME
-from archiver.web.origin import home_of_replay, replay_origin
+from archiver.web.origin import replay_origin, service_origin
 from archiver.web.pages.editing import back, change_of, notice_of, number
 from archiver.web.rendering import minutes_to_read, render_with_sidebar, wording_of
 from archiver.web.views import (
     EditNotice,
     EntryView,
     NeighboursView,
-    RefusedEdit,
+    RejectedEdit,
     TextView,
     calendar,
 )
@@ -36,7 +36,9 @@ _READ_KINDS = frozenset({"article", "page", "pdf"})
 async def entry(request: web.Request) -> web.StreamResponse:
     """Show an entry with its newest snapshot, or the one in ``at``.
 
-    ``in`` is the query of the list from which it was opened, and ``past`` its neighbours there.
+    ``in`` is the query string of the list from which the entry was opened; ``past`` has the
+    hash_urls
+    of its neighbours there, in case an edit removes the entry from the list.
     """
     return await _page(request)
 
@@ -48,12 +50,12 @@ async def edit(request: web.Request) -> web.StreamResponse:
         edited = await request.app[RUNTIME].editing.change([key], change_of(form))
     except InputError as error:
         typed = {each: str(form.get(each, "")) for each in ("title", "tags", "lists", "note")}
-        return await _page(request, RefusedEdit(error.sentence, **typed), status=400)
+        return await _page(request, RejectedEdit(error.sentence, **typed), status=400)
     return back(form, f"/{key}/", edit=edited.id)
 
 
 async def _page(
-    request: web.Request, refused: RefusedEdit | None = None, *, status: int = 200
+    request: web.Request, refused: RejectedEdit | None = None, *, status: int = 200
 ) -> web.StreamResponse:
     asked = request.query
     listed = listed_query(asked["in"]) if "in" in asked else None
@@ -76,7 +78,7 @@ async def _page(
     return await render_with_sidebar(request, "pages/entry.html", view, status=status)
 
 
-async def as_directory(request: web.Request) -> web.StreamResponse:
+async def add_slash(request: web.Request) -> web.StreamResponse:
     """Redirect an address without its final slash."""
     there = request.rel_url.raw_path + "/"
     query = request.rel_url.raw_query_string
@@ -127,12 +129,12 @@ def _view(
     view = replace(view, years=calendar(each.timestamp for each in detail.snapshots))
     if listed:
         beside = reading.neighbours or Neighbours(listed, None, None)
-        view = replace(view, beside=_beside(beside), here=_here(request, beside))
+        view = replace(view, beside=_neighbours(beside), here=_own_url(request, beside))
     if shown is None:
         return view
     there, capture = replay_origin(request), shown.snapshot.capture
     permissions = request.app[PERMISSIONS]
-    permission = permissions.new(home_of_replay(request))
+    permission = permissions.new(service_origin(request))
     payload = ReplayAddress(capture.timestamp, Modifier.IMAGE, capture.url)
 
     def write(address: ReplayAddress) -> str:
@@ -172,14 +174,14 @@ def _article(
 
     article.describe_links(held)
     article.name_images()
-    article.replace_lost_images(_lost(shown), lost)
+    article.replace_lost_images(_missing_urls(shown), lost)
     timestamp = shown.snapshot.timestamp
     article.archive_media(lambda url: write(ReplayAddress(timestamp, Modifier.IMAGE, url)))
     article.make_scrollable()
     return article.html()
 
 
-def _lost(shown: SnapshotDetail) -> frozenset[str]:
+def _missing_urls(shown: SnapshotDetail) -> frozenset[str]:
     """Return the URLs of the snapshot's requisites that are not archived.
 
     A requisite without a status counts only if the entry has no other snapshot that may have it.
@@ -192,7 +194,7 @@ def _lost(shown: SnapshotDetail) -> frozenset[str]:
     )
 
 
-def _here(request: web.Request, beside: Neighbours) -> str:
+def _own_url(request: web.Request, beside: Neighbours) -> str:
     """Return the entry's URL with its list and its neighbours, in case it leaves the list."""
     past = [each.entry.hash_url if each else "" for each in (beside.before, beside.behind)]
     asked = {"at": request.query.get("at", ""), "in": list_query(beside.query)}
@@ -201,7 +203,7 @@ def _here(request: web.Request, beside: Neighbours) -> str:
     return f"{request.path}?{urlencode(kept)}"
 
 
-def _beside(beside: Neighbours) -> NeighboursView:
+def _neighbours(beside: Neighbours) -> NeighboursView:
     def address(neighbour: Neighbour | None) -> str:
         if neighbour is None:
             return ""

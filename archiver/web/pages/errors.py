@@ -9,11 +9,11 @@ from archiver.http.urls import parse_url
 from archiver.model.message import Message
 from archiver.replay.addresses import Modifier, ReplayAddress
 from archiver.web.app_keys import FRAME_REQUESTS, PERMISSIONS
-from archiver.web.origin import is_there, with_base
+from archiver.web.origin import is_replay_origin, with_base
 from archiver.web.rendering import render
 from archiver.web.replay_requests import FrameRequest, token_of
 from archiver.web.signing import Permission
-from archiver.web.views import AbsentView, ErrorView, PassageView
+from archiver.web.views import ContinueView, ErrorView, NotArchivedView
 
 TITLES = {
     400: Message("Invalid request"),
@@ -51,7 +51,7 @@ def not_in_archive(
         can_capture = True
     except InvalidUrl:
         can_capture = False
-    view = AbsentView(url, can_capture, is_framed, home)
+    view = NotArchivedView(url, can_capture, is_framed, home)
     return render(request, "pages/absent.html", view, status=404)
 
 
@@ -61,7 +61,11 @@ _FRAMES = frozenset({"iframe", "frame", "object", "embed"})
 
 
 def passage(request: web.Request, address: ReplayAddress) -> web.Response:
-    """Return 401 with a link to continue; 200 below a banner, which is notified."""
+    """Return a page with a link to the memento, for a request without a valid access token.
+
+    The status is 401. In the frame below a banner it is 200, and the request is recorded, so that
+    the banner's script can load the frame with a new token.
+    """
     permission, dest = _past(request, address), request.headers.get("Sec-Fetch-Dest")
     is_framed = address.modifier is Modifier.FRAME and dest != "document"
     banner = permission.banner if permission and is_framed else ""
@@ -71,7 +75,7 @@ def passage(request: web.Request, address: ReplayAddress) -> web.Response:
     path = request.app[PERMISSIONS].plain(
         ReplayAddress(address.timestamp_prefix, modifier, address.url)
     )
-    if is_there(request):
+    if is_replay_origin(request):
         home = permission.home if permission else ""
         onward = by_itself = home and home + path
     else:
@@ -80,7 +84,7 @@ def passage(request: web.Request, address: ReplayAddress) -> web.Response:
     response = render(
         request,
         "pages/passage.html",
-        PassageView(address.url, onward, "" if banner or dest in _FRAMES else by_itself),
+        ContinueView(address.url, onward, "" if banner or dest in _FRAMES else by_itself),
         status=200 if banner else 401,
     )
     response.headers["Content-Security-Policy"] = _POLICY

@@ -19,7 +19,7 @@ from archiver.services.exports import schema as export_schema
 from archiver.web.api.json_http import listing_query
 from archiver.web.app_keys import RUNTIME
 from archiver.web.rendering import render_with_sidebar
-from archiver.web.views import Refusal
+from archiver.web.views import SearchError
 
 LARGE_LIST, LARGE_EXPORT = 50_000, 1_000
 """Numbers of entries from which lists and other exports are offered as background exports."""
@@ -45,7 +45,7 @@ class ExportView:
     count: int | None
     has_more: bool
     jobs: tuple[ExportJob, ...]
-    refusal: Refusal | None = None
+    refusal: SearchError | None = None
     kinds: tuple[ExportKind, ...] = EXPORTS
     title: str | Message = Message("Export")
 
@@ -66,7 +66,7 @@ async def page(request: web.Request) -> web.StreamResponse:
     try:
         found = await app.search.summary(query)
     except InvalidQuery as error:
-        refusal = Refusal.of(query.q, error)
+        refusal = SearchError.of(query.q, error)
         view = ExportView(query, "", None, has_more=False, jobs=jobs, refusal=refusal)
         return await render_with_sidebar(request, "pages/export.html", view, status=400)
     view = ExportView(query, _query_string(query), found.count, has_more=found.has_more, jobs=jobs)

@@ -96,12 +96,12 @@ async def _look(request: web.Request, form: _Form) -> web.StreamResponse:
     return _done("looked")
 
 
-async def _take_all(request: web.Request, form: _Form) -> web.StreamResponse:
+async def _check_everything(request: web.Request, form: _Form) -> web.StreamResponse:
     await request.app[RUNTIME].subscriptions.check(_text(form, "url"), everything=True)
     return _done("looked")
 
 
-async def _take_in(request: web.Request, form: _Form) -> web.StreamResponse:
+async def _import_opml(request: web.Request, form: _Form) -> web.StreamResponse:
     file = form.get("file")
     if not isinstance(file, FileField):
         raise InputError("Choose the OPML file exported by your feed reader.")
@@ -128,6 +128,6 @@ _ACTIONS: Final[dict[str, Callable[[web.Request, _Form], Awaitable[web.StreamRes
     "follow": _follow,
     "unfollow": _unfollow,
     "look": _look,
-    "take-all": _take_all,
-    "take-in": _take_in,
+    "take-all": _check_everything,
+    "take-in": _import_opml,
 }

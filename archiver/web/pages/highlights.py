@@ -8,10 +8,10 @@ from aiohttp import web
 from archiver.errors import InputError, InvalidQuery
 from archiver.services.highlights import HighlightList
 from archiver.web.app_keys import RUNTIME
-from archiver.web.pages.editing import back, notice_of, path_back
+from archiver.web.pages.editing import back, notice_of, return_path
 from archiver.web.rendering import render_with_sidebar
 from archiver.web.responses import stream
-from archiver.web.views import HighlightsView, Refusal
+from archiver.web.views import HighlightsView, SearchError
 
 _MAX_DIGITS = 9
 _TYPES = {"md": "text/markdown", "json": "application/json"}
@@ -23,7 +23,7 @@ async def listing(request: web.Request) -> web.StreamResponse:
     try:
         found = await request.app[RUNTIME].highlights.listing(q, after)
     except InvalidQuery as error:
-        view = HighlightsView(q, HighlightList((), None), refusal=Refusal.of(q, error))
+        view = HighlightsView(q, HighlightList((), None), refusal=SearchError.of(q, error))
         return await render_with_sidebar(request, "pages/highlights.html", view, status=400)
     onward = f"/highlights?{urlencode({'q': q, 'after': found.after})}" if found.after else ""
     view = HighlightsView(q, found, next_url=onward, notice=await notice_of(request))
@@ -54,7 +54,7 @@ async def mark(request: web.Request) -> web.StreamResponse:
         return back(form, there, edit=await highlights.remove(key, fields["id"]))
     else:
         raise InputError("A highlight can be added, changed or removed.")
-    raise web.HTTPSeeOther(f"{path_back(form, there)}#hl-{made.highlight.id}")
+    raise web.HTTPSeeOther(f"{return_path(form, there)}#hl-{made.highlight.id}")
 
 
 async def export(request: web.Request) -> web.StreamResponse:

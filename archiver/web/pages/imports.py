@@ -20,7 +20,7 @@ from archiver.web.app_keys import FORM_FIELDS, RUNTIME
 from archiver.web.pages.editing import number
 from archiver.web.rendering import render_with_sidebar
 from archiver.web.responses import send
-from archiver.web.uploads import MAX_COUNTED, handed_in_from_form, import_from_form
+from archiver.web.uploads import MAX_COUNTED, import_from_form, page_from_form
 
 MAX_PICKABLE = 500
 
@@ -46,7 +46,7 @@ class ImportView:
 
 
 @dataclass(frozen=True, slots=True)
-class ImportLookView:
+class ImportPreviewView:
     """Preview of an import, with its options.
 
     Attributes:
@@ -115,7 +115,7 @@ class ImportUndoView:
     title: str | Message = Message("Undo an import")
 
 
-UNDO_PATIENCE_SECONDS = 5.0
+UNDO_TIMEOUT_SECONDS = 5.0
 """Time to wait for an undo to finish before the page says that it continues."""
 _STATUS = ((UnreadableFile, 422), (TooLarge, 413))
 _RECEIPTS = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
@@ -161,7 +161,7 @@ async def upload(request: web.Request) -> web.StreamResponse:
 async def hand_in(request: web.Request) -> web.StreamResponse:
     """Upload a page saved by a browser and redirect to it, or to the newest page of several."""
     try:
-        taken = await handed_in_from_form(request)
+        taken = await page_from_form(request)
     except InputError as error:
         return await form_for_file(request, _status_of(error), problem_of_page=error.sentence)
     raise web.HTTPSeeOther(
@@ -223,7 +223,7 @@ async def ask_undo(request: web.Request) -> web.StreamResponse:
 async def undo(request: web.Request) -> web.StreamResponse:
     """Undo an import; a large one continues after the response."""
     found = await _found(request)
-    await request.app[RUNTIME].import_undo.begin(found.id, patience=UNDO_PATIENCE_SECONDS)
+    await request.app[RUNTIME].import_undo.begin(found.id, patience=UNDO_TIMEOUT_SECONDS)
     raise web.HTTPSeeOther(f"/import/{found.id}")
 
 
@@ -257,7 +257,7 @@ async def _found(request: web.Request) -> ImportStatus:
     return await request.app[RUNTIME].imports.status(wanted)
 
 
-MAX_LOOKED_AT = 100_000
+MAX_PREVIEWED = 100_000
 """Maximum links in a preview; the counts of a longer file are marked as partial."""
 MAX_COLUMNS = 60
 """Maximum columns that can be changed on the page; the command line has no limit."""
@@ -267,7 +267,7 @@ async def look(request: web.Request) -> web.StreamResponse:
     """Show the contents of a file, and the result of an import with the options in the query."""
     kept = await _kept(request)
     choices = _choices(request.query)
-    most = MAX_COUNTED if "whole" in request.query else MAX_LOOKED_AT
+    most = MAX_COUNTED if "whole" in request.query else MAX_PREVIEWED
     surveys = request.app[RUNTIME].surveys
     try:
         with await asyncio.to_thread(kept.path.open, "rb") as source:
@@ -275,7 +275,7 @@ async def look(request: web.Request) -> web.StreamResponse:
     except UnreadableFile as error:
         return await form_for_file(request, 422, problem=error.sentence)
     tags = ", ".join(choices.tags)
-    view = ImportLookView(
+    view = ImportPreviewView(
         kept.token,
         survey,
         choices,

@@ -24,7 +24,7 @@ from archiver.web.app_keys import RUNTIME
 from archiver.web.origin import base_path, public_origin
 from archiver.web.pages.editing import notice_of
 from archiver.web.rendering import render_page, render_with_sidebar, side_bar
-from archiver.web.views import EditNotice, ListingView, Refusal, SearchHelpView, SideBar
+from archiver.web.views import EditNotice, ListingView, SearchError, SearchHelpView, SideBar
 
 MAX_BEFORE = 40
 _TRAIL = re.compile(r"[0-9]{1,9}(?:~[0-9]{1,9}\.[A-Za-z0-9_.-]{0,200}){0,40}")
@@ -58,7 +58,7 @@ class Trail:
 
 
 def read_trail(text: str) -> Trail | None:
-    """The trail that an address names; None where it names none.
+    """Parse the ``trail`` of an address; return None if it is invalid.
 
     >>> str(read_trail("100~0.~50.MTc5NTQw"))
     '100~0.~50.MTc5NTQw'
@@ -82,7 +82,7 @@ async def listing(request: web.Request) -> web.StreamResponse:
         view = await _view(request, query)
     except InvalidQuery as error:
         tags = tuple(await request.app[RUNTIME].search.tags(SHOWN_TAGS))
-        refusal = Refusal.of(query.q, error)
+        refusal = SearchError.of(query.q, error)
         side = await side_bar(request)
         view = ListingView(
             query,
@@ -106,7 +106,7 @@ async def _view(request: web.Request, query: ListingQuery) -> ListingView:
     search, is_of_failed = runtime.search, query.status == State.FAILED
     # Run concurrently: the data around a list is read while the list is.
     (found, summary), (side, tags, owed, notice) = await both(
-        search.listing_with_summary(query), _around(request, query)
+        search.listing_with_summary(query), _data_around_list(request, query)
     )
     is_narrowed = replace(query, sort="", after="") != ListingQuery()
     kept = {name: value for name in _KEPT if (value := getattr(query, name))}
@@ -170,7 +170,7 @@ def _back_url(kept: dict[str, str], query: ListingQuery, trail: Trail | None) ->
     return f"/snapshots?{urlencode(kept | more)}".rstrip("?")
 
 
-async def _around(
+async def _data_around_list(
     request: web.Request, query: ListingQuery
 ) -> tuple[SideBar, tuple[tuple[str, int], ...], float, EditNotice | None]:
     """Return the data around a list: lists, tags, pending search documents, and a notice."""

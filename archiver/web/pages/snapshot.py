@@ -12,14 +12,14 @@ from archiver.model.page import Piece, Side
 from archiver.model.rendering import Rendering, RenditionKind
 from archiver.replay.addresses import Modifier, ReplayAddress
 from archiver.web.app_keys import ARCHIVED_URL, FRAME_REQUESTS, PERMISSIONS, RUNTIME
-from archiver.web.origin import home_of_replay, replay_origin, with_base
+from archiver.web.origin import replay_origin, service_origin, with_base
 from archiver.web.pages.errors import not_in_archive
 from archiver.web.rendering import render, render_with_sidebar
 from archiver.web.views import (
-    AloneView,
     CapturesView,
     CompareView,
     FoldedPiece,
+    NothingToCompareView,
     SnapshotView,
     calendar,
 )
@@ -115,7 +115,7 @@ async def shown(request: web.Request) -> web.StreamResponse:
 def _framed(request: web.Request, banner: str, address: ReplayAddress) -> str:
     """Return the address of a memento in the frame below a banner, with an access token."""
     permissions = request.app[PERMISSIONS]
-    given = permissions.new(home_of_replay(request), banner)
+    given = permissions.new(service_origin(request), banner)
     return replay_origin(request) + permissions.write(given, address)
 
 
@@ -141,7 +141,7 @@ async def compare(request: web.Request) -> web.StreamResponse:
     key, earlier, later = request.match_info["hash_url"], asked.get("from", ""), asked.get("to", "")
     detail = await request.app[RUNTIME].entries.get(key)
     if len(detail.snapshots) < TWO:
-        alone = AloneView(detail.entry, detail.snapshots)
+        alone = NothingToCompareView(detail.entry, detail.snapshots)
         return await render_with_sidebar(request, "pages/compare_alone.html", alone)
     found = await request.app[RUNTIME].comparing.compare(key, earlier, later)
     view = CompareView(

@@ -12,7 +12,7 @@ from archiver.services.lists import EntryLists, Where
 from archiver.web.app_keys import RUNTIME
 from archiver.web.pages.editing import back, notice_of
 from archiver.web.rendering import render_with_sidebar
-from archiver.web.views import ListsView, Refused, TagsView
+from archiver.web.views import ListsView, RejectedForm, TagsView
 
 
 async def tags(request: web.Request) -> web.StreamResponse:
@@ -26,20 +26,22 @@ async def change_tag(request: web.Request) -> web.StreamResponse:
     names, new = [str(each) for each in form.getall("name", [])], str(form.get("new", ""))
     name = names[0] if names else ""
     try:
-        return await _obey(request, names, new, str(form.get("do", "")))
+        return await _apply_to_tags(request, names, new, str(form.get("do", "")))
     except InputError as error:
-        return await _page(request, Refused(error.sentence, name, new), status=400)
+        return await _page(request, RejectedForm(error.sentence, name, new), status=400)
 
 
 async def _page(
-    request: web.Request, refused: Refused | None = None, *, status: int = 200
+    request: web.Request, refused: RejectedForm | None = None, *, status: int = 200
 ) -> web.StreamResponse:
     found = await request.app[RUNTIME].editing.tags()
     view = TagsView(tuple(found), await notice_of(request), refused)
     return await render_with_sidebar(request, "pages/tags.html", view, status=status)
 
 
-async def _obey(request: web.Request, names: list[str], new: str, what: str) -> web.StreamResponse:
+async def _apply_to_tags(
+    request: web.Request, names: list[str], new: str, what: str
+) -> web.StreamResponse:
     editing = request.app[RUNTIME].editing
     if not names:
         raise InputError("Select a tag first.")
@@ -61,24 +63,24 @@ async def change_list(request: web.Request) -> web.StreamResponse:
     """Create, rename, move or delete a list; errors are shown above the form."""
     form = await request.post()
     try:
-        return await _obey_lists(request, form)
+        return await _apply_to_lists(request, form)
     except InputError as error:
         of, new = str(form.get("path", "")), str(form.get("new", ""))
         made = form.get("do") == "make"
         query = str(form.get("query", ""))
-        refused = Refused(error.sentence, "" if made else of, of if made else new, query)
+        refused = RejectedForm(error.sentence, "" if made else of, of if made else new, query)
         return await _page_lists(request, refused, status=400)
 
 
 async def _page_lists(
-    request: web.Request, refused: Refused | None = None, *, status: int = 200
+    request: web.Request, refused: RejectedForm | None = None, *, status: int = 200
 ) -> web.StreamResponse:
     found = await request.app[RUNTIME].lists.all()
     view = ListsView(found, await notice_of(request), refused)
     return await render_with_sidebar(request, "pages/lists.html", view, status=status)
 
 
-async def _obey_lists(request: web.Request, form: Mapping[str, Any]) -> web.StreamResponse:
+async def _apply_to_lists(request: web.Request, form: Mapping[str, Any]) -> web.StreamResponse:
     found = request.app[RUNTIME].lists
     if form.get("do") == "make":
         made = await found.make(str(form.get("path", "")), str(form.get("query", "")))
