@@ -495,4 +495,4 @@ async def _start_background_work(app: App, stack: AsyncExitStack) -> None:
         compact = partial(app.compacting.compact_at_quiet_hours, app.settings.quiet_hour)
         await stack.enter_async_context(keep_running(compact, "compaction"))
     await stack.enter_async_context(helpers(app.settings, until_empty=False))
-    await stack.enter_async_context(keep_running(app.imports.go_on, "imports"))
+    await stack.enter_async_context(keep_running(app.imports.keep_resuming, "imports"))

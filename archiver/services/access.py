@@ -71,7 +71,7 @@ class Token:
         name: user-supplied.
         scope: permissions.
         digest: SHA-256 of the token, in hex; the token itself is not stored.
-        made_at: seconds since 1970.
+        made_at: when it was created, in seconds since 1970.
         used_on: the day it was last used (``YYYY-MM-DD``, UTC); empty if never.
     """
 
@@ -90,8 +90,8 @@ class Session:
     Attributes:
         digest: SHA-256 of the session's id, in hex; only the browser has the id itself.
         browser: User-Agent.
-        begun_at: seconds since 1970.
-        seen_at: likewise, to the hour.
+        begun_at: when it started, in seconds since 1970.
+        seen_at: when it was last used, in seconds since 1970; updated once an hour.
     """
 
     digest: str
@@ -161,7 +161,7 @@ class AccessControl:
         self._guesses = asyncio.Semaphore(_GUESSES_AT_ONCE)
         self._own = secrets.token_bytes(32)
         self._last_correct = b""
-        """MAC of the last correct password, because scrypt is slow."""
+        """Keyed hash of the last correct password: comparing it is faster than scrypt."""
 
     @property
     def is_locked(self) -> bool:
@@ -238,8 +238,8 @@ class AccessControl:
         """Set or change the password; ends all sessions and invalidates signed addresses.
 
         Raises:
-            InputError: it is too short or too long, has characters that no field for passwords
-                gives, or the settings give one.
+            InputError: it is too short or too long, has control characters, which browser
+                forms can't send, or the settings set the password.
         """
         self._refuse_configured()
         if any(category(each) == "Cc" for each in new):
@@ -298,7 +298,7 @@ class AccessControl:
         await self._change(without)
 
     async def token_of(self, given: str) -> Token | None:
-        """Return the token that ``given`` is, if valid."""
+        """Return the valid token with this text; None if there is none."""
         if not given.startswith(TOKEN_PREFIX):
             return None
         digest = _hex(given)
@@ -351,7 +351,7 @@ class AccessControl:
         await self._change(without)
 
     async def _change_if_possible(self, change: Callable[[Access], Access]) -> None:
-        """Write a change whose loss is acceptable."""
+        """Write a change; if that fails, log it, because the change can be lost."""
         try:
             await self._change(change)
         except OSError as error:

@@ -110,7 +110,7 @@ class ArchiveImport:
         self._has_pending = False
 
     async def payloads(self, file: BinaryIO, name: str, kind: str) -> AsyncIterator[Taken]:
-        """Import responses; revisits are set aside."""
+        """Import responses; revisits are collected for ``revisits``."""
         if kind == WACZ:
             async for taken in self._package(file, name):
                 yield taken
@@ -119,7 +119,7 @@ class ArchiveImport:
             yield taken
 
     async def revisits(self, pending: "PendingRevisits") -> AsyncIterator[Taken]:
-        """Import the revisits, and those of earlier files, whose originals are stored by now."""
+        """Import the revisits of this and of earlier files whose originals are stored by now."""
         resolver = RevisitResolver(self._context)
         waiting = read_lines(iter(self._revisits))
         with SpooledLines() as unresolved:
@@ -158,7 +158,7 @@ class ArchiveImport:
                     rest = [each for each in found if not isinstance(each, ForeignRevisit)]
                     yield await self._take(rest, is_earlier=True)
             if is_resolved:
-                # Recorded before they are forgotten.
+                # They must be recorded before the file that lists them is replaced.
                 await self._context.recorder.drain()
                 await asyncio.to_thread(pending.replace, file, unresolved)
 
@@ -185,7 +185,7 @@ class ArchiveImport:
             yield Taken(failed=taken.failed, queued=taken.queued)
 
     def refuse_if_nothing_was_read(self, name: str) -> None:
-        """Raise if an import had only problems."""
+        """Raise ``UnreadableFile`` if no capture could be read."""
         if self._problem and not (self._captures or self._has_pending):
             raise UnreadableFile(
                 "{name} has no readable captures. {problem}",
@@ -277,7 +277,7 @@ class ArchiveImport:
         return replace(found, exchange=replace(exchange, fields=tuple(given.items())))
 
     def _note(self, batch: Sequence[Found]) -> None:
-        """Set revisits aside, and record candidate pages; blocking."""
+        """Collect revisits and candidate pages of a batch; blocking."""
         for each in batch:
             if isinstance(each, ForeignRevisit):
                 self._revisits.add(write_line(each))

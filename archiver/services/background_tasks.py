@@ -58,7 +58,9 @@ async def helpers(settings: Settings, *, until_empty: bool) -> AsyncIterator[Non
     async with AsyncExitStack() as stack:
         if not until_empty:
             for _ in others:
-                await stack.enter_async_context(keep_running(lambda: _have_one(settings), "helper"))
+                await stack.enter_async_context(
+                    keep_running(lambda: _run_helper(settings), "helper")
+                )
             yield
             return
         started = [
@@ -70,7 +72,7 @@ async def helpers(settings: Settings, *, until_empty: bool) -> AsyncIterator[Non
             await process.wait()
 
 
-async def _have_one(settings: Settings) -> None:
+async def _run_helper(settings: Settings) -> None:
     async with _crawl_process(settings, until_empty=False) as process:
         status = await process.wait()
     log.error("a helper process exited", status=status)

@@ -49,9 +49,9 @@ def _is_before(place: Place, until: Place | None, wanted: KeyRange) -> bool:
     return place > until if wanted.newest_first else place < until
 
 
-KEPT_SECONDS = 600
+CACHE_SECONDS = 600
 """Seconds for which the blocks of a range are cached after their last use."""
-MAX_KEPT = 64
+MAX_CACHED = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +81,8 @@ class CdxPages:
         self._db = db
         self._block = block
         self._now = now
-        self._kept: OrderedDict[KeyRange, _Blocks] = OrderedDict()
-        self._turn = asyncio.Lock()
+        self._cached: OrderedDict[KeyRange, _Blocks] = OrderedDict()
+        self._lock = asyncio.Lock()
 
     async def count(self, query: CdxQuery) -> tuple[int, int]:
         """Return the number of pages and of blocks of the result."""
@@ -106,15 +106,15 @@ class CdxPages:
 
     async def _starts(self, query: CdxQuery) -> "array[int]":
         wanted = KeyRange(query.first_key, query.last_key, query.first, query.last)
-        async with self._turn:
-            self._forget()
-            known = self._kept.get(wanted) or _Blocks(await self._walk(wanted), 0)
+        async with self._lock:
+            self._remove_expired()
+            known = self._cached.get(wanted) or _Blocks(await self._read_starts(wanted), 0)
             known.used_at = self._now()
-            self._kept[wanted] = known
-            self._kept.move_to_end(wanted)
+            self._cached[wanted] = known
+            self._cached.move_to_end(wanted)
             return known.starts
 
-    async def _walk(self, wanted: KeyRange) -> "array[int]":
+    async def _read_starts(self, wanted: KeyRange) -> "array[int]":
         starts: array[int] = array("q")
         place: Place | None = None
         while True:
@@ -131,13 +131,13 @@ class CdxPages:
             raise InputError("The index was rebuilt. Start again from the first page.")
         return place
 
-    def _forget(self) -> None:
-        oldest = self._now() - KEPT_SECONDS
-        while self._kept:
-            wanted, blocks = next(iter(self._kept.items()))
-            if len(self._kept) <= MAX_KEPT and blocks.used_at >= oldest:
+    def _remove_expired(self) -> None:
+        oldest = self._now() - CACHE_SECONDS
+        while self._cached:
+            wanted, blocks = next(iter(self._cached.items()))
+            if len(self._cached) <= MAX_CACHED and blocks.used_at >= oldest:
                 return
-            del self._kept[wanted]
+            del self._cached[wanted]
 
 
 def before(place: Place) -> Place:
@@ -152,9 +152,9 @@ def behind(place: Place) -> Place:
     return key, timestamp, row_id + 1
 
 
-TOGETHER = 100
+BATCH = 100
 """Captures processed together when they are read one by one."""
-LOOKED_BACK = 1000
+MAX_BEFORE_PAGE = 1000
 """Captures read before a page's first one to decide which neighbours collapse."""
 
 
@@ -176,7 +176,7 @@ class Cdx:
             yield await self._page_count(query)
             return
         start = await self._place_of(query.paging.resume_key)
-        page_range = await self._stretch(query)
+        page_range = await self._requested_range(query)
         if page_range is None:
             return
         selection, writer = Selection(query), CdxWriter(query)
@@ -198,7 +198,7 @@ class Cdx:
             return json.dumps(document).encode() + b"\n"
         return f"{pages}\n".encode()
 
-    async def _stretch(self, query: CdxQuery) -> CdxRange | None:
+    async def _requested_range(self, query: CdxQuery) -> CdxRange | None:
         """Return the requested range; None for a page after the last one."""
         if query.paging.number is None:
             return CdxRange()
@@ -219,7 +219,7 @@ class Cdx:
         turned = replace(_range(query), newest_first=not query.newest_first)
         edge = before(page_range.after) if query.newest_first else behind(page_range.after)
         async with self._db.read() as conn:
-            found = await captures.in_range(conn, turned, after=edge, limit=LOOKED_BACK)
+            found = await captures.in_range(conn, turned, after=edge, limit=MAX_BEFORE_PAGE)
         return [(place[0], capture, place[2]) for place, capture in reversed(found)]
 
     async def _rows(
@@ -271,7 +271,7 @@ class Cdx:
                 else:
                     other = await anext(forth, None)
                 some.append(nearer)
-                if len(some) == TOGETHER:
+                if len(some) == BATCH:
                     yield some
                     some = []
             yield some

@@ -51,9 +51,9 @@ class _Moving:
     """Payloads to move.
 
     Attributes:
-        moves: what to do with the captures that revisit them.
-        holders: the records that contain them so far, which are kept until then.
-        last_capture: row of the last examined capture.
+        moves: what to do with the captures that revisit the payloads.
+        holders: ids of the records that contain the payloads; kept until they are moved.
+        last_capture: row id of the newest capture when the plan was made.
         before: number of the last deletion to erase; later ones stay in the bin.
     """
 

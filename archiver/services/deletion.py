@@ -15,6 +15,7 @@ from archiver.http.urls import hash_url, is_hash_url, parse_entry_url
 from archiver.model.capture import Timestamp
 from archiver.model.deletion import BinnedItem
 from archiver.model.listing import ListingQuery
+from archiver.services.editing import in_batches
 from archiver.services.entries import find_entry
 from archiver.services.search import matching_entries
 from archiver.warc.segments import SegmentStore
@@ -81,7 +82,7 @@ class EntryDeletion:
             raise InputError("You can delete at most {most} entries at a time.", most=MAX_REFS)
         async with self._db.read() as conn:
             numbers = [*dict.fromkeys([(await find_entry(conn, each))[0] for each in refs])]
-        return await self._delete(_stretches(numbers))
+        return await self._delete(in_batches(numbers, BATCH))
 
     async def found(self, query: ListingQuery) -> Deleted:
         """Delete all entries of a list, on all pages.
@@ -180,11 +181,11 @@ class EntryDeletion:
         await self._settle()
         return restored
 
-    async def _delete(self, in_batches: AsyncIterator[list[int]]) -> Deleted:
+    async def _delete(self, batches: AsyncIterator[list[int]]) -> Deleted:
         async with self._db.write() as conn:
             number = await deletions.begin(conn, datetime.now(UTC))
         entries = snapshots = 0
-        async for some in in_batches:
+        async for some in batches:
             async with self._db.write() as conn:
                 gone = await delete_entries(conn, self._store, some, number=number)
             entries, snapshots = entries + gone[0], snapshots + gone[1]
@@ -196,8 +197,3 @@ class EntryDeletion:
         while await rebuild_stale(self._db, self._store):
             pass
         self._on_changed()
-
-
-async def _stretches(numbers: Sequence[int]) -> AsyncIterator[list[int]]:
-    for start in range(0, len(numbers), BATCH):
-        yield [*numbers[start : start + BATCH]]

@@ -75,7 +75,7 @@ class Editing:
         change = _checked(wanted)
         async with self._db.read() as conn:
             numbers = [*dict.fromkeys([(await find_entry(conn, each))[0] for each in refs])]
-        return await self.apply_to_all(in_batches(numbers), _becoming(change))
+        return await self.apply_to_all(in_batches(numbers), _function_of(change))
 
     async def change_matching(self, query: ListingQuery, wanted: AnnotationChange) -> Edited:
         """Change all entries of a list, on all pages.
@@ -87,19 +87,19 @@ class Editing:
         change = _checked(wanted)
         async with self._db.read() as conn:
             found = matching_entries(conn, query, limit=BATCH)
-            return await self.apply_to_all(found, _becoming(change))
+            return await self.apply_to_all(found, _function_of(change))
 
-    async def become(self, ref: str, become: Callable[[Annotation], Annotation]) -> Edited:
+    async def apply(self, ref: str, function: Callable[[Annotation], Annotation]) -> Edited:
         """Apply a function to the metadata of an entry.
 
         Raises:
-            NotFound: there is no such entry, or ``become`` raises it.
-            InputError: ``become`` raises it.
+            NotFound: there is no such entry, or ``function`` raises it.
+            InputError: ``function`` raises it.
         """
         async with self._db.write() as conn:
             number, _ = await find_entry(conn, ref)
             edit_id = await edit_history.begin(conn, datetime.now(UTC))
-            changed = await edit_history.change(conn, [number], become, edit_id=edit_id)
+            changed = await edit_history.change(conn, [number], function, edit_id=edit_id)
             if not changed:
                 await edit_history.forget(conn, edit_id)
         if changed:
@@ -192,19 +192,19 @@ class Editing:
     async def apply_to_all(
         self,
         some_at_a_time: AsyncIterator[list[int]],
-        become: Callable[[int, Annotation], Annotation],
+        function: Callable[[int, Annotation], Annotation],
     ) -> Edited:
         """Apply a function to the metadata of entries, batch by batch.
 
         Raises:
-            InputError: ``become`` raises it; earlier changes can be undone.
+            InputError: ``function`` raises it; earlier changes can be undone.
         """
         async with self._db.write() as conn:
             edit_id = await edit_history.begin(conn, datetime.now(UTC))
         found = changed = 0
         async for some in some_at_a_time:
             async with self._db.write() as conn:
-                changed += await edit_history.change_each(conn, some, become, edit_id=edit_id)
+                changed += await edit_history.change_each(conn, some, function, edit_id=edit_id)
             found += len(some)
         if changed:
             await self._remake(changed)
@@ -215,7 +215,7 @@ class Editing:
         return Edited(edit_id, found, changed)
 
 
-def _becoming(change: AnnotationChange) -> Callable[[int, Annotation], Annotation]:
+def _function_of(change: AnnotationChange) -> Callable[[int, Annotation], Annotation]:
     def become(_: int, before: Annotation) -> Annotation:
         after = change.applied(before)
         if len(after.tags) > max(MAX_TAGS, len(before.tags)):
@@ -247,10 +247,10 @@ def _check_name(name: str) -> None:
         raise InputError("Choose a tag.")
 
 
-async def in_batches(numbers: Sequence[int]) -> AsyncIterator[list[int]]:
-    """Yield rows in batches of one transaction."""
-    for start in range(0, len(numbers), BATCH):
-        yield [*numbers[start : start + BATCH]]
+async def in_batches(numbers: Sequence[int], size: int = BATCH) -> AsyncIterator[list[int]]:
+    """Yield row ids in batches, each for one transaction."""
+    for start in range(0, len(numbers), size):
+        yield [*numbers[start : start + size]]
 
 
 def _checked(wanted: AnnotationChange) -> AnnotationChange:

@@ -49,9 +49,9 @@ from archiver.warc.metadata_records import SnapshotRecord
 from archiver.warc.records import read_provenance
 from archiver.warc.segments import SegmentStore
 
-_FEWEST = 4
+_MIN_PREFIX = 4
 _MAX_SHOWN = 100
-_BEGINNING = re.compile("[0-9a-f]{1,31}")
+_HASH_PREFIX = re.compile("[0-9a-f]{1,31}")
 
 
 async def find_entry(conn: AsyncConnection, ref: str) -> tuple[int, Entry]:
@@ -61,8 +61,8 @@ async def find_entry(conn: AsyncConnection, ref: str) -> tuple[int, Entry]:
         NotFound: there is none.
         InvalidUrl: it is neither a hash_url nor a URL.
     """
-    if _BEGINNING.fullmatch(ref):
-        return await _begun(conn, ref)
+    if _HASH_PREFIX.fullmatch(ref):
+        return await _by_prefix(conn, ref)
     key = HashUrl(ref) if is_hash_url(ref) else _of_url(ref)
     found = await entries.by_hash(conn, key)
     if found is None:
@@ -80,7 +80,7 @@ async def find_page(conn: AsyncConnection, ref: str) -> tuple[int, Entry]:
     try:
         return await find_entry(conn, ref)
     except NotFound:
-        if is_hash_url(ref) or _BEGINNING.fullmatch(ref):
+        if is_hash_url(ref) or _HASH_PREFIX.fullmatch(ref):
             raise
         others = await entries.saved_aliases(conn, parse_entry_url(with_scheme(ref)))
         for found in others.items():
@@ -98,13 +98,13 @@ def _of_url(ref: str) -> HashUrl:
         ) from None
 
 
-async def _begun(conn: AsyncConnection, beginning: str) -> tuple[int, Entry]:
-    if len(beginning) < _FEWEST:
+async def _by_prefix(conn: AsyncConnection, beginning: str) -> tuple[int, Entry]:
+    if len(beginning) < _MIN_PREFIX:
         raise InputError(
             "{beginning} is too short. Use at least {fewest} characters of the hash_url, or the "
             "URL of the page.",
             beginning=beginning,
-            fewest=_FEWEST,
+            fewest=_MIN_PREFIX,
         )
     found = await entries.begun(conn, beginning, limit=2)
     if len(found) > 1:

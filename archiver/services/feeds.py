@@ -81,20 +81,20 @@ class FeedChecks:
     async def each(
         self,
         followed: Sequence[FollowedFeed],
-        look: Callable[[FollowedFeed], Awaitable[FollowedFeed]],
+        check: Callable[[FollowedFeed], Awaitable[FollowedFeed]],
     ) -> list[FollowedFeed]:
-        """Check several feeds with limited concurrency; yield results in order."""
-        looked = dict(enumerate(followed))
-        waiting = iter([*looked.items()])
+        """Check several feeds with limited concurrency; return the results in the same order."""
+        checked = dict(enumerate(followed))
+        waiting = iter([*checked.items()])
 
         async def work(waiting: Iterator[tuple[int, FollowedFeed]]) -> None:
             for place, one in waiting:
-                looked[place] = await look(one)
+                checked[place] = await check(one)
 
         async with asyncio.TaskGroup() as group:
             for _ in range(AT_ONCE):
                 group.create_task(work(waiting))
-        return [*looked.values()]
+        return [*checked.values()]
 
     async def check(self, followed: FollowedFeed, *, everything: bool = False) -> FollowedFeed:
         """Check a feed, queue new items, and store the result.
@@ -409,15 +409,15 @@ class Subscriptions:
             await asyncio.sleep(self._checks.pause)
 
     async def _check(self, followed: FollowedFeed, *, everything: bool = False) -> FollowedFeed:
-        looked = await self._checks.check(followed, everything=everything)
-        if looked.subscription != followed.subscription:
+        checked = await self._checks.check(followed, everything=everything)
+        if checked.subscription != followed.subscription:
             await self._change(
                 lambda held: _each_once(
-                    looked.subscription if each.url == followed.subscription.url else each
+                    checked.subscription if each.url == followed.subscription.url else each
                     for each in held
                 )
             )
-        return looked
+        return checked
 
     async def _change(self, change: _Change) -> list[Subscription]:
         after: list[Subscription] = []

@@ -138,7 +138,7 @@ class _Checked:
         location: of the record.
         capture: parsed from it, if it is a capture.
         findings: its problems.
-        answer: its id, if it is a response that its URL does not replay as.
+        answer: its id, if it is the response to a script, which is not replayed at its URL.
         entry_record: parsed from it, if it is one.
     """
 
@@ -371,7 +371,7 @@ def _check_other_files(found: Survey, indexed: Mapping[str, int]) -> Iterator[Fi
 def _other_answers(
     name: str, rows: Mapping[int, RecordId], batch: list[_Checked]
 ) -> Iterator[Finding]:
-    """Yield index rows of responses in a batch that match none of its records."""
+    """Yield findings for index rows of script responses that match no record of a batch."""
     there = {each.location.offset: each.answer for each in batch}
     for offset, record_id in rows.items():
         if there.get(offset) != record_id:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 TMP = "tmp"
 STALE_SECONDS = 86400
 WHOLE, PREVIEWED = ".upload", ".look"
+"""Suffixes of complete uploads: to be imported, and previewed until the user decides."""
 UPLOAD_EXPIRED = marked("This upload has expired. Upload the file again.")
 _NAME = ".name"
 _TOKEN = re.compile(r"[0-9a-f]{32}")

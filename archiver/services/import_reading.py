@@ -72,16 +72,18 @@ def typed_choices(
     """
     return Choices(
         tags=clean_tags(tags),
-        folders_as=_one(FoldersAs, words.get("folders_as"), FoldersAs.NOTHING, "Folders become"),
-        to_read=_one(ToRead, words.get("to_read"), ToRead.AS_SAID, "to_read"),
-        capture=_one(CaptureWhen, words.get("capture"), CaptureWhen.NOW, "capture"),
+        folders_as=_choice_of(
+            FoldersAs, words.get("folders_as"), FoldersAs.NOTHING, "Folders become"
+        ),
+        to_read=_choice_of(ToRead, words.get("to_read"), ToRead.AS_SAID, "to_read"),
+        capture=_choice_of(CaptureWhen, words.get("capture"), CaptureWhen.NOW, "capture"),
         only_folders=_paths(only_folders),
         into=_into(words.get("into", "")),
         columns=_columns(columns),
     )
 
 
-def _one(kind: type[_Kind], word: str | None, otherwise: _Kind, about: str) -> _Kind:
+def _choice_of(kind: type[_Kind], word: str | None, otherwise: _Kind, about: str) -> _Kind:
     try:
         return kind(word) if word else otherwise
     except ValueError:
@@ -117,7 +119,7 @@ def _columns(given: Sequence[str]) -> dict[str, ColumnRole] | None:
         role, equals, name = each.partition("=")
         if not equals:
             raise InputError("Set the role of a column in the form url={each}.", each=each[:100])
-        found[name] = _one(ColumnRole, role, ColumnRole.KEEP, "A column says")
+        found[name] = _choice_of(ColumnRole, role, ColumnRole.KEEP, "A column says")
     return found or None
 
 
@@ -193,7 +195,7 @@ class ImportStatuses:
 
 
 PROGRESS_SECONDS = 0.2
-UNFORESEEN = (
+UNEXPECTED = (
     "The rest of {name} cannot be read: {kind}. Everything before it was imported; the log has "
     "details."
 )
@@ -271,10 +273,10 @@ class ImportReader:
                 error = str(unreadable)
             except (ArchiverError, OSError):
                 raise  # temporary, can be retried
-            except Exception as unforeseen:
+            except Exception as unexpected:
                 # Any failure of a parser on untrusted input must end only this import.
                 log.exception("import failed", name=name)
-                error = UNFORESEEN.format(name=name, kind=type(unforeseen).__name__)
+                error = UNEXPECTED.format(name=name, kind=type(unexpected).__name__)
         async with self._db.write() as conn:
             await imports.finish(conn, number, error=error)
         self._on_queued()
@@ -285,10 +287,10 @@ class ImportReader:
             on_progress(status)
 
     async def _count(self, number: int, taken: Taken, before: int) -> int:
-        """Count captures, of which up to ``before`` known ones were imported by an interrupted run.
+        """Store the counts of a batch; return how many captures of an interrupted run are left.
 
-        They come first, because the file is read in the same order. Return how many of them are
-        left.
+        An interrupted run imported ``before`` captures. The file is read again in the same order,
+        so the first known captures are those of that run, and count as new.
         """
         ours = min(taken.known, before)
         some = replace(taken, fresh=taken.fresh + ours, known=taken.known - ours)

@@ -29,7 +29,7 @@ from archiver.model.message import marked
 from archiver.search.query_tree import Condition, Is, write
 from archiver.services.import_previews import PreviewedFiles
 from archiver.services.import_reading import (
-    UNFORESEEN,
+    UNEXPECTED,
     ImportReader,
     ImportStatuses,
     OnProgress,
@@ -97,9 +97,9 @@ class StoredImports:
             reason = f"The import stopped: {error}"
         except (ArchiverError, OSError):
             raise
-        except Exception as unforeseen:
+        except Exception as unexpected:
             # Any failure of a parser on untrusted input must end only this import.
-            reason = UNFORESEEN.format(name=kept.name, kind=type(unforeseen).__name__)
+            reason = UNEXPECTED.format(name=kept.name, kind=type(unexpected).__name__)
             log.exception("import cancelled", name=kept.name)
         else:
             return
@@ -125,7 +125,7 @@ STOPPED = "It was stopped. Import the file again to read the rest."
 
 
 class Imports:
-    """Running imports. ``go_on`` and ``stop`` are called by the application.
+    """Running imports. ``keep_resuming`` and ``stop`` are called by the application.
 
     Attributes:
         previews: previewed files that the user has not imported or discarded yet.
@@ -178,14 +178,14 @@ class Imports:
             reading = self._reader.read_captures(
                 number, source, name, kind, on_progress, uploaded_at=uploaded_at
             )
-            await self._to_the_end(number, reading)
+            await self._read_to_end(number, reading)
             return await self.status(number)
         async with self._reader.open_links(source, name, choices=choices) as links:
             first = await links.next_batch()
             if not first:
                 raise UnreadableFile("{name} contains no links. Is it the right file?", name=name)
             number = await self._create(name, links.form, choices=choices)
-            await self._to_the_end(
+            await self._read_to_end(
                 number, self._reader.read_links(number, first, links, on_progress)
             )
         return await self.status(number)
@@ -264,7 +264,7 @@ class Imports:
     def _on_this_machine(self, waiting: Sequence[imports.Unfinished]) -> list[int]:
         return [each.id for each in waiting if (self._data / each.path).exists()]
 
-    async def go_on(self) -> None:
+    async def keep_resuming(self) -> None:
         """Resume periodically, forever, because the process that reads an import may die.
 
         Raises:
@@ -351,7 +351,7 @@ class Imports:
                 choices=choices,
             )
 
-    async def _to_the_end(self, number: int, reading: Awaitable[None]) -> None:
+    async def _read_to_end(self, number: int, reading: Awaitable[None]) -> None:
         """Read a file that is not stored; errors are recorded in the import and raised."""
         try:
             await reading
@@ -381,9 +381,9 @@ class Imports:
         try:
             await self._kept.read(kept, skip)
         finally:
-            await run_to_completion(self._leave(kept))
+            await run_to_completion(self._delete_if_read(kept))
 
-    async def _leave(self, kept: StoredImport) -> None:
+    async def _delete_if_read(self, kept: StoredImport) -> None:
         """Delete a stored file that was read completely."""
         with suppress(ArchiverError):
             if not (await self.status(kept.number)).is_unread:
@@ -437,7 +437,7 @@ def _why(error: BaseException) -> str:
         return STOPPED
     if isinstance(error, ArchiverError):
         return str(error)
-    return UNFORESEEN.format(name="The file", kind=type(error).__name__)
+    return UNEXPECTED.format(name="The file", kind=type(error).__name__)
 
 
 BATCH = 250

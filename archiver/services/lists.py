@@ -73,9 +73,9 @@ class EntryLists:
         self._search = search
         self._on_changed = on_changed
         self._counted: dict[str, tuple[int, bool]] = {}
-        self._twice: frozenset[tuple[str, int]] = frozenset()
-        self._twice_of: tuple[EntryList, ...] = ()
-        self._asked = asyncio.Event()
+        self._duplicates: frozenset[tuple[str, int]] = frozenset()
+        self._duplicates_of: tuple[EntryList, ...] = ()
+        self._is_viewed = asyncio.Event()
 
     async def all(self) -> tuple[EntryList, ...]:
         """Return all lists in tree order.
@@ -85,9 +85,9 @@ class EntryLists:
         """
         async with self._db.read() as conn:
             known = tuple(await tags_and_lists.all_lists(conn))
-        found = _tree(known, self._twice)
-        if known != self._twice_of or any(each.query for each in found):
-            self._asked.set()
+        found = _tree(known, self._duplicates)
+        if known != self._duplicates_of or any(each.query for each in found):
+            self._is_viewed.set()
         return tuple(self._with_count(each) for each in found)
 
     async def make(self, path: str, query: str = "") -> EntryList:
@@ -139,7 +139,7 @@ class EntryLists:
             stayed = {each: at for each, at in annotation.lists.items() if each in moved}
             return annotation.in_lists({**moved, **stayed})
 
-        edited = await self._become_within(path, become)
+        edited = await self._apply_within(path, become)
         await self._rearrange(lambda known: _renamed(known, path, goal))
         return edited if edited.changed else None
 
@@ -157,7 +157,7 @@ class EntryLists:
             kept = {each: at for each, at in annotation.lists.items() if not is_within(each, path)}
             return annotation.in_lists(kept)
 
-        edited = await self._become_within(path, become)
+        edited = await self._apply_within(path, become)
         await self._rearrange(
             lambda known: [each for each in known if not is_within(each.path, path)]
         )
@@ -194,8 +194,8 @@ class EntryLists:
     async def keep_counted(self) -> None:
         """Recount lists that changed after they are viewed, forever."""
         while True:
-            await self._asked.wait()
-            self._asked.clear()
+            await self._is_viewed.wait()
+            self._is_viewed.clear()
             await self.count()
             await asyncio.sleep(RECOUNT_SECONDS)
 
@@ -203,9 +203,9 @@ class EntryLists:
         """Count results of saved searches, and entries that are in several nested lists."""
         async with self._db.read() as conn:
             known = tuple(await tags_and_lists.all_lists(conn))
-            if known != self._twice_of:
-                twice = duplicate_counts(await tags_and_lists.entries_in_several_lists(conn))
-                self._twice, self._twice_of = frozenset(twice.items()), known
+            if known != self._duplicates_of:
+                duplicates = duplicate_counts(await tags_and_lists.entries_in_several_lists(conn))
+                self._duplicates, self._duplicates_of = frozenset(duplicates.items()), known
         for each in [each for each in known if each.query][:MAX_SEARCHES]:
             # A search saved by another version may be invalid in this one.
             with suppress(InvalidQuery):
@@ -237,7 +237,7 @@ class EntryLists:
         if any(len(folder_names(each)) > MAX_DEPTH for each in moved):
             raise InputError("Lists can be nested at most {most} levels deep.", most=MAX_DEPTH)
 
-    async def _become_within(
+    async def _apply_within(
         self, path: str, become: Callable[[int, Annotation], Annotation]
     ) -> Edited:
         """Change all entries of a list and its nested lists, as one edit."""
@@ -258,9 +258,11 @@ async def _arrange(conn: AsyncConnection, known: Iterable[EntryList]) -> None:
 
 
 @lru_cache(1)
-def _tree(known: tuple[EntryList, ...], twice: frozenset[tuple[str, int]]) -> tuple[EntryList, ...]:
+def _tree(
+    known: tuple[EntryList, ...], duplicates: frozenset[tuple[str, int]]
+) -> tuple[EntryList, ...]:
     """Return lists in tree order, cached until they change."""
-    return tuple(with_nested_counts(as_tree(known), dict(twice)))
+    return tuple(with_nested_counts(as_tree(known), dict(duplicates)))
 
 
 def _path(path: str) -> str:

@@ -156,9 +156,9 @@ class SegmentUploads:
         self._settings = settings
         self._close_segment = close_segment
         self._lock = settings.data / LOCKS / "upload"
-        self._turn = threading.Lock()
+        self._uploading = threading.Lock()
         self._problem: Message | None = None
-        self._are_some_noted = True
+        self._has_recorded_locations = True
         self.backlog = Backlog()
 
     async def watch(self) -> None:
@@ -200,7 +200,7 @@ class SegmentUploads:
                 break
             if not await asyncio.to_thread(self._upload, name):
                 break
-            self._are_some_noted = (
+            self._has_recorded_locations = (
                 True  # with the first of its rows, which may not have been read yet
             )
             self._measure(await self._here())
@@ -220,7 +220,7 @@ class SegmentUploads:
 
         The thread continues if the task is cancelled: the next upload waits for it.
         """
-        with self._turn, try_lock(self._lock) as is_alone:
+        with self._uploading, try_lock(self._lock) as is_alone:
             if is_alone and (self._storage.directory / name).exists():
                 begun = time.monotonic()
                 self._storage.upload(name)
@@ -244,7 +244,7 @@ class SegmentUploads:
         if (machine := self._db.machine) is None:
             return
         here = {each.name for each in await self._here()}
-        if not (here or self._are_some_noted):
+        if not (here or self._has_recorded_locations):
             return
         async with self._db.read() as conn:
             noted = await segment_rows.of_machine(conn, machine)
@@ -254,7 +254,7 @@ class SegmentUploads:
             async with self._db.write() as conn:
                 await segment_rows.set_machine(conn, new, machine)
                 await segment_rows.set_machine(conn, noted - here, None)
-        self._are_some_noted = bool(here)
+        self._has_recorded_locations = bool(here)
 
     def _measure(self, here: Sequence[SegmentFile]) -> None:
         waiting = sum(each.size for each in here)

@@ -198,7 +198,9 @@ async def reindex(
         async with _opened_if_readable(before, outdated, accept_missing=accept_missing) as opened:
             old = opened.index
             if old and before.is_shared:
-                await _refuse_beside_others(old, await asyncio.to_thread(machine_of, settings.data))
+                await _refuse_if_used_elsewhere(
+                    old, await asyncio.to_thread(machine_of, settings.data)
+                )
             if not accept_missing:
                 await _require_segments(old, before, store)
             if old:
@@ -317,7 +319,7 @@ async def _user_settings(
         return None
 
 
-async def _refuse_beside_others(db: Database, machine: str) -> None:
+async def _refuse_if_used_elsewhere(db: Database, machine: str) -> None:
     """Raise if a worker of another machine is alive."""
     async with db.read() as conn:
         found = await all_workers(conn)

@@ -13,11 +13,11 @@ from archiver.db.search import FoundDocuments, SearchRequest
 from archiver.model.listing import Sort
 from archiver.search.query_tree import EVERYTHING, Node, Term, conjunction, conjuncts, disjunction
 
-LEAST_LOOK, MAX_LOOK = 100, 5000
+MIN_ROWS, MAX_ROWS = 100, 5000
 """Rows per query; the number grows if few of them match."""
-MAX_LOOKED_AT = 10_000
+MAX_EXAMINED = 10_000
 """Rows examined for a page before it is returned incomplete."""
-LEAST_READ, FIRST_PARTS = 1000, 2
+MIN_DOCUMENTS, FIRST_PARTS = 1000, 2
 """Documents and parts read per query if words are found without their positions."""
 ENOUGH_READ = 64
 """Results found by reading documents that are enough for a page."""
@@ -94,12 +94,12 @@ class ResultIteration:
         enough = min(limit, ENOUGH_READ) if goes_on else limit
         found = Found((), (), (), beyond)
         reach = await self._parts_per_query()
-        looked_at, look, parts = 0, max(LEAST_LOOK, limit + 1), reach or self._initial_parts
+        examined, rows_to_read, parts = 0, max(MIN_ROWS, limit + 1), reach or self._initial_parts
         if self._is_read:
-            look, parts = LEAST_READ, reach or FIRST_PARTS
-        while looked_at < MAX_LOOKED_AT and not self._is_enough:
+            rows_to_read, parts = MIN_DOCUMENTS, reach or FIRST_PARTS
+        while examined < MAX_EXAMINED and not self._is_enough:
             before = self._documents
-            some = await self._look(found.beyond, look, parts)
+            some = await self._read_batch(found.beyond, rows_to_read, parts)
             self._is_enough |= reach is not None
             found = found.then(some)
             count = len(found.entries)
@@ -110,12 +110,12 @@ class ResultIteration:
                 return found.first(count - 1)
             met = self._documents - before
             if self._is_read:
-                looked_at = self._documents
-                look, parts = self._next_read(enough + 1 - count, count)
-            elif parts and met < look:  # all rows of these parts were read
-                looked_at, look, parts = looked_at + met, look - met, None
+                examined = self._documents
+                rows_to_read, parts = self._next_read(enough + 1 - count, count)
+            elif parts and met < rows_to_read:  # all rows of these parts were read
+                examined, rows_to_read, parts = examined + met, rows_to_read - met, None
             else:
-                looked_at, look = looked_at + look, min(look * 4, MAX_LOOK)
+                examined, rows_to_read = examined + rows_to_read, min(rows_to_read * 4, MAX_ROWS)
         return found
 
     @property
@@ -126,14 +126,14 @@ class ResultIteration:
     def _next_read(self, lacking: int, found: int) -> tuple[int, int]:
         """Return the number of documents and parts to read next, estimated from the match rate."""
         wanted = lacking * self._documents // max(found, 1)
-        count = max(LEAST_READ, min(wanted, MAX_LOOK, MAX_LOOKED_AT - self._documents))
+        count = max(MIN_DOCUMENTS, min(wanted, MAX_ROWS, MAX_EXAMINED - self._documents))
         return count, 1 + count * self._parts // max(self._documents, 1)
 
     async def all(self, *, limit: int) -> AsyncIterator[list[int]]:
         """Yield row ids of all results in batches."""
         beyond: Place | None = None
         while True:
-            some = await self._look(beyond, limit)
+            some = await self._read_batch(beyond, limit)
             yield [*some.entries]
             beyond = some.beyond
             if beyond is None:
@@ -148,15 +148,15 @@ class ResultIteration:
         self._is_read = search.must_test_phrases(word_index_of(self._conn), self._sought)
         return await query_sql.parts_within_cost(self._conn, tree, parts)
 
-    async def _look(self, beyond: Place | None, count: int, reach: int | None = None) -> Found:
+    async def _read_batch(
+        self, beyond: Place | None, count: int, reach: int | None = None
+    ) -> Found:
         """Query ``count`` rows after a position, in up to ``reach`` parts."""
         if self._parted.match:
-            return await self._look_at_documents(beyond, count, reach)
-        return await self._look_at_entries(beyond, count)
+            return await self._read_documents(beyond, count, reach)
+        return await self._read_entries(beyond, count)
 
-    async def _look_at_documents(
-        self, beyond: Place | None, count: int, reach: int | None
-    ) -> Found:
+    async def _read_documents(self, beyond: Place | None, count: int, reach: int | None) -> Found:
         request = self._question
         ahead = self._parts_after(beyond)[:reach]
         edge = self._end_of_parts(ahead) if reach else None
@@ -169,9 +169,9 @@ class ResultIteration:
             count=count,
             oldest_first=self._order is Sort.OLDEST,
         )
-        looked_at = len(found.documents)
-        self._documents, self._parts = self._documents + looked_at, self._parts + len(ahead)
-        last = Place(0, found.documents[-1]) if looked_at == count else edge
+        examined = len(found.documents)
+        self._documents, self._parts = self._documents + examined, self._parts + len(ahead)
+        last = Place(0, found.documents[-1]) if examined == count else edge
         passing = found if all(found.entries) else found.where(found.entries)
         if self._loose:
             passing, last = await self._known_matches(self._loose, passing, last)
@@ -201,15 +201,15 @@ class ResultIteration:
             ]
         return [each for each in parts if row is None or each * PART_SIZE < row]
 
-    def _end_of_parts(self, looked_in: Sequence[int]) -> Place | None:
+    def _end_of_parts(self, searched: Sequence[int]) -> Place | None:
         """Return the position at the end of some parts; None if no documents follow."""
-        if not looked_in or looked_in[-1] == self._parts_after(None)[-1]:
+        if not searched or searched[-1] == self._parts_after(None)[-1]:
             return None
         if self._order is Sort.OLDEST:
-            return Place(0, (looked_in[-1] + 1) * PART_SIZE - 1)
-        return Place(0, looked_in[-1] * PART_SIZE)
+            return Place(0, (searched[-1] + 1) * PART_SIZE - 1)
+        return Place(0, searched[-1] * PART_SIZE)
 
-    async def _look_at_entries(self, beyond: Place | None, count: int) -> Found:
+    async def _read_entries(self, beyond: Place | None, count: int) -> Found:
         request = self._question
         if self._filters is None:
             self._filters = await list_order.iteration_filters(

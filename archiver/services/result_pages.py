@@ -25,9 +25,9 @@ from archiver.errors import InputError
 from archiver.model.listing import Sort
 from archiver.search.query_tree import EVERYTHING
 from archiver.services.result_iteration import (
-    LEAST_LOOK,
-    MAX_LOOK,
-    MAX_LOOKED_AT,
+    MAX_EXAMINED,
+    MAX_ROWS,
+    MIN_ROWS,
     Found,
     ResultIteration,
     behind,
@@ -261,15 +261,21 @@ async def _first_of(
     """
     filters = await list_order.iteration_filters(conn, request.tree, request.filters)
     found: list[Place] = []
-    beyond, looked_at, look = None, 0, max(LEAST_LOOK, min(2 * count, MAX_LOOK))
-    while looked_at < MAX_LOOKED_AT + count:
-        rows = await list_order.rows_in_order(conn, filters, beyond=beyond, limit=look, order=sort)
+    beyond, examined, rows_to_read = None, 0, max(MIN_ROWS, min(2 * count, MAX_ROWS))
+    while examined < MAX_EXAMINED + count:
+        rows = await list_order.rows_in_order(
+            conn, filters, beyond=beyond, limit=rows_to_read, order=sort
+        )
         passing = await search.results_among(conn, [each.row for each in rows], request)
         found += [each for each in rows if each.row in passing]
-        is_last = len(rows) < look
+        is_last = len(rows) < rows_to_read
         if is_last or (len(found) >= count and found[count - 1].first != rows[-1].first):
             return (await list_order.by_day(conn, found, sort))[:count]
-        beyond, looked_at, look = rows[-1], looked_at + look, min(look * 4, MAX_LOOK)
+        beyond, examined, rows_to_read = (
+            rows[-1],
+            examined + rows_to_read,
+            min(rows_to_read * 4, MAX_ROWS),
+        )
     return None
 
 

@@ -126,7 +126,7 @@ def _filters(query: ListingQuery) -> Filters:
 
 
 MAX_PER_PAGE = 200
-MAX_LOOKED_BACK = 20
+MAX_WITH_EARLIER = 20
 """Maximum entries of a page for which earlier snapshots are also searched for excerpts."""
 FEW = 3
 """Spelling suggestions are looked up if there are fewer results."""
@@ -207,7 +207,7 @@ class Search:
             InvalidQuery: the query can't be parsed.
             InputError: the cursor, limit, sort or status is invalid.
         """
-        listing, _ = await self._look(query)
+        listing, _ = await self._read(query)
         return listing
 
     async def listing_with_summary(self, query: ListingQuery) -> tuple[Listing, Summary]:
@@ -217,9 +217,9 @@ class Search:
             InvalidQuery: the query can't be parsed.
             InputError: the cursor, limit, sort or status is invalid.
         """
-        return await self._look(query, ahead=MAX_COUNTED)
+        return await self._read(query, ahead=MAX_COUNTED)
 
-    async def _look(self, query: ListingQuery, ahead: int = 0) -> tuple[Listing, Summary]:
+    async def _read(self, query: ListingQuery, ahead: int = 0) -> tuple[Listing, Summary]:
         """Return a page, and a summary of up to ``ahead`` results; 0 for none."""
         if not 1 <= query.limit <= MAX_PER_PAGE:
             raise InputError("A page can have 1 to {most} entries.", most=MAX_PER_PAGE)
@@ -426,7 +426,7 @@ async def _listed(
     newest = await db_snapshots.listed_of_newest(conn, listed)
     kept = {number: [each] for number, each in newest.items()}
     several = [n for n, each in newest.items() if with_earlier and each.is_one_of_several]
-    for number in several[:MAX_LOOKED_BACK]:
+    for number in several[:MAX_WITH_EARLIER]:
         kept[number] = await db_snapshots.listed_of(conn, number, limit=1 + MAX_EARLIER)
     return kept
 

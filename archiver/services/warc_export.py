@@ -17,6 +17,7 @@ from collections.abc import (
 from contextlib import aclosing
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from io import BytesIO
 from itertools import chain, islice
 from typing import IO, Any, cast
@@ -83,14 +84,6 @@ class Selection:
     def __init__(self, db: Database, store: SegmentStore) -> None:
         self._db = db
         self._store = store
-
-    async def begin(self, selected: Selected) -> Manifest:
-        """Return the contents of an export that begins now.
-
-        Raises:
-            InputError: the query is invalid.
-        """
-        return await make_manifest(self._db, selected)
 
     async def snapshots(self, manifest: Manifest) -> AsyncIterator[SnapshotRow]:
         """Yield the selected snapshots; for selected entries each one's newest first."""
@@ -314,8 +307,9 @@ class Packages:
     """Exports as one WARC or WACZ file."""
 
     def __init__(self, db: Database, store: SegmentStore) -> None:
-        self._selection = Selection(db, store)
+        self._db = db
         self._store = store
+        self._selection = Selection(db, store)
 
     async def begin(self, selected: Selected) -> Manifest:
         """Fix the contents of an export.
@@ -324,7 +318,7 @@ class Packages:
             NotFound: there is nothing to export.
             InputError: the selection is invalid.
         """
-        manifest = await self._selection.begin(selected)
+        manifest = await make_manifest(self._db, selected)
         if not manifest.entries:
             raise NotFound("Nothing to export: no entry matches.")
         return manifest
@@ -342,15 +336,9 @@ class Packages:
             on_damage: called for each damaged part.
         """
         yield _opening(name)
-        damaged: list[Damage] = []
-        async with aclosing(self._undamaged(manifest, damaged)) as pieces:
-            async for piece in pieces:
-                async for data in self._copied(piece):
-                    yield data
-        for each in damaged:
-            on_damage(str(each))
-        async for record in self._selection.notes(manifest, damaged):
-            yield await asyncio.to_thread(_packed, record)
+        async with aclosing(self._contents(manifest, on_damage, lambda _: None)) as contents:
+            async for data in contents:
+                yield data
 
     async def wacz(
         self, manifest: Manifest, *, title: str, on_damage: OnDamage = lambda _: None
@@ -358,9 +346,14 @@ class Packages:
         """Yield a WACZ file (1.1.1): the WARC, its index, its pages, and the digests of all."""
         zip_ = _Zip()
         with SortedLines() as lines:
-            async with aclosing(self._data(zip_, manifest, lines, on_damage)) as data:
-                async for each in data:
-                    yield each
+            zip_.open(warc_wacz.DATA)
+            zip_.write(_opening("data.warc.gz"))
+            index = partial(_collect_index_lines, zip_, lines)
+            async with aclosing(self._contents(manifest, on_damage, index)) as contents:
+                async for data in contents:
+                    await asyncio.to_thread(zip_.write, data)
+                    yield zip_.take()
+            zip_.close()
             yield await asyncio.to_thread(_add_index, zip_, lines)
         first = None
         async with aclosing(self._pages(manifest)) as pages:
@@ -378,29 +371,24 @@ class Packages:
         async for held in self._selection.snapshots(manifest):
             yield held.snapshot
 
-    async def _data(
-        self,
-        zip_: "_Zip",
-        manifest: Manifest,
-        lines: SortedLines,
-        on_damage: OnDamage = lambda _: None,
+    async def _contents(
+        self, manifest: Manifest, on_damage: OnDamage, on_piece: Callable[[Piece], None]
     ) -> AsyncGenerator[bytes, None]:
-        """Yield the WARC file as a zip member, and collect the lines of its index."""
-        zip_.open(warc_wacz.DATA)
-        zip_.write(_opening("data.warc.gz"))
+        """Yield the copied records, then new records of entries without copied ones.
+
+        ``on_piece`` is called in a thread before the bytes of each copied range.
+        """
         damaged: list[Damage] = []
         async with aclosing(self._undamaged(manifest, damaged)) as pieces:
             async for piece in pieces:
-                await asyncio.to_thread(_collect_index_lines, piece, zip_.written, lines)
-                async for data in self._copied(piece):
-                    await asyncio.to_thread(zip_.write, data)
-                    yield zip_.take()
+                await asyncio.to_thread(on_piece, piece)
+                copied = self._store.copy(piece.location)
+                while (data := await asyncio.to_thread(next, copied, None)) is not None:
+                    yield data
         for each in damaged:
             on_damage(str(each))
         async for record in self._selection.notes(manifest, damaged):
-            await asyncio.to_thread(zip_.write, await asyncio.to_thread(_packed, record))
-            yield zip_.take()
-        zip_.close()
+            yield await asyncio.to_thread(_packed, record)
 
     async def _undamaged(
         self, manifest: Manifest, damaged: list[Damage]
@@ -414,11 +402,6 @@ class Packages:
                         damaged.append(each)
                     else:
                         yield each
-
-    async def _copied(self, piece: Piece) -> AsyncGenerator[bytes, None]:
-        copied = self._store.copy(piece.location)
-        while (data := await asyncio.to_thread(next, copied, None)) is not None:
-            yield data
 
 
 class _Zip:
@@ -571,7 +554,10 @@ class _Range:
             yield Piece(location, tuple(self._captures), tuple(self._answers))
 
 
-def _collect_index_lines(piece: Piece, base: int, lines: SortedLines) -> None:
+def _collect_index_lines(zip_: _Zip, lines: SortedLines, piece: Piece) -> None:
+    """Collect the index lines of a range that is written to the open zip member next."""
+    base = zip_.written
+
     def place(capture: Capture) -> dict[str, Any]:
         offset = base + capture.location.offset - piece.location.offset
         return {"filename": "data.warc.gz", "offset": offset}

@@ -5,9 +5,8 @@ from dataclasses import replace
 from archiver.app import App, open_app
 from archiver.cli.crawl import _recapture
 from archiver.config import Settings
-from archiver.crawl import browser_rendering
+from archiver.db import crawl_status, queue
 from archiver.model.listing import ListingQuery
-from archiver.model.rendering import Rendering
 
 
 async def test_only_missing_resources_are_fetched(tmp_path, live):
@@ -49,8 +48,7 @@ async def test_a_resource_missing_twice_is_requested_again_only_explicitly(tmp_p
     assert live.asked["/torn"] == 3
 
 
-async def test_low_quality_captures_are_retried_with_a_browser(tmp_path, live, monkeypatch):
-    monkeypatch.setattr(browser_rendering, "LEAST_SECONDS", 1.2)
+async def test_low_quality_captures_are_queued_for_a_browser(tmp_path, live):
     settings = Settings(data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0)
     whole = live.article("whole")
     shell = live.put(
@@ -59,17 +57,14 @@ async def test_low_quality_captures_are_retried_with_a_browser(tmp_path, live, m
     async with open_app(replace(settings, render="never")) as runtime:
         await runtime.entries.save([whole, shell], source="cli")
         await runtime.crawling.work()
-        before = await runtime.entries.snapshot(shell)
+        assert await scores_found(runtime, "score:<0.5") == [shell]
+        assert await scores_found(runtime, "score:>=0.9") == [whole]
 
-    assert await _recapture(settings, (), 0.5) == 0
+        assert await runtime.recaptures.below(50, render=True) == 1
 
-    async with open_app(settings) as runtime:
-        after = await runtime.entries.snapshot(shell)
-        assert await scores_found(runtime, "score:<0.5") == []
-        assert await scores_found(runtime, "score:>=0.9", sort="score") == [shell, whole]
-    assert before.score.hundredths < 50 < after.score.hundredths
-    assert after.snapshot.rendering is Rendering.DONE
-    assert live.asked["/whole"] == 1
+        async with runtime.db.read() as conn:
+            (lease,) = await queue.as_leases(conn, await crawl_status.queued(conn, limit=9))
+    assert (lease.entry.url, lease.render) == (shell, True)
 
 
 async def test_failures_of_named_entries_are_printed_with_their_reason(tmp_path, live, capsys):
@@ -86,6 +81,6 @@ async def test_failures_of_named_entries_are_printed_with_their_reason(tmp_path,
     assert (status, "failed" in told, f"{gone}: " in told, "410" in told) == (1, True, True, True)
 
 
-async def scores_found(runtime: App, q: str, sort: str = "") -> list[str]:
-    listing = await runtime.search.listing(ListingQuery(q=q, sort=sort))
+async def scores_found(runtime: App, q: str) -> list[str]:
+    listing = await runtime.search.listing(ListingQuery(q=q))
     return [each.entry.url for each in listing.items]

@@ -41,7 +41,7 @@ def _small(monkeypatch):
     """Divide the index into parts of seven documents, and read few documents for a page."""
     for module in PARTED:
         monkeypatch.setattr(f"archiver.{module}.PART_SIZE", 7)
-    for name, value in {"LEAST_READ": 5, "MAX_LOOKED_AT": 12, "ENOUGH_READ": 3}.items():
+    for name, value in {"MIN_DOCUMENTS": 5, "MAX_EXAMINED": 12, "ENOUGH_READ": 3}.items():
         monkeypatch.setattr(f"archiver.services.result_iteration.{name}", value)
     monkeypatch.setattr(PostgresWords, "first_parts", 2)
 
@@ -133,7 +133,7 @@ async def test_a_page_reads_a_limited_number_of_documents(search, monkeypatch):
     assert of_frequent.has_more
     assert listing.after
 
-    monkeypatch.setattr("archiver.services.result_iteration.MAX_LOOKED_AT", PAGES)
+    monkeypatch.setattr("archiver.services.result_iteration.MAX_EXAMINED", PAGES)
     (by_title,) = await pages_of(search, '"paper kite"', sort=Sort.TITLE)
     assert sorted(by_title) == [n for n in range(PAGES) if n % 3 == 0]
 
@@ -178,7 +178,7 @@ async def test_the_order_of_words_is_tested_in_documents_and_not_in_the_index(se
 async def test_a_page_full_of_newest_matches_is_read_from_the_newest_parts(
     search, plans, monkeypatch
 ):
-    monkeypatch.setattr("archiver.services.result_iteration.LEAST_LOOK", 1)
+    monkeypatch.setattr("archiver.services.result_iteration.MIN_ROWS", 1)
     monkeypatch.setattr("archiver.services.result_pages.SORTED", 10)
 
     full = await search.listing(ListingQuery(q="paper", sort=Sort.NEWEST, limit=10))

@@ -18,7 +18,7 @@ async def index_used(db, q):
 
 
 async def test_an_unused_name_is_one_empty_page(db, monkeypatch):
-    for name in ("LEAST_LOOK", "MAX_LOOKED_AT"):
+    for name in ("MIN_ROWS", "MAX_EXAMINED"):
         monkeypatch.setattr(f"archiver.services.result_iteration.{name}", 2)
     await fill(db, [Page(f"p{n}", "x", "x") for n in range(9)], START, timedelta(days=1))
 

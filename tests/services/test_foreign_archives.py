@@ -139,8 +139,9 @@ async def test_an_id_that_a_record_of_the_archive_has_is_not_given_again(runtime
     assert one.record_id == ID != two.record_id
 
 
-@pytest.mark.parametrize("of", [None, ONE])
-@pytest.mark.parametrize("digest", [sha1(OTHER), "sha256:" + "0" * 64, "md5:" + "0" * 32])
+@pytest.mark.parametrize(
+    ("of", "digest"), [(None, sha1(OTHER)), (ONE, "sha256:" + "0" * 64), (None, "md5:" + "0" * 32)]
+)
 async def test_a_revisit_of_other_bytes_is_a_gap_that_says_so(runtime, tmp_path, of, digest):
     made = Warc()
     response(made, ONE, PAGE)
@@ -180,8 +181,9 @@ async def test_a_revisit_waits_for_a_file_with_its_original(runtime, tmp_path):
     assert "waits until a file" not in "".join(each.reason for each in status.rejected_samples)
 
 
-@pytest.mark.parametrize("stated", [None, sha1, lambda data: sha1(data).lower()])
-@pytest.mark.parametrize("url", [ONE, TWO])
+@pytest.mark.parametrize(
+    ("url", "stated"), [(ONE, None), (TWO, sha1), (TWO, lambda data: sha1(data).lower())]
+)
 async def test_a_revisit_has_the_payload_of_its_digest_wherever_that_stands(
     runtime, tmp_path, url, stated
 ):
@@ -351,18 +353,18 @@ async def test_the_captures_of_an_arc_file_are_taken_in(runtime, tmp_path, pack)
 
 async def test_a_zstandard_file_with_a_dictionary_is_taken_in(runtime, tmp_path):
     parts = []
-    for number in range(300):
+    for number in range(60):
         made = Warc(packed=False)
         response(made, f"{ONE}/{number}", PAGE * 9 + b"%d" % number)
         parts.append(made.bytes)
-    dictionary = zstd.train_dict(parts, 8192)
+    dictionary = zstd.train_dict(parts, 2048)
     content = zstd.compress(dictionary.dict_content)
     start = b"\x5d\x2a\x4d\x18" + struct.pack("<I", len(content)) + content
     packed = start + b"".join(zstd.compress(each, zstd_dict=dictionary) for each in parts)
 
     status = await take_in(runtime, tmp_path, packed, "a.warc.zst")
 
-    assert (status.format, status.merged, status.rejected) == ("WARC", 300, 0)
+    assert (status.format, status.merged, status.rejected) == ("WARC", 60, 0)
     assert await payload(runtime, f"{ONE}/7") == PAGE * 9 + b"7"
 
 

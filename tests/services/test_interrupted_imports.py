@@ -18,10 +18,12 @@ from archiver.formats import import_process
 from archiver.model.imports import Taken
 from archiver.services import imports as services_imports
 from archiver.services.reindex import reindex
+from tests.command_line import run_in_thread
+from tests.processes import in_small_batches
 from tests.warcs import Warc
 
-MANY = 15_000
-UPLOADED = 6_000
+MANY = 12_000
+UPLOADED = 600
 
 
 def links(first, last):
@@ -36,10 +38,10 @@ def _soon(monkeypatch):
 
 @asynccontextmanager
 async def process(data, *arguments):
-    """Run the program as a separate process, and kill it at the end."""
+    """Run the program as a separate process, with small batches, and kill it at the end."""
     started = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "archiver", *arguments, "--data", str(data)),
-        env={**os.environ, "ARCHIVER_LOG_LEVEL": "error"},
+        env={**os.environ, "ARCHIVER_LOG_LEVEL": "error", **in_small_batches(50)},
         stdin=PIPE,
         stdout=PIPE,
         stderr=DEVNULL,
@@ -67,7 +69,7 @@ async def reading_elsewhere(archive):
     return await until(archive, found[0].id, lambda status: status.read)
 
 
-async def test_a_command_that_is_killed_leaves_an_import_that_says_so(opened, settings):
+async def test_a_killed_import_command_leaves_an_import_with_an_error(opened, settings):
     async with opened() as archive, process(settings.data, "import", "-", "--no-crawl") as other:
         other.stdin.write(links(0, 12_000))
         await other.stdin.drain()
@@ -84,20 +86,17 @@ async def test_a_command_that_is_killed_leaves_an_import_that_says_so(opened, se
         assert "Import the file again" in status.error
         assert told == status
         assert await archive.imports.recent() == [status]
-        async with process(settings.data, "imports") as listing:
-            listed, _ = await listing.communicate()
-        first, why = (line.split("\t") for line in listed.decode().splitlines())
+        listed = (await run_in_thread("imports", "--data", str(settings.data))).stdout
+        first, why = (line.split("\t") for line in listed.splitlines())
         assert first[2:4] == ["capturing", "standard input"]
         assert why[-1] == status.error
 
-        again = await archive.imports.read_file(BytesIO(links(0, 13_000)), name="again.txt")
+        again = await archive.imports.read_file(BytesIO(links(0, 12_100)), name="again.txt")
 
-    assert (again.read, again.known) == (13_000, status.added)
+    assert (again.read, again.known) == (12_100, status.added)
 
 
-async def test_a_service_that_is_killed_goes_on_with_an_upload_when_it_is_started_again(
-    opened, settings
-):
+async def test_a_killed_service_continues_an_upload_after_its_restart(opened, settings):
     async with process(settings.data, "serve", "--port", "0") as service:
         line = (await service.stdout.readline()).decode()
         origin = line.split()[-1].rstrip("/")
@@ -131,9 +130,9 @@ def upload(tmp_path, monkeypatch):
     return path
 
 
-async def test_a_living_service_takes_over_what_a_dead_one_was_reading(opened, upload):
+async def test_a_running_service_takes_over_an_import_of_a_dead_one(opened, upload):
     async with opened() as archive:
-        going_on = asyncio.create_task(archive.imports.go_on())
+        going_on = asyncio.create_task(archive.imports.keep_resuming())
         async with opened() as other:
             begun = await other.imports.start(upload, name="links.txt")
             await other.imports.stop()
@@ -166,7 +165,7 @@ async def test_an_old_upload_without_an_import_is_deleted(opened, settings):
     assert [path.name for path in directory.iterdir()] == ["arriving.upload"]
 
 
-async def test_a_kept_file_that_no_reader_can_open_ends_its_import(opened, settings):
+async def test_a_stored_file_that_cannot_be_opened_ends_its_import(opened, settings):
     async with opened() as archive:
         async with archive.imports._db.write() as conn:
             left = imports.Unfinished(5, "odd.txt", "plain text", 0, "no\0name", 0)
@@ -178,7 +177,7 @@ async def test_a_kept_file_that_no_reader_can_open_ends_its_import(opened, setti
     assert status.error.startswith("The rest of odd.txt cannot be read")
 
 
-async def test_what_waits_outlives_a_reindex_under_its_number(opened, settings, upload):
+async def test_an_unfinished_import_keeps_its_number_after_a_reindex(opened, settings, upload):
     async with opened() as archive:
         begun = await archive.imports.start(upload, name="links.txt")
         await archive.imports.stop()
@@ -207,7 +206,7 @@ asyncio.run(reindex(Settings(data=Path(sys.argv[1]))))
 
 
 @pytest.mark.parametrize("where", ["_take_over_feeds", "_enqueue_again"])
-async def test_a_reindex_that_is_killed_while_it_carries_over_carries_an_import_over_once(
+async def test_an_import_is_copied_once_if_a_reindex_is_killed_while_copying(
     opened, settings, upload, where
 ):
     async with opened() as archive:
@@ -242,7 +241,7 @@ async def test_an_index_knows_which_imports_a_process_owns(tmp_path):
 
 
 @pytest.mark.parametrize("taken", [0, 4])
-async def test_captures_that_are_read_again_count_as_what_they_were(opened, settings, taken):
+async def test_captures_that_are_read_again_keep_their_counts(opened, settings, taken):
     halves = [Warc(), Warc()]
     for number in range(8):
         body = b"<p>Page %d</p>" % number

@@ -82,8 +82,9 @@ async def take_in(archive, path):
         return await archive.imports.read_file(source, name=path.name)
 
 
-@pytest.mark.parametrize("wanted", [Selected(), Selected(ListingQuery(tag="mine"))])
-@pytest.mark.parametrize("form", ["warc.gz", "wacz"])
+@pytest.mark.parametrize(
+    ("form", "wanted"), [("warc.gz", Selected()), ("wacz", Selected(ListingQuery(tag="mine")))]
+)
 async def test_an_import_of_an_export_gives_the_same_entries(
     opened, settings, tmp_path, live, urls, form, wanted
 ):
@@ -128,9 +129,7 @@ async def test_an_import_of_an_export_gives_the_same_entries(
         assert rebuilt[state] == crawled[state]
 
 
-async def test_what_failed_elsewhere_changes_nothing_of_what_is_here(
-    opened, settings, tmp_path, urls
-):
+async def test_imported_failures_do_not_change_saved_entries(opened, settings, tmp_path, urls):
     async with opened() as archive:
         await fill(archive, urls)
         path = await export(archive, tmp_path, "warc.gz", Selected())
@@ -152,7 +151,7 @@ async def test_what_failed_elsewhere_changes_nothing_of_what_is_here(
         assert [each.failure.status for each in waiting.attempts] == [404]
 
 
-async def test_records_of_no_entry_and_odd_failures_break_nothing(opened, tmp_path):
+async def test_invalid_entry_records_are_ignored(opened, tmp_path):
     said = '"url_given": "", "title": "", "tags": [], "note": "", "source": ""'
     entry = '"entry": {"url": "%s", "hash_url": "x", "added_at": "2026-01-01T00:00:00Z", SAID}'
     entry = entry.replace("SAID", said)

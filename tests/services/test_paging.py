@@ -81,8 +81,8 @@ async def test_what_was_shown_and_fits_no_more_hides_nothing_of_the_next_page(da
 
 @pytest.mark.parametrize("q", ["tag:nosuch", "list:nosuch", "list:nosuch/", "site:no.example"])
 async def test_what_no_entry_can_be_has_no_further_page(database, monkeypatch, q):
-    monkeypatch.setattr("archiver.services.result_iteration.MAX_LOOKED_AT", 2)
-    monkeypatch.setattr("archiver.services.result_iteration.LEAST_LOOK", 1)
+    monkeypatch.setattr("archiver.services.result_iteration.MAX_EXAMINED", 2)
+    monkeypatch.setattr("archiver.services.result_iteration.MIN_ROWS", 1)
     await keep(database, [f"p{n}" for n in range(5)], tags=("such",))
 
     listing = await Search(database, store=None).listing(ListingQuery(q=q, limit=1))

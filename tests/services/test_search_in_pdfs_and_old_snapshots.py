@@ -25,7 +25,7 @@ def words(item):
     return [each.text for each in item.excerpt if each.hit]
 
 
-async def test_a_pdf_is_found_by_its_words_and_what_it_says_of_itself(live, archive, settings):
+async def test_a_pdf_is_found_by_its_words_and_metadata(live, archive, settings):
     payload = pdf_of([["The wombat digs at night."]], {"Title": "Of diggers", "Author": "Ada"})
 
     async def answer(_):
@@ -43,32 +43,27 @@ async def put(live, archive, body):
     await save(archive, live.put("/foxes", f"<title>foxes</title><article>{body}{SAME}</article>"))
 
 
-@pytest.mark.parametrize("is_rebuilt", [False, True])
-async def test_what_stood_there_before_is_found_and_shown_where_it_stood(
-    live, opened, settings, is_rebuilt
-):
+async def test_words_of_earlier_snapshots_are_found_with_their_snapshot(live, opened, settings):
     async with opened() as archive:
         for body in ("<p>A wombat slept.</p>", "<p>A badger ate.</p>", "<p>A badger ate.</p>", ""):
             await put(live, archive, body)
         await put(live, archive, "<p>An otter swam.</p>")
-    if is_rebuilt:
-        await reindex(settings)
-    async with opened() as archive:
-        moments = [
-            each.timestamp for each in (await archive.entries.get(live.url("/foxes"))).snapshots
-        ]
+    for is_rebuilt in (False, True):
+        if is_rebuilt:
+            await reindex(settings)
+        async with opened() as archive:
+            snapshots = (await archive.entries.get(live.url("/foxes"))).snapshots
+            moments = [each.timestamp for each in snapshots]
+            found = {q: await listed(archive, q) for q in ("wombat", "badger", "otter", "foxes")}
 
-        found = {q: await listed(archive, q) for q in ("wombat", "badger", "otter", "foxes")}
-
-        assert [len(each) for each in found.values()] == [1, 1, 1, 1]
-        at = {q: items[0].found_at for q, items in found.items()}
-        assert at == {"wombat": moments[4], "badger": moments[2], "otter": None, "foxes": None}
-        assert words(found["wombat"][0]) == ["wombat"]
-        assert await listed(archive, "words:<400 wombat")
+            assert [len(each) for each in found.values()] == [1, 1, 1, 1]
+            at = {q: items[0].found_at for q, items in found.items()}
+            assert at == {"wombat": moments[4], "badger": moments[2], "otter": None, "foxes": None}
+            assert words(found["wombat"][0]) == ["wombat"]
+            assert await listed(archive, "words:<400 wombat")
 
 
-@pytest.mark.parametrize("is_rebuilt", [False, True])
-async def test_an_entry_is_found_by_every_address_of_its_page(live, opened, settings, is_rebuilt):
+async def test_an_entry_is_found_by_every_address_of_its_page(live, opened, settings):
     def redirect(path, target):
         async def answer(_):
             return web.Response(status=302, headers={"Location": target})
@@ -84,16 +79,16 @@ async def test_an_entry_is_found_by_every_address_of_its_page(live, opened, sett
     page = live.article("otters-of-the-north", head=f"<link rel=canonical href={canonical}>")
     async with opened() as archive:
         await save(archive, start)
-    if is_rebuilt:
-        await reindex(settings)
-
-    async with opened() as archive:
-        for url in (start, *map(live.url, hops), page, canonical):
-            (entry,) = (await archive.entries.saved_at(url)).entries
-            assert entry.url == (await archive.entries.get(url)).entry.url == start
-            (known,) = (await archive.entries.before_saving([url])).known
-            assert known.entry.url == start
-        assert (await archive.entries.saved_at(live.url("/other"))).entries == ()
-        assert [each.entry.url for each in await listed(archive, f'"{page}"')] == [start]
-        with pytest.raises(NotFound):
-            await archive.deleting.entries([page])
+    for is_rebuilt in (False, True):
+        if is_rebuilt:
+            await reindex(settings)
+        async with opened() as archive:
+            for url in (start, *map(live.url, hops), page, canonical):
+                (entry,) = (await archive.entries.saved_at(url)).entries
+                assert entry.url == (await archive.entries.get(url)).entry.url == start
+                (known,) = (await archive.entries.before_saving([url])).known
+                assert known.entry.url == start
+            assert (await archive.entries.saved_at(live.url("/other"))).entries == ()
+            assert [each.entry.url for each in await listed(archive, f'"{page}"')] == [start]
+            with pytest.raises(NotFound):
+                await archive.deleting.entries([page])
