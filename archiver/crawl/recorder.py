@@ -161,36 +161,17 @@ class Recorder:
         await self._put(Item(visit_result, weight, done))
         return done
 
-    async def close(self, visit_result: VisitResult) -> None:
-        """Record the result of an attempt; return once it is durable and indexed.
-
-        Raises:
-            StoreError: it could not be written; the job stays leased.
-        """
-        await (await self.end(visit_result))
-
     async def note(self, entry_ids: Sequence[int]) -> None:
         """Write pending metadata changes of entries."""
-        waiting = [_future() for _ in entry_ids]
-        for entry_id, done in zip(entry_ids, waiting, strict=True):
-            await self._put(Item(EntryEdit(entry_id), LEAST_WEIGHT, done))
-        for done in waiting:
-            await done
+        await self._record([EntryEdit(each) for each in entry_ids])
 
     async def write_pending(self, pending: Mapping[int, str]) -> None:
         """Write pending deletion and lists records, by their row ids."""
-        waiting = [_future() for _ in pending]
-        for (row_id, document), done in zip(pending.items(), waiting, strict=True):
-            weight = LEAST_WEIGHT + len(document)
-            await self._put(Item(PendingRecord(row_id, document), weight, done))
-        for done in waiting:
-            await done
+        await self._record([PendingRecord(row_id, each) for row_id, each in pending.items()])
 
     async def end_segment(self) -> None:
         """Return once all earlier items are indexed and their segment is closed."""
-        done = _future()
-        await self._put(Item(Marker(ends_segment=True), LEAST_WEIGHT, done))
-        await done
+        await self._record([Marker(ends_segment=True)])
 
     async def flush(self) -> None:
         """Return once all earlier items are durable and indexed.
@@ -198,9 +179,17 @@ class Recorder:
         Raises:
             StoreError: the last batch could not be written.
         """
-        done = _future()
-        await self._put(Item(Marker(), LEAST_WEIGHT, done))
-        await done
+        await self._record([Marker()])
+
+    async def _record(self, contents: Sequence[EntryEdit | PendingRecord | Marker]) -> None:
+        """Return once all of these are durable and indexed."""
+        waiting = []
+        for each in contents:
+            waiting.append(done := _future())
+            size = len(each.document) if isinstance(each, PendingRecord) else 0
+            await self._put(Item(each, LEAST_WEIGHT + size, done))
+        for done in waiting:
+            await done
 
     def raise_if_unindexed(self) -> None:
         """Raise if written records are not indexed; their jobs must not be returned.

@@ -342,7 +342,7 @@ class Archive:
                 self.failed += 1
                 at = NOON + timedelta(minutes=1, seconds=self.failed)
                 entry_ref = await self.entry(step.url)
-                await self.recorder.close(VisitResult(entry_ref, at, failure=step.failure))
+                await (await self.recorder.end(VisitResult(entry_ref, at, failure=step.failure)))
             case Reextract():
                 await self.extract_again(step)
             case Captured() if await self.is_fresh(step):
@@ -436,7 +436,7 @@ class Archive:
                 answers=record.answers,
             )
             at = NOON + timedelta(hours=2, seconds=self.reread)
-            await self.recorder.close(VisitResult(entry_ref, at, visit=visit))
+            await (await self.recorder.end(VisitResult(entry_ref, at, visit=visit)))
 
     async def is_fresh(self, step: Captured) -> bool:
         """Return whether this second of an entry is free, because it identifies a snapshot."""
@@ -468,11 +468,15 @@ class Archive:
             renditions=step.renditions,
             answers=tuple(each.record_id for each in sent),
         )
-        await self.recorder.close(VisitResult(entry_ref, at, visit=visit))
+        await (await self.recorder.end(VisitResult(entry_ref, at, visit=visit)))
         if step.article.extractor == UNREAD:
             read = replace(step.article, extractor=EXTRACTOR_VERSION, html="<p>deferred</p>")
             later = replace(visit, article=replace(read, text="deferred", words="deferred"))
-            await self.recorder.close(VisitResult(entry_ref, at + timedelta(hours=1), visit=later))
+            await (
+                await self.recorder.end(
+                    VisitResult(entry_ref, at + timedelta(hours=1), visit=later)
+                )
+            )
 
 
 def seed_of(url: str, annotation: Annotation) -> Seed:

@@ -8,6 +8,7 @@ from sqlalchemy import text
 
 from archiver.crawl import batch_rows
 from archiver.crawl import recorder as crawl_recorder
+from archiver.crawl.visit_result import VisitResult
 from archiver.db import captures, jobs, segment_rows
 from archiver.errors import StoreError
 from archiver.http.requests import Outgoing
@@ -48,7 +49,7 @@ async def test_a_failed_write_leaves_the_job_open(crawl, live):
 
     visit_result = await crawl.pipeline._attempt(lease)
     with pytest.raises(StoreError, match="Cannot store records"):
-        await crawl.context.recorder.close(visit_result)
+        await (await crawl.context.recorder.end(visit_result))
 
     async with crawl.context.db.read() as conn:
         (found,) = await jobs.by_ids(conn, [lease.job_id])
@@ -79,7 +80,7 @@ async def test_errors_of_the_index_are_reported_without_sql(crawl, live):
 
     visit_result = await crawl.pipeline._attempt(await frontier.next())
     with pytest.raises(StoreError, match="the log has the reason") as told:
-        await crawl.context.recorder.close(visit_result)
+        await (await crawl.context.recorder.end(visit_result))
 
     recording.cancel()
     await asyncio.wait([recording])
@@ -232,10 +233,9 @@ async def test_a_visit_whose_capture_was_lost_fails_without_delaying_others(craw
         good, lost = ended
         page = replace(lost.visit.page, record_id="urn:uuid:never-written")
         lost = replace(lost, visit=replace(lost.visit, page=page))
-        said = await asyncio.gather(
-            *[recorder.close(each) for each in (lost, good)], return_exceptions=True
-        )
+        written = [await recorder.end(each) for each in (lost, good)]
+        results = await asyncio.gather(*written, return_exceptions=True)
 
-    assert [type(each) for each in said] == [StoreError, type(None)]
+    assert [type(each) for each in results] == [StoreError, VisitResult]
     assert {each.state for each in await crawl.jobs()} == {State.SAVED, State.FETCHING}
     await frontier.give_back(frontier.leases)

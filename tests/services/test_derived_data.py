@@ -150,7 +150,7 @@ async def read_by_an_older_version(archive, later, *urls):
             page = CaptureRef.of(kept.capture)
             visit = Visit(kept.timestamp, at, page, article, record.requisites)
             ref = EntryRef(each.entry_id, kept.hash_url, kept.url, host(kept.url))
-            await context.recorder.close(VisitResult(ref, at, visit=visit))
+            await (await context.recorder.end(VisitResult(ref, at, visit=visit)))
 
 
 async def test_what_an_older_version_has_read_is_read_again_and_told_apart(live, later, opened):
