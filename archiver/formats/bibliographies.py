@@ -77,18 +77,6 @@ def remarks_of(fields: Mapping[str, str]) -> str:
     return "\n".join((*named, fields.get("note", "")))
 
 
-def lines_of(file: SourceFile) -> Iterator[str]:
-    """Yield the lines of a text without line ends; overlong lines are split."""
-    held = ""
-    for chunk in file.chunks():
-        *lines, held = (held + chunk.replace("\r\n", "\n").replace("\r", "\n")).split("\n")
-        yield from lines
-        if len(held) > MAX_FIELD:
-            yield held
-            held = ""
-    yield held
-
-
 # LaTeX in fields of BibTeX as text, by pylatexenc: ``{\"o}``, ``\'e``, ``\ss``, ``--``.
 
 _MARKUP = re.compile(r"[\\{}~]|--|``|''")
@@ -174,7 +162,7 @@ def _references(file: SourceFile) -> Iterator[tuple[list[str], bool]]:
     lines: list[str] = []
     tags: set[str] = set()
     count = size = 0
-    for line in lines_of(file):
+    for line in file.lines(MAX_FIELD):
         found = _FIELD.match(line)
         tag = found[1] if found else ""
         is_over = not line.strip() and "TY" not in tags and not tags.isdisjoint((*_ADDRESSES, "DO"))

@@ -401,13 +401,13 @@ class Epub:
         for url in urls:
             if url in self._names:
                 return self._names[url]
-            held = pictures.get(url)
-            ending = PICTURES.get(held.media_type) if held else None
-            if held and ending and (data := _static_image(held)):
+            picture = pictures.get(url)
+            ending = PICTURES.get(picture.media_type) if picture else None
+            if picture and ending and (data := _static_image(picture)):
                 name = f"pictures/{len(self._names) + 1:05}.{ending}"
                 self._names[url] = name
                 self._write(f"EPUB/{name}", data, packed=ending == "svg")
-                self._item(name, held.media_type)
+                self._item(name, picture.media_type)
                 return name
         return ""
 

@@ -109,20 +109,20 @@ def plain_text(html: str) -> str:
 
 def _pieces(chunks: Iterable[str]) -> Iterator[_Piece]:
     """Split a text before each tag that begins or ends an item."""
-    name, held, size, rest = "", list[str](), 0, ""
+    name, parts, size, rest = "", list[str](), 0, ""
     for chunk in chain(chunks, [" " * _MAX_CUT]):
         text = rest + chunk
         last = text.rfind("<", max(0, len(text) - _MAX_CUT))
         text, rest = (text[:last], text[last:]) if last >= 0 else (text, "")
         at = 0
         for cut in _CUT.finditer(text):
-            held.append(text[at : cut.start()][: MAX_PIECE - size])
-            yield _Piece(name, "".join(held))
-            name, held, size, at = cut[1].lower(), [], 0, cut.start()
+            parts.append(text[at : cut.start()][: MAX_PIECE - size])
+            yield _Piece(name, "".join(parts))
+            name, parts, size, at = cut[1].lower(), [], 0, cut.start()
         if size < MAX_PIECE:
-            held.append(text[at:][: MAX_PIECE - size])
-            size += len(held[-1])
-    yield _Piece(name, "".join(held))
+            parts.append(text[at:][: MAX_PIECE - size])
+            size += len(parts[-1])
+    yield _Piece(name, "".join(parts))
 
 
 def _skip_hidden(pieces: Iterator[_Piece]) -> Iterator[_Piece]:
@@ -183,24 +183,24 @@ def _find_hidden(piece: _Piece, unclosed: set[str]) -> re.Match[str] | None:
 
 def _joined_notes(pieces: Iterator[_Piece]) -> Iterator[_Piece]:
     """Join the pieces of one text: links in the note of a ``<DT>`` item, anchors without URL."""
-    name, held, size = "", list[str](), 0
+    name, parts, size = "", list[str](), 0
     is_item = has_link = False
     for piece in pieces:
         in_note = name == "dd" and is_item and has_link
         if not piece.name or (piece.name == "a" and (in_note or not _HREF.search(piece.html))):
             if size < MAX_PIECE:
-                held.append(piece.html)
+                parts.append(piece.html)
                 size += len(piece.html)
             continue
-        yield _Piece(name, "".join(held))
+        yield _Piece(name, "".join(parts))
         if piece.name == "dt":
             is_item, has_link = True, False
         elif piece.name == "a":
             has_link = True
         elif piece.name != "dd":
             is_item = has_link = False
-        name, held, size = piece.name, [piece.html], len(piece.html)
-    yield _Piece(name, "".join(held))
+        name, parts, size = piece.name, [piece.html], len(piece.html)
+    yield _Piece(name, "".join(parts))
 
 
 def _batch(pieces: Iterator[_Piece]) -> list[_Piece]:

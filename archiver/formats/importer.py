@@ -46,21 +46,21 @@ def table_rows(file: SourceFile) -> Iterator[Fields | Bookmark]:
 def _lines(file: SourceFile) -> Iterator[str]:
     """Yield lines with their ends; without LF, a CR ends a line. Overlong lines are split."""
     only_cr = "\n" not in file.text and "\r" in file.text
-    held: list[str] = []
+    parts: list[str] = []
     for chunk in file.chunks():
         text = chunk.replace("\r", "\n") if only_cr else chunk
         if "\n" in text:
-            *lines, rest = "".join((*held, text)).split("\n")
-            held = [rest]
+            *lines, rest = "".join((*parts, text)).split("\n")
+            parts = [rest]
             for line in lines:
                 yield _line(line)
         else:
-            held.append(text)
-            if sum(map(len, held)) > 2 * MAX_CELL:
-                yield _line("".join(held))
-                held = []
-    if held:
-        yield _line("".join(held))
+            parts.append(text)
+            if sum(map(len, parts)) > 2 * MAX_CELL:
+                yield _line("".join(parts))
+                parts = []
+    if parts:
+        yield _line("".join(parts))
 
 
 def _line(text: str) -> str:

@@ -145,18 +145,18 @@ class JsonText:
 
     def _fill_buffer(self) -> bool:
         """Read at least as much as is buffered, so that rescanning stays linear."""
-        held = [self._buffer[self._at :]]
-        wanted, got = max(1, len(held[0])), 0
+        parts = [self._buffer[self._at :]]
+        wanted, read = max(1, len(parts[0])), 0
         self._at = 0
-        while got < wanted and not self._ended:
+        while read < wanted and not self._ended:
             chunk = next(self._chunks, None)
             if chunk is None:
                 self._ended = True
             else:
-                held.append(chunk)
-                got += len(chunk)
-        self._buffer = "".join(held)
-        return got > 0
+                parts.append(chunk)
+                read += len(chunk)
+        self._buffer = "".join(parts)
+        return read > 0
 
 
 def whole_json(file: SourceFile) -> Any | Bookmark:

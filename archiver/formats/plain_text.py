@@ -51,15 +51,15 @@ def read_plain_text(file: SourceFile) -> Iterator[Bookmark]:
     single word with a dot, such as ``example.com/page``, is meant as a URL: in pasted text it is
     returned as is, so that the user sees an error if it is invalid.
     """
-    for line, whole in _lines(file.chunks()):
+    for line, is_whole in _lines(file.chunks()):
         if not line or (line.startswith(_COMMENT) and "](" not in line):
             continue
-        if whole and is_only_url(line):
+        if is_whole and is_only_url(line):
             for url in split_urls(line):
                 yield Bookmark(Annotation(url.rstrip(",;")[:MAX_URL]))
         elif found := [*links_in_text(line)]:
             yield from found
-        elif whole and _MEANT_AS_URL.match(line):
+        elif is_whole and _MEANT_AS_URL.match(line):
             yield Bookmark(Annotation(with_scheme(line[:MAX_URL])))
 
 
@@ -68,18 +68,18 @@ def _lines(chunks: Iterable[str]) -> Iterator[tuple[str, bool]]:
 
     Overlong lines are split, between words if possible.
     """
-    held, whole = "", True
+    rest, is_whole = "", True
     for chunk in chunks:
-        *lines, held = (held + chunk.replace("\r", "\n")).split("\n")
+        *lines, rest = (rest + chunk.replace("\r", "\n")).split("\n")
         for line in lines:
-            yield line.strip(), whole
-            whole = True
-        while len(held) > _MAX_LINE:
-            whole = False
-            cut = _cut(held)
-            yield held[:cut].strip(), whole
-            held = held[cut:]
-    yield held.strip(), whole
+            yield line.strip(), is_whole
+            is_whole = True
+        while len(rest) > _MAX_LINE:
+            is_whole = False
+            cut = _cut(rest)
+            yield rest[:cut].strip(), is_whole
+            rest = rest[cut:]
+    yield rest.strip(), is_whole
 
 
 def _cut(line: str) -> int:

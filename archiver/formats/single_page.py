@@ -126,6 +126,6 @@ def about(chapter: Chapter) -> str:
 
 def _inline(urls: tuple[str, ...], pictures: Mapping[str, Picture]) -> str:
     for url in urls:
-        if held := pictures.get(url):
-            return f"data:{held.media_type};base64,{b64encode(held.data).decode()}"
+        if picture := pictures.get(url):
+            return f"data:{picture.media_type};base64,{b64encode(picture.data).decode()}"
     return ""

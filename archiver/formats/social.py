@@ -163,11 +163,11 @@ _BEGINS = re.compile(
 
 
 def _skip_assignment(chunks: Iterator[str]) -> Iterator[str]:
-    held = ""
+    rest = ""
     for chunk in chunks:
-        held += chunk
-        if "=" in held:
-            yield held.partition("=")[2]
+        rest += chunk
+        if "=" in rest:
+            yield rest.partition("=")[2]
             break
     yield from chunks
 

@@ -128,17 +128,17 @@ class _LenientUtf8:
 
     def __init__(self, *, quiet: bool) -> None:
         self._quiet = quiet
-        self._held = b""
+        self._rest = b""
 
     def decode(self, data: bytes, final: bool = False) -> str:
-        held = self._held + data
+        data = self._rest + data
         try:
-            text, usable = codecs.utf_8_decode(held, "strict", final)
+            text, usable = codecs.utf_8_decode(data, "strict", final)
         except UnicodeDecodeError as error:
             self._note(error)
-            usable = _complete(held, final=final)
-            text = "".join(map(_decode_line, held[:usable].splitlines(keepends=True)))
-        self._held = held[usable:]
+            usable = _complete(data, final=final)
+            text = "".join(map(_decode_line, data[:usable].splitlines(keepends=True)))
+        self._rest = data[usable:]
         return text
 
     def _note(self, error: UnicodeDecodeError) -> None:
@@ -480,6 +480,20 @@ class SourceFile:
             if self.check:
                 self.check.add_text(chunk)
             yield chunk
+
+    def lines(self, most: int) -> Iterator[str]:
+        """Yield the lines without their ends, to be read once.
+
+        A line of more than ``most`` characters is split.
+        """
+        newlines, rest = io.IncrementalNewlineDecoder(None, translate=True), ""
+        for chunk in self.chunks():
+            *lines, rest = (rest + newlines.decode(chunk)).split("\n")
+            yield from lines
+            if len(rest) > most:
+                yield rest
+                rest = ""
+        yield rest
 
     def seekable(self) -> BinaryIO:
         """Return the whole content as a seekable stream at its start."""

@@ -20,36 +20,23 @@ if TYPE_CHECKING:
 
 _ONETAB = re.compile(r"\s*(?:[a-z][a-z0-9+.-]{1,20}:\S+) \| \S", re.IGNORECASE)
 _ADDRESS_FIRST = re.compile(r"\s*[a-z][a-z0-9+.-]{1,20}:\S", re.IGNORECASE)
+_MAX_LINE = 10 * MAX_URL
 _HEADING_WORDS = re.compile(r"[^\d]{0,30}?(?=\d)")
 
 
 def _read_onetab(file: SourceFile) -> Iterator[Bookmark]:
-    """Yield lines ``URL | Title``; the first bar ends the address."""
-    reader, held = _OneTabReader(), ""
-    for chunk in file.chunks():
-        *lines, held = (held + chunk.replace("\r", "\n")).split("\n")
-        for line in lines:
-            yield from reader.line(line)
-        if len(held) > MAX_URL * 10:
-            yield from reader.line(held)
-            held = ""
-    yield from reader.line(held)
+    """Yield the tabs; the first bar of a line ends the address.
 
-
-class _OneTabReader:
-    """Reader of lines; the date in a heading is that of the tabs below it."""
-
-    def __init__(self) -> None:
-        self._added_at: datetime | None = None
-
-    def line(self, line: str) -> Iterator[Bookmark]:
-        """Yield the tab of a line, if it has one."""
+    The date in a heading is that of the tabs below it.
+    """
+    added_at: datetime | None = None
+    for line in file.lines(_MAX_LINE):
         url, bar, title = f"{line} ".partition(" | ")
         if bar or ":" in url.partition(" ")[0]:
             title = " ".join(title.split())
-            yield Bookmark(Annotation(url.strip()[:MAX_URL], self._added_at, title))
+            yield Bookmark(Annotation(url.strip()[:MAX_URL], added_at, title))
         elif words := _HEADING_WORDS.match(line):
-            self._added_at = parse_date(line[words.end() :].strip())
+            added_at = parse_date(line[words.end() :].strip())
 
 
 def _fits(file: SourceFile) -> bool:

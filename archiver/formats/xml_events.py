@@ -115,18 +115,18 @@ def xml_text(file: SourceFile) -> Iterator[str]:
             return "&amp;"
         return found[0]
 
-    held = ""
+    rest = ""
     is_first = True
     for chunk in file.chunks():
-        text = held + chunk
+        text = rest + chunk
         if is_first:
             text = text[end_of_prologue(text) :]
             is_first = False
         incomplete = _INCOMPLETE.search(text)
-        held = text[incomplete.start() :] if incomplete else ""
+        rest = text[incomplete.start() :] if incomplete else ""
         text = text[: incomplete.start()] if incomplete else text
         yield _NOT_XML.sub("\ufffd", _REFERENCE.sub(replaced, text))
-    yield _REFERENCE.sub(replaced, held)
+    yield _REFERENCE.sub(replaced, rest)
 
 
 def _character(reference: str, name: str) -> str:

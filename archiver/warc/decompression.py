@@ -140,28 +140,28 @@ class Source:
 
     def __init__(self, file: Readable, offset: int, expected: int = PIECE) -> None:
         self._file = file
-        self._held = b""
+        self._buffer = b""
         self._first = min(expected, PIECE) or PIECE
         self.offset = offset
         file.seek(offset)
 
     def take(self) -> bytes:
         """Read the next bytes; empty at the end of the file."""
-        data, self._held = self._held or self._file.read(self._first), b""
+        data, self._buffer = self._buffer or self._file.read(self._first), b""
         self._first = PIECE
         self.offset += len(data)
         return data
 
     def put_back(self, data: bytes) -> None:
         """Return unused bytes of the last ``take``."""
-        self._held = data
+        self._buffer = data
         self.offset -= len(data)
 
     def at_end(self) -> bool:
         """Return whether the source has no more bytes."""
-        if not self._held:
-            self._held = self._file.read(PIECE)
-        return not self._held
+        if not self._buffer:
+            self._buffer = self._file.read(PIECE)
+        return not self._buffer
 
 
 if sys.version_info >= (3, 14):
@@ -312,7 +312,7 @@ class DecompressedFile:
         self._dictionary = read_dictionary(self._source) if self._is_zstd else None
         self._member: Member | ZstdFrame | None = None
         self._member_at = 0
-        self._held = bytearray()
+        self._buffer = bytearray()
         self._member_start = b""
         self._unpacked = 0
         self._candidates = 0
@@ -329,7 +329,7 @@ class DecompressedFile:
         """
         if self._is_gzip or self._is_zstd:
             return self._member_at
-        return self._source.offset - len(self._held) - before
+        return self._source.offset - len(self._buffer) - before
 
     def read(self, size: int) -> bytes:
         """Read up to ``size`` bytes; fewer at the end of the record or of the file.
@@ -338,26 +338,26 @@ class DecompressedFile:
             InvalidRecord, TruncatedRecord: the file is damaged, or ends in the middle of a member.
             UnreadableFile: the decompressed content is too large.
         """
-        while len(self._held) < size and (more := self._more()):
-            self._held += more
-        data = bytes(self._held[:size])
-        del self._held[:size]
+        while len(self._buffer) < size and (more := self._more()):
+            self._buffer += more
+        data = bytes(self._buffer[:size])
+        del self._buffer[:size]
         return data
 
     def line(self, most: int) -> bytes:
         """Read up to and including the next newline, or ``most`` bytes; raises like ``read``."""
-        while (end := self._held.find(b"\n", 0, most)) < 0 and len(self._held) < most:
+        while (end := self._buffer.find(b"\n", 0, most)) < 0 and len(self._buffer) < most:
             more = self._more()
             if not more:
                 break
-            self._held += more
-        return self.read(min(end + 1 if end >= 0 else most, len(self._held)))
+            self._buffer += more
+        return self.read(min(end + 1 if end >= 0 else most, len(self._buffer)))
 
     def next_line(self) -> bytes:
         """Read the next line. The start of a member that begins a record also begins a line."""
         line = self.line(MAX_LINE)
         if not line and self._member_start:
-            self._held += self._counted(self._member_start)
+            self._buffer += self._counted(self._member_start)
             self._member_start = b""
             line = self.line(MAX_LINE)
         return line
@@ -368,7 +368,7 @@ class DecompressedFile:
             try:
                 self._find(line)
             except (InvalidRecord, TruncatedRecord):
-                self._held.clear()
+                self._buffer.clear()
                 if not self._find_member():
                     return
             else:
@@ -378,7 +378,7 @@ class DecompressedFile:
         is_start = True
         while found := self.next_line():
             if is_start and line.match(found):
-                self._held[:0] = found
+                self._buffer[:0] = found
                 return
             is_start = found.endswith(b"\n") or bool(self._member_start)
 
@@ -427,17 +427,17 @@ class DecompressedFile:
         self._member, self._member_start = None, b""
         magic = FRAME if self._is_zstd else GZIP
         self._source.back()
-        held, start = self._source.take(), 1
-        while held:
-            at = held.find(magic, start)
+        data, start = self._source.take(), 1
+        while data:
+            at = data.find(magic, start)
             if at < 0:
                 more = self._source.take()
-                held, start = held[-len(magic) + 1 :] + more if more else b"", 0
+                data, start = data[-len(magic) + 1 :] + more if more else b"", 0
                 continue
-            while len(held) < at + _CHECKED_BYTES[magic] and (more := self._source.take()):
-                held += more
-            if self._is_start(held[at : at + _CHECKED_BYTES[magic]]):
-                self._source.put_back(held[at:])
+            while len(data) < at + _CHECKED_BYTES[magic] and (more := self._source.take()):
+                data += more
+            if self._is_start(data[at : at + _CHECKED_BYTES[magic]]):
+                self._source.put_back(data[at:])
                 return True
             start = at + 1
             if self._candidates > MAX_CANDIDATES:

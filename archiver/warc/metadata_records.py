@@ -73,7 +73,7 @@ def read_web_annotation(document: Mapping[str, Any]) -> Highlight:
     """Read a highlight that ``write_web_annotation`` wrote.
 
     Raises:
-        KeyError, TypeError, ValueError, AttributeError: it is not what it must be.
+        KeyError, TypeError, ValueError, AttributeError: it is invalid.
     """
     target = document["target"]
     selectors = {each["type"]: each for each in target["selector"]}
@@ -105,7 +105,7 @@ def read_annotation(document: Mapping[str, Any]) -> Annotation:
     """Read an annotation from JSON; unknown fields are ignored.
 
     Raises:
-        KeyError, TypeError, ValueError, AttributeError: it is not what it must be.
+        KeyError, TypeError, ValueError, AttributeError: it is invalid.
     """
     known = {
         name: read(document[name])
@@ -153,15 +153,15 @@ _FIELDS = {each.name: _READERS[each.type] for each in fields(Annotation)}
 FORMAT = "archiver/1"
 MAX_NUMBER = 10**9
 """Upper limit for counts and sizes, since imported files may contain any number."""
-_ALWAYS = (
+_ALWAYS_WRITTEN = (
     *("timestamp", "capture_url", "capture_timestamp", "capture_record"),
     *("article", "article_of", "extractor"),
 )
-_FIRST = {
-    kind: [(each.name, each.default) for each in fields(kind)]
+_DEFAULTS = {
+    kind: {each.name: each.default for each in fields(kind)}
     for kind in (PageMetadata, Charset, QualitySignals)
 }
-"""Field names of each kind with their default values."""
+"""Default values of the fields of each kind."""
 _HASH_DIGITS = 32
 _HEX = frozenset("0123456789abcdef")
 
@@ -330,42 +330,43 @@ def _read(document: dict[str, Any]) -> EntryRecord:
 
 
 def _write_snapshot(snapshot: SnapshotRecord) -> dict[str, Any]:
-    """Return a visit's result as JSON; fields that are usually empty are left out then."""
-    kept: dict[str, Any] = {name: getattr(snapshot, name) for name in _ALWAYS}
-    kept["metadata"] = _fields(snapshot.metadata)
-    kept["charset"] = _fields(snapshot.charset)
-    kept["requisites"] = [_write_outcome(each) for each in snapshot.requisites]
+    """Return the result of a visit as JSON, without those empty fields that usually are empty."""
+    document: dict[str, Any] = {name: getattr(snapshot, name) for name in _ALWAYS_WRITTEN}
+    document["metadata"] = _fields(snapshot.metadata)
+    document["charset"] = _fields(snapshot.charset)
+    document["requisites"] = [_write_outcome(each) for each in snapshot.requisites]
     if appearance := _fields(snapshot.appearance):
-        kept["appearance"] = appearance
+        document["appearance"] = appearance
     if snapshot.rendering:
-        kept["rendering"] = snapshot.rendering
+        document["rendering"] = snapshot.rendering
     if snapshot.look:
-        kept["look"] = snapshot.look
+        document["look"] = snapshot.look
     if snapshot.renditions:
-        kept["likenesses"] = [_write_rendition(each) for each in snapshot.renditions]
+        document["likenesses"] = [_write_rendition(each) for each in snapshot.renditions]
     if snapshot.answers:
-        kept["answers"] = snapshot.answers
-    return kept
+        document["answers"] = snapshot.answers
+    return document
 
 
-def _read_snapshot(kept: dict[str, Any]) -> SnapshotRecord:
-    known = PageMetadata.__dataclass_fields__
+def _read_snapshot(document: dict[str, Any]) -> SnapshotRecord:
+    names = PageMetadata.__dataclass_fields__
+    metadata = {key: text(each) for key, each in document["metadata"].items() if key in names}
     return SnapshotRecord(
-        timestamp=Timestamp(text(kept["timestamp"])),
-        capture_url=text(kept["capture_url"]),
-        capture_timestamp=Timestamp(text(kept["capture_timestamp"])),
-        capture_record=RecordId(text(kept["capture_record"])),
-        article=RecordId(text(kept["article"])) if kept["article"] else None,
-        article_of=Timestamp(text(kept["article_of"])) if kept["article_of"] else None,
-        extractor=text(kept["extractor"]),
-        metadata=PageMetadata(**{k: text(v) for k, v in kept["metadata"].items() if k in known}),
-        requisites=tuple(_read_outcome(each) for each in kept["requisites"]),
-        charset=_read_charset(kept.get("charset")),
-        rendering=Rendering(kept.get("rendering", "")),
-        renditions=tuple(_read_rendition(each) for each in kept.get("likenesses", ())),
-        look=RenderHint(kept.get("look", "")),
-        appearance=_read_appearance(kept.get("appearance")),
-        answers=tuple(RecordId(text(each)) for each in kept.get("answers", ())),
+        timestamp=Timestamp(text(document["timestamp"])),
+        capture_url=text(document["capture_url"]),
+        capture_timestamp=Timestamp(text(document["capture_timestamp"])),
+        capture_record=RecordId(text(document["capture_record"])),
+        article=RecordId(text(document["article"])) if document["article"] else None,
+        article_of=Timestamp(text(document["article_of"])) if document["article_of"] else None,
+        extractor=text(document["extractor"]),
+        metadata=PageMetadata(**metadata),
+        requisites=tuple(_read_outcome(each) for each in document["requisites"]),
+        charset=_read_charset(document.get("charset")),
+        rendering=Rendering(document.get("rendering", "")),
+        renditions=tuple(_read_rendition(each) for each in document.get("likenesses", ())),
+        look=RenderHint(document.get("look", "")),
+        appearance=_read_appearance(document.get("appearance")),
+        answers=tuple(RecordId(text(each)) for each in document.get("answers", ())),
     )
 
 
@@ -399,11 +400,9 @@ def _read_appearance(appearance: object) -> QualitySignals:
 
 def _fields(value: PageMetadata | Charset | QualitySignals) -> dict[str, Any]:
     """Return the fields that differ from their defaults, which keeps records small."""
-    return {
-        name: held
-        for name, first in _FIRST[type(value)]
-        if (held := getattr(value, name)) is not first and held != first
-    }
+    defaults = _DEFAULTS[type(value)]
+    found = {name: getattr(value, name) for name in defaults}
+    return {name: each for name, each in found.items() if each != defaults[name]}
 
 
 def _write_outcome(outcome: RequisiteOutcome) -> dict[str, Any]:
@@ -483,13 +482,13 @@ def read_deletion(block: bytes) -> Deletion:
     """
     try:
         document = json.loads(block)
-        held = document["deletion"]
+        deletion = document["deletion"]
         return Deletion(
-            id=int(held["id"]),
+            id=int(deletion["id"]),
             at=read_iso(document["at"]),
-            gone=tuple(_read_gone(each) for each in held["gone"]),
-            captures=tuple(RecordId(text(each)) for each in held["captures"]),
-            restores=tuple(int(each) for each in held["restores"]),
+            gone=tuple(_read_gone(each) for each in deletion["gone"]),
+            captures=tuple(RecordId(text(each)) for each in deletion["captures"]),
+            restores=tuple(int(each) for each in deletion["restores"]),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InvalidRecord(
@@ -506,18 +505,18 @@ def _write_gone(gone: DeletedEntry) -> dict[str, Any]:
     }
 
 
-def _read_gone(held: dict[str, Any]) -> DeletedEntry:
-    generation = held["generation"]
+def _read_gone(document: dict[str, Any]) -> DeletedEntry:
+    generation = document["generation"]
     return DeletedEntry(
-        hash_url=HashUrl(text(held["hash_url"])),
+        hash_url=HashUrl(text(document["hash_url"])),
         generation=None if generation is None else int(generation),
         snapshots=tuple(
             DeletedSnapshot(Timestamp(text(timestamp)), RecordId(text(page)))
-            for timestamp, page in held["snapshots"]
+            for timestamp, page in document["snapshots"]
         ),
         articles=tuple(
             RemainingArticle(Timestamp(text(timestamp)), RecordId(text(article)))
-            for timestamp, article in held["articles"]
+            for timestamp, article in document["articles"]
         ),
     )
 

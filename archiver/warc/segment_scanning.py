@@ -116,16 +116,16 @@ class _DamagedMember:
         self._file = file
         self._next = offset + _MEMBER_HEAD_BYTES
         self._unpack = isal_zlib.decompressobj(wbits=_RAW)
-        self._held = b""
+        self._content = b""
 
     def holds(self, piece: bytes) -> bool:
         """Return whether the content has ``piece`` after the previously found ones."""
-        while (found := self._held.find(piece)) < 0:
+        while (found := self._content.find(piece)) < 0:
             more = self._more()
             if not more:
                 return False
-            self._held = self._held[-len(piece) :] + more
-        self._held = self._held[found + len(piece) :]
+            self._content = self._content[-len(piece) :] + more
+        self._content = self._content[found + len(piece) :]
         return True
 
     def _more(self) -> bytes:
@@ -150,21 +150,21 @@ def _next_record(file: SegmentBytes, damaged: _DamagedMember, offset: int) -> in
     Incompressible content is stored as it is. So a captured page may contain gzip members with WARC
     records, which must not be taken for records of the segment.
     """
-    held, at = b"", offset
+    window, at = b"", offset
     while True:
-        more = file.read_at(at + len(held), WINDOW)
-        held += more
-        found = held.find(_MAGIC)
+        more = file.read_at(at + len(window), WINDOW)
+        window += more
+        found = window.find(_MAGIC)
         while found >= 0:
             start = at + found
             if _begins_record(file, start) and not damaged.holds(
                 file.read_at(start, COMPARED_BYTES)
             ):
                 return start
-            found = held.find(_MAGIC, found + 1)
+            found = window.find(_MAGIC, found + 1)
         if not more:
             return None
-        at, held = at + len(held) - len(_MAGIC) + 1, held[-len(_MAGIC) + 1 :]
+        at, window = at + len(window) - len(_MAGIC) + 1, window[-len(_MAGIC) + 1 :]
 
 
 def _begins_record(file: SegmentBytes, offset: int) -> bool:
@@ -187,9 +187,9 @@ def _is_incomplete(file: SegmentBytes, offset: int) -> bool:
     try:
         block_length = read_record(file, offset).block_length
     except TruncatedRecord:
-        held = file.size - offset
-        can_be_whole = held >= _LEAST_MEMBER and _stated(file) >= _LEAST_CONTENT
-        return not (can_be_whole and _stated(file) <= held * _MAX_PACKED)
+        size = file.size - offset
+        can_be_whole = size >= _LEAST_MEMBER and _stated(file) >= _LEAST_CONTENT
+        return not (can_be_whole and _stated(file) <= size * _MAX_PACKED)
     except InvalidRecord:
         return False
     length = _head_length(file, offset) + block_length + _END_BYTES
