@@ -53,8 +53,18 @@ class Preferences:
         self._file = AtomicFile(settings.data / SETTINGS_FILE)
 
     async def all(self) -> dict[str, Preference]:
-        """Return all settings that are not secret as they are stored now, by name."""
-        current = await asyncio.to_thread(reread, self._settings)
+        """Return all settings that are not secret as they are stored now, by name.
+
+        Raises:
+            InputError: the file was edited and is no longer valid.
+        """
+        try:
+            current = await asyncio.to_thread(reread, self._settings)
+        except InvalidSettings as error:
+            raise InputError(
+                "settings.toml in the data directory is not valid: {why} Correct or delete it.",
+                why=str(error),
+            ) from error
         return {name: _preference(current, name) for name in SETTINGS if name != "password"}
 
     async def change(self, values: Mapping[str, str | None]) -> bool:

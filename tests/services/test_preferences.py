@@ -63,3 +63,10 @@ def test_a_file_that_can_not_be_used_is_named(tmp_path, text):
 
     with pytest.raises(InvalidSettings, match=r"settings\.toml"):
         read_settings({"data": tmp_path}, {})
+
+
+async def test_a_file_that_became_invalid_is_reported(settings, tmp_path):
+    for text in ("retries = many", "bin_days = -5", "unknown = 1", "[["):
+        (tmp_path / "settings.toml").write_text(text)
+        with pytest.raises(InputError, match=r"settings\.toml"):
+            await Preferences(settings).all()
