@@ -28,7 +28,7 @@ from warcio.warcwriter import WARCWriter
 from archiver.http.encoding_detection import decode_document
 from archiver.pages.article.extraction import extract_article
 from archiver.pages.article_text import to_text
-from archiver.pages.requisites import find_requisites
+from archiver.pages.requisites import discover_requisites
 from benchmarks.capture import _TAG, f1
 from benchmarks.crawl import crawl_settings
 from benchmarks.measure import measure
@@ -55,7 +55,10 @@ def main() -> None:
             url: decode_document(body, "text/html", "", url).text
             for url, body in zip(urls, bodies, strict=True)
         }
-        needs = {url: [each.url for each in find_requisites(texts[url], url, 500)] for url in urls}
+        needs = {
+            url: [each.url for each in discover_requisites(texts[url], url, 500).requisites]
+            for url in urls
+        }
         every = [url for page in urls for url in (page, *needs[page])]
         stages = {
             "fetch (aiohttp, uvloop)": fetching(every, Path(directory)) / len(urls),

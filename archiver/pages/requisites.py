@@ -86,18 +86,14 @@ _MANY = 2
 """Number of attributes above which elements are selected by name only."""
 
 
-def find_requisites(html: str, base_url: str, limit: int) -> tuple[Requisite, ...]:
-    """Return the distinct requisites of a page in document order, at most ``limit``.
-
-    Those in templates come last. A page that is nested too deep to parse has none.
-    """
-    return discover_requisites(html, base_url, limit).requisites
-
-
 def discover_requisites(
     html: str, base_url: str, limit: int, encoding: Encoding = UTF_8
 ) -> Discovery:
-    """Return the requisites of a page, as ``find_requisites``, with its metadata and signals."""
+    """Return the requisites, metadata and quality signals of a page.
+
+    The requisites are distinct and in document order, at most ``limit``; those in templates come
+    last. A page that is nested too deep to parse has none.
+    """
     tree = parse(html)
     if tree is None:
         return Discovery()
@@ -107,7 +103,7 @@ def discover_requisites(
 def discover_parsed(
     tree: LexborHTMLParser, html: str, base_url: str, limit: int, encoding: Encoding = UTF_8
 ) -> Discovery:
-    """Do the same for a parsed page, without modifying its tree."""
+    """Return what ``discover_requisites`` does for a parsed page; the tree is not modified."""
     stated, base = read_head_metadata(tree), base_of(tree, base_url)
     text, metadata = readable_start(tree), read_metadata(tree, base_url, stated)
     following = find_next_part(tree, base_url) if limit else None

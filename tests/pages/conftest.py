@@ -8,7 +8,7 @@ from archiver.http.urls import join
 from archiver.model.requisite import RequisiteKind
 from archiver.pages.css_references import CssReferences
 from archiver.pages.references import REQUISITE_KINDS, Use
-from archiver.pages.requisites import find_requisites
+from archiver.pages.requisites import discover_requisites
 from archiver.replay.html_rewriter import HtmlRewriter
 from archiver.replay.url_rewriter import UrlRewriter
 from tests.rewriting import MOMENT, PAGE, fed, led_to
@@ -38,7 +38,9 @@ class RecordingRewriter(UrlRewriter):
 @pytest.fixture(scope="session")
 def discovered() -> Callable[[str], Pointed]:
     """Return a function for the references that discovery finds."""
-    return lambda markup: {(each.url, each.kind) for each in find_requisites(markup, PAGE, 1000)}
+    return lambda markup: {
+        (each.url, each.kind) for each in discover_requisites(markup, PAGE, 1000).requisites
+    }
 
 
 @pytest.fixture(scope="session")

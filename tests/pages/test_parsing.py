@@ -14,7 +14,7 @@ from archiver.pages.parsing import (
     limit_attributes,
     parse,
 )
-from archiver.pages.requisites import find_requisites, find_sheet_requisites
+from archiver.pages.requisites import discover_requisites, find_sheet_requisites
 from archiver.pages.sanitizer import sanitise
 
 MANY = 20_000
@@ -85,7 +85,7 @@ def test_content_after_a_shortened_script_stays():
 )
 def test_markup_that_multiplies_in_a_tree_is_rejected(html):
     assert is_too_deep(html)
-    assert find_requisites(f"{html}<img src=x>", "http://example.com/", 10) == ()
+    assert discover_requisites(f"{html}<img src=x>", "http://example.com/", 10).requisites == ()
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_css_is_parsed_in_linear_time(unit):
 def test_srcset_is_parsed_in_linear_time(value):
     html = f"<img srcset='{value * 50_000}'>"
 
-    assert len(find_requisites(html, "http://example.com/", 10)) < 3
+    assert len(discover_requisites(html, "http://example.com/", 10).requisites) < 3
 
 
 @pytest.mark.parametrize("unit", ["<!--", "<a ", "<a '", '<a "', "<"])

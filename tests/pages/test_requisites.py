@@ -7,7 +7,6 @@ from archiver.http.text_decoders import Encoding
 from archiver.pages.requisites import (
     discover_requisites,
     find_linked,
-    find_requisites,
     find_sheet_requisites,
     find_xml_requisites,
 )
@@ -31,7 +30,7 @@ v.mp4:media noscript.png:image svg.png:image"""
 
 
 def test_resources_of_a_page_are_found():
-    found = find_requisites(PAGE, "http://example.com/a/", 100)
+    found = discover_requisites(PAGE, "http://example.com/a/", 100).requisites
 
     named = {f"{each.url.removeprefix('http://example.com/b/')}:{each.kind}" for each in found}
     wanted = {each.replace("../", "http://example.com/") for each in NAMED.split()}
@@ -55,13 +54,15 @@ def test_resources_of_documents_in_data_urls_are_found():
     <object data="data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg'><image
     href='http://a.x/k'/></svg>"></object><img src="data:image/svg+xml,<image href='//a.x/no'/>">"""
 
-    found = {each.url[-1]: each.kind for each in find_requisites(page, "http://e.x/", 9)}
+    found = {
+        each.url[-1]: each.kind for each in discover_requisites(page, "http://e.x/", 9).requisites
+    }
 
     assert found == {"s": "style", "i": "image", "j": "image", "k": "image"}
 
 
 def test_the_number_of_resources_is_limited():
-    assert len(find_requisites(PAGE, "http://example.com/", 3)) == 3
+    assert len(discover_requisites(PAGE, "http://example.com/", 3).requisites) == 3
 
 
 def test_resources_of_a_style_sheet_are_found():
@@ -89,7 +90,7 @@ def test_any_style_sheet_is_parsed(sheet):
 
 @given(st.text(alphabet="<>img src='\"=/noscript&;", max_size=200))
 def test_any_page_is_parsed(page):
-    assert isinstance(find_requisites(page, "http://example.com/", 50), tuple)
+    assert isinstance(discover_requisites(page, "http://example.com/", 50).requisites, tuple)
 
 
 SVG = """<?xml version="1.0" encoding="iso-8859-1"?><!DOCTYPE svg [<!ENTITY e SYSTEM "file:///e">]>

@@ -224,7 +224,6 @@ def _use_noscript_fallback(twin: Element) -> None:
         return
     if len(images) == 1:
         _drop_placeholder(twin, images[0])
-        _drop_placeholder_after(twin, images[0])
     holder = etree.Element("span")
     holder.text = twin.text
     for child in list(twin):
@@ -252,15 +251,6 @@ def _drop_placeholder(twin: Element, image: Element) -> None:
         sizes = [(each.get("width"), each.get("height")) for each in (shown, image)]
         if all(sizes[0]) and sizes[0] == sizes[1]:
             remove(blurred)
-
-
-def _drop_placeholder_after(twin: Element, image: Element) -> None:
-    """Remove the placeholder directly after an image."""
-    behind = None if (twin.tail or "").strip() else twin.getnext()
-    if behind is None or behind.tag != "img" or not is_placeholder(behind.get("src") or ""):
-        return
-    if image.get("src") in {value for _, value in behind.attrib.items()}:
-        remove(behind)
 
 
 def _pictured_alone(before: Element | None) -> Element | None:

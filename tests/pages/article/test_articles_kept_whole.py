@@ -33,10 +33,6 @@ def read(middle: str, head: str = "", around: str = "{}") -> str:
             '<img class=lazy><noscript><img src="a.png"></noscript>',
             "https://example.com/deep/a.png",
         ),
-        (
-            '<noscript><img src="a.png"></noscript><img class=lazy data-src="a.png">',
-            "https://example.com/deep/a.png",
-        ),
         ('<figure style="background-image:url(a.png)"></figure>', "https://example.com/deep/a.png"),
         ('<amp-img src="a.png" width=9 height=9></amp-img>', "https://example.com/deep/a.png"),
         (
