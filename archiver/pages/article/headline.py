@@ -158,14 +158,14 @@ def find_lead(body: Element, title: str, byline: str) -> Lead:
     heading = title_of(body, title)
     if heading is None:
         return Lead()
-    walk = _LeadCollector(_bare_lead(byline))
+    collector = _LeadCollector(_bare_lead(byline))
     for element in _above(heading):
-        walk.see_picture(element)
+        collector.add_picture(element)
     block = heading.getparent()
     for element in islice(_behind(heading), _MAX_ELEMENTS):
-        if walk.see(element, is_beside=element.getparent() is block):
+        if collector.add(element, is_beside=element.getparent() is block):
             break
-    return Lead(tuple(walk.parts), walk.beginning)
+    return Lead(tuple(collector.parts), collector.beginning)
 
 
 def put_lead(root: Element, lead: Lead) -> Element:
@@ -210,7 +210,7 @@ def _missing(root: Element, lead: Lead) -> list[Element]:
 
 
 class _LeadCollector:
-    """Iteration over elements that collects the lead."""
+    """Collector of the lead: the elements between the title and the article."""
 
     def __init__(self, byline: str) -> None:
         self.parts: list[Element] = []
@@ -218,21 +218,21 @@ class _LeadCollector:
         self._byline = byline
         self._done: set[Element] = set()
 
-    def see(self, element: Element, *, is_beside: bool) -> bool:
-        """Process an element; return whether the article begins there.
+    def add(self, element: Element, *, is_beside: bool) -> bool:
+        """Add an element if it is part of the lead; return whether the article begins with it.
 
-        ``is_beside`` tells whether it is adjacent to the title.
+        ``is_beside`` tells whether it has the same parent as the title.
         """
         if self._is_done(element):
             return False
         if element.tag in _PICTURES:
             self._keep_picture(element)
         elif element.tag in _LINES:
-            return self._see_line(element, is_beside=is_beside)
+            return self._add_line(element, is_beside=is_beside)
         return False
 
-    def see_picture(self, element: Element) -> None:
-        """Process a picture before the title."""
+    def add_picture(self, element: Element) -> None:
+        """Add a picture before the title if it is the lead picture."""
         if not self._is_done(element) and element.tag in _PICTURES:
             self._keep_picture(element)
 
@@ -249,7 +249,7 @@ class _LeadCollector:
         if _is_large(element) and not any(_holds_picture(each) for each in self.parts):
             self.parts.append(_copy(element))
 
-    def _see_line(self, element: Element, *, is_beside: bool) -> bool:
+    def _add_line(self, element: Element, *, is_beside: bool) -> bool:
         names = f"{named(element)} {element.get('itemprop') or ''} {element.get('role') or ''}"
         is_named = _is_subtitle(names)
         if not is_named and (element.tag not in {"p", *HEADINGS} and has_block(element)):

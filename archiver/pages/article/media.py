@@ -263,7 +263,7 @@ def _pictured_alone(before: Element | None) -> Element | None:
 
 
 def _undo_laziness(element: Element) -> None:
-    """Copy the lazy-loading attributes to those that browsers load (``references.lazy``)."""
+    """Copy the lazy-loading attributes to those that browsers load (``references.LAZY``)."""
     rules = HTML[element.tag]
 
     def value_of(name: str) -> str:

@@ -194,7 +194,7 @@ WIDENING_FACTOR = 0.5
 MAX_LINKED = 0.33
 """Maximum link density of added content; lists of related pages have more."""
 
-_BESIDE = ("nav", "aside", "footer", "header", "form")
+_EXCLUDED = ("nav", "aside", "footer", "header", "form")
 
 
 class Coverage:
@@ -203,10 +203,10 @@ class Coverage:
     def __init__(self, body: Element, measures: dict[Element, Measure]) -> None:
         self._body = body
         self._measures = measures
-        self._beside: dict[Element, tuple[float, float]] = {}
-        for element in body.iter(*_BESIDE):
-            if not any(each.tag in _BESIDE for each in element.iterancestors()):
-                self._set_beside(element)
+        self._excluded: dict[Element, tuple[float, float]] = {}
+        for element in body.iter(*_EXCLUDED):
+            if not any(each.tag in _EXCLUDED for each in element.iterancestors()):
+                self._exclude(element)
 
     def widen(self, top: Element, parts: tuple[Element, ...]) -> Element:
         """Return an ancestor that holds much more prose than the parts, or else ``top``."""
@@ -220,18 +220,18 @@ class Coverage:
                 top, covered = above, [prose, linked]
         return top
 
-    def _set_beside(self, element: Element) -> None:
+    def _exclude(self, element: Element) -> None:
         prose, linked = self._prose_and_links(element)
         for above in (element, *element.iterancestors()):
-            before = self._beside.get(above, (0.0, 0.0))
-            self._beside[above] = before[0] + prose, before[1] + linked
+            before = self._excluded.get(above, (0.0, 0.0))
+            self._excluded[above] = before[0] + prose, before[1] + linked
 
     def _prose_and_links(self, element: Element) -> tuple[float, float]:
         """Return the characters of prose and of links in an element."""
         measure = self._measures.get(element)
         if measure is None:
             return 0.0, 0.0
-        prose, linked = self._beside.get(element, (0.0, 0.0))
+        prose, linked = self._excluded.get(element, (0.0, 0.0))
         return measure.worth - measure.linked - prose, measure.linked - linked
 
 
@@ -292,15 +292,14 @@ class Scores:
         for element in self._scored:
             self._give_points(element)
         ranked = sorted(
-            ((self._final(each, score), n, each) for n, (each, score) in self._ranked()),
-            key=lambda each: (-each[0], each[1]),
+            ((self._final(each, score), each) for each, score in self._scores.items()),
+            key=lambda each: -each[0],
         )[:TOP]
-        if not ranked or ranked[0][2].tag == "body":
+        if not ranked or ranked[0][1].tag == "body":
             return Choice(self._body, tuple(self._body))
-        for score, _, element in ranked:
+        for score, element in ranked:
             self._scores[element] = score
-        top = self._common_parent([(score, each) for score, _, each in ranked])
-        top = self._climb(top)
+        top = self._climb(self._common_parent(ranked))
         return self._widened(Choice(top, tuple(self._with_siblings(top))))
 
     def _widened(self, choice: Choice) -> Choice:
@@ -309,9 +308,6 @@ class Scores:
         if top is choice.top:
             return choice
         return Choice(top, tuple(top) if top is self._body else (top,))
-
-    def _ranked(self) -> Iterator[tuple[int, tuple[Element, float]]]:
-        yield from enumerate(self._scores.items())
 
     def _give_points(self, element: Element) -> None:
         measure = self.measures.get(element)
