@@ -57,12 +57,6 @@ async def service(runtime):
     await runner.cleanup()
 
 
-@pytest.fixture
-async def browser():
-    async with chromium("--hide-scrollbars") as started:
-        yield started
-
-
 async def capture(runtime, site, *paths):
     result = await runtime.entries.save([site.origin + path for path in paths], source="cli")
     await runtime.crawling.work()
@@ -82,7 +76,7 @@ async def look(browser, url, *, scripts):
     return picture, asked
 
 
-async def test_a_replayed_page_looks_like_the_live_one_and_sends_requests_only_to_the_archive(
+async def a_replayed_page_looks_like_the_live_one_and_stays_in_the_archive(
     site, runtime, service, browser
 ):
     detail, lazy = await capture(runtime, site, "/", "/lazy.html")
@@ -105,7 +99,7 @@ async def test_a_replayed_page_looks_like_the_live_one_and_sends_requests_only_t
     assert detail.snapshots[0].missing_count == 0
 
 
-async def test_the_banner_follows_the_framed_page(site, runtime, service, browser):
+async def the_banner_follows_the_framed_page(site, runtime, service, browser):
     detail, about = await capture(runtime, site, "/", "/about.html")
     page = await new_page(browser)
     await page.goto(f"{service}/{detail.entry.hash_url}/{detail.entry.latest}/")
@@ -127,6 +121,16 @@ async def test_the_banner_follows_the_framed_page(site, runtime, service, browse
     await below.get_by_text("Not in the archive").wait_for()
     await absent.wait_for(state="visible")
     assert await below.locator("form:visible").count() == 0
+
+
+async def test_the_site_is_replayed_in_a_browser(site, runtime, service, subtests):
+    async with chromium("--hide-scrollbars") as browser:
+        for check in (
+            a_replayed_page_looks_like_the_live_one_and_stays_in_the_archive,
+            the_banner_follows_the_framed_page,
+        ):
+            with subtests.test(check.__name__):
+                await check(site, runtime, service, browser)
 
 
 async def test_every_type_is_stored_and_every_failure_has_a_reason(site, runtime):
