@@ -17,7 +17,7 @@ from archiver.crawl.requisites import read_nearest
 from archiver.crawl.stored_content import article_text, snapshot_record_of
 from archiver.crawl.visit_result import Visit, VisitResult
 from archiver.db import captures, snapshots
-from archiver.db.snapshots import PendingArticle
+from archiver.db.snapshots import SnapshotRow
 from archiver.errors import ArchiverError, StoreError
 from archiver.http.timestamps import to_datetime
 from archiver.http.urls import host
@@ -107,7 +107,7 @@ class DeferredExtraction:
         self._after = after
         return len(found)
 
-    async def extract(self, found: Iterable[PendingArticle], on_read: OnRead) -> None:
+    async def extract(self, found: Iterable[SnapshotRow], on_read: OnRead) -> None:
         """Extract the articles of the given snapshots, as ``read`` does.
 
         Raises:
@@ -121,11 +121,11 @@ class DeferredExtraction:
         except ExceptionGroup as errors:
             raise errors.exceptions[0] from errors
 
-    async def _work(self, waiting: Iterator[PendingArticle], on_read: OnRead) -> None:
+    async def _work(self, waiting: Iterator[SnapshotRow], on_read: OnRead) -> None:
         """Extract articles one by one; each is recorded while the next is extracted."""
         closing = []
         for each in waiting:
-            url = each.held.snapshot.url
+            url = each.snapshot.url
             try:
                 visit_result = await self._visit_result(each)
             except ArchiverError as error:
@@ -137,8 +137,8 @@ class DeferredExtraction:
                 log.exception("article extraction failed; the page is stored", url=url)
                 continue
             after = visit_result.visit.article.text if visit_result.visit else ""
-            before = await asyncio.to_thread(self._text, each.held.snapshot.article)
-            read = ExtractedArticle(each.held.snapshot, before, after)
+            before = await asyncio.to_thread(self._text, each.snapshot.article)
+            read = ExtractedArticle(each.snapshot, before, after)
             closing.append((await self._context.recorder.end(visit_result), read))
         for done, read in closing:
             await done
@@ -163,9 +163,9 @@ class DeferredExtraction:
             if each.url in known
         )
 
-    async def _visit_result(self, unread: PendingArticle) -> VisitResult:
-        snapshot = unread.held.snapshot
-        record, _ = await asyncio.to_thread(snapshot_record_of, self._context.store, unread.held)
+    async def _visit_result(self, unread: SnapshotRow) -> VisitResult:
+        snapshot = unread.snapshot
+        record, _ = await asyncio.to_thread(snapshot_record_of, self._context.store, unread)
         response = await read_stored(self._context, snapshot.capture)
         if response is None:
             raise StoreError("Cannot read its record. Run `archiver verify` for details.")

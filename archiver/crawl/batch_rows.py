@@ -88,7 +88,7 @@ class IntactRecords:
         for each in found:
             copies = [each]
             if not await self._is_intact(each.location):
-                copies = await captures.holders_of(conn, each.payload_digest, limit=MAX_COPIES)
+                copies = await captures.all_originals(conn, each.payload_digest, limit=MAX_COPIES)
             for copy in copies:
                 if await self._is_intact(copy.location):
                     intact.append(copy)

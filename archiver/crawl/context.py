@@ -1,8 +1,8 @@
 """Shared state of a crawl.
 
 A host that times out several times in a row counts as dead. Its other queued jobs are moved to the
-end of the queue (``db.queue.put_last``) and tried one by one when nothing else is due. If these
-time out too, the rest of the host's jobs wait, from 15 minutes up to a day. Then one is tried
+end of the queue (``db.queue.set_last_priority``) and tried one by one when nothing else is due. If
+these time out too, the rest of the host's jobs wait, from 15 minutes up to a day. Then one is tried
 again, and all of them are released once the host responds. Each process keeps this state in memory.
 """
 

@@ -131,7 +131,7 @@ async def erase_named(conn: AsyncConnection, *, after: int) -> None:
     if await tombstones.any_deleted(conn):
         await deletions.erase_entries(conn, await tombstones.undeleted_entries(conn))
         await deletions.erase_snapshots(conn, await tombstones.undeleted_snapshots(conn))
-        await deletions.hide_named_captures(conn, after=after)
+        await deletions.delete_named_captures(conn, after=after)
 
 
 async def restore(
@@ -185,7 +185,7 @@ async def _still_deleted(
     back = {each.record_id for each in seen if each.id in needed or each.url in entry_urls}
     back |= set(await _existing_answers(conn, [each.answers for each in records.values() if each]))
     again = [each.id for each in seen if each.record_id not in back]
-    await deletions.hide_captures(conn, again, number=number)
+    await deletions.delete_captures(conn, again, number=number)
     return Deletion(
         _random_id(),
         now,
@@ -206,12 +206,12 @@ async def _record_deletion(
     now = datetime.now(UTC).replace(microsecond=0)
     records = tuple(dict.fromkeys([*captures.values(), *others]))
     deletion = Deletion(_random_id(), now, tuple(found), records)
-    await deletions.hide_captures(conn, [*captures], number=number)
+    await deletions.delete_captures(conn, [*captures], number=number)
     await _add_pending_record(conn, deletion)
 
 
 async def _add_pending_record(conn: AsyncConnection, deletion: Deletion) -> None:
-    await tombstones.note(conn, [deletion])
+    await tombstones.store(conn, [deletion])
     await tombstones.add_pending(conn, json.dumps(write_deletion(deletion)))
 
 

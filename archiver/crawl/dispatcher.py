@@ -208,7 +208,9 @@ class Dispatcher:
                 raise
         for host in hosts:
             async with self._context.db.write() as conn:
-                await queue.put_last(conn, host, dead_host_failure(host), now=datetime.now(UTC))
+                await queue.set_last_priority(
+                    conn, host, dead_host_failure(host), now=datetime.now(UTC)
+                )
 
     async def _move_waiting(self) -> None:
         """Set how long jobs of dead hosts wait, and release jobs of hosts that respond again."""
@@ -219,7 +221,7 @@ class Dispatcher:
         if due:
             async with self._context.db.write() as conn:
                 for host, wait in due.items():
-                    await queue.move_last(conn, host, now + wait, now=now)
+                    await queue.postpone_last(conn, host, now + wait, now=now)
         self._to_defer -= waiting.keys()
 
     async def _is_paused(self) -> bool:

@@ -179,7 +179,7 @@ async def read_stored(context: CrawlContext, capture: Capture) -> FetchedRespons
     holder = capture
     if capture.is_revisit:
         async with context.db.read() as conn:
-            holder = await captures.holder_of(conn, capture.payload_digest) or capture
+            holder = await captures.original_or_deleted(conn, capture.payload_digest) or capture
     try:
         return await asyncio.to_thread(_read_stored, context, capture, holder)
     except StoreError:

@@ -108,7 +108,7 @@ class RevisitResolver:
         for digest in dict.fromkeys(each.payload_digest for each in (*named, *others)):
             if await self._has_digest(digest, revisit.digest):
                 async with self._db.write() as conn:
-                    await db_captures.note_stated_digests(conn, {revisit.digest: digest})
+                    await db_captures.register_stated_digests(conn, {revisit.digest: digest})
                 return digest
         return None
 
@@ -265,11 +265,11 @@ class CaptureImporter:
         }
         ids = [record_id for each in fresh if (record_id := _uuid(each.given_id))]
         async with self._context.db.write() as conn:
-            await db_captures.note_stated_digests(conn, stated)
-            is_more = await db_captures.note_record_ids(conn)
+            await db_captures.register_stated_digests(conn, stated)
+            is_more = await db_captures.register_record_ids(conn)
         while is_more:
             async with self._context.db.write() as conn:
-                is_more = await db_captures.note_record_ids(conn)
+                is_more = await db_captures.register_record_ids(conn)
         async with self._context.db.read() as conn:
             return await db_captures.used_record_ids(conn, ids)
 

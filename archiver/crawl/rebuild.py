@@ -340,7 +340,7 @@ class _Rebuild:
             first = await rebuild_tables.first_capture(conn)
             await crawl_deletions.erase_named(conn, after=0 if self._has_deletions else first)
             await crawl_deletions.delete_unwanted_visits(conn, self._store, self._unwanted)
-            await db_captures.give_lengths(conn, after=first)
+            await db_captures.fill_lengths_of_revisits(conn, after=first)
             await rebuild_tables.end(conn)
         return self._rebuilt
 
@@ -385,10 +385,10 @@ async def _index(conn: AsyncConnection, name: str, batch: ReadRecords) -> None:
     await segment_rows.set_indexed_with_ids(conn, {name: batch.end})
     await db_captures.insert_all(conn, batch.captures)
     await db_captures.insert_answers(conn, batch.answers)
-    await db_captures.note_stated_digests(conn, batch.stated_digests)
+    await db_captures.register_stated_digests(conn, batch.stated_digests)
     await rebuild_tables.remember_conversions(conn, batch.conversions)
     await rebuild_tables.remember_entry_records(conn, batch.entry_records)
-    await tombstones.note(conn, batch.deletions)
+    await tombstones.store(conn, batch.deletions)
     await tags_and_lists.note(conn, batch.arrangements)
 
 

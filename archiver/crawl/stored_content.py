@@ -66,7 +66,11 @@ async def holder_from(
         found = await captures.nearest(conn, found.redirect_to, moment)
     if found is None or found.status != OK:
         return None
-    return await captures.holder_of(conn, found.payload_digest) if found.is_revisit else found
+    return (
+        await captures.original_or_deleted(conn, found.payload_digest)
+        if found.is_revisit
+        else found
+    )
 
 
 def read_payload(store: SegmentStore, holder: Capture, most: int) -> Payload | None:

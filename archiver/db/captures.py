@@ -1,11 +1,10 @@
 """Capture rows: records by URL and time, and payloads by digest.
 
-Rows of ``answer`` are responses that are not captures (responses to scripts, partial responses).
-Only the record of a snapshot refers to them; replay and lists ignore them.
+Responses in the table ``answer`` are no captures, such as partial ones and those to scripts. Only
+snapshot records refer to them; replay and lists ignore them.
 
-``record_id_seen`` and ``stated_digest`` are filled only by imports, because an index over the
-record ids of all captures would slow down every crawl. Both are lost with the index, and are
-filled again by the next import and by ``crawl.rebuild``.
+Only imports fill the tables ``record_id_seen`` and ``stated_digest``, since an index of all record
+ids would slow down every crawl. A rebuild or the next import fills them again.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -39,7 +38,6 @@ from archiver.db.schema import (
     answer,
     capture,
     capture_table,
-    counter,
     record_id_seen,
     segment,
     stated_digest,
@@ -64,7 +62,7 @@ def from_blob(blob: bytes) -> PayloadDigest:
 
 
 def columns_of(captures: FromClause) -> tuple[ColumnElement[Any], ...]:
-    """Return the columns that ``to_capture`` reads, for a table or view of captures."""
+    """Return the columns of a table or view of captures that ``to_capture`` reads."""
     own = captures.c
     return (
         *(own.id, own.url, own.timestamp, own.status, own.media_type, own.payload_digest),
@@ -96,7 +94,7 @@ CAPTURES = select(*COLUMNS).join(segment, segment.c.id == capture.c.segment_id)
 ALL_CAPTURES = select(*columns_of(capture_table)).join(
     segment, segment.c.id == capture_table.c.segment_id
 )
-"""All captures including deleted ones, whose records still exist."""
+"""Query for all captures, including deleted ones whose records still exist."""
 _THESE = CAPTURES.where(capture.c.id.in_(THESE))
 _RECENT = CAPTURES.where(
     capture.c.surt.in_(among_keys(bindparam("keys"))),
@@ -107,14 +105,14 @@ _MOMENT = (capture.c.surt, capture.c.url, capture.c.timestamp)
 _MAX_KEYS = 5_000
 """Keys per statement: PostgreSQL and SQLite accept about 32,700 parameters."""
 Lookup = Callable[[CTE], ScalarSelect[int]]
-"""Function that builds a subquery: the row id of the capture for each row of keys."""
+"""Function that returns a subquery for the row id of the capture that a row of keys finds."""
 
 
 def _exactly(wanted: CTE) -> ColumnElement[bool]:
     return capture.c.url == wanted.c.url
 
 
-def _spelt_otherwise(_: CTE) -> ColumnElement[bool]:
+def _is_no_redirect(_: CTE) -> ColumnElement[bool]:
     return capture.c.redirect_to.is_(None)
 
 
@@ -136,14 +134,14 @@ def _closest(same: Callable[[CTE], ColumnElement[bool]]) -> tuple[Lookup, Lookup
 
 
 _NEAREST = _closest(_exactly)
-_SPELT_OTHERWISE = _closest(_spelt_otherwise)
+_NEAREST_EQUIVALENT = _closest(_is_no_redirect)
 
 
 async def insert_all(conn: AsyncConnection, captures: Sequence[Capture]) -> dict[RecordId, int]:
     """Insert captures whose records are on disk; return row ids by record id.
 
-    Imported files may have several records with one id: each gets a row, and the id is mapped to
-    the first.
+    An imported file may have several records with the same id. Each of them gets a row, and the
+    result has the first one.
     """
     if not captures:
         return {}
@@ -187,9 +185,9 @@ async def nearest(
         conn: a connection.
         url: the URI-R, serialised.
         timestamp: the preferred time.
-        exact_only: only this URL. Otherwise, if the URL was never captured, a URL with the same
-            SURT is used (another scheme, ``www.``, another order of the query), unless it is a
-            redirect, which could lead back to this URL.
+        exact_only: find captures of exactly this URL. Otherwise, if it has none, captures of URLs
+            with the same SURT are used (with another scheme, ``www.`` or order of parameters).
+            Redirects among them are ignored, since they could lead back to this URL.
     """
     return (await nearest_of(conn, [url], timestamp, exact_only=exact_only)).get(url)
 
@@ -197,14 +195,14 @@ async def nearest(
 async def nearest_of(
     conn: AsyncConnection, urls: Sequence[str], timestamp: Timestamp, *, exact_only: bool = False
 ) -> dict[str, Capture]:
-    """Return ``nearest`` for several URLs; URLs without a capture are left out."""
+    """Return the captures closest in time by URL, as ``nearest`` does; others are left out."""
     by_url: dict[str, list[Capture]] = {}
     for each in await _around(conn, _NEAREST, urls, timestamp):
         by_url.setdefault(each.url, []).append(each)
     missing = [url for url in urls if url not in by_url]
     if missing and not exact_only:
         by_surt: dict[str, list[Capture]] = {}
-        for each in await _around(conn, _SPELT_OTHERWISE, missing, timestamp):
+        for each in await _around(conn, _NEAREST_EQUIVALENT, missing, timestamp):
             by_surt.setdefault(surt(each.url), []).append(each)
         by_url |= {url: found for url in missing if (found := by_surt.get(surt(url)))}
     moment = to_datetime(timestamp)
@@ -217,7 +215,7 @@ async def nearest_of(
 async def _around(
     conn: AsyncConnection, lookups: Sequence[Lookup], urls: Sequence[str], timestamp: Timestamp
 ) -> list[Capture]:
-    """Return the captures next to a time, the earlier first."""
+    """Return the last captures before a time and the first ones after it, in order of time."""
     moment = int(timestamp)
     found = await _by_lookups(conn, _MOMENT, lookups, [(surt(url), url, moment) for url in urls])
     return sorted(found, key=lambda each: each.timestamp)
@@ -250,7 +248,7 @@ async def _by_lookups(
     lookups: Sequence[Lookup],
     keys: Sequence[tuple[Any, ...]],
 ) -> list[Capture]:
-    """Return the captures that lookups find for rows of keys (values of ``columns``)."""
+    """Return the captures that lookups find for rows of keys, which are values of ``columns``."""
     ids: list[int] = []
     for start in range(0, len(keys), _MAX_KEYS):
         keyed = values(*(column(each.name, each.type) for each in columns))
@@ -290,7 +288,7 @@ async def archived_among(conn: AsyncConnection, urls: Collection[str]) -> set[st
 async def of_records(
     conn: AsyncConnection, wanted: Collection[tuple[str, RecordId]]
 ) -> dict[tuple[str, RecordId], list[tuple[int, Capture]]]:
-    """Return (row id, capture) by (URL, record id); several only if records share an id."""
+    """Return lists of (row id, capture) by (URL, record id); of several if records share an id."""
     rows = await conn.execute(
         CAPTURES.where(
             capture.c.surt.in_(among_keys({surt(url) for url, _ in wanted})),
@@ -303,10 +301,10 @@ async def of_records(
     return found
 
 
-async def give_lengths(conn: AsyncConnection, *, after: int) -> None:
-    """Copy payload lengths and media types from original records to revisits after ``after``.
+async def fill_lengths_of_revisits(conn: AsyncConnection, *, after: int) -> None:
+    """Copy payload lengths and media types from response records to revisits after a row id.
 
-    Only an empty or generic media type is replaced, and a generic one never by a text type.
+    Only an empty or generic media type is replaced, and a generic one not by a text type.
     """
     original = capture_table.alias("original")
 
@@ -349,16 +347,16 @@ async def last_row(conn: AsyncConnection) -> int:
 
 
 async def since(conn: AsyncConnection, row: int, *, limit: int) -> tuple[list[Capture], int]:
-    """Return the next captures after a row, and the last row id."""
+    """Return the next captures after a row id, and the last row id read."""
     after = CAPTURES.add_columns(capture.c.id.label("row_id")).where(capture.c.id > row)
     rows = (await conn.execute(after.order_by(capture.c.id).limit(limit))).all()
     return [to_capture(each) for each in rows], rows[-1].row_id if rows else row
 
 
 async def between(conn: AsyncConnection, name: str, first: int, last: int) -> dict[int, Capture]:
-    """Return captures, deleted ones too, with offsets ``first`` to ``last`` of a segment.
+    """Return captures with offsets ``first`` to ``last`` of a segment, by offset.
 
-    The result maps offsets to captures.
+    Deleted captures are included.
     """
     own = capture_table.c
     rows = await conn.execute(
@@ -402,12 +400,13 @@ _KEYS = (capture.c.surt, capture.c.timestamp, capture.c.id)
 
 @dataclass(frozen=True, slots=True)
 class KeyRange:
-    """Range of captures by SURT key and time.
+    """Range of captures in the order of SURT and time.
 
     Attributes:
-        first_key, last_key: key range, without ``last_key``.
-        first, last: timestamps as integers, both included.
-        newest_first: iterate backwards.
+        first_key: first SURT.
+        last_key: SURT at which the range ends; it is not included.
+        first, last: first and last timestamp as integers.
+        newest_first: whether to read the range backwards.
     """
 
     first_key: str
@@ -418,22 +417,17 @@ class KeyRange:
 
 
 Place = tuple[str, int, int]
-"""Position in the index order: SURT key, timestamp, row id."""
+"""Position of a capture in the order of SURT and time: (SURT, timestamp, row id)."""
 Placed = tuple[Place, Capture]
 
 
 async def in_range(
     conn: AsyncConnection, wanted: KeyRange, *, after: Place | None, limit: int
 ) -> list[Placed]:
-    """Return captures of a range after a position, each with its position."""
-    query = in_range_query(wanted, after=after, limit=limit).add_columns(capture.c.surt)
+    """Return the captures of a range that follow a position, each with its position."""
+    query = _in_range(CAPTURES.add_columns(capture.c.surt), wanted, after).limit(limit)
     rows = await conn.execute(query)
     return [((row.surt, row.timestamp, row.id), to_capture(row)) for row in rows]
-
-
-def in_range_query(wanted: KeyRange, *, after: Place | None, limit: int) -> Select[Any]:
-    """Return the query of ``in_range``; it uses the index by key."""
-    return _walk(CAPTURES, wanted, after).limit(limit)
 
 
 async def place_of(conn: AsyncConnection, row_id: int) -> Place | None:
@@ -445,16 +439,17 @@ async def place_of(conn: AsyncConnection, row_id: int) -> Place | None:
 async def block_after(
     conn: AsyncConnection, wanted: KeyRange, *, after: Place | None, size: int
 ) -> Place | None:
-    """Return the position of the last of the ``size`` captures after ``after``, or None.
+    """Return the position ``size`` captures after another one; None if the range ends before.
 
-    With ``after`` None, return the first position of the range. Reads only the index.
+    Without ``after``, return the position of the first capture. Only the index is read.
     """
-    query = _walk(select(*_KEYS), wanted, after).limit(1).offset(size - 1 if after else 0)
+    query = _in_range(select(*_KEYS), wanted, after).limit(1).offset(size - 1 if after else 0)
     row = (await conn.execute(query)).one_or_none()
     return (row.surt, row.timestamp, row.id) if row else None
 
 
-def _walk(query: Select[Any], wanted: KeyRange, after: Place | None) -> Select[Any]:
+def _in_range(query: Select[Any], wanted: KeyRange, after: Place | None) -> Select[Any]:
+    """Restrict and sort a query to the captures of a range that follow a position."""
     keys: tuple[Any, ...] = _KEYS
     last: tuple[Any, ...] | None = after
     query = query.where(capture.c.timestamp.between(wanted.first, wanted.last))
@@ -469,7 +464,7 @@ def _walk(query: Select[Any], wanted: KeyRange, after: Place | None) -> Select[A
     else:
         query = query.where(capture.c.surt < wanted.last_key)
     if last is not None:
-        # The only bound on this side: of two bounds SQLite would use the looser one.
+        # There is no other lower (upper) bound, since SQLite would use the looser one of two.
         here = tuple_(*keys)
         query = query.where(here < last if wanted.newest_first else here > last)
     return query.order_by(*([key.desc() for key in keys] if wanted.newest_first else keys))
@@ -479,8 +474,8 @@ _PAYLOAD = (capture.c.payload_digest,)
 _PAIR = (capture.c.surt, capture.c.url, capture.c.payload_digest)
 
 
-def _holder(wanted: CTE) -> ScalarSelect[int]:
-    """Return a subquery for the first response record of each payload."""
+def _original(wanted: CTE) -> ScalarSelect[int]:
+    """Return a subquery for the first response record with each payload."""
     return (
         select(capture.c.id)
         .where(capture.c.payload_digest == wanted.c.payload_digest, capture.c.is_revisit == 0)
@@ -490,9 +485,9 @@ def _holder(wanted: CTE) -> ScalarSelect[int]:
     )
 
 
-def _holder_of_url(wanted: CTE) -> ScalarSelect[int]:
-    """Return a subquery for a response record of each URL and payload."""
-    # "< 1" keeps SQLite from using the payload index, which is slow if many URLs share a payload.
+def _original_of_url(wanted: CTE) -> ScalarSelect[int]:
+    """Return a subquery for a response record of each URL with each payload."""
+    # With "= 0", SQLite would use the payload index, which is slow if many URLs share a payload.
     return (
         select(capture.c.id)
         .where(*(capture.c[each.name] == each for each in wanted.c), capture.c.is_revisit < 1)
@@ -502,12 +497,12 @@ def _holder_of_url(wanted: CTE) -> ScalarSelect[int]:
 
 
 async def original_of(conn: AsyncConnection, digest: PayloadDigest) -> Capture | None:
-    """Return the response record that holds a payload."""
+    """Return the first response record that contains a payload."""
     return (await originals(conn, [digest])).get(digest)
 
 
-async def holder_of(conn: AsyncConnection, digest: PayloadDigest) -> Capture | None:
-    """Return the response record that holds a payload; a deleted one if there is no other."""
+async def original_or_deleted(conn: AsyncConnection, digest: PayloadDigest) -> Capture | None:
+    """Return the first response record that contains a payload; a deleted one if need be."""
     if found := await original_of(conn, digest):
         return found
     own = capture_table.c
@@ -516,8 +511,10 @@ async def holder_of(conn: AsyncConnection, digest: PayloadDigest) -> Capture | N
     return to_capture(row) if row else None
 
 
-async def holders_of(conn: AsyncConnection, digest: PayloadDigest, *, limit: int) -> list[Capture]:
-    """Return some response records that hold a payload, oldest first."""
+async def all_originals(
+    conn: AsyncConnection, digest: PayloadDigest, *, limit: int
+) -> list[Capture]:
+    """Return up to ``limit`` response records that contain a payload, oldest first."""
     own = capture.c
     query = CAPTURES.where(own.payload_digest == to_blob(digest), own.is_revisit == 0)
     rows = await conn.execute(query.order_by(own.is_chunked, own.id).limit(limit))
@@ -527,20 +524,20 @@ async def holders_of(conn: AsyncConnection, digest: PayloadDigest, *, limit: int
 async def originals(
     conn: AsyncConnection, digests: Sequence[PayloadDigest]
 ) -> dict[PayloadDigest, Capture]:
-    """Return the first response record of each stored payload.
+    """Return the first response record of each payload, by digest.
 
-    Records without chunk framing are preferred.
+    Records without chunk framing are preferred. Payloads without a record are left out.
     """
-    found = await _by_lookups(conn, _PAYLOAD, [_holder], [(to_blob(each),) for each in digests])
+    found = await _by_lookups(conn, _PAYLOAD, [_original], [(to_blob(each),) for each in digests])
     return {each.payload_digest: each for each in found}
 
 
 async def originals_of_urls(
     conn: AsyncConnection, wanted: Sequence[tuple[str, PayloadDigest]]
 ) -> dict[tuple[str, PayloadDigest], Capture]:
-    """Return a response record of each URL and payload that is stored."""
+    """Return a response record of each URL with each payload, by (URL, digest)."""
     keys = [(surt(url), url, to_blob(digest)) for url, digest in wanted]
-    found = await _by_lookups(conn, _PAIR, [_holder_of_url], keys)
+    found = await _by_lookups(conn, _PAIR, [_original_of_url], keys)
     return {(each.url, each.payload_digest): each for each in found}
 
 
@@ -559,7 +556,7 @@ async def insert_answers(conn: AsyncConnection, found: Sequence[tuple[RecordId, 
 
 
 async def answer_places(conn: AsyncConnection, ids: Iterable[RecordId]) -> dict[RecordId, Location]:
-    """Return the locations of responses in ``answer``; of several copies, any one."""
+    """Return the locations of responses in ``answer`` by record id."""
     own = answer.c
     rows = await conn.execute(
         select(own.record_id, segment.c.name, own.offset, own.length)
@@ -572,7 +569,7 @@ async def answer_places(conn: AsyncConnection, ids: Iterable[RecordId]) -> dict[
 async def answers_between(
     conn: AsyncConnection, name: str, first: int, last: int
 ) -> Mapping[int, RecordId]:
-    """Return responses in ``answer`` with offsets ``first`` to ``last`` of a segment, by offset."""
+    """Return record ids in ``answer`` by offset, from ``first`` to ``last`` of a segment."""
     rows = await conn.execute(
         select(answer.c.offset, answer.c.record_id)
         .join(segment, segment.c.id == answer.c.segment_id)
@@ -585,12 +582,12 @@ BATCH = 20_000
 _LAST_SEEN = "record ids seen"
 
 
-async def note_record_ids(conn: AsyncConnection) -> bool:
+async def register_record_ids(conn: AsyncConnection) -> bool:
     """Register the record ids of a batch of new captures; return whether there may be more."""
-    last = await conn.execute(select(counter.c.value).where(counter.c.name == _LAST_SEEN))
+    last = await counters.get(conn, _LAST_SEEN) or 0
     found = await conn.execute(
         select(capture.c.id, capture.c.record_id)
-        .where(capture.c.id > (last.scalar() or 0))
+        .where(capture.c.id > last)
         .order_by(capture.c.id)
         .limit(BATCH)
     )
@@ -603,7 +600,7 @@ async def note_record_ids(conn: AsyncConnection) -> bool:
 
 
 async def used_record_ids(conn: AsyncConnection, record_ids: Sequence[RecordId]) -> set[RecordId]:
-    """Return which record ids are or were used by registered captures."""
+    """Return which record ids registered captures have, or deleted captures had."""
     keys = {_key(each): each for each in record_ids}
     rows = await conn.execute(
         select(record_id_seen.c.id).where(record_id_seen.c.id.in_(among(keys)))
@@ -611,8 +608,10 @@ async def used_record_ids(conn: AsyncConnection, record_ids: Sequence[RecordId])
     return {keys[key] for key in rows.scalars()} | await tombstones.captures(conn, record_ids)
 
 
-async def note_stated_digests(conn: AsyncConnection, digests: Mapping[str, PayloadDigest]) -> None:
-    """Register further digests of payloads, such as ``sha1:`` with hex digits."""
+async def register_stated_digests(
+    conn: AsyncConnection, digests: Mapping[str, PayloadDigest]
+) -> None:
+    """Store digests of payloads that imported records state, such as ``sha1:`` and hex digits."""
     rows = [(stated, to_blob(ours)) for stated, ours in digests.items()]
     await insert_rows(
         conn, stated_digest, ("digest", "payload_digest"), sorted(rows), OnConflict.REPLACE
@@ -622,7 +621,7 @@ async def note_stated_digests(conn: AsyncConnection, digests: Mapping[str, Paylo
 async def by_stated_digest(
     conn: AsyncConnection, digests: Sequence[str]
 ) -> dict[str, PayloadDigest]:
-    """Return the payloads with these registered digests."""
+    """Return our digests of payloads by stated digest; unknown ones are left out."""
     rows = await conn.execute(
         select(stated_digest.c.digest, stated_digest.c.payload_digest).where(
             stated_digest.c.digest.in_(among_texts(digests))
@@ -632,8 +631,8 @@ async def by_stated_digest(
 
 
 def _key(record_id: str) -> int:
-    """Return 63 bits of the hash of an id.
+    """Return 63 bits of the hash of a record id.
 
-    A collision is harmless: the imported record gets a new id.
+    If an imported record has the same bits as another one, it gets a new id.
     """
     return int.from_bytes(md5(record_id.encode(), usedforsecurity=False).digest()[:8]) >> 1

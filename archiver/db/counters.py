@@ -33,6 +33,14 @@ async def put(conn: AsyncConnection, values: Mapping[str, int]) -> None:
     await insert_rows(conn, counter, _COLUMNS, sorted(values.items()), OnConflict.REPLACE)
 
 
+async def get(conn: AsyncConnection, name: str) -> int | None:
+    """Return the value of a counter; None if it was never changed."""
+    value: int | None = (
+        await conn.execute(select(counter.c.value).where(counter.c.name == name))
+    ).scalar()
+    return value
+
+
 async def all_counters(conn: AsyncConnection) -> dict[str, int]:
     """Return the values of all counters that were ever changed, by name."""
     rows = await conn.execute(select(counter.c.name, counter.c.value))

@@ -15,6 +15,7 @@ from archiver.model.failure import Failure, Reason
 from archiver.model.job import State
 
 MAX_WAITS = 10
+"""Number of waiting hosts that ``QueueLag`` lists."""
 _DUE = (queue.INTERACTIVE, queue.BULK, queue.LAST)
 _WAITING = (
     select(
@@ -171,7 +172,7 @@ async def failed_by_reason(
 async def failed_of(
     conn: AsyncConnection, *, why: str, after: int, limit: int, import_id: int | None = None
 ) -> Sequence[tuple[int, str]]:
-    """Return (row id, host) of entries that failed for a reason, after a row."""
+    """Return (row id, host) of entries that failed for a reason, after a row id."""
     padded = why if " " in why else f"{why} "
     rows = await conn.execute(
         _failed(import_id)
@@ -213,7 +214,7 @@ async def queued(conn: AsyncConnection, *, limit: int, import_id: int | None = N
     return list((await conn.execute(found.order_by(job.c.priority).limit(limit))).scalars())
 
 
-async def await_again(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
+async def set_queued(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
     """Set failed entries to queued."""
     await conn.execute(
         update(entry_table).where(entry_table.c.id.in_(among(entry_ids))).values(state=State.QUEUED)

@@ -1,15 +1,17 @@
 """Deletion and restoration of rows.
 
-Deleted rows stay in their tables, with the number of the deletion in ``deleted_at``. Queries read
-views of the rows that are not deleted (``schema.not_deleted``). Undo clears ``deleted_at``;
-compaction erases the rows. ``tombstones`` prevents that deleted items return when records are read
-again.
+Deleted rows stay in their tables, with the number of the deletion in ``deleted_at``, until
+compaction erases them. Queries read views without them (``schema.not_deleted``). To restore a row,
+``deleted_at`` is set to NULL. Tombstones (``db.tombstones``) keep deleted items from being added
+again when their records are read.
 """
 
 import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 from sqlalchemy import Row, bindparam, case, delete, func, or_, select, update
@@ -47,7 +49,7 @@ _TAGS, _LISTS = "tags", "lists"
 
 @dataclass(frozen=True, slots=True)
 class DeletionSize:
-    """Number of a deletion, and how many entries and snapshots it deleted."""
+    """Number of a deletion, and how many entries and snapshots of it are still in the bin."""
 
     id: int
     entries: int
@@ -59,12 +61,12 @@ class RestoredBatch:
     """Result of restoring the part of a deletion that one tombstone record names.
 
     Attributes:
-        record: id of that record.
-        captures: rows of its restored captures; empty if nothing was restored.
-        entry_ids: restored entries.
+        record: id of the tombstone record.
+        captures: row ids of its restored captures; empty if nothing was restored.
+        entry_ids: row ids of restored entries.
         snapshots: number of restored snapshots.
-        stayed: entries that stay deleted, or whose snapshots do, because they were saved or deleted
-            again since.
+        stayed: entries (hash_url) that stay deleted, or whose snapshots do, because they were saved
+            or deleted again since, or were not to be restored.
     """
 
     record: int
@@ -80,15 +82,15 @@ class RestoredBatch:
 
 
 async def begin(conn: AsyncConnection, now: datetime) -> int:
-    """Return the number of a new deletion: a time in milliseconds, and never the same twice."""
-    last = (await counters.all_counters(conn)).get(_LAST, 0)
+    """Return the number of a new deletion: the time in ms, or the last number plus one."""
+    last = await counters.get(conn, _LAST) or 0
     number = max(int(now.timestamp() * 1000), last + 1)
     await counters.put(conn, {_LAST: number})
     return number
 
 
 async def size(conn: AsyncConnection, number: int) -> DeletionSize | None:
-    """Return what a deletion deleted; None if it can't be undone (any more)."""
+    """Return how much of a deletion can be restored; None if nothing."""
     entries, snapshots = [
         (
             await conn.execute(
@@ -103,9 +105,9 @@ async def size(conn: AsyncConnection, number: int) -> DeletionSize | None:
 async def delete_entries(
     conn: AsyncConnection, entry_ids: Collection[int], *, number: int
 ) -> tuple[int, int]:
-    """Delete entries with their snapshots; returns how many entries and how many snapshots.
+    """Delete entries with their snapshots; return how many entries and how many snapshots.
 
-    Their open jobs are cancelled: the worker that holds one finds that its visit is not wanted.
+    Their jobs are deleted, too. A worker that fetches one of them discards the visit.
     """
     if not entry_ids:
         return 0, 0
@@ -139,7 +141,7 @@ async def delete_entries(
 
 
 async def delete_snapshots(conn: AsyncConnection, row_ids: Collection[int], *, number: int) -> int:
-    """Delete some snapshots of entries that have others; returns how many."""
+    """Delete some of the snapshots of entries that have others; return how many."""
     if not row_ids:
         return 0
     mine = among(row_ids)
@@ -152,11 +154,11 @@ async def delete_snapshots(conn: AsyncConnection, row_ids: Collection[int], *, n
     )
     owners = list(done.scalars())
     await _count(conn, 0, len(owners))
-    await renew(conn, {*owners})
+    await update_from_newest_snapshots(conn, {*owners})
     return len(owners)
 
 
-async def hide_captures(conn: AsyncConnection, row_ids: Collection[int], *, number: int) -> None:
+async def delete_captures(conn: AsyncConnection, row_ids: Collection[int], *, number: int) -> None:
     """Delete captures."""
     if row_ids:
         await conn.execute(
@@ -166,8 +168,8 @@ async def hide_captures(conn: AsyncConnection, row_ids: Collection[int], *, numb
         )
 
 
-async def hide_named_captures(conn: AsyncConnection, *, after: int) -> None:
-    """Delete captures that tombstones name, among rows after ``after``."""
+async def delete_named_captures(conn: AsyncConnection, *, after: int) -> None:
+    """Delete captures whose record ids tombstones name, with row ids after ``after``."""
     await conn.execute(
         update(capture_table)
         .where(
@@ -197,7 +199,7 @@ async def erase_entries(conn: AsyncConnection, entry_ids: Collection[int]) -> No
 
 
 async def erase_snapshots(conn: AsyncConnection, row_ids: Collection[int]) -> None:
-    """Remove some snapshots from the index; their entries show the newest that is left."""
+    """Remove some of the snapshots of entries from the index, and update these entries."""
     if not row_ids:
         return
     await counters.keep_last_ids(conn)
@@ -206,11 +208,11 @@ async def erase_snapshots(conn: AsyncConnection, row_ids: Collection[int]) -> No
     await _detach_snapshots(conn, row_ids)
     await _erase_snapshot_rows(conn, among(row_ids))
     await _count(conn, 0, len(live))
-    await renew(conn, {*live.values()})
+    await update_from_newest_snapshots(conn, {*live.values()})
 
 
-async def binned(conn: AsyncConnection, limit: int) -> list[BinnedItem]:
-    """Return deleted entries, and deleted snapshots of other entries; the last deleted first."""
+async def items_in_bin(conn: AsyncConnection, limit: int) -> list[BinnedItem]:
+    """Return deleted entries, and deleted snapshots of other entries, last deleted first."""
     own, of = entry_table.c, snapshot_table.c
     title = func.coalesce(func.nullif(own.given_title, ""), own.page_title)
     entries = await conn.execute(
@@ -238,7 +240,7 @@ async def binned(conn: AsyncConnection, limit: int) -> list[BinnedItem]:
 
 
 async def is_anything_deleted(conn: AsyncConnection, *, before: int | None = None) -> bool:
-    """Return whether entries, snapshots or captures are deleted; with ``before`` until then."""
+    """Return whether any row is deleted but not erased; with ``before``, up to that deletion."""
     for table in (entry_table, snapshot_table, capture_table):
         query = select(table.c.id).where(_is_deleted(table.c.deleted_at, before)).limit(1)
         if (await conn.execute(query)).scalar() is not None:
@@ -253,12 +255,12 @@ def _is_deleted(column: Any, before: int | None) -> Any:
 async def erase_deleted(
     conn: AsyncConnection, number: int | None = None, *, before: int | None = None
 ) -> None:
-    """Remove the rows of deleted entries and snapshots: that can't be undone any more.
+    """Remove deleted entries and snapshots from the index; they can't be restored after that.
 
     Args:
         conn: a writing connection.
-        number: the deletion; all of them if it is None.
-        before: only deletions up to this number.
+        number: the deletion; None for all deletions.
+        before: the last deletion to erase, if ``number`` is None; None for no limit.
     """
     await counters.keep_last_ids(conn)
 
@@ -277,10 +279,17 @@ async def erase_deleted(
 async def restore(
     conn: AsyncConnection, number: int, only: Collection[str] | None = None
 ) -> list[RestoredBatch]:
-    """Undo a deletion, except for what was saved, or deleted, again since.
+    """Undo a deletion, except for entries that were saved or deleted again since.
 
-    What stays deleted can't be undone afterwards; if nothing is restored, nothing changes.
-    With ``only`` these entries (hash_url) are restored, and the others stay in the bin.
+    The items of the deletion that can't be restored are erased, unless nothing is restored.
+
+    Args:
+        conn: a writing connection.
+        number: the deletion.
+        only: entries (hash_url) to restore; the others stay in the bin. None for everything.
+
+    Returns:
+        A result for each tombstone record of the deletion.
     """
     found = [
         await _restore_entries(conn, number, only, *each)
@@ -293,14 +302,14 @@ async def restore(
         found.append(await _restore_snapshots(conn, number, record, rows))
         if found[-1].snapshots:
             touched |= {row.entry_id for row in rows}
-    await renew(conn, touched)
+    await update_from_newest_snapshots(conn, touched)
     if any(each.is_restored for each in found):
         await erase_deleted(conn, number)
     return found
 
 
-async def renew(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
-    """Copy the newest snapshot's data to entries, after snapshots were added or removed."""
+async def update_from_newest_snapshots(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
+    """Copy data of the newest snapshots to their entries, after others were deleted or restored."""
     if not entry_ids:
         return
     newest = (
@@ -323,13 +332,13 @@ async def renew(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
     )
     shown = {row.entry_id: row for row in rows if row.timestamp == found[row.entry_id][0]}
     for entry_id, row in shown.items():
-        await _renew_one(conn, entry_id, row, found[entry_id][1])
+        await _update_from_snapshot(conn, entry_id, row, found[entry_id][1])
 
 
 async def _entries_of(
     conn: AsyncConnection, number: int
 ) -> list[tuple[int, list[Row[*tuple[Any, ...]]]]]:
-    """Return the deleted entries of a deletion, by the tombstone record that names them."""
+    """Return the entries of a deletion, grouped by the tombstone record that names them."""
     own = entry_table.c
     rows = await conn.execute(
         select(
@@ -349,7 +358,7 @@ async def _entries_of(
 async def _snapshots_of(
     conn: AsyncConnection, number: int
 ) -> list[tuple[int, list[Row[*tuple[Any, ...]]]]]:
-    """Return the snapshots that a deletion deleted by themselves, by the tombstone record."""
+    """Return the snapshots that a deletion deleted without their entry, by tombstone record."""
     own = snapshot_table.c
     rows = await conn.execute(
         select(
@@ -377,10 +386,7 @@ async def _snapshots_of(
 def _grouped(
     rows: Sequence[Row[*tuple[Any, ...]]],
 ) -> list[tuple[int, list[Row[*tuple[Any, ...]]]]]:
-    found: dict[int, list[Row[*tuple[Any, ...]]]] = {}
-    for row in rows:
-        found.setdefault(row.deletion, []).append(row)
-    return [*found.items()]
+    return [(record, [*some]) for record, some in groupby(rows, attrgetter("deletion"))]
 
 
 async def _restore_entries(
@@ -390,7 +396,7 @@ async def _restore_entries(
     record: int,
     rows: Sequence[Row[*tuple[Any, ...]]],
 ) -> RestoredBatch:
-    """Restore entries, except those that exist again, were deleted once more, or aren't chosen."""
+    """Restore entries, except those that exist, were deleted again, or are not in ``only``."""
     keys = {row.hash_url: row.generation for row in rows}
     here = select(entry.c.hash_url).where(entry.c.hash_url.in_(among_texts(keys)))
     there = {*(await conn.execute(here)).scalars()}
@@ -403,7 +409,7 @@ async def _restore_entries(
     back = {row.id: row for row in rows if row.hash_url not in stayed}
     if not back:
         return RestoredBatch(record, stayed=stayed)
-    captures = await _show_captures(conn, number, record)
+    captures = await _restore_captures(conn, number, record)
     own = snapshot_table.c
     snapshots = await conn.execute(
         update(snapshot_table)
@@ -436,7 +442,7 @@ async def _restore_entries(
 async def _restore_snapshots(
     conn: AsyncConnection, number: int, record: int, rows: Sequence[Row[*tuple[Any, ...]]]
 ) -> RestoredBatch:
-    """Restore snapshots, unless their entry is deleted or has others of the same timestamps."""
+    """Restore snapshots, unless their entry is deleted or has new ones with these timestamps."""
     taken = await conn.execute(
         select(snapshot.c.id).where(
             snapshot.c.entry_id.in_(among({row.entry_id for row in rows})),
@@ -445,7 +451,7 @@ async def _restore_snapshots(
     )
     if taken.first() is not None or any(row.owner_deleted_at for row in rows):
         return RestoredBatch(record, stayed=frozenset(HashUrl(row.hash_url) for row in rows))
-    captures = await _show_captures(conn, number, record)
+    captures = await _restore_captures(conn, number, record)
     await conn.execute(
         update(snapshot_table)
         .where(snapshot_table.c.id.in_(among(row.id for row in rows)))
@@ -455,8 +461,8 @@ async def _restore_snapshots(
     return RestoredBatch(record, captures, snapshots=len(rows))
 
 
-async def _show_captures(conn: AsyncConnection, number: int, record: int) -> tuple[int, ...]:
-    """Restore the captures of a deletion that a tombstone record names; returns their rows."""
+async def _restore_captures(conn: AsyncConnection, number: int, record: int) -> tuple[int, ...]:
+    """Restore the captures of a deletion that a tombstone record names; return their row ids."""
     named = select(gone_capture.c.record_id).where(gone_capture.c.deletion == record)
     rows = await conn.execute(
         update(capture_table)
@@ -467,7 +473,7 @@ async def _show_captures(conn: AsyncConnection, number: int, record: int) -> tup
     return tuple(rows.scalars())
 
 
-async def _renew_one(
+async def _update_from_snapshot(
     conn: AsyncConnection, entry_id: int, row: Row[*tuple[Any, ...]], count: int
 ) -> None:
     at = int(to_datetime(Timestamp(f"{row.timestamp:014d}")).timestamp())
@@ -501,7 +507,7 @@ async def _renew_one(
 async def _detach(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
     """Remove an entry's jobs, tags, lists, search documents and edits."""
     mine = among(entry_ids)
-    await _cancel(conn, entry_ids)
+    await _uncount_jobs(conn, entry_ids)
     await tags_and_lists.remove_labels(conn, entry_ids)
     for table in (edited, document, job):
         await conn.execute(delete(table).where(table.c.entry_id.in_(mine)))
@@ -519,8 +525,8 @@ async def _erase_snapshot_rows(conn: AsyncConnection, row_ids: Any) -> None:
     await conn.execute(delete(snapshot_table).where(snapshot_table.c.id.in_(row_ids)))
 
 
-async def _cancel(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
-    """Subtract jobs from the counters and from the counts of their imports."""
+async def _uncount_jobs(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
+    """Subtract the jobs of entries from the counters, and their open jobs from imports."""
     states = await conn.execute(
         select(job.c.state, func.count())
         .where(job.c.entry_id.in_(among(entry_ids)))
@@ -547,5 +553,6 @@ async def _cancel(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
 
 
 async def _count(conn: AsyncConnection, entries: int, snapshots: int) -> tuple[int, int]:
+    """Subtract deleted entries and snapshots from the counters; return both numbers."""
     await counters.change(conn, {counters.ENTRIES: -entries, counters.SNAPSHOTS: -snapshots})
     return entries, snapshots

@@ -1,6 +1,7 @@
-"""Hosts: the queue of those with pending jobs, and their render hints.
+"""Hosts: the queue of hosts with pending jobs, and render hints of hosts.
 
-``queue_host`` has a row for each host with queued jobs, ordered by when it may be requested next.
+The table ``queue_host`` has a row for each host and priority with queued jobs. ``ready_at_ms`` is
+its place in the queue: the earliest time of its next job, or when it was last served.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -37,7 +38,7 @@ LEASED = (*job.c, entry.c.hash_url, entry.c.url, entry.c.latest, entry.c.source)
 
 
 def _first_in_line(*which: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
-    """Return a query for the earliest slot of each priority, one column each."""
+    """Return the query for the earliest ``ready_at_ms`` of each priority, as columns."""
     own = queue_host.c
     return select(
         *(
@@ -67,7 +68,7 @@ _READY = (
 )
 _IS_PROVEN = queue_host.c.host.in_(among_texts(bindparam("proven")))
 _IS_MINE = queue_host.c.host.in_(among_texts(bindparam("mine")))
-"""On a server: hosts locked by this worker."""
+"""With PostgreSQL: hosts that this worker has locked."""
 _DUE_HOSTS = (
     select(queue_host.c.host)
     .where(
@@ -102,7 +103,7 @@ class HostGroups:
     """Hosts as known by one process.
 
     Attributes:
-        busy: hosts that must not get more requests now.
+        busy: hosts with as many requests as they may have at a time.
         proven: hosts that responded recently.
     """
 
@@ -147,7 +148,7 @@ def next_jobs(*, is_postgresql: bool, is_proven: bool, only_mine: bool) -> Selec
 
 
 async def soonest(conn: AsyncConnection, busy: Collection[str] = ()) -> dict[int, int]:
-    """Return the earliest slot (ms) of each priority, except for ``busy`` hosts."""
+    """Return the earliest ``ready_at_ms`` by priority, ignoring ``busy`` hosts."""
     row = (await conn.execute(_FIRST_IN_LINE, {"busy": [*busy]})).one()
     return {rank: due for rank, due in zip(PRIORITIES, row, strict=True) if due is not None}
 
@@ -161,7 +162,10 @@ async def due_hosts(
 
 
 async def make_ready(conn: AsyncConnection, ready: Mapping[tuple[int, str], int]) -> None:
-    """Set the slots (ms) of hosts, by (priority, host), if earlier than the current ones."""
+    """Add hosts to the queue, given as due times (ms) by (priority, host).
+
+    A host that is in the queue gets the earlier of both times.
+    """
     if not ready:
         return
     rows = sorted((priority, host, due) for (priority, host), due in ready.items())
@@ -169,7 +173,7 @@ async def make_ready(conn: AsyncConnection, ready: Mapping[tuple[int, str], int]
 
 
 async def move_back(conn: AsyncConnection, hosts: set[tuple[int, str]], now: datetime) -> None:
-    """Move hosts to the end of the queue, or remove them if they have no queued jobs."""
+    """Move (priority, host) pairs to the end of the queue, or remove them if no job is queued."""
     some = sorted(hosts)
     names = ("of_priority", "of_host")
     await execute_rows(conn, _FORGET, names, some)
@@ -187,8 +191,8 @@ def from_ms(moment: int) -> datetime:
     return datetime.fromtimestamp(moment / 1000, UTC)
 
 
-async def note_hosts(conn: AsyncConnection, names: Collection[str]) -> None:
-    """Insert hosts; known ones are skipped."""
+async def insert_hosts(conn: AsyncConnection, names: Collection[str]) -> None:
+    """Insert host names; known ones are skipped."""
     if names:
         rows = [(name, reversed_host(name)) for name in sorted(names)]
         await insert_rows(conn, host, ("name", "reversed"), rows, OnConflict.KEEP)
@@ -210,7 +214,10 @@ async def of_site(conn: AsyncConnection, site: str, *, limit: int) -> list[str]:
 async def render_hints_after(
     conn: AsyncConnection, row_id: int, *, limit: int
 ) -> list[tuple[int, int, RenderHint, str]]:
-    """Return (row, timestamp, hint, page URL) of the newest snapshots with a hint, after a row."""
+    """Return the newest snapshots with a render hint after a row id, in row order.
+
+    Each is a tuple of row id, timestamp, hint and page URL.
+    """
     own = snapshot.c
     rows = await conn.execute(
         select(own.id, own.timestamp, own.look, own.final_url)

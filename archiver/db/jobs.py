@@ -1,10 +1,10 @@
 """Job rows, the order of their changes, and whether the crawl is paused.
 
-A clock alone gives no order: it is read before a commit, differs between processes, may be set
-back, and many changes share one millisecond. A reader that remembered a time would miss changes
-that are committed later with an earlier time. So a change is stamped with the clock, or with the
-newest committed stamp plus one if that is greater. Since writers hold the write lock, stamps
-increase in commit order.
+Followers of changes (``changes_after``) remember the last change they have seen. A time is not
+enough for that: clocks differ between processes and may be set back, and a change with an earlier
+time may be committed later. So each transaction has a stamp: the time in milliseconds, or the
+newest stamp plus one if that is greater. Only one transaction writes at a time, so stamps increase
+in commit order.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import attempts, counters
 from archiver.db.dialects import KindOfFailure, StatusOfFailure, among, among_texts
-from archiver.db.schema import counter, entry, job, snapshot
+from archiver.db.schema import entry, job, snapshot
 from archiver.http.timestamps import to_timestamp
 from archiver.model.capture import HashUrl, Timestamp
 from archiver.model.failure import FailureKind
@@ -37,8 +37,8 @@ async def by_ids(conn: AsyncConnection, ids: Sequence[int]) -> list[Job]:
     return [of_row(row) for row in rows]
 
 
-async def under_way(conn: AsyncConnection, limit: int) -> list[Job]:
-    """Return jobs that any process is fetching now."""
+async def fetching(conn: AsyncConnection, limit: int) -> list[Job]:
+    """Return jobs that any process fetches now."""
     rows = await conn.execute(
         query().where(job.c.state == State.FETCHING).order_by(job.c.owner, job.c.id).limit(limit)
     )
@@ -51,15 +51,15 @@ async def superseded(
     *,
     grace: timedelta = timedelta(0),
 ) -> set[tuple[HashUrl, Timestamp]]:
-    """Return the visits (hash_url, timestamp) whose job was ended by another visit.
+    """Return the visits (hash_url, timestamp) whose job another visit has ended.
 
-    Visits that have a snapshot are left out.
+    Visits with a snapshot are left out.
 
     Args:
         conn: a connection.
-        visits: the visits to check.
-        grace: how long after the end of a job its previous owner may have continued, at most
-            until the entry's next job was created.
+        visits: visits to check.
+        grace: how long a process that lost its lease may continue after another one has ended the
+            job. A visit in this time is superseded, unless the entry has another job by then.
     """
     keys = among_texts({key for key, _ in visits})
     rows = await conn.execute(
@@ -84,7 +84,10 @@ async def superseded(
 
 
 def _ended(of_one: Sequence[Row[*tuple[Any, ...]]], grace: timedelta) -> list[tuple[str, str, str]]:
-    """Return (created, saved timestamp, until) of an entry's saved jobs."""
+    """Return (time of creation, timestamp of the snapshot, end) of an entry's saved jobs.
+
+    Visits of the job began between its creation and the end, which includes ``grace``.
+    """
     found = list[tuple[str, str, str]]()
     for each, later in pairwise((*of_one, None)):
         if each and each.state == State.SAVED and each.timestamp is not None:
@@ -130,9 +133,7 @@ async def queue_counts(conn: AsyncConnection) -> QueueCounts:
 
 async def is_paused(conn: AsyncConnection) -> bool:
     """Return whether the crawl is paused."""
-    return bool(
-        (await conn.execute(select(counter.c.value).where(counter.c.name == _PAUSED))).scalar()
-    )
+    return bool(await counters.get(conn, _PAUSED))
 
 
 async def set_paused(conn: AsyncConnection, *, paused: bool) -> None:
@@ -141,7 +142,7 @@ async def set_paused(conn: AsyncConnection, *, paused: bool) -> None:
 
 
 async def fetching_of_import(conn: AsyncConnection, import_id: int) -> int:
-    """Return how many jobs of an import are being fetched."""
+    """Return how many jobs of an import are fetched now."""
     rows = await conn.execute(
         select(func.count()).where(job.c.state == State.FETCHING, job.c.import_id == import_id)
     )
@@ -227,8 +228,10 @@ _IS_GONE = or_(
 )
 
 
-async def gone(conn: AsyncConnection, *, after: int, limit: int) -> Sequence[tuple[int, str]]:
-    """Return (row id, host) of entries without a snapshot whose page is gone, after a row."""
+async def with_page_gone(
+    conn: AsyncConnection, *, after: int, limit: int
+) -> Sequence[tuple[int, str]]:
+    """Return (row id, host) of failed entries whose page no longer exists, after a row id."""
     rows = await conn.execute(
         select(entry.c.id, entry.c.host)
         .where(
@@ -263,7 +266,7 @@ async def open_jobs(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int
     return dict(rows.all())
 
 
-async def ask_archives(conn: AsyncConnection, job_ids: Sequence[int]) -> None:
+async def mark_for_recovery(conn: AsyncConnection, job_ids: Sequence[int]) -> None:
     """Mark jobs to be recovered from public archives."""
     if job_ids:
         await conn.execute(update(job).where(job.c.id.in_(among(job_ids))).values(rescue=1))

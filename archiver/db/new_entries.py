@@ -1,7 +1,7 @@
-"""New entries and jobs: submitted, restored from records, or copied from another index.
+"""New entries and their jobs: submitted, restored from records, or copied from another index.
 
-A web form, an import and a feed all use `receive`. Seeds are merged with existing entries; no user
-data is lost.
+Forms, imports and feeds call ``receive``. A seed whose entry exists is merged with it, so that no
+user metadata is lost.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -58,9 +58,9 @@ async def receive(
         conn: a writing connection.
         seeds: seeds in order; a URL may occur more than once.
         now: current time (aware, UTC).
-        recapture: capture saved URLs again, before the jobs of imports.
-        import_id: the import that the seeds belong to.
-        capture: when to capture; with `NEVER` new entries are stored as links without a job.
+        recapture: capture saved URLs again, and before the jobs of imports.
+        import_id: the import that the seeds belong to, if any.
+        capture: when to capture; with ``NEVER``, new entries are stored as links without a job.
 
     Returns:
         One result for each seed, in order.
@@ -76,9 +76,9 @@ async def receive(
     wanted = [(ids[key], each.host) for key, each in unique.items() if ids[key] not in no_job]
     priority = queue.INTERACTIVE if recapture else _PRIORITIES[capture]
     made = await queue.enqueue(conn, wanted, priority=priority, now=now, import_id=import_id)
-    await _await_again(conn, [row.id for row in known.values() if row.id in made])
+    await _set_queued(conn, [row.id for row in known.values() if row.id in made])
     if recapture:
-        await queue.hurry(conn, [*waiting.values()], priority=priority, now=now)
+        await queue.raise_priority(conn, [*waiting.values()], priority=priority, now=now)
     added = {*made, *(ids[key] for key in unique.keys() - known.keys())}
     if import_id is None:
         merged: Collection[int] = waiting.keys()
@@ -103,13 +103,10 @@ async def ensure(
     return {HashUrl(key): number for key, number in ids.items()}
 
 
-async def foreseen(
+async def predict(
     conn: AsyncConnection, seeds: Sequence[Seed], *, capture: CaptureWhen
 ) -> dict[str, Reception]:
-    """Predict the results of an import for seeds whose entries exist, by hash_url; write nothing.
-
-    `capture`: see `receive`.
-    """
+    """Return what ``receive`` would do in an import with seeds whose entries exist, by hash_url."""
     unique = _merged_by_key(seeds)
     known = await known_entries(conn, [*unique])
     unique = _without_own_export(unique, known)
@@ -176,7 +173,7 @@ async def insert_entries(
     ]
     names = ("id", "hash_url", "url", "host", "generation", *common, *entries.NAMES)
     await insert_rows(conn, entry_table, names, rows)
-    await host_queue.note_hosts(conn, {seed.host for seed in seeds})
+    await host_queue.insert_hosts(conn, {seed.host for seed in seeds})
     await counters.change(conn, {counters.ENTRIES: len(seeds)})
     return ids
 
@@ -186,7 +183,7 @@ async def merge_into(
 ) -> set[int]:
     """Merge seeds into the rows of existing entries; return the ids of changed entries.
 
-    Tags and lists are added by `add_labels`.
+    Tags and lists are added by ``add_labels``.
     """
     rows, moved = [], []
     for key, row in known.items():
@@ -271,12 +268,12 @@ def _as_one(seeds: Sequence[Seed]) -> Seed:
 def _without_own_export(
     seeds: Mapping[str, Seed], known: Mapping[str, KnownRow]
 ) -> dict[str, Seed]:
-    """Remove archiver's own export data from seeds of known entries.
+    """Remove the description of captures in archiver's exports from seeds of known entries.
 
-    Otherwise each import of an own export would add to the source record of the same entry.
+    Otherwise each import of such an export would add it to the source record of the entry.
     """
     return {
-        key: _without_held(seed) if key in known and _is_more_than_queued(known[key]) else seed
+        key: _without_captures(seed) if key in known and _is_more_than_queued(known[key]) else seed
         for key, seed in seeds.items()
     }
 
@@ -286,7 +283,7 @@ def _is_more_than_queued(row: KnownRow) -> bool:
     return not is_bare or describes_captures(row.source_record)
 
 
-def _without_held(seed: Seed) -> Seed:
+def _without_captures(seed: Seed) -> Seed:
     record = seed.annotation.source_record
     if not describes_captures(record):
         return seed
@@ -321,7 +318,7 @@ async def _added_at(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int
 
 
 def _adds(seed: Seed, row: KnownRow, carried: tags_and_lists.Labels) -> bool:
-    """Return whether a seed adds something to its entry."""
+    """Return whether a seed has metadata that its entry lacks."""
     before = entries.of_row(row, carried)
     after = before.merged(seed.annotation)
     if entries.changes(before, after):
@@ -329,8 +326,8 @@ def _adds(seed: Seed, row: KnownRow, carried: tags_and_lists.Labels) -> bool:
     return bool({*after.tags} - {*before.tags} or {*after.folders} - {*before.folders})
 
 
-async def _await_again(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
-    """Set failed entries and links to queued, because they have a job now."""
+async def _set_queued(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
+    """Set failed entries and links, which have a new job, to queued."""
     if entry_ids:
         await conn.execute(
             update(entry_table)
@@ -350,7 +347,7 @@ def _results(
     merged: Collection[int],
     job_ids: Mapping[int, int],
 ) -> list[Received]:
-    """Return the result of each seed: `MERGED` also if an added one comes again."""
+    """Return the result of each seed; a repetition of an added seed is ``MERGED``."""
     results, seen = [], set()
     for seed in seeds:
         entry_id = ids[seed.hash_url]
@@ -369,13 +366,13 @@ async def restore(
 ) -> dict[HashUrl, int]:
     """Create or update entries from records, without jobs; return row ids by hash_url.
 
-    A higher revision replaces the current metadata, a lower one is ignored, and equal ones are
-    merged, as needed for archives without revisions. Each entry occurs once.
+    A seed with a higher revision than the entry replaces its metadata, one with a lower revision is
+    ignored, and one with the same revision is merged, since old archives have no revisions.
 
     Args:
         conn: a writing connection.
-        found: seeds from records.
-        unrecorded: no record of this archive contains the data, so one is pending.
+        found: seeds from records, of different entries.
+        unrecorded: the records are of another archive, so this one must write its own.
     """
     unique: dict[str, RevisedSeed] = {each.seed.hash_url: each for each in found}
     known = await known_entries(conn, [*unique])
@@ -404,10 +401,10 @@ async def restore(
 
 
 async def ensure_revised(conn: AsyncConnection, found: Sequence[RevisedSeed]) -> dict[HashUrl, int]:
-    """Ensure entries for seeds from another archive's records.
+    """Create or update entries from the records of another archive; return row ids by hash_url.
 
-    An entry saved here at exactly the record's time is the same entry: a higher revision replaces
-    its metadata. Otherwise the metadata is merged.
+    If an entry was saved here at the same second as in the record, the archives have a common
+    origin, and the higher revision replaces the metadata. Otherwise the metadata is merged.
     """
     unique: dict[str, RevisedSeed] = {}
     for each in found:
@@ -502,8 +499,8 @@ class OpenSeed:
     Attributes:
         seed: the seed.
         made_at: when the job was created (aware, UTC).
-        sort_at: sort time of the entry (aware, UTC).
-        is_urgent: a user waits for it; it is captured even if it was before.
+        sort_at: sort key of the entry (``Entry.sorted_at``).
+        is_urgent: a user waits for the job; the URL is captured even if it has a snapshot.
     """
 
     seed: Seed
@@ -515,7 +512,7 @@ class OpenSeed:
 async def open_seeds(
     conn: AsyncConnection, after: int, *, limit: int
 ) -> tuple[list[OpenSeed], int]:
-    """Return seeds with open jobs after a job, and the last job id."""
+    """Return the seeds of open jobs after a job id, and the last job id read."""
     rows = (
         await conn.execute(
             select(entry, job.c.id.label("job_id"), job.c.created_at, job.c.priority)
@@ -541,7 +538,7 @@ async def open_seeds(
 async def unrecorded_seeds(
     conn: AsyncConnection, after: int, *, limit: int
 ) -> tuple[list[RevisedSeed], int]:
-    """Return unrecorded metadata of entries after an entry, and the last entry id."""
+    """Return metadata of entries without a current record, after a row id, and the last row id."""
     query = select(entry).where(entry.c.unrecorded == 1, entry.c.id > after)
     rows = (await conn.execute(query.order_by(entry.c.id).limit(limit))).all()
     carried = await tags_and_lists.labels_of_entries(conn, [row.id for row in rows])

@@ -1,8 +1,7 @@
 """Job queue: leasing jobs, recording their outcomes and releasing them.
 
-The queue in the database is the only list of pending jobs. ``queue_host`` has a row for each host
-with queued jobs, ordered by when it may be requested next. So hosts take turns in any submission
-order, and jobs of slow hosts wait in the database rather than in memory.
+The database has the only list of pending jobs, so jobs of slow hosts take no memory. Hosts with
+queued jobs take turns, in whatever order their URLs were saved (``db.host_queue``).
 """
 
 from collections.abc import Collection, Sequence
@@ -28,17 +27,17 @@ _OF_LEASED = select(func.min(job.c.owner).label("owner")).where(job.c.state == S
 _OWNERS = _OF_LEASED.cte("owners", recursive=True)
 _NEXT = _OF_LEASED.where(job.c.owner > _OWNERS.c.owner).correlate(_OWNERS).scalar_subquery()
 _EACH = _OWNERS.union_all(select(_NEXT).where(_OWNERS.c.owner.is_not(None)))
-"""Skips from owner to owner by index; DISTINCT would read every lease."""
+"""Reads one index row per owner; DISTINCT would read all leases."""
 _OF_JOBS = select(_EACH.c.owner).where(_EACH.c.owner.is_not(None))
 
 
 async def job_owners(conn: AsyncConnection) -> list[str]:
-    """Return all processes that have leases."""
+    """Return the names of all processes that have leases."""
     return [*(await conn.execute(_OF_JOBS)).scalars()]
 
 
 async def import_owners(conn: AsyncConnection) -> list[str]:
-    """Return all processes that own an import."""
+    """Return the names of all processes that read an import file."""
     rows = await conn.execute(
         select(imports.c.owner).where(imports.c.reading == 1, imports.c.owner.is_not(None))
     )
@@ -48,10 +47,10 @@ async def import_owners(conn: AsyncConnection) -> list[str]:
 INTERACTIVE, BULK, LAST, IDLE = host_queue.PRIORITIES
 """Priorities, most urgent first.
 
-- INTERACTIVE: a user waits for it.
-- BULK: normal.
-- LAST: its host does not respond, so it is tried again when nothing else is due.
-- IDLE: captured when nothing else is due, by request.
+- INTERACTIVE: a user waits for the job.
+- BULK: all other jobs.
+- LAST: the host does not respond; tried again when no job above is due.
+- IDLE: the user chose to capture it when no other job is due.
 """
 _NEW_JOB = (
     "id",
@@ -83,7 +82,11 @@ async def enqueue(
     now: datetime,
     import_id: int | None = None,
 ) -> dict[int, int]:
-    """Create jobs for (entry id, host) pairs without open jobs; return job ids by entry id."""
+    """Create a job for each (entry id, host); none of the entries may have an open job.
+
+    Returns:
+        Job ids by entry id.
+    """
     if not entries:
         return {}
     first = await next_id(conn, job.c.id)
@@ -114,16 +117,16 @@ async def enqueue(
     return made
 
 
-async def ask_for_browser(conn: AsyncConnection, job_ids: Sequence[int]) -> None:
+async def mark_for_browser(conn: AsyncConnection, job_ids: Sequence[int]) -> None:
     """Mark jobs to be rendered in a browser."""
     if job_ids:
         await conn.execute(update(job).where(job.c.id.in_(among(job_ids))).values(render=1))
 
 
-async def hurry(
+async def raise_priority(
     conn: AsyncConnection, job_ids: Sequence[int], *, priority: int, now: datetime
 ) -> None:
-    """Raise the priority of queued jobs that a user waits for."""
+    """Move queued jobs of lower priorities up to ``priority``."""
     if not job_ids:
         return
     rows = await conn.execute(
@@ -152,28 +155,28 @@ async def lease(
     now: datetime,
     mine: Sequence[str] | None = None,
 ) -> list[Lease]:
-    """Lease up to ``count`` due jobs: up to ``each`` of a proven host, one of other hosts.
+    """Lease due jobs.
 
     Args:
         conn: a writing connection.
-        owner: run lock name of this process.
+        owner: name of this process's run lock.
         count: maximum number of jobs.
-        each: maximum number per host.
+        each: maximum number of jobs of a proven host. Other hosts get one job.
         hosts: busy and proven hosts.
         now: current time (aware, UTC).
-        mine: on a server, hosts locked by this worker.
+        mine: with PostgreSQL, the hosts that this worker has locked.
     """
     found: list[Row[*tuple[Any, ...]]] = []
     served: set[tuple[int, str]] = set()
-    asking: dict[str, Any] = {"busy": hosts.busy, "now": to_ms(now)}
+    parameters: dict[str, Any] = {"busy": hosts.busy, "now": to_ms(now)}
     if mine is not None:
-        asking["mine"] = [*mine]
+        parameters["mine"] = [*mine]
     soonest = await host_queue.soonest(conn)
-    for priority in sorted(each for each, at in soonest.items() if at <= asking["now"]):
+    for priority in sorted(each for each, at in soonest.items() if at <= parameters["now"]):
         if room := count - len(found):
-            asked = asking | {"priority": priority}
-            rows = await _next_jobs(conn, hosts, asked, room, each)
-            # Hosts without due jobs must move back too, or they would block others.
+            wanted = parameters | {"priority": priority}
+            rows = await _next_jobs(conn, hosts, wanted, room, each)
+            # Hosts without due jobs must move back, too, or they would stay first in the queue.
             served |= {(row.rank, row.name) for row in rows}
             found += [row for row in rows if row.id is not None]
     stamp = await jobs.next_stamp(conn, now)
@@ -183,21 +186,21 @@ async def lease(
 
 
 async def _next_jobs(
-    conn: AsyncConnection, hosts: HostGroups, asked: dict[str, Any], room: int, each: int
+    conn: AsyncConnection, hosts: HostGroups, parameters: dict[str, Any], room: int, each: int
 ) -> Sequence[Row[*tuple[Any, ...]]]:
-    """Return up to ``room`` rows of ``host_queue.next_jobs``, unproven hosts first."""
-    asked |= {"proven": hosts.proven}
-    here = {"is_postgresql": is_postgresql(conn), "only_mine": "mine" in asked}
+    """Return up to ``room`` rows of ``host_queue.next_jobs``, those of unproven hosts first."""
+    parameters |= {"proven": hosts.proven}
+    here = {"is_postgresql": is_postgresql(conn), "only_mine": "mine" in parameters}
     unproven = host_queue.next_jobs(is_proven=False, **here)
     proven = host_queue.next_jobs(is_proven=True, **here)
     if not hosts.proven:
-        return (await conn.execute(unproven, asked | {"count": room, "each": 1})).all()
-    known = await conn.execute(proven, asked | {"count": room, "each": each})
+        return (await conn.execute(unproven, parameters | {"count": room, "each": 1})).all()
+    known = await conn.execute(proven, parameters | {"count": room, "each": each})
     others = known.all()
-    # Unproven hosts may be dead, so they get at least half of the room.
+    # Unproven hosts get at least half of the room, since they may not respond for a long time.
     left = room - sum(row.id is not None for row in others)
     few = max((room + 1) // 2, left)
-    some = (await conn.execute(unproven, asked | {"count": few, "each": 1})).all()
+    some = (await conn.execute(unproven, parameters | {"count": few, "each": 1})).all()
     return [*some, *others][:room]
 
 
@@ -211,9 +214,9 @@ async def lease_only(
     now: datetime,
     mine: Sequence[str] | None = None,
 ) -> list[Lease]:
-    """Lease up to ``count`` of these jobs that are due and whose host is not busy.
+    """Lease up to ``count`` of some jobs: those that are due and whose host is not busy.
 
-    ``mine``: on a server, hosts locked by this worker.
+    ``mine`` has the hosts that this worker has locked, with PostgreSQL.
     """
     wanted = (
         select(job.c.id)
@@ -237,7 +240,7 @@ async def lease_only(
 
 
 async def hosts_of(conn: AsyncConnection, job_ids: Sequence[int]) -> list[str]:
-    """Return the hosts of the queued jobs."""
+    """Return the hosts of those of some jobs that are queued."""
     rows = await conn.execute(
         select(job.c.host)
         .where(job.c.id.in_(among(job_ids)), job.c.state == State.QUEUED)
@@ -246,8 +249,10 @@ async def hosts_of(conn: AsyncConnection, job_ids: Sequence[int]) -> list[str]:
     return [*rows.scalars()]
 
 
-async def put_last(conn: AsyncConnection, host: str, why: Failure, *, now: datetime) -> None:
-    """Give a host's queued jobs the last priority, with a failure."""
+async def set_last_priority(
+    conn: AsyncConnection, host: str, why: Failure, *, now: datetime
+) -> None:
+    """Move the queued jobs of a host that does not respond to the priority LAST."""
     rows = await conn.execute(
         select(job.c.priority)
         .where(job.c.host == host, job.c.state == State.QUEUED, job.c.priority != LAST)
@@ -269,8 +274,8 @@ async def put_last(conn: AsyncConnection, host: str, why: Failure, *, now: datet
     await host_queue.move_back(conn, {(priority, host) for priority in found}, now)
 
 
-async def move_last(conn: AsyncConnection, host: str, due: datetime, *, now: datetime) -> None:
-    """Set when the queued jobs of a host with the last priority are due."""
+async def postpone_last(conn: AsyncConnection, host: str, due: datetime, *, now: datetime) -> None:
+    """Set when the queued jobs of a host with the priority LAST are due."""
     mine = (job.c.host == host, job.c.state == State.QUEUED, job.c.priority == LAST)
     stamp = await jobs.next_stamp(conn, now)
     await conn.execute(
@@ -288,7 +293,10 @@ async def requeue(
     interrupted: bool,
     now: datetime,
 ) -> None:
-    """Return leases of a process to the queue; jobs that it no longer owns are skipped."""
+    """Return leases of a process to the queue; jobs that it no longer owns are skipped.
+
+    ``interrupted`` marks jobs whose fetch may have stored records already.
+    """
     if not job_ids:
         return
     rows = await conn.execute(
@@ -314,13 +322,13 @@ async def requeue(
 
 
 async def as_leases(conn: AsyncConnection, job_ids: Sequence[int]) -> list[Lease]:
-    """Return jobs as leases of their owners."""
+    """Return jobs as leases, with their current owners."""
     rows = await conn.execute(_LEASES.where(job.c.id.in_(among(job_ids))))
     return [_lease(row, row.owner) for row in rows]
 
 
 async def leased_by(conn: AsyncConnection, owner: str) -> list[int]:
-    """Return the leased jobs of a process."""
+    """Return the ids of the jobs that a process has leased."""
     rows = await conn.execute(
         select(job.c.id).where(job.c.owner == owner, job.c.state == State.FETCHING)
     )
@@ -328,7 +336,10 @@ async def leased_by(conn: AsyncConnection, owner: str) -> list[int]:
 
 
 async def attempted(conn: AsyncConnection, job_ids: Sequence[int], *, later: datetime) -> list[int]:
-    """Return the jobs that have ended, wait for another attempt, or are not due by ``later``."""
+    """Return those of some jobs that need not be waited for.
+
+    They have ended, had an attempt that failed, or are not due before ``later``.
+    """
     rows = await conn.execute(
         select(job.c.id).where(
             job.c.id.in_(among(job_ids)),
@@ -345,9 +356,9 @@ async def attempted(conn: AsyncConnection, job_ids: Sequence[int], *, later: dat
 async def next_due(
     conn: AsyncConnection, busy: Collection[str], *, last_until: datetime | None = None
 ) -> datetime | None:
-    """Return when the next job of a host that is not busy is due; None if none is queued.
+    """Return when the next job of a host that is not busy is due; None if there is none.
 
-    ``last_until``: jobs of the priority LAST that are due later do not count.
+    Jobs of the priority LAST that are due after ``last_until`` are ignored.
     """
     soonest = await host_queue.soonest(conn, busy)
     if last_until and soonest.get(LAST, 0) > to_ms(last_until):
@@ -355,8 +366,8 @@ async def next_due(
     return from_ms(min(soonest.values())) if soonest else None
 
 
-async def wait_until(conn: AsyncConnection, rows: Sequence[tuple[int, str, int]]) -> None:
-    """Set when hosts may be requested next, given as (priority, host, ms) of queued jobs."""
+async def set_ready(conn: AsyncConnection, rows: Sequence[tuple[int, str, int]]) -> None:
+    """Add hosts to the queue, given as (priority, host, due time in ms) of their queued jobs."""
     ready: dict[tuple[int, str], int] = {}
     for priority, host, at in rows:
         ready[priority, host] = min(at, ready.get((priority, host), at))
@@ -430,13 +441,13 @@ _THESE = select(job.c.id, job.c.state, job.c.owner).where(is_one_of_these(job.c.
 
 @dataclass(frozen=True, slots=True)
 class OpenJobs:
-    """Jobs that may be ended.
+    """Jobs of leases that a transaction may end or postpone.
 
     Attributes:
-        ids: all of them.
-        held: jobs that are still leased; the others were requeued.
-        saved: jobs that another visit has saved.
-        stamp: change stamp of this transaction.
+        ids: jobs that are leased by the owner of their lease, or were requeued and are not leased.
+        held: those of ``ids`` that are still leased.
+        saved: jobs that another visit has saved in the meantime.
+        stamp: change stamp of this transaction (``db.jobs``).
     """
 
     ids: frozenset[int]
@@ -446,7 +457,7 @@ class OpenJobs:
 
 
 async def open_jobs(conn: AsyncConnection, leases: Sequence[Lease], now: datetime) -> OpenJobs:
-    """Return which jobs this transaction may end or postpone."""
+    """Return which jobs of leases this transaction may end or postpone."""
     if not leases:
         return OpenJobs(frozenset(), frozenset(), frozenset(), 0)
     owners = {lease.job_id: lease.owner for lease in leases}
@@ -465,10 +476,10 @@ async def end_jobs(
     now: datetime,
     known: OpenJobs | None = None,
 ) -> None:
-    """End leases: saved with a snapshot's timestamp, or failed with a reason.
+    """End leases, given as (lease, timestamp of the snapshot, failure).
 
-    Jobs that have ended or have another owner are skipped. ``known``: the result of ``open_jobs``
-    in this transaction.
+    The job is failed if there is a failure, else saved. Jobs that have ended or have another owner
+    are skipped. ``known`` is the result of ``open_jobs`` in this transaction, if it was called.
     """
     known = known or await open_jobs(conn, [lease for lease, _, _ in ends], now)
     ends = [each for each in ends if each[0].job_id in known.ids]
@@ -503,9 +514,9 @@ async def postpone_jobs(
     now: datetime,
     known: OpenJobs | None = None,
 ) -> None:
-    """Requeue leases for another attempt at a later time.
+    """Requeue leases for another attempt, given as (lease, failure, time of the attempt).
 
-    Jobs that have ended or have another owner are skipped, as in ``end_jobs``.
+    Jobs that have ended or have another owner are skipped. ``known``: as for ``end_jobs``.
     """
     known = known or await open_jobs(conn, [lease for lease, _, _ in later], now)
     later = [each for each in later if each[0].job_id in known.ids]
@@ -522,7 +533,7 @@ async def postpone_jobs(
         ],
     )
     due_of = [(each.priority, each.entry.host, to_ms(due)) for each, _, due in later]
-    await wait_until(conn, due_of)
+    await set_ready(conn, due_of)
     await counters.change(conn, {counters.FETCHING: -held, counters.QUEUED: held})
 
 

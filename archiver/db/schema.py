@@ -581,7 +581,7 @@ entry_tag = Table(
     sqlite_with_rowid=False,
 )
 
-owed_record = Table(
+pending_record = Table(
     "owed_record",
     metadata,
     Column("id", Number, primary_key=True),

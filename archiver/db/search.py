@@ -258,7 +258,7 @@ async def part_to_merge(conn: AsyncConnection) -> int | None:
     if await search_documents.pending_below(conn) is not None:
         return None
     newest = max(await search_documents.parts(conn, below=TOP), default=0)
-    part = (await counters.all_counters(conn)).get(WHOLE_BELOW, 0)
+    part = await counters.get(conn, WHOLE_BELOW) or 0
     return part if part < newest else None
 
 

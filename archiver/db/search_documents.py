@@ -26,6 +26,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from archiver.db import counters
 from archiver.db.counters import next_id
 from archiver.db.dialects import THESE, among
 from archiver.db.full_text import IndexRow, word_index_of
@@ -175,9 +176,7 @@ async def owed(
 
 async def pending_below(conn: AsyncConnection) -> int | None:
     """Return the id below which documents may be missing from the index; None if none are."""
-    rows = await conn.execute(select(counter.c.value).where(counter.c.name == PENDING_BELOW))
-    below: int | None = rows.scalar()
-    return below
+    return await counters.get(conn, PENDING_BELOW)
 
 
 async def repay(

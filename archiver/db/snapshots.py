@@ -1,7 +1,7 @@
-"""Snapshot rows, their scores, comparisons and pending articles.
+"""Snapshot rows, their quality scores, and their pending articles and comparisons.
 
-When an entry gets another snapshot or article, a comparison becomes pending and is made soon after
-from stored records.
+A comparison says how much of an article changed since the previous snapshot. It becomes pending
+when an entry gets another snapshot or article.
 """
 
 from collections.abc import Collection, Sequence
@@ -13,12 +13,12 @@ from sqlalchemy import Row, Select, bindparam, func, literal_column, select, upd
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import captures
-from archiver.db.dialects import THESE, among
+from archiver.db.dialects import among
 from archiver.db.schema import capture, entry, entry_table, segment, snapshot, snapshot_table
 from archiver.db.statements import execute_rows
-from archiver.model.capture import Capture, HashUrl, Location, Timestamp
+from archiver.model.capture import HashUrl, Location, Timestamp
 from archiver.model.entry import Snapshot
-from archiver.model.page import UNREAD, PageMetadata
+from archiver.model.page import UNREAD
 from archiver.model.rendering import Rendering, known_limits
 
 LAST_ROW = (1 << 63) - 1
@@ -29,30 +29,21 @@ _METADATA = segment.alias("metadata_segment")
 
 @dataclass(frozen=True, slots=True)
 class SnapshotRow:
-    """Snapshot with the location of its metadata record, and its row id."""
+    """Snapshot with what only the index knows about it.
+
+    Attributes:
+        snapshot: the snapshot.
+        record: location of its metadata record.
+        row_id: its row id.
+        entry_id: row id of its entry.
+        snapshot_count: number of snapshots of its entry.
+    """
 
     snapshot: Snapshot
     record: Location
-    row_id: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class ListedSnapshot:
-    """Snapshot data for lists.
-
-    Attributes:
-        row_id: its row id.
-        timestamp: its timestamp.
-        article: location of its article, if any.
-        page: the page's own metadata.
-        is_one_of_several: its entry has other snapshots; set for the newest only.
-    """
-
     row_id: int
-    timestamp: Timestamp
-    article: Location | None
-    page: PageMetadata
-    is_one_of_several: bool = False
+    entry_id: int
+    snapshot_count: int
 
 
 @cache
@@ -66,6 +57,7 @@ def _query() -> Select[*tuple[Any, ...]]:
             snapshot.c.timestamp.label("taken_at"),
             entry.c.hash_url,
             entry.c.url.label("entry_url"),
+            entry.c.snapshot_count,
             _ARTICLE.c.name.label("article_segment"),
             _METADATA.c.name.label("metadata_segment"),
         )
@@ -77,14 +69,6 @@ def _query() -> Select[*tuple[Any, ...]]:
     )
 
 
-@cache
-def query_with_ids() -> Select[*tuple[Any, ...]]:
-    """Select snapshots as ``to_held`` reads them, with their ids and entry ids."""
-    return _query().add_columns(
-        snapshot.c.id.label("snapshot_id"), snapshot.c.entry_id.label("owner_id")
-    )
-
-
 async def of_entry(conn: AsyncConnection, entry_id: int, *, limit: int) -> list[SnapshotRow]:
     """Return the newest snapshots of an entry, newest first."""
     rows = await conn.execute(
@@ -93,7 +77,7 @@ async def of_entry(conn: AsyncConnection, entry_id: int, *, limit: int) -> list[
         .order_by(snapshot.c.timestamp.desc())
         .limit(limit)
     )
-    return [to_snapshot_row(row) for row in rows]
+    return [_snapshot_row(row) for row in rows]
 
 
 async def last_row(conn: AsyncConnection) -> int:
@@ -104,16 +88,19 @@ async def last_row(conn: AsyncConnection) -> int:
 async def page_of(
     conn: AsyncConnection, entry_id: int, *, before: Timestamp | None, last: int, limit: int
 ) -> list[SnapshotRow]:
-    """Return snapshots of an entry before a time and up to a row, newest first."""
+    """Return snapshots of an entry before a time, newest first.
+
+    ``last`` is the highest row id, so that snapshots made between two pages are left out.
+    """
     query = _query().where(snapshot.c.entry_id == entry_id, snapshot.c.id <= last)
     if before:
         query = query.where(snapshot.c.timestamp < int(before))
     rows = await conn.execute(query.order_by(snapshot.c.timestamp.desc()).limit(limit))
-    return [to_snapshot_row(row) for row in rows]
+    return [_snapshot_row(row) for row in rows]
 
 
 async def entries_with_records(conn: AsyncConnection, place: Location) -> set[int]:
-    """Return the row ids of the entries whose snapshots have a record in a part of a segment."""
+    """Return the row ids of entries that have a snapshot record in a byte range of a segment."""
     rows = await conn.execute(
         select(snapshot.c.entry_id)
         .join(segment, segment.c.id == snapshot.c.metadata_segment_id)
@@ -129,45 +116,25 @@ async def entries_with_records(conn: AsyncConnection, place: Location) -> set[in
 async def latest_of(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, SnapshotRow]:
     """Return the newest snapshot of each entry, by entry id."""
     rows = await conn.execute(
-        _query()
-        .where(snapshot.c.entry_id.in_(among(entry_ids)), snapshot.c.timestamp == entry.c.latest)
-        .add_columns(snapshot.c.entry_id.label("owner_id"))
+        _query().where(
+            snapshot.c.entry_id.in_(among(entry_ids)), snapshot.c.timestamp == entry.c.latest
+        )
     )
-    return {row.owner_id: to_snapshot_row(row) for row in rows}
-
-
-async def listed_of_newest(
-    conn: AsyncConnection, entry_ids: Sequence[int]
-) -> dict[int, ListedSnapshot]:
-    """Return list data of the newest snapshot of each entry, by entry id."""
-    rows = await conn.execute(_listing_newest(), {"these": entry_ids})
-    return {row.entry_id: _listed(row[:-1], several=row.snapshot_count > 1) for row in rows}
-
-
-async def listed_of(conn: AsyncConnection, entry_id: int, *, limit: int) -> list[ListedSnapshot]:
-    """Return list data of the newest snapshots of an entry, newest first."""
-    rows = await conn.execute(
-        _listing()
-        .where(snapshot.c.entry_id == entry_id)
-        .order_by(snapshot.c.timestamp.desc())
-        .limit(limit)
-    )
-    return [_listed(row) for row in rows]
+    return {row.entry_id: _snapshot_row(row) for row in rows}
 
 
 async def of_entries(
     conn: AsyncConnection, entry_ids: Sequence[int]
 ) -> dict[int, list[SnapshotRow]]:
-    """Return all snapshots of entries by entry id, newest first."""
+    """Return all snapshots of entries, newest first, by entry id."""
     rows = await conn.execute(
         _query()
         .where(snapshot.c.entry_id.in_(among(entry_ids)))
-        .add_columns(snapshot.c.entry_id.label("owner_id"))
         .order_by(snapshot.c.entry_id, snapshot.c.timestamp.desc())
     )
     found: dict[int, list[SnapshotRow]] = {}
     for row in rows:
-        found.setdefault(row.owner_id, []).append(to_snapshot_row(row))
+        found.setdefault(row.entry_id, []).append(_snapshot_row(row))
     return found
 
 
@@ -180,7 +147,7 @@ async def around(
     before = mine.where(snapshot.c.timestamp <= moment).order_by(snapshot.c.timestamp.desc())
     after = mine.where(snapshot.c.timestamp > moment).order_by(snapshot.c.timestamp)
     rows = [(await conn.execute(each.limit(1))).one_or_none() for each in (before, after)]
-    found = [to_snapshot_row(row) if row else None for row in rows]
+    found = [_snapshot_row(row) if row else None for row in rows]
     return found[0], found[1]
 
 
@@ -213,37 +180,41 @@ async def neighbours(
 async def after(
     conn: AsyncConnection, row_id: int, *, limit: int, last: int = LAST_ROW
 ) -> tuple[list[SnapshotRow], int]:
-    """Return snapshots in row order, after one row and up to another.
+    """Return the snapshots after a row id, in row order, and the last row id read.
 
-    Returns:
-        The snapshots, and the last row id for the next call.
+    ``last`` is the highest row id to return.
     """
     rows = (
         await conn.execute(
             _query()
-            .add_columns(snapshot.c.id.label("snapshot_id"))
             .where(snapshot.c.id > row_id, snapshot.c.id <= last)
             .order_by(snapshot.c.id)
             .limit(limit)
         )
     ).all()
-    return [to_snapshot_row(row) for row in rows], rows[-1].snapshot_id if rows else row_id
+    return [_snapshot_row(row) for row in rows], rows[-1].row_id if rows else row_id
 
 
 async def articles_of(
     conn: AsyncConnection, keys: Sequence[tuple[int, int]]
 ) -> dict[tuple[int, int], tuple[str, Location | None]]:
-    """Return (extractor, article location) of snapshots by entry and timestamp."""
+    """Return (extractor version, article location) of snapshots by (entry id, timestamp)."""
     if not keys:
         return {}
     rows = await conn.execute(
-        query_with_ids().where(
+        _query().where(
             snapshot.c.entry_id.in_(among({entry_id for entry_id, _ in keys})),
             snapshot.c.timestamp.in_(among({moment for _, moment in keys})),
         )
     )
-    held = [(row.owner_id, to_snapshot_row(row).snapshot) for row in rows]
-    return {(number, int(each.timestamp)): (each.extractor, each.article) for number, each in held}
+    found = [_snapshot_row(row) for row in rows]
+    return {
+        (each.entry_id, int(each.snapshot.timestamp)): (
+            each.snapshot.extractor,
+            each.snapshot.article,
+        )
+        for each in found
+    }
 
 
 async def first_of(conn: AsyncConnection, entry_id: int) -> Timestamp | None:
@@ -254,42 +225,17 @@ async def first_of(conn: AsyncConnection, entry_id: int) -> Timestamp | None:
 
 
 async def existing_rows(conn: AsyncConnection, row_ids: Sequence[int]) -> set[int]:
-    """Return the rows that are not deleted."""
+    """Return which of these row ids exist."""
     rows = await conn.execute(select(snapshot.c.id).where(snapshot.c.id.in_(among(row_ids))))
     return set(rows.scalars())
 
 
-@cache
-def _listing() -> Select[*tuple[Any, ...]]:
-    own = snapshot.c
-    return select(
-        *(own.entry_id, own.id, own.timestamp, own.article_offset, own.article_length),
-        *(own.title, own.byline, own.site, own.excerpt, own.language, own.published),
-        _ARTICLE.c.name.label("article_segment"),
-    ).outerjoin_from(snapshot, _ARTICLE, _ARTICLE.c.id == own.article_segment_id)
-
-
-@cache
-def _listing_newest() -> Select[*tuple[Any, ...]]:
-    newest = (entry.c.id == snapshot.c.entry_id) & (entry.c.latest == snapshot.c.timestamp)
-    listing = _listing().join(entry, newest).add_columns(entry.c.snapshot_count)
-    return listing.where(snapshot.c.entry_id.in_(THESE))
-
-
-def _listed(row: Sequence[Any], *, several: bool = False) -> ListedSnapshot:
-    _, row_id, timestamp, offset, length, *fields, segment_name = row
-    article = None if segment_name is None else Location(segment_name, offset, length)
-    page = PageMetadata(*fields)
-    return ListedSnapshot(row_id, Timestamp(f"{timestamp:014d}"), article, page, several)
-
-
-def to_snapshot_row(row: Row[*tuple[Any, ...]]) -> SnapshotRow:
+def _snapshot_row(row: Row[*tuple[Any, ...]]) -> SnapshotRow:
     """Build a snapshot from a row of ``query_with_ids``."""
-    found: Capture = captures.to_capture(row)
     article = None
     if row.article_segment is not None:
         article = Location(row.article_segment, row.article_offset, row.article_length)
-    kept = Snapshot(
+    found = Snapshot(
         hash_url=HashUrl(row.hash_url),
         timestamp=Timestamp(f"{row.taken_at:014d}"),
         url=row.entry_url,
@@ -300,7 +246,7 @@ def to_snapshot_row(row: Row[*tuple[Any, ...]]) -> SnapshotRow:
         excerpt=row.excerpt,
         language=row.language,
         published=row.published,
-        capture=found,
+        capture=captures.to_capture(row),
         article=article,
         requisite_count=row.requisite_count,
         missing_count=row.missing_count,
@@ -311,7 +257,7 @@ def to_snapshot_row(row: Row[*tuple[Any, ...]]) -> SnapshotRow:
         limits=known_limits(row.limits.split()),
     )
     record = Location(row.metadata_segment, row.metadata_offset, row.metadata_length)
-    return SnapshotRow(kept, record, row.row_id)
+    return SnapshotRow(found, record, row.row_id, row.entry_id, row.snapshot_count)
 
 
 _SETTLE = (
@@ -322,7 +268,7 @@ _SETTLE = (
 
 
 async def mark_comparisons_pending(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
-    """Mark comparisons of entries as pending, if they have several snapshots."""
+    """Mark the comparisons of entries that have several snapshots as pending."""
     if entry_ids:
         await conn.execute(
             update(entry_table)
@@ -332,7 +278,7 @@ async def mark_comparisons_pending(conn: AsyncConnection, entry_ids: Collection[
 
 
 async def pending_comparisons(conn: AsyncConnection, *, limit: int) -> list[int]:
-    """Return entries with pending comparisons."""
+    """Return row ids of entries with pending comparisons."""
     rows = await conn.execute(
         select(entry.c.id).where(entry.c.comparison_owed == 1).order_by(entry.c.id).limit(limit)
     )
@@ -340,10 +286,10 @@ async def pending_comparisons(conn: AsyncConnection, *, limit: int) -> list[int]
 
 
 async def store_comparisons(conn: AsyncConnection, found: Sequence[tuple[int, int, int]]) -> None:
-    """Store comparisons: (entry, newest snapshot, percent).
+    """Store comparisons: (entry id, timestamp of its newest snapshot, percentage that changed).
 
-    The search document becomes outdated, because it includes earlier articles. An entry with a
-    newer snapshot stays pending.
+    The search documents become outdated, because they include words of earlier articles. The
+    comparison of an entry that has a newer snapshot by now stays pending.
     """
     await execute_rows(conn, _SETTLE, ("entry_id", "newest", "hundredths"), found)
 
@@ -363,7 +309,7 @@ _ENTRIES = (
 
 
 async def unscored(conn: AsyncConnection, *, limit: int) -> dict[int, Location]:
-    """Return the entry record locations of snapshots without a score, by row id, newest first."""
+    """Return the metadata record locations of snapshots without a score, by row id."""
     rows = await conn.execute(
         select(
             *(snapshot.c.id, segment.c.name),
@@ -378,7 +324,7 @@ async def unscored(conn: AsyncConnection, *, limit: int) -> dict[int, Location]:
 
 
 async def store_scores(conn: AsyncConnection, found: Sequence[tuple[int, int]]) -> None:
-    """Store scores of snapshots (row id, percent), and of entries for their newest snapshot."""
+    """Store scores (snapshot row id, percent), also in the entries of newest snapshots."""
     await execute_rows(conn, _SNAPSHOTS, _PARAMETERS, found)
     await execute_rows(conn, _ENTRIES, _PARAMETERS, found)
 
@@ -386,7 +332,7 @@ async def store_scores(conn: AsyncConnection, found: Sequence[tuple[int, int]]) 
 async def store_requisite_counts(
     conn: AsyncConnection, found: Sequence[tuple[int, int, int]]
 ) -> None:
-    """Store requisite counts of snapshots: row id, number of requisites, of missing ones."""
+    """Store requisite counts: (snapshot row id, number of requisites, number of missing ones)."""
     await execute_rows(conn, _COUNTS, ("snapshot_id", "all_of_them", "missing"), found)
 
 
@@ -397,10 +343,10 @@ _COUNTS = (
 )
 
 
-async def mark_unread(conn: AsyncConnection, held: SnapshotRow) -> None:
-    """Mark the article of a snapshot, and of those that share it, as pending."""
-    is_this = snapshot_table.c.id == held.row_id
-    if place := held.snapshot.article:
+async def mark_unread(conn: AsyncConnection, row: SnapshotRow) -> None:
+    """Mark the article of a snapshot, and of others with the same article, as pending."""
+    is_this = snapshot_table.c.id == row.row_id
+    if place := row.snapshot.article:
         own = select(segment.c.id).where(segment.c.name == place.segment).scalar_subquery()
         is_this |= (snapshot_table.c.article_segment_id == own) & (
             snapshot_table.c.article_offset == place.offset
@@ -411,7 +357,7 @@ async def mark_unread(conn: AsyncConnection, held: SnapshotRow) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """URL of an entry with its position: score and row id."""
+    """URL of an entry with its position in a list by score: (score, row id)."""
 
     url: str
     place: tuple[int, int]
@@ -420,7 +366,7 @@ class Scored:
 async def scored_below(
     conn: AsyncConnection, score: int, *, after: tuple[int, int], limit: int
 ) -> list[Scored]:
-    """Return entries below a score, worst first, after a position."""
+    """Return entries with a score below ``score``, worst first, after a position."""
     own = entry.c
     rows = await conn.execute(
         select(own.score, own.id, own.url)
@@ -435,41 +381,38 @@ async def scored_below(
     return [Scored(row.url, (row.score, row.id)) for row in rows]
 
 
-@dataclass(frozen=True, slots=True)
-class PendingArticle:
-    """Snapshot whose article is pending, and the row id of its entry."""
-
-    entry_id: int
-    held: SnapshotRow
-
-
 async def pending_articles(
     conn: AsyncConnection, row_id: int, *, limit: int
-) -> tuple[list[PendingArticle], int]:
-    """Return snapshots with pending articles after a row, and the last row id."""
-    # A separate subquery, because SQLite's planner statistics could lead to a full scan.
+) -> tuple[list[SnapshotRow], int]:
+    """Return snapshots with pending articles after a row id, and the last row id read."""
+    # A subquery, because with planner statistics SQLite could choose to scan the whole table.
     unread = (
         select(snapshot.c.id)
         .where(snapshot.c.extractor == literal_column("''"), snapshot.c.id > row_id)
         .order_by(snapshot.c.id)
         .limit(limit)
     )
-    query = query_with_ids().where(snapshot.c.id.in_(unread)).order_by(snapshot.c.id)
+    query = _query().where(snapshot.c.id.in_(unread)).order_by(snapshot.c.id)
     rows = (await conn.execute(query)).all()
-    found = [PendingArticle(row.owner_id, to_snapshot_row(row)) for row in rows]
-    return found, rows[-1].snapshot_id if rows else row_id
+    return [_snapshot_row(row) for row in rows], rows[-1].row_id if rows else row_id
 
 
 async def outdated_articles(
     conn: AsyncConnection, row_id: int, *, than: str, limit: int
-) -> tuple[list[PendingArticle], int]:
-    """Return snapshots in a row range that another extractor read, and the last row read.
+) -> tuple[list[SnapshotRow], int]:
+    """Return snapshots whose article is of another extractor version, and the last row id read.
 
-    Pending articles are left out, and rendered pages, whose text is not that of the response. At
-    the end of the table the last row is returned.
+    Reads ``limit`` row ids after ``row_id``. Pending articles are left out, and so are rendered
+    pages, since their text is not that of the response.
+
+    Args:
+        conn: a connection.
+        row_id: row id after which to begin.
+        than: the current extractor version.
+        limit: number of row ids to read.
     """
     rows = await conn.execute(
-        query_with_ids()
+        _query()
         .where(
             snapshot.c.extractor.not_in((UNREAD, than)),
             snapshot.c.rendering != Rendering.DONE,
@@ -478,23 +421,23 @@ async def outdated_articles(
         )
         .order_by(snapshot.c.id)
     )
-    found = [PendingArticle(row.owner_id, to_snapshot_row(row)) for row in rows]
+    found = [_snapshot_row(row) for row in rows]
     return found, min(row_id + limit, await last_row(conn))
 
 
 async def outdated_articles_of(
     conn: AsyncConnection, entry_ids: Sequence[int], *, than: str
-) -> list[PendingArticle]:
-    """Return all snapshots of entries that another extractor read, oldest first."""
+) -> list[SnapshotRow]:
+    """Return snapshots of entries like ``outdated_articles``, oldest first."""
     rows = await conn.execute(
-        query_with_ids().where(
+        _query().where(
             snapshot.c.entry_id.in_(among(entry_ids)),
             snapshot.c.extractor.not_in((UNREAD, than)),
             snapshot.c.rendering != Rendering.DONE,
         )
     )
-    found = [PendingArticle(row.owner_id, to_snapshot_row(row)) for row in rows]
-    return sorted(found, key=lambda each: each.held.snapshot.timestamp)
+    found = [_snapshot_row(row) for row in rows]
+    return sorted(found, key=lambda each: each.snapshot.timestamp)
 
 
 async def count_pending_articles(conn: AsyncConnection) -> int:

@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import counters, tombstones
 from archiver.db.dialects import THESE, among, among_texts
-from archiver.db.schema import counter, entry, entry_list, entry_tag, imports, in_list, tag
+from archiver.db.schema import entry, entry_list, entry_tag, imports, in_list, tag
 from archiver.db.statements import OnConflict, execute_rows, insert_rows
 from archiver.model.annotation import tag_key, unique_tags
 from archiver.model.entry_list import (
@@ -92,7 +92,7 @@ async def add_pending_record(conn: AsyncConnection) -> None:
     await counters.change(conn, {_REVISION: 1})
     lists = tuple(await all_lists(conn))
     now = datetime.now(UTC).replace(microsecond=0)
-    arrangement = Arrangement(await _counted(conn, _REVISION), now, lists)
+    arrangement = Arrangement(await counters.get(conn, _REVISION) or 0, now, lists)
     await tombstones.add_pending(
         conn, json.dumps(write_arrangement(arrangement), ensure_ascii=False)
     )
@@ -100,11 +100,11 @@ async def add_pending_record(conn: AsyncConnection) -> None:
 
 async def note(conn: AsyncConnection, found: Sequence[Arrangement]) -> None:
     """Apply lists records that are newer than the current state."""
-    known = await _counted(conn, _REVISION)
+    known = await counters.get(conn, _REVISION) or 0
     newest = max(found, key=lambda each: each.revision, default=None)
     if newest and newest.revision > known:
         await arrange(conn, with_parents(newest.lists))
-        arranged = await _counted(conn, _ARRANGED)
+        arranged = await counters.get(conn, _ARRANGED) or 0
         await counters.change(
             conn,
             {
@@ -118,17 +118,13 @@ async def delete_outdated_lists(conn: AsyncConnection) -> None:
     """Remove lists that only older records mention, after a rebuild."""
     full = await conn.execute(select(entry_list.c.path).where(entry_list.c.entry_count > 0))
     kept = [each.path for each in with_parents(map(EntryList, full.scalars()))]
+    arranged = await counters.get(conn, _ARRANGED) or 0
     await conn.execute(
         delete(entry_list).where(
-            entry_list.c.position > await _counted(conn, _ARRANGED),
+            entry_list.c.position > arranged,
             entry_list.c.path.not_in(among_texts(kept)),
         )
     )
-
-
-async def _counted(conn: AsyncConnection, name: str) -> int:
-    known = await conn.execute(select(counter.c.value).where(counter.c.name == name))
-    return known.scalar() or 0
 
 
 async def ids_to_fill(

@@ -1,7 +1,7 @@
-"""Tombstones of deleted entries and snapshots.
+"""Tombstones: which entries, snapshots and captures deletion records delete.
 
-These rows state what must not be restored from records. The deleted rows themselves are handled by
-``deletions``.
+They keep deleted items from being added again when older records are read. The deleted rows
+themselves are the subject of ``db.deletions``.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -13,13 +13,12 @@ from archiver.db import counters
 from archiver.db.dialects import among, among_texts
 from archiver.db.schema import (
     capture,
-    counter,
     entry,
     gone_capture,
     gone_entry,
     gone_snapshot,
-    owed_record,
     own_article,
+    pending_record,
     restored,
     snapshot,
 )
@@ -32,8 +31,8 @@ _ERASED = "deletions erased"
 _BY_DELETION = (gone_entry, gone_snapshot, gone_capture)
 
 
-async def note(conn: AsyncConnection, found: Sequence[Deletion]) -> None:
-    """Store deletion records; may be called in any order and repeatedly."""
+async def store(conn: AsyncConnection, found: Sequence[Deletion]) -> None:
+    """Store deletion records, in any order. Records that are known already change nothing."""
     if not found:
         return
     await counters.change(conn, {_COUNTER: len(found)})
@@ -43,13 +42,13 @@ async def note(conn: AsyncConnection, found: Sequence[Deletion]) -> None:
     known = await conn.execute(
         select(restored.c.deletion).where(restored.c.deletion.in_(among(d.id for d in found)))
     )
-    taken_back = set(known.scalars())
+    undone = set(known.scalars())
     for each in found:
-        if each.id not in taken_back:
-            await _note(conn, each)
+        if each.id not in undone:
+            await _store(conn, each)
 
 
-async def _note(conn: AsyncConnection, deletion: Deletion) -> None:
+async def _store(conn: AsyncConnection, deletion: Deletion) -> None:
     await insert_rows(
         conn,
         gone_entry,
@@ -95,7 +94,7 @@ async def _restore(conn: AsyncConnection, deletions: Sequence[int]) -> None:
 
 
 async def generations(conn: AsyncConnection, keys: Iterable[str]) -> dict[str, int]:
-    """Return the last deleted generation of entries that have one."""
+    """Return the highest deleted generation of entries (hash_url) that were ever deleted."""
     if not await count(conn):
         return {}
     rows = await conn.execute(
@@ -109,7 +108,7 @@ async def generations(conn: AsyncConnection, keys: Iterable[str]) -> dict[str, i
 async def snapshots(
     conn: AsyncConnection, keys: Collection[str]
 ) -> set[tuple[HashUrl, Timestamp, RecordId]]:
-    """Return deleted snapshots of entries: entry, timestamp, and record of the page."""
+    """Return the deleted snapshots of entries: (hash_url, timestamp, record id of the page)."""
     if not keys:
         return set()
     rows = await conn.execute(
@@ -124,7 +123,10 @@ async def snapshots(
 async def own_articles(
     conn: AsyncConnection, keys: Iterable[str]
 ) -> dict[tuple[HashUrl, Timestamp], RecordId]:
-    """Return articles of snapshots whose own records refer to a deleted snapshot."""
+    """Return the article records of remaining snapshots whose records refer to a deleted one.
+
+    The result maps (hash_url, timestamp) to the record id.
+    """
     rows = await conn.execute(
         select(own_article).where(own_article.c.hash_url.in_(among_texts(keys)))
     )
@@ -137,7 +139,11 @@ async def own_articles(
 async def recorded(
     conn: AsyncConnection, deletion: int
 ) -> tuple[dict[HashUrl, DeletedEntry], list[RecordId]]:
-    """Return what a deletion record deletes that is not restored: entries and captures."""
+    """Return what a deletion record deletes, without restored items.
+
+    Returns:
+        Deleted parts of entries by hash_url, and record ids of captures.
+    """
     rows = await conn.execute(
         select(gone_entry.c.hash_url, gone_entry.c.generation).where(
             gone_entry.c.deletion == deletion
@@ -147,22 +153,22 @@ async def recorded(
     snapshots = await conn.execute(
         select(gone_snapshot).where(gone_snapshot.c.deletion == deletion)
     )
-    held: dict[HashUrl, list[DeletedSnapshot]] = {key: [] for key in generations}
+    by_entry: dict[HashUrl, list[DeletedSnapshot]] = {key: [] for key in generations}
     for row in snapshots:
         timestamp = Timestamp(f"{row.timestamp:014d}")
         one = DeletedSnapshot(timestamp, RecordId(row.record_id))
-        held.setdefault(HashUrl(row.hash_url), []).append(one)
+        by_entry.setdefault(HashUrl(row.hash_url), []).append(one)
     named = await conn.execute(
         select(gone_capture.c.record_id).where(gone_capture.c.deletion == deletion)
     )
     found = {
-        key: DeletedEntry(key, generations.get(key), tuple(each)) for key, each in held.items()
+        key: DeletedEntry(key, generations.get(key), tuple(each)) for key, each in by_entry.items()
     }
     return found, [RecordId(each) for each in named.scalars()]
 
 
 async def captures(conn: AsyncConnection, record_ids: Sequence[RecordId]) -> set[RecordId]:
-    """Return which of these records are deleted."""
+    """Return which of these record ids are of deleted captures."""
     rows = await conn.execute(
         select(gone_capture.c.record_id).where(
             gone_capture.c.record_id.in_(among_texts(record_ids))
@@ -172,28 +178,22 @@ async def captures(conn: AsyncConnection, record_ids: Sequence[RecordId]) -> set
 
 
 async def count(conn: AsyncConnection) -> int:
-    """Return a number that increases with every deletion and restoration."""
-    known = await conn.execute(select(counter.c.value).where(counter.c.name == _COUNTER))
-    return known.scalar() or 0
+    """Return how many deletion records, also of restorations, are stored."""
+    return await counters.get(conn, _COUNTER) or 0
 
 
-async def note_erased(conn: AsyncConnection, up_to: int) -> None:
-    """Record that everything deleted before ``count`` was ``up_to`` is erased."""
-    await counters.change(conn, {_ERASED: up_to - await _erased(conn)})
+async def set_erased(conn: AsyncConnection, up_to: int) -> None:
+    """Record that the items of the first ``up_to`` deletion records are erased from segments."""
+    await counters.put(conn, {_ERASED: up_to})
 
 
 async def is_erased(conn: AsyncConnection) -> bool:
-    """Return whether everything deleted is erased from the segments."""
-    return await count(conn) == await _erased(conn)
-
-
-async def _erased(conn: AsyncConnection) -> int:
-    known = await conn.execute(select(counter.c.value).where(counter.c.name == _ERASED))
-    return known.scalar() or 0
+    """Return whether all deleted items are erased from the segments."""
+    return await count(conn) == (await counters.get(conn, _ERASED) or 0)
 
 
 async def any_deleted(conn: AsyncConnection) -> bool:
-    """Return whether anything is deleted."""
+    """Return whether there is any tombstone."""
     for table in _BY_DELETION:
         if (await conn.execute(select(table.c.deletion).limit(1))).scalar() is not None:
             return True
@@ -201,7 +201,7 @@ async def any_deleted(conn: AsyncConnection) -> bool:
 
 
 async def undeleted_entries(conn: AsyncConnection) -> list[int]:
-    """Return rows of entries that a later-read deletion deletes."""
+    """Return row ids of entries that exist although a tombstone deletes them."""
     query = select(entry.c.id).join(
         gone_entry,
         (gone_entry.c.hash_url == entry.c.hash_url)
@@ -211,7 +211,7 @@ async def undeleted_entries(conn: AsyncConnection) -> list[int]:
 
 
 async def undeleted_snapshots(conn: AsyncConnection) -> list[int]:
-    """Return rows of snapshots that a later-read deletion deletes."""
+    """Return row ids of snapshots that exist although a tombstone deletes them."""
     query = (
         select(snapshot.c.id)
         .join(entry, entry.c.id == snapshot.c.entry_id)
@@ -227,20 +227,22 @@ async def undeleted_snapshots(conn: AsyncConnection) -> list[int]:
 
 
 async def add_pending(conn: AsyncConnection, document: str) -> None:
-    """Add a pending record as JSON."""
-    await insert_rows(conn, owed_record, ("document",), [(document,)])
+    """Store a record that must be written to a segment, as JSON."""
+    await insert_rows(conn, pending_record, ("document",), [(document,)])
 
 
 async def pending(conn: AsyncConnection, *, limit: int) -> dict[int, str]:
-    """Return pending records by row id."""
+    """Return the oldest records that must be written, by row id."""
     rows = await conn.execute(
-        select(owed_record.c.id, owed_record.c.document).order_by(owed_record.c.id).limit(limit)
+        select(pending_record.c.id, pending_record.c.document)
+        .order_by(pending_record.c.id)
+        .limit(limit)
     )
     return {row.id: row.document for row in rows}
 
 
 async def remove_pending(conn: AsyncConnection, row_ids: Collection[int]) -> None:
-    """Delete pending records that are written."""
+    """Delete pending records that have been written."""
     if not row_ids:
         return
-    await conn.execute(delete(owed_record).where(owed_record.c.id.in_(among(row_ids))))
+    await conn.execute(delete(pending_record).where(pending_record.c.id.in_(among(row_ids))))

@@ -164,7 +164,7 @@ class CompactionService:
         await self._pass(done, moving, on_progress)
         async with self._db.write() as conn:
             if not (done.left or await deletions.is_anything_deleted(conn)):
-                await tombstones.note_erased(conn, count)
+                await tombstones.set_erased(conn, count)
 
     async def _pass(
         self,
@@ -251,7 +251,7 @@ class CompactionService:
             living = await captures.originals(conn, digests)
             pairs = [(each.url, each.payload_digest) for each in found]
             at_urls = await captures.originals_of_urls(conn, pairs)
-            held = {each: await captures.holder_of(conn, each) for each in digests}
+            held = {each: await captures.original_or_deleted(conn, each) for each in digests}
             going = frozenset(await record_locations.holders(conn, digests, before=before))
             revisits = await asyncio.to_thread(lambda: [self._revisit(each) for each in found])
             by_payload: dict[PayloadDigest, list[Capture]] = {}

@@ -165,7 +165,7 @@ class CrawlStatus:
                 snapshots=(await counters.all_counters(conn)).get(counters.SNAPSHOTS, 0),
                 warc_bytes=await segment_rows.total_bytes(conn),
                 is_paused=await jobs.is_paused(conn),
-                under_way=tuple(await jobs.under_way(conn, MAX_JOBS)),
+                under_way=tuple(await jobs.fetching(conn, MAX_JOBS)),
                 hosts=tuple(await crawl_status.waiting_hosts(conn, limit=MAX_HOSTS)),
                 failed=tuple(await crawl_status.failed_by_reason(conn, most=MAX_FAILED)),
             )
@@ -231,7 +231,7 @@ class CrawlStatus:
                 made = await queue.enqueue(
                     conn, found, priority=_BULK, now=now, import_id=import_id
                 )
-                await crawl_status.await_again(conn, [*made])
+                await crawl_status.set_queued(conn, [*made])
                 if import_id is not None:
                     await imports.wait_again(conn, import_id, len(made))
             last, count = found[-1][0], count + len(made)
@@ -254,7 +254,7 @@ class CrawlStatus:
                 made = await queue.enqueue(
                     conn, found, priority=_BULK, now=datetime.now(UTC), import_id=import_id
                 )
-                await crawl_status.await_again(conn, [*made])
+                await crawl_status.set_queued(conn, [*made])
                 await imports.wait_for_links(conn, import_id, len(made))
             count += len(made)
         self.crawling.wake()

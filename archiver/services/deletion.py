@@ -127,7 +127,7 @@ class EntryDeletion:
     async def bin(self) -> list[BinnedItem]:
         """Return what was deleted and can be restored; the last deleted first."""
         async with self._db.read() as conn:
-            return await deletions.binned(conn, MAX_BINNED)
+            return await deletions.items_in_bin(conn, MAX_BINNED)
 
     async def restore_from_bin(self, refs: Sequence[str] = ()) -> Restored:
         """Restore entries from the bin by hash_url or URL; everything in it without any.

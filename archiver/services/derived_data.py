@@ -19,7 +19,7 @@ from archiver.crawl.derived_rows import (
 )
 from archiver.db import jobs, queue, search, snapshots
 from archiver.db.engine import Database
-from archiver.db.snapshots import PendingArticle
+from archiver.db.snapshots import SnapshotRow
 from archiver.errors import NotFound
 from archiver.model.entry import Snapshot
 from archiver.model.listing import ListingQuery
@@ -140,7 +140,7 @@ class Reextraction:
         async with self._writer() as context:
             return [each async for each in _read(DeferredExtraction(context), found)]
 
-    async def _all(self) -> AsyncIterator[list[PendingArticle]]:
+    async def _all(self) -> AsyncIterator[list[SnapshotRow]]:
         async with self._db.read() as conn:
             end = await snapshots.last_row(conn)
         after = 0
@@ -151,15 +151,13 @@ class Reextraction:
                 )
             yield found
 
-    async def _found(self, query: ListingQuery) -> AsyncIterator[list[PendingArticle]]:
+    async def _found(self, query: ListingQuery) -> AsyncIterator[list[SnapshotRow]]:
         async with self._db.read() as conn:
             async for numbers in matching_entries(conn, query, limit=BATCH):
                 yield await snapshots.outdated_articles_of(conn, numbers, than=EXTRACTOR_VERSION)
 
 
-async def _read(
-    deferred: DeferredExtraction, found: list[PendingArticle]
-) -> AsyncIterator[Revision]:
+async def _read(deferred: DeferredExtraction, found: list[SnapshotRow]) -> AsyncIterator[Revision]:
     """Extract in small groups, to keep few texts in memory."""
     for start in range(0, len(found), 16):
         read: list[ExtractedArticle] = []

@@ -330,7 +330,7 @@ class Entries:
         async with self._db.write() as conn:
             received = await new_entries.receive(conn, kept, now=datetime.now(UTC), recapture=True)
             asked = [each.job_id for each in received if render and each.job_id]
-            await queue.ask_for_browser(conn, asked)
+            await queue.mark_for_browser(conn, asked)
         self._on_queued()
         return SaveResult(tuple(received), tuple(rejected))
 

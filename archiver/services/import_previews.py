@@ -174,7 +174,7 @@ class ImportSurveys:
         found: dict[str, Reception] = {}
         for capture, some in by_capture(batch.seeds, choices).items():
             async with self._db.read() as conn:
-                found |= await new_entries.foreseen(
+                found |= await new_entries.predict(
                     conn, [each.seed for each in some], capture=capture
                 )
         return found

@@ -174,7 +174,7 @@ class PublicArchiveRecovery:
         Raises:
             InputError: no archive is configured.
         """
-        return await self._each(jobs.gone)
+        return await self._each(jobs.with_page_gone)
 
     async def rescue_failed_of(self, reason: str) -> int:
         """Queue the entries that failed for a reason; return their number.
@@ -225,7 +225,7 @@ class PublicArchiveRecovery:
         waiting = await jobs.open_jobs(conn, [number for number, _ in wanted])
         fresh = [each for each in wanted if each[0] not in waiting]
         made = await queue.enqueue(conn, fresh, priority=priority, now=datetime.now(UTC))
-        await crawl_status.await_again(conn, [*made])
-        await jobs.ask_archives(conn, [*waiting.values(), *made.values()])
+        await crawl_status.set_queued(conn, [*made])
+        await jobs.mark_for_recovery(conn, [*waiting.values(), *made.values()])
         self._on_queued()
         return len(wanted)

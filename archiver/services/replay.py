@@ -144,7 +144,7 @@ class Replay:
             InvalidRecord: ``error``, if no other record can be read.
         """
         async with self._db.read() as conn:
-            found = await captures.holders_of(conn, source.payload_digest, limit=MAX_COPIES)
+            found = await captures.all_originals(conn, source.payload_digest, limit=MAX_COPIES)
         for each in found:
             if each.record_id != source.record_id:
                 with suppress(InvalidRecord):
@@ -185,7 +185,7 @@ class Replay:
         if not capture.is_revisit:
             return capture
         async with self._db.read() as conn:
-            source = await captures.holder_of(conn, capture.payload_digest)
+            source = await captures.original_or_deleted(conn, capture.payload_digest)
         if source is None:
             raise StoreError(
                 f"The payload of {capture.url} at {capture.timestamp} is not in any record. Run "

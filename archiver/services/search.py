@@ -12,7 +12,7 @@ from archiver.db.engine import AsyncConnection, Database
 from archiver.db.entries import Filters
 from archiver.db.query_sql import SearchContext, is_full_text
 from archiver.db.search import SearchRequest
-from archiver.db.snapshots import ListedSnapshot
+from archiver.db.snapshots import SnapshotRow
 from archiver.errors import InputError, InvalidQuery
 from archiver.helpers import well_formed
 from archiver.model.capture import HashUrl
@@ -395,7 +395,7 @@ class Search:
                 snapshots=known.get(counters.SNAPSHOTS, 0),
                 queue=await jobs.queue_counts(conn),
                 warc_bytes=await segment_rows.total_bytes(conn),
-                under_way=tuple(await jobs.under_way(conn, 20)),
+                under_way=tuple(await jobs.fetching(conn, 20)),
             )
 
 
@@ -412,7 +412,7 @@ def _neighbours_of_removed(
 
 
 async def _known(
-    conn: AsyncConnection, listed: Sequence[int], kept: Mapping[int, Sequence[ListedSnapshot]]
+    conn: AsyncConnection, listed: Sequence[int], kept: Mapping[int, Sequence[SnapshotRow]]
 ) -> dict[int, ListedEntry]:
     """Return list items of existing entries."""
     known = await db_entries.by_ids(conn, listed)
@@ -421,13 +421,13 @@ async def _known(
 
 async def _listed(
     conn: AsyncConnection, listed: Sequence[int], *, with_earlier: bool
-) -> dict[int, list[ListedSnapshot]]:
+) -> dict[int, list[SnapshotRow]]:
     """Return the newest snapshot of each entry; for the first few also earlier ones."""
-    newest = await db_snapshots.listed_of_newest(conn, listed)
+    newest = await db_snapshots.latest_of(conn, listed)
     kept = {number: [each] for number, each in newest.items()}
-    several = [n for n, each in newest.items() if with_earlier and each.is_one_of_several]
+    several = [n for n, each in newest.items() if with_earlier and each.snapshot_count > 1]
     for number in several[:MAX_WITH_EARLIER]:
-        kept[number] = await db_snapshots.listed_of(conn, number, limit=1 + MAX_EARLIER)
+        kept[number] = await db_snapshots.of_entry(conn, number, limit=1 + MAX_EARLIER)
     return kept
 
 

@@ -10,7 +10,7 @@ from archiver.db.engine import AsyncConnection
 from archiver.db.entries import Filters
 from archiver.db.facets import FACETS, facets_of, facets_of_all
 from archiver.db.search import SearchRequest
-from archiver.db.snapshots import ListedSnapshot
+from archiver.db.snapshots import SnapshotRow
 from archiver.errors import InvalidQuery, StoreError
 from archiver.model.capture import Location, Timestamp
 from archiver.model.entry import Entry
@@ -40,7 +40,7 @@ Excerpt = tuple[tuple[Marked, ...], Timestamp | None]
 
 
 def excerpts_of(
-    store: SegmentStore, snapshots: Sequence[Sequence[ListedSnapshot]], tree: Node
+    store: SegmentStore, snapshots: Sequence[Sequence[SnapshotRow]], tree: Node
 ) -> list[Excerpt]:
     """Return excerpts with matches for entries; blocking.
 
@@ -54,19 +54,19 @@ def excerpts_of(
 
 
 def _excerpt(
-    read: Callable[[Location], StoredRecord], snapshots: Sequence[ListedSnapshot], tree: Node
+    read: Callable[[Location], StoredRecord], snapshots: Sequence[SnapshotRow], tree: Node
 ) -> Excerpt:
     """Return an excerpt of the newest article with a match, else the beginning of the newest."""
     begins: tuple[Marked, ...] = ()
     seen = set()
     for n, each in enumerate(snapshots):
-        place = each.article
+        place = each.snapshot.article
         if place is None or place in seen:
             continue
         seen.add(place)
         found = snippet(_text(read, place), tree)
         if any(piece.hit for piece in found):
-            return found, each.timestamp if n else None
+            return found, each.snapshot.timestamp if n else None
         begins = begins or found
     return begins, None
 
@@ -208,7 +208,7 @@ class ListedEntry:
 
 
 async def shown_of(
-    conn: AsyncConnection, known: Mapping[int, Entry], newest: Mapping[int, ListedSnapshot]
+    conn: AsyncConnection, known: Mapping[int, Entry], newest: Mapping[int, SnapshotRow]
 ) -> dict[int, ListedEntry]:
     """Return list items of entries by row id.
 
@@ -224,7 +224,7 @@ async def shown_of(
         snapshot = newest.get(row)
         found[row] = ListedEntry(
             entry,
-            page=snapshot.page if snapshot else PageMetadata(),
+            page=snapshot.snapshot.metadata if snapshot else PageMetadata(),
             word_count=counts.get(row, 0),
             preview_images=images.get(snapshot.row_id, NO_PREVIEW_IMAGES)
             if snapshot

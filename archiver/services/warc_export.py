@@ -250,7 +250,7 @@ async def _captures_of(
             step = capture.redirect_to
     for capture in [*found.values()]:
         if capture.is_revisit:
-            original = await db_captures.holder_of(conn, capture.payload_digest)
+            original = await db_captures.original_or_deleted(conn, capture.payload_digest)
             if original:
                 found[original.location] = original
     return [*found.values()]

@@ -66,7 +66,7 @@ async def rescued(crawl, url):
     async with crawl.context.db.write() as conn:
         now = datetime.now(UTC)
         made = await new_entries.receive(conn, [seed], now=now, recapture=False)
-        await jobs.ask_archives(conn, [each.job_id for each in made])
+        await jobs.mark_for_recovery(conn, [each.job_id for each in made])
     await crawl.run()
     return (await crawl.jobs())[-1]
 

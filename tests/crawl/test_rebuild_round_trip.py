@@ -416,7 +416,7 @@ class Archive:
                 conn, [entry_ref.id], than=EXTRACTOR_VERSION
             )
         for each in found if step.is_all else found[:1]:
-            kept = each.held.snapshot
+            kept = each.snapshot
             self.reread += 1
             newer = "1" if kept.extractor == "0" else EXTRACTOR_VERSION
             said = PageMetadata(title=f"again {newer}")
@@ -424,7 +424,7 @@ class Archive:
             words = indexed(_text_of(html))
             article = Article(said, html, _text_of(html), extractor=newer, words=words)
             moment = to_datetime(kept.timestamp)
-            record = read_snapshot_record(self.store, each.held.record)
+            record = read_snapshot_record(self.store, each.record)
             visit = Visit(
                 kept.timestamp,
                 moment,

@@ -171,7 +171,7 @@ READS = {
     "jobs changed": lambda conn: jobs.changes_after(conn, ChangeCursor(5, 1), limit=50),
     "newest change": jobs.newest_change,
     "job of entry": lambda conn: jobs.latest_of_entry(conn, 1),
-    "jobs under way": lambda conn: jobs.under_way(conn, 20),
+    "jobs under way": lambda conn: jobs.fetching(conn, 20),
     "queue counts": jobs.queue_counts,
     "held by": lambda conn: queue.leased_by(conn, "me"),
     "due hosts": lambda conn: host_queue.due_hosts(conn, ["a.example"], now=NOW, count=5),

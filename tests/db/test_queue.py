@@ -161,7 +161,7 @@ async def test_hosts_without_jobs_never_block_the_queue(db, fill):
     early = NOW - timedelta(seconds=60)
     async with db.write() as conn:
         stale = [(1, f"gone{n}.example", int(early.timestamp() * 1000)) for n in range(50)]
-        await queue.wait_until(conn, stale)
+        await queue.set_ready(conn, stale)
 
     taken = []
     for _ in range(40):

@@ -142,11 +142,11 @@ async def read_by_an_older_version(archive, later, *urls):
         async with context.db.read() as conn:
             found, _ = await db_snapshots.pending_articles(conn, 0, limit=9)
         for each in found:
-            kept = each.held.snapshot
+            kept = each.snapshot
             said = PageMetadata(title=kept.title)
             article = Article(said, "<p>The woods.</p>", extractor="1", words="the woods")
             at = to_datetime(kept.timestamp)
-            record = read_snapshot_record(context.store, each.held.record)
+            record = read_snapshot_record(context.store, each.record)
             page = CaptureRef.of(kept.capture)
             visit = Visit(kept.timestamp, at, page, article, record.requisites)
             ref = EntryRef(each.entry_id, kept.hash_url, kept.url, host(kept.url))
