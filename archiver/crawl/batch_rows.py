@@ -36,7 +36,7 @@ from archiver.db.entries import EntryState, Revised, entry_states
 from archiver.db.full_text import IndexRow
 from archiver.db.queue import LAST, OpenJobs
 from archiver.db.snapshots import SnapshotRow
-from archiver.db.visit_results import NewSnapshot, Place
+from archiver.db.visit_results import InsertContext, NewSnapshot
 from archiver.errors import StoreError
 from archiver.helpers import RecentItems
 from archiver.http.timestamps import to_datetime
@@ -261,7 +261,7 @@ class _State:
     entries: Mapping[int, EntryState]
     lost_jobs: frozenset[int]
     deleted: set[tuple[HashUrl, Timestamp, RecordId]]
-    place: Place | None
+    place: InsertContext | None
     jobs: OpenJobs
 
 
@@ -278,7 +278,7 @@ async def _read_state(
         deleted=await tombstones.snapshots(
             conn, {each.entry.hash_url for each in results if each.visit}
         ),
-        place=await visit_results.place_of(conn, keys, segments) if keys else None,
+        place=await visit_results.insert_context(conn, keys, segments) if keys else None,
         jobs=jobs,
     )
 

@@ -468,7 +468,7 @@ async def _settle(db: Database, store: SegmentStore, was: str, to: str) -> bool:
         if was not in indexed:
             return True
         moved = await asyncio.to_thread(compare_versions, store, was, to)
-        wanted = await record_locations.wanted(conn, was)
+        wanted = await record_locations.referenced_offsets(conn, was)
         if not wanted <= {each.old for each in moved}:
             return False
         size = await asyncio.to_thread(store.storage.size, to)

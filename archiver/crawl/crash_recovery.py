@@ -71,7 +71,7 @@ async def settle_interrupted(db: Database, lock: RunLock) -> None:
     dead = await dead_among(readers, db, lock)
     for owner in dead:
         async with db.write() as conn:
-            await imports.disown(conn, owner)
+            await imports.release(conn, owner)
             for each in await imports.owned_by(conn, owner):
                 what = "captures" if each.is_archive else "links"
                 reason = INTERRUPTED.format(read=each.read, what=what)

@@ -256,7 +256,7 @@ async def _needed(
     conn: AsyncConnection, by_url: Mapping[str, Sequence[KnownCapture]], dead: set[int]
 ) -> set[int]:
     """Return rows of the captures that snapshots outside ``dead`` are replayed from."""
-    users = await snapshot_resources.who_needs(conn, by_url)
+    users = await snapshot_resources.snapshots_needing(conn, by_url)
     living = {row: urls for row, urls in users.items() if row not in dead}
     moments = await snapshot_resources.moments(conn, living)
     wanted = [ReplayedUrl(url, moments[row][0]) for row, urls in living.items() for url in urls]

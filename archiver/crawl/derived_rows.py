@@ -58,10 +58,10 @@ async def index_pending_documents(db: Database, store: SegmentStore) -> bool:
         before = await search_documents.pending_below(conn)
         if before is None:
             return False
-        found, below = await search_documents.owed(conn, before, limit=DOCUMENTS_BATCH)
+        found, below = await search_documents.pending(conn, before, limit=DOCUMENTS_BATCH)
         made = await _made(conn, store, found)
     async with db.write() as conn:
-        await search_documents.repay(conn, made, before=before, below=below)
+        await search_documents.index_pending(conn, made, before=before, below=below)
     return below > 0
 
 

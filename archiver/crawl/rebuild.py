@@ -389,7 +389,7 @@ async def _index(conn: AsyncConnection, name: str, batch: ReadRecords) -> None:
     await rebuild_tables.remember_conversions(conn, batch.conversions)
     await rebuild_tables.remember_entry_records(conn, batch.entry_records)
     await tombstones.store(conn, batch.deletions)
-    await tags_and_lists.note(conn, batch.arrangements)
+    await tags_and_lists.apply_records(conn, batch.arrangements)
 
 
 def _read_entry_records(

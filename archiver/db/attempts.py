@@ -54,7 +54,8 @@ async def insert_attempts(
     Args:
         conn: a writing connection.
         failed: entry id, time (aware, UTC) and failure of each.
-        once: skip attempts that exist already, which may have two records.
+        once: skip attempts that exist already; used when records are read, of which there may be
+            two for an attempt.
     """
     rows = [(entry_id, int(at.timestamp()), dump_failure(why)) for entry_id, at, why in failed]
     if once:
@@ -95,9 +96,14 @@ async def of_entry(conn: AsyncConnection, entry_id: int, *, limit: int) -> list[
 
 @dataclass(frozen=True, slots=True)
 class FailedAttempt:
-    """Failed attempt; ``final`` if there will be no further attempt.
+    """Failed attempt to capture an entry.
 
-    ``search_document`` is the search document of its entry, used if it has no snapshot.
+    Attributes:
+        entry_id: the entry.
+        at: when the attempt began (aware, UTC).
+        failure: why it failed.
+        final: whether there will be no further attempt.
+        search_document: by which the entry is found if it has no snapshot.
     """
 
     entry_id: int
@@ -112,7 +118,7 @@ async def add_failures(
 ) -> None:
     """Insert failed attempts as ``insert_attempts`` does, and update their entries.
 
-    An entry without a snapshot becomes failed.
+    An entry without a snapshot becomes failed if the attempt was final, else it stays queued.
     """
     if not failed:
         return
@@ -139,8 +145,8 @@ async def add_failures(
         ],
     )
     final = [each for each in failed if each.final]
-    await _name_failed(conn, final)
-    await _put_by_day_of_saving(conn, [each.entry_id for each in final])
+    await _insert_documents_of_failed(conn, final)
+    await _sort_by_time_of_saving(conn, [each.entry_id for each in final])
 
 
 async def point_to_documents(conn: AsyncConnection, newest: dict[int, int]) -> None:
@@ -154,11 +160,8 @@ async def point_to_documents(conn: AsyncConnection, newest: dict[int, int]) -> N
         )
 
 
-async def _put_by_day_of_saving(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
-    """Sort entries that were never captured by the time they were saved.
-
-    With the time of the attempt, every new failure would move them before captured entries.
-    """
+async def _sort_by_time_of_saving(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
+    """Sort entries without a snapshot by the time they were saved, whenever they failed."""
     if not entry_ids:
         return
     await conn.execute(
@@ -168,17 +171,19 @@ async def _put_by_day_of_saving(conn: AsyncConnection, entry_ids: Sequence[int])
     )
 
 
-async def _name_failed(conn: AsyncConnection, final: Sequence[FailedAttempt]) -> None:
-    """Insert search documents for entries that have none, so that they are found by title."""
+async def _insert_documents_of_failed(
+    conn: AsyncConnection, final: Sequence[FailedAttempt]
+) -> None:
+    """Insert search documents of failed entries that have none, so that they are found."""
     rows = await conn.execute(
         select(entry.c.id).where(
             entry.c.id.in_(among(each.entry_id for each in final)), entry.c.document_id.is_(None)
         )
     )
-    unnamed = set(rows.scalars())
+    without_document = set(rows.scalars())
     made = [
         NewDocument(each.entry_id, None, each.search_document)
         for each in final
-        if each.entry_id in unnamed
+        if each.entry_id in without_document
     ]
     await point_to_documents(conn, await search_documents.insert_all(conn, made))

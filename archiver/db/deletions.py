@@ -432,7 +432,7 @@ async def _restore_entries(
     of_tags = {key: each[_TAGS] for key, each in carried.items() if each}
     of_lists = {key: each[_LISTS] for key, each in carried.items() if each}
     await tags_and_lists.attach(conn, of_tags, known=added, added=added)
-    await tags_and_lists.put_members(conn, of_lists, known=added, added=added)
+    await tags_and_lists.set_lists(conn, of_lists, known=added, added=added)
     waiting = [(key, row.host) for key, row in back.items() if row.state == State.QUEUED]
     await queue.enqueue(conn, waiting, priority=_BULK, now=datetime.now(UTC))
     await _count(conn, -len(back), -snapshots.rowcount)

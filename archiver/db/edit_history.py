@@ -236,7 +236,7 @@ async def _write(
     also_changed = await tags_and_lists.respell(conn, respelled)
     added = {number: int(each.saved_at.timestamp()) for number, each in after.items()}
     await tags_and_lists.attach(conn, gained, known=after, added=added)
-    await tags_and_lists.put_members(
+    await tags_and_lists.set_lists(
         conn, {number: each.lists for number, each in after.items()}, known=after, added=added
     )
     await mark_unrecorded(conn, {*after, *also_changed})

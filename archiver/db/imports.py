@@ -1,8 +1,8 @@
-"""Imports, their progress and the entries they created.
+"""Imports, tsuccessor progress and the entries they created.
 
-`entry.brought_by` is the import that created an entry. It becomes NULL when a user saves or changes
-the entry. If the first import is undone and another import's file has the entry too, the entry is
-assigned to that import. The rows of `import_row` say which imports have an entry.
+The column ``entry.brought_by`` is the import that created an entry, so that its undo can delete it.
+It becomes NULL when a user saves or changes the entry. If another import's file has the entry, too,
+undo assigns it to that import instead. The rows of ``import_row`` say which files have an entry.
 """
 
 import json
@@ -47,13 +47,13 @@ async def mark_touched(conn: AsyncConnection, entry_ids: Collection[int]) -> Non
 
 
 async def has_created_any(conn: AsyncConnection, import_id: int) -> bool:
-    """Return whether there is an entry that an import created and no user changed."""
+    """Return whether there is an entry that an import created and no user has changed."""
     rows = await conn.execute(select(entry.c.id).where(entry.c.brought_by == import_id).limit(1))
     return rows.first() is not None
 
 
 async def count_to_delete(conn: AsyncConnection, import_id: int) -> int:
-    """Return how many entries the undo of an import deletes: those in no other import."""
+    """Return how many entries the undo of an import deletes: those in no other import's file."""
     mine = select(func.count(entry.c.id)).where(entry.c.brought_by == import_id)
     others = await _others(conn, import_id)
     if others:
@@ -62,14 +62,17 @@ async def count_to_delete(conn: AsyncConnection, import_id: int) -> int:
 
 
 async def hand_over(conn: AsyncConnection, import_id: int) -> None:
-    """Assign entries that an import created to the first other import with them in its file."""
+    """Assign entries that an import created to another import whose file has them, if any."""
     others = await _others(conn, import_id)
     if others:
-        heir = _named_by(others).subquery()
+        successor = _named_by(others).subquery()
         await conn.execute(
             update(entry_table)
-            .where(entry_table.c.brought_by == import_id, entry_table.c.hash_url == heir.c.hash_url)
-            .values(brought_by=heir.c.import_id)
+            .where(
+                entry_table.c.brought_by == import_id,
+                entry_table.c.hash_url == successor.c.hash_url,
+            )
+            .values(brought_by=successor.c.import_id)
         )
 
 
@@ -84,7 +87,7 @@ async def created_by(conn: AsyncConnection, import_id: int, *, limit: int) -> li
 async def creators_after(
     conn: AsyncConnection, after: int, *, limit: int
 ) -> tuple[list[tuple[HashUrl, int]], int]:
-    """Return a page of (hash_url, import) after an entry's row id, and the last row id of it."""
+    """Return (hash_url, import id) of created entries after a row id, and the last row id read."""
     rows = (
         await conn.execute(
             select(entry.c.id, entry.c.hash_url, entry.c.brought_by)
@@ -98,7 +101,7 @@ async def creators_after(
 
 
 async def restore_creators(conn: AsyncConnection, creators: Sequence[tuple[HashUrl, int]]) -> None:
-    """Copy (hash_url, import) pairs from another index, where both exist in this one."""
+    """Store (hash_url, import id) pairs from another index, if both exist in this one."""
     known = {*(await conn.execute(select(imports.c.id))).scalars()}
     found = await conn.execute(
         select(entry.c.hash_url, entry.c.id).where(
@@ -119,7 +122,7 @@ async def restore_creators(conn: AsyncConnection, creators: Sequence[tuple[HashU
 async def open_jobs_after(
     conn: AsyncConnection, after: int, *, limit: int
 ) -> tuple[list[tuple[HashUrl, int]], int]:
-    """Return a page of (hash_url, import) of open jobs after a job, and the last job id of it."""
+    """Return (hash_url, import id) of open jobs after a job id, and the last job id read."""
     rows = (
         await conn.execute(
             select(job.c.id, job.c.import_id, entry.c.hash_url)
@@ -162,7 +165,7 @@ _KEY = import_row.c.hash_url
 
 
 def _named_by(import_ids: Collection[int]) -> Select[str | None, int]:
-    """Select the entries in the files of imports, each with the first of these imports."""
+    """Return the query for entries in the files of imports, each with the first such import."""
     return (
         select(_KEY, func.min(import_row.c.import_id).label("import_id"))
         .where(import_row.c.import_id.in_(among(import_ids)), _KEY.is_not(None))
@@ -171,7 +174,7 @@ def _named_by(import_ids: Collection[int]) -> Select[str | None, int]:
 
 
 async def _others(conn: AsyncConnection, import_id: int) -> list[int]:
-    """Return the other imports, without those that are undone."""
+    """Return the ids of all other imports that are not undone."""
     rows = await conn.execute(
         select(imports.c.id, imports.c.undone).where(imports.c.id != import_id)
     )
@@ -179,6 +182,7 @@ async def _others(conn: AsyncConnection, import_id: int) -> list[int]:
 
 
 SAMPLES = 20
+"""Maximum number of rejected rows that the status of an import lists."""
 INCOMPLETE = marked(
     "Parts of the file could not be read, so links may be missing. The report lists these places. "
     "Everything else was imported."
@@ -197,10 +201,10 @@ class Unfinished:
     Attributes:
         id, name, format: as in its status.
         started_at: Unix seconds.
-        path: stored file.
-        read: number of links to skip.
-        choices: user options.
-        counted: its other counts, by column.
+        path: the stored file.
+        read: number of links that were read already, which are skipped.
+        choices: options of the user.
+        counted: other columns with counts and errors, by name.
     """
 
     id: int
@@ -215,7 +219,13 @@ class Unfinished:
 
 @dataclass(frozen=True, slots=True)
 class Owned:
-    """Import that a process owns."""
+    """Import that a process reads.
+
+    Attributes:
+        id, name: of the import.
+        read: number of links or records read.
+        is_archive: the file contains captures.
+    """
 
     id: int
     name: str
@@ -239,10 +249,13 @@ async def create(
         conn: a writing connection.
         name: file name.
         form: file format.
-        path: stored file, if it is stored until it is read.
-        owner: run lock name of the reading process.
+        path: the file, if it is stored until it is read.
+        owner: name of the run lock of the process that reads it.
         now: current time (aware, UTC).
-        choices: user options.
+        choices: options of the user.
+
+    Returns:
+        The id of the import.
     """
     row = {"name": name, "format": form, "path": path, "owner": owner, "reading": 1}
     row["choices"] = choices.write()
@@ -259,8 +272,8 @@ async def owned_by(conn: AsyncConnection, owner: str) -> list[Owned]:
     return [Owned(row.id, row.name, row.read, is_archive_form(row.format)) for row in rows]
 
 
-async def disown(conn: AsyncConnection, owner: str) -> None:
-    """Release a process's imports whose file is stored."""
+async def release(conn: AsyncConnection, owner: str) -> None:
+    """Release the imports of a process whose file is stored, so that another one can read them."""
     await conn.execute(
         update(imports)
         .where(imports.c.reading == 1, imports.c.owner == owner, imports.c.path.is_not(None))
@@ -269,7 +282,7 @@ async def disown(conn: AsyncConnection, owner: str) -> None:
 
 
 async def is_any_unclaimed(conn: AsyncConnection) -> bool:
-    """Return whether there is a stored file that no process reads."""
+    """Return whether there is an import with a stored file that no process reads."""
     rows = await conn.execute(select(imports.c.id).where(*_UNCLAIMED).limit(1))
     return rows.scalar() is not None
 
@@ -282,7 +295,7 @@ async def unclaimed(conn: AsyncConnection) -> list[Unfinished]:
 async def claim(
     conn: AsyncConnection, owner: str, ids: Sequence[int] | None = None
 ) -> list[Unfinished]:
-    """Claim imports whose stored file no process reads: all, or those in ``ids``."""
+    """Claim imports with a stored file that no process reads; only ``ids`` if given."""
     some = () if ids is None else (imports.c.id.in_(among(ids)),)
     rows = await conn.execute(
         update(imports).where(*_UNCLAIMED, *some).values(owner=owner).returning(imports)
@@ -299,9 +312,15 @@ async def advance(
     links: int = 0,
     lists_left_out: int = 0,
 ) -> None:
-    """Add a batch to the counts of an import.
+    """Add a batch of links to the counts of an import.
 
-    ``links`` is the number of added entries that are stored as links, without capturing them.
+    Args:
+        conn: a writing connection.
+        import_id: the import.
+        receptions: number of links with each result.
+        rejected: links that were not imported.
+        links: number of added entries that are not captured.
+        lists_left_out: number of lists that were not imported.
     """
     left_out = sum(each.is_left_out for each in rejected)
     unusable = [each for each in rejected if not each.is_left_out]
@@ -330,7 +349,10 @@ async def advance(
 
 
 async def advance_archive(conn: AsyncConnection, import_id: int, taken: Taken) -> None:
-    """Add a batch of an archive file to the counts; its pages count as saved when added."""
+    """Add a batch of records of an archive file to the counts of an import.
+
+    A page of the file counts as added and as saved.
+    """
     row = (await conn.execute(select(imports).where(imports.c.id == import_id))).one()
     samples = json.loads(row.rejected_samples)
     samples += [_sample(each) for each in taken.unusable[: SAMPLES - len(samples)]]
@@ -352,9 +374,12 @@ async def advance_archive(conn: AsyncConnection, import_id: int, taken: Taken) -
 
 
 async def begin_again(conn: AsyncConnection, import_id: int) -> int:
-    """Reset the counts of an archive file that is read again; pages are created only once.
+    """Reset the counts of records of an archive file that is read again from the start.
 
-    Return the number of captures imported before.
+    Counts of pages stay, since they are not created again.
+
+    Returns:
+        The number of captures that were imported before.
     """
     this = imports.c.id == import_id
     before: int = (await conn.execute(select(imports.c.merged).where(this))).scalar_one()
@@ -364,9 +389,9 @@ async def begin_again(conn: AsyncConnection, import_id: int) -> int:
 
 
 async def finish(conn: AsyncConnection, import_id: int, *, error: str = "") -> None:
-    """Record the end of reading, and the error if it did not reach the end of the file.
+    """Store that a file is read, with an error if it was not read to its end.
 
-    An error of an earlier batch stays.
+    Without an error, that of an earlier batch stays.
     """
     ended: dict[str, int | str | None] = {"reading": 0, "path": None, "owner": None}
     ended |= {"receipt_owed": 1, **({"error": error} if error else {})}
@@ -382,8 +407,8 @@ async def set_undone(conn: AsyncConnection, import_id: int, undone: ImportUndone
     )
 
 
-async def wait_for_links(conn: AsyncConnection, import_id: int, count: int) -> None:
-    """Move entries that were stored as links to the pending captures of an import."""
+async def count_links_as_pending(conn: AsyncConnection, import_id: int, count: int) -> None:
+    """Count entries that were stored as links among the pending captures of an import."""
     await conn.execute(
         update(imports)
         .where(imports.c.id == import_id)
@@ -391,8 +416,8 @@ async def wait_for_links(conn: AsyncConnection, import_id: int, count: int) -> N
     )
 
 
-async def wait_again(conn: AsyncConnection, import_id: int, count: int) -> None:
-    """Move failed captures that are retried to the pending captures of an import."""
+async def count_failed_as_pending(conn: AsyncConnection, import_id: int, count: int) -> None:
+    """Count failed captures that are retried among the pending captures of an import."""
     await conn.execute(
         update(imports)
         .where(imports.c.id == import_id)
@@ -401,7 +426,7 @@ async def wait_again(conn: AsyncConnection, import_id: int, count: int) -> None:
 
 
 async def unfinished(conn: AsyncConnection) -> list[Unfinished]:
-    """Return imports whose stored file was not read to the end, with or without a reader."""
+    """Return all imports whose stored file was not read to the end."""
     rows = await conn.execute(
         select(imports).where(imports.c.reading == 1, imports.c.path.is_not(None))
     )
@@ -457,7 +482,7 @@ async def _status(conn: AsyncConnection, row: Row[*tuple[Any, ...]]) -> ImportSt
 
 
 def _read_undone(document: str) -> ImportUndone:
-    """Read the JSON that `set_undone` wrote; receipts of older versions have more fields."""
+    """Read the JSON that ``set_undone`` wrote; receipts of older versions have more fields."""
     known = json.loads(document)
     return ImportUndone(**{each.name: known[each.name] for each in fields(ImportUndone)})
 

@@ -219,7 +219,7 @@ async def add_labels(
     }
     present = await tags_and_lists.lists_of_entries(conn, listed.keys() & there)
     listed |= {each: {**listed[each], **at} for each, at in present.items()}
-    return changed | await tags_and_lists.put_members(
+    return changed | await tags_and_lists.set_lists(
         conn, listed, known=there, added=added, import_id=import_id
     )
 

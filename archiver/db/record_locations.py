@@ -1,4 +1,4 @@
-"""Record locations, updated when a segment is rewritten or lost."""
+"""Record locations: which are in use, and changes when a segment is rewritten or lost."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -64,7 +64,7 @@ def _to_new_places(table: Table, prefix: str = "") -> Update:
 
 
 def _made_whole(table: Table) -> Update:
-    """Update captures; a revisit may contain its payload now."""
+    """Return the update of captures, some of which were revisits and contain their payload now."""
     whole, own = _MOVED.c.whole == 1, table.c
     return _to_new_places(table).values(
         is_revisit=case((whole, 0), else_=own.is_revisit),
@@ -83,13 +83,14 @@ _SWITCHED = (
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """Record in the next version of its segment.
+    """Record that was copied to the next version of its segment.
 
     Attributes:
-        old, new: offsets.
-        length: compressed size in the new version.
-        is_whole: it was a revisit, and contains its payload now.
-        is_chunked: the payload has chunk framing.
+        old: its offset before.
+        new: its offset in the next version.
+        length: its compressed size there.
+        is_whole: whether it was a revisit and contains its payload now.
+        is_chunked: whether that payload has chunk framing.
     """
 
     old: int
@@ -99,16 +100,19 @@ class Moved:
     is_chunked: bool = False
 
 
-def _is_kept(table: Table, before: int | None) -> ColumnElement[bool]:
-    """Select rows that are not deleted, or deleted after ``before`` and so still in the bin."""
+def _is_in_use(table: Table, before: int | None) -> ColumnElement[bool]:
+    """Return the condition that a row is not deleted, or was deleted after ``before``."""
     own = table.c.deleted_at
     return own.is_(None) if before is None else or_(own.is_(None), own > before)
 
 
-async def wanted(conn: AsyncConnection, name: str, *, before: int | None = None) -> set[int]:
-    """Return the offsets of a segment's records that the index refers to.
+async def referenced_offsets(
+    conn: AsyncConnection, name: str, *, before: int | None = None
+) -> set[int]:
+    """Return the offsets of the records in a segment that must be kept.
 
-    Records of what was deleted up to ``before`` are not wanted; None means anything deleted.
+    These are the records that rows refer to, except for rows that were deleted up to ``before``. If
+    ``before`` is None, records of all deleted rows are left out.
     """
     number = select(segment.c.id).where(segment.c.name == name).scalar_subquery()
     of_captures, of_snapshots = capture_table.c, snapshot_table.c
@@ -118,9 +122,9 @@ async def wanted(conn: AsyncConnection, name: str, *, before: int | None = None)
         (snapshot_table, of_snapshots.article_segment_id, of_snapshots.article_offset),
         (snapshot_table, of_snapshots.metadata_segment_id, of_snapshots.metadata_offset),
     ):
-        query = select(offset).where(owner == number, _is_kept(table, before))
+        query = select(offset).where(owner == number, _is_in_use(table, before))
         found.update((await conn.execute(query)).scalars())
-    kept = select(of_snapshots.id).where(_is_kept(snapshot_table, before))
+    kept = select(of_snapshots.id).where(_is_in_use(snapshot_table, before))
     pictures = select(rendition.c.offset).where(
         rendition.c.segment_id == number, rendition.c.snapshot_id.in_(kept)
     )
@@ -132,7 +136,7 @@ async def wanted(conn: AsyncConnection, name: str, *, before: int | None = None)
 
 
 def _expired_records(before: int | None) -> Select[Any]:
-    """Select the record ids that tombstones name, except of captures still in the bin."""
+    """Return the query for record ids of captures that were deleted, up to ``before`` if given."""
     gone, own = gone_capture.c.record_id, capture_table.c
     if before is None:
         return select(gone)
@@ -140,9 +144,9 @@ def _expired_records(before: int | None) -> Select[Any]:
 
 
 async def articles_in(conn: AsyncConnection, name: str, *, before: int | None = None) -> set[int]:
-    """Return the offsets of articles and screenshots of snapshots in a segment."""
+    """Return the offsets of articles and screenshots in a segment, as ``referenced_offsets``."""
     number = select(segment.c.id).where(segment.c.name == name).scalar_subquery()
-    own, is_kept = snapshot_table.c, _is_kept(snapshot_table, before)
+    own, is_kept = snapshot_table.c, _is_in_use(snapshot_table, before)
     articles = select(own.article_offset).where(own.article_segment_id == number, is_kept)
     pictures = select(rendition.c.offset).where(
         rendition.c.segment_id == number, rendition.c.snapshot_id.in_(select(own.id).where(is_kept))
@@ -155,7 +159,10 @@ async def articles_in(conn: AsyncConnection, name: str, *, before: int | None = 
 async def in_bin(
     conn: AsyncConnection, keys: Collection[str], record_ids: Collection[str], before: int
 ) -> tuple[set[str], set[str]]:
-    """Return which entries, and which records of captures, were deleted after ``before``."""
+    """Return which entries (hash_url) and which record ids were deleted after ``before``.
+
+    Entries of deleted snapshots are included.
+    """
     own = capture_table.c
     of_entries = select(entry_table.c.hash_url).where(
         entry_table.c.hash_url.in_(among_texts(keys)), entry_table.c.deleted_at > before
@@ -184,9 +191,15 @@ async def switch(
     size: int,
     before: int | None = None,
 ) -> None:
-    """Switch the index to the next version of a segment; rows of erased records are deleted.
+    """Switch the index to the next version of a segment, and delete rows of erased records.
 
-    The new version must contain all records that ``wanted`` returns.
+    Args:
+        conn: a writing connection.
+        was: the segment.
+        to: its next version.
+        moved: records of the next version; at least those of ``referenced_offsets``.
+        size: bytes of the next version.
+        before: as for ``referenced_offsets``.
     """
     numbers = await segment_rows.set_indexed_with_ids(conn, {to: size, was: 0})
     between = {"was": numbers[was], "became": numbers[to]}
@@ -213,14 +226,14 @@ async def switch(
 async def revisits_of_deleted(
     conn: AsyncConnection, *, after: int = 0, before: int | None = None
 ) -> list[Capture]:
-    """Return captures after a row whose payload is held by a deleted capture's record.
+    """Return revisits after a row id whose payload the record of a deleted capture contains.
 
-    Captures deleted after ``before`` are in the bin: they are treated as if they were not deleted.
+    Captures that were deleted after ``before`` count as not deleted.
     """
     own = capture_table.c
     rows = await conn.execute(
         ALL_CAPTURES.where(
-            _is_kept(capture_table, before),
+            _is_in_use(capture_table, before),
             own.id > after,
             own.is_revisit == 1,
             own.payload_digest.in_(_deleted("payload_digest", before)),
@@ -229,10 +242,10 @@ async def revisits_of_deleted(
     return [to_capture(row) for row in rows]
 
 
-async def holders(
+async def deleted_originals(
     conn: AsyncConnection, digests: Sequence[PayloadDigest], *, before: int | None = None
 ) -> list[str]:
-    """Return record ids of deleted responses with these payloads."""
+    """Return the record ids of deleted responses that contain payloads."""
     if not digests:
         return []
     rows = await conn.execute(_deleted("record_id", before, [to_blob(each) for each in digests]))
@@ -240,31 +253,39 @@ async def holders(
 
 
 def _deleted(column: str, before: int | None, digests: Sequence[bytes] = ()) -> Select[Any]:
-    """Select a column of deleted responses, without those in the bin; of some payloads."""
+    """Return the query for a column of deleted responses; only those with ``digests`` if given.
+
+    Responses that were deleted after ``before`` are left out.
+    """
     own = capture_table.alias("held").c
     expired = own.deleted_at.is_not(None) if before is None else own.deleted_at <= before
     query = select(own[column]).where(expired, own.is_revisit == 0)
     return query.where(own.payload_digest.in_(digests)) if digests else query
 
 
-_NOTHING = {"latest": None, "status": None, "score": None}
-_BARE = {"snapshot_count": 0, "changed": 0, "comparison_owed": 0}
-_WORDLESS = {"media_type": "", "rendering": "", "page_title": ""}
+_WITHOUT_SNAPSHOT: dict[str, int | str | None] = {
+    **dict.fromkeys(("latest", "status", "score")),
+    **dict.fromkeys(("snapshot_count", "changed", "comparison_owed"), 0),
+    **dict.fromkeys(("media_type", "rendering", "page_title"), ""),
+}
+"""Columns of an entry without a snapshot."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """Numbers of lost snapshots, and of entries that have no other snapshot."""
+    """Number of lost snapshots, and of entries that have no other snapshot."""
 
     snapshots: int
     entries: int
 
 
-async def lose(conn: AsyncConnection, names: Collection[str], why: Failure, at: datetime) -> Lost:
-    """Delete rows of lost segments and store a failure for the entries concerned.
+async def delete_lost(
+    conn: AsyncConnection, names: Collection[str], why: Failure, at: datetime
+) -> Lost:
+    """Delete rows that refer to lost segments, and store a failure for their entries.
 
-    Payloads with only lost records are written in full again. A segment that reappears is indexed
-    like a new one.
+    The next capture of a payload that only had lost records is stored in full. If a segment
+    appears again, it is indexed like a new one.
 
     Args:
         conn: a writing connection.
@@ -274,7 +295,7 @@ async def lose(conn: AsyncConnection, names: Collection[str], why: Failure, at: 
     """
     ids = [*(await segment_rows.ids(conn, [*names])).values()]
     gone = await _captures(conn, ids)
-    hollow = await _hollow(conn, ids, gone)
+    hollow = await _revisits_without_original(conn, ids, gone)
     rows = await conn.execute(
         select(snapshot.c.id, snapshot.c.entry_id).where(
             or_(
@@ -288,7 +309,7 @@ async def lose(conn: AsyncConnection, names: Collection[str], why: Failure, at: 
     await deletions.erase_deleted(conn)
     await deletions.erase_snapshots(conn, [row.id for row in found])
     await _forget_places(conn, ids)
-    bare = await _bare(conn, concerned)
+    bare = await _reset_without_snapshots(conn, concerned)
     failed = [attempts.FailedAttempt(each, at, why, final=True) for each in concerned]
     await attempts.add_failures(conn, failed)
     await edit_history.mark_unrecorded(conn, concerned)
@@ -300,8 +321,10 @@ async def _captures(conn: AsyncConnection, ids: Sequence[int]) -> list[int]:
     return [*rows.scalars()]
 
 
-async def _hollow(conn: AsyncConnection, ids: Sequence[int], gone: Sequence[int]) -> list[int]:
-    """Return revisits in other segments whose only originals are lost."""
+async def _revisits_without_original(
+    conn: AsyncConnection, ids: Sequence[int], gone: Sequence[int]
+) -> list[int]:
+    """Return row ids of revisits in other segments whose payload is only in lost segments."""
     if not gone:
         return []
     other = capture.alias("other")
@@ -329,7 +352,7 @@ def _payloads(ids: Sequence[int]) -> Select[bytes]:
 
 
 async def _forget_places(conn: AsyncConnection, ids: Sequence[int]) -> None:
-    """Remove references to these segments; articles will be extracted again."""
+    """Delete the rows of segments; articles that were in them become pending."""
     await conn.execute(
         update(snapshot_table)
         .where(snapshot_table.c.article_segment_id.in_(among(ids)))
@@ -340,13 +363,13 @@ async def _forget_places(conn: AsyncConnection, ids: Sequence[int]) -> None:
     await conn.execute(delete(segment).where(segment.c.id.in_(among(ids))))
 
 
-async def _bare(conn: AsyncConnection, concerned: Sequence[int]) -> list[int]:
-    """Reset entries without a snapshot; return their row ids."""
+async def _reset_without_snapshots(conn: AsyncConnection, concerned: Sequence[int]) -> list[int]:
+    """Reset entries that have no snapshot left; return their row ids."""
     others = select(func.count()).where(snapshot.c.entry_id == entry_table.c.id).scalar_subquery()
     rows = await conn.execute(
         update(entry_table)
         .where(entry_table.c.id.in_(among(concerned)), others == 0)
-        .values(**_NOTHING, **_BARE, **_WORDLESS)
+        .values(_WITHOUT_SNAPSHOT)
         .returning(entry_table.c.id)
     )
     return [*rows.scalars()]

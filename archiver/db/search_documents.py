@@ -1,8 +1,8 @@
-"""Search documents of entries.
+"""Search documents of entries, and the parts of the full-text index in which they are stored.
 
-In one table of all documents, some query operations become slower with the number of documents,
-such as word counts and prefixes. In parts, newest first, a query stops when it has enough results,
-and the work in one part is limited by its size.
+An entry gets a new document whenever its text or metadata changes; ``entry.document_id`` is the
+current one. Each part of the full-text index has the documents of a range of ids. A query reads the
+newest parts first and stops when it has enough results, and the work in one part is limited.
 """
 
 from collections.abc import Collection, Sequence
@@ -43,6 +43,7 @@ from archiver.db.statements import execute_rows, insert_rows
 from archiver.model.listing import SearchDocument
 
 PENDING_BELOW = "documents owed below"
+"""Name of the counter of the id below which documents are not in the full-text index yet."""
 _DESCRIBED = ("word_count", "language", "published", "kind")
 _DESCRIBE = (
     update(document)
@@ -63,9 +64,13 @@ _MARK = (
 
 @dataclass(frozen=True, slots=True)
 class NewDocument:
-    """New search document of an entry, and its snapshot.
+    """New search document of an entry.
 
-    ``words`` is its full-text row, if it was built before the transaction.
+    Attributes:
+        entry_id: the entry.
+        snapshot_id: snapshot with its article; None if the entry has no snapshot.
+        search_document: the document.
+        words: its row in the full-text index, if it was computed before the transaction.
     """
 
     entry_id: int
@@ -75,8 +80,8 @@ class NewDocument:
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
-    """First id of new documents, and the parts that exist."""
+class NextDocument:
+    """Id of the next new document, and the numbers of the parts that exist."""
 
     first: int
     parts: frozenset[int]
@@ -84,39 +89,40 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class PendingDocument:
-    """Document that must be built again."""
+    """Document that is not in the full-text index, or is outdated, and must be built."""
 
     document_id: int
     entry_id: int
     snapshot_id: int | None
 
 
-async def room(conn: AsyncConnection) -> Room:
-    """Return where new documents are inserted."""
+async def next_document(conn: AsyncConnection) -> NextDocument:
+    """Return the id of the next new document, and the parts that exist."""
     first = await next_id(conn, document.c.id)
     there = await conn.execute(select(search_part.c.number))
-    return Room(first, frozenset(there.scalars()))
+    return NextDocument(first, frozenset(there.scalars()))
 
 
 async def insert_all(
     conn: AsyncConnection,
     made: Sequence[NewDocument],
-    place: Room | None = None,
+    place: NextDocument | None = None,
     unchanged: Collection[int] = (),
 ) -> dict[int, int]:
     """Insert search documents; return document ids by entry id.
 
-    The caller sets them in their entries. Entries whose annotation has changed since are marked.
+    The caller stores these ids in the entries. Documents of entries whose annotation has changed
+    since they were built are marked as outdated.
 
     Args:
         conn: a writing connection.
         made: the documents.
-        place: the result of ``room``, if known.
-        unchanged: entries known to be unchanged.
+        place: the result of ``next_document`` in this transaction, if it was called.
+        unchanged: entries whose annotation is known to be unchanged.
     """
     if not made:
         return {}
-    place = place or await room(conn)
+    place = place or await next_document(conn)
     first = place.first
     await insert_rows(
         conn,
@@ -142,13 +148,13 @@ _WORD_COUNTS = (
 
 
 async def word_counts(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, int]:
-    """Return the word counts of entries' articles, by entry id; unread articles are left out."""
+    """Return the word counts of articles by entry id; entries without words are left out."""
     rows = await conn.execute(_WORD_COUNTS, {"these": entry_ids})
     return {row.id: row.word_count for row in rows}
 
 
 async def parts(conn: AsyncConnection, *, below: int, newest_first: bool = True) -> list[int]:
-    """Return the parts with documents below an id."""
+    """Return the numbers of the parts that have documents below an id."""
     number = search_part.c.number
     rows = await conn.execute(
         select(number)
@@ -158,13 +164,15 @@ async def parts(conn: AsyncConnection, *, below: int, newest_first: bool = True)
     return list(rows.scalars())
 
 
-async def owed(
+async def pending(
     conn: AsyncConnection, before: int, *, limit: int
 ) -> tuple[list[PendingDocument], int]:
-    """Return the newest pending documents before one, oldest first.
+    """Return pending documents below an id, oldest first, that are the current ones of entries.
+
+    Up to ``limit`` ids are read, from ``before`` downwards.
 
     Returns:
-        Those that are current, and the oldest id that was read; 0 after the last.
+        The documents, and the id below which to continue; 0 if all were read.
     """
     query = select(document.c.id, document.c.entry_id, document.c.snapshot_id)
     query = query.where(document.c.id < before).order_by(document.c.id.desc()).limit(limit)
@@ -179,16 +187,21 @@ async def pending_below(conn: AsyncConnection) -> int | None:
     return await counters.get(conn, PENDING_BELOW)
 
 
-async def repay(
+async def index_pending(
     conn: AsyncConnection,
     made: Sequence[tuple[PendingDocument, SearchDocument]],
     *,
     before: int,
     below: int,
 ) -> None:
-    """Insert pending documents into the index, with their existing ids.
+    """Insert pending documents into the full-text index.
 
-    Does nothing if another process has done it: ``before`` then differs from the stored limit.
+    Args:
+        conn: a writing connection.
+        made: the documents that ``pending`` returned, and their contents.
+        before: the argument of ``pending``. If it differs from the stored id, another process has
+            inserted these documents, and nothing happens.
+        below: the id below which to continue; 0 if there are no more.
     """
     own = counter.c.name == PENDING_BELOW
     changed = delete(counter) if not below else update(counter).values(value=below)
@@ -202,7 +215,7 @@ async def repay(
 
 
 async def stale(conn: AsyncConnection, *, limit: int) -> list[PendingDocument]:
-    """Return outdated documents, and links without a document."""
+    """Return outdated documents of entries, with id 0 for links that have none yet."""
     rows = await conn.execute(
         select(func.coalesce(document.c.id, 0), entry.c.id, document.c.snapshot_id)
         .select_from(entry.outerjoin(document, document.c.id == entry.c.document_id))
@@ -214,10 +227,10 @@ async def stale(conn: AsyncConnection, *, limit: int) -> list[PendingDocument]:
 
 
 async def mark_stale_of(conn: AsyncConnection, snapshot_ids: Sequence[int]) -> None:
-    """Mark documents of these snapshots as outdated.
+    """Mark documents that have the articles of some snapshots as outdated.
 
-    In a rebuild, records are read in order of time, so the article of a snapshot may come after a
-    newer snapshot that shares it and therefore has no other document.
+    A rebuild reads records in order of time. So the article of a snapshot may be read after a newer
+    snapshot that shares it.
     """
     if snapshot_ids:
         of_these = select(document.c.id).where(document.c.snapshot_id.in_(among(snapshot_ids)))
@@ -229,7 +242,7 @@ async def mark_stale_of(conn: AsyncConnection, snapshot_ids: Sequence[int]) -> N
 
 
 async def _current(conn: AsyncConnection, rows: Sequence[Row[*tuple[Any, ...]]]) -> set[int]:
-    """Return which documents are the current ones of their entries."""
+    """Return which documents are the current ones of their entries, as ids."""
     found = await conn.execute(
         select(entry.c.document_id).where(entry.c.id.in_(among(row.entry_id for row in rows)))
     )
@@ -239,7 +252,7 @@ async def _current(conn: AsyncConnection, rows: Sequence[Row[*tuple[Any, ...]]])
 async def _index(
     conn: AsyncConnection, made: Sequence[tuple[int, IndexRow]], there: Collection[int] = ()
 ) -> None:
-    """Insert documents into their parts; ascending, because FTS5 flushes at each smaller id."""
+    """Insert documents into their parts, in ascending order, since FTS5 flushes at smaller ids."""
     for part, some in groupby(made, key=lambda each: each[0] // PART_SIZE):
         if part not in there:
             await ensure_part(conn, part)
@@ -263,7 +276,7 @@ async def ensure_part(conn: AsyncConnection, part: int) -> None:
 
 
 async def _mark(conn: AsyncConnection, made: Sequence[NewDocument]) -> None:
-    """Mark entries whose annotation differs from that of their new document."""
+    """Mark documents of entries whose annotation has another revision now as outdated."""
     rows = [(each.entry_id, each.search_document.revision) for each in made]
     await execute_rows(conn, _MARK, ("entry_id", "of_revision"), rows)
 
@@ -278,7 +291,7 @@ def _described(search_document: SearchDocument) -> tuple[int, str, int | None, s
 
 
 async def pending_share(conn: AsyncConnection) -> float:
-    """Return the share of documents that are pending, 0 to 1."""
+    """Return the share of documents that are not in the full-text index yet, from 0 to 1."""
     below = await pending_below(conn)
     if below is None:
         return 0

@@ -1,6 +1,7 @@
-"""Segment rows and how far each segment is indexed.
+"""Segment rows: how many bytes of each segment are indexed, and where it is.
 
-``machine`` is used in shared indexes: NULL if the segment is in the store.
+In an index that machines share, ``machine`` is the machine that has the segment; NULL if the
+segment was uploaded to the object store.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -32,7 +33,7 @@ class Unsealed:
 
 
 async def set_indexed_with_ids(conn: AsyncConnection, ends: Mapping[str, int]) -> dict[str, int]:
-    """Store indexed sizes without a machine; return row ids by name."""
+    """Store the indexed size of each segment, without a machine; return row ids by name."""
     await set_indexed(conn, ends)
     return await ids(conn, [*ends])
 
@@ -44,15 +45,15 @@ async def set_indexed(
 
     Args:
         conn: a writing connection.
-        ends: sizes by name.
-        machine: machine of new segments; None if unknown.
+        ends: indexed size by name. A smaller size than the stored one is ignored.
+        machine: machine that has the new segments; None if they are in the object store.
     """
     rows = [(name, end, machine) for name, end in sorted(ends.items())]
     await insert_rows(conn, segment, _ADVANCED, rows, OnConflict.MAX)
 
 
 async def unsealed(conn: AsyncConnection) -> list[Unsealed]:
-    """Return all segments that exist on one machine only, by machine and age."""
+    """Return all segments that exist on one machine only, sorted by machine and age."""
     rows = await conn.execute(
         select(segment.c.machine, segment.c.name, segment.c.indexed_bytes)
         .where(segment.c.machine.is_not(None))

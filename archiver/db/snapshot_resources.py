@@ -1,7 +1,7 @@
-"""URLs that each snapshot needs.
+"""URLs that snapshots need for replay, and the captures of these URLs.
 
-They are stored in one row per snapshot as 8-byte hashes: cheap to write with each snapshot. All
-rows are scanned by deletions, which are rare.
+A deletion must keep the captures that other snapshots need. The URLs of a snapshot are stored as
+8-byte hashes in one row, since rows are written with each snapshot and read by deletions only.
 """
 
 import asyncio
@@ -20,22 +20,26 @@ from archiver.http.surt import surt
 from archiver.model.capture import HashUrl, Location, RecordId, Timestamp
 
 _BATCH = 5_000
+"""Number of rows per query."""
 MAX_ROUNDS = 20
 """Maximum number of redirects that are followed."""
 
 
 @dataclass(frozen=True, slots=True)
 class SnapshotSources:
-    """Snapshot with the data that determines its resources.
+    """Snapshot with the data from which its resources are found.
 
     Attributes:
-        id, entry_id: row ids.
-        hash_url, url: of its entry.
+        id: row id of the snapshot.
+        entry_id: row id of its entry.
+        hash_url: of its entry.
+        url: URL of its entry.
         timestamp: its timestamp.
-        final_url: URL of its page.
-        capture_id, page: row id and record id of its page's capture.
-        record: the metadata record with its requisites.
-        article: the conversion record, if any.
+        final_url: URL of its page, after redirects.
+        capture_id: row id of the capture of its page.
+        page: record id of that capture.
+        record: location of the metadata record, which lists its requisites.
+        article: location of the conversion record, if any.
     """
 
     id: int
@@ -52,7 +56,7 @@ class SnapshotSources:
 
 @dataclass(frozen=True, slots=True)
 class KnownCapture:
-    """Capture columns needed to resolve resources."""
+    """Columns of a capture from which the resources of a snapshot are found."""
 
     id: int
     url: str
@@ -104,8 +108,10 @@ async def of_entries(conn: AsyncConnection, entry_ids: Sequence[int]) -> list[Sn
     )
 
 
-async def who_needs(conn: AsyncConnection, urls: Iterable[str]) -> dict[int, tuple[str, ...]]:
-    """Return snapshots that need any of the URLs, and which."""
+async def snapshots_needing(
+    conn: AsyncConnection, urls: Iterable[str]
+) -> dict[int, tuple[str, ...]]:
+    """Return the snapshots that need any of the URLs, each with those that it needs."""
     wanted = {key(url): url for url in urls}
     found: dict[int, tuple[str, ...]] = {}
     last = 0
@@ -124,7 +130,7 @@ async def who_needs(conn: AsyncConnection, urls: Iterable[str]) -> dict[int, tup
 
 
 async def moments(conn: AsyncConnection, ids: Iterable[int]) -> dict[int, tuple[int, int]]:
-    """Return timestamp and page capture of snapshots, by row id."""
+    """Return (timestamp, row id of the page's capture) of snapshots by row id."""
     rows = await conn.execute(
         select(snapshot.c.id, snapshot.c.timestamp, snapshot.c.capture_id).where(
             snapshot.c.id.in_(among(ids))
@@ -184,9 +190,9 @@ async def _sources(conn: AsyncConnection, ids: Select[int]) -> list[SnapshotSour
 
 
 async def around(conn: AsyncConnection, urls: Collection[str]) -> dict[str, list[KnownCapture]]:
-    """Return all captures of URLs and of URLs linked to them by redirects, by URL.
+    """Return by URL all captures of some URLs, and of URLs that redirect to or from them.
 
-    The captures of each URL are in order of time.
+    The captures of a URL are in order of time. At most ``MAX_ROUNDS`` redirects are followed.
     """
     found: dict[str, list[KnownCapture]] = {}
     wanted = set(urls)

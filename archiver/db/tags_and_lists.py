@@ -1,8 +1,8 @@
 """Tags and lists of entries.
 
-Empty lists, saved searches and the order of lists are in no entry record, so every change of them
-adds a pending lists record (``add_pending_record``). Entry counts are updated with each change, as
-for tags, so that a sidebar reads one row per list.
+Records of entries do not contain empty lists, saved searches and the order of lists. So each change
+of them adds a pending record of all lists (``add_pending_record``). Every tag and list has a row
+with its number of entries, which is updated with each change.
 """
 
 import json
@@ -33,7 +33,9 @@ from archiver.search.words import fold, list_key
 from archiver.warc.metadata_records import write_arrangement
 
 _REVISION = "lists"
+"""Name of the counter of changes of lists, which is the revision of the newest lists record."""
 _ARRANGED = "lists arranged"
+"""Name of the counter of lists in that record."""
 _COLUMNS = ("path", "folded", "position", "query")
 _ARRANGE = (
     update(entry_list)
@@ -60,7 +62,7 @@ async def all_lists(conn: AsyncConnection) -> list[EntryList]:
 
 
 async def arrange(conn: AsyncConnection, lists: Sequence[EntryList]) -> None:
-    """Set the lists and their order; other lists with entries follow."""
+    """Set the lists and their order. Other lists are deleted if empty, else they follow."""
     rows = [(each.path, list_key(each.path), n, each.query) for n, each in enumerate(lists, 1)]
     moved = [(path, position, query) for path, _, position, query in rows]
     await execute_rows(conn, _ARRANGE, ("of_path", "new_position", "new_query"), moved)
@@ -74,7 +76,7 @@ async def arrange(conn: AsyncConnection, lists: Sequence[EntryList]) -> None:
 
 
 async def add(conn: AsyncConnection, given: Sequence[EntryList], *, import_id: int) -> int:
-    """Append the lists of an import file; return how many did not fit."""
+    """Append the lists of an import file; return how many exceed ``MAX_LISTS``."""
     if not given:
         return 0
     known = await all_lists(conn)
@@ -83,7 +85,7 @@ async def add(conn: AsyncConnection, given: Sequence[EntryList], *, import_id: i
         await arrange(conn, wanted)
         await add_pending_record(conn)
     fresh = {each.path for each in wanted} - {each.path for each in known}
-    await note_creator(conn, import_id, fresh)
+    await set_creator(conn, import_id, fresh)
     return len(left_out)
 
 
@@ -98,8 +100,8 @@ async def add_pending_record(conn: AsyncConnection) -> None:
     )
 
 
-async def note(conn: AsyncConnection, found: Sequence[Arrangement]) -> None:
-    """Apply lists records that are newer than the current state."""
+async def apply_records(conn: AsyncConnection, found: Sequence[Arrangement]) -> None:
+    """Apply the newest of some lists records, if it is newer than the current lists."""
     known = await counters.get(conn, _REVISION) or 0
     newest = max(found, key=lambda each: each.revision, default=None)
     if newest and newest.revision > known:
@@ -115,7 +117,7 @@ async def note(conn: AsyncConnection, found: Sequence[Arrangement]) -> None:
 
 
 async def delete_outdated_lists(conn: AsyncConnection) -> None:
-    """Remove lists that only older records mention, after a rebuild."""
+    """After a rebuild, delete empty lists that the newest lists record does not have."""
     full = await conn.execute(select(entry_list.c.path).where(entry_list.c.entry_count > 0))
     kept = [each.path for each in with_parents(map(EntryList, full.scalars()))]
     arranged = await counters.get(conn, _ARRANGED) or 0
@@ -127,10 +129,14 @@ async def delete_outdated_lists(conn: AsyncConnection) -> None:
     )
 
 
-async def ids_to_fill(
+async def _ids_to_fill(
     conn: AsyncConnection, paths: Collection[str], import_id: int | None
 ) -> dict[str, int]:
-    """Return the row ids of lists that get entries; missing lists are created."""
+    """Return the row ids of lists that get entries; missing lists are created.
+
+    A saved search with the path of one of them is renamed. ``import_id`` is the import that adds
+    the entries, None for a user.
+    """
     if not paths:
         return {}
     before = await _known(conn, _with_outer(paths))
@@ -138,7 +144,7 @@ async def ids_to_fill(
         await add_pending_record(conn)
     ids = await list_ids(conn, paths)
     created = ids.keys() - before.keys()
-    await note_creator(conn, import_id, ids if import_id is None else created)
+    await set_creator(conn, import_id, ids if import_id is None else created)
     return ids
 
 
@@ -157,10 +163,8 @@ async def list_ids(conn: AsyncConnection, paths: Iterable[str]) -> dict[str, int
     return await _known(conn, wanted)
 
 
-async def note_creator(
-    conn: AsyncConnection, import_id: int | None, paths: Collection[str]
-) -> None:
-    """Record that an import created lists, or that a user named them (`import_id` is None)."""
+async def set_creator(conn: AsyncConnection, import_id: int | None, paths: Collection[str]) -> None:
+    """Store which import created lists, so that its undo can delete them; None for a user."""
     if paths:
         await conn.execute(
             update(entry_list)
@@ -170,20 +174,20 @@ async def note_creator(
 
 
 async def count_created(conn: AsyncConnection, import_id: int) -> int:
-    """Return how many lists only an import created."""
+    """Return how many lists exist that an import created and no user has used since."""
     mine = entry_list.c.created_by_import == import_id
     return int((await conn.execute(select(func.count(entry_list.c.id)).where(mine))).scalar_one())
 
 
 async def creators(conn: AsyncConnection) -> Sequence[tuple[str, int]]:
-    """Return (path, import) of all lists that only one import created."""
+    """Return (path, import id) of all lists that an import created and no user has used since."""
     column = entry_list.c.created_by_import
     rows = await conn.execute(select(entry_list.c.path, column).where(column.is_not(None)))
     return [(path, number) for path, number in rows]
 
 
 async def restore_creators(conn: AsyncConnection, rows: Sequence[tuple[str, int]]) -> None:
-    """Copy (path, import) pairs from another index."""
+    """Store (path, import id) pairs from another index."""
     if rows:
         await conn.execute(
             update(entry_list)
@@ -194,7 +198,7 @@ async def restore_creators(conn: AsyncConnection, rows: Sequence[tuple[str, int]
 
 
 async def delete_empty(conn: AsyncConnection) -> bool:
-    """Delete the empty lists that only undone imports created; return whether there were any."""
+    """Delete empty lists that undone imports created; return whether there were any."""
     column = entry_list.c.created_by_import
     rows = (await conn.execute(select(entry_list.c.path, entry_list.c.entry_count, column))).all()
     undone = {*(await conn.execute(select(imports.c.id).where(imports.c.undone != ""))).scalars()}
@@ -211,9 +215,16 @@ def _with_outer(paths: Iterable[str]) -> list[str]:
 
 
 async def _rename_clashing_searches(conn: AsyncConnection, which: ColumnElement[bool]) -> bool:
-    """Rename saved searches that have the name of a list with entries.
+    """Give other paths to saved searches whose path is that of a list with entries.
 
-    Otherwise these entries would be invisible, because a saved search shows its results.
+    A saved search shows its results, so the entries of the list would not be visible.
+
+    Args:
+        conn: a writing connection.
+        which: condition for the lists to check.
+
+    Returns:
+        Whether there were any.
     """
     found = await conn.execute(select(entry_list).where(which, entry_list.c.query != ""))
     searches = found.all()
@@ -238,16 +249,16 @@ async def _known(conn: AsyncConnection, paths: Iterable[str]) -> dict[str, int]:
 
 
 STEP = 1 << 20
-"""Distance between two positions: allows repeated halving before positions are renumbered."""
+"""Distance of a new entry's position from the last one, so that others fit between them."""
 MIDDLE = 1 << 40
-"""First position, far from 0, which means none."""
+"""Position of the first entry of a list; positions may decrease from it, but 0 means none."""
 _Rows = set[tuple[int, int]]
-_TAKE_OUT = delete(in_list).where(
+_REMOVE = delete(in_list).where(
     in_list.c.entry_id == bindparam("of_entry"), in_list.c.list_id == bindparam("of_list")
 )
 
 
-async def put_members(
+async def set_lists(
     conn: AsyncConnection,
     wanted: Mapping[int, Mapping[str, int]],
     *,
@@ -259,10 +270,11 @@ async def put_members(
 
     Args:
         conn: a writing connection.
-        wanted: positions in lists by path, by entry; 0 keeps the current position or appends.
+        wanted: by entry, its position in each list by path. With position 0, it stays where it is,
+            or is appended.
         known: entries that may be in lists already.
-        added: ``added_at`` of all entries.
-        import_id: the import that sets them; None for a user.
+        added: time of saving (Unix seconds) by entry.
+        import_id: the import that sets the lists; None for a user.
     """
     before = await lists_of_entries(conn, wanted.keys() & {*known})
     lost = {
@@ -279,20 +291,20 @@ async def put_members(
     }
     if not lost and not gained:
         return set()
-    await _take_out_of(conn, lost)
-    ids = await ids_to_fill(conn, {path: None for _, path in gained}, import_id)
+    await _remove_from_paths(conn, lost)
+    ids = await _ids_to_fill(conn, {path: None for _, path in gained}, import_id)
     fresh = (ids[path] for each, path in gained if path not in before.get(each, {}))
     places = gained.items()
     rows = [(each, ids[path], at, added[each]) for (each, path), at in places]
     last = await _last_places(conn, {list_id for _, list_id, place, _ in rows if not place})
-    await _put_in(conn, rows, last, fresh=Counter(fresh))
+    await _insert_members(conn, rows, last, fresh=Counter(fresh))
     return {entry_id for entry_id, _ in (*lost, *gained)}
 
 
-async def _take_out_of(conn: AsyncConnection, lost: Collection[tuple[int, str]]) -> None:
+async def _remove_from_paths(conn: AsyncConnection, lost: Collection[tuple[int, str]]) -> None:
     """Remove entries from lists, given as (entry, path)."""
     ids = await list_ids(conn, dict.fromkeys(path for _, path in lost))
-    await _take_out(conn, {(entry_id, ids[path]) for entry_id, path in lost})
+    await _remove_from_lists(conn, {(entry_id, ids[path]) for entry_id, path in lost})
 
 
 def _is_new(path: str, place: int, before: Mapping[str, int]) -> bool:
@@ -300,14 +312,14 @@ def _is_new(path: str, place: int, before: Mapping[str, int]) -> bool:
     return before.get(path) != place if place else path not in before
 
 
-async def take_out_entries(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
+async def remove_from_all_lists(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
     """Remove entries from all lists."""
     rows = await conn.execute(
         select(in_list.c.entry_id, in_list.c.list_id).where(
             in_list.c.entry_id.in_(among(entry_ids))
         )
     )
-    await _take_out(conn, {(row.entry_id, row.list_id) for row in rows})
+    await _remove_from_lists(conn, {(row.entry_id, row.list_id) for row in rows})
 
 
 _LISTS_OF_ENTRIES = (
@@ -320,7 +332,7 @@ _LISTS_OF_ENTRIES = (
 async def lists_of_entries(
     conn: AsyncConnection, entry_ids: Collection[int]
 ) -> dict[int, dict[str, int]]:
-    """Return the positions of entries in their lists, by path in path order."""
+    """Return by entry its position in each of its lists, by path, sorted by path."""
     if not entry_ids:
         return {}
     rows = await conn.execute(_LISTS_OF_ENTRIES, {"these": entry_ids})
@@ -341,14 +353,21 @@ async def members_in_order(conn: AsyncConnection, path: str) -> list[tuple[int, 
     return [(row.entry_id, row.place) for row in rows]
 
 
-async def _put_in(
+async def _insert_members(
     conn: AsyncConnection,
     rows: Sequence[tuple[int, int, int, int]],
     last: dict[int, int],
     *,
     fresh: Mapping[int, int],
 ) -> None:
-    """Insert (entry, list, position, ``added_at``) rows; position 0 appends."""
+    """Insert (entry id, list id, position, time of saving) rows; position 0 appends.
+
+    Args:
+        conn: a writing connection.
+        rows: the rows.
+        last: last position by list; it is changed.
+        fresh: number of new entries by list.
+    """
     placed = []
     for entry_id, list_id, place, added_at in rows:
         if not place:
@@ -360,7 +379,7 @@ async def _put_in(
 
 
 async def _last_places(conn: AsyncConnection, list_ids: Collection[int]) -> dict[int, int]:
-    # A subquery for each list reads the end of an index; GROUP BY would read all of it.
+    # A subquery per list reads one end of an index; GROUP BY would read all entries of the lists.
     last = select(func.max(in_list.c.place)).where(in_list.c.list_id == entry_list.c.id)
     rows = await conn.execute(
         select(entry_list.c.id, func.coalesce(last.scalar_subquery(), MIDDLE)).where(
@@ -370,9 +389,9 @@ async def _last_places(conn: AsyncConnection, list_ids: Collection[int]) -> dict
     return dict(rows.all())
 
 
-async def _take_out(conn: AsyncConnection, rows: _Rows) -> None:
+async def _remove_from_lists(conn: AsyncConnection, rows: _Rows) -> None:
     if rows:
-        await execute_rows(conn, _TAKE_OUT, ("of_entry", "of_list"), sorted(rows))
+        await execute_rows(conn, _REMOVE, ("of_entry", "of_list"), sorted(rows))
         await _count_lists(conn, {each: -n for each, n in Counter(one for _, one in rows).items()})
 
 
@@ -387,11 +406,14 @@ async def _count_lists(conn: AsyncConnection, more: Mapping[int, int]) -> None:
 
 
 MAX_IN_SEVERAL = 200_000
-"""Above this number, counts of nested lists may count entries twice."""
+"""Maximum number of rows read to count nested lists; beyond it, entries may be counted twice."""
 
 
 async def entries_in_several_lists(conn: AsyncConnection) -> list[tuple[int, str]]:
-    """Return (row id, path) of entries in several lists, grouped by entry, up to a limit."""
+    """Return up to ``MAX_IN_SEVERAL`` pairs (entry id, path) of entries in several lists.
+
+    The pairs of an entry follow each other.
+    """
     several = select(in_list.c.entry_id).group_by(in_list.c.entry_id).having(func.count() > 1)
     rows = await conn.execute(
         select(in_list.c.entry_id, entry_list.c.path)
@@ -416,7 +438,7 @@ async def attach(
         conn: a writing connection.
         wanted: tags by entry.
         known: entries that may have tags already.
-        added: ``added_at`` of all entries.
+        added: time of saving (Unix seconds) by entry.
     """
     ids = await ids_of(conn, (name for tags in wanted.values() for name in tags))
     if not ids:
@@ -472,7 +494,7 @@ async def detach(conn: AsyncConnection, unwanted: Mapping[int, Collection[str]])
 
 
 async def _there(conn: AsyncConnection, entry_ids: Collection[int]) -> set[tuple[int, int]]:
-    """Return (entry, tag) pairs of entries."""
+    """Return (entry id, tag id) pairs of entries."""
     if not entry_ids:
         return set()
     rows = await conn.execute(
@@ -522,7 +544,7 @@ async def count_of(conn: AsyncConnection, name: str, *, in_any_spelling: bool) -
     return counts[0] if len(counts) == 1 else None
 
 
-async def all_of_them(conn: AsyncConnection, limit: int) -> list[tuple[str, str, int]]:
+async def all_tags(conn: AsyncConnection, limit: int) -> list[tuple[str, str, int]]:
     """Return (name, folded name, entry count) of the used tags, by name."""
     rows = await conn.execute(
         select(tag.c.name, tag.c.folded, tag.c.entry_count)
@@ -602,7 +624,7 @@ async def labels_of_entries(conn: AsyncConnection, entry_ids: Sequence[int]) -> 
 async def remove_labels(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
     """Remove all tags and lists of entries."""
     await detach_all(conn, entry_ids)
-    await take_out_entries(conn, entry_ids)
+    await remove_from_all_lists(conn, entry_ids)
 
 
 async def reorder_labels(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:

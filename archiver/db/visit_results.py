@@ -1,4 +1,4 @@
-"""Rows of visit results: snapshots, failures and ended jobs."""
+"""Insertion of new snapshots, and updates of their entries."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -54,7 +54,7 @@ SAVED = (
     )
     .where(_IS_THIS, func.coalesce(entry_table.c.latest, 0) <= _NEWEST)
 )
-"""Update an entry to its newest snapshot."""
+"""Update of an entry whose newest snapshot is new."""
 SAVED_PARAMETERS = (
     *("entry_id", "more", "new_title", "newest", "new_status", "new_media_type"),
     *("new_document", "new_sort_at", "new_rendering", "new_score"),
@@ -65,10 +65,10 @@ OLDER = (
     .values(snapshot_count=_MORE, state=State.SAVED)
     .where(_IS_THIS, entry_table.c.latest > _NEWEST)
 )
-"""Count a snapshot of an entry that is older than its newest."""
+"""Update of an entry whose new snapshots are older than its newest one."""
 OLDER_PARAMETERS = ("entry_id", "more", "newest")
 
-_SAID = (
+_ARTICLE_COLUMNS = (
     *("title", "byline", "site", "excerpt", "language", "published", "canonical"),
     "extractor",
     *("article_segment_id", "article_offset", "article_length"),
@@ -76,18 +76,18 @@ _SAID = (
 )
 READ = (
     update(snapshot_table)
-    .values({name: bindparam(f"new_{name}") for name in _SAID})
+    .values({name: bindparam(f"new_{name}") for name in _ARTICLE_COLUMNS})
     .where(snapshot_table.c.id == bindparam("snapshot_id"))
 )
-"""Update a snapshot whose article was extracted again."""
-READ_PARAMETERS = ("snapshot_id", *(f"new_{name}" for name in _SAID))
+"""Update of a snapshot whose article was extracted again."""
+READ_PARAMETERS = ("snapshot_id", *(f"new_{name}" for name in _ARTICLE_COLUMNS))
 
 NAMED = (
     update(entry_table)
     .values(page_title=bindparam("new_title"), document_id=_DOCUMENT)
     .where(_IS_THIS)
 )
-"""Update an entry to the title and the document of that article."""
+"""Update of an entry to the title and the search document of an article extracted again."""
 NAMED_PARAMETERS = ("entry_id", "new_title", "new_document")
 
 _NEW_SNAPSHOT = (
@@ -129,22 +129,23 @@ class NewSnapshot:
 
     Attributes:
         entry_id: its entry.
-        timestamp, at: when its URL was requested.
-        capture_id: row id of the final response's capture.
+        timestamp, at: when the entry's URL was requested.
+        capture_id: row id of the capture of the final response.
         final_url, status, media_type: of the final response.
-        metadata: the page's own metadata.
-        requisite_count, missing_count: number of requisites, and of missing ones.
-        article: the conversion record, if any.
-        extractor: version of the extractor.
-        record: the snapshot's metadata record.
-        search_document: new search document of its entry; None if the current one stays valid.
-        words: its full-text row, if it was built before the transaction.
-        rendering: whether a browser rendered it, or should have.
-        needs: URLs that it is replayed from: its entry's, its page's and its requisites'.
-        renditions: screenshots and other renderings.
+        metadata: metadata of the page.
+        requisite_count: number of requisites.
+        missing_count: number of requisites that could not be fetched.
+        article: location of the conversion record, if any.
+        extractor: version of the extractor of the article.
+        record: location of the snapshot's metadata record.
+        search_document: new search document of the entry; None if the current one stays valid.
+        words: its row in the full-text index, if it was computed before the transaction.
+        rendering: whether a browser rendered the page, or should have.
+        needs: URLs that replay needs: of the entry, of the page and of its requisites.
+        renditions: screenshots and other renditions.
         look: render hint for the host.
         score: quality in percent.
-        limits: limits that kept a browser from showing all of it.
+        limits: why a browser did not render all of the page.
     """
 
     entry_id: int
@@ -171,65 +172,77 @@ class NewSnapshot:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Insert positions of new snapshots.
+class InsertContext:
+    """What an insertion of snapshots must know about existing rows.
 
     Attributes:
-        there: (row id, extractor) of existing snapshots, by entry and timestamp.
-        first: first row id.
-        segments: row ids of segments, by name.
-        room: insert position of their search documents.
+        existing: (row id, extractor version) of existing snapshots, by (entry id, timestamp).
+        first: row id of the first new snapshot.
+        segments: row ids of segments by name.
+        documents: id of the first new search document.
     """
 
-    there: Mapping[tuple[int, int], tuple[int, str]]
+    existing: Mapping[tuple[int, int], tuple[int, str]]
     first: int
     segments: Mapping[str, int]
-    room: search_documents.Room
+    documents: search_documents.NextDocument
 
 
-async def place_of(
+async def insert_context(
     conn: AsyncConnection, keys: Collection[tuple[int, int]], names: Collection[str]
-) -> Place:
-    """Return the insert positions of snapshots, given their keys and segments."""
-    return Place(
-        await _there(conn, keys),
+) -> InsertContext:
+    """Read what inserting snapshots requires.
+
+    Args:
+        conn: a writing connection.
+        keys: (entry id, timestamp) of the snapshots.
+        names: segments that have their records.
+    """
+    return InsertContext(
+        await _existing(conn, keys),
         await next_id(conn, snapshot_table.c.id),
         await segment_rows.ids(conn, [*names]),
-        await search_documents.room(conn),
+        await search_documents.next_document(conn),
     )
 
 
 async def add_snapshots(
     conn: AsyncConnection,
     found: Sequence[NewSnapshot],
-    held: Mapping[int, EntryState] | None = None,
-    place: Place | None = None,
+    states: Mapping[int, EntryState] | None = None,
+    context: InsertContext | None = None,
 ) -> int:
     """Insert snapshots, oldest first, and update their entries; return how many are new.
 
-    An existing snapshot (same entry and timestamp) is kept, because a visit that could not be
-    indexed is repeated and recorded twice; unless a newer extractor read this one. ``held`` has the
-    states of the entries, and ``place`` the insert positions, if known in this transaction.
+    If a snapshot of the same entry and timestamp exists, because a visit was recorded twice, it
+    stays. If the new one has an article of a newer extractor version, the existing one gets it.
+
+    Args:
+        conn: a writing connection.
+        found: the snapshots.
+        states: states of their entries, if read in this transaction.
+        context: the result of ``insert_context`` in this transaction, if it was called.
     """
     if not found:
         return 0
     found = _once(found)
-    held = held or await entry_states(conn, {each.entry_id for each in found})
-    place = place or await place_of(conn, [*map(_key, found)], _segment_names(found))
-    there = place.there
-    known = await _with_all(conn, place.segments, _segment_names(found))
-    deferred = [(each, *there[key]) for each in found if (key := _key(each)) in there]
-    brought = [(each, row_id) for each, row_id, by in deferred if supersedes(each.extractor, by)]
-    await _bring_articles(conn, brought)
-    found = [each for each in found if _key(each) not in there]
+    states = states or await entry_states(conn, {each.entry_id for each in found})
+    context = context or await insert_context(conn, [*map(_key, found)], _segment_names(found))
+    existing = context.existing
+    known = await _with_all(conn, context.segments, _segment_names(found))
+    deferred = [(each, *existing[key]) for each in found if (key := _key(each)) in existing]
+    replaced = [(each, row_id) for each, row_id, by in deferred if supersedes(each.extractor, by)]
+    await _replace_articles(conn, replaced)
+    found = [each for each in found if _key(each) not in existing]
     if not found:
         return 0
-    ids = {id(each): place.first + n for n, each in enumerate(found)}
+    ids = {id(each): context.first + n for n, each in enumerate(found)}
     await _insert_snapshots(conn, found, ids, known)
-    as_it_was = {each.entry_id for each in found if _is_as_it_was(each, held[each.entry_id])}
-    room = None if brought else place.room  # re-extracted snapshots used the room
-    newest = await search_documents.insert_all(conn, _documents(found, ids), room, as_it_was)
-    await _update_entries(conn, found, newest, held)
+    unchanged = {each.entry_id for each in found if _is_unchanged(each, states[each.entry_id])}
+    # Documents of articles extracted again have used the next id.
+    documents = None if replaced else context.documents
+    newest = await search_documents.insert_all(conn, _documents(found, ids), documents, unchanged)
+    await _update_entries(conn, found, newest, states)
     await counters.change(conn, {counters.SNAPSHOTS: len(found)})
     return len(found)
 
@@ -247,7 +260,7 @@ def _key(found: NewSnapshot) -> tuple[int, int]:
 
 
 def _once(found: Sequence[NewSnapshot]) -> list[NewSnapshot]:
-    """Remove duplicates by entry and timestamp; the newest extractor wins."""
+    """Remove duplicates of (entry id, timestamp); that of the newest extractor stays."""
     kept: dict[tuple[int, int], NewSnapshot] = {}
     for each in found:
         before = kept.setdefault(_key(each), each)
@@ -256,10 +269,10 @@ def _once(found: Sequence[NewSnapshot]) -> list[NewSnapshot]:
     return [*kept.values()]
 
 
-async def _there(
+async def _existing(
     conn: AsyncConnection, keys: Collection[tuple[int, int]]
 ) -> dict[tuple[int, int], tuple[int, str]]:
-    """Return (row id, extractor) of existing snapshots, by entry and timestamp."""
+    """Return (row id, extractor version) of existing snapshots, by (entry id, timestamp)."""
     own = snapshot.c
     rows = await conn.execute(
         select(own.entry_id, own.timestamp, own.id, own.extractor).where(
@@ -270,36 +283,36 @@ async def _there(
     return {(row.entry_id, row.timestamp): (row.id, row.extractor) for row in rows}
 
 
-def _is_as_it_was(found: NewSnapshot, before: EntryState) -> bool:
-    """Return whether an entry's annotation is that of its new document."""
-    said = found.search_document
-    return said is not None and said.revision == before.revision and not before.is_stale
+def _is_unchanged(found: NewSnapshot, before: EntryState) -> bool:
+    """Return whether an entry's annotation has not changed since its new document was built."""
+    document = found.search_document
+    return document is not None and document.revision == before.revision and not before.is_stale
 
 
-async def _bring_articles(
-    conn: AsyncConnection, brought: Sequence[tuple[NewSnapshot, int]]
+async def _replace_articles(
+    conn: AsyncConnection, replaced: Sequence[tuple[NewSnapshot, int]]
 ) -> None:
     """Update snapshots with articles that were extracted again, and their entries."""
-    if not brought:
+    if not replaced:
         return
-    known = await segment_rows.ids(conn, [*_segment_names([each for each, _ in brought])])
+    known = await segment_rows.ids(conn, [*_segment_names([each for each, _ in replaced])])
     await execute_rows(
         conn,
         READ,
         READ_PARAMETERS,
         [
             (row_id, *_page_fields(each.metadata), each.extractor, *_places(each, known))
-            for each, row_id in brought
+            for each, row_id in replaced
         ],
     )
-    await screenshots.put(conn, {row_id: each.renditions for each, row_id in brought}, known)
+    await screenshots.put(conn, {row_id: each.renditions for each, row_id in replaced}, known)
     rows = await conn.execute(
         select(entry.c.id, entry.c.latest).where(
-            entry.c.id.in_(among(each.entry_id for each, _ in brought))
+            entry.c.id.in_(among(each.entry_id for each, _ in replaced))
         )
     )
     latest = {row.id: row.latest for row in rows}
-    shown = [pair for pair in brought if latest[pair[0].entry_id] == int(pair[0].timestamp)]
+    shown = [pair for pair in replaced if latest[pair[0].entry_id] == int(pair[0].timestamp)]
     newest = await search_documents.insert_all(
         conn,
         [
@@ -314,9 +327,9 @@ async def _bring_articles(
         NAMED_PARAMETERS,
         [(each.entry_id, each.metadata.title, newest.get(each.entry_id)) for each, _ in shown],
     )
-    await snapshots.mark_comparisons_pending(conn, {each.entry_id for each, _ in brought})
+    await snapshots.mark_comparisons_pending(conn, {each.entry_id for each, _ in replaced})
     await search_documents.mark_stale_of(
-        conn, [row_id for each, row_id in brought if (each, row_id) not in shown]
+        conn, [row_id for each, row_id in replaced if (each, row_id) not in shown]
     )
 
 
@@ -354,7 +367,7 @@ async def _insert_snapshots(
 async def _with_all(
     conn: AsyncConnection, known: Mapping[str, int], names: Collection[str]
 ) -> Mapping[str, int]:
-    """Return the row ids of all these segments; articles may be in older ones."""
+    """Add the row ids of segments that are not known yet: articles may be in older segments."""
     missing = [each for each in names if each not in known]
     return known if not missing else {**known, **await segment_rows.ids(conn, missing)}
 
@@ -376,12 +389,12 @@ async def _update_entries(
     conn: AsyncConnection,
     found: Sequence[NewSnapshot],
     newest_documents: dict[int, int],
-    held: Mapping[int, EntryState],
+    states: Mapping[int, EntryState],
 ) -> None:
     """Update entries to their new snapshots."""
     newest = {each.entry_id: each for each in sorted(found, key=lambda each: each.timestamp)}
     more = Counter(each.entry_id for each in found)
-    older = {key for key, each in newest.items() if int(each.timestamp) < held[key].latest}
+    older = {key for key, each in newest.items() if int(each.timestamp) < states[key].latest}
     await execute_rows(
         conn,
         OLDER,
@@ -410,5 +423,5 @@ async def _update_entries(
         ],
     )
     await snapshots.mark_comparisons_pending(
-        conn, {key for key in newest if held[key].snapshots + more[key] > 1}
+        conn, {key for key in newest if states[key].snapshots + more[key] > 1}
     )

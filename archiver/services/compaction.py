@@ -225,7 +225,9 @@ class CompactionService:
                 write_version, store, version, segment.name, plan, moving.moves
             )
             async with self._db.write() as conn:
-                wanted = await record_locations.wanted(conn, segment.name, before=moving.before)
+                wanted = await record_locations.referenced_offsets(
+                    conn, segment.name, before=moving.before
+                )
                 is_whole = wanted <= {each.old for each in moved}
                 is_there = await segment_rows.indexed_of(conn, [segment.name])
                 if not (is_whole and is_there) or await _is_revisited(conn, moving):
@@ -252,7 +254,9 @@ class CompactionService:
             pairs = [(each.url, each.payload_digest) for each in found]
             at_urls = await captures.originals_of_urls(conn, pairs)
             held = {each: await captures.original_or_deleted(conn, each) for each in digests}
-            going = frozenset(await record_locations.holders(conn, digests, before=before))
+            going = frozenset(
+                await record_locations.deleted_originals(conn, digests, before=before)
+            )
             revisits = await asyncio.to_thread(lambda: [self._revisit(each) for each in found])
             by_payload: dict[PayloadDigest, list[Capture]] = {}
             for each in (*living.values(), *at_urls.values()):
@@ -260,7 +264,7 @@ class CompactionService:
             moves = plan_moves(revisits, lambda each: by_payload.get(each, []), held.get, going)
             waiting = {*moves.whole, *moves.refer}
             needed = {each.payload_digest for each in found if each.record_id in waiting}
-            holders = await record_locations.holders(conn, [*needed], before=before)
+            holders = await record_locations.deleted_originals(conn, [*needed], before=before)
             return _Moving(moves, frozenset(holders), last, before)
 
     def _revisit(self, capture: Capture) -> Revisit:
@@ -307,7 +311,9 @@ async def _known(
         snapshots=frozenset(await tombstones.snapshots(conn, keys)),
         articles=frozenset(await record_locations.articles_in(conn, name, before=moving.before)),
         payload_holders=moving.holders,
-        wanted=frozenset(await record_locations.wanted(conn, name, before=moving.before)),
+        wanted=frozenset(
+            await record_locations.referenced_offsets(conn, name, before=moving.before)
+        ),
     )
 
 

@@ -233,7 +233,7 @@ class CrawlStatus:
                 )
                 await crawl_status.set_queued(conn, [*made])
                 if import_id is not None:
-                    await imports.wait_again(conn, import_id, len(made))
+                    await imports.count_failed_as_pending(conn, import_id, len(made))
             last, count = found[-1][0], count + len(made)
         self.crawling.wake()
         return count
@@ -255,7 +255,7 @@ class CrawlStatus:
                     conn, found, priority=_BULK, now=datetime.now(UTC), import_id=import_id
                 )
                 await crawl_status.set_queued(conn, [*made])
-                await imports.wait_for_links(conn, import_id, len(made))
+                await imports.count_links_as_pending(conn, import_id, len(made))
             count += len(made)
         self.crawling.wake()
         return count

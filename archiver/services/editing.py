@@ -135,7 +135,7 @@ class Editing:
     async def tags(self) -> list[TagInUse]:
         """Return the tags in use by name, with those that differ only in accents adjacent."""
         async with self._db.read() as conn:
-            found = await tags_and_lists.all_of_them(conn, MAX_TAGS_SHOWN)
+            found = await tags_and_lists.all_tags(conn, MAX_TAGS_SHOWN)
         alike: dict[str, list[str]] = {}
         for name, folded, _ in found:
             alike.setdefault(folded, []).append(name)

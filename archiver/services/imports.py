@@ -286,7 +286,7 @@ class Imports:
         await asyncio.wait(reading)
         with suppress(ArchiverError):  # the next process must see that no process reads it
             async with self._db.write() as conn:
-                await imports.disown(conn, self._owner)
+                await imports.release(conn, self._owner)
 
     async def cancel(self, number: int) -> None:
         """Stop reading the file of an import for good; what was read stays."""

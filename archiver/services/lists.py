@@ -110,7 +110,7 @@ class EntryLists:
             self._counted.pop(made.path, None)
             others = [made if each is there else each for each in known]
             await _arrange(conn, others if there else [*others, made])
-            await tags_and_lists.note_creator(conn, None, (*folders_above(made.path), made.path))
+            await tags_and_lists.set_creator(conn, None, (*folders_above(made.path), made.path))
         self._on_changed()
         return made
 

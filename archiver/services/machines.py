@@ -94,7 +94,7 @@ class Machines:
         async with self._db.write() as conn:
             noted = await segment_rows.of_machine(conn, name)
             await segment_rows.set_machine(conn, noted & there, None)
-            gone = await record_locations.lose(conn, noted - there, why, datetime.now(UTC))
+            gone = await record_locations.delete_lost(conn, noted - there, why, datetime.now(UTC))
         return Forgotten(tuple(sorted(noted - there)), gone.snapshots, gone.entries)
 
 

@@ -124,7 +124,7 @@ READS = {
     "left for later": lambda conn: snapshots.pending_articles(conn, 5, limit=50),
     "read by others": lambda conn: snapshots.outdated_articles(conn, 5, than="9", limit=50),
     "read by others of": lambda conn: snapshots.outdated_articles_of(conn, [1, 2], than="9"),
-    "owed documents": lambda conn: search_documents.owed(conn, 7, limit=50),
+    "owed documents": lambda conn: search_documents.pending(conn, 7, limit=50),
     "other addresses of a page": lambda conn: entries.aliases_of(conn, URL),
     "nearest": lambda conn: captures.nearest(conn, URL, MOMENT),
     "captures of url": lambda conn: captures.of_url(conn, URL, limit=9),

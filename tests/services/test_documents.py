@@ -79,7 +79,7 @@ async def test_what_two_processes_gather_at_once_is_gathered_once(filled, parts_
 
     await index_pending_documents(db, store)
     async with db.write() as conn:
-        await search_documents.repay(conn, [], before=before, below=1)
+        await search_documents.index_pending(conn, [], before=before, below=1)
 
     async with db.read() as conn:
         assert await search_documents.pending_below(conn) is None

@@ -255,7 +255,7 @@ async def test_captures_that_are_read_again_keep_their_counts(opened, settings, 
             number = await imports.create(conn, name="a.warc.gz", form="WARC", **begun)
             counted = Taken(read=taken, fresh=taken, pages=taken)
             await imports.advance_archive(conn, number, counted)
-            await imports.disown(conn, "dead")
+            await imports.release(conn, "dead")
 
         await archive.imports.resume()
         status = await until(archive, number, lambda status: not status.is_unread)
