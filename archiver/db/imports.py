@@ -25,8 +25,8 @@ from archiver.model.imports import (
     Choices,
     ImportStatus,
     ImportUndone,
+    RecordCounts,
     Rejected,
-    Taken,
     is_archive_form,
 )
 from archiver.model.job import QueueCounts, State
@@ -348,7 +348,7 @@ async def advance(
         await conn.execute(update(imports).where(this).values(rejected_samples=json.dumps(samples)))
 
 
-async def advance_archive(conn: AsyncConnection, import_id: int, taken: Taken) -> None:
+async def advance_archive(conn: AsyncConnection, import_id: int, taken: RecordCounts) -> None:
     """Add a batch of records of an archive file to the counts of an import.
 
     A page of the file counts as added and as saved.

@@ -24,8 +24,8 @@ from archiver.model.entry_list import (
     MAX_LISTS,
     Arrangement,
     EntryList,
-    beside,
     folders_above,
+    path_for_search,
     with_more,
     with_parents,
 )
@@ -232,7 +232,7 @@ async def _rename_clashing_searches(conn: AsyncConnection, which: ColumnElement[
         taken = {*(await conn.execute(select(entry_list.c.path))).scalars()}
         rows = []
         for each in searches:
-            path = beside(each.path, taken)
+            path = path_for_search(each.path, taken)
             taken.add(path)
             rows.append((path, list_key(path), each.position, each.query))
         await insert_rows(conn, entry_list, _COLUMNS, rows)

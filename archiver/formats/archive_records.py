@@ -25,7 +25,7 @@ from archiver.http.timestamps import to_timestamp
 from archiver.http.urls import parse_url
 from archiver.model.capture import Exchange, PayloadDigest, RecordId, Timestamp
 from archiver.model.rendering import (
-    DRAWN,
+    DERIVED_KINDS,
     MEDIA_TYPES,
     PAGE_TYPE,
     NewRendition,
@@ -68,7 +68,7 @@ class ForeignRendition:
 def is_rendition(record: ForeignRecord) -> bool:
     """Return whether a record can be a page image, by its target URI, media type and length."""
     kind = record.target_uri.rpartition(":")[2]
-    if record.type != "conversion" or kind not in set(RenditionKind) - DRAWN:
+    if record.type != "conversion" or kind not in set(RenditionKind) - DERIVED_KINDS:
         return False
     stated = essence_of(parse_media_type(record.get("content-type")))
     return stated in MEDIA_TYPES[RenditionKind(kind)] and record.block.left <= MAX_BYTES
@@ -98,7 +98,7 @@ class StoredRenditions(ExitStack):
         """
         found: dict[RenditionKind, NewRendition] = {}
         for each in named:
-            if each.kind in DRAWN:
+            if each.kind in DERIVED_KINDS:
                 continue
             media_type = essence_of(parse_media_type(each.media_type))
             if media_type in MEDIA_TYPES[each.kind] and each.record_id in self._places:

@@ -1,7 +1,7 @@
-"""User metadata of a link, highlights, and changes to them.
+"""User metadata of links: annotations with highlights, their changes, and source records.
 
-A source record is JSON lines: one line for each file or row that had extra fields. Records are
-merged line by line without duplicates, and a later version can read more of them.
+A source record keeps the fields of imported rows that archiver has no place for, so that a later
+version can use them. It consists of JSON objects, one per line and imported row.
 """
 
 import json
@@ -27,10 +27,14 @@ _MAX_TEXT = 2000
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str)
 _CUT = " […]"
 _FEW, _SHORT = 2, 50
+"""Maximum number and length of fields whose JSON is cached."""
 
 
 def write_source_record(fields: Mapping[str, Any]) -> str:
-    """Return one line of JSON; empty if there are no values, with long texts cut to fit."""
+    """Return fields as one line of JSON, with long texts shortened if the line is too long.
+
+    Empty fields are left out; without any field, the result is empty.
+    """
     kept = {name: value for name, value in fields.items() if value not in ("", None, [], {})}
     if not kept:
         return ""
@@ -42,7 +46,7 @@ def write_source_record(fields: Mapping[str, Any]) -> str:
 
 
 def merged_source_records(first: str, second: str) -> str:
-    """Return the lines of both records without duplicates, up to the size limit."""
+    """Return the lines of both source records without duplicates, up to ``MAX_SOURCE_RECORD``."""
     if not second or second == first:
         return first
     lines = first.split("\n") if first else []
@@ -56,7 +60,7 @@ def merged_source_records(first: str, second: str) -> str:
 
 
 def bounded_source_record(record: str) -> str:
-    """Truncate an untrusted source record to whole lines within the size limit."""
+    """Return the lines of an untrusted source record that fit into ``MAX_SOURCE_RECORD``."""
     return record if len(record) <= MAX_SOURCE_RECORD else merged_source_records("", record)
 
 
@@ -112,10 +116,7 @@ def paragraphs(note: str) -> list[str]:
 
 
 def merged_notes(first: str, later: str) -> str:
-    """Append to ``first`` each paragraph of ``later`` that it does not contain.
-
-    Merging is associative.
-    """
+    """Append to a note the paragraphs of another one that it does not contain (associative)."""
     if later in ("", first):
         return first
     known = paragraphs(first)
@@ -179,10 +180,10 @@ class Highlight:
         quote: the highlighted text, as in the article.
         prefix, suffix: text before and after it; empty if unknown.
         start: character offset in the text; -1 if unknown.
-        colour: of the highlight.
-        note: free text; empty if none.
+        colour: its colour.
+        note: note of the user; empty if none.
         made_at: when it was created (aware, UTC).
-        timestamp: of the snapshot it was created in; empty if none.
+        timestamp: timestamp of the snapshot in which it was created; empty if unknown.
     """
 
     id: str
@@ -200,9 +201,8 @@ class Highlight:
 class Annotation:
     """User metadata of a link, as opposed to metadata of the page.
 
-    A field added here is automatically written to records, sent between processes and shown by the
-    API, and is stored in the column of its name (``db.schema``); ``merged`` defines how it is
-    merged.
+    A new field needs a column of the same name (``db.schema``) and a rule in ``merged``. Records,
+    processes and the API then transport it without further changes.
 
     Attributes:
         url_given: the URL as submitted.
@@ -214,10 +214,11 @@ class Annotation:
             has brought it so far.
         is_read: marked as read by the user.
         is_starred: starred by the user.
-        folders: paths of the lists that contain it (``model.entry_list.folder_path``).
-        places: its sort key in each of them, in ascending order; 0 or missing means last.
-        source_record: fields of importing files that no field above holds, as JSON lines.
-        highlights: passages of the article highlighted by the user, in order of creation.
+        folders: paths of the lists that contain the link (``model.entry_list.folder_path``).
+        places: its position in each of these lists, a number by which they are sorted; 0 or missing
+            means last.
+        source_record: other fields of imported rows, as JSON lines.
+        highlights: passages of the article that the user highlighted, in order of creation.
     """
 
     url_given: str
@@ -246,16 +247,16 @@ class Annotation:
 
     @property
     def lists(self) -> dict[str, int]:
-        """Sort keys by path of list; 0 if none is set."""
+        """Position in each list, by path; 0 if it has none."""
         return by_path(self.folders, self.places)
 
     def in_lists(self, lists: Mapping[str, int]) -> "Annotation":
-        """Return a copy in these lists, at these places."""
+        """Return a copy in other lists, given as positions by path."""
         places = tuple(lists.values())
         return replace(self, folders=tuple(lists), places=places if any(places) else ())
 
     def labelled(self, tags: tuple[str, ...], source: str) -> "Annotation":
-        """Return a copy with these tags and source; ``replace`` takes twice as long per row."""
+        """Return a copy with other tags and source, in half the time of ``replace``."""
         fields = [*_values(self)]
         fields[_TAGS], fields[_SOURCE] = tags, source
         return Annotation(*fields)
@@ -283,10 +284,9 @@ class Annotation:
 
 
 def merge_all(some: Sequence[Annotation]) -> Annotation:
-    """Merge a non-empty sequence of annotations in order.
+    """Merge annotations in order; there must be at least one.
 
-    Merges neighbours pairwise, since merging is associative: merging one after another would
-    process the accumulated result each time.
+    Neighbours are merged pairwise, which takes less time than merging each with the growing result.
     """
     while len(some) > 1:
         pairs = zip(some[::2], some[1::2], strict=False)
@@ -296,14 +296,14 @@ def merge_all(some: Sequence[Annotation]) -> Annotation:
 
 
 def by_path(folders: Sequence[str], places: Sequence[int]) -> dict[str, int]:
-    """Return places by path; 0 if there is none."""
+    """Return the position in each list by path; 0 if it has none."""
     if not places:
         return dict.fromkeys(folders, 0)
     return dict(zip(folders, chain(places, repeat(0)), strict=False))
 
 
 def _merged_source(first: str, later: str) -> str:
-    """Return the source of both: a user's source replaces a feed's."""
+    """Return the first source, or the later one if a user saved what a feed had brought."""
     return later if not first or (feed_of(first) and later and not feed_of(later)) else first
 
 
@@ -313,10 +313,9 @@ _values = attrgetter(*_NAMES)
 
 
 def _source_records(first: Annotation, later: Annotation) -> str:
-    """Merge both source records, and add titles that were not chosen.
+    """Merge the source records of both, and add the titles that ``merged`` drops.
 
-    Titles that lost are stored as lines, sorted after all others, without the chosen one, so that
-    the order of merging does not matter.
+    These titles are sorted lines at the end, so that merging is associative.
     """
     was = first.source_record
     if later.title in ("", first.title) and '{"title":' not in was + later.source_record:
@@ -337,7 +336,7 @@ def _is_title(line: str) -> bool:
 
 
 def _merged_lists(first: Mapping[str, int], later: Mapping[str, int]) -> dict[str, int]:
-    """Return the lists of both, each with its first known place."""
+    """Return the lists of both, each with the first position that is not 0."""
     return {path: first.get(path) or later.get(path, 0) for path in (*first, *later)}
 
 
@@ -351,10 +350,10 @@ def _without_duplicates(highlights: tuple[Highlight, ...]) -> tuple[Highlight, .
 
 @dataclass(frozen=True, slots=True)
 class AnnotationChange:
-    """Changes to an annotation; None and empty leave a field unchanged.
+    """Change of an annotation. None, or an empty tuple, leaves a field as it is.
 
     Attributes:
-        title: replaces the user's title; empty restores the page's own.
+        title: replaces the user's title; an empty one shows the page's title again.
         note: replaces the note.
         tags: replaces all tags.
         with_tags: tags to add.

@@ -1,4 +1,4 @@
-"""Captures, exchanges and where their records are stored."""
+"""Captures, exchanges and the locations of their records."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,12 +20,12 @@ RecordId = NewType("RecordId", str)
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Position of a record: one gzip member.
+    """Location of a record, which is one gzip member of a segment.
 
     Attributes:
-        segment: file name inside ``warc/``.
-        offset: byte offset in the file.
-        length: compressed bytes of the member.
+        segment: name of the file in ``warc/``.
+        offset: bytes before the record.
+        length: compressed size of the record in bytes.
     """
 
     segment: str
@@ -35,21 +35,22 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """One row of the index over response and revisit records.
+    """Stored response to a request of one URL at one time.
 
     Attributes:
-        url: the URI-R, serialised, without fragment.
+        url: the URL (URI-R), serialised, without fragment.
         timestamp: when it was fetched.
-        status: the HTTP status.
-        media_type: essence of Content-Type, lower case (``text/html``); empty if none was sent.
-        payload_digest: over the payload.
-        payload_length: bytes of the payload, with content codings.
-        record_id: of the response or revisit record.
-        location: of that record.
-        is_revisit: the record has no payload; an earlier record with this digest does.
-        redirect_to: absolute URL of the Location header of a 3xx, else None.
-        ip: the server's IP address.
-        is_chunked: its record's block carries chunk framing (RFC 9112 §7.1).
+        status: HTTP status.
+        media_type: media type without parameters, in lower case (``text/html``); empty if the
+            response has none.
+        payload_digest: digest of the payload.
+        payload_length: size of the payload in bytes, with content codings.
+        record_id: id of the response or revisit record.
+        location: location of that record.
+        is_revisit: whether the record has no payload, because an earlier one with this digest has.
+        redirect_to: absolute URL of the Location header, if the status is 3xx.
+        ip: IP address of the server.
+        is_chunked: whether the record's block has chunk framing (RFC 9112 §7.1).
     """
 
     url: str
@@ -68,7 +69,7 @@ class Capture:
 
 @dataclass(frozen=True, slots=True)
 class CaptureRef:
-    """Reference to a capture that is stored or about to be, as a snapshot needs it."""
+    """What a snapshot record says about a capture, which may not be stored yet."""
 
     record_id: RecordId
     url: str
@@ -101,23 +102,23 @@ class Truncation(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A fetched request and response. The receiver closes ``body``.
+    """Request and its response, as fetched. The receiver must close ``body``.
 
     Attributes:
-        url: the URL requested, serialised, without fragment.
+        url: the requested URL, serialised, without fragment.
         at: when the request started (aware, UTC, whole seconds).
-        ip: the server's IP address.
-        request: the request's bytes, including its body if any.
-        head: the final response's status line and header fields with the closing empty line.
-        body: the bytes after the head as received, including transfer coding; seekable.
+        ip: IP address of the server.
+        request: bytes of the request.
+        head: status line and header fields of the final response, with the empty line after them.
+        body: file with the bytes after the head as received, so with transfer coding; seekable.
         chunked: whether ``body`` has chunk framing (RFC 9112 §7.1).
-        status: the HTTP status.
-        headers: (name, value) in order, names lower case, values latin-1 decoded.
-        payload_digest: of the body without transfer coding, with content codings.
-        payload_length: bytes of that payload.
-        fields: additional named fields of its record.
+        status: HTTP status.
+        headers: (name in lower case, value decoded as Latin-1) of each field, in order.
+        payload_digest: digest of the body without transfer coding.
+        payload_length: size of that payload in bytes.
+        fields: additional named fields of the WARC record.
         truncated: why ``body`` is incomplete, if it is.
-        is_shown: whether replay may use it: the complete answer to a GET.
+        is_shown: whether replay may use it. Only a complete response to a GET request is replayed.
     """
 
     url: str
@@ -136,7 +137,7 @@ class Exchange:
     is_shown: bool = True
 
     def header(self, name: str) -> str | None:
-        """Return the first field of that lower-case name."""
+        """Return the value of the first header field with a name, given in lower case."""
         for key, value in self.headers:
             if key == name:
                 return value
@@ -146,9 +147,12 @@ class Exchange:
 class Way(StrEnum):
     """How a snapshot was obtained."""
 
-    RESCUED = "rescued"
-    HANDED_IN = "handed-in"
+    RECOVERED = "rescued"
+    """From a public web archive."""
+    UPLOADED = "handed-in"
+    """As a page uploaded by a browser extension or a program."""
     FROM_FILE = "from-file"
+    """From an imported file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +161,7 @@ class Provenance:
 
     Attributes:
         way: how it was obtained.
-        source: the memento of another archive, or the name and format of a file.
+        source: URL of the memento in another archive, or name and format of a file.
         at: when it was obtained (aware, UTC), if known.
     """
 
@@ -168,4 +172,4 @@ class Provenance:
     @property
     def name(self) -> str:
         """Host of the archive, or name of the file."""
-        return self.source.split("/", 3)[2] if self.way is Way.RESCUED else self.source
+        return self.source.split("/", 3)[2] if self.way is Way.RECOVERED else self.source

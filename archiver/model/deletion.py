@@ -1,4 +1,4 @@
-"""Deletions and tombstones."""
+"""Deletions, as deletion records and tombstones describe them."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -8,9 +8,12 @@ from archiver.model.capture import HashUrl, RecordId, Timestamp
 
 @dataclass(frozen=True, slots=True)
 class DeletedSnapshot:
-    """A deleted snapshot, identified by its timestamp and the record of its page.
+    """Deleted snapshot of an entry.
 
-    The record distinguishes it from a snapshot with the same timestamp that is added later.
+    Attributes:
+        timestamp: of the snapshot.
+        page: record id of its page, which distinguishes it from a snapshot of the same second that
+            is added later.
     """
 
     timestamp: Timestamp
@@ -19,11 +22,11 @@ class DeletedSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class RemainingArticle:
-    """A remaining snapshot whose article record referred to a deleted snapshot.
+    """Article of a remaining snapshot whose records refer to that of a deleted snapshot.
 
     Attributes:
         timestamp: of the remaining snapshot.
-        article: its conversion record; empty if it has none.
+        article: record id of its own conversion record; empty if it has none.
     """
 
     timestamp: Timestamp
@@ -36,9 +39,10 @@ class DeletedEntry:
 
     Attributes:
         hash_url: of the entry; its URL is not stored.
-        generation: the entry is deleted up to this generation; None if the entry remains.
-        snapshots: deleted snapshots, whose captures the deletion covers.
-        articles: of remaining snapshots.
+        generation: how often the entry was deleted before, if it is deleted; None if only some of
+            its snapshots are. A later generation of the entry is not affected.
+        snapshots: deleted snapshots.
+        articles: articles of remaining snapshots.
     """
 
     hash_url: HashUrl
@@ -49,14 +53,14 @@ class DeletedEntry:
 
 @dataclass(frozen=True, slots=True)
 class Deletion:
-    """A batch of deletions, or the restoration of earlier batches.
+    """Content of a deletion record: deleted items, or the restoration of earlier deletions.
 
     Attributes:
-        id: random, 62 bits; the same id means the same deletion.
-        at: when (aware, UTC).
+        id: random number of 62 bits, by which restorations refer to it.
+        at: when it happened (aware, UTC).
         gone: deleted entries and snapshots.
-        captures: record ids of responses and revisits that nothing references any more.
-        restores: ids of deletions that are undone, in any order.
+        captures: record ids of captures that no other snapshot needs.
+        restores: ids of the deletions that are undone.
     """
 
     id: int
@@ -71,10 +75,10 @@ class BinnedItem:
     """A deleted entry or snapshot that can be restored.
 
     Attributes:
-        deletion: number of the deletion.
+        deletion: number of the deletion (a time in milliseconds).
         hash_url, url, title: of the entry.
         timestamp: of the snapshot; empty for an entry with all its snapshots.
-        snapshots: number of snapshots.
+        snapshots: number of deleted snapshots.
     """
 
     deletion: int

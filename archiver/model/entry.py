@@ -1,4 +1,4 @@
-"""Entries and references to them."""
+"""Entries and snapshots."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -13,24 +13,24 @@ from archiver.model.rendering import Limit, Rendering
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One link.
+    """Saved link with its metadata and the state of its captures.
 
     Attributes:
         hash_url: its identifier.
-        url: serialised, without fragment; it is hashed and fetched.
-        host: of the URL, with the port if it is not the default.
-        annotation: user metadata; tags are sorted.
-        title: user-supplied title, else the page's, else empty.
-        state: of its latest job.
-        failure: of its latest attempt, if that failed.
+        url: the URL that is hashed and fetched, serialised, without fragment.
+        host: host of the URL, with the port if it is not the default.
+        annotation: user metadata; its tags are sorted.
+        title: title from the user, else from the page, else empty.
+        state: state of its newest job.
+        failure: failure of its last attempt, if it failed.
         latest: timestamp of its newest snapshot, if any.
         snapshot_count: number of snapshots.
         status: HTTP status of the newest snapshot.
-        media_type: of the newest snapshot.
+        media_type: media type of the newest snapshot.
         rendering: whether the newest snapshot was, or should be, rendered in a browser.
         score: quality of the newest snapshot in percent; None if not computed yet.
-        sorted_at: sort key of *captured*: when it was captured, or saved if it never was (aware,
-            UTC); ignored in comparisons.
+        sorted_at: sort key of the order *captured*: when it was last captured, or when it was saved
+            if it never was (aware, UTC). Comparisons ignore it.
     """
 
     hash_url: HashUrl
@@ -58,17 +58,17 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """One visit to an entry's URL that captured a page.
+    """Page of an entry as captured at one time.
 
     Attributes:
         hash_url: of its entry.
-        timestamp: when the URL was requested.
-        url: the entry's URL.
-        final_url: after redirects.
-        title: the page's own title; empty if it has none.
+        timestamp: when the entry's URL was requested.
+        url: URL of its entry.
+        final_url: URL of the page, after redirects.
+        title: title of the page; empty if it has none.
         byline, site, excerpt, language, published, canonical: metadata of the page.
-        capture: of the final response.
-        article: the conversion record of its article, if it has one.
+        capture: capture of the final response.
+        article: location of the conversion record with its article, if it has one.
         requisite_count: number of requisites.
         missing_count: number of requisites that could not be fetched.
         extractor: version of the extractor of the article.
@@ -113,7 +113,7 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class ExportedEntry:
-    """An entry with its snapshots, newest first."""
+    """Entry with all its snapshots, newest first."""
 
     entry: Entry
     snapshots: tuple[Snapshot, ...] = ()

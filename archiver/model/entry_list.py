@@ -15,6 +15,7 @@ MAX_DEPTH = 64
 MAX_NAME = 200
 """Maximum characters of a folder's name."""
 MAX_REMEMBERED = 1_000
+"""Maximum characters of paths whose results are cached."""
 _SPECIAL = re.compile(r"([\\/])")
 _NAME = re.compile(r"(?:[^\\/]|\\.?)+")
 _ESCAPED = re.compile(r"\\(.)")
@@ -46,7 +47,7 @@ def tidy_path(path: str) -> str:
 
 
 def is_short(paths: Sequence[str]) -> bool:
-    """Return whether results for these paths are small enough to cache: thousands take a few MB."""
+    """Return whether paths are short enough to cache thousands of results for them."""
     return sum(map(len, paths)) + len(paths) <= MAX_REMEMBERED
 
 
@@ -88,13 +89,13 @@ class EntryList:
     nested_count: int | None = None
 
     @property
-    def asks_all(self) -> str:
-        """The query for its entries and those of nested lists."""
+    def nested_search_query(self) -> str:
+        """Query for its entries and those of nested lists."""
         return f'list:"{unquoted(self.path)}/"'
 
     @property
-    def asks(self) -> str:
-        """The query for its entries; quotes are dropped, since queries can't contain them."""
+    def search_query(self) -> str:
+        """Query for its entries, without quotes in its path, which queries can't escape."""
         return self.query or f'list:"{unquoted(self.path)}"'
 
     @property
@@ -113,8 +114,8 @@ class ListsInFile:
     """Lists defined in a file, with or without entries.
 
     Attributes:
-        found: in order.
-        left_out: number of lists dropped because there are too many.
+        found: the lists, in order.
+        left_out: number of lists that were dropped, because there are too many.
     """
 
     found: tuple[EntryList, ...] = ()
@@ -135,9 +136,9 @@ class Arrangement:
     """All lists in order, as stored in a record.
 
     Attributes:
-        revision: the arrangement with the highest revision is current.
-        at: when (aware, UTC).
-        lists: without duplicates.
+        revision: number of the change; the record with the highest one is current.
+        at: when it was written (aware, UTC).
+        lists: all lists, without duplicates.
     """
 
     revision: int
@@ -160,10 +161,10 @@ def moved_path(path: str, old: str, new: str) -> str:
     return new + path[len(old) :] if is_within(path, old) else path
 
 
-def beside(path: str, taken: Collection[str]) -> str:
-    """Return a free path for a saved search whose path is taken by a list.
+def path_for_search(path: str, taken: Collection[str]) -> str:
+    """Return an unused path for a saved search whose path a list has.
 
-    >>> beside("Food/Soups", {"Food/Soups (search)"})
+    >>> path_for_search("Food/Soups", {"Food/Soups (search)"})
     'Food/Soups (search 2)'
     """
     *outer, name = folder_names(path)
@@ -186,9 +187,10 @@ def with_parents(lists: Iterable[EntryList]) -> list[EntryList]:
 def with_more(
     known: Iterable[EntryList], given: Sequence[EntryList]
 ) -> tuple[list[EntryList], list[EntryList]]:
-    """Append ``given`` to the known lists up to the limits; return the result and the rest.
+    """Append lists to the known ones, except those whose path is known.
 
-    A path that exists already is left unchanged.
+    Returns:
+        All lists, and those of ``given`` that exceed ``MAX_LISTS`` or ``MAX_PATHS``.
     """
     found = {each.path: each for each in with_parents(known)}
     first = {each.path: each for each in given}
@@ -220,11 +222,11 @@ def as_tree(lists: Sequence[EntryList]) -> list[EntryList]:
 
 
 def with_nested_counts(lists: Sequence[EntryList], twice: Mapping[str, int]) -> list[EntryList]:
-    """Set ``beneath`` of lists that have nested lists.
+    """Set ``nested_count`` of lists that have nested lists.
 
     Args:
-        lists: each with the number of its direct entries.
-        twice: result of ``duplicate_counts``.
+        lists: lists with the number of their own entries.
+        twice: by path, how often a sum of these numbers counts an entry again.
     """
     totals: Counter[str] = Counter()
     outer: set[str] = set()
@@ -241,13 +243,13 @@ def with_nested_counts(lists: Sequence[EntryList], twice: Mapping[str, int]) -> 
     ]
 
 
-def duplicate_counts(lying: Iterable[tuple[int, str]]) -> Counter[str]:
-    """Return for each list how often summing nested counts counts an entry repeatedly.
+def duplicate_counts(members: Iterable[tuple[int, str]]) -> Counter[str]:
+    """Return by path how often the sum of a list and its nested lists counts entries again.
 
-    ``lying``: (entry, path of a list) of entries in several lists, grouped by entry.
+    ``members`` has (entry id, path) of entries in several lists, grouped by entry.
     """
     found: Counter[str] = Counter()
-    for _, rows in groupby(lying, key=itemgetter(0)):
+    for _, rows in groupby(members, key=itemgetter(0)):
         reached = Counter(one for _, path in rows for one in (*folders_above(path), path))
         found.update({path: count - 1 for path, count in reached.items() if count > 1})
     return found
@@ -257,15 +259,14 @@ def shifted(lists: Sequence[EntryList], path: str, *, down: bool) -> list[EntryL
     """Move a list one position up or down among its siblings."""
     tree = as_tree(lists)
     outer = folder_names(path)[:-1]
-    beside = [each.path for each in tree if folder_names(each.path)[:-1] == outer]
-    if path not in beside:
+    siblings = [each.path for each in tree if folder_names(each.path)[:-1] == outer]
+    if path not in siblings:
         return tree
-    at = beside.index(path)
+    at = siblings.index(path)
     other = at + (1 if down else -1)
-    if not 0 <= other < len(beside):
+    if not 0 <= other < len(siblings):
         return tree
-    beside[at], beside[other] = beside[other], beside[at]
-    ranks = {each: rank for rank, each in enumerate(beside)}
-    known = {each.path: each for each in tree}
-    put = iter(sorted(beside, key=ranks.__getitem__))
-    return as_tree([known[next(put)] if each.path in ranks else each for each in tree])
+    siblings[at], siblings[other] = siblings[other], siblings[at]
+    known, moved = {each.path: each for each in tree}, iter(siblings)
+    are_siblings = frozenset(siblings)
+    return as_tree([known[next(moved)] if each.path in are_siblings else each for each in tree])

@@ -1,11 +1,11 @@
-"""Reasons why an attempt to capture a page failed."""
+"""Failures of attempts to capture a page."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 
 class FailureKind(StrEnum):
-    """Failure types; stored by these names in the index and in metadata records."""
+    """Types of failures. Values are stored in the index and in WARC records; do not change them."""
 
     DNS = "dns"
     REFUSED = "refused"
@@ -41,7 +41,7 @@ TRANSIENT = frozenset(
         FailureKind.INTERNAL,
     }
 )
-"""Kinds for which a retry can help; HTTP_STATUS depends on the status."""
+"""Types after which a retry can help. For HTTP_STATUS, ``RETRIED_STATUSES`` decides."""
 
 RETRIED_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
 """Statuses of temporary failures (RFC 9110 §15, RFC 6585 §4)."""
@@ -49,13 +49,13 @@ RETRIED_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why an attempt failed, in a form that can be stored and shown.
+    """Reason why an attempt failed.
 
     Attributes:
-        kind: failure type.
-        message: a sentence for the user.
-        status: the HTTP status, if any.
-        retry_after: seconds from the Retry-After header, if any (RFC 9110 §10.2.3).
+        kind: type of the failure.
+        message: sentence for the user.
+        status: HTTP status, if there was a response.
+        retry_after: seconds to wait according to the Retry-After header (RFC 9110 §10.2.3), if any.
     """
 
     kind: FailureKind
@@ -78,13 +78,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """A failure reason (kind and HTTP status if any) and its number of entries."""
+    """Reason of failures (kind and HTTP status, if any), and how many entries failed for it."""
 
     reason: str
     entries: int
-
-    @property
-    def asks(self) -> str:
-        """The search for these entries."""
-        text = self.reason.removeprefix(f"{FailureKind.HTTP_STATUS} ")
-        return f'failed:"{text}"' if " " in text else f"failed:{text}"

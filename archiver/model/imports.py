@@ -1,7 +1,7 @@
-"""Imports: options, progress, previews and problems of rows.
+"""Imports: options, progress, previews, and problems of rows.
 
-Receipts store reasons as English sentences, which programs read. Pages translate them:
-``with_detail`` recognises the sentences that contain a detail.
+A receipt has the reason of each problem as an English sentence. Pages show it translated, for which
+``with_detail`` separates the sentence from its details.
 """
 
 import json
@@ -27,10 +27,10 @@ class Rejected:
 
     Attributes:
         given: the URL as submitted.
-        reason: in a sentence.
+        reason: sentence that says why.
         row: number of the row in its file, from 1; 0 for a submitted URL.
-        is_left_out: valid, but not selected.
-        is_broken: the file can't be read at this position, so links may be missing.
+        is_left_out: whether the row is valid, but the user did not select it.
+        is_broken: whether the file can't be read at this position, so that links may be missing.
     """
 
     given: str
@@ -41,7 +41,7 @@ class Rejected:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class RecordCounts:
     """Counts for a batch of records from an archive file.
 
     Attributes:
@@ -49,10 +49,10 @@ class Taken:
         fresh: new captures.
         known: captures that were stored already.
         pages: new snapshots.
-        unusable: rejected records, with reasons.
-        passed_over: records that are not captures.
-        failed: new entries without a snapshot, because every attempt failed there.
-        queued: entries that were queued there, and now are here.
+        unusable: rejected records.
+        passed_over: number of records that are not captures.
+        failed: new entries without a snapshot, since all attempts of the other archive failed.
+        queued: entries that the other archive had queued, and that are queued now.
     """
 
     read: int = 0
@@ -138,17 +138,19 @@ class ImportStatus:
             deleted since.
         undone: result of undoing it; None if it was not undone.
         is_put_back: whether it was undone and its entries were restored.
-        paused: whether the stored file is partly read, and the next service will continue.
-        read: links read so far: the sum of the next four and ``passed_over``. For an archive file:
-            captures, the sum of ``merged``, ``known`` and ``rejected``.
-        added: queued links; for an archive file: new snapshots, and entries that had failed or were
-            queued there.
-        known: already saved, with no new metadata in the file.
-        merged: already saved, or repeated in the file, with new metadata; for an archive file: new
-            captures.
-        rejected: invalid URLs or records.
+        paused: whether the stored file is not read to the end, and no process reads it now.
+        read: number of links read so far: the sum of ``added``, ``known``, ``merged``,
+            ``rejected`` and ``passed_over``. For an archive file, number of captures read so far:
+            the sum of ``merged``, ``known`` and ``rejected``.
+        added: number of new links; for an archive file, of new snapshots and of entries that had
+            failed or were queued in the other archive.
+        known: number of links that were saved already, without new metadata in the file.
+        merged: number of links that were saved already or are repeated in the file, with new
+            metadata; for an archive file, of new captures.
+        rejected: number of invalid URLs or records.
         rejected_samples: the first few of them.
-        passed_over: records of an archive file that are not captures; links that were not selected.
+        passed_over: number of links that were not selected; for an archive file, of records that
+            are not captures.
         error: why reading stopped early, in a sentence; else empty.
         counts: its jobs by state.
         lists_left_out: lists that were not imported: too many, or searches that can't be parsed.
@@ -233,7 +235,7 @@ class FoldersAs(StrEnum):
 class ToRead(StrEnum):
     """Which links are tagged to read later."""
 
-    AS_SAID = "as-said"
+    AS_IN_FILE = "as-said"
     ALL = "all"
     NONE = "none"
 
@@ -278,7 +280,7 @@ class Choices:
 
     tags: tuple[str, ...] = ()
     folders_as: FoldersAs = FoldersAs.NOTHING
-    to_read: ToRead = ToRead.AS_SAID
+    to_read: ToRead = ToRead.AS_IN_FILE
     capture: CaptureWhen = CaptureWhen.NOW
     only_folders: tuple[str, ...] = ()
     into: str = ""
@@ -292,7 +294,7 @@ class Choices:
         return cls(
             tags=tuple(known.get("tags", ())),
             folders_as=FoldersAs(known.get("folders_as", FoldersAs.NOTHING)),
-            to_read=ToRead(known.get("to_read", ToRead.AS_SAID)),
+            to_read=ToRead(known.get("to_read", ToRead.AS_IN_FILE)),
             capture=CaptureWhen(known.get("capture", CaptureWhen.NOW)),
             only_folders=tuple(known.get("only_folders", ())),
             into=known.get("into", ""),
@@ -345,7 +347,7 @@ class Choices:
     @property
     def _adds_nothing(self) -> bool:
         changes_nothing = (
-            self.to_read is ToRead.AS_SAID and self.folders_as is not FoldersAs.LEFT_OUT
+            self.to_read is ToRead.AS_IN_FILE and self.folders_as is not FoldersAs.LEFT_OUT
         )
         return changes_nothing and not (self.tags or self.into)
 
@@ -413,19 +415,21 @@ class ImportSurvey:
         names: evidence: names of files in it, columns, fields, or the root element.
         encoding: of its text; empty if it is not text.
         is_whole: whether the whole file was read.
-        read: links; the sum of the next five.
-        new: would be added.
-        known: already saved or queued; new metadata would be merged.
-        merged: repeated in this file.
-        unusable: invalid.
-        left_out: not selected.
-        reasons: of invalid links, with counts.
+        read: number of links: the sum of ``new``, ``known``, ``merged``, ``unusable`` and
+            ``left_out``.
+        new: number of links that would be added.
+        known: number of links that are saved already; new metadata would be merged.
+        merged: number of links that are repeated in this file.
+        unusable: number of invalid links.
+        left_out: number of links that are not selected.
+        reasons: why links are invalid, with their numbers.
         samples: the first few invalid links.
-        earliest, latest: when links were saved; None if the file does not say.
-        folders, tags: the most frequent; folders are sorted by path.
-        folder_count, tag_count: totals.
+        earliest, latest: when the first and the last link were saved; None if unknown.
+        folders: the most frequent folders, sorted by path.
+        tags: the most frequent tags.
+        folder_count, tag_count: number of all folders and tags.
         fields: metadata fields, with the number of links that have them.
-        kept: fields that go into source records, with counts.
+        kept: fields that are stored in source records, with the number of links that have them.
         sample: the first links, as they would be saved.
         lists: number of lists defined besides links.
         lists_left_out: lists that would not be imported: too many, or searches that can't be
@@ -502,12 +506,12 @@ _PATTERNS = [
 
 
 def format_problem(text: str, detail: object) -> str:
-    """Format one of the sentences above with its detail."""
+    """Format a sentence with the placeholder ``{detail}``."""
     return str(Message(text, detail=str(detail)))
 
 
 def with_detail(reason: str) -> Message | str:
-    """Return the translatable message of a receipt's reason, or the text if it has no detail."""
+    """Return the message with details of a receipt's reason, or the reason if it has none."""
     for text, pattern in _PATTERNS:
         if found := pattern.fullmatch(reason):
             return Message(text, **found.groupdict())
@@ -515,6 +519,6 @@ def with_detail(reason: str) -> Message | str:
 
 
 def as_message(reason: str) -> Message:
-    """Return a receipt's reason as a message."""
+    """Return the reason of a receipt as a message, which can be translated."""
     found = with_detail(reason)
     return Message(found) if isinstance(found, str) else found

@@ -15,8 +15,8 @@ class EntryRef:
     Attributes:
         id: primary key.
         hash_url: its identifier.
-        url: serialised; hashed with the route of an application, and fetched without.
-        host: of the URL, with the port if it is not the default.
+        url: serialised. The route in its fragment, if it has one, is hashed but not fetched.
+        host: host of the URL, with the port if it is not the default.
     """
 
     id: int
@@ -67,8 +67,8 @@ class ChangeCursor:
     """A position in the sequence of job changes.
 
     Attributes:
-        stamp: of the preceding change.
-        job_id: of that job; several changes may have the same stamp.
+        stamp: stamp of the change before this position.
+        job_id: id of the job that changed, since several changes may have the same stamp.
     """
 
     stamp: int
@@ -85,20 +85,21 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """A job leased by a process until it reports or dies.
+    """Job that a process has taken, to be ended or postponed by that process only.
 
     Attributes:
-        job_id, import_id: primary keys.
-        entry: to capture.
+        job_id: row id of the job.
+        import_id: row id of its import, if any.
+        entry: the entry to capture.
         attempts: number of earlier attempts.
-        created_at: when the seed was created (aware, UTC).
-        interrupted: an earlier owner died; some of its captures may be stored.
+        created_at: when the job was created (aware, UTC).
+        interrupted: whether an earlier owner died, so that some of its captures may be stored.
         priority: 0 for interactive requests, 1 for imports.
         latest: timestamp of the entry's newest snapshot, if any.
         render: whether to render in a browser even if not needed.
         rescue: whether to fetch from public archives instead of the host.
-        feed: URL of the feed that brought it; empty if a user requested it.
-        owner: name of the lease's owner; None if it has none.
+        feed: URL of the feed that has the link; empty if a user saved it.
+        owner: name of the process that has the lease.
     """
 
     job_id: int

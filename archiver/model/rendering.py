@@ -116,7 +116,7 @@ MEDIA_TYPES: Mapping[RenditionKind, frozenset[str]] = {
     RenditionKind.COVER: frozenset({"image/webp"}),
 }
 """Allowed media types of each kind; imported records may claim anything."""
-DRAWN = frozenset({RenditionKind.ICON, RenditionKind.COVER})
+DERIVED_KINDS = frozenset({RenditionKind.ICON, RenditionKind.COVER})
 """Derived from stored images during extraction."""
 PREVIEW_KINDS = (RenditionKind.ICON, RenditionKind.COVER, RenditionKind.THUMBNAIL)
 """Kinds shown in lists, requested by digest."""

@@ -33,7 +33,7 @@ from archiver.formats.archive_records import (
     write_line,
 )
 from archiver.helpers import scratch_file
-from archiver.model.imports import Rejected, Taken
+from archiver.model.imports import RecordCounts, Rejected
 from archiver.model.seed import SavedPage
 from archiver.warc.decompression import Forward
 from archiver.warc.durable_files import make_directory
@@ -109,7 +109,7 @@ class ArchiveImport:
         self._problem = ""
         self._has_pending = False
 
-    async def payloads(self, file: BinaryIO, name: str, kind: str) -> AsyncIterator[Taken]:
+    async def payloads(self, file: BinaryIO, name: str, kind: str) -> AsyncIterator[RecordCounts]:
         """Import responses; revisits are collected for ``revisits``."""
         if kind == WACZ:
             async for taken in self._package(file, name):
@@ -118,7 +118,7 @@ class ArchiveImport:
         async for taken in self._records(_READERS[ArchiveForm(kind)](file), name):
             yield taken
 
-    async def revisits(self, pending: "PendingRevisits") -> AsyncIterator[Taken]:
+    async def revisits(self, pending: "PendingRevisits") -> AsyncIterator[RecordCounts]:
         """Import the revisits of this and of earlier files whose originals are stored by now."""
         resolver = RevisitResolver(self._context)
         waiting = read_lines(iter(self._revisits))
@@ -143,7 +143,7 @@ class ArchiveImport:
 
     async def _earlier(
         self, resolver: RevisitResolver, pending: "PendingRevisits", file: Path
-    ) -> AsyncIterator[Taken]:
+    ) -> AsyncIterator[RecordCounts]:
         """Import the revisits of an earlier file that can be resolved now."""
         is_resolved = False
         with SpooledLines() as unresolved:
@@ -166,7 +166,7 @@ class ArchiveImport:
         fields = dict(revisit.fields) | dict(self._marks)
         return replace(revisit, fields=tuple(fields.items()))
 
-    async def pages(self, source: str) -> AsyncIterator[Taken]:
+    async def pages(self, source: str) -> AsyncIterator[RecordCounts]:
         """Create a snapshot of each page."""
         intake = PageImporter(self._context, self._pages.renditions, self._pages.answers)
         noted = await asyncio.to_thread(self._pages.best, source=source)
@@ -174,15 +174,15 @@ class ArchiveImport:
             closing = await intake.take_all(some)
             for each in closing:
                 await each
-            yield Taken(pages=len(closing))
+            yield RecordCounts(pages=len(closing))
 
-    async def entries(self, import_id: int) -> AsyncIterator[Taken]:
+    async def entries(self, import_id: int) -> AsyncIterator[RecordCounts]:
         """Import failed and queued entries of an archiver's archive."""
         intake = EntryImporter(self._context, import_id)
         noted = self._entries.read()
         while some := await asyncio.to_thread(lambda: list(islice(noted, BATCH))):
             taken = await intake.take(some)
-            yield Taken(failed=taken.failed, queued=taken.queued)
+            yield RecordCounts(failed=taken.failed, queued=taken.queued)
 
     def refuse_if_nothing_was_read(self, name: str) -> None:
         """Raise ``UnreadableFile`` if no capture could be read."""
@@ -195,7 +195,7 @@ class ArchiveImport:
 
     async def _package(
         self, file: BinaryIO, name: str, *, is_inner: bool = False
-    ) -> AsyncIterator[Taken]:
+    ) -> AsyncIterator[RecordCounts]:
         try:
             package = await asyncio.to_thread(Package, file, name)
         except UnreadableFile as error:
@@ -218,7 +218,7 @@ class ArchiveImport:
         except UnreadableFile as error:
             yield self._failed("its list of pages", error)
 
-    async def _member(self, package: Package, member: str) -> AsyncIterator[Taken]:
+    async def _member(self, package: Package, member: str) -> AsyncIterator[RecordCounts]:
         try:
             with await asyncio.to_thread(package.open, member) as source:
                 head = await asyncio.to_thread(source.read, _HEAD_BYTES)
@@ -232,7 +232,7 @@ class ArchiveImport:
         except UnreadableFile as error:
             yield self._failed(member, error)
 
-    async def _inner_package(self, package: Package, member: str) -> AsyncIterator[Taken]:
+    async def _inner_package(self, package: Package, member: str) -> AsyncIterator[RecordCounts]:
         with ExitStack() as stack:
             try:
                 file = await asyncio.to_thread(_as_file, package, member, stack)
@@ -242,7 +242,7 @@ class ArchiveImport:
             async for taken in self._package(file, member, is_inner=True):
                 yield taken
 
-    async def _records(self, records: ForeignFile, name: str) -> AsyncIterator[Taken]:
+    async def _records(self, records: ForeignFile, name: str) -> AsyncIterator[RecordCounts]:
         most_bytes = self._context.settings.max_body_bytes
         batches = FoundBatches(read_records(records, most_bytes=most_bytes))
         try:
@@ -251,7 +251,7 @@ class ArchiveImport:
         except UnreadableFile as error:
             yield self._failed(name, error)
 
-    async def _take(self, batch: Sequence[Found], *, is_earlier: bool = False) -> Taken:
+    async def _take(self, batch: Sequence[Found], *, is_earlier: bool = False) -> RecordCounts:
         found = [each for each in batch if is_capture(each)]
         captures = found if is_earlier else [self._marked(each) for each in found]
         unusable = [each for each in batch if isinstance(each, Unusable)]
@@ -260,7 +260,7 @@ class ArchiveImport:
         self._captures += len(captures)
         if unusable and not self._problem:
             self._problem = unusable[0].reason
-        return Taken(
+        return RecordCounts(
             read=len(captures) + len(unusable),
             fresh=fresh,
             known=len(captures) - fresh,
@@ -295,9 +295,9 @@ class ArchiveImport:
         for each in package.pages():
             self._pages.add_listed(each.url, each.ts, each.title)
 
-    def _failed(self, what: str, error: UnreadableFile) -> Taken:
+    def _failed(self, what: str, error: UnreadableFile) -> RecordCounts:
         self._problem = self._problem or str(error)
-        return Taken(read=1, unusable=(Rejected(what[:_MAX_WHAT], str(error)),))
+        return RecordCounts(read=1, unusable=(Rejected(what[:_MAX_WHAT], str(error)),))
 
 
 def _some(pages: Iterator[ForeignPage]) -> list[ForeignPage]:
@@ -412,7 +412,7 @@ class Archives:
         *,
         import_id: int,
         uploaded_at: datetime | None = None,
-    ) -> AsyncGenerator[Taken, None]:
+    ) -> AsyncGenerator[RecordCounts, None]:
         """Import a file completely; yield counts after each batch.
 
         Entries that were queued in the archive are queued as part of the import.

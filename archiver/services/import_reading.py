@@ -30,7 +30,7 @@ from archiver.model.imports import (
     ColumnRole,
     FoldersAs,
     ImportStatus,
-    Taken,
+    RecordCounts,
     ToRead,
 )
 from archiver.model.listing import NOTES
@@ -75,7 +75,7 @@ def typed_choices(
         folders_as=_choice_of(
             FoldersAs, words.get("folders_as"), FoldersAs.NOTHING, "Folders become"
         ),
-        to_read=_choice_of(ToRead, words.get("to_read"), ToRead.AS_SAID, "to_read"),
+        to_read=_choice_of(ToRead, words.get("to_read"), ToRead.AS_IN_FILE, "to_read"),
         capture=_choice_of(CaptureWhen, words.get("capture"), CaptureWhen.NOW, "capture"),
         only_folders=_paths(only_folders),
         into=_into(words.get("into", "")),
@@ -286,7 +286,7 @@ class ImportReader:
         if status:
             on_progress(status)
 
-    async def _count(self, number: int, taken: Taken, before: int) -> int:
+    async def _count(self, number: int, taken: RecordCounts, before: int) -> int:
         """Store the counts of a batch; return how many captures of an interrupted run are left.
 
         An interrupted run imported ``before`` captures. The file is read again in the same order,

@@ -184,9 +184,9 @@ def read_provenance(fields: Mapping[str, str]) -> Provenance | None:
     """Return where a record came from; None if a site sent it. ``fields`` has lower-case names."""
     source, origin = fields.get(SOURCE_URI.lower(), ""), fields.get(ORIGIN.lower(), "")
     if uploaded_at := fields.get(HANDED_IN.lower()):
-        return Provenance(Way.HANDED_IN, origin, _moment(uploaded_at))
+        return Provenance(Way.UPLOADED, origin, _moment(uploaded_at))
     if source.startswith(("http://", "https://")):
-        return Provenance(Way.RESCUED, source, _moment(fields.get(CREATION_DATE.lower(), "")))
+        return Provenance(Way.RECOVERED, source, _moment(fields.get(CREATION_DATE.lower(), "")))
     return Provenance(Way.FROM_FILE, origin) if origin else None
 
 

@@ -312,7 +312,7 @@ def initial(site: str) -> str:
 
 def search_for_list(path: str) -> str:
     """Return the search that shows a list."""
-    return EntryList(path).asks
+    return EntryList(path).search_query
 
 
 def iso(value: datetime | Timestamp) -> str:
@@ -368,10 +368,10 @@ def _list_shown(found: Sequence[EntryList], asked: str) -> tuple[EntryList | Non
     if not asked.startswith("list:"):
         found = [each for each in found if each.query]
     else:
-        whole = next((each for each in found if each.asks_all.casefold() == asked), None)
+        whole = next((each for each in found if each.nested_search_query.casefold() == asked), None)
         if whole:
             return whole, True
-    return next((each for each in found if each.asks.casefold() == asked), None), False
+    return next((each for each in found if each.search_query.casefold() == asked), None), False
 
 
 async def render_with_sidebar(

@@ -14,7 +14,7 @@ import pytest
 from archiver.app import App, open_app
 from archiver.config import Settings
 from archiver.model.listing import ListingQuery
-from archiver.model.rendering import DRAWN, Limit, Rendering, RenditionKind
+from archiver.model.rendering import DERIVED_KINDS, Limit, Rendering, RenditionKind
 from archiver.replay.addresses import Modifier, ReplayAddress
 from archiver.replay.response import ReplayRequest
 from archiver.services.export_selection import Selected
@@ -434,7 +434,7 @@ async def test_screenshots_are_exported_and_imported(kept, tmp_path):
         assert [each async for each in other.fixity.verify()] == []
     records = [each.record for each in scan(path, from_offset=0)]
     named = {each.target_uri.rpartition(":")[2] for each in records if is_conversion(each)}
-    assert named >= {str(each) for each in set(RenditionKind) - DRAWN}
+    assert named >= {str(each) for each in set(RenditionKind) - DERIVED_KINDS}
 
 
 def is_conversion(record):

@@ -98,7 +98,7 @@ async def test_a_missing_page_is_recovered_with_its_resources(crawling, live, ar
     assert "the page called foxes" in found.text
     assert kept == [(url, 20150520101112), (sheet, 20150520101112)]
     assert not live.asked
-    assert found.provenance.way is Way.RESCUED
+    assert found.provenance.way is Way.RECOVERED
     assert found.provenance.source == f"{archive.gate}20150520101112id_/{url}"
 
 

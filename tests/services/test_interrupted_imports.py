@@ -15,7 +15,7 @@ import pytest
 from archiver.db import imports, queue
 from archiver.db.engine import Database
 from archiver.formats import import_process
-from archiver.model.imports import Taken
+from archiver.model.imports import RecordCounts
 from archiver.services import imports as services_imports
 from archiver.services.reindex import reindex
 from tests.command_line import run_in_thread
@@ -253,7 +253,7 @@ async def test_captures_that_are_read_again_keep_their_counts(opened, settings, 
         async with archive.imports._db.write() as conn:
             begun = {"path": "kept", "owner": "dead", "now": datetime.now(UTC)}
             number = await imports.create(conn, name="a.warc.gz", form="WARC", **begun)
-            counted = Taken(read=taken, fresh=taken, pages=taken)
+            counted = RecordCounts(read=taken, fresh=taken, pages=taken)
             await imports.advance_archive(conn, number, counted)
             await imports.release(conn, "dead")
 

@@ -162,7 +162,7 @@ async def test_a_list_tells_how_many_lie_in_it_and_in_its_lists_each_once(archiv
 
     told = await nested_count(archive)
 
-    asked = {each.path: each.asks_all for each in await archive.lists.all()}
+    asked = {each.path: each.nested_search_query for each in await archive.lists.all()}
     assert (told["Recipes/Bread"], told["Recipes/Bread/Rye"]) == (2, None)
     for path in ("Recipes", "Recipes/Bread"):
         assert len(await found(archive, asked[path])) == told[path]

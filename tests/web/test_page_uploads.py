@@ -79,7 +79,7 @@ async def test_a_page_of_singlefile_is_a_snapshot_of_its_day_and_found_at_once(c
     listed = await runtime.search.listing(ListingQuery(q="herons"))
     assert (status, taken["snapshots"], taken["timestamp"]) == (201, 1, "20240229110001")
     assert found.snapshot.timestamp == taken["timestamp"]
-    assert found.provenance.way is Way.HANDED_IN
+    assert found.provenance.way is Way.UPLOADED
     assert found.provenance.name == "statement.html (SingleFile HTML)"
     assert [each.entry.url for each in listed.items] == [URL]
     assert (await runtime.crawling.counts()).open == 0
@@ -161,7 +161,7 @@ async def test_a_package_of_archiveweb_page_is_taken_in_and_marked(client, runti
     status, taken = await hand_in(client, package(), "application/octet-stream", name="mine.wacz")
 
     assert (status, taken["form"], taken["snapshots"]) == (201, "WACZ", 1)
-    assert (await runtime.entries.snapshot(URL)).provenance.way is Way.HANDED_IN
+    assert (await runtime.entries.snapshot(URL)).provenance.way is Way.UPLOADED
 
 
 async def test_another_kind_of_body_is_refused_with_those_that_are_taken(client):
@@ -186,7 +186,7 @@ async def test_what_a_file_says_of_itself_does_not_take_the_mark_away(client, ru
     await hand_in(client, archived.bytes, "application/octet-stream", name="mine.warc")
 
     provenance = (await runtime.entries.snapshot(URL)).provenance
-    assert (provenance.way, provenance.name) == (Way.HANDED_IN, "mine.warc (WARC)")
+    assert (provenance.way, provenance.name) == (Way.UPLOADED, "mine.warc (WARC)")
     assert provenance.at is not None
 
 

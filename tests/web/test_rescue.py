@@ -98,7 +98,7 @@ async def test_what_was_rescued_says_so_after_reindexing_and_in_an_export(kept, 
     async with open_app(replace(settings, data=tmp_path / "third")) as third:
         await take_in(third, archived)
         imported = await third.entries.snapshot(url)
-    assert before.provenance.way is Way.RESCUED
+    assert before.provenance.way is Way.RECOVERED
     assert before.entry.state is State.SAVED
     assert rebuilt.provenance == imported.provenance == before.provenance
     assert rebuilt.text == imported.text == before.text

@@ -126,7 +126,7 @@ _OF_A_FILE = (
     Parameter(
         "to_read",
         "Which links are tagged `toread`.",
-        {"type": "string", "enum": [*ToRead], "default": ToRead.AS_SAID},
+        {"type": "string", "enum": [*ToRead], "default": ToRead.AS_IN_FILE},
     ),
     Parameter(
         "capture",

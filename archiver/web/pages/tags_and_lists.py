@@ -84,7 +84,7 @@ async def _apply_to_lists(request: web.Request, form: Mapping[str, Any]) -> web.
     found = request.app[RUNTIME].lists
     if form.get("do") == "make":
         made = await found.make(str(form.get("path", "")), str(form.get("query", "")))
-        raise web.HTTPSeeOther(f"/snapshots?{urlencode({'q': made.asks})}")
+        raise web.HTTPSeeOther(f"/snapshots?{urlencode({'q': made.search_query})}")
     edited = await _changed(found, form)
     raise web.HTTPSeeOther(f"/lists?edit={edited.id}" if edited else "/lists")
 
