@@ -82,3 +82,9 @@ class Reason:
 
     reason: str
     entries: int
+
+    @property
+    def search_query(self) -> str:
+        """Query for these entries."""
+        text = self.reason.removeprefix(f"{FailureKind.HTTP_STATUS} ")
+        return f'failed:"{text}"' if " " in text else f"failed:{text}"
