@@ -337,7 +337,7 @@ class _Rebuild:
             self._on_progress(self._rebuilt)
         async with self._transaction() as conn:
             await rebuild_tables.share_articles(conn)
-            first = await rebuild_tables.first_capture(conn)
+            first = await rebuild_tables.last_capture_before(conn)
             await crawl_deletions.erase_named(conn, after=0 if self._has_deletions else first)
             await crawl_deletions.delete_unwanted_visits(conn, self._store, self._unwanted)
             await db_captures.fill_lengths_of_revisits(conn, after=first)
@@ -377,7 +377,7 @@ class _Rebuild:
             for group in without_repeated_entries(kept):
                 fresh = await restore_entries(conn, self._store, group, self._rebuilt.problems)
                 self._rebuilt.snapshots += fresh
-            await rebuild_tables.forget_entry_records(conn, dated[-1])
+            await rebuild_tables.delete_entry_records(conn, dated[-1])
         return True
 
 
@@ -386,8 +386,8 @@ async def _index(conn: AsyncConnection, name: str, batch: ReadRecords) -> None:
     await db_captures.insert_all(conn, batch.captures)
     await db_captures.insert_answers(conn, batch.answers)
     await db_captures.register_stated_digests(conn, batch.stated_digests)
-    await rebuild_tables.remember_conversions(conn, batch.conversions)
-    await rebuild_tables.remember_entry_records(conn, batch.entry_records)
+    await rebuild_tables.store_conversions(conn, batch.conversions)
+    await rebuild_tables.store_entry_records(conn, batch.entry_records)
     await tombstones.store(conn, batch.deletions)
     await tags_and_lists.apply_records(conn, batch.arrangements)
 

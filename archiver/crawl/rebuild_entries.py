@@ -251,7 +251,7 @@ async def _shared_articles(
             else:
                 own = number, int(each.timestamp), int(each.article_of), each.extractor
                 missing.append(own)
-    await rebuild_tables.remember_shared_articles(conn, missing)
+    await rebuild_tables.store_shared_articles(conn, missing)
     return found
 
 

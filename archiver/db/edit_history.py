@@ -1,4 +1,4 @@
-"""Edits of user metadata: history, undo, and entries whose metadata records are pending."""
+"""Edits of user metadata, their undo, and entries whose metadata is not in a WARC record yet."""
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -19,15 +19,18 @@ from archiver.model.job import State
 from archiver.warc.metadata_records import read_annotation, write_annotation
 
 
-async def beyond_records(
+async def not_in_snapshot_records(
     conn: AsyncConnection, ids: Sequence[int], *, whole_segments: bool
 ) -> list[int]:
-    """Return entries whose current state is not in their snapshots' records.
+    """Return entries whose current metadata or state the records of their snapshots do not have.
+
+    An export of snapshots must describe these entries itself.
 
     Args:
         conn: a connection.
-        ids: row ids.
-        whole_segments: the records of edits, and those of last failures, are available too.
+        ids: row ids of entries.
+        whole_segments: whether the export has all records of the segments, so also those of edits
+            and of the last failures.
     """
     known = [entry.c.state == State.SAVED]
     if whole_segments:
@@ -43,9 +46,9 @@ async def beyond_records(
 
 
 async def unrecorded(conn: AsyncConnection, limit: int) -> list[int]:
-    """Return entries with unrecorded edits, by row id.
+    """Return row ids of entries with changes that are not in a record.
 
-    Entries that wait for their first visit are skipped, since it will record them.
+    Entries that wait for a visit are left out, since it will record them.
     """
     rows = await conn.execute(
         select(entry.c.id)
@@ -57,7 +60,7 @@ async def unrecorded(conn: AsyncConnection, limit: int) -> list[int]:
 
 
 async def mark_unrecorded(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
-    """Mark the records and search documents of entries as outdated."""
+    """Increase the revision of annotations, whose records and search documents become outdated."""
     if entry_ids:
         await conn.execute(
             update(entry_table)
@@ -74,9 +77,9 @@ async def mark_unrecorded(conn: AsyncConnection, entry_ids: Collection[int]) -> 
 
 
 async def mark_recorded(conn: AsyncConnection, revisions: Mapping[int, int]) -> None:
-    """Record that these revisions of annotations are in records, by row id.
+    """Store that WARC records have these revisions of annotations, given by row id.
 
-    An annotation that was changed in the meantime stays unrecorded.
+    An annotation that has been changed since stays unrecorded.
     """
     if revisions:
         await conn.execute(
@@ -90,27 +93,27 @@ async def mark_recorded(conn: AsyncConnection, revisions: Mapping[int, int]) -> 
         )
 
 
-KEPT = 20
+MAX_EDITS = 20
 """Number of edits that can be undone."""
 
 
 @dataclass(frozen=True, slots=True)
 class EditSize:
-    """Number of entries that an edit changed."""
+    """Edit that can be undone, and how many entries it changed."""
 
     edit_id: int
     changed: int
 
 
 async def begin(conn: AsyncConnection, now: datetime) -> int:
-    """Create an edit without entries; delete the oldest edits.
+    """Create an edit without entries, delete the oldest ones, and return the new id.
 
-    Its id is the time in milliseconds, so that ids are unique even after a rebuild of the index.
+    The id is the time in milliseconds, so that it is not used again after a rebuild of the index.
     """
     last = (await conn.execute(select(func.max(edit.c.id)))).scalar() or 0
     number = max(int(now.timestamp() * 1000), last + 1)
     await conn.execute(insert(edit).values(id=number, at=int(now.timestamp())))
-    newest = select(edit.c.id).order_by(edit.c.id.desc()).limit(KEPT)
+    newest = select(edit.c.id).order_by(edit.c.id.desc()).limit(MAX_EDITS)
     await conn.execute(delete(edited).where(edited.c.edit_id.not_in(newest)))
     await conn.execute(delete(edit).where(edit.c.id.not_in(newest)))
     return number
@@ -128,8 +131,8 @@ async def change(
     Args:
         conn: a writing connection.
         entry_ids: up to a few thousand.
-        become: maps an annotation to its new value.
-        edit_id: the edit, which stores the previous values for undo.
+        become: function that returns the changed annotation.
+        edit_id: the edit, which stores the annotations before the change, for undo.
     """
     return await change_each(conn, entry_ids, lambda _, before: become(before), edit_id=edit_id)
 
@@ -141,7 +144,7 @@ async def change_each(
     *,
     edit_id: int,
 ) -> int:
-    """Change annotations with a function that also gets the entry id; see ``change``."""
+    """Change annotations like ``change``, with a function that also gets the entry id."""
     rows = await _rows(conn, entry_ids)
     before = await _annotations(conn, rows)
     after = {number: become(number, each) for number, each in before.items()}
@@ -168,9 +171,12 @@ async def size(conn: AsyncConnection, edit_id: int) -> EditSize | None:
 
 
 async def undo(conn: AsyncConnection, edit_id: int, *, most: int) -> tuple[int, int]:
-    """Undo up to ``most`` rows of an edit; return how many were restored and how many processed.
+    """Undo an edit for up to ``most`` entries; call again until none are left.
 
-    Annotations that were changed since are left as they are.
+    Annotations that have been changed since stay as they are.
+
+    Returns:
+        How many annotations were restored, and how many entries of the edit were processed.
     """
     rows = await conn.execute(
         select(edited.c.entry_id, edited.c.revision, edited.c.before)

@@ -1,4 +1,4 @@
-"""Entry rows with their user metadata."""
+"""Entry rows with their user metadata, and entries of alias URLs."""
 
 import json
 from collections import deque
@@ -33,14 +33,14 @@ from archiver.model.job import State
 from archiver.model.rendering import Rendering
 from archiver.warc.metadata_records import read_web_annotation, write_web_annotation
 
-_IN_ROWS = frozenset({"tags", "folders", "places"})
-"""Fields stored in separate tables (tags and lists)."""
-_CALLED = {"title": "given_title"}
-"""Columns with another name than their field, because pages have titles too."""
+_IN_OTHER_TABLES = frozenset({"tags", "folders", "places"})
+"""Fields of annotations that the tables of tags and lists store."""
+_COLUMN_NAMES = {"title": "given_title"}
+"""Columns with another name than their field. Pages have titles, too."""
 COLUMNS = {
-    each.name: entry.c[_CALLED.get(each.name, each.name)]
+    each.name: entry.c[_COLUMN_NAMES.get(each.name, each.name)]
     for each in fields(Annotation)
-    if each.name not in _IN_ROWS
+    if each.name not in _IN_OTHER_TABLES
 }
 """Columns by annotation field. A new field needs a column of the same name."""
 _FLAGS = [each.name for each in fields(Annotation) if each.type is bool]
@@ -49,7 +49,7 @@ NAMES = tuple(column.name for column in COLUMNS.values())
 
 
 def values(annotation: Annotation) -> tuple[str | int, ...]:
-    """Return the values of an annotation in the order of ``NAMES``.
+    """Return the column values of an annotation, in the order of ``NAMES``.
 
     Raises:
         ValueError: the annotation has no date yet.
@@ -61,7 +61,7 @@ def values(annotation: Annotation) -> tuple[str | int, ...]:
 
 
 def by_column(annotation: Annotation) -> dict[str, str | int]:
-    """Return the values of an annotation by the name of their column; tags and lists aside.
+    """Return the column values of an annotation by column name.
 
     Raises:
         ValueError: the annotation has no date.
@@ -70,13 +70,13 @@ def by_column(annotation: Annotation) -> dict[str, str | int]:
 
 
 def changes(before: Annotation, after: Annotation) -> Mapping[str, str | int]:
-    """Return all columns by name if any differs, except tags and lists."""
+    """Return the column values of ``after`` by name, or nothing if they are those of ``before``."""
     new = by_column(after)
     return new if new != by_column(before) else {}
 
 
 def of_row(row: Row[*tuple[Any, ...]], labels: Labels) -> Annotation:
-    """Build the annotation of a row with ``NAMES``, with the tags and lists of its entry."""
+    """Build an annotation from a row with the columns ``NAMES``, and from tags and lists."""
     found = [*_columns(row)]
     for place, read in _READERS:
         found[place] = read(found[place])
@@ -104,11 +104,11 @@ def _highlights(highlights: Sequence[Highlight]) -> str:
 
 
 _fields_of = attrgetter(*COLUMNS)
-_APART: Mapping[str, Callable[[Any], str | int]] = {
+_WRITE: Mapping[str, Callable[[Any], str | int]] = {
     "added_at": _seconds,
     "highlights": _highlights,
 }
-_WRITERS = [(place, _APART[field]) for place, field in enumerate(COLUMNS) if field in _APART]
+_WRITERS = [(place, _WRITE[field]) for place, field in enumerate(COLUMNS) if field in _WRITE]
 """Conversion functions of fields by position in ``COLUMNS``; other fields need none."""
 _columns = attrgetter(*NAMES)
 _READ: Mapping[str, Callable[[Any], Any]] = {
@@ -124,8 +124,8 @@ class Place(NamedTuple):
     """Position in a list; the next page starts after it.
 
     Attributes:
-        first: first sort key: a time, or a user-defined position.
-        row: row id of the entry.
+        first: first sort key of the entry: a time in Unix seconds, or its position in a list.
+        row: second sort key, the row id of the entry.
     """
 
     first: int
@@ -134,17 +134,19 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Filters of a list; None means any.
+    """Filters of a list; an entry passes if all of them match.
 
     Attributes:
-        tag: tag name.
-        host: host name with port.
-        state, status: of the entry.
-        any_of: the entry passes at least one of these filters; none if empty.
-        list_id: row id of a list.
-        is_highlighted: has highlights.
-        is_changed: its article differs from the previous one.
-        is_starred, is_read: marked by the user.
+        tag: name of a tag that the entry has.
+        host: its host, with the port if it is not the default.
+        state: its state.
+        status: HTTP status of its newest snapshot.
+        any_of: other filters, at least one of which the entry must pass.
+        list_id: row id of a list that has the entry.
+        is_highlighted: whether it must have highlights.
+        is_changed: whether its article must differ from that of the previous snapshot.
+        is_starred: whether it must be starred.
+        is_read: whether it must be marked as read.
     """
 
     tag: str | None = None
@@ -174,9 +176,13 @@ async def by_ids(conn: AsyncConnection, ids: Sequence[int]) -> dict[int, Entry]:
 
 @dataclass(frozen=True, slots=True)
 class Revised:
-    """Entry with the revision of its annotation, and whether that is not recorded yet.
+    """Entry with the state of its annotation.
 
-    ``generation``: how often the whole entry was deleted before.
+    Attributes:
+        entry: the entry.
+        revision: number of changes of its annotation.
+        is_unrecorded: whether no WARC record has this revision yet.
+        generation: how often an entry with this URL was deleted before.
     """
 
     entry: Entry
@@ -230,7 +236,7 @@ async def newest(
 def newest_query(
     filters: Filters, *, below: Place | None, limit: int, oldest_first: bool = False
 ) -> Select[*tuple[Any, ...]]:
-    """Return the query of ``newest``; every combination with one filter uses an index."""
+    """Return the query of ``newest`` or of its reverse; with one filter, it uses an index."""
     query: Select[*tuple[Any, ...]] = select(entry)
     added_at, row = entry.c.added_at, entry.c.id
     if filters.list_id is not None:
@@ -252,7 +258,7 @@ def newest_query(
 
 
 def narrowed(query: Select[*tuple[Any, ...]], filters: Filters) -> Select[*tuple[Any, ...]]:
-    """Add the filters on columns of an entry."""
+    """Add conditions for the filters on columns of ``entry``; not for tag, list and ``any_of``."""
     if filters.host is not None:
         query = query.where(entry.c.host == filters.host)
     if filters.state is not None:
@@ -273,7 +279,10 @@ def narrowed(query: Select[*tuple[Any, ...]], filters: Filters) -> Select[*tuple
 async def with_gaps(
     conn: AsyncConnection, *, after: int, limit: int
 ) -> tuple[dict[int, Entry], int]:
-    """Return entries whose newest snapshot has missing requisites, after a snapshot row."""
+    """Return entries whose newest snapshot has missing requisites, by row id.
+
+    Snapshots after the row id ``after`` are read; the last row id read is returned, too.
+    """
     rows = await conn.execute(
         select(snapshot.c.id, snapshot.c.entry_id)
         .join(entry, (entry.c.id == snapshot.c.entry_id) & (entry.c.latest == snapshot.c.timestamp))
@@ -287,7 +296,7 @@ async def with_gaps(
 
 
 async def unrendered(conn: AsyncConnection, *, after: int, limit: int) -> dict[int, str]:
-    """Return URLs by id of entries whose newest snapshot needs a browser, after an id."""
+    """Return URLs of entries whose newest snapshot needs a browser, by row id, after a row id."""
     rows = await conn.execute(
         select(entry.c.id, entry.c.url)
         .where(entry.c.rendering == literal_column("'needed'"), entry.c.id > after)
@@ -297,15 +306,15 @@ async def unrendered(conn: AsyncConnection, *, after: int, limit: int) -> dict[i
     return dict(rows.all())
 
 
-async def begun(conn: AsyncConnection, beginning: str, *, limit: int) -> list[HashUrl]:
-    """Return hash_urls that start with ``beginning``."""
+async def with_prefix(conn: AsyncConnection, prefix: str, *, limit: int) -> list[HashUrl]:
+    """Return the hash_urls that start with some hex digits."""
     name = entry.c.hash_url
-    query = select(name).where(name >= beginning, name < f"{beginning}g").order_by(name)
+    query = select(name).where(name >= prefix, name < f"{prefix}g").order_by(name)
     return [HashUrl(each) for each in (await conn.execute(query.limit(limit))).scalars()]
 
 
 async def existing_rows(conn: AsyncConnection, ids: Collection[int]) -> set[int]:
-    """Return the rows that are not deleted."""
+    """Return which of these row ids exist."""
     if not ids:
         return set()
     return set((await conn.execute(_STILL_THERE, {"these": ids})).scalars())
@@ -371,9 +380,14 @@ def _entry(row: Row[*tuple[Any, ...]], carried: tags_and_lists.Labels) -> Entry:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Columns of an entry that are compared between two indexes.
+    """Columns by which entries of two indexes are compared.
 
-    ``generation``: how often the whole entry was deleted before.
+    Attributes:
+        row_id: row id of the entry.
+        hash_url: its identifier.
+        revision: number of changes of its annotation.
+        generation: how often an entry with this URL was deleted before.
+        snapshot_count: number of its snapshots.
     """
 
     row_id: int
@@ -397,7 +411,7 @@ async def summaries(conn: AsyncConnection, keys: Sequence[str]) -> dict[str, Sum
 async def summaries_after(
     conn: AsyncConnection, after: int, *, limit: int
 ) -> tuple[list[Summary], int]:
-    """Return summaries of the next entries after a row, and the last row's id."""
+    """Return summaries of the next entries after a row id, and the last row id read."""
     rows = await conn.execute(
         _SUMMARIES.where(entry.c.id > after).order_by(entry.c.id).limit(limit)
     )
@@ -419,10 +433,10 @@ class EntryState:
     """State of an entry.
 
     Attributes:
-        latest: timestamp of its newest snapshot, or 0.
-        snapshots: number of snapshots.
-        revision: revision of its annotation.
-        is_stale: its search document is outdated.
+        latest: timestamp of its newest snapshot; 0 if it has none.
+        snapshots: number of its snapshots.
+        revision: number of changes of its annotation.
+        is_stale: whether its search document is outdated.
     """
 
     latest: int
@@ -442,28 +456,27 @@ async def entry_states(conn: AsyncConnection, entry_ids: Collection[int]) -> dic
     }
 
 
-MAX_LOOKED_AT = 500
-"""Maximum number of captures and snapshots read per query, since a URL may have many."""
-MAX_TOLD = 50
+MAX_ROWS = 500
+"""Maximum number of captures and snapshots that a query for aliases reads."""
+MAX_ALIASES = 50
 _NAMES_ANOTHER = snapshot.c.canonical != literal_column("''")
 
 
 async def aliases_of(conn: AsyncConnection, url: str) -> list[str]:
-    """Return other URLs of the same page: those of its host first, then by URL.
+    """Return other URLs of the same page, at most ``MAX_ALIASES``, those of its host first.
 
-    URLs are aliases if one leads to the other, if they differ in scheme or ``www.``, or if one is
-    the canonical URL of the other or both have the same. Redirects from other hosts may be
-    numerous, and ads.
+    URLs are aliases if one redirects to the other, if they differ in scheme or ``www.`` only, or if
+    one is the canonical URL of the other or both have the same one.
     """
     found = {
         each
         for query in (*_by_captures(url), *_by_names(url))
-        for each in (await conn.execute(query.limit(MAX_LOOKED_AT))).scalars()
+        for each in (await conn.execute(query.limit(MAX_ROWS))).scalars()
         if each is not None
     }
     found |= await _leading(conn, url)
     host = _host(url)
-    return sorted(found - {url}, key=lambda each: (_host(each) != host, each))[:MAX_TOLD]
+    return sorted(found - {url}, key=lambda each: (_host(each) != host, each))[:MAX_ALIASES]
 
 
 async def saved_aliases(conn: AsyncConnection, url: str) -> dict[int, Entry]:
@@ -481,13 +494,13 @@ def _host(url: str) -> str:
 
 
 async def _leading(conn: AsyncConnection, url: str) -> set[str]:
-    """Return the URLs whose redirects lead to a URL, over any number of them."""
+    """Return the URLs that lead to a URL by one or several redirects."""
     found, targets = {url}, deque([url])
-    for _ in range(MAX_TOLD):
-        if not targets or len(found) > MAX_LOOKED_AT:
+    for _ in range(MAX_ALIASES):
+        if not targets or len(found) > MAX_ROWS:
             break
         query = select(capture.c.url).where(capture.c.redirect_to == targets.popleft())
-        rows = await conn.execute(query.order_by(capture.c.id).limit(MAX_LOOKED_AT))
+        rows = await conn.execute(query.order_by(capture.c.id).limit(MAX_ROWS))
         leading = dict.fromkeys(each for each in rows.scalars() if each not in found)
         found |= leading.keys()
         targets += leading
@@ -517,18 +530,20 @@ def _by_names(url: str) -> tuple[Select[str], ...]:
     )
     naming = select(entry.c.url).join(snapshot, snapshot.c.entry_id == entry.c.id)
     to_this = naming.where(canonical == url, _NAMES_ANOTHER).order_by(snapshot.c.id)
-    beside = naming.where(canonical.in_(mine), _NAMES_ANOTHER).order_by(canonical, snapshot.c.id)
-    return mine.order_by(snapshot.c.timestamp), to_this, beside
+    same_canonical = naming.where(canonical.in_(mine), _NAMES_ANOTHER).order_by(
+        canonical, snapshot.c.id
+    )
+    return mine.order_by(snapshot.c.timestamp), to_this, same_canonical
 
 
 async def added_within(
     conn: AsyncConnection, spans: Sequence[tuple[int, int]], *, each: int
 ) -> list[int]:
-    """Return the newest entries saved in each time span, span by span.
+    """Return row ids of the newest entries that were saved in each time span.
 
     Args:
         conn: a connection.
-        spans: a few dozen ranges of Unix seconds, end exclusive.
+        spans: a few dozen (start, end) in Unix seconds; the end is not included.
         each: maximum number of entries per span.
     """
     arms = [

@@ -26,7 +26,10 @@ async def states(conn: AsyncConnection) -> dict[str, FeedState]:
 async def claim(
     conn: AsyncConnection, urls: Collection[str], *, now: datetime, seconds: int
 ) -> set[str]:
-    """Claim due feeds by postponing them; return the claimed ones, which the caller must fetch."""
+    """Claim feeds that are due, so that no other process fetches them; return their URLs.
+
+    The feeds become due again after ``seconds``.
+    """
     if not urls:
         return set()
     moment = int(now.timestamp())
@@ -66,13 +69,13 @@ async def forget(conn: AsyncConnection, url: str) -> None:
     await conn.execute(delete(feed).where(feed.c.url == url))
 
 
-async def note_items(
+async def store_items(
     conn: AsyncConnection, url: str, items: Sequence[HashUrl], *, now: datetime
 ) -> set[HashUrl]:
-    """Store the current items of a feed, and delete items that left it long ago.
+    """Store the items that a feed has now, and delete those that left it long ago.
 
     Returns:
-        The items that were not seen before.
+        The items that are new.
     """
     found = await conn.execute(select(feed.c.id).where(feed.c.url == url))
     number, seconds = found.scalar_one(), int(now.timestamp())
@@ -90,7 +93,7 @@ async def note_items(
 
 
 async def known_or_deleted(conn: AsyncConnection, keys: Collection[HashUrl]) -> set[HashUrl]:
-    """Return the hash_urls that have an entry or had a deleted one."""
+    """Return which hash_urls have an entry, or had one that was deleted."""
     kept = await conn.execute(
         select(entry.c.hash_url).where(entry.c.hash_url.in_(among_texts(keys)))
     )
@@ -103,7 +106,7 @@ async def known_or_deleted(conn: AsyncConnection, keys: Collection[HashUrl]) -> 
 async def items_of(
     conn: AsyncConnection, url: str, *, after: str = "", limit: int
 ) -> list[HashUrl]:
-    """Return the seen items of a feed, by key."""
+    """Return stored items of a feed after a hash_url, sorted."""
     known = select(feed.c.id).where(feed.c.url == url)
     rows = await conn.execute(
         select(feed_item.c.hash_url)

@@ -1,4 +1,4 @@
-"""Import receipts: the outcome of each row."""
+"""Import receipts: the result of each row of an imported file."""
 
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
@@ -20,7 +20,7 @@ _HEAD = (
     *("rejected_samples", "error", "saved", "failed", "passed_over", "choices", "undone"),
     "lists_left_out",
 )
-"""Columns of an import that its receipt contains."""
+"""Columns of an import that its receipt has."""
 _ONLY_RECEIPT = -1
 """Value of ``receipt_owed`` for an import that was restored from its receipt."""
 
@@ -31,7 +31,7 @@ async def write(
     taken: Sequence[tuple[int, Reception, str, str]],
     rejected: Sequence[Rejected],
 ) -> None:
-    """Store the outcomes of rows.
+    """Store the results of rows of a file.
 
     Args:
         conn: a writing connection.
@@ -74,9 +74,12 @@ async def page(
 async def lines(
     conn: AsyncConnection, import_id: int, *, after: int, limit: int
 ) -> tuple[str, int, int]:
-    """Return rows after a number as lines of JSON arrays, with their count and the last number.
+    """Return the rows of a receipt after a row number, as lines of JSON arrays.
 
-    The database builds the text: fetching thousands of values takes ten times as long as one.
+    The database builds the text, since fetching thousands of values takes ten times as long as one.
+
+    Returns:
+        The lines, their number, and the last row number.
     """
     array = JsonRow(*(import_row.c[name] for name in _COLUMNS[1:]))
     some = (
@@ -152,7 +155,7 @@ async def fully_known(conn: AsyncConnection) -> list[int]:
 
 
 async def mark_fully_known(conn: AsyncConnection, import_ids: Sequence[int]) -> None:
-    """Record that another index had the full data of imports."""
+    """Store that imports, which were known from their receipts, are complete now."""
     are_those = imports.c.id.in_(among(import_ids))
     await conn.execute(
         update(imports)
@@ -177,7 +180,7 @@ async def restore_rows(conn: AsyncConnection, import_id: int, rows: Sequence[Rec
 
 
 async def recount(conn: AsyncConnection) -> None:
-    """Recount the outcomes of imports whose jobs no index has any more."""
+    """Count saved and failed entries of imports again, after a rebuild without their jobs."""
     added = (
         select(func.count())
         .select_from(import_row.join(entry, entry.c.hash_url == import_row.c.hash_url))

@@ -1,9 +1,9 @@
-"""Temporary tables of a reindex.
+"""Tables that exist only during a rebuild of the index.
 
-Conversions and entry records may be in any order over several segments. So captures are indexed
-while segments are read, and the other records are stored here until all entry records can be
-processed in order of time. In a new index these tables are permanent, so that an interrupted
-rebuild can continue; in a live index they are temporary.
+A rebuild indexes captures while it reads segments. Entry records must be processed in order of
+time, and they refer to conversion records, but segments have both in any order. So the locations of
+these records are stored here until all segments are read. In a new index the tables are permanent,
+so that an interrupted rebuild can continue. In an index that is in use they are temporary.
 """
 
 from collections.abc import Sequence
@@ -45,7 +45,7 @@ _KEYS = {
 
 
 def _tables(*prefixes: str) -> dict[str, Table]:
-    """Return the tables by name; they are not part of the schema."""
+    """Return the tables by name, which are not part of the schema."""
     apart = MetaData()
     return {
         table: Table(
@@ -62,9 +62,9 @@ def _tables(*prefixes: str) -> dict[str, Table]:
     }
 
 
-_LASTING, _TEMPORARY = _tables(), _tables("TEMPORARY")
-_conversion, _entry_record = _LASTING[_CONVERSION], _LASTING[_ENTRY_RECORD]
-_shared_article, _state = _LASTING[_SHARED_ARTICLE], _LASTING[_STATE]
+_PERMANENT, _TEMPORARY = _tables(), _tables("TEMPORARY")
+_conversion, _entry_record = _PERMANENT[_CONVERSION], _PERMANENT[_ENTRY_RECORD]
+_shared_article, _state = _PERMANENT[_SHARED_ARTICLE], _PERMANENT[_STATE]
 _EARLIER = snapshot.alias("earlier")
 _ARTICLE = ("article_segment_id", "article_offset", "article_length")
 _SHARE_ARTICLES = (
@@ -93,8 +93,15 @@ class Dated:
 async def begin(
     conn: AsyncConnection, *, software: str, first_capture: int, temporary: bool
 ) -> None:
-    """Create the tables, unless an interrupted rebuild left them."""
-    for table in (_TEMPORARY if temporary else _LASTING).values():
+    """Create the tables, unless an interrupted rebuild has created them.
+
+    Args:
+        conn: a writing connection.
+        software: name and version of the program, which must be the same to continue.
+        first_capture: row id of the last capture before the rebuild.
+        temporary: whether the index is in use.
+    """
+    for table in (_TEMPORARY if temporary else _PERMANENT).values():
         if temporary:
             await conn.execute(DropTable(table, if_exists=True))
         await conn.execute(CreateTable(table, if_not_exists=True))
@@ -102,33 +109,33 @@ async def begin(
     await insert_rows(conn, _state, ("software", "first_capture"), [row], OnConflict.KEEP)
 
 
-async def begun_by(conn: AsyncConnection) -> str | None:
-    """Return the software of an interrupted rebuild; None if there is none."""
+async def interrupted_software(conn: AsyncConnection) -> str | None:
+    """Return name and version of the program of an interrupted rebuild; None if there is none."""
     if not await conn.run_sync(lambda sync: inspect(sync).has_table(_STATE)):
         return None
     return (await conn.execute(select(_state.c.software))).scalar()
 
 
-async def first_capture(conn: AsyncConnection) -> int:
-    """Return the last capture before the rebuild."""
+async def last_capture_before(conn: AsyncConnection) -> int:
+    """Return the row id of the last capture before the rebuild."""
     return (await conn.execute(select(_state.c.first_capture))).scalar() or 0
 
 
 async def end(conn: AsyncConnection) -> None:
     """Drop the tables."""
-    for table in _LASTING.values():
+    for table in _PERMANENT.values():
         await conn.execute(DropTable(table))
 
 
-async def remember_conversions(
+async def store_conversions(
     conn: AsyncConnection, found: Sequence[tuple[RecordId, Location]]
 ) -> None:
-    """Store locations of conversion records; of equal ids the first."""
+    """Store locations of conversion records; of several with the same id, the first."""
     rows = [(record_id, place.segment, place.offset, place.length) for record_id, place in found]
     await insert_rows(conn, _conversion, ("record_id", *_PLACE), rows, OnConflict.KEEP)
 
 
-async def remember_entry_records(conn: AsyncConnection, found: Sequence[Dated]) -> None:
+async def store_entry_records(conn: AsyncConnection, found: Sequence[Dated]) -> None:
     """Store locations of entry records."""
     rows = [
         (each.at, each.location.segment, each.location.offset, each.location.length)
@@ -138,7 +145,7 @@ async def remember_entry_records(conn: AsyncConnection, found: Sequence[Dated]) 
 
 
 async def next_entry_records(conn: AsyncConnection, *, limit: int) -> list[Dated]:
-    """Return the earliest unprocessed entry records, in order of time."""
+    """Return the earliest entry records that are stored, in order of time."""
     own = _entry_record.c
     rows = await conn.execute(
         select(own.at, own.segment, own.offset, own.length)
@@ -148,8 +155,8 @@ async def next_entry_records(conn: AsyncConnection, *, limit: int) -> list[Dated
     return [Dated(at, Location(*place)) for at, *place in rows]
 
 
-async def forget_entry_records(conn: AsyncConnection, last: Dated) -> None:
-    """Delete processed entry records up to one."""
+async def delete_entry_records(conn: AsyncConnection, last: Dated) -> None:
+    """Delete the entry records up to ``last``, which have been processed."""
     own, place = _entry_record.c, last.location
     here = tuple_(own.at, own.segment, own.offset)
     await conn.execute(
@@ -157,18 +164,22 @@ async def forget_entry_records(conn: AsyncConnection, last: Dated) -> None:
     )
 
 
-async def remember_shared_articles(
+async def store_shared_articles(
     conn: AsyncConnection, found: Sequence[tuple[int, int, int, str]]
 ) -> None:
-    """Store (entry id, timestamp, timestamp of the snapshot with the article, extractor)."""
+    """Store which snapshots share the article of an earlier one.
+
+    Each is a tuple of entry id, timestamp of the snapshot, timestamp of the earlier snapshot, and
+    extractor version.
+    """
     names = ("entry_id", "timestamp", "article_of", "extractor")
     await insert_rows(conn, _shared_article, names, found, OnConflict.KEEP)
 
 
 async def share_articles(conn: AsyncConnection) -> None:
-    """Copy shared articles between snapshots, once all snapshots exist."""
+    """Copy the locations of shared articles to all snapshots that share them."""
     while (await conn.execute(_SHARE_ARTICLES)).rowcount:
-        pass  # a copied article may be shared again
+        pass  # others may share the article that was just copied
 
 
 async def conversions(
@@ -185,7 +196,7 @@ async def conversions(
 
 
 async def open_leases(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, Lease]:
-    """Return the open jobs of entries, with any owner, by entry."""
+    """Return the open jobs of entries as leases, with any owner, by entry id."""
     rows = await conn.execute(
         select(job.c.id).where(
             job.c.entry_id.in_(among(entry_ids)), job.c.state.in_([State.QUEUED, State.FETCHING])

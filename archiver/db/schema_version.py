@@ -1,4 +1,4 @@
-"""Schema version of a database, migrations, and databases of older versions."""
+"""Schema version of an index, migrations, and indexes of older versions."""
 
 import os
 import sqlite3
@@ -28,7 +28,7 @@ def is_current(conn: Connection) -> bool:
 
 
 def upgrade_schema(conn: Connection, place: str) -> None:
-    """Create or migrate the schema, in a committed transaction.
+    """Create or migrate the schema, and commit.
 
     Raises:
         IndexOutdated: an earlier version wrote it; it must be rebuilt.
@@ -64,7 +64,7 @@ def is_outdated(revision: str) -> bool:
 
 
 def _make(conn: Connection) -> None:
-    """Create the schema directly, which is faster than migrations and does not import Alembic."""
+    """Create all tables without Alembic, which takes long to import."""
     for statement in _statements(conn.dialect.name):
         conn.exec_driver_sql(statement)
     conn.execute(text("INSERT INTO alembic_version VALUES (:head)"), {"head": HEAD})
@@ -94,15 +94,13 @@ _DERIVED = frozenset(
     "answer capture document host_hold host_rest host_turn likeness need own_article queue_host "
     "record_id_seen search_part snapshot stated_digest writer".split()
 )
-"""Tables that are not copied: everything in them comes from records or from running processes."""
+"""Tables of any version that are not copied: records have their data, or processes that run."""
 
 
 def outdated_revision(path: Path) -> str | None:
-    """Return the revision of an index file if it is outdated.
+    """Return the revision of an index file, if it is outdated. Blocking.
 
-    Blocking.
-
-    Returns None for a file that is missing, current, newer, damaged or not an index.
+    The result is None for a file that is missing, current, newer, damaged or not an index.
     """
     try:
         with closing(_read_only(path)) as connection:
@@ -113,11 +111,9 @@ def outdated_revision(path: Path) -> str | None:
 
 
 def copy_rows(source: Path, target: Path) -> None:
-    """Copy data that is in no record from an outdated index to an empty one.
+    """Copy data that no WARC record has from an outdated index to an empty one. Blocking.
 
-    Blocking.
-
-    Columns that exist only in the old index are skipped; new columns get their default.
+    Columns that only the old index has are skipped; new columns get their default.
 
     Args:
         source: the outdated index.
@@ -143,16 +139,14 @@ def copy_rows(source: Path, target: Path) -> None:
 
 
 def keep_backup(path: Path, mark: str) -> list[Path]:
-    """Link an index and its log to second names, which remain when it is replaced.
-
-    Blocking.
+    """Keep an index file and its log under other names, before it is replaced. Blocking.
 
     Args:
         path: the index file.
-        mark: end of the second name.
+        mark: end of the other names.
 
     Returns:
-        The second names.
+        The other names.
 
     Raises:
         IndexUnavailable: the link can't be created.

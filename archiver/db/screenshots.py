@@ -1,4 +1,4 @@
-"""Screenshots, icons and thumbnails of snapshots."""
+"""Renditions of snapshots: screenshots, thumbnails, icons, preview images and rendered pages."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -21,14 +21,14 @@ from archiver.model.rendering import (
 )
 
 NEAR = 1000
-"""Ten minutes, in timestamp digits: a page may request itself again while it is rendered."""
+"""Ten minutes, as a difference of timestamps: a page may request itself while it is rendered."""
 _NEW = ("snapshot_id", "kind", "media_type", "segment_id", "offset", "length", "digest")
 
 
 async def put(
     conn: AsyncConnection, found: dict[int, tuple[Rendition, ...]], segments: Mapping[str, int]
 ) -> None:
-    """Replace the screenshots and other renderings of snapshots, by row id."""
+    """Replace the renditions of snapshots, given by row id. ``segments`` has row ids by name."""
     if not found:
         return
     await conn.execute(delete(rendition).where(rendition.c.snapshot_id.in_(among(found))))
@@ -52,7 +52,7 @@ async def put(
 async def of_snapshots(
     conn: AsyncConnection, row_ids: Sequence[int]
 ) -> dict[int, tuple[Rendition, ...]]:
-    """Return the screenshots and other renderings of snapshots, by row id."""
+    """Return the renditions of snapshots by row id."""
     rows = await conn.execute(
         select(rendition, segment.c.name)
         .join(segment, segment.c.id == rendition.c.segment_id)
@@ -73,7 +73,10 @@ _PREVIEW_IMAGES = select(rendition.c.snapshot_id, rendition.c.kind, rendition.c.
 async def preview_images_of(
     conn: AsyncConnection, row_ids: Sequence[int]
 ) -> dict[int, PreviewImages]:
-    """Return icon and preview image of snapshots, by row id; a thumbnail if there is no image."""
+    """Return icon and preview image of snapshots by row id.
+
+    The preview image is the one that the page declares, or else a thumbnail of the screenshot.
+    """
     rows = await conn.execute(_PREVIEW_IMAGES, {"these": row_ids})
     found: dict[int, dict[str, str]] = defaultdict(dict)
     for row in rows:
@@ -100,7 +103,7 @@ async def by_digest(conn: AsyncConnection, digest: str) -> Rendition | None:
 
 
 async def page_of(conn: AsyncConnection, shown: Capture) -> Location | None:
-    """Return the location of the saved document to show for a capture."""
+    """Return the location of the rendered page that replay shows instead of a capture, if any."""
     moment = int(shown.timestamp)
     query = (
         select(segment.c.name, rendition.c.offset, rendition.c.length)

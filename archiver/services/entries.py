@@ -106,7 +106,7 @@ async def _by_prefix(conn: AsyncConnection, beginning: str) -> tuple[int, Entry]
             beginning=beginning,
             fewest=_MIN_PREFIX,
         )
-    found = await entries.begun(conn, beginning, limit=2)
+    found = await entries.with_prefix(conn, beginning, limit=2)
     if len(found) > 1:
         raise InputError(
             "Several entries have a hash_url that starts with {beginning}, such as {one} and "

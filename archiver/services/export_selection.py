@@ -75,7 +75,7 @@ async def make_manifest(db: Database, selected: Selected) -> Manifest:
         whole = selected.is_everything and await tombstones.is_erased(conn)
         async for some in _entries(conn, selected):
             rows.extend(some)
-            left_out = await edit_history.beyond_records(conn, some, whole_segments=whole)
+            left_out = await edit_history.not_in_snapshot_records(conn, some, whole_segments=whole)
             beyond_records.extend(left_out)
         return Manifest(
             selected=selected,

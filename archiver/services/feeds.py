@@ -206,7 +206,7 @@ class FeedChecks:
             await feeds.put_state(conn, subscription.url, state)
             keys = [each.hash_url for each in items]
             is_first = not await feeds.items_of(conn, subscription.url, limit=1)
-            fresh = await feeds.note_items(conn, subscription.url, keys, now=now)
+            fresh = await feeds.store_items(conn, subscription.url, keys, now=now)
             fresh = fresh if began_at else {*keys}
             fresh -= await feeds.known_or_deleted(conn, fresh)
             wanted = [each for each in items if each.hash_url in fresh]

@@ -486,7 +486,7 @@ class _EntryComparison:
             if not batch:
                 return found
             ids = [each.row_id for each in batch if each.row_id not in self._matched]
-            pending = {*await edit_history.beyond_records(conn, ids, whole_segments=True)}
+            pending = {*await edit_history.not_in_snapshot_records(conn, ids, whole_segments=True)}
             shown = await entries.with_revisions(
                 conn, [each for each in ids if each not in pending]
             )

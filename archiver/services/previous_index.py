@@ -133,7 +133,7 @@ async def _take_over_feeds(old: Database, new: Database) -> int:
             if not items:
                 break
             async with new.write() as conn:
-                await feeds.note_items(conn, url, items, now=state.checked_at)
+                await feeds.store_items(conn, url, items, now=state.checked_at)
             after = items[-1]
     return len(states)
 

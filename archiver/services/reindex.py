@@ -409,7 +409,7 @@ async def _open_to_fill(place: Engines) -> Database:
 async def _can_go_on(db: Database) -> bool:
     """Return whether a partial index is from an interrupted run of this version."""
     async with db.read() as conn:
-        return await rebuild_tables.begun_by(conn) == SOFTWARE
+        return await rebuild_tables.interrupted_software(conn) == SOFTWARE
 
 
 async def _build_index(

@@ -165,7 +165,9 @@ READS = {
         for name, filters in {"a list": Filters(), "a tag": Filters(tag="t")}.items()
         for order in (Sort.NEWEST, Sort.OLDEST)
     },
-    "untold": lambda conn: edit_history.beyond_records(conn, [1, 2, 3], whole_segments=True),
+    "untold": lambda conn: edit_history.not_in_snapshot_records(
+        conn, [1, 2, 3], whole_segments=True
+    ),
     "attempts": lambda conn: attempts.of_entries(conn, [1, 2, 3]),
     "jobs by id": lambda conn: jobs.by_ids(conn, [1, 2, 3]),
     "jobs changed": lambda conn: jobs.changes_after(conn, ChangeCursor(5, 1), limit=50),

@@ -148,7 +148,7 @@ async def test_the_newest_edits_can_be_undone(archive, live):
     await save(archive, foxes)
     made = [
         (await archive.editing.change([foxes], AnnotationChange(title=str(n)))).id
-        for n in range(edit_history.KEPT + 1)
+        for n in range(edit_history.MAX_EDITS + 1)
     ]
 
     assert await archive.editing.find(made[0]) is None
