@@ -55,7 +55,7 @@ class FeedState:
         is_gone: the server answered that the feed is permanently gone; it is not checked again.
         etag: as received.
         modified: ``Last-Modified`` as received.
-        brought: number of links saved so far.
+        brought: number of links saved from the feed so far.
     """
 
     checked_at: datetime

@@ -70,8 +70,8 @@ class Facet:
 
     Attributes:
         field: of the search language.
-        values: the most frequent first; years newest first.
-        is_of_all: computed over the whole archive; else over its newest entries.
+        values: the most frequent values first; the newest years first.
+        is_of_all: whether all entries of the archive were counted, not only the newest.
     """
 
     field: str
@@ -84,10 +84,10 @@ class Summary:
     """Totals of a list of entries.
 
     Attributes:
-        count: number of entries; a lower bound if ``has_more``.
-        has_more: there are more, which are not included in the facets.
-        facets: of the counted or the newest entries.
-        faceted: number of entries in the facets, if not all.
+        count: number of entries, or of those that were counted if ``has_more``.
+        has_more: whether there are more entries, which the facets do not include.
+        facets: facets of the counted entries, or of the newest.
+        faceted: number of entries that the facets include, if not all; else 0.
     """
 
     count: int
@@ -136,16 +136,16 @@ MAX_EARLIER = 8
 
 @dataclass(frozen=True, slots=True)
 class SearchDocument:
-    """Search document of an entry, created by ``search.documents``.
+    """What the full-text index has of an entry (made by ``search.search_document``).
 
     Attributes:
-        title, url, note, tags, by, text: words, separated by single spaces.
-        keys: one word per filter: site, tag, kind, language.
-        word_count: of the text.
-        language: BCP 47, lower case; empty if unknown.
+        title, url, note, tags, by, text: words of each column, separated by single spaces.
+        keys: index keys (``search.words.key``), separated by single spaces.
+        word_count: number of words of the text.
+        language: BCP 47 tag in lower case; empty if unknown.
         published: publication date in Unix seconds; None if unknown.
-        kind: of the entry; empty if it has no snapshot.
-        revision: of the annotation that its note and tags are from.
+        kind: kind of the entry; empty if it has no snapshot.
+        revision: revision of the annotation from which it was built.
     """
 
     title: str = ""

@@ -21,9 +21,9 @@ UNREAD = ""
 
 
 def supersedes(extractor: str, other: str) -> bool:
-    """Return whether a result of ``extractor`` replaces one of ``other``.
+    """Return whether an extractor version is newer than another one.
 
-    Any version replaces ``UNREAD``.
+    Every version is newer than ``UNREAD``.
     """
     return _rank(extractor) > _rank(other)
 
@@ -56,12 +56,12 @@ class Article:
     """The article of a page.
 
     Attributes:
-        metadata: of the page.
-        html: sanitised HTML fragment with absolute URLs; empty if none was found.
-        head: sanitised HTML of the part above the article: title heading and lead image.
-        text: plain text of ``head`` and ``html``, paragraphs separated by newlines.
-        extractor: version of the extractor; ``UNREAD`` if not extracted yet.
-        words: words of ``text`` as in the search index, separated by spaces.
+        metadata: metadata of the page.
+        html: sanitised HTML of the article with absolute URLs; empty if none was found.
+        head: sanitised HTML of the title heading and the lead image above the article.
+        text: plain text of ``head`` and ``html``, one paragraph per line.
+        extractor: version of the extractor; ``UNREAD`` if the article is not extracted yet.
+        words: words of ``text`` as in the full-text index, separated by spaces.
     """
 
     metadata: PageMetadata = field(default_factory=PageMetadata)
@@ -74,7 +74,7 @@ class Article:
 
 @dataclass(frozen=True, slots=True)
 class Charset:
-    """Encoding of a page: detected, and declared; empty if unknown."""
+    """Encodings of a page: the one it is decoded with, and the declared one; empty if unknown."""
 
     used: str = ""
     declared: str = ""
@@ -190,11 +190,12 @@ class Comparison:
     """Difference of two texts.
 
     Attributes:
-        pieces: in order. Those of ``BOTH`` and ``BEFORE`` form the earlier text, one paragraph per
-            line.
-        put_in, taken_out: number of added and of removed words.
+        pieces: pieces in order; those of ``BOTH`` and ``BEFORE`` are the earlier text, those of
+            ``BOTH`` and ``AFTER`` the later one, with one paragraph per line.
+        put_in: number of added words.
+        taken_out: number of removed words.
         words: number of words of the longer text.
-        is_whole: whether both texts were compared completely.
+        is_whole: whether both texts were compared to their ends.
     """
 
     pieces: tuple[Piece, ...]

@@ -10,7 +10,7 @@ from archiver.model.message import Message
 
 
 class Rendering(StrEnum):
-    """Origin of a snapshot's page. Values are stored; do not change them."""
+    """Whether a browser rendered a page. Values are stored; do not change them."""
 
     NONE = ""
     """As received; scripts are not needed."""
@@ -21,7 +21,7 @@ class Rendering(StrEnum):
 
 
 class RenderHint(StrEnum):
-    """Result of fetching a host's page without a browser. Values are stored; do not change them."""
+    """Whether pages of a host need a browser. Values are stored; do not change them."""
 
     NONE = ""
     """No hint; it is not stored, because most hosts never need a browser."""
@@ -126,7 +126,7 @@ _HEX = frozenset("0123456789abcdef")
 
 @dataclass(frozen=True, slots=True)
 class NewRendition:
-    """A rendition that is not stored yet."""
+    """Rendition of a page, such as a screenshot, that is not stored yet."""
 
     kind: RenditionKind
     media_type: str
@@ -134,7 +134,7 @@ class NewRendition:
 
     @property
     def digest(self) -> str:
-        """First half of the SHA-256 in hex, to request previews by; empty for other kinds."""
+        """Identifier in the URLs of preview images: half of the SHA-256 in hex. Else empty."""
         if self.kind not in PREVIEW_KINDS:
             return ""
         return hashlib.sha256(self.content).hexdigest()[:DIGEST_DIGITS]
@@ -142,7 +142,7 @@ class NewRendition:
 
 @dataclass(frozen=True, slots=True)
 class RenditionRef:
-    """Reference to a rendition's record; ``digest`` as in ``NewRendition``, empty if unknown."""
+    """What a snapshot record says about a rendition; ``digest`` as in ``NewRendition``."""
 
     kind: RenditionKind
     media_type: str
@@ -152,13 +152,13 @@ class RenditionRef:
 
 @dataclass(frozen=True, slots=True)
 class Rendition:
-    """A stored rendition.
+    """Stored rendition of a page.
 
     Attributes:
-        kind: of rendition.
-        media_type: of its record's block.
-        location: of that record.
-        digest: by which a preview is requested; else empty.
+        kind: its kind.
+        media_type: its media type.
+        location: location of its record.
+        digest: identifier in the URLs of preview images; empty for other kinds.
     """
 
     kind: RenditionKind
@@ -186,7 +186,7 @@ def is_digest(given: str) -> bool:
 def renditions_of(
     named: Sequence[RenditionRef], places: Mapping[RecordId, Location]
 ) -> tuple[Rendition, ...]:
-    """Return the renditions whose record locations are known, one of each kind."""
+    """Return the renditions whose location is known; the first one of each kind."""
     found = {
         each.kind: Rendition(each.kind, each.media_type, places[each.record_id], each.digest)
         for each in reversed(named)
@@ -196,7 +196,7 @@ def renditions_of(
 
 
 WHOLE = 100
-"""The best score in hundredths: 100%."""
+"""Best quality score, in percent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,13 +204,13 @@ class QualitySignals:
     """Quality signals of a page, besides its requisites.
 
     Attributes:
-        readable: readable characters, counted up to 600; None if it is not HTML.
-        source: characters of its source.
-        is_error: whether it is an error page, regardless of its status.
+        readable: number of readable characters, counted up to 600; None if it is not HTML.
+        source: number of characters of its source.
+        is_error: whether it looks like an error page, whatever its status.
         is_cut: whether it is truncated.
-        picture: similarity of the screenshot without scripts to that in the browser, in hundredths;
-            None if not compared.
-        words: share of its words present without scripts, in hundredths; None if not compared.
+        picture: similarity of screenshots without and with scripts, in percent; None if they were
+            not compared.
+        words: share of its words that it has without scripts, in percent; None if not compared.
         limits: why a browser did not render all of it.
     """
 
@@ -225,7 +225,7 @@ class QualitySignals:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Reason why a snapshot is incomplete, and its deduction from the score in hundredths."""
+    """Reason why a snapshot is incomplete, and by how many percent it lowers the score."""
 
     message: Message
     cost: int

@@ -31,9 +31,9 @@ class Requisite:
     Attributes:
         url: of the resource.
         kind: its purpose.
-        area: CSS pixels it covers on the page, if declared in the markup; else 0.
-        is_preview_image: the image is only shown in entry lists, not on the page. If it is missing,
-            the quality score is not lowered.
+        area: number of CSS pixels that it covers on the page, if the markup says so; else 0.
+        is_preview_image: whether it is an image for entry lists that the page does not show. If it
+            is missing, the quality score is not lowered.
     """
 
     url: str

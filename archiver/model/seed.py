@@ -1,4 +1,4 @@
-"""Links to be queued: bookmarks, seeds and pages that came with them."""
+"""Links on their way into the archive: bookmarks in files, seeds, and pages in files."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -13,7 +13,7 @@ PLACE = "https://archiver.invalid/part/"
 
 @dataclass(frozen=True, slots=True)
 class ArchivedPart:
-    """A requisite that came with an archived page: URL, media type and bytes."""
+    """Requisite of an archived page in an imported file: URL, media type and bytes."""
 
     url: str
     media_type: str
@@ -58,7 +58,7 @@ class Bookmark:
         annotation: ``url_given`` is the URL as in the file.
         problem: why this row can't be read, in a sentence; else empty.
         page: the archived page that came with the link, if any.
-        is_broken: not a row, but a position where the file can't be read: links are missing.
+        is_broken: whether this is no row, but a position where the file can't be read.
     """
 
     annotation: Annotation
@@ -68,12 +68,12 @@ class Bookmark:
 
 
 def unreadable(given: str, problem: str) -> Bookmark:
-    """Return a rejected row, with the text from the file."""
+    """Return a row that can't be imported, with its text in the file."""
     return Bookmark(Annotation(given[:500]), problem)
 
 
 def broken(given: str, problem: str) -> Bookmark:
-    """Return a position where the file can't be read, with the text it starts with."""
+    """Return a position where the file can't be read, with the text there."""
     return Bookmark(Annotation(given[:500]), problem, is_broken=True)
 
 
@@ -96,9 +96,12 @@ class Seed:
 
 @dataclass(frozen=True, slots=True)
 class RevisedSeed:
-    """A seed as stored in a record, with the revision of its annotation.
+    """Seed from a record.
 
-    ``is_link``: saved as a link that is not captured.
+    Attributes:
+        seed: the seed.
+        revision: revision of its annotation.
+        is_link: whether it was saved as a link that is not captured.
     """
 
     seed: Seed
@@ -116,10 +119,11 @@ class Reception(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """A stored seed: its open job, if any, and the result.
+    """Result for a seed that was queued, with its open job, if any.
 
-    ``ADDED``: an entry or a job was created. ``KNOWN``: it exists. ``MERGED``: it exists and is
-    queued already; in an import: it exists and the seed has new metadata or is repeated.
+    ``ADDED`` means that an entry or a job was created, and ``KNOWN`` that the entry exists.
+    ``MERGED`` means that the entry is queued already. In an import it means that the entry exists
+    and the seed has new metadata, or that the seed is repeated.
     """
 
     hash_url: HashUrl

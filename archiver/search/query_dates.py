@@ -12,7 +12,7 @@ _DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
 
 @dataclass(frozen=True, slots=True)
 class Date:
-    """A year, a month or a day."""
+    """Year, month or day."""
 
     year: int
     month: int | None = None
@@ -48,7 +48,7 @@ class Date:
 
 @dataclass(frozen=True, slots=True)
 class Dates:
-    """A range from the start of `first` to the end of `last`; None leaves that end open."""
+    """Range from the start of ``first`` to the end of ``last``; None leaves an end open."""
 
     first: Date | None = None
     last: Date | None = None
@@ -59,7 +59,7 @@ class Dates:
         return "..".join("" if each is None else str(each) for each in (self.first, self.last))
 
     def span(self, now: datetime) -> tuple[datetime | None, datetime | None]:
-        """Return the start (inclusive) and the end (exclusive) of the range."""
+        """Return the start of the range and its end, which is not included; None if open."""
         del now
         first = self.first.begins if self.first else None
         return first, self.last.following.begins if self.last else None
@@ -67,7 +67,7 @@ class Dates:
 
 @dataclass(frozen=True, slots=True)
 class Age:
-    """An age limit: newer or older than a number of days, weeks, months or years.
+    """Age limit: newer or older than a number of days, weeks, months or years.
 
     A month has 30 days, a year 365.
     """
@@ -80,7 +80,7 @@ class Age:
         return f"{'>' if self.is_older else '<'}{self.count}{self.unit}"
 
     def span(self, now: datetime) -> tuple[datetime | None, datetime | None]:
-        """Return the start (inclusive) and the end (exclusive) of the range."""
+        """Return the start of the range and its end, which is not included; None if open."""
         moment = now - timedelta(days=min(self.count * _DAYS[self.unit], 365 * 1000))
         return (None, moment) if self.is_older else (moment, None)
 

@@ -26,7 +26,7 @@ _SITE = re.compile(r"[^\s/@?#]{1,253}")
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field of the search language: ``name:value``.
+    """Field of the search language: ``name:value``.
 
     Attributes:
         name: column or condition that the field searches.
@@ -288,7 +288,7 @@ DATES = marked(
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """An operator of the search language, with an example and its meaning."""
+    """Operator of the search language, with an example and its meaning."""
 
     example: str
     means: str

@@ -52,7 +52,7 @@ class Sign(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token of a query.
+    """Token of a query.
 
     Attributes:
         sign: kind of the token.

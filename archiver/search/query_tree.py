@@ -61,7 +61,7 @@ class Mark(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A word or a phrase.
+    """Word or phrase.
 
     Attributes:
         text: as typed, with single spaces; contains at least one letter or digit.
@@ -76,7 +76,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """A range of whole numbers; None leaves an end open."""
+    """Range of whole numbers, both included; None leaves an end open."""
 
     least: int | None = None
     most: int | None = None
@@ -87,7 +87,7 @@ Value: TypeAlias = str | Dates | Age | Numbers
 
 @dataclass(frozen=True, slots=True)
 class Is:
-    """A condition with the value that its field parsed."""
+    """Condition with its parsed value, such as ``site:example.org``."""
 
     condition: Condition
     value: Value
@@ -95,21 +95,21 @@ class Is:
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """A negated node."""
+    """Negated node."""
 
     node: "Term | Is | All | Any"
 
 
 @dataclass(frozen=True, slots=True)
 class All:
-    """A conjunction; without nodes it matches everything."""
+    """Conjunction. Without nodes, it matches everything."""
 
     nodes: "tuple[Term | Is | Not | Any, ...]" = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Any:
-    """A disjunction of two or more nodes."""
+    """Disjunction of two or more nodes."""
 
     nodes: "tuple[Term | Is | Not | All, ...]"
 

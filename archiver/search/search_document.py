@@ -102,7 +102,7 @@ def _language(tag: str) -> str:
 
 
 def _annotation_keys(annotation: Annotation, host: str) -> list[str]:
-    """Return the index keys that are known before the page is captured."""
+    """Return the index keys of the user's metadata and of the host."""
     return [
         *_keys(Condition.TAG, annotation.tags),
         *_keys(Condition.SITE, sites_of(host)),
@@ -111,7 +111,7 @@ def _annotation_keys(annotation: Annotation, host: str) -> list[str]:
 
 
 def _page_keys(kind: Kind, language: str, published: datetime | None) -> list[str]:
-    """Return the index keys that come from the page."""
+    """Return the index keys of the page's metadata."""
     return [
         key(Condition.TYPE, kind),
         *_keys(Condition.LANG, languages_of(language) if language else ()),

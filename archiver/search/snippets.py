@@ -24,17 +24,17 @@ _HIGHLIGHTED_COLUMNS = (None, Column.TITLE)
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """A piece of a snippet; `hit` tells whether it matches the query."""
+    """Piece of a snippet, and whether it matches the query."""
 
     text: str
     hit: bool
 
 
 def snippet(text: str, tree: Node) -> tuple[Marked, ...]:
-    """Return the part of `text` with the most different query words, with the matches marked.
+    """Return the part of a text with the most different query words, with matches marked.
 
-    Words are compared as in the index: without case or diacritics. If nothing matches (only the
-    title did), the snippet is the start of the text; an empty text gives no pieces.
+    Words are compared as in the index, without case and diacritics. If the text has no match, since
+    the title has it, the snippet is the start of the text. An empty text has no pieces.
     """
     text = " ".join(text[:_MAX_TEXT].split())
     folded = Folded(text)
@@ -58,10 +58,10 @@ def _matches(folded: str, tree: Node) -> Iterator[re.Match[str]]:
 
 
 class Folded:
-    """A text without case, diacritics and characters that are not seen.
+    """Folded text, with the positions of its characters in the original text.
 
     Attributes:
-        text: the folded text, which may be shorter or longer.
+        text: the text without case, diacritics and invisible characters.
     """
 
     def __init__(self, text: str) -> None:
@@ -85,20 +85,23 @@ class Folded:
             self._differences.append(difference + 1 - length)
 
     def place(self, at: int) -> int:
-        """Return the position in the original text."""
+        """Return the position in the original text of a position in the folded text."""
         return min(at + self._differences[bisect_right(self._places, at)], self._length)
 
     def span(self, found: tuple[int, int]) -> tuple[int, int]:
-        """Return the start and end in the original text, including marks at the end."""
+        """Return (start, end) in the original text of a span in the folded text.
+
+        Combining marks after the last character are included.
+        """
         return self.place(found[0]), self.place(found[1])
 
 
 @lru_cache(maxsize=64)
 def _pattern(wanted: tuple[Term, ...], *, is_spaced: bool) -> re.Pattern[str]:
-    """Compile a pattern for the terms at word starts; longer terms are tried first.
+    """Compile a pattern for terms at the start of words; longer terms are tried first.
 
-    In scripts without spaces words start and end anywhere. If a text has no such script,
-    `is_spaced` leaves out their character ranges, which take longer to compile than to search.
+    In scripts without spaces, words start and end anywhere. With ``is_spaced``, the text has no
+    such script, and the pattern lacks their character ranges, which take long to compile.
     """
     written = []
     for term in sorted(wanted, key=lambda term: len(term.text), reverse=True):
@@ -111,7 +114,7 @@ def _pattern(wanted: tuple[Term, ...], *, is_spaced: bool) -> re.Pattern[str]:
 
 
 def _start_pattern(first: str, is_spaced: bool) -> str:
-    """Return a lookbehind for the start of a word, to place after its first letter.
+    """Return a lookbehind for the start of a word, to be placed after its first letter.
 
     Searching for the letter first is faster than testing each position.
     """
@@ -130,7 +133,7 @@ def _end_pattern(words: Sequence[str], term: Term, is_spaced: bool) -> str:
 
 
 def _best_start(folded: str, hits: list[tuple[int, int]]) -> int:
-    """Return the start of the match that the most different words follow within a snippet."""
+    """Return the start of the match after which a snippet has the most different words."""
     best = most = 0
     for index, (start, _) in enumerate(hits):
         near = {

@@ -8,10 +8,10 @@ MAX_VARIANT_LENGTH = 30
 
 
 def distance(one: str, other: str, most: int) -> int | None:
-    """Return the edit distance of two words, or None if it is more than `most`.
+    """Return the edit distance of two words, or None if it is more than ``most``.
 
-    Optimal string alignment (Damerau 1964): insertions, deletions, substitutions and swaps of
-    neighbours. Stops as soon as the result must exceed `most`.
+    Edits are insertions, deletions, substitutions and swaps of neighbours (optimal string
+    alignment, Damerau 1964). The time is limited, since it stops when ``most`` is exceeded.
     """
     beyond, end = most + 1, len(other)
     if abs(len(one) - end) > most:
@@ -47,7 +47,7 @@ def words_one_edit_away(word: str) -> set[str]:
 
 
 def words_with_two_deletions(word: str) -> set[str]:
-    """Return the word with every pair of letters removed."""
+    """Return all words that result from removing two letters of a word."""
     if len(word) > MAX_VARIANT_LENGTH:
         return set()
     places = range(len(word))

@@ -1,14 +1,16 @@
 """Words of a text: tokenizer, word forms and index keys.
 
-Case and diacritics are folded (Unicode NFKD, combining marks dropped, case folded; kana and Hangul
-only NFKC, where a mark makes a different letter). Latin letters that do not decompose become their
-base letters, as in ICU's Latin-ASCII. Characters that are not seen, such as soft hyphens,
-zero-width characters, variation selectors and kashida, are dropped. Scripts written without spaces
-become overlapping pairs of characters, and the last character alone. So any substring is a phrase
-of pairs, and any single character is a prefix of a word. Example: 東京都 becomes 東京, 京都, 都.
+Words are folded, so that searches ignore case and diacritics: Unicode NFKD without combining marks,
+and case folded. Latin letters that do not decompose become their base letters, as in ICU's
+Latin-ASCII. Kana and Hangul are only normalised (NFKC), because a mark makes another letter there.
+Invisible characters, such as soft hyphens, variation selectors and kashida, are dropped.
 
-An index key starts with a private-use character that the tokenizer never returns, so keys cannot
-collide with words.
+Text in scripts without spaces is split into overlapping pairs of characters, and the last character
+alone: 東京都 becomes 東京, 京都, 都. So each part of it is a phrase of pairs, and each character
+is the start of a word.
+
+An index key is a word that stands for a condition such as ``site:example.org``. It starts with a
+private-use character, which no other word has.
 """
 
 import hashlib
@@ -36,6 +38,8 @@ UNSPACED = (
 """Thai, Lao, Burmese, Khmer, kana and Han, without their digits and signs."""
 _SEPARATORS_TO_SPACE = {code: " " for code in range(128) if not chr(code).isalnum()}
 """Translation to spaces, twice as fast as a regular expression for ASCII separators."""
+_ASCII_WORD = re.compile(r"[a-z0-9]+")
+_UNSPACED_RUN = re.compile(rf"[{UNSPACED}]+")
 _COMPOSED = re.compile("[\u3040-\u30ff\uac00-\ud7a3]")
 _NON_ASCII = re.compile(r"[^\x00-\x7f]+")
 _MARKED_BLOCKS = (range(0x0483, 0x0488), range(0x0591, 0x1D00), range(0xA670, 0xAC00))
@@ -60,19 +64,22 @@ def phrase_of(text: str) -> list[str]:
 
 
 def is_open(text: str) -> bool:
-    """Return whether a phrase ends in a single character of an unspaced script (a prefix)."""
+    """Return whether a phrase ends in a single character of a script without spaces.
+
+    Such a character is the start of a pair in the index, so the phrase is searched as a prefix.
+    """
     runs = _runs(text)
-    return bool(runs) and len(runs[-1]) == 1 and bool(_unspaced_pattern().match(runs[-1]))
+    return bool(runs) and len(runs[-1]) == 1 and bool(_UNSPACED_RUN.match(runs[-1]))
 
 
 def is_unspaced(character: str) -> bool:
     """Return whether a character belongs to a script that is written without spaces."""
-    return bool(_unspaced_pattern().match(character))
+    return bool(_UNSPACED_RUN.match(character))
 
 
 def has_unspaced(text: str) -> bool:
     """Return whether a text has characters of a script that is written without spaces."""
-    return not text.isascii() and bool(_unspaced_pattern().search(text))
+    return not text.isascii() and bool(_UNSPACED_RUN.search(text))
 
 
 def fold(text: str) -> str:
@@ -101,7 +108,7 @@ _NAMED = {"ENG": "n", "ETH": "d", "KRA": "q", "THORN": "th"}
 
 
 class _Folding(dict[int, str]):
-    """Lazy translation table from a character to its folded form."""
+    """Translation table for ``str.translate`` that computes folded characters when first used."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
@@ -117,7 +124,7 @@ class _Folding(dict[int, str]):
 
 
 def _base_of(character: str) -> str:
-    """Return the base letter of a character that does not decompose; empty if it is not seen."""
+    """Return the base letter of a character; empty if the character is invisible."""
     if character.isascii():
         return character
     if _IGNORED.match(character):
@@ -134,32 +141,22 @@ FOLDED = _Folding()
 
 
 def _runs(text: str) -> list[str]:
-    """Return runs of letters and digits, with unspaced scripts in separate runs."""
+    """Return the folded words of a text; characters of scripts without spaces are in own words."""
     return _runs_of(fold(text))
 
 
 def _runs_of(folded: str) -> list[str]:
-    pattern = _ascii_pattern() if folded.isascii() else _word_pattern()
+    pattern = _ASCII_WORD if folded.isascii() else _word_pattern()
     if len(folded) <= MAX_UNLIMITED_LENGTH:
         return pattern.findall(folded)
     return [match[0] for match in islice(pattern.finditer(folded), MAX_WORDS)]
 
 
 def _pieces(run: str, *, ends_alone: bool) -> list[str]:
-    if run.isascii() or not _unspaced_pattern().match(run):
+    if run.isascii() or not _UNSPACED_RUN.match(run):
         return [run[:MAX_WORD_LENGTH]]
     pairs = [run[n : n + 2] for n in range(len(run) - 1)]
     return [*pairs, run[-1]] if ends_alone or not pairs else pairs
-
-
-@cache
-def _ascii_pattern() -> re.Pattern[str]:
-    return re.compile(r"[a-z0-9]+")
-
-
-@cache
-def _unspaced_pattern() -> re.Pattern[str]:
-    return re.compile(rf"[{UNSPACED}]+")
 
 
 @cache
@@ -213,20 +210,22 @@ def _stem(word: str) -> str:
 
 
 _KEY_PREFIX = "\ue000"
-"""A private-use character, which ``words_of`` never returns."""
+"""Private-use character, which ``words_of`` never returns."""
 MAX_LABELS = 10
+"""Maximum number of labels of a host for which index keys are made."""
 MAX_YEARS, MAX_YEARS_BY_MONTH = 30, 2
+"""Maximum number of years of a range that is searched by index keys, and by keys of months."""
 
 
 @lru_cache(4096)
 def key(condition: Condition, value: str) -> str:
-    """Return the index key of a condition with a value."""
+    """Return the index key of a condition and a value: a word that search documents can have."""
     digest = hashlib.blake2b(f"{condition}:{fold(value)}".encode("utf-8", "replace"), digest_size=8)
     return _KEY_PREFIX + digest.hexdigest()
 
 
 def list_key(path: str) -> str:
-    """Return the search key of a list's path: folded, without quotes."""
+    """Return the form of a list's path by which lists are found: folded, without quotes."""
     return fold(unquoted(path))
 
 
@@ -254,7 +253,7 @@ def months_of(moment: datetime) -> tuple[str, str]:
 
 
 def dates_within(value: Dates) -> list[str]:
-    """Return the months or years that cover a range; empty if there are too many."""
+    """Return all years or months of a date range, as in ``months_of``; empty if too many."""
     if value.first is None or value.last is None:
         return []
     first, beyond = value.first.begins, value.last.following.begins
@@ -272,16 +271,16 @@ def dates_within(value: Dates) -> list[str]:
 def reversed_host(host: str) -> str:
     """Return a host's labels in reverse order: ``org.example.www.`` for ``www.example.org:80``.
 
-    The hosts below a domain have its reversed form as a prefix.
+    So the subdomains of a host have its reversed form as a prefix. An IP address is not reversed.
     """
     bare = _without_port(host)
     return f"={bare}=" if _is_address(bare) else ".".join(reversed(bare.split("."))) + "."
 
 
 def site_range(site: str) -> tuple[str, str]:
-    """Return the range of reversed hosts that belong to a site.
+    """Return the first reversed host of a site and its subdomains, and the end of their range.
 
-    A site with a port is a single host: its range is empty, and it is found by its name.
+    The range of a site with a port is empty, since it is a single host.
     """
     first = reversed_host(site)
     beyond = first[:-1] + chr(ord(first[-1]) + 1)
