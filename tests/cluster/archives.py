@@ -1,4 +1,4 @@
-"""Archives with their segments in a bucket: filled from a small site, and read back completely."""
+"""Archives with segments in a bucket: saving a small site, and reading all of it back."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

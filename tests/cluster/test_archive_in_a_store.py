@@ -1,4 +1,4 @@
-"""An archive in a bucket behaves like one in a folder."""
+"""Archives whose segments are in a bucket."""
 
 import asyncio
 import shutil
@@ -28,7 +28,9 @@ def held_here(settings):
     return sorted(path.name for path in (settings.data / "warc").iterdir())
 
 
-async def test_all_of_it_is_there_for_an_empty_data_directory(settings, urls, store, tmp_path):
+async def test_a_reindex_from_an_empty_data_directory_finds_everything(
+    settings, urls, store, tmp_path
+):
     await save(settings, urls)
     other = elsewhere(settings, tmp_path / "b")
 
@@ -40,7 +42,7 @@ async def test_all_of_it_is_there_for_an_empty_data_directory(settings, urls, st
     assert [url for url, _, _ in await told(other)] == sorted(urls)
 
 
-async def test_an_export_of_what_lies_in_the_store_is_that_of_the_folder(settings, urls, tmp_path):
+async def test_an_export_from_the_store_equals_one_from_the_folder(settings, urls, tmp_path):
     await save(settings, urls)
     other = elsewhere(replace(settings, uploaded_bytes=0), tmp_path / "b")
     await reindex(other)
@@ -55,7 +57,7 @@ async def test_an_export_of_what_lies_in_the_store_is_that_of_the_folder(setting
     assert sizes[0] == sizes[1] > 1000
 
 
-async def test_what_was_deleted_leaves_the_store(settings, urls, store, tmp_path):
+async def test_deleted_entries_are_erased_from_the_store(settings, urls, store, tmp_path):
     await save(settings, urls)
     async with open_app(settings) as archive:
         await archive.deleting.entries([urls[0]])
@@ -83,7 +85,7 @@ class TestCompactedElsewhere:
             await archive.crawling.write_down_changes()
         return here
 
-    async def test_by_a_machine_that_has_nothing_on_its_disk(self, here, urls, tmp_path):
+    async def test_a_machine_with_an_empty_disk_can_compact(self, here, urls, tmp_path):
         other = elsewhere(here, tmp_path / "b")
 
         async with open_app(other) as archive:
@@ -92,7 +94,7 @@ class TestCompactedElsewhere:
         assert (done.segments, done.left) == (1, {})
         assert [url for url, _, _ in await told(here)] == sorted(urls[1:])
 
-    async def test_by_two_at_once(self, here, urls, store, tmp_path):
+    async def test_two_machines_do_not_compact_the_same_segment(self, here, urls, store, tmp_path):
         loop, reads, goes_on = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
 
         def heard(_):
@@ -118,9 +120,7 @@ class TestCompactedElsewhere:
         assert await told(other) == before
 
 
-async def test_segments_of_a_folder_move_into_the_store_once_one_is_set(
-    settings, urls, store, tmp_path
-):
+async def test_segments_move_from_the_folder_to_a_new_store(settings, urls, store, tmp_path):
     folder = replace(settings, store=None)
     await save(folder, urls)
     before = await told(folder)
@@ -139,7 +139,7 @@ async def test_an_archive_in_a_store_is_not_opened_without_it(settings, urls):
         await save(replace(settings, store=None), urls)
 
 
-async def test_what_is_not_uploaded_yet_is_503_on_another_machine_and_never_404(
+async def test_a_page_that_is_not_uploaded_yet_is_503_on_another_machine(
     settings, urls, store, tmp_path
 ):
     store.proxy.failing = {"PUT": 503}
@@ -160,7 +160,7 @@ async def test_what_is_not_uploaded_yet_is_503_on_another_machine_and_never_404(
 
 
 @pytest.mark.parametrize("is_slow", [False, True])
-async def test_fetching_pauses_while_too_much_waits_and_goes_on_by_itself(
+async def test_fetching_pauses_while_too_many_bytes_wait_for_the_store(
     settings, urls, store, is_slow
 ):
     full, goes_on = replace(settings, backlog_bytes=1, seal_bytes=1), threading.Event()
@@ -207,9 +207,7 @@ async def test_fetching_pauses_while_too_much_waits_and_goes_on_by_itself(
         ({"AWS_ENDPOINT_URL": "http://127.0.0.1:1"}, "does not respond correctly"),
     ],
 )
-async def test_a_store_that_can_t_be_used_ends_a_command_with_a_sentence(
-    settings, store, given, reason
-):
+async def test_an_unusable_store_ends_a_command_with_a_clear_error(settings, store, given, reason):
     here = {"ARCHIVER_DATA": str(settings.data), "ARCHIVER_STORE": store.address}
 
     code, said = await refused("import", "-", "--no-crawl", **(here | given))
@@ -233,9 +231,7 @@ async def test_no_credentials_are_logged(settings, urls, store):
     assert not any(each in said for each in (store.server.access, store.server.secret))
 
 
-async def test_what_is_being_uploaded_at_the_end_keeps_nothing_else_from_the_store(
-    settings, urls, store
-):
+async def test_all_segments_are_uploaded_before_a_process_exits(settings, urls, store):
     loop, under_way, goes_on = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
 
     def heard(method: str) -> None:
@@ -260,7 +256,7 @@ async def test_the_event_loop_never_waits_for_the_store(settings, urls, store, t
     loop, late = asyncio.get_running_loop(), []
 
     def heard(method: str) -> None:
-        # # The loop must get here before the store has responded.
+        # The event loop must run this before the store responds.
         answered = asyncio.run_coroutine_threadsafe(asyncio.sleep(0), loop)
         try:
             answered.result(timeout=60)
@@ -278,9 +274,7 @@ async def test_the_event_loop_never_waits_for_the_store(settings, urls, store, t
     assert late == []
 
 
-async def test_a_store_that_breaks_down_makes_pages_503_and_a_reindex_end(
-    settings, urls, store, tmp_path
-):
+async def test_pages_and_a_reindex_fail_while_the_store_fails(settings, urls, store, tmp_path):
     await save(replace(settings, uploaded_bytes=0), urls)
     async with open_app(settings) as archive:
         store.proxy.failing = {"GET": 500, "HEAD": 500}

@@ -1,4 +1,4 @@
-"""Hostile and very long input gives the same result in both engines."""
+"""Hostile and very long input has the same result in both engines."""
 
 import html
 import random
@@ -58,7 +58,7 @@ PATH = "/".join(FOLDERS)
 LOOKS = (("lists",), ("search", f"list:{FOLDERS[0]}"), ("export", "jsonl", "-"))
 
 
-def test_folders_of_eight_kilobytes_become_lists_that_are_found_moved_and_undone(both):
+def test_lists_with_long_paths_behave_alike(both):
     given = bookmarks(link("https://a.example/"), link("https://b.example/"), folders=FOLDERS)
     commands = (
         ("import", "-", "--no-crawl", "--folders-as", "paths"),
@@ -91,7 +91,7 @@ ADDRESSES = (
 TEXTS = (letters(8000), "a\0b", "\0", "a\x01b\x01\x02", "a\ud800b", "\U0001f600" * 5000, "﷽" * 3000)
 
 
-def test_addresses_titles_tags_and_folders_of_any_kind_are_kept_or_refused_alike(both):
+def test_hostile_urls_and_texts_are_imported_alike(both):
     given = bookmarks(
         *(link(url, "Some") for url in ADDRESSES),
         *(
@@ -109,17 +109,17 @@ def test_addresses_titles_tags_and_folders_of_any_kind_are_kept_or_refused_alike
         assert kept in in_a_file[3][1]
 
 
-def test_ten_thousand_links_at_one_host_are_queued_alike(both):
-    given = b"\n".join(b"https://a.example/%d" % n for n in range(10_000))
+def test_many_links_of_one_host_are_queued_alike(both):
+    given = b"\n".join(b"https://a.example/%d" % n for n in range(2_500))
     commands = (("import", "-", "--no-crawl"), ("list", "--limit", "50"))
 
     in_a_file, on_a_server = both(*commands, said=given)
 
     assert on_a_server == in_a_file
-    assert "10000" in in_a_file[0][1]
+    assert "2500" in in_a_file[0][1]
 
 
-async def test_an_article_of_two_megabytes_is_found_by_its_last_word(live, address, tmp_path):
+async def test_a_very_long_article_is_found_by_its_last_word(live, address, tmp_path):
     words = " ".join(f"word{n % 20_000:09}" for n in range(180_000))
     assert len(words) > 2 << 20
     url = live.article("long", body=f"<article><p>{words} verylast</p></article>")
@@ -150,9 +150,7 @@ async def test_an_article_of_two_megabytes_is_found_by_its_last_word(live, addre
     assert [len(each) for each in found[:half]] == [1, 1, 1, 0]
 
 
-async def test_a_feed_at_an_address_of_eight_kilobytes_is_followed_and_left(
-    live, address, tmp_path
-):
+async def test_a_feed_with_a_long_url_can_be_followed(live, address, tmp_path):
     body = (
         '<rss version="2.0"><channel><title>News</title>'
         "<item><title>One</title><link>https://a.example/one</link></item></channel></rss>"

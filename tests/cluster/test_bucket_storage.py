@@ -1,4 +1,4 @@
-"""Segments between a folder and a bucket: every state, and every fault of the store."""
+"""Segments in a folder and a bucket: all states, and faults of the store."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -59,7 +59,7 @@ def said(storage: BucketStorage, place: Location) -> str:
         store.lock.release()
 
 
-def test_what_was_uploaded_is_read_by_a_machine_with_an_empty_disk(storage, other):
+def test_a_machine_with_an_empty_disk_reads_uploaded_records(storage, other):
     places = written(storage, "one", "two")
     storage.upload(places[0].segment)
 
@@ -67,7 +67,7 @@ def test_what_was_uploaded_is_read_by_a_machine_with_an_empty_disk(storage, othe
     assert not other.directory.exists()
 
 
-def test_a_segment_of_which_a_kill_left_nothing_is_uploaded_and_read_as_empty(storage, other):
+def test_a_segment_without_a_complete_record_is_uploaded_empty(storage, other):
     (place,) = written(storage, "one")
     path = storage.directory / place.segment
     path.write_bytes(path.read_bytes()[:100])
@@ -81,7 +81,7 @@ def test_a_segment_of_which_a_kill_left_nothing_is_uploaded_and_read_as_empty(st
         said(other, place)
 
 
-def test_what_was_uploaded_leaves_the_folder_and_stays_as_a_copy(storage, store):
+def test_an_uploaded_segment_leaves_the_folder_and_stays_as_a_copy(storage, store):
     (place,) = written(storage, "one")
     storage.upload(place.segment)
 
@@ -91,7 +91,7 @@ def test_what_was_uploaded_leaves_the_folder_and_stays_as_a_copy(storage, store)
     assert said(storage, place) == '{"said":"one"}'
 
 
-def test_copies_are_forgotten_the_oldest_first_down_to_so_many_bytes(storage):
+def test_the_oldest_copies_are_removed_down_to_a_size(storage):
     places = [written(storage, str(number))[0] for number in range(3)]
     for place in places:
         storage.upload(place.segment)
@@ -103,14 +103,14 @@ def test_copies_are_forgotten_the_oldest_first_down_to_so_many_bytes(storage):
     assert [said(storage, place) for place in places] == [f'{{"said":"{n}"}}' for n in range(3)]
 
 
-def test_what_nobody_uploaded_is_elsewhere_for_another_machine_and_not_lost(storage, other):
+def test_a_segment_that_is_not_uploaded_has_a_clear_error_elsewhere(storage, other):
     (place,) = written(storage, "one")
 
     with pytest.raises(StoreUnavailable, match="another machine has not uploaded it"):
         said(other, place)
 
 
-def test_an_upload_is_read_back_and_other_bytes_leave_the_file_where_it_is(storage, store):
+def test_a_segment_stays_if_the_uploaded_bytes_differ(storage, store):
     (place,) = written(storage, "one")
     store.proxy.spoil = lambda data: data[:-1] + b"?"
 
@@ -120,7 +120,7 @@ def test_an_upload_is_read_back_and_other_bytes_leave_the_file_where_it_is(stora
     assert (storage.directory / place.segment).exists()
 
 
-def test_an_upload_that_was_broken_off_before_its_mark_is_finished(storage, store):
+def test_an_upload_interrupted_before_its_mark_is_finished(storage, store):
     (place,) = written(storage, "one")
     storage.bucket.create(place.segment, storage.directory / place.segment)
 
@@ -130,7 +130,7 @@ def test_an_upload_that_was_broken_off_before_its_mark_is_finished(storage, stor
     assert store.proxy.count("PUT") == 2
 
 
-def test_other_bytes_under_a_name_are_never_overwritten(storage, store, tmp_path):
+def test_an_object_with_other_bytes_is_not_overwritten(storage, store, tmp_path):
     (place,) = written(storage, "one")
     strange = tmp_path / "strange"
     strange.write_bytes(b"strange")
@@ -145,7 +145,7 @@ def test_other_bytes_under_a_name_are_never_overwritten(storage, store, tmp_path
 
 
 @pytest.mark.parametrize("status", [500, 503, 507])
-def test_a_store_that_refuses_leaves_everything_where_it_is(storage, store, status):
+def test_nothing_changes_if_the_store_rejects_an_upload(storage, store, status):
     (place,) = written(storage, "one")
     store.proxy.failing = {"PUT": status}
 
@@ -158,7 +158,7 @@ def test_a_store_that_refuses_leaves_everything_where_it_is(storage, store, stat
     assert store.names() == [place.segment]
 
 
-def test_a_survey_has_what_is_here_and_what_is_there_each_once(storage, other):
+def test_a_survey_has_local_and_uploaded_segments_once(storage, other):
     here, there = written(storage, "here")[0].segment, written(storage, "there")[0].segment
     storage.upload(there)
 
@@ -167,13 +167,13 @@ def test_a_survey_has_what_is_here_and_what_is_there_each_once(storage, other):
     assert [each.name for each in other.survey().segments] == [there]
 
 
-def test_what_is_no_segment_in_the_bucket_is_told_of_and_left(storage, store):
+def test_other_objects_in_the_bucket_are_reported_and_stay(storage, store):
     store.write("note.txt", b"hello")
 
     assert [each.name for each in storage.survey().unusable_files] == ["note.txt"]
 
 
-def test_a_scan_reads_a_segment_that_is_only_there_to_its_end(storage, other):
+def test_a_scan_reads_an_uploaded_segment_to_its_end(storage, other):
     texts = [str(number) * 3000 for number in range(200)]
     places = written(storage, *texts)
     storage.upload(places[0].segment)
@@ -183,7 +183,7 @@ def test_a_scan_reads_a_segment_that_is_only_there_to_its_end(storage, other):
     assert found[1:] == places
 
 
-def test_a_few_records_ask_for_one_block_and_only_once(storage, other, store):
+def test_a_block_is_requested_once(storage, other, store):
     places = written(storage, "one", "two", "three")
     storage.upload(places[0].segment)
     store.proxy.asked.clear()
@@ -194,7 +194,7 @@ def test_a_few_records_ask_for_one_block_and_only_once(storage, other, store):
     assert [method for method, _ in store.proxy.asked] == ["GET"]
 
 
-def test_a_record_over_many_blocks_is_read_whole(storage, other):
+def test_a_record_of_many_blocks_is_read_completely(storage, other):
     text = "".join(chr(33 + (n * n * 7919) % 90) for n in range(3 * BLOCK_BYTES))
     (place,) = written(storage, text)
     storage.upload(place.segment)
@@ -204,7 +204,7 @@ def test_a_record_over_many_blocks_is_read_whole(storage, other):
     assert copied == b"".join(storage.copy(place.segment, place.offset, place.length))
 
 
-def test_a_store_that_breaks_down_in_a_scan_ends_it_and_skips_nothing(storage, other, store):
+def test_a_scan_fails_if_the_store_fails(storage, other, store):
     (place,) = written(storage, "one")
     storage.upload(place.segment)
     store.proxy.failing = {"GET": 500, "HEAD": 500}
@@ -223,14 +223,12 @@ def test_a_segment_is_removed_from_everywhere(storage, other, store):
     assert other.remove(place.segment) == 0
 
 
-def test_a_bucket_that_is_not_there_is_said_in_a_sentence(store, tmp_path):
+def test_a_missing_bucket_has_a_clear_error(store, tmp_path):
     with pytest.raises(ConfigurationError, match="does not exist"):
         open_bucket_storage("s3://no-such-bucket/x", tmp_path / "warc", tmp_path / "uploaded")
 
 
-def test_credentials_that_are_refused_are_said_in_a_sentence_without_them(
-    store, tmp_path, monkeypatch
-):
+def test_rejected_credentials_have_a_clear_error_without_secrets(store, tmp_path, monkeypatch):
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "another-secret")
 
     with pytest.raises(StoreUnavailable, match="rejected the credentials") as refused:
@@ -240,7 +238,7 @@ def test_credentials_that_are_refused_are_said_in_a_sentence_without_them(
     assert store.server.access not in str(refused.value)
 
 
-def test_a_clock_that_the_store_does_not_believe_is_said_to_be_wrong(storage, store, tmp_path):
+def test_a_wrong_clock_has_a_clear_error(storage, store, tmp_path):
     (place,) = written(storage, "one")
     store.proxy.failing, store.proxy.code = {"GET": 403, "PUT": 403}, "RequestTimeTooSkewed"
 
@@ -249,14 +247,14 @@ def test_a_clock_that_the_store_does_not_believe_is_said_to_be_wrong(storage, st
             asked()
 
 
-def test_a_store_that_nobody_listens_for_is_said_in_a_sentence(store, tmp_path, monkeypatch):
+def test_a_store_that_does_not_respond_has_a_clear_error(store, tmp_path, monkeypatch):
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
 
     with pytest.raises(StoreUnavailable, match="does not respond correctly"):
         opened(store, tmp_path)
 
 
-def test_a_bucket_that_is_gone_is_a_store_that_takes_nothing(storage, store):
+def test_a_segment_stays_if_the_bucket_was_deleted(storage, store):
     (place,) = written(storage, "one")
     store.drop()
 
@@ -269,9 +267,7 @@ def test_a_bucket_that_is_gone_is_a_store_that_takes_nothing(storage, store):
 
 
 @pytest.mark.parametrize("method", ["PUT", "GET"])
-def test_what_a_compaction_replaced_during_its_upload_does_not_stay_in_the_bucket(
-    storage, store, method
-):
+def test_a_segment_compacted_during_its_upload_is_removed_again(storage, store, method):
     (place,) = written(storage, "one")
     path = storage.directory / place.segment
 
@@ -281,7 +277,7 @@ def test_what_a_compaction_replaced_during_its_upload_does_not_stay_in_the_bucke
     assert store.names() == []
 
 
-def test_what_a_compaction_replaced_before_its_upload_is_not_uploaded(storage, store):
+def test_a_segment_compacted_before_its_upload_is_not_uploaded(storage, store):
     (place,) = written(storage, "one")
     (storage.directory / place.segment).unlink()
 

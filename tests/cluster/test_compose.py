@@ -1,4 +1,4 @@
-"""The steps of deploy/compose.yaml, as its services say them, on this machine's servers."""
+"""Services of deploy/compose.yaml, run as processes with the servers of the tests."""
 
 import asyncio
 import re
@@ -21,7 +21,7 @@ RUN = {name: each for name, each in OURS.items() if "command" in each}
 PASSWORD = "a password of tests"
 
 
-def test_every_image_is_of_one_version_and_what_serves_is_awaited_healthy():
+def test_images_have_versions_and_services_wait_for_each_other():
     assert all(re.search(r":v?\d+\.\d+", each["image"]) for each in SERVICES.values())
     assert "healthcheck" in SERVICES["postgres"]
     for name, each in SERVICES.items():
@@ -32,7 +32,7 @@ def test_every_image_is_of_one_version_and_what_serves_is_awaited_healthy():
     assert mounted == COMPOSE["volumes"].keys()
 
 
-def test_every_process_has_a_data_directory_of_its_own_and_settings_that_there_are():
+def test_processes_have_separate_data_directories_and_known_settings():
     known = {variable(name) for name in Settings.__dataclass_fields__}
     folders = [each["volumes"] for each in RUN.values()]
 
@@ -43,7 +43,7 @@ def test_every_process_has_a_data_directory_of_its_own_and_settings_that_there_a
         assert CliRunner().invoke(cli, [*each["command"], "--help"]).exit_code == 0
 
 
-def test_one_machine_compacts():
+def test_only_one_machine_compacts():
     serving = [each["environment"] for each in RUN.values() if each["command"] == ["serve"]]
 
     assert len([each for each in serving if each.get("ARCHIVER_QUIET_HOUR") != "-1"]) == 1
@@ -99,11 +99,11 @@ async def test_a_url_saved_at_one_front_end_is_shown_by_the_other(live, environm
 
 
 class TestSignedIn:
-    """One password, one secret, one list of sessions, however many front ends there are."""
+    """Front ends share the password and the sessions."""
 
     @pytest.fixture
     async def fronts(self, environment):
-        """The addresses of two front ends, whose password was set at the first one."""
+        """Return the URLs of two front ends; the password was set with the first one."""
         ports = free_port(), free_port()
         given = [environment(name) for name in ("front-1", "front-2")]
         for each in given:
@@ -118,9 +118,7 @@ class TestSignedIn:
             await asyncio.gather(*(answering(session, port) for port in ports))
             yield [f"http://127.0.0.1:{port}" for port in ports]
 
-    async def test_who_signs_in_at_one_front_end_is_known_to_the_other_until_signing_out(
-        self, fronts
-    ):
+    async def test_front_ends_share_sessions(self, fronts):
         first, second = fronts
         async with ClientSession(cookie_jar=CookieJar(unsafe=True)) as browser:
             await _come_in(browser, second, is_in=False)
@@ -130,7 +128,7 @@ class TestSignedIn:
             kept = {each.key: each.value for each in browser.cookie_jar}
             assert await _post(browser, second, "/logout") == 200
 
-        # # A copy of the cookie has become worthless.
+        # A copy of the cookie is not valid any more.
         async with ClientSession(cookies=kept, cookie_jar=CookieJar(unsafe=True)) as browser:
             for each in fronts:
                 await _come_in(browser, each, is_in=False)
@@ -143,7 +141,7 @@ async def _post(browser: ClientSession, front: str, action: str, **form: str) ->
 
 
 async def _come_in(browser: ClientSession, front: str, *, is_in: bool) -> None:
-    """Wait until a browser is let in, or no more."""
+    """Wait until a browser has access, or has none."""
     while True:
         async with browser.get(f"{front}/snapshots", allow_redirects=False) as answer:
             if (answer.status == 200) is is_in:

@@ -1,4 +1,4 @@
-"""A database server goes away during a crawl and comes back; the crawl continues."""
+"""The database server is not available during a crawl, which continues when it is back."""
 
 import asyncio
 
@@ -31,7 +31,7 @@ def reopen(name):
     administer(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
 
 
-async def test_what_serves_goes_on_once_the_server_is_back_and_keeps_each_page_once(
+async def test_a_service_continues_when_the_database_accepts_connections_again(
     live, address, tmp_path
 ):
     held = asyncio.Event()
@@ -76,9 +76,7 @@ def own():
         yield server
 
 
-async def test_a_crawl_goes_on_by_itself_once_a_server_is_back_that_was_stopped_at_once(
-    live, own, tmp_path
-):
+async def test_a_crawl_continues_after_a_restart_of_the_database_server(live, own, tmp_path):
     held = asyncio.Event()
 
     async def answer(request):
@@ -106,7 +104,7 @@ async def test_a_crawl_goes_on_by_itself_once_a_server_is_back_that_was_stopped_
     assert (code, "problems\t0" in checked) == (0, True), checked
 
 
-async def test_connections_that_the_server_ended_while_they_were_idle_are_made_anew(address):
+async def test_idle_connections_that_the_server_ended_are_replaced(address):
     db = await Database.open(address)
     name = address.rpartition("/")[2]
     numbers = []
@@ -125,7 +123,7 @@ async def test_connections_that_the_server_ended_while_they_were_idle_are_made_a
     assert numbers == [1, 2, 1, 2]
 
 
-async def test_a_transaction_whose_connection_the_server_ended_fails_as_unavailable(address):
+async def test_a_transaction_fails_if_the_server_ends_its_connection(address):
     db = await Database.open(address)
 
     for transaction in (db.read, db.write):
@@ -139,9 +137,7 @@ async def test_a_transaction_whose_connection_the_server_ended_fails_as_unavaila
     assert later == 1
 
 
-async def test_what_a_crawl_broke_off_with_is_given_back_by_the_next_of_its_process(
-    live, address, tmp_path
-):
+async def test_leases_of_an_interrupted_crawl_are_released_by_the_next_one(live, address, tmp_path):
     url = live.answer("/held", lambda _: live.closing.wait())
     settings = Settings(data=tmp_path, index=address, host_delay=0, allow_networks="127.0.0.0/8")
     async with open_app(settings) as archive:

@@ -142,6 +142,6 @@ async def test_copies_stay_unless_they_are_removed_by_request(here, store):
     assert len([*(here.data / "warc").iterdir()]) == 2
 
 
-async def test_an_archive_is_not_migrated_from_a_place_where_it_is_not(here, store, address):
+async def test_a_migration_from_a_wrong_place_is_refused(here, store, address):
     with pytest.raises(ConfigurationError, match="It is at folder"):
         await migrate(here, Places(store=store.address), given=Places(address, store.address[:-1]))

@@ -20,9 +20,7 @@ async def waiting(database, part):
         return (await conn.execute(text(asked))).scalar_one()
 
 
-async def test_nothing_waits_in_a_part_that_is_full_once_a_service_has_looked_after_it(
-    address, monkeypatch
-):
+async def test_pending_lists_of_full_parts_are_merged(address, monkeypatch):
     for name in ("archiver.db.schema.PART_SIZE", "archiver.db.search_documents.PART_SIZE"):
         monkeypatch.setattr(name, 7)
     database = await Database.open(address)

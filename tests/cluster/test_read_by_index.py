@@ -1,4 +1,4 @@
-"""Who writes at a server finds what it asks for by the index, however small the tables are."""
+"""Writing transactions in PostgreSQL use indexes, also if the tables are small."""
 
 from datetime import UTC, datetime
 
@@ -30,13 +30,13 @@ async def db(address):
     await opened.close()
 
 
-async def read_whole(conn):
-    """Tables of which more was read than was asked for, in this transaction."""
+async def tables_scanned(conn):
+    """Return the tables of which this transaction has read more than ``SOME`` rows."""
     rows = await conn.exec_driver_sql(READ)
     return {name for name, number in rows if number > SOME}
 
 
-async def test_a_lease_and_the_ends_of_its_jobs_read_no_more_rows_than_they_are_of(db):
+async def test_leasing_and_ending_jobs_read_only_their_rows(db):
     async with db.write() as conn:
         now = datetime.now(UTC)
         leases = await queue.lease(
@@ -46,13 +46,13 @@ async def test_a_lease_and_the_ends_of_its_jobs_read_no_more_rows_than_they_are_
         saved = [(each, Timestamp("20200101000000"), None) for each in leases]
         await queue.end_jobs(conn, saved, now)
 
-        assert await read_whole(conn) == set()
+        assert await tables_scanned(conn) == set()
     assert len(leases) == SOME
 
 
-async def test_what_is_known_of_some_entries_is_read_of_them_alone(db):
+async def test_reading_some_entries_reads_only_their_rows(db):
     async with db.read() as conn:
         found = await entries.with_revisions(conn, range(1, SOME + 1))
 
-        assert await read_whole(conn) == set()
+        assert await tables_scanned(conn) == set()
     assert len(found) == SOME

@@ -65,9 +65,7 @@ async def test_a_working_machine_is_listed_and_prevents_a_rebuild(live, here, th
     assert held.url in (await ran("list", "--status", "saved", **here))[1]
 
 
-async def test_a_page_that_one_machine_saved_is_read_listed_and_verified_on_another(
-    live, here, there
-):
+async def test_a_page_saved_on_one_machine_is_shown_on_another(live, here, there):
     url = live.article("page")
     assert (await ran("add", url, **here))[0] == 0
 
@@ -192,9 +190,7 @@ async def test_a_folder_with_a_separate_archive_is_refused(here, there):
     assert (code, "contains a separate archive" in message) == (1, True), message
 
 
-async def test_user_settings_are_the_same_on_every_machine_and_survive_a_rebuild(
-    here, there, tmp_path
-):
+async def test_user_settings_are_shared_and_survive_a_rebuild(here, there, tmp_path):
     cookie = "a.example\tFALSE\t/\tFALSE\t0\tname\tvalue\n"
     assert (await ran("password", said="a good pass phrase\n", **here))[0] == 0
     assert (await ran("cookies", "import", "-", said=cookie, **here))[0] == 0

@@ -86,7 +86,7 @@ def test_the_mode_decides_whether_a_connection_is_encrypted(server, mode, expect
     assert is_encrypted(address) is expected
 
 
-def test_a_certificate_is_checked_against_the_given_authorities_and_the_name(server):
+def test_certificate_and_server_name_are_verified(server):
     port, certificate = server
     more = f"postgres?sslmode=verify-full&sslrootcert={certificate}"
 
@@ -95,7 +95,7 @@ def test_a_certificate_is_checked_against_the_given_authorities_and_the_name(ser
         is_encrypted(f"postgresql://archiver@127.0.0.1:{port}/{more}")
 
 
-def test_a_certificate_that_can_not_be_checked_is_refused(server, monkeypatch, tmp_path):
+def test_an_unverifiable_certificate_is_refused(server, monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
     address = f"postgresql://archiver@{NAME}:{server[0]}/postgres?sslmode=verify-full"
 

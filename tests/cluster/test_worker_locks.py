@@ -27,7 +27,7 @@ async def test_a_host_has_one_worker_until_that_leaves_it(address):
     await other.leave()
 
 
-async def test_the_server_ends_the_session_of_a_worker_that_is_silent(address, monkeypatch):
+async def test_the_server_ends_the_session_of_an_idle_worker(address, monkeypatch):
     monkeypatch.setattr(worker_locks, "SILENT_SECONDS", 1)
     monkeypatch.setattr(worker_locks, "CHECK_SECONDS", 600)
     one, other = worker(address, "one"), worker(address, "other")
@@ -44,7 +44,7 @@ async def test_the_server_ends_the_session_of_a_worker_that_is_silent(address, m
         await each.leave()
 
 
-def test_a_worker_without_a_lock_is_expired_workers_after_a_while():
+def test_a_worker_without_a_lock_expires_after_a_while():
     now = 0.0
     expired_workers = ExpiredWorkers(lambda: now)
 

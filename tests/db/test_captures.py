@@ -130,7 +130,7 @@ async def test_records_that_share_an_id_have_a_row_each(db, capture, index):
     assert found == {(URL, "urn:uuid:same"): [(1, one), (2, two), (3, three)]}
 
 
-async def test_captures_between_two_bytes_of_a_segment_have_their_records_there(db, capture, index):
+async def test_captures_are_found_by_offsets_in_a_segment(db, capture, index):
     kept = [capture(URL, location=Location("s.warc.gz", offset, 9)) for offset in (0, 10, 20, 30)]
     await index(*kept, capture(URL))
 

@@ -140,7 +140,7 @@ async def test_the_highest_revision_of_an_annotation_wins_in_any_order(db, seed)
         assert await tags_and_lists.most_used(conn, 9) == [("t3", 4)]
 
 
-async def test_links_keep_the_order_of_their_file_with_known_and_repeated_ones(db, seed):
+async def test_links_keep_the_order_of_their_file(db, seed):
     urls = [f"http://{host}.example/{number}" for number in range(9) for host in "cab"]
     await receive(db, seed(urls[4]))
     async with db.write() as conn:

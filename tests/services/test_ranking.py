@@ -56,13 +56,13 @@ async def test_words_near_each_other_count_more_than_far_ones(kept):
     assert await names(search, "grey heron") == ["side-by-side", "near", "far"]
 
 
-async def test_of_two_alike_the_newer_stands_first(kept):
+async def test_of_equal_scores_the_newest_comes_first(kept):
     search = await kept(Page("older", "x", "heron"), Page("newer", "x", "heron"))
 
     assert await names(search, "heron") == ["newer", "older"]
 
 
-async def test_what_lacks_a_word_follows_what_has_all(kept):
+async def test_entries_without_one_of_the_words_come_last(kept):
     search = await kept(
         Page("one", "x", "grey heron fishing"),
         Page("two", "grey heron", "grey heron"),
@@ -76,7 +76,7 @@ async def test_what_lacks_a_word_follows_what_has_all(kept):
     assert (await search.summary(ListingQuery(q="grey heron fishing"))).count == 1
 
 
-async def test_pages_of_the_best_go_on_where_the_last_one_ended(kept):
+async def test_pagination_by_score_shows_each_entry_once(kept):
     search = await kept(*(Page(f"p{n}", "x", "heron " * (n + 1)) for n in range(7)))
 
     found, after = [], ""
@@ -88,7 +88,7 @@ async def test_pages_of_the_best_go_on_where_the_last_one_ended(kept):
     assert len(found) == len(set(found)) == 7
 
 
-async def test_scores_of_several_parts_are_of_one_measure(kept, database, monkeypatch):
+async def test_scores_of_several_parts_are_comparable(kept, database, monkeypatch):
     """A word in each document of a new part has no weight in bm25 there."""
     for module in (schema, search_documents):
         monkeypatch.setattr(module, "PART_SIZE", 10)
@@ -102,9 +102,7 @@ async def test_scores_of_several_parts_are_of_one_measure(kept, database, monkey
     assert await names(search, "heron", sort="newest") == ["p3", "new"]
 
 
-async def test_words_beside_conditions_are_looked_for_in_each_part_where_pages_lie(
-    kept, monkeypatch
-):
+async def test_words_combined_with_conditions_are_sought_in_all_parts(kept, monkeypatch):
     for name in (
         "archiver.db.schema.PART_SIZE",
         "archiver.db.search_documents.PART_SIZE",
@@ -126,7 +124,7 @@ async def test_words_beside_conditions_are_looked_for_in_each_part_where_pages_l
     assert await names(search, "(kite OR is:starred) heron", **asked) == []
 
 
-async def test_the_best_of_very_many_are_those_named_so_and_the_newest(kept, monkeypatch):
+async def test_of_very_many_matches_titles_and_the_newest_are_ranked(kept, monkeypatch):
     monkeypatch.setattr("archiver.services.result_iteration.CANDIDATES", 10)
     pages = [Page(f"p{n}", "heron" if n == 2 else "x", "heron") for n in range(40)]
     search = await kept(*pages)
@@ -138,25 +136,22 @@ async def test_the_best_of_very_many_are_those_named_so_and_the_newest(kept, mon
     assert len(page.items) == 11
 
 
-@pytest.mark.parametrize(
-    ("q", "meant"),
-    [
-        ("heorn", "heron"),
-        ("herno grey", "heron grey"),
-        ("ehron", "heron"),
-        ("cormorrantt -x", "cormorant -x"),
-        ("heron", ""),
-        ("zzzzzz", ""),
-        ('"grey heorn"', ""),
-    ],
-)
-async def test_a_misspelt_word_is_met_with_the_nearest_of_the_archive(kept, q, meant):
+async def test_a_misspelt_word_suggests_the_nearest_word(kept):
     search = await kept(Page("a", "x", "grey heron"), Page("b", "x", "cormorant"))
 
-    assert (await search.listing(ListingQuery(q=q))).meant == meant
+    for q, meant in {
+        "heorn": "heron",
+        "herno grey": "heron grey",
+        "ehron": "heron",
+        "cormorrantt -x": "cormorant -x",
+        "heron": "",
+        "zzzzzz": "",
+        '"grey heorn"': "",
+    }.items():
+        assert (await search.listing(ListingQuery(q=q))).meant == meant, q
 
 
-async def test_a_half_typed_word_is_the_beginning_of_one(kept):
+async def test_a_half_typed_word_is_a_prefix(kept):
     search = await kept(Page("a", "x", "grey herons"))
 
     page = await search.listing(ListingQuery(q="grey her"))
@@ -165,9 +160,7 @@ async def test_a_half_typed_word_is_the_beginning_of_one(kept):
     assert page.answers == "grey her*"
 
 
-async def test_of_a_beginning_that_most_pages_have_the_newest_come_first_and_names_before_them(
-    kept, monkeypatch
-):
+async def test_a_prefix_that_most_entries_have_is_not_scored(kept, monkeypatch):
     monkeypatch.setattr("archiver.db.ranking.MIN_FREQUENT", 2)
     pages = [Page(f"p{n}", "Heronry" if n == 1 else "x", "heron " * (9 - n)) for n in range(6)]
     search = await kept(*pages)
@@ -200,9 +193,7 @@ async def test_facets_narrow_and_widen_a_list_by_a_query(kept):
     assert {value for value, _, _ in told["site"]} == {"a.example", "b.example"}
 
 
-async def test_the_best_are_looked_for_among_what_passes_not_among_what_is_newest(
-    kept, monkeypatch
-):
+async def test_candidates_meet_the_conditions_of_the_query(kept, monkeypatch):
     monkeypatch.setattr("archiver.services.result_iteration.CANDIDATES", 3)
     search = await kept(*(Page(f"p{n}", "x", "heron") for n in range(9)))
 
@@ -210,7 +201,7 @@ async def test_the_best_are_looked_for_among_what_passes_not_among_what_is_newes
     assert await names(search, "heron added:2019") == ["p1", "p0"]
 
 
-async def test_a_list_of_very_many_is_counted_so_far_and_no_further(kept, monkeypatch):
+async def test_counting_stops_at_a_limit(kept, monkeypatch):
     monkeypatch.setattr("archiver.services.search_results.MAX_COUNTED", 5)
     search = await kept(*(Page(f"p{n}", "x", "heron") for n in range(9)))
 
@@ -226,24 +217,24 @@ async def test_a_list_of_very_many_is_counted_so_far_and_no_further(kept, monkey
     ]
 
 
-@pytest.mark.parametrize(
-    ("sort", "expected"),
-    [("title", ["b", "a", "c"]), ("length", ["c", "a", "b"]), ("captured", ["c", "b", "a"])],
-)
-@pytest.mark.parametrize("q", ["", "heron"])
-async def test_lists_are_put_in_other_orders(kept, q, sort, expected):
+SORTED = {"title": ["b", "a", "c"], "length": ["c", "a", "b"], "captured": ["c", "b", "a"]}
+
+
+async def test_lists_can_be_sorted(kept):
     search = await kept(
         Page("a", "Middle", "heron heron"),
         Page("b", "First", "heron"),
         Page("c", "zz", "heron " * 3),
     )
 
-    assert await names(search, q, sort=sort, limit=2) == expected[:2]
-    assert await names(search, q, sort=sort) == expected
+    for sort, expected in SORTED.items():
+        for q in ("", "heron"):
+            assert await names(search, q, sort=sort, limit=2) == expected[:2], (q, sort)
+            assert await names(search, q, sort=sort) == expected, (q, sort)
 
 
 @pytest.mark.parametrize("sort", ["", "newest", "title", "length"])
-async def test_what_is_saved_between_two_pages_repeats_nothing_and_passes_nothing_over(kept, sort):
+async def test_an_entry_saved_between_two_pages_changes_no_page(kept, sort):
     search = await kept(*(Page(f"p{n}", f"t{n}", "heron " * (9 - n)) for n in range(6)))
     first = await search.listing(ListingQuery(q="heron", sort=sort, limit=3))
 
@@ -264,9 +255,7 @@ async def test_what_is_saved_between_two_pages_repeats_nothing_and_passes_nothin
         ("best", None),
     ],
 )
-async def test_who_wants_all_of_a_list_has_it_in_one_order_however_many_they_are(
-    kept, monkeypatch, sort, expected
-):
+async def test_a_whole_list_has_one_order(kept, monkeypatch, sort, expected):
     monkeypatch.setattr("archiver.services.result_pages.SORTED", 4)
     monkeypatch.setattr("archiver.services.result_iteration.CANDIDATES", 4)
     pages = [Page(f"p{n}", f"heron {9 - n}", "heron " * (9 - n)) for n in range(9)]
@@ -299,10 +288,7 @@ QUERIES = (
 )
 
 
-@pytest.mark.parametrize("q", QUERIES)
-async def test_names_that_are_read_count_as_names_that_the_index_of_words_finds(
-    kept, monkeypatch, q
-):
+async def test_titles_count_alike_whether_read_or_searched(kept, monkeypatch):
     pages = [
         Page(
             f"{n}-{tag or 'none'}",
@@ -315,10 +301,11 @@ async def test_names_that_are_read_count_as_names_that_the_index_of_words_finds(
     ]
     search = await kept(*pages)
 
-    found = {}
-    for most in (0, len(pages)):
-        monkeypatch.setattr("archiver.db.ranking.MAX_TITLES_READ", most)
-        found[most] = await names(search, q, limit=len(pages))
+    for q in QUERIES:
+        found = {}
+        for most in (0, len(pages)):
+            monkeypatch.setattr("archiver.db.ranking.MAX_TITLES_READ", most)
+            found[most] = await names(search, q, limit=len(pages))
 
-    assert len(found[0]) == len(pages)
-    assert found[0] == found[len(pages)]
+        assert len(found[0]) == len(pages), q
+        assert found[0] == found[len(pages)], q

@@ -507,7 +507,7 @@ async def paged(listing, q, sort):
     max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(trees=st.lists(TREES, min_size=3, max_size=10))
-async def test_a_query_finds_what_reading_every_page_would_find(archive, trees):
+async def test_a_query_finds_the_pages_that_match_its_tree(archive, trees):
     answers = await found(archive, [write(tree) for tree in trees])
 
     for tree, (every_one, newest_first, oldest_first) in zip(trees, answers, strict=True):
@@ -517,7 +517,7 @@ async def test_a_query_finds_what_reading_every_page_would_find(archive, trees):
         assert oldest_first == expected, write(tree)
 
 
-async def test_each_condition_alone_finds_what_is_so(archive):
+async def test_each_condition_finds_the_pages_that_meet_it(archive):
     conditions = [parse_query(each) for each in CONDITIONS]
 
     answers = await found(archive, CONDITIONS)
@@ -527,7 +527,7 @@ async def test_each_condition_alone_finds_what_is_so(archive):
         assert sorted(every_one) == expected, write(node)
 
 
-async def test_a_letter_with_a_star_finds_the_words_that_begin_with_it(archive):
+async def test_a_letter_with_a_star_is_a_prefix(archive):
     letters = [Term(each, prefix=True) for each in "abgknrtux"]
 
     answers = await found(archive, [write(each) for each in letters])
