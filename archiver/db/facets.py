@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from datetime import MAXYEAR, UTC, datetime
 from functools import lru_cache
 from heapq import nsmallest
+from operator import attrgetter
 
 from sqlalchemy import CompoundSelect, Integer, Select, bindparam, func, literal, select, union_all
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -62,20 +63,18 @@ async def facets_of_all(conn: AsyncConnection, *, most: int) -> tuple[Facet, ...
     oldest = max(datetime.fromtimestamp(first, UTC).year, newest - _MAX_SPANNED + 1)
     found = await conn.execute(_years_from(min(oldest, newest), newest), {"most": most})
     years = [FacetValue(f"{year:04}", count, is_more=count == most) for year, count in found]
-    newest_first = sorted((each for each in years if each.count), key=_by_value, reverse=True)
+    newest_first = sorted(
+        (each for each in years if each.count), key=attrgetter("value"), reverse=True
+    )
     return (
         Facet(Condition.TAG.value, tuple(tags), is_of_all=True),
         Facet(Condition.ADDED.value, tuple(newest_first[:MAX_YEARS]), is_of_all=True),
     )
 
 
-def _by_value(each: FacetValue) -> str:
-    return each.value
-
-
 @lru_cache(8)
 def _years_from(oldest: int, newest: int) -> CompoundSelect[int, int]:
-    """Return the query for the number of entries of each year."""
+    """Return the query for the number of entries of each year; building it takes milliseconds."""
     return union_all(*(_of_year(year) for year in range(oldest, newest + 1)))
 
 
@@ -113,5 +112,6 @@ def _most(values: Sequence[str | None] | None) -> list[FacetValue]:
 
 
 def _newest(years: Sequence[str | None] | None) -> list[FacetValue]:
+    """Return the newest years with their number of entries."""
     counts = Counter(filter(None, years or ()))
     return [FacetValue(each, counts[each]) for each in sorted(counts, reverse=True)[:MAX_YEARS]]

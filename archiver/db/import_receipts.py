@@ -44,15 +44,13 @@ async def write(
         (import_id, row, reception.value, given[:MAX_GIVEN], key, "")
         for row, reception, given, key in taken
     ]
+    outcome = {True: Outcome.LEFT_OUT, False: Outcome.UNUSABLE}
     rows += [
-        (import_id, each.row, _outcome(each), each.given, None, each.reason) for each in rejected
+        (import_id, each.row, outcome[each.is_left_out].value, each.given, None, each.reason)
+        for each in rejected
     ]
     rows.sort(key=itemgetter(1))
     await insert_rows(conn, import_row, _COLUMNS, rows)
-
-
-def _outcome(rejected: Rejected) -> str:
-    return (Outcome.LEFT_OUT if rejected.is_left_out else Outcome.UNUSABLE).value
 
 
 async def page(

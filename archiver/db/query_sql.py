@@ -353,10 +353,6 @@ def _has_gap() -> _Test:
     )
 
 
-def _is_gone() -> _Test:
-    return or_(entry.c.status.in_(GONE), StatusOfFailure(entry.c.failure).in_(GONE))
-
-
 def _is_untagged() -> _Test:
     own = select(entry_tag.c.entry_id).where(entry_tag.c.entry_id == entry.c.id)
     return not_(own.exists())
@@ -369,7 +365,7 @@ _MARKS: Mapping[str, Callable[[], _Test]] = {
     Mark.FAILED: lambda: entry.c.state == State.FAILED,
     Mark.WAITING: lambda: entry.c.state == State.QUEUED,
     Mark.GAP: _has_gap,
-    Mark.GONE: _is_gone,
+    Mark.GONE: lambda: or_(entry.c.status.in_(GONE), StatusOfFailure(entry.c.failure).in_(GONE)),
     Mark.UNTAGGED: _is_untagged,
     Mark.HIGHLIGHTED: lambda: entry.c.highlights != literal_column("''"),
     Mark.CHANGED: lambda: entry.c.changed > literal_column("0"),

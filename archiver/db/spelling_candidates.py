@@ -1,10 +1,9 @@
 """Words of the archive, and names of tags, lists and sites, that are similar to a query word."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, TextClause, bindparam, select, text
+from sqlalchemy import ColumnElement, Select, bindparam, select, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import host_queue
@@ -63,14 +62,10 @@ async def _near(conn: AsyncConnection, part: int, word: str, most: int) -> list[
         if most == 1
         else words_one_edit_away(word) | words_with_two_deletions(word)
     )
-    statement = _tried(word_index_of(conn).existing_words.format(search_table(part)))
+    existing = text(word_index_of(conn).existing_words.format(search_table(part)))
+    statement = existing.bindparams(bindparam("tried", type_=ListType()))
     rows = await conn.execute(statement, {"tried": sorted(tried)})
     return [(row.term, row.doc) for row in rows]
-
-
-@lru_cache(64)
-def _tried(statement: str) -> TextClause:
-    return text(statement).bindparams(bindparam("tried", type_=ListType()))
 
 
 def _prefixes(word: str) -> Iterator[str]:
