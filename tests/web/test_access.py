@@ -29,7 +29,7 @@ async def do(client, what, **fields):
         return answer.status, await answer.text()
 
 
-async def test_a_password_is_set_changed_and_removed_by_who_knows_it(client):
+async def test_a_password_is_set_changed_and_removed_with_the_current_one(client):
     assert "Anyone who can reach this address" in await (await client.get("/access")).text()
     assert (await do(client, "set-password", new="short", again="short"))[0] == 400
     status, page = await do(client, "set-password", new=PASSWORD, again=PASSWORD)
@@ -51,7 +51,7 @@ async def test_a_password_is_set_changed_and_removed_by_who_knows_it(client):
     assert "Anyone who can reach this address" in page
 
 
-async def test_a_stranger_is_shown_the_way_in_and_no_other_links(client):
+async def test_the_login_page_has_no_links_to_other_pages(client):
     await do(client, "set-password", new=PASSWORD, again=PASSWORD)
     client.session.cookie_jar.clear()
 
@@ -63,7 +63,7 @@ async def test_a_stranger_is_shown_the_way_in_and_no_other_links(client):
     assert 'action="/language"' in shown
 
 
-async def test_a_token_opens_what_its_scope_says(client):
+async def test_a_token_opens_the_routes_of_its_scope(client):
     await do(client, "set-password", new=PASSWORD, again=PASSWORD)
     made = {}
     for scope in Scope:
@@ -89,7 +89,7 @@ async def test_a_token_opens_what_its_scope_says(client):
     assert (await client.get("/api/v1/entries", headers=wrong)).status == 401
 
 
-def test_every_route_that_a_token_is_told_of_is_there():
+def test_every_route_named_in_a_scope_exists():
     assert {each.kwargs.get("name") for each in ROUTES} >= ADDING_ROUTES | NO_TOKEN_ROUTES
     assert not any(
         opens(Scope.READ, each.kwargs["name"], each.method)

@@ -68,7 +68,7 @@ async def json_of(client, path, body=None):
         return await answer.json()
 
 
-async def test_a_dry_run_says_what_would_be_and_keeps_nothing(runtime, client):
+async def test_an_import_preview_stores_nothing(runtime, client):
     answer = await client.post("/api/v1/imports/look", params=CHOSEN, data=FILE, headers=BYTES)
     survey = await answer.json()
 
@@ -78,9 +78,7 @@ async def test_a_dry_run_says_what_would_be_and_keeps_nothing(runtime, client):
     assert list((runtime.settings.data / "tmp").iterdir()) == []
 
 
-async def test_all_that_can_be_chosen_is_chosen_in_the_query_and_shown_in_the_receipt(
-    runtime, client
-):
+async def test_import_options_in_the_query_are_applied(runtime, client):
     path = await imported(runtime, client, CHOSEN)
 
     said = (await runtime.entries.get("http://127.0.0.1:1/1")).entry.annotation
@@ -96,7 +94,7 @@ async def test_all_that_can_be_chosen_is_chosen_in_the_query_and_shown_in_the_re
     assert "now, idle, never" in (await wrong.json())["error"]["message"]
 
 
-async def test_undoing_is_said_before_it_is_done(runtime, client):
+async def test_an_undo_can_be_previewed(runtime, client):
     path = await imported(runtime, client)
 
     assert await json_of(client, f"{path}/undo") == {"removed": 2, "lists": 3}
@@ -105,7 +103,7 @@ async def test_undoing_is_said_before_it_is_done(runtime, client):
     assert (await client.get("/api/v1/imports/99/undo")).status == 404
 
 
-async def test_public_archives_are_asked_for_pages_that_are_named_found_or_gone(runtime, client):
+async def test_pages_are_requested_from_public_archives_by_entry_query_or_all(runtime, client):
     await imported(runtime, client)
     await runtime.crawling.work()
 
@@ -119,7 +117,7 @@ async def test_public_archives_are_asked_for_pages_that_are_named_found_or_gone(
     assert both.status == 400
 
 
-async def test_a_reason_that_is_misspelt_does_not_mean_every_reason(runtime, client):
+async def test_a_misspelt_field_does_not_select_everything(runtime, client):
     path = await imported(runtime, client)
 
     assert (await client.post(f"{path}/again", json={"reasons": "dns"})).status == 400

@@ -29,13 +29,13 @@ def test_every_route_of_the_api_is_described():
     assert {each.name for each in OPERATIONS} == names
 
 
-def test_each_name_of_a_route_is_its_own():
+def test_names_of_routes_are_unique():
     names = [route.kwargs["name"] for route in ROUTES]
 
     assert len(names) == len(set(names))
 
 
-def test_the_document_is_openapi():
+def test_the_document_is_valid_openapi():
     document = describe(OPERATIONS)
 
     assert document["openapi"] == "3.1.1"
@@ -57,7 +57,7 @@ def test_the_document_is_openapi():
     assert len(names) == len(set(names))
 
 
-def test_every_reference_leads_somewhere():
+def test_every_reference_of_the_document_resolves():
     document = describe(OPERATIONS)
     text = json.dumps(document)
 
@@ -71,7 +71,7 @@ def test_every_reference_leads_somewhere():
         assert place
 
 
-def test_the_names_that_clients_hold_on_to_are_there():
+def test_field_names_that_clients_use_exist():
     schemas = describe(OPERATIONS)["components"]["schemas"]
     held = {
         "Entry": {"hash_url", "url", "title", "tags", "state", "latest", "added_at"},

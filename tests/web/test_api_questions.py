@@ -16,7 +16,7 @@ ROUTES = (web.post("/api/v1/x", echo), web.get("/api/v1/ids", ids))
 JSON = {"Content-Type": "application/json"}
 
 
-async def test_a_body_of_the_shape_is_read(serve):
+async def test_a_valid_body_is_parsed(serve):
     client = await serve(*ROUTES)
 
     given = await client.post("/api/v1/x", json={"urls": ["https://a.example/"]})
@@ -46,7 +46,7 @@ async def test_a_body_of_the_shape_is_read(serve):
         b'{"urls": [' + b'"a",' * 10_000 + b'"a"]}',
     ],
 )
-async def test_any_other_body_is_400_and_says_where(serve, body):
+async def test_an_invalid_body_is_400_with_the_place(serve, body):
     client = await serve(*ROUTES)
 
     given = await client.post("/api/v1/x", data=body, headers=JSON)
@@ -75,7 +75,7 @@ async def test_numbers_are_read_from_the_query(serve):
 
 
 @pytest.mark.parametrize("text", ["x", "-1", "1.5", "٣", "9" * 19, "1," * 1001])
-async def test_what_is_not_a_number_is_400(serve, text):
+async def test_an_invalid_number_is_400(serve, text):
     client = await serve(*ROUTES)
 
     assert (await client.get("/api/v1/ids", params={"ids": text})).status == 400

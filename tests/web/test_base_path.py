@@ -50,7 +50,7 @@ def addresses(text):
             yield element.get("content").partition("url=")[2]
 
 
-async def test_login_and_cookies_stay_below_the_base_path(client):
+async def test_login_and_cookies_use_the_base_path(client):
     for prefix in ("", BASE):  # a proxy removes it, or passes it on
         asked = await client.get(f"{prefix}/", headers=DOCUMENT, allow_redirects=False)
         assert asked.headers["Location"] == f"{BASE}/login?next=/"
@@ -62,7 +62,7 @@ async def test_login_and_cookies_stay_below_the_base_path(client):
     assert chosen.headers["Location"] == f"{BASE}/tags"
 
 
-async def test_every_link_of_every_page_leads_below_the_base_path(client, kept):
+async def test_every_link_is_below_the_base_path(client, kept):
     client.session.cookie_jar.update_cookies({})
     answer = await sign_in(client)
     session = {"Cookie": f"archiver_session={answer.cookies['archiver_session'].value}"}
@@ -92,7 +92,7 @@ async def test_every_link_of_every_page_leads_below_the_base_path(client, kept):
     "path",
     ["/manifest.webmanifest", "/feed.json", "/api/v1/entries", "/timemap/json/{}", "/feed.atom"],
 )
-async def test_files_for_programs_name_addresses_below_the_base_path(client, kept, path):
+async def test_machine_readable_files_use_the_base_path(client, kept, path):
     headers = {"Authorization": f"Bearer {PASSWORD}"}
     answer = await client.get(path.format(kept.url("/foxes")), headers=headers)
     text = await answer.text()
@@ -106,13 +106,13 @@ async def test_files_for_programs_name_addresses_below_the_base_path(client, kep
     assert all(each.startswith(f"{BASE}/") for each in found), found
 
 
-async def test_the_description_of_the_api_names_the_base_path(client):
+async def test_the_openapi_document_names_the_base_path(client):
     headers = {"Authorization": f"Bearer {PASSWORD}"}
     answer = await client.get("/api/v1/openapi.json", headers=headers)
     assert json.loads(await answer.text())["servers"] == [{"url": BASE}]
 
 
-async def test_an_archived_url_keeps_its_spelling_below_the_base_path(client, raw):
+async def test_an_archived_url_is_unchanged_below_the_base_path(client, raw):
     target = "/web/20240101000000/http://a.example/x//y/%2F..%2f?"
     _, given = await raw(client, f"{BASE}{target}", "Host: localhost", "Sec-Fetch-Dest: document")
     assert "http://a.example/x//y/%2F..%2f?" in given

@@ -63,7 +63,7 @@ async def test_cdx_toolkit_gets_every_row_once_page_by_page(client, path):
 
 
 @pytest.mark.parametrize("limit", [7, 1000])
-async def test_edgis_wayback_gets_every_row_once(client, monkeypatch, limit):
+async def test_the_edgi_wayback_client_gets_every_row_once(client, monkeypatch, limit):
     # # The URL is a constant of the module and cannot be configured.
     monkeypatch.setattr(wayback._client, "CDX_SEARCH_URL", place(client, "/cdx/search/cdx"))
     unlimited = _utils.RateLimit(0)
@@ -81,7 +81,7 @@ async def test_edgis_wayback_gets_every_row_once(client, monkeypatch, limit):
     assert [row.original for row in last] == [url for url, _ in FOUND[-3:]]
 
 
-async def test_the_availability_api_tells_of_the_nearest_capture(client, db):
+async def test_the_availability_api_returns_the_nearest_capture(client, db):
     await keep(db, *((SITE, timestamp) for timestamp in TIMES))
 
     async def ask(**given):
@@ -107,7 +107,7 @@ async def test_the_availability_api_tells_of_the_nearest_capture(client, db):
     }
 
 
-async def test_what_is_not_known_is_refused_in_the_form_of_each_dialect(client):
+async def test_unknown_parameters_are_rejected_in_the_format_of_each_dialect(client):
     async def ask(path):
         return await asyncio.to_thread(requests.get, place(client, path), timeout=30)
 
@@ -120,7 +120,7 @@ async def test_what_is_not_known_is_refused_in_the_form_of_each_dialect(client):
     assert json.loads(pywbs.text)["message"].startswith("Unknown parameter pages.")
 
 
-async def test_an_answer_is_compressed_unless_it_is_asked_not_to_be(client):
+async def test_a_cdx_response_is_compressed_unless_gzip_is_false(client):
     async def ask(path):
         return await asyncio.to_thread(requests.get, place(client, path), timeout=30)
 

@@ -53,7 +53,7 @@ async def page_of(client, path):
     return await (await client.get(path)).text()
 
 
-async def test_what_came_and_went_is_shown_as_one_text(client, live):
+async def test_added_and_removed_words_are_shown_in_one_text(client, live):
     shown = await page_of(client, f"/{hash_url(live.url('/foxes'))}/compare")
 
     text = re.search(r'<div class="text changed">(.*?)</div>', shown, re.DOTALL)[1]
@@ -68,7 +68,7 @@ async def test_what_came_and_went_is_shown_as_one_text(client, live):
     assert re.search(r"Newly required</h2>\s*<ul[^>]*><li><code>[^<]*/a.css", shown)
 
 
-async def test_both_are_shown_side_by_side_and_through_the_api(client, live):
+async def test_snapshots_are_compared_side_by_side_and_in_the_api(client, live):
     key = hash_url(live.url("/foxes"))
     moments = [each.timestamp for each in (await client.runtime.entries.get(key)).snapshots]
     asked = f"from={moments[0]}&to={moments[1]}"
@@ -90,7 +90,7 @@ async def found(runtime, q):
     return [each.entry.url for each in (await runtime.search.listing(ListingQuery(q=q))).items]
 
 
-async def test_pages_that_changed_are_found_and_by_how_much(client, settings, live):
+async def test_changed_pages_are_found_by_their_share_of_change(client, settings, live):
     runtime, changed = client.runtime, [live.url("/foxes")]
     assert await found(runtime, "is:changed") == changed
     assert await found(runtime, "kite is:changed") == changed
@@ -99,7 +99,7 @@ async def test_pages_that_changed_are_found_and_by_how_much(client, settings, li
     assert await compare_pending(runtime.crawling._db, runtime.crawling._context.store) == 0
 
 
-async def test_a_new_index_knows_what_changed(settings, live):
+async def test_reindexing_keeps_the_share_of_change(settings, live):
     async with open_app(settings) as runtime:
         await captured(runtime, live, "<p>One.</p>" + SAME)
         await captured(runtime, live, "<p>Two and three.</p>" + SAME)
@@ -112,7 +112,7 @@ async def test_a_new_index_knows_what_changed(settings, live):
         assert await found(runtime, "is:changed") == []
 
 
-async def test_snapshots_stand_in_a_calendar(client, live):
+async def test_snapshots_are_shown_in_a_calendar(client, live):
     detail = await client.runtime.entries.get(hash_url(live.url("/foxes")))
     (year,) = calendar(each.timestamp for each in detail.snapshots)
 

@@ -98,7 +98,7 @@ async def test_own_text_is_compressed_if_the_client_accepts_gzip(client):
             assert each.headers["Content-Type"] == plain.headers["Content-Type"]
 
 
-async def test_what_is_small_packed_or_stored_goes_out_as_it_is(client):
+async def test_small_compressed_and_stored_bodies_are_not_compressed(client):
     stored = [f"/web/{MOMENT}id_/{PAGE}", f"/web/{MOMENT}/http://a.example/data.csv"]
     for target in ["/healthz", "/export/archive.warc.gz", "/export/archive.wacz", *stored]:
         answer, _ = await ask(client, target, "br, gzip")
@@ -111,20 +111,20 @@ async def test_what_is_small_packed_or_stored_goes_out_as_it_is(client):
     assert "Content-Encoding" not in part.headers
 
 
-async def test_a_stream_of_events_goes_out_as_it_is(client):
+async def test_an_event_stream_is_not_compressed(client):
     answer, body = await ask(client, "/api/v1/events?jobs=999", "br, gzip")
 
     assert "Content-Encoding" not in answer.headers
     assert body.endswith(b"event: end\ndata: {}\n\n")
 
 
-async def test_a_coding_that_is_refused_is_not_sent(client):
+async def test_a_rejected_coding_is_not_used(client):
     answer, _ = await ask(client, "/", "br;q=0, gzip;q=0, *;q=0.5")
 
     assert "Content-Encoding" not in answer.headers
 
 
-async def test_each_coding_of_a_file_has_its_own_entity_tag(client):
+async def test_each_coding_has_its_own_entity_tag(client):
     url = client.app[STATIC].url("pages.css")
     tags, bodies = {}, set()
     for coding in ("identity", "gzip"):
@@ -144,7 +144,7 @@ async def test_each_coding_of_a_file_has_its_own_entity_tag(client):
         assert answer.status == 200
 
 
-async def test_each_piece_of_a_stream_can_be_read_before_the_next_is_made(serve):
+async def test_each_piece_of_a_stream_is_flushed(serve):
     may_go_on = asyncio.Event()
 
     async def pieces():
@@ -173,7 +173,7 @@ async def test_each_piece_of_a_stream_can_be_read_before_the_next_is_made(serve)
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site", "anything"])
-async def test_what_another_site_asks_for_has_the_length_of_what_it_holds(client, site):
+async def test_responses_to_other_sites_are_not_compressed(client, site):
     for target in TEXTS:
         answer, _ = await ask(client, target, "br, gzip", Sec_Fetch_Site=site)
 
@@ -187,7 +187,7 @@ async def test_what_another_site_asks_for_has_the_length_of_what_it_holds(client
 MARK = "q7x9w2z4k8"
 
 
-async def test_nothing_of_the_request_stands_beside_a_permission(prepared, tmp_path):
+async def test_no_request_data_is_in_a_page_with_an_access_token(prepared, tmp_path):
     """The part whose length could reveal a permission is fixed before the permission is made."""
     async for client in started(prepared, tmp_path / "data", password="heron"):
         with_permission = 0

@@ -38,7 +38,7 @@ async def press(client, **fields):
         return await answer.text()
 
 
-async def test_it_tells_what_failed_and_tries_it_again(client, runtime, live):
+async def test_the_activity_page_lists_failures_and_retries_them(client, runtime, live):
     page = await (await client.get("/activity")).text()
     assert "the server responded with 404" in page
     assert "text/html" in page
@@ -54,9 +54,7 @@ async def test_it_tells_what_failed_and_tries_it_again(client, runtime, live):
     assert "the server responded with 404" not in await (await client.get("/activity")).text()
 
 
-async def test_a_failed_entry_is_retried_or_replaced_by_another_address_where_it_is_listed(
-    client, runtime, live
-):
+async def test_a_failed_row_is_retried_or_gets_another_address(client, runtime, live):
     listed = await (await client.get("/snapshots?status=failed")).text()
     key = hash_url(live.url("/gone"))
     for action in (f'/save?instead={key}"', f'value="{key}">Retry', "Upload a saved copy"):
@@ -77,7 +75,7 @@ async def test_a_failed_entry_is_retried_or_replaced_by_another_address_where_it
     assert (about.tags, about.folders) == (("a, b",), ("Bears",))
 
 
-async def test_a_pause_holds_a_service_up_until_it_goes_on(client, runtime, live):
+async def test_a_paused_crawl_continues_when_resumed(client, runtime, live):
     await press(client, do="pause")
     assert "Paused." in await (await client.get("/activity")).text()
     working = asyncio.create_task(runtime.crawling.work(until_empty=False))
@@ -91,7 +89,7 @@ async def test_a_pause_holds_a_service_up_until_it_goes_on(client, runtime, live
     await asyncio.wait([working])
 
 
-async def test_all_that_waits_is_called_off_once_the_person_is_sure(client, runtime, live):
+async def test_all_queued_jobs_are_cancelled_after_confirmation(client, runtime, live):
     await press(client, do="pause")
     await runtime.entries.save([live.article("late")], source="web")
     page = await press(client, do="cancel", sure="0")
@@ -104,7 +102,7 @@ async def test_all_that_waits_is_called_off_once_the_person_is_sure(client, runt
     assert live.asked["/late"] == 0
 
 
-async def test_it_tells_what_reading_everything_back_found_last(client, runtime):
+async def test_the_activity_page_shows_the_last_verification(client, runtime):
     data = runtime.settings.data
     assert "Never verified" in await (await client.get("/activity")).text()
 

@@ -68,7 +68,7 @@ async def test_the_api_deletes_an_entry_and_a_snapshot(client, foxes):
     assert await titles(client) == {"bears"}
 
 
-async def test_a_page_asks_before_an_entry_goes_and_the_notice_undoes_it(client, foxes, live):
+async def test_deleting_an_entry_needs_confirmation_and_can_be_undone(client, foxes, live):
     asked = await (await client.get(f"/{foxes}/delete")).text()
     assert "Delete this entry?" in asked
     assert "foxes" in await titles(client)
@@ -89,7 +89,7 @@ async def test_a_page_asks_before_an_entry_goes_and_the_notice_undoes_it(client,
     assert await titles(client) == {"bears", "foxes"}
 
 
-async def test_what_is_ticked_or_found_goes_once_the_person_is_sure(client, foxes):
+async def test_selected_or_found_entries_are_deleted_after_confirmation(client, foxes):
     fields = [("entry", foxes), ("scope", "ticked"), ("back", "/snapshots?q=clever")]
     status, _, asked = await send(client, "/delete", "/snapshots", *fields)
     assert (status, "Delete this entry?" in asked, len(await titles(client))) == (200, True, 2)
@@ -104,7 +104,7 @@ async def test_what_is_ticked_or_found_goes_once_the_person_is_sure(client, foxe
     assert (status, "Nothing selected" in page) == (200, True)
 
 
-async def test_programs_undo_a_deletion_by_its_id_once(client, foxes):
+async def test_the_api_undoes_a_deletion_once(client, foxes):
     deleted = await (await client.delete(f"/api/v1/entries/{foxes}")).json()
     path = f"/api/v1/deletions/{deleted['id']}/undo"
 
@@ -116,7 +116,7 @@ async def test_programs_undo_a_deletion_by_its_id_once(client, foxes):
     assert (await client.post(path)).status == 404
 
 
-async def test_a_snapshot_that_was_never_kept_is_not_asked_about(kept):
+async def test_deleting_an_unknown_snapshot_is_404(kept):
     key = hash_url(kept.url("/foxes"))
     async with (
         open_app(kept.settings) as runtime,

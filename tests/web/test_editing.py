@@ -26,7 +26,7 @@ async def entry(client, key):
     return (await (await client.get(f"/api/v1/entries/{key}")).json())["entry"]
 
 
-async def test_the_api_changes_what_is_named_and_shows_the_entry(client, foxes):
+async def test_the_api_changes_only_the_given_fields(client, foxes):
     wanted = {"title": "T", "note": "N", "tags": ["a", "b"], "is_read": True, "is_starred": True}
     answer = await client.patch(f"/api/v1/entries/{foxes}", json=wanted)
 
@@ -45,14 +45,14 @@ async def test_the_api_changes_what_is_named_and_shows_the_entry(client, foxes):
     ("body", "status"),
     [({}, 400), ({"tags": "a"}, 400), ({"is_read": 1}, 400), ({"title": "x" * 2001}, 400)],
 )
-async def test_the_api_refuses_what_is_no_change(client, foxes, body, status):
+async def test_the_api_rejects_invalid_changes(client, foxes, body, status):
     answer = await client.patch(f"/api/v1/entries/{foxes}", json=body)
 
     assert answer.status == status
     assert (await answer.json())["error"]["message"].endswith(".")
 
 
-async def test_an_entry_is_changed_on_its_page_and_that_is_undone(client, foxes):
+async def test_an_entry_is_edited_on_its_page_and_the_edit_undone(client, foxes):
     before = await entry(client, foxes)
     fields = [("title", "Mine"), ("tags", "new, Old,new"), ("note", "one\r\ntwo")]
     status, path, page = await send(client, f"/{foxes}/edit", fields, page=f"/{foxes}/")
@@ -71,7 +71,7 @@ async def test_an_entry_is_changed_on_its_page_and_that_is_undone(client, foxes)
     assert await entry(client, foxes) == before
 
 
-async def test_what_was_typed_of_an_entry_is_there_still_where_it_can_not_be_kept(client, foxes):
+async def test_a_rejected_edit_keeps_what_was_typed(client, foxes):
     fields = [("title", "Mine"), ("tags", "x" * 101), ("lists", "A/B"), ("note", "A long\r\nnote")]
 
     status, _, page = await send(client, f"/{foxes}/edit", fields)
@@ -88,7 +88,7 @@ async def test_what_was_typed_of_an_entry_is_there_still_where_it_can_not_be_kep
     assert (await entry(client, foxes))["title"] != "Mine"
 
 
-async def test_what_is_ticked_is_changed_and_the_list_shown_again(client, foxes, kept):
+async def test_selected_entries_are_changed_and_the_list_is_shown(client, foxes, kept):
     fields = [
         ("entry", foxes),
         ("scope", "ticked"),
@@ -106,7 +106,7 @@ async def test_what_is_ticked_is_changed_and_the_list_shown_again(client, foxes,
     assert (await entry(client, hash_url(kept.url("/bears"))))["tags"] == ["Old"]
 
 
-async def test_nobody_is_led_away_after_a_change(client, foxes):
+async def test_an_edit_never_redirects_to_another_site(client, foxes):
     fields = [("entry", foxes), ("is_read", "1"), ("back", "//evil.example/")]
     _, path, _ = await send(client, "/edit", fields)
 
@@ -129,7 +129,7 @@ async def test_tags_are_renamed_merged_and_deleted(client, foxes, kept):
 
 @pytest.mark.parametrize("query", ["q=%00", "q=%01", "tag=%1f", "x=%EF%BF%BF", "q=c%23", "q=a<b"])
 @pytest.mark.parametrize("form", ["atom", "json"])
-async def test_a_feed_of_whatever_is_asked_is_well_formed(client, query, form):
+async def test_the_feed_of_any_list_is_well_formed(client, query, form):
     answer = await client.get(f"/feed.{form}?{query}")
     body = await answer.text()
 
@@ -143,7 +143,7 @@ async def test_a_feed_of_whatever_is_asked_is_well_formed(client, query, form):
         assert answer.status == 400
 
 
-async def test_a_list_shows_what_a_page_is_recognised_by(client, kept):
+async def test_a_row_shows_title_site_and_excerpt(client, kept):
     listed = (await (await client.get("/api/v1/entries?sort=title")).json())["items"]
     page = await (await client.get("/snapshots")).text()
 
@@ -155,7 +155,7 @@ async def test_a_list_shows_what_a_page_is_recognised_by(client, kept):
     assert '<span class="whole">1 min</span>' in page
 
 
-async def test_a_form_with_nothing_ticked_shows_the_list_again(client):
+async def test_a_form_without_a_selection_changes_nothing(client):
     fields = [("scope", "ticked"), ("with_tags", "a"), ("back", "/snapshots?q=clever")]
     for path in ("/edit", "/delete"):
         status, shown, page = await send(client, path, fields)
@@ -164,7 +164,7 @@ async def test_a_form_with_nothing_ticked_shows_the_list_again(client):
         assert "Nothing selected." in page
 
 
-async def test_a_title_turns_nothing_but_itself(client, foxes):
+async def test_direction_characters_in_a_title_are_removed(client, foxes):
     await client.patch(f"/api/v1/entries/{foxes}", json={"title": "gnp.\u202eexe"})
 
     for path in (f"/{foxes}/", "/snapshots", "/"):
@@ -174,7 +174,7 @@ async def test_a_title_turns_nothing_but_itself(client, foxes):
     assert (await entry(client, foxes))["title"] == "gnp.\u202eexe"
 
 
-async def test_a_button_beside_what_is_ticked_marks_it_whatever_the_fields_say(client, foxes):
+async def test_a_button_overrides_the_fields_of_the_form(client, foxes):
     fields = [("entry", foxes), ("is_read", ""), ("is_starred", ""), ("is_read", "1")]
 
     status, _, page = await send(client, "/edit", fields)

@@ -43,7 +43,7 @@ async def send(client, path, *fields, page):
         return answer.status, answer.url.path_qs, await answer.text()
 
 
-async def test_what_an_older_reader_has_read_is_offered_to_be_read_again(client, live):
+async def test_an_article_of_an_older_version_can_be_extracted_again(client, live):
     path = f"/{hash_url(live.url('/foxes'))}/"
     assert "Extract again" not in await page_of(client, path)
     async with client.server.app[RUNTIME].articles._context.db.write() as conn:
@@ -56,7 +56,7 @@ async def test_what_an_older_reader_has_read_is_offered_to_be_read_again(client,
     assert "lost in time" in page
 
 
-async def test_an_entry_knows_the_list_it_was_opened_from(client, live):
+async def test_an_entry_links_to_its_neighbours_in_the_list(client, live):
     runtime = client.server.app[RUNTIME]
     await runtime.entries.save([live.article(name) for name in ("bears", "owls")], source="web")
     await runtime.crawling.work()
@@ -77,7 +77,7 @@ async def test_an_entry_knows_the_list_it_was_opened_from(client, live):
     assert (await client.get(paths[1].partition("?")[0] + "?in=q%3Dcolour:red")).status == 200
 
 
-async def test_what_shows_a_permission_and_something_of_the_request_is_not_compressed(client, live):
+async def test_a_page_with_a_token_and_request_data_is_not_compressed(client, live):
     path = f"/{hash_url(live.url('/foxes'))}/"
     codings = [
         (await client.get(each, headers={"Accept-Encoding": "gzip"})).headers.get(
@@ -89,7 +89,7 @@ async def test_what_shows_a_permission_and_something_of_the_request_is_not_compr
     assert codings == ["gzip", None, "gzip"]
 
 
-async def test_links_headings_and_dates_are_made_for_reading(client, live):
+async def test_an_article_has_readable_links_headings_and_dates(client, live):
     kept = live.url("/foxes")
     body = f"<h2>One</h2><p>A <a href='{kept}'>kept</a> page.</p><h2>Two</h2><p>x</p><h3>Three</h3>"
     head = '<meta property="article:published_time" content="2024-03-05T23:30:00+02:00">'
@@ -114,7 +114,7 @@ async def test_links_headings_and_dates_are_made_for_reading(client, live):
     assert ">5 Mar 2024<" in page
 
 
-async def test_how_it_is_set_and_where_one_was_are_remembered(client, live):
+async def test_reading_options_and_position_are_remembered(client, live):
     url = live.put(
         "/long", "<title>long</title><article>" + SENTENCE.format(name="long") * 60 + "</article>"
     )
@@ -158,14 +158,14 @@ async def test_how_it_is_set_and_where_one_was_are_remembered(client, live):
         assert errors == []
 
 
-async def test_the_text_is_shown_in_the_app(client, live):
+async def test_the_text_view_shows_the_article_as_text(client, live):
     page = await page_of(client, f"/{hash_url(live.url('/foxes'))}/text")
 
     assert SENTENCE.format(name="foxes")[3:60] in page
     assert "Download as Markdown" in page
 
 
-async def test_an_article_is_taken_away_as_a_page_a_text_or_a_book(client, live):
+async def test_an_article_is_exported_as_page_text_and_book(client, live):
     key = hash_url(live.url("/foxes"))
     shown = await page_of(client, f"/{key}/")
     kinds = {
@@ -186,7 +186,7 @@ async def test_an_article_is_taken_away_as_a_page_a_text_or_a_book(client, live)
     assert (await client.get("/export/archive.epub?q=nothing")).status == 404
 
 
-async def test_the_head_of_an_article_is_shown_once_above_its_text_wherever_that_is(client, live):
+async def test_the_title_of_an_article_is_shown_once(client, live):
     words = "The mill stood by the river and ground what the valley grew each year. " * 5
     picture = "<figure><img src=/hero.png alt=wheel width=900><figcaption>The wheel</figcaption>"
     story = f"<div class=story><h2>Beginnings</h2>{f'<p>{words}</p>' * 4}</div>"

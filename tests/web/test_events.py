@@ -65,7 +65,7 @@ async def job(answer) -> dict:
     return json.loads(told["data"])
 
 
-async def test_jobs_are_told_as_they_stand_and_as_they_change_and_then_the_end(client, live):
+async def test_job_events_report_state_changes_and_the_end(client, live):
     url = live.article("heron")
     runtime = client.app[RUNTIME]
     (saved,) = (await runtime.entries.save([url], source="cli")).accepted
@@ -83,7 +83,7 @@ async def test_jobs_are_told_as_they_stand_and_as_they_change_and_then_the_end(c
     assert (end, nothing) == ("event: end\ndata: {}", "")
 
 
-async def test_an_import_is_followed_to_its_end(client, live):
+async def test_import_events_are_sent_until_the_end(client, live):
     runtime, url = client.app[RUNTIME], live.article("heron")
     status = await runtime.imports.read_file(io.BytesIO(url.encode()), name="list.txt")
     answer = await client.get(f"/api/v1/events?import={status.id}")
@@ -100,7 +100,7 @@ async def test_an_import_is_followed_to_its_end(client, live):
     assert end == "event: end\ndata: {}"
 
 
-async def test_who_asks_again_with_the_last_id_misses_nothing(client, other, monkeypatch):
+async def test_a_client_that_reconnects_misses_no_event(client, other, monkeypatch):
     monkeypatch.setattr("archiver.services.crawling.MAX_CHANGES", 2)
     answer = await client.get("/api/v1/events")
     await queue(other, "http://a.example/", "http://b.example/")
@@ -121,19 +121,19 @@ async def test_who_asks_again_with_the_last_id_misses_nothing(client, other, mon
 
 
 @pytest.mark.parametrize("query", ["jobs=x", "import=x", "jobs=1&import=1", "jobs=" + "1," * 1001])
-async def test_a_wrong_question_is_400(client, query):
+async def test_invalid_event_parameters_are_400(client, query):
     assert (await client.get(f"/api/v1/events?{query}")).status == 400
 
 
 @pytest.mark.parametrize("last", ["x", "1", "-1-1", "1-1-1", "1" * 30 + "-1", f"1-{1 << 63}"])
-async def test_an_id_that_is_none_of_ours_is_400(client, last):
+async def test_an_invalid_last_event_id_is_400(client, last):
     answer = await client.get("/api/v1/events", headers={"Last-Event-ID": last})
 
     assert answer.status == 400
     assert "Last-Event-ID" in (await answer.json())["error"]["message"]
 
 
-async def test_silence_is_filled_with_signs_of_life(client, other, monkeypatch):
+async def test_heartbeats_are_sent_when_there_are_no_events(client, other, monkeypatch):
     monkeypatch.setattr(events, "_POLL_SECONDS", 0.001)
     (number,) = await queue(other, "http://a.example/")
 
@@ -144,7 +144,7 @@ async def test_silence_is_filled_with_signs_of_life(client, other, monkeypatch):
     assert await answer.content.readuntil(b"\n\n") == b": still here\n\n"
 
 
-async def test_listeners_are_bounded_and_their_places_come_back(client, monkeypatch, eventually):
+async def test_the_number_of_listeners_is_limited(client, monkeypatch, eventually):
     monkeypatch.setattr(events, "_POLL_SECONDS", 0.001)
     listeners = client.app[LISTENERS]
     monkeypatch.setattr(listeners, "_most", 1)
@@ -160,7 +160,7 @@ async def test_listeners_are_bounded_and_their_places_come_back(client, monkeypa
     assert again.status == 200
 
 
-async def test_when_the_service_stops_streams_end_at_once(client):
+async def test_event_streams_end_when_the_service_stops(client):
     answer = await client.get("/api/v1/events")
     await frame(answer)
 

@@ -45,7 +45,7 @@ async def browser():
         yield browser
 
 
-async def test_no_page_is_wider_than_its_screen_or_complains(kept, browser):
+async def test_every_page_fits_its_screen_and_logs_no_errors(kept, browser):
     url = kept.url("/foxes")
     async with (
         open_app(kept.settings) as runtime,

@@ -34,7 +34,7 @@ async def posted(client, path, **fields):
     return await client.post(path, data=fields, allow_redirects=False)
 
 
-async def test_every_form_is_offered_for_everything_and_for_a_search(empty):
+async def test_every_export_form_is_offered_for_everything_and_a_search(empty):
     everything = await (await empty.get("/export")).text()
     found = await (await empty.get("/export?q=tag:one")).text()
 
@@ -51,7 +51,7 @@ async def test_every_form_is_offered_for_everything_and_for_a_search(empty):
 
 
 @pytest.mark.parametrize("kind", [each for each in EXPORTS if each.is_list])
-async def test_a_list_of_search_results_is_streamed(empty, kind):
+async def test_search_results_are_exported_as_a_stream(empty, kind):
     answer = await empty.get(f"/export/archive.{kind.suffix}?q=tag:two")
 
     assert answer.headers["Content-Type"] == kind.media_type
@@ -67,7 +67,7 @@ def damage(runtime, part):
         file.truncate(int(segment.stat().st_size * part))
 
 
-async def test_a_download_that_fails_half_way_is_broken_off_and_never_looks_complete(client):
+async def test_a_download_that_fails_halfway_is_aborted(client):
     (segment,) = (client.app[RUNTIME].settings.data / "warc").glob("*.warc.gz")
     segment.unlink()
 
@@ -78,7 +78,7 @@ async def test_a_download_that_fails_half_way_is_broken_off_and_never_looks_comp
         await answer.read()
 
 
-async def test_a_download_that_fails_at_its_beginning_is_an_error_page(client):
+async def test_a_download_that_fails_at_the_start_is_an_error_page(client):
     damage(client.app[RUNTIME], 0.01)
 
     answer = await client.get("/export/archive.epub")
@@ -87,7 +87,7 @@ async def test_a_download_that_fails_at_its_beginning_is_an_error_page(client):
     assert answer.content_type == "text/html"
 
 
-async def test_a_prepared_export_is_shown_sent_in_ranges_and_deleted(empty, runtime):
+async def test_a_background_export_is_listed_sent_in_ranges_and_deleted(empty, runtime):
     asked = await posted(empty, "/export", form="json", q="tag:two")
     waiting = await (await empty.get("/export")).text()
     await runtime.export_jobs.run_waiting()
@@ -114,7 +114,7 @@ async def test_a_prepared_export_is_shown_sent_in_ranges_and_deleted(empty, runt
     assert "No exports yet." in await (await empty.get("/export")).text()
 
 
-async def test_what_makes_no_sense_is_refused(empty, runtime):
+async def test_invalid_export_requests_are_rejected(empty, runtime):
     assert (await posted(empty, "/export", form="exe")).status == 400
     assert (await posted(empty, "/export", form="json", q="(")).status == 400
     assert (await posted(empty, "/export/kept/20200101-000000-x.json")).status == 404

@@ -42,7 +42,7 @@ async def send(client, **fields):
         return await answer.text()
 
 
-async def test_a_feed_is_followed_looked_at_and_left_on_the_page(client, feed):
+async def test_a_feed_is_followed_checked_and_unfollowed_on_the_page(client, feed):
     assert "No feeds yet" in await (await client.get("/feeds")).text()
     page = await send(client, do="follow", url=feed, tags="a, b", everything="1")
     assert "The &lt;b&gt; Paper" in page
@@ -52,14 +52,14 @@ async def test_a_feed_is_followed_looked_at_and_left_on_the_page(client, feed):
     assert "No feeds yet" in await send(client, do="unfollow", url=feed)
 
 
-async def test_what_is_no_feed_is_refused_in_words_with_the_address_still_there(client, live):
+async def test_a_url_without_a_feed_is_rejected_and_stays_in_the_form(client, live):
     page = live.article("foxes")
     shown = await send(client, do="follow", url=page)
     assert "No feed found" in shown
     assert f'value="{page}"' in shown
 
 
-async def test_an_outline_is_taken_in_and_given_back(client, feed):
+async def test_an_opml_file_is_imported_and_exported(client, feed):
     page = await send(client, do="take-in", file=OUTLINE.format(url=feed).encode())
     assert "1 feed added" in page
     assert "not checked yet" in page
@@ -67,7 +67,7 @@ async def test_an_outline_is_taken_in_and_given_back(client, feed):
     assert feed in await answer.text()
 
 
-async def test_programs_follow_list_and_leave(client, feed):
+async def test_the_api_follows_lists_and_unfollows_feeds(client, feed):
     answer = await client.post("/api/v1/feeds", json={"url": feed, "tags": ["a"]})
     assert answer.status == 201
     (listed,) = await (await client.get("/api/v1/feeds")).json()
@@ -77,7 +77,7 @@ async def test_programs_follow_list_and_leave(client, feed):
     assert (await client.delete("/api/v1/feeds", params={"url": feed})).status == 404
 
 
-async def test_why_a_feed_could_not_be_read_is_said_in_the_language_of_the_page(client, live, feed):
+async def test_the_reason_for_an_unreadable_feed_is_translated(client, live, feed):
     await send(client, do="follow", url=feed)
     live.put("/feed.xml", "<p>No feed any more</p>")
 

@@ -32,7 +32,7 @@ async def test_healthz_says_ok(client):
     assert (answer.status, await answer.text()) == (200, "ok\n")
 
 
-async def test_healthz_says_503_and_no_more_when_the_index_does_not_answer(client, settings):
+async def test_healthz_is_503_without_details_if_the_index_does_not_answer(client, settings):
     for path in settings.data.glob("archive.sqlite3*"):
         path.write_bytes(b"no database " * 1000)
 
@@ -51,7 +51,7 @@ class TestPassedBy:
             (settings.data / "warc" / name).write_bytes(b"garbage")
         return settings
 
-    async def test_healthz_counts_the_files_that_are_passed_by_and_names_none(self, client):
+    async def test_healthz_counts_ignored_files_without_naming_them(self, client):
         answer = await client.get("/healthz")
 
         assert answer.status == 200
@@ -59,7 +59,7 @@ class TestPassedBy:
         assert said == "ok\nignored files: 2; `archiver verify` lists them\n"
 
 
-async def test_metrics_are_what_prometheus_reads(client):
+async def test_metrics_are_in_the_prometheus_format(client):
     answer = await client.get("/metrics")
     text = await answer.text()
 
@@ -81,9 +81,7 @@ async def test_metrics_are_what_prometheus_reads(client):
     assert "process_resident_memory_bytes" in text
 
 
-async def test_metrics_say_how_long_a_host_has_waited_and_whether_the_crawl_is_paused(
-    client, settings
-):
+async def test_metrics_have_host_waits_and_the_pause(client, settings):
     longest = "archiver_queue_longest_wait_seconds"
     await change_by_hand(
         settings.data,
@@ -107,7 +105,7 @@ async def test_metrics_say_how_long_a_host_has_waited_and_whether_the_crawl_is_p
     assert float(told["archiver_free_bytes"]) > 0
 
 
-async def test_missing_segments_damage_and_a_full_disk_are_told_everywhere(kept, monkeypatch):
+async def test_missing_segments_damage_and_a_full_disk_are_reported(kept, monkeypatch):
     monkeypatch.setattr(fixity, "KEPT_SECONDS", -1.0)
     (segment,) = (kept.settings.data / "warc").glob("*.warc.gz")
     async with open_app(kept.settings) as runtime:

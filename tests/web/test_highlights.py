@@ -55,7 +55,7 @@ def marks(page):
     return [unescape(each) for each in re.findall(r'<mark class="hl-[^>]*>([^<]*)</mark>', page)]
 
 
-async def test_words_are_marked_changed_and_taken_away_by_forms_and_that_is_undone(client, foxes):
+async def test_highlights_are_added_changed_and_removed_by_forms(client, foxes):
     here = f"/{foxes}/"
     status, path, page = await send(
         client,
@@ -95,7 +95,7 @@ async def test_words_are_marked_changed_and_taken_away_by_forms_and_that_is_undo
         {"do": "remove", "id": "0" * 16},
     ],
 )
-async def test_what_can_not_be_marked_is_refused_in_words(client, foxes, fields):
+async def test_an_invalid_highlight_is_rejected_with_the_reason(client, foxes, fields):
     status, _, page = await send(client, f"/{foxes}/highlights", page=f"/{foxes}/", **fields)
 
     assert status in (400, 404)
@@ -103,7 +103,7 @@ async def test_what_can_not_be_marked_is_refused_in_words(client, foxes, fields)
     assert await highlights_of(client, foxes) == []
 
 
-async def test_the_api_marks_lists_changes_and_removes(client, foxes):
+async def test_the_api_adds_lists_changes_and_removes_highlights(client, foxes):
     path = f"/api/v1/entries/{foxes}/highlights"
     made = await client.post(path, json={"quote": WORDS, "note": "kites", "colour": "blue"})
     gone = await client.post(path, json={"quote": "Zebras were never mentioned on that page."})
@@ -139,7 +139,7 @@ async def test_the_api_marks_lists_changes_and_removes(client, foxes):
     assert (await client.delete(f"{path}/{lost['id']}")).status == 404
 
 
-async def test_they_outlast_a_recapture_and_a_new_index(settings, live):
+async def test_highlights_survive_recapture_and_reindexing(settings, live):
     url, key = live.article("foxes"), hash_url(live.url("/foxes"))
     async with open_app(settings) as runtime:
         await runtime.entries.save([url], source="web")
@@ -159,7 +159,7 @@ async def test_they_outlast_a_recapture_and_a_new_index(settings, live):
         assert (await runtime.reader.open(key)).highlights == before
 
 
-async def test_selected_words_are_marked_whole_at_a_click(client, foxes):
+async def test_selected_text_is_highlighted_in_whole_words(client, foxes):
     async with chromium() as browser:
         page = await new_page(browser)
         await page.goto(str(client.make_url(f"/{foxes}/")))

@@ -21,7 +21,7 @@ async def client(kept) -> AsyncIterator[TestClient]:
             yield client
 
 
-async def test_pasted_urls_are_saved_and_words_searched_and_the_page_follows_its_jobs(client):
+async def test_the_home_page_saves_urls_searches_words_and_follows_jobs(client):
     runtime = client.app[RUNTIME]
     async with chromium() as browser:
         page = await new_page(browser)

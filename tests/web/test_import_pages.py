@@ -64,7 +64,7 @@ async def shown(client, number):
     return phase, re.search(r'value="(\d+)"', bar), alert and alert[1]
 
 
-async def test_a_file_that_is_read_shows_no_share_of_its_pages(client, db, runtime):
+async def test_progress_of_pages_is_hidden_while_a_file_is_read(client, db, runtime):
     (writer,) = [each.stem for each in (runtime.settings.data / "run").glob("*.lock")]
 
     phase, share, alert = await shown(client, await begun(db, writer))
@@ -73,7 +73,7 @@ async def test_a_file_that_is_read_shows_no_share_of_its_pages(client, db, runti
     assert "being read" in await (await client.get("/import")).text()
 
 
-async def test_a_file_that_nobody_reads_is_never_said_to_be_read(client, db):
+async def test_an_interrupted_import_is_not_shown_as_reading(client, db):
     given, kept = await begun(db, NOBODY), await begun(db, NOBODY, "/kept")
 
     phase, share, alert = await shown(client, given)
@@ -92,7 +92,7 @@ async def test_a_file_that_nobody_reads_is_never_said_to_be_read(client, db):
     assert [(each["reading"], each["paused"]) for each in api] == [(False, False), (False, True)]
 
 
-async def test_an_import_is_cancelled_for_good_and_what_it_brought_stays(client, db, runtime):
+async def test_a_cancelled_import_keeps_its_entries(client, db, runtime):
     left = await begun(db, NOBODY, "/kept")
     async with db.write() as conn:
         seed = Seed(hash_url(URL), URL, "a.example", Annotation(URL, datetime.now(UTC)))
@@ -112,7 +112,7 @@ async def sent(client, path, **form):
     return await client.post(path, data=form, allow_redirects=False)
 
 
-async def test_an_import_is_undone_after_a_question_and_put_back(client, runtime):
+async def test_an_import_is_undone_after_confirmation_and_restored(client, runtime):
     status = await runtime.imports.read_file(io.BytesIO(b"http://127.0.0.1:1/a"), name="a.txt")
     here = f"/import/{status.id}"
 
@@ -138,7 +138,7 @@ async def test_an_import_is_undone_after_a_question_and_put_back(client, runtime
     assert f"{here}/undo" in back
 
 
-async def test_failures_of_an_import_are_shown_by_reason_and_tried_again(client, runtime):
+async def test_failures_of_an_import_are_shown_and_retried_by_reason(client, runtime):
     status = await runtime.imports.read_file(io.BytesIO(b"http://127.0.0.1:1/a"), name="a.txt")
     await runtime.crawling.work()
     here = f"/import/{status.id}"

@@ -40,7 +40,7 @@ async def send(client, data, name, *, look=True):
     return await client.post("/import", data=form, allow_redirects=False)
 
 
-async def test_a_file_is_shown_chosen_for_and_then_imported_with_a_receipt(runtime, client):
+async def test_a_file_is_previewed_and_imported_with_options_and_a_receipt(runtime, client):
     sent = await send(client, FILE.encode(), "mine.csv")
     path = sent.headers["Location"]
     page = await (await client.get(path)).text()
@@ -71,7 +71,7 @@ async def test_a_file_is_shown_chosen_for_and_then_imported_with_a_receipt(runti
     assert (await client.get("/import/99/receipt.csv")).status == 404
 
 
-async def test_a_file_can_be_thrown_away_and_nothing_is_left(runtime, client):
+async def test_a_previewed_file_can_be_discarded(runtime, client):
     path = (await send(client, FILE.encode(), "mine.csv")).headers["Location"]
 
     gone = await client.post(path, data={"discard": "1"}, allow_redirects=False)
@@ -81,7 +81,7 @@ async def test_a_file_can_be_thrown_away_and_nothing_is_left(runtime, client):
     assert await runtime.imports.recent() == []
 
 
-async def test_what_is_no_list_is_refused_in_a_sentence_and_forgotten(runtime, client):
+async def test_a_file_without_links_is_rejected_and_deleted(runtime, client):
     path = (await send(client, b"nothing here", "mine.txt")).headers["Location"]
 
     page = await client.get(path)
@@ -91,7 +91,7 @@ async def test_what_is_no_list_is_refused_in_a_sentence_and_forgotten(runtime, c
     assert 'action="/import" enctype' in said, "another can be chosen"
 
 
-async def test_why_a_file_is_not_read_is_said_in_the_language_of_the_page(client):
+async def test_the_reason_for_an_unreadable_file_is_translated(client):
     german = {"Accept-Language": "de"}
 
     async def said(data, name):
@@ -105,7 +105,7 @@ async def test_why_a_file_is_not_read_is_said_in_the_language_of_the_page(client
     assert "a.json enthält keinen Link, der sich lesen lässt. Die Datei endet mitten" in cut
 
 
-async def test_an_upload_that_is_not_to_be_looked_at_is_imported_at_once(runtime, client):
+async def test_an_upload_without_preview_is_imported_immediately(runtime, client):
     name, data, _ = GOLDENS["plain text"]
 
     sent = await send(client, data, name, look=False)
@@ -113,7 +113,7 @@ async def test_an_upload_that_is_not_to_be_looked_at_is_imported_at_once(runtime
     assert sent.headers["Location"] == f"/import/{(await runtime.imports.recent())[0].id}"
 
 
-async def test_checking_again_keeps_the_choices_and_tells_no_token(client):
+async def test_checking_again_keeps_the_options(client):
     path = (await send(client, FILE.encode(), "mine.csv")).headers["Location"]
     chosen = {"tags": "new, two", "check": "whole"}
 
@@ -123,7 +123,7 @@ async def test_checking_again_keeps_the_choices_and_tells_no_token(client):
     assert 'value="new, two"' in await (await client.get(again.headers["Location"])).text()
 
 
-async def test_a_long_file_shows_its_beginning_and_the_rest_on_request(client):
+async def test_a_long_file_is_previewed_partly_or_wholly(client):
     links = "".join(
         f'<DT><A HREF="http://127.0.0.1:1/{n}" TAGS="tag{n}">Page {n}</A>\n' for n in range(30)
     )

@@ -69,6 +69,6 @@ async def keys_change_entries_of_a_list_in_place(page):
     assert await page.locator(".item.is_read").count() == 0
 
 
-async def test_keys_change_entries_and_walk_lists(page):
+async def test_keyboard_shortcuts_change_entries_and_move_in_lists(page):
     await keys_change_entries_of_a_list_in_place(page)
     await keys_walk_a_list_and_an_entry(page)

@@ -36,7 +36,7 @@ async def choose(client: TestClient, tag: str, page: str = "/tags?x=1") -> web.R
     )
 
 
-async def test_the_choice_goes_before_the_browser_and_that_before_the_setting(client):
+async def test_the_chosen_language_precedes_the_browsers_and_the_setting(client):
     assert await language(client) == "fr"
     assert await language(client, "pt") == "fr"
     assert await language(client, "de") == "de"
@@ -46,14 +46,14 @@ async def test_the_choice_goes_before_the_browser_and_that_before_the_setting(cl
     assert await language(client, "de") == "zh-Hans"
 
 
-async def test_a_language_that_there_is_not_is_not_kept(client):
+async def test_an_unknown_language_is_not_stored(client):
     await choose(client, "tlh")
 
     assert await language(client, "de") == "de"
 
 
 @pytest.mark.parametrize("before", ["https://b.example/tags", "", "http://[", "//b.example/"])
-async def test_nobody_is_led_to_another_site(client, before):
+async def test_choosing_a_language_never_redirects_to_another_site(client, before):
     answer = await client.post(
         "/language",
         data={"language": "de"},
@@ -64,14 +64,14 @@ async def test_nobody_is_led_to_another_site(client, before):
     assert answer.headers["Location"] == "/"
 
 
-async def test_caches_are_told_what_the_language_hangs_on(client):
+async def test_vary_names_the_headers_that_choose_the_language(client):
     answer = await client.get("/tags")
 
     assert {"Accept-Language", "Cookie"} <= set(answer.headers["Vary"].split(", "))
     assert answer.headers["Cache-Control"] == "private, no-cache"
 
 
-async def test_errors_are_in_the_language_and_programs_read_english(client):
+async def test_error_pages_are_translated_and_api_errors_are_english(client):
     headers = {"Accept-Language": "de"}
     page = await (await client.get("/nothing-here", headers=headers)).text()
     told = await (await client.get(f"/api/v1/entries/{'0' * 32}", headers=headers)).json()

@@ -28,7 +28,7 @@ async def settings(tmp_path, live, monkeypatch):
     return settings
 
 
-async def test_it_stands_on_the_pages_and_in_the_answers_of_the_api(settings, live):
+async def test_a_reached_limit_is_shown_on_pages_and_in_the_api(settings, live):
     async with open_app(settings) as runtime:
         detail = await runtime.entries.snapshot(live.url("/shell"))
         key, at = detail.entry.hash_url, detail.snapshot.timestamp
@@ -47,7 +47,7 @@ async def test_it_stands_on_the_pages_and_in_the_answers_of_the_api(settings, li
     assert [each["limits"] for each in told["snapshots"]] == [["time"]]
 
 
-async def test_the_command_line_says_it_after_a_reindex_too(settings, live, capsys):
+async def test_a_reached_limit_is_printed_after_a_reindex(settings, live, capsys):
     url = live.url("/shell")
     await reindex(settings)
 

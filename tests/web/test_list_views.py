@@ -61,7 +61,7 @@ async def preview_images(client):
     )
 
 
-async def test_a_row_shows_the_icon_and_the_picture_from_the_archive_alone(client, live):
+async def test_a_row_shows_archived_icons_and_images_only(client, live):
     (icon,), (cover,) = await preview_images(client)
     asked = sum(live.asked.values())
 
@@ -74,7 +74,7 @@ async def test_a_row_shows_the_icon_and_the_picture_from_the_archive_alone(clien
     assert sum(live.asked.values()) == asked
 
 
-async def test_reindexing_brings_them_back(client, runtime, tmp_path):
+async def test_reindexing_restores_icons_and_images(client, runtime, tmp_path):
     before = await preview_images(client)
     as_files(runtime.settings.data, tmp_path / "again" / "warc")
     settings = Settings(data=tmp_path / "again")
@@ -87,7 +87,7 @@ async def test_reindexing_brings_them_back(client, runtime, tmp_path):
             assert await preview_images(again) == before
 
 
-async def test_each_density_shows_what_it_is_for(client):
+async def test_each_density_shows_its_details(client):
     pages = {each: await shown(client, f"/snapshots?view={each}") for each in Density}
 
     assert all(f'class="entries {each} ' in page for each, page in pages.items())
@@ -100,7 +100,7 @@ async def test_each_density_shows_what_it_is_for(client):
     ("sort", "moment"),
     [("", "annotation.added_at"), ("newest", "annotation.added_at"), ("captured", "sorted_at")],
 )
-async def test_days_are_those_that_a_list_is_sorted_by(client, runtime, sort, moment):
+async def test_day_headings_match_the_sort_order(client, runtime, sort, moment):
     found = await runtime.search.listing(ListingQuery(sort=sort))
     page = await shown(client, f"/snapshots?sort={sort}")
     days = re.findall(r'<li class="day"><h2><time datetime="([^"]+)"', page)
@@ -109,7 +109,7 @@ async def test_days_are_those_that_a_list_is_sorted_by(client, runtime, sort, mo
     assert days == sorted({f"{each:%Y-%m-%d}" for each in moments})[::-1]
 
 
-async def test_a_longer_list_asks_the_index_no_more_often(client, monkeypatch):
+async def test_a_longer_list_needs_no_more_queries(client, monkeypatch):
     asked = []
     execute = AsyncConnection.execute
 

@@ -33,7 +33,7 @@ async def in_order(client, path):
     return [each["entry"]["hash_url"] for each in (await answer.json())["items"]]
 
 
-async def test_a_list_is_made_filled_and_put_in_order_by_forms(client, foxes, bears):
+async def test_a_list_is_created_filled_and_ordered_by_forms(client, foxes, bears):
     status, where, page = await send(
         client, "/lists", ("do", "make"), ("path", "Recipes/“Best” soups")
     )
@@ -55,7 +55,7 @@ async def test_a_list_is_made_filled_and_put_in_order_by_forms(client, foxes, be
     assert page.index(f"/{second}/") < page.index(f"/{first}/")
 
 
-async def test_a_name_that_can_not_be_given_stays_in_its_form_with_the_reason(client):
+async def test_a_rejected_list_name_stays_in_the_form(client):
     await send(client, "/lists", ("do", "make"), ("path", "Soups"))
     there = "A list “Soups” already exists."
 
@@ -70,7 +70,7 @@ async def test_a_name_that_can_not_be_given_stays_in_its_form_with_the_reason(cl
     assert (status, ">Soups/Hot</textarea>" in page) == (400, True)
 
 
-async def test_the_api_makes_changes_and_deletes_lists(client, foxes, bears):
+async def test_the_api_creates_changes_and_deletes_lists(client, foxes, bears):
     answer = await client.post("/api/v1/lists", json={"path": "A/B"})
     assert (answer.status, (await answer.json())["path"]) == (201, "A/B")
     await client.post("/api/v1/lists", json={"path": "S", "query": "is:unread"})
@@ -100,14 +100,14 @@ async def test_the_api_makes_changes_and_deletes_lists(client, foxes, bears):
         ("patch", {"path": "A", "shift": "left"}, 400),
     ],
 )
-async def test_the_api_refuses_what_can_be_no_list(client, method, body, status):
+async def test_the_api_rejects_invalid_lists(client, method, body, status):
     answer = await client.request(method, "/api/v1/lists", json=body)
 
     assert answer.status == status
     assert (await answer.json())["error"]["message"].endswith((".", ".)"))
 
 
-async def test_a_search_is_kept_under_a_name_and_marked_where_it_is_shown(client):
+async def test_a_search_is_saved_and_marked_in_the_side_bar(client):
     _, _, page = await send(
         client, "/lists", ("do", "make"), ("path", "Fresh"), ("query", "is:unread -tag:new")
     )
@@ -117,7 +117,7 @@ async def test_a_search_is_kept_under_a_name_and_marked_where_it_is_shown(client
     assert "Save search" in await (await client.get("/snapshots?q=foxes")).text()
 
 
-async def test_what_a_half_typed_word_finds_is_what_is_kept_exported_and_followed(client, foxes):
+async def test_a_prefix_search_is_saved_exported_and_followed_as_shown(client, foxes):
     page = await (await client.get("/snapshots?q=foxe")).text()
 
     assert foxes in page
@@ -129,7 +129,7 @@ async def test_what_a_half_typed_word_finds_is_what_is_kept_exported_and_followe
     assert [foxes in each["url"] for each in feed["items"]] == [True]
 
 
-async def test_an_outer_list_leads_to_what_is_counted_and_each_view_to_the_other(client, foxes):
+async def test_a_list_links_to_the_view_with_nested_lists(client, foxes):
     await client.patch(f"/api/v1/entries/{foxes}", json={"folders": ["Cooking/Soups"]})
 
     side = await (await client.get("/")).text()

@@ -8,7 +8,7 @@ class Clock:
         return self.now
 
 
-def test_five_tries_are_free_then_the_wait_doubles_up_to_five_minutes():
+def test_five_failures_are_free_then_the_wait_doubles_to_five_minutes():
     clock = Clock()
     attempts = LoginThrottle(clock)
     waits = []
@@ -22,7 +22,7 @@ def test_five_tries_are_free_then_the_wait_doubles_up_to_five_minutes():
     assert waits[-1] == 300
 
 
-def test_a_right_one_or_an_hour_wipes_the_slate():
+def test_a_success_or_an_hour_resets_the_failures():
     clock = Clock()
     attempts = LoginThrottle(clock)
     for _ in range(5):
@@ -38,7 +38,7 @@ def test_a_right_one_or_an_hour_wipes_the_slate():
     assert attempts.wait("192.0.2.2") == 0
 
 
-def test_an_ipv6_network_counts_as_one_and_others_do_not_wait():
+def test_an_ipv6_network_counts_as_one_client():
     attempts = LoginThrottle(Clock())
     for n in range(6):
         attempts.wrong(f"2001:db8::{n}")
@@ -48,7 +48,7 @@ def test_an_ipv6_network_counts_as_one_and_others_do_not_wait():
     assert attempts.wait(None) == 0
 
 
-def test_the_table_is_bounded():
+def test_the_number_of_tracked_clients_is_bounded():
     attempts = LoginThrottle(Clock())
 
     for n in range(5000):

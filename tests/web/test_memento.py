@@ -68,7 +68,7 @@ async def get(client, target, **options):
     )
 
 
-async def test_a_timegate_leads_to_the_memento_nearest_to_the_moment_asked_for(client):
+async def test_a_timegate_redirects_to_the_nearest_memento(client):
     found = await get(client, f"/timegate/{SITE}", headers={"Accept-Datetime": HTTP_2018})
 
     assert found.status == 302
@@ -82,13 +82,13 @@ async def test_a_timegate_leads_to_the_memento_nearest_to_the_moment_asked_for(c
     assert links["memento"]["datetime"] == HTTP_2018
 
 
-async def test_a_moment_that_is_none_is_a_bad_request(client):
+async def test_an_invalid_accept_datetime_is_400(client):
     found = await get(client, f"/timegate/{SITE}", headers={"Accept-Datetime": "last week"})
 
     assert found.status == 400
 
 
-async def test_a_timemap_in_link_format_names_every_memento_in_order(client):
+async def test_a_link_format_timemap_lists_mementos_in_order(client):
     found = await get(client, f"/timemap/link/{SITE}")
     text = await found.text()
 
@@ -102,7 +102,7 @@ async def test_a_timemap_in_link_format_names_every_memento_in_order(client):
     assert 'rel="last memento"' in mementos[-1]
 
 
-async def test_behind_tls_every_address_of_ours_is_https(client):
+async def test_behind_tls_every_uri_is_https(client):
     secure = {"X-Forwarded-Proto": "https"}
 
     found = await (await get(client, f"/timemap/json/{SITE}", headers=secure)).json()
@@ -111,7 +111,7 @@ async def test_behind_tls_every_address_of_ours_is_https(client):
     assert all(each.startswith("https://127.0.0.1:") for each in uris)
 
 
-async def test_a_timemap_of_more_than_a_page_of_the_index_is_whole(client, db):
+async def test_a_timemap_of_several_index_pages_is_complete(client, db):
     url, many = "http://many.example/", 2 * INDEX_PAGE + 7
     await keep(db, *((url, f"2024010100{n // 60:02}{n % 60:02}") for n in range(many)))
 
@@ -140,14 +140,14 @@ async def test_cdx_answers_by_key_range_time_and_filter(client, db):
     assert near[0][1] == TIMES[3]
 
 
-async def test_a_question_that_makes_no_sense_is_told_what_would(client):
+async def test_an_invalid_cdx_query_is_rejected_with_the_valid_values(client):
     found = await get(client, "/cdx?url=a.example&limit=none")
 
     assert found.status == 400
     assert "limit must be a number" in await found.text()
 
 
-async def test_an_archive_with_a_password_keeps_its_captures_to_itself(db, serve):
+async def test_cdx_and_memento_need_the_password(db, serve):
     client = await serve(*ROUTES, services=services(db), password="correct horse")
 
     for target in (f"/timegate/{SITE}", f"/timemap/link/{SITE}", "/cdx?url=a.example"):

@@ -48,7 +48,7 @@ async def signed_in(client, password=RIGHT):
     return await client.post("/login", data={"password": password})
 
 
-async def test_without_a_password_all_is_open_and_no_cookie_is_set(serve):
+async def test_without_a_password_everything_is_open(serve):
     client = await serve(*ROUTES)
 
     answer = await client.get("/")
@@ -57,7 +57,7 @@ async def test_without_a_password_all_is_open_and_no_cookie_is_set(serve):
     assert "Set-Cookie" not in answer.headers
 
 
-async def test_with_a_password_a_person_is_sent_to_sign_in(serve):
+async def test_with_a_password_a_browser_is_redirected_to_login(serve):
     client = await serve(*ROUTES, password=RIGHT)
 
     answer = await client.get("/?a=1&b=//x", allow_redirects=False)
@@ -68,7 +68,7 @@ async def test_with_a_password_a_person_is_sent_to_sign_in(serve):
 
 
 @pytest.mark.parametrize("path", ["/api/v1/x", "/metrics", "/api/v1/unknown"])
-async def test_with_a_password_a_program_is_told(serve, path):
+async def test_with_a_password_a_program_gets_401(serve, path):
     client = await serve(*ROUTES, password=RIGHT)
 
     answer = await client.get(path)
@@ -78,7 +78,7 @@ async def test_with_a_password_a_program_is_told(serve, path):
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/login", "/static/a.css"])
-async def test_what_is_open_stays_open(serve, path):
+async def test_open_routes_need_no_login(serve, path):
     client = await serve(*ROUTES, password=RIGHT)
 
     assert (await client.get(path, allow_redirects=False)).status == 200
@@ -87,7 +87,7 @@ async def test_what_is_open_stays_open(serve, path):
 @pytest.mark.parametrize(
     "target", ["/%68ealthz/..//", "//healthz", "/x/../healthz", "/healthz/", "/login/../"]
 )
-async def test_openness_goes_by_route_and_not_by_how_a_path_looks(serve, raw, target):
+async def test_open_routes_are_matched_by_name_and_not_by_path(serve, raw, target):
     client = await serve(*ROUTES, password=RIGHT)
 
     status, _ = await raw(client, target)
@@ -95,7 +95,7 @@ async def test_openness_goes_by_route_and_not_by_how_a_path_looks(serve, raw, ta
     assert status == 303
 
 
-async def test_signing_in_and_out(serve):
+async def test_a_user_signs_in_and_out(serve):
     client = await serve(*ROUTES, password=RIGHT)
 
     answer = await signed_in(client)
@@ -120,7 +120,7 @@ async def test_the_cookie_is_secure_behind_https(serve):
 
 
 @pytest.mark.parametrize("path", ["/form", "/api/v1/form"])
-async def test_a_form_sent_when_signed_out_changes_nothing_and_says_what_to_do(serve, path):
+async def test_a_form_sent_while_signed_out_changes_nothing(serve, path):
     called = []
 
     async def form(request: web.Request) -> web.Response:
@@ -143,7 +143,7 @@ async def test_a_form_sent_when_signed_out_changes_nothing_and_says_what_to_do(s
 
 
 @pytest.mark.parametrize("change", ["9{}", "{}x", "", "..", "1.2.3", "{0}" * 100])
-async def test_a_cookie_that_was_changed_lets_nobody_in(serve, raw, change):
+async def test_a_modified_cookie_is_rejected(serve, raw, change):
     client = await serve(*ROUTES, password=RIGHT)
     good = (await signed_in(client)).cookies[auth.COOKIE].value
     client.session.cookie_jar.clear()
@@ -173,7 +173,7 @@ async def test_a_wrong_header_is_401(serve, header):
     assert (await client.get("/api/v1/x", headers={"Authorization": header})).status == 401
 
 
-async def test_wrong_tries_at_the_same_time_are_counted_before_they_are_checked(serve):
+async def test_concurrent_logins_are_counted_before_the_check(serve):
     client = await serve(*ROUTES, password=RIGHT)
 
     answers = await asyncio.gather(*(signed_in(client, "wrong") for _ in range(30)))
@@ -181,7 +181,7 @@ async def test_wrong_tries_at_the_same_time_are_counted_before_they_are_checked(
     assert sum(each.status == 401 for each in answers) <= 5
 
 
-async def test_after_some_wrong_tries_even_the_right_one_waits(serve):
+async def test_after_failed_logins_even_the_right_password_waits(serve):
     client = await serve(*ROUTES, password=RIGHT)
 
     statuses = [(await signed_in(client, "wrong")).status for _ in range(6)]
@@ -198,7 +198,7 @@ def permitted(client) -> str:
     return permissions.write(permissions.new(), address)
 
 
-async def test_an_address_of_replay_carries_its_own_permission(serve):
+async def test_a_replay_address_contains_its_access_token(serve):
     client = await serve(*ROUTES, password=RIGHT)
     given = permitted(client)
     token = given.split("/")[2]
@@ -217,7 +217,7 @@ async def test_an_address_of_replay_carries_its_own_permission(serve):
     assert elsewhere.status == 303
 
 
-async def test_such_an_address_ends_within_minutes(serve):
+async def test_a_replay_address_expires(serve):
     client = await serve(*ROUTES, password=RIGHT)
     given, ends = permitted(client), client.app[PERMISSIONS].new().ends
 
@@ -245,5 +245,5 @@ async def test_such_an_address_ends_within_minutes(serve):
         ("/é", "/"),
     ],
 )
-def test_after_signing_in_one_stays_here(given, kept):
+def test_login_never_redirects_to_another_site(given, kept):
     assert auth.local_path(given) == kept

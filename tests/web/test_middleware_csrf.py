@@ -17,7 +17,7 @@ FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 ROUTES = (web.post("/add", add), web.post("/api/v1/x", api))
 
 
-async def test_a_form_is_taken(serve):
+async def test_a_form_is_accepted(serve):
     client = await serve(*ROUTES)
 
     answer = await client.post("/add", data={"url": "u"})
@@ -38,7 +38,7 @@ async def test_a_form_is_taken(serve):
     ],
 )
 @pytest.mark.parametrize("path", ["/add", "/api/v1/x"])
-async def test_what_another_site_sends_is_refused(serve, headers, path):
+async def test_requests_from_other_sites_are_rejected(serve, headers, path):
     client = await serve(*ROUTES)
     host = f"127.0.0.1:{client.port}"
     sent = {name: value.replace("HOST", host) for name, value in headers.items()}
@@ -59,7 +59,7 @@ async def test_what_another_site_sends_is_refused(serve, headers, path):
         {"Origin": "http://HOST"},
     ],
 )
-async def test_what_our_own_page_sends_is_taken(serve, headers):
+async def test_requests_from_own_pages_are_accepted(serve, headers):
     client = await serve(*ROUTES)
     host = f"127.0.0.1:{client.port}"
     sent = {name: value.replace("HOST", host) for name, value in headers.items()}
@@ -69,7 +69,7 @@ async def test_what_our_own_page_sends_is_taken(serve, headers):
     assert answer.status == 200
 
 
-async def test_json_is_taken(serve):
+async def test_json_is_accepted(serve):
     client = await serve(*ROUTES)
 
     answer = await client.post("/api/v1/x", json={"a": 1})
@@ -77,7 +77,7 @@ async def test_json_is_taken(serve):
     assert await answer.json() == {"a": 1}
 
 
-async def test_a_form_of_another_kind_is_415(serve):
+async def test_a_form_of_another_type_is_415(serve):
     client = await serve(*ROUTES)
     upload = FormData()
     upload.add_field("file", b"x", filename="x")
@@ -88,7 +88,7 @@ async def test_a_form_of_another_kind_is_415(serve):
     assert (await client.post("/add", data=b"url=u", headers=latin)).status == 415
 
 
-async def test_bytes_that_are_not_utf8_are_400(serve):
+async def test_a_form_that_is_not_utf8_is_400(serve):
     client = await serve(*ROUTES)
 
     assert (await client.post("/add", data=b"url=\xff", headers=FORM)).status == 400
@@ -103,7 +103,7 @@ async def test_ten_thousand_lines_fit_and_ten_million_bytes_do_not(serve):
         assert (await client.post("/add", data=body, headers=FORM)).status == status
 
 
-async def test_a_form_of_a_million_fields_is_refused(serve):
+async def test_a_form_with_a_million_fields_is_rejected(serve):
     client = await serve(*ROUTES)
 
     answer = await client.post("/add", data=BytesIO(b"a&" * 1_000_000), headers=FORM)

@@ -32,7 +32,7 @@ def failing(error: Exception) -> web.RouteDef:
 
 
 @pytest.mark.parametrize(("error", "status", "code"), CASES, ids=lambda case: type(case).__name__)
-async def test_every_error_has_one_shape_under_api(serve, error, status, code):
+async def test_every_api_error_has_one_shape(serve, error, status, code):
     client = await serve(failing(error))
 
     answer = await client.get("/api/v1/x")
@@ -47,7 +47,7 @@ async def test_every_error_has_one_shape_under_api(serve, error, status, code):
     assert "secret" not in body["error"]["message"]
 
 
-async def test_404_and_405_under_api_have_the_same_shape(serve):
+async def test_404_and_405_of_the_api_have_the_same_shape(serve):
     client = await serve(failing(errors.NotFound("x")))
 
     missing = await client.get("/api/v1/nothing")
@@ -58,7 +58,7 @@ async def test_404_and_405_under_api_have_the_same_shape(serve):
     assert wrong.headers["Allow"] == "GET,HEAD"
 
 
-async def test_where_an_index_lies_is_told_to_the_log_and_to_no_visitor(serve, caplog):
+async def test_the_address_of_the_index_is_logged_and_not_shown(serve, caplog):
     why = "postgresql://archiver@10.1.2.3:5433/kept can't be read: the connection was lost."
 
     async def page(request: web.Request) -> web.Response:
@@ -75,7 +75,7 @@ async def test_where_an_index_lies_is_told_to_the_log_and_to_no_visitor(serve, c
     assert [each.fields["reason"] for each in caplog.records] == [why, why]
 
 
-async def test_pages_get_pages(serve):
+async def test_errors_of_pages_are_pages(serve):
     async def page(request: web.Request) -> web.Response:
         raise errors.NotFound("There is <no> such entry.")
 
@@ -88,7 +88,7 @@ async def test_pages_get_pages(serve):
         assert "<no>" not in await answer.text() or path != "/page"
 
 
-async def test_redirects_pass(serve):
+async def test_redirects_are_not_errors(serve):
     async def away(request: web.Request) -> web.Response:
         raise web.HTTPSeeOther("/there")
 
@@ -99,7 +99,7 @@ async def test_redirects_pass(serve):
     assert (answer.status, answer.headers["Location"]) == (303, "/there")
 
 
-async def test_an_error_after_the_answer_began_breaks_it_off(serve):
+async def test_an_error_after_the_response_started_aborts_it(serve):
     async def streaming(request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse()
         await response.prepare(request)
@@ -113,7 +113,7 @@ async def test_an_error_after_the_answer_began_breaks_it_off(serve):
         await answer.read()
 
 
-async def test_whoever_leaves_before_the_end_is_no_error(serve, caplog):
+async def test_a_client_that_disconnects_is_not_an_error(serve, caplog):
     """Users leave pages during live updates, which is not an error for the log."""
 
     async def handler(request: web.Request) -> web.StreamResponse:

@@ -28,7 +28,7 @@ async def own(request: web.Request) -> web.Response:
 ROUTES = [web.get(f"/{each.__name__}", each) for each in (page, stream, missing, broken, own)]
 
 
-async def test_everything_is_sent_under_the_strict_policy(serve):
+async def test_every_response_has_the_strict_policy(serve):
     client = await serve(*ROUTES)
 
     for path in ("/page", "/stream", "/missing", "/broken", "/nowhere"):
@@ -43,7 +43,7 @@ async def test_everything_is_sent_under_the_strict_policy(serve):
         assert "Set-Cookie" not in headers
 
 
-async def test_an_answer_with_a_policy_keeps_it(serve):
+async def test_a_response_with_its_own_policy_keeps_it(serve):
     client = await serve(*ROUTES)
 
     assert (await client.get("/own")).headers["Content-Security-Policy"] == "sandbox"

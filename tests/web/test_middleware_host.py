@@ -38,7 +38,7 @@ async def test_addresses_loopback_names_and_allowed_names_are_served(serve, raw,
 @pytest.mark.parametrize(
     "host", ["evil.example", "localhost.evil.example", "xlocalhost", "127.0.0.1.nip.io"]
 )
-async def test_other_names_are_refused_and_the_setting_is_named(serve, raw, host):
+async def test_other_host_names_are_rejected_with_the_setting(serve, raw, host):
     client = await serve(ROUTE)
 
     status, answer = await raw(client, "/", f"Host: {host}")
@@ -59,7 +59,7 @@ async def test_other_names_are_refused_and_the_setting_is_named(serve, raw, host
         ("Host: ",),
     ],
 )
-async def test_a_host_that_is_missing_double_or_not_one_is_refused(serve, raw, lines):
+async def test_a_missing_double_or_invalid_host_is_rejected(serve, raw, lines):
     client = await serve(ROUTE)
 
     status, _ = await raw(client, "/", *lines)
@@ -67,7 +67,7 @@ async def test_a_host_that_is_missing_double_or_not_one_is_refused(serve, raw, l
     assert status == 400
 
 
-async def test_an_absolute_request_target_is_refused(serve, raw):
+async def test_an_absolute_request_target_is_rejected(serve, raw):
     client = await serve(ROUTE)
 
     status, _ = await raw(client, "http://evil.example/")
@@ -75,7 +75,7 @@ async def test_an_absolute_request_target_is_refused(serve, raw):
     assert status == 400
 
 
-async def test_the_page_for_another_name_is_of_no_session(serve, raw, monkeypatch):
+async def test_the_error_page_for_an_unknown_host_has_no_session(serve, raw, monkeypatch):
     seen = []
 
     def error_page(request: web.Request, status: int, message: str) -> web.Response:

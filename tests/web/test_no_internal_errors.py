@@ -42,7 +42,7 @@ async def ask(client, target: str) -> tuple[int, str, str]:
 
 
 @pytest.mark.parametrize("path", ["/snapshots", "/api/v1/entries"])
-async def test_a_damaged_cursor_is_refused(client, path):
+async def test_a_damaged_cursor_is_rejected(client, path):
     for cursor in ("9" * 30 + ".", "9" * 30 + ".1", "1." + "9" * 30, "1.1.1", "."):
         for q in ("", "herons"):
             status, _, body = await ask(client, f"{path}?q={q}&after={cursor_of(cursor)}")
@@ -70,7 +70,7 @@ def hrefs(body: str, start: str) -> list[str]:
     return [unescape(each) for each in re.findall(rf'href="({re.escape(start)}[^"]*)"', body)]
 
 
-async def test_every_address_that_is_linked_to_leads_back_to_its_url(client):
+async def test_every_linked_replay_address_parses_to_its_url(client):
     urls = [parse_url(each) for each in ADDRESSES]
     await take_in(client.runtime, pages_about_herons(*urls))
 

@@ -72,7 +72,7 @@ async def hand_in(client, content, kind="text/html", **more):
         return got.status, json.loads(await got.text())
 
 
-async def test_a_page_of_singlefile_is_a_snapshot_of_its_day_and_found_at_once(client, runtime):
+async def test_a_singlefile_upload_is_a_snapshot_of_its_date_and_searchable(client, runtime):
     status, taken = await hand_in(client, SINGLE_FILE, name="statement.html")
 
     found = await runtime.entries.snapshot(URL)
@@ -85,7 +85,7 @@ async def test_a_page_of_singlefile_is_a_snapshot_of_its_day_and_found_at_once(c
     assert (await runtime.crawling.counts()).open == 0
 
 
-async def test_html_that_does_not_say_where_it_was_needs_its_address(client, runtime):
+async def test_html_without_its_url_needs_one(client, runtime):
     status, refused = await hand_in(client, f"<html>{ARTICLE}")
     assert status == 400
     assert "URL" in refused["error"]["message"]
@@ -96,7 +96,7 @@ async def test_html_that_does_not_say_where_it_was_needs_its_address(client, run
     assert "herons" in (await runtime.entries.snapshot(URL)).text
 
 
-async def test_the_form_asks_for_the_address_that_a_page_does_not_tell(client):
+async def test_the_form_asks_for_a_missing_url(client):
     form = FormData()
     page = await (await client.get("/import")).text()
     form.add_field("url", "")
@@ -111,7 +111,7 @@ async def test_the_form_asks_for_the_address_that_a_page_does_not_tell(client):
 
 
 @pytest.mark.parametrize("order", [("file", "url"), ("url", "file"), ("at", "file", "url")])
-async def test_the_fields_of_a_form_come_in_any_order(client, runtime, order):
+async def test_form_fields_come_in_any_order(client, runtime, order):
     """SingleFile appends the address to its form after the file."""
     long = f"{URL}?{'x' * 6_000}"
     parts = {
@@ -136,7 +136,7 @@ async def test_the_fields_of_a_form_come_in_any_order(client, runtime, order):
 
 
 @pytest.mark.parametrize("at", ["yesterday", "2020-13-01"])
-async def test_a_moment_that_is_none_is_refused(client, at):
+async def test_an_invalid_date_is_rejected(client, at):
     status, refused = await hand_in(client, SINGLE_FILE, at=at)
 
     assert status == 400
@@ -144,27 +144,27 @@ async def test_a_moment_that_is_none_is_refused(client, at):
 
 
 @pytest.mark.parametrize("content", [b"", b"\x00\x01\x02", b"https://a.example/\n", b"%PDF-1.7"])
-async def test_what_is_no_page_is_refused_with_what_would_be_one(client, content):
+async def test_a_file_that_is_not_a_page_is_rejected_with_the_supported_types(client, content):
     status, refused = await hand_in(client, content, url=URL)
 
     assert status == 422
     assert refused["error"]["message"]
 
 
-async def test_what_is_too_large_is_refused(client):
+async def test_a_file_that_is_too_large_is_rejected(client):
     status, _ = await hand_in(client, io.BytesIO(b"<html>" + b"a" * (1 << 20)), url=URL)
 
     assert status == 413
 
 
-async def test_a_package_of_archiveweb_page_is_taken_in_and_marked(client, runtime):
+async def test_a_wacz_of_archiveweb_page_is_imported_and_marked(client, runtime):
     status, taken = await hand_in(client, package(), "application/octet-stream", name="mine.wacz")
 
     assert (status, taken["form"], taken["snapshots"]) == (201, "WACZ", 1)
     assert (await runtime.entries.snapshot(URL)).provenance.way is Way.UPLOADED
 
 
-async def test_another_kind_of_body_is_refused_with_those_that_are_taken(client):
+async def test_another_media_type_is_rejected_with_the_supported_ones(client):
     status, refused = await hand_in(client, b"{}", "application/json")
 
     assert status == 415
@@ -179,7 +179,7 @@ async def test_another_kind_of_body_is_refused_with_those_that_are_taken(client)
         {"Source_URI": "https://web.archive.org/web/20200102030405/x"},
     ],
 )
-async def test_what_a_file_says_of_itself_does_not_take_the_mark_away(client, runtime, said):
+async def test_a_file_cannot_remove_the_mark_of_uploads(client, runtime, said):
     archived = Warc()
     archived.response(URL, f"<html>{ARTICLE}".encode(), "text/html", **said)
 
@@ -199,9 +199,7 @@ async def test_what_a_file_says_of_itself_does_not_take_the_mark_away(client, ru
         b'{"folders": ["a", "b"], "places": [%d, -%d]}' % (10**30, 10**30),
     ],
 )
-async def test_a_record_that_says_what_nobody_can_count_takes_nothing_else_along(
-    client, runtime, record
-):
+async def test_an_invalid_record_does_not_affect_others(client, runtime, record):
     entry = b'{"hash_url": "%s", "url": "%s", "url_given": "%s", ' % (
         hash_url(URL).encode(),
         URL.encode(),
@@ -219,7 +217,7 @@ async def test_a_record_that_says_what_nobody_can_count_takes_nothing_else_along
     assert "broke off" not in str(recent)
 
 
-async def test_it_is_still_marked_after_reindexing(settings):
+async def test_an_upload_is_still_marked_after_reindexing(settings):
     async with open_app(settings) as runtime:
         async with TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client:
             await hand_in(client, SINGLE_FILE)
@@ -231,7 +229,7 @@ async def test_it_is_still_marked_after_reindexing(settings):
         assert (await runtime.entries.snapshot(URL)).provenance == before.provenance
 
 
-async def test_a_token_that_adds_may_hand_in_and_one_that_reads_may_not(client, runtime):
+async def test_an_add_token_may_upload_and_a_read_token_may_not(client, runtime):
     await runtime.access.set_password("correct horse")
     status = {}
     for scope in (Scope.ADD, Scope.READ):
@@ -242,7 +240,7 @@ async def test_a_token_that_adds_may_hand_in_and_one_that_reads_may_not(client, 
     assert status == {Scope.ADD: 201, Scope.READ: 403}
 
 
-async def test_the_page_of_what_failed_leads_to_where_it_is_handed_in(client, runtime):
+async def test_a_failed_entry_links_to_the_upload_form(client, runtime):
     url = "http://127.0.0.1:9/walled"
     await runtime.entries.save([url], source="web")
     await runtime.crawling.work()

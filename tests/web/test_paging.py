@@ -24,18 +24,18 @@ trails = st.builds(
 
 
 @given(trails)
-def test_a_trail_is_read_as_it_was_written(trail):
+def test_a_trail_is_parsed_as_written(trail):
     assert read_trail(str(trail)) == trail
 
 
 @given(st.text())
-def test_any_text_is_a_trail_or_none(text):
+def test_any_text_parses_as_a_trail_or_none(text):
     found = read_trail(text)
 
     assert found is None or len(found.before) <= MAX_BEFORE
 
 
-def test_the_way_back_is_as_long_as_may_be_and_then_leads_nowhere():
+def test_a_trail_has_a_maximum_length():
     trail = Trail()
     for page in range(60):
         trail = trail.onward(f"c{page}", 50)
@@ -73,7 +73,7 @@ async def iteration_filters(client, path, rel):
 
 
 @pytest.mark.parametrize("narrowed", ["", "?sort=oldest", "?sort=title", "?q=is%3Aunread"])
-async def test_whoever_goes_to_the_end_of_a_list_comes_back_the_same_way(client, narrowed):
+async def test_pages_of_a_list_link_back_in_the_same_order(client, narrowed):
     there = await iteration_filters(client, f"/snapshots{narrowed}", "next")
     back = await iteration_filters(client, there[-1][0], "prev")
 

@@ -64,7 +64,7 @@ async def page() -> AsyncIterator[Page]:
         yield await new_page(browser)
 
 
-async def test_a_person_signs_in_saves_a_page_and_sees_it_whole(base, site, page):
+async def test_a_user_signs_in_saves_a_page_and_opens_it(base, site, page):
     await page.goto(f"{base}/snapshots?q=x")
     assert page.url.startswith(f"{base}/login?next=")
     await page.fill("input[type=password]", "wrong")

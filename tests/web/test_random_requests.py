@@ -196,7 +196,7 @@ async def exchange(client: TestClient, data: st.DataObject, *more: tuple[str, st
 
 @MANY
 @given(data=st.data())
-async def test_whatever_is_sent_gets_an_answer(client, data):
+async def test_any_raw_request_gets_a_response(client, data):
     assert await exchange(client, data)
 
 
@@ -205,7 +205,7 @@ POSTS = ["/add", "/import", "/login", "/logout", "/api/v1/entries", "/api/v1/imp
 
 @FEWER
 @given(data=st.data(), target=st.sampled_from(POSTS), query=QUERIES)
-async def test_whatever_is_posted_gets_an_answer(client, data, target, query):
+async def test_any_posted_body_gets_a_response(client, data, target, query):
     body = data.draw(bodies(target))
     raw = request("POST", f"{target}?{query}", [], body)
 
@@ -217,7 +217,7 @@ async def test_whatever_is_posted_gets_an_answer(client, data, target, query):
     await check_health(client)
 
 
-async def test_no_shape_of_a_request_hides_another_one(client, caplog):
+async def test_no_request_can_smuggle_another(client, caplog):
     """If programs may disagree on the end of a request, nothing after it is processed."""
     for shape, raw in SHAPES.items():
         heard = await send(client, raw + NEXT)
@@ -228,7 +228,7 @@ async def test_no_shape_of_a_request_hides_another_one(client, caplog):
     await check_health(client)
 
 
-async def test_what_is_well_formed_and_not_here_lets_the_next_be_heard(client):
+async def test_a_request_for_an_unknown_path_keeps_the_connection(client):
     heard = await send(client, ELSEWHERE + NEXT)
 
     assert [each.status for each in heard] == [400, 200]

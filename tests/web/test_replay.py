@@ -56,7 +56,7 @@ def rules(answer) -> dict[str, str]:
     return dict(rule.partition(" ")[::2] for rule in policy.split("; "))
 
 
-async def test_a_capture_is_served_under_its_exact_name(client):
+async def test_a_capture_is_served_at_its_exact_address(client):
     answer = await get(client, f"/web/{LATEST}/{PAGE}")
     stored = await get(client, f"/web/{LATEST}id_/{PAGE}")
 
@@ -69,7 +69,7 @@ async def test_a_capture_is_served_under_its_exact_name(client):
         assert "Content-Location" not in each.headers
 
 
-async def test_what_a_stranger_wrote_can_not_act(client, archive):
+async def test_replayed_content_cannot_run_or_load_anything(client, archive):
     hostile = (
         ("Set-Cookie", "a=b"),
         ("Content-Security-Policy", "default-src *"),
@@ -100,7 +100,7 @@ async def test_what_a_stranger_wrote_can_not_act(client, archive):
         assert absent not in headers
 
 
-async def test_only_what_a_page_may_load_with_cors_is_granted_to_its_opaque_origin(client, archive):
+async def test_only_resources_that_need_cors_allow_an_opaque_origin(client, archive):
     page = b"""<img src=a><style>@font-face { src: url(b) } i { mask: url(c) }</style>
     <video src=d poster=e><track src=f></video><svg><rect mask="url(g#x)" /></svg>"""
     await archive.add(PAGE, page, LATEST, headers=HTML)
@@ -129,9 +129,7 @@ async def test_only_what_a_page_may_load_with_cors_is_granted_to_its_opaque_orig
         (["text/html, application/pdf"], b"<script>x</script>"),
     ],
 )
-async def test_only_what_is_a_pdf_and_nothing_else_has_no_sandbox(
-    client, archive, types, body, modifier
-):
+async def test_only_pdf_files_are_served_without_a_sandbox(client, archive, types, body, modifier):
     fields = tuple(("Content-Type", each) for each in types)
     await archive.add(f"{PAGE}a", body, LATEST, headers=fields)
     await archive.add(f"{PAGE}a.pdf", PDF, LATEST, headers=(("Content-Type", "application/pdf"),))
@@ -146,7 +144,7 @@ async def test_only_what_is_a_pdf_and_nothing_else_has_no_sandbox(
     assert await real.read() == PDF
 
 
-async def test_a_revisit_is_sandboxed_by_the_type_it_is_replayed_with(client, archive):
+async def test_a_revisit_is_sandboxed_by_its_replayed_type(client, archive):
     kinds = {"pdf": "application/pdf", "html": "text/html"}
     pdf, html = [
         await archive.add(f"{PAGE}{name}", PDF, FIRST, headers=(("Content-Type", kind),))
@@ -175,7 +173,9 @@ async def test_a_revisit_is_sandboxed_by_the_type_it_is_replayed_with(client, ar
         ("", "cs_", LATEST),
     ],
 )
-async def test_an_inexact_time_leads_to_the_exact_one(client, archive, asked, modifier, exact):
+async def test_an_inexact_timestamp_redirects_to_the_exact_one(
+    client, archive, asked, modifier, exact
+):
     for moment in (FIRST, LATEST):
         await archive.add(f"{PAGE}?a=1&b", b"x", moment, headers=HTML)
     moment = f"{asked}{modifier}/" if asked or modifier else ""
@@ -188,7 +188,7 @@ async def test_an_inexact_time_leads_to_the_exact_one(client, archive, asked, mo
 
 
 @pytest.mark.parametrize("modifier", ["im_", "cs_", "js_"])
-async def test_a_requisite_of_another_second_is_served_in_its_place(client, modifier):
+async def test_a_requisite_of_another_time_is_served_without_redirect(client, modifier):
     answer = await get(client, f"/web/{SOON}{modifier}/{PAGE}")
 
     assert answer.status == 200
@@ -217,7 +217,7 @@ async def test_a_requisite_of_another_second_is_served_in_its_place(client, modi
         "http://a.example/index.md",
     ],
 )
-async def test_the_archived_url_comes_through_as_it_stood(client, archive, raw, rest):
+async def test_an_archived_url_is_parsed_unchanged(client, archive, raw, rest):
     await archive.add(rest, b"found", LATEST, headers=(("Content-Type", "text/plain"),))
 
     status, answer = await raw(client, f"/web/{LATEST}/{rest}")
@@ -226,7 +226,7 @@ async def test_the_archived_url_comes_through_as_it_stood(client, archive, raw, 
     assert f'Link: <{rest}>; rel="original"' in answer
 
 
-async def test_a_url_that_browsers_write_otherwise_leads_to_how_they_write_it(client, archive, raw):
+async def test_a_url_redirects_to_its_normal_spelling(client, archive, raw):
     await archive.add("http://a.example/c", b"found", LATEST, headers=HTML)
 
     _, answer = await raw(client, "/web/2024/http://A.example/b/../c")
@@ -248,13 +248,13 @@ async def test_a_url_that_browsers_write_otherwise_leads_to_how_they_write_it(cl
         ("/web/2020/http://a.example/" + "x" * 9000, 400),
     ],
 )
-async def test_what_is_no_address_is_refused(client, raw, target, status):
+async def test_an_invalid_replay_address_is_rejected(client, raw, target, status):
     given, _ = await raw(client, target)
 
     assert given == status
 
 
-async def test_a_page_that_was_never_captured_is_a_404_page(client):
+async def test_a_page_without_captures_is_a_404_page(client):
     page = await get(client, f"/web/2020/{ABSENT}?q=1")
     frame = await get(client, signed(client, "2020", ABSENT, Modifier.FRAME))
 
@@ -265,7 +265,7 @@ async def test_a_page_that_was_never_captured_is_a_404_page(client):
 
 
 @pytest.mark.parametrize("modifier", ["im_", "cs_", "js_"])
-async def test_a_requisite_that_was_never_captured_is_an_empty_404(client, modifier):
+async def test_a_requisite_without_captures_is_an_empty_404(client, modifier):
     answer = await get(client, f"/web/{LATEST}{modifier}/{ABSENT}a")
 
     assert (answer.status, await answer.read()) == (404, b"")
@@ -280,7 +280,7 @@ async def test_a_requisite_that_was_never_captured_is_an_empty_404(client, modif
     ],
 )
 @pytest.mark.parametrize("modifier", ["", "id_"])
-async def test_an_answer_ends_at_once_whatever_status_it_had(
+async def test_a_response_of_any_status_is_complete(
     client, archive, raw, status, answered, modifier
 ):
     await archive.add(f"{PAGE}s", b"body", LATEST, status=status, headers=HTML)
@@ -294,7 +294,7 @@ async def test_an_answer_ends_at_once_whatever_status_it_had(
     assert text.partition("\r\n\r\n")[2] == ("body" if has_content else "")
 
 
-async def test_media_are_given_in_parts_and_not_twice(client, archive):
+async def test_media_are_sent_in_ranges_and_revalidated(client, archive):
     clip = bytes(n % 251 for n in range(200_000))
     await archive.add(f"{PAGE}clip", clip, LATEST, headers=(("Content-Type", "video/mp4"),))
     address = f"/web/{LATEST}im_/{PAGE}clip"
@@ -319,14 +319,14 @@ async def test_media_are_given_in_parts_and_not_twice(client, archive):
         assert "sandbox" in rules(each)
 
 
-async def test_bytes_that_are_gone_are_told_while_there_is_time(client, archive):
+async def test_missing_bytes_are_reported_before_the_response_starts(client, archive):
     (segment,) = archive.store.directory.iterdir()
     segment.unlink()
 
     assert (await get(client, f"/web/{LATEST}/{PAGE}")).status == 500
 
 
-async def test_bytes_that_are_gone_later_break_the_answer_off(client, archive):
+async def test_missing_bytes_abort_a_started_response(client, archive):
     page = b"".join(b"<p>%d" % (n * n) for n in range(100_000))
     capture = await archive.add(f"{PAGE}long", page, LATEST, headers=HTML)
     segment = archive.store.directory / capture.location.segment
@@ -349,9 +349,7 @@ async def locked(serve, archive):
 KNOWN = {"Authorization": "Bearer pass"}
 
 
-async def test_with_a_password_what_a_page_loads_has_a_permission_and_what_it_links_to_has_none(
-    locked, archive
-):
+async def test_requisites_get_access_tokens_and_links_do_not(locked, archive):
     page = b"<link rel=stylesheet href=s.css><img src=i.png><iframe src=f></iframe><a href=l>l</a>"
     await archive.add(f"{PAGE}p", page, LATEST, headers=HTML)
     kept = {"s.css": "text/css", "i.png": "image/png", "f": "text/html", "l": "text/html"}
@@ -368,7 +366,7 @@ async def test_with_a_password_what_a_page_loads_has_a_permission_and_what_it_li
     assert followed.status == 401
 
 
-async def test_a_permission_opens_one_memento_and_no_other(locked, archive):
+async def test_an_access_token_opens_one_memento(locked, archive):
     secret = f"{PAGE}secret"
     await archive.add(secret, b"secret", LATEST, headers=HTML)
     opened = signed(locked, LATEST, PAGE, Modifier.FRAME)
@@ -389,9 +387,7 @@ async def test_a_permission_opens_one_memento_and_no_other(locked, archive):
     assert [(await get(locked, each)).status for each in others] == [401] * 7
 
 
-async def test_a_link_below_a_banner_opens_nothing_and_tells_who_is_signed_in_above(
-    locked, archive
-):
+async def test_a_link_below_a_banner_has_a_token_without_access(locked, archive):
     body = f'<a href="{PAGE}next">x</a>'.encode()
     await archive.add(f"{PAGE}from", body, LATEST, headers=HTML)
     await archive.add(f"{PAGE}next", b"secret", LATEST, headers=HTML)
@@ -411,7 +407,7 @@ async def test_a_link_below_a_banner_opens_nothing_and_tells_who_is_signed_in_ab
     assert locked.app[FRAME_REQUESTS].of("fedcba9876543210") is None
 
 
-async def test_a_permission_is_over_within_minutes_and_nothing_renews_it(locked, archive):
+async def test_an_access_token_expires_and_is_not_renewed(locked, archive):
     await archive.add(f"{PAGE}s.css", b"@import 't.css'", LATEST, headers=(CSS,))
     await archive.add(f"{PAGE}t.css", b"a{}", LATEST, headers=(CSS,))
     permissions, now = locked.app[PERMISSIONS], 1_700_000_000
@@ -430,7 +426,7 @@ async def test_a_permission_is_over_within_minutes_and_nothing_renews_it(locked,
     assert (in_time, late) == (200, [401, 401])
 
 
-async def test_what_holds_permissions_is_not_kept_longer_than_they_last(locked):
+async def test_responses_with_access_tokens_are_not_cached_longer_than_they_last(locked):
     page = await get(locked, f"/web/{LATEST}/{PAGE}", **KNOWN)
     stored = await get(locked, f"/web/{LATEST}id_/{PAGE}", **KNOWN)
 
@@ -438,7 +434,7 @@ async def test_what_holds_permissions_is_not_kept_longer_than_they_last(locked):
     assert stored.headers["Cache-Control"] == "private, max-age=3600"
 
 
-async def test_an_inexact_time_and_a_redirect_keep_the_permission(locked, archive):
+async def test_redirects_keep_the_access_token(locked, archive):
     to = (("Location", "/to"),)
     await archive.add(f"{PAGE}from", b"", LATEST, status=302, headers=to)
     await archive.add(f"{PAGE}to", b"x", LATEST, headers=HTML)
@@ -454,7 +450,7 @@ async def test_an_inexact_time_and_a_redirect_keep_the_permission(locked, archiv
     assert known.headers["Location"] == f"/web/{LATEST}/{PAGE}"
 
 
-async def test_who_follows_a_link_of_a_page_is_led_to_where_a_session_counts(locked):
+async def test_a_link_leads_to_the_origin_with_the_session(locked):
     link = f"/web/{LATEST}if_/{PAGE}"
 
     alone = await get(locked, link, Sec_Fetch_Dest="document")
@@ -475,7 +471,7 @@ async def test_who_follows_a_link_of_a_page_is_led_to_where_a_session_counts(loc
     assert onward not in await image.text()
 
 
-async def test_only_who_knows_the_permission_of_our_frames_may_frame_a_memento(client):
+async def test_only_an_access_token_allows_framing(client):
     framed = signed(client, LATEST, PAGE, Modifier.FRAME)
     place = framed.index("/2024")
     forged = f"{framed[: place - 2]}{'AA' if framed[place - 2 : place] != 'AA' else 'BB'}"

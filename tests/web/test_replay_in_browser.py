@@ -216,7 +216,7 @@ async def only_the_archive_can_frame_it(client, browser_page):
     assert any("<p>inner" in each for each in shown)
 
 
-async def test_a_hostile_page_is_shown_and_does_nothing(client):
+async def test_a_hostile_page_is_harmless_in_replay(client):
     async with chromium() as browser:
         for check in (
             it_is_shown_in_a_frame,

@@ -18,12 +18,12 @@ from archiver.web.replay_requests import token_of, without_token
         ("//web/~t/http://a/", None, None),
     ],
 )
-def test_a_permission_is_told_from_the_address(target, token, rest):
+def test_an_access_token_is_separated_from_the_address(target, token, rest):
     assert token_of(target) == token
     assert without_token(target) == rest
 
 
 @given(st.text(st.characters(exclude_characters="#")))
-def test_nothing_of_an_address_is_lost(text):
+def test_a_path_without_token_keeps_the_whole_address(text):
     assert without_token(f"/web/2020/{text}") == f"/web/2020/{text}"
     assert without_token(f"/web/~t/2020/{text}") == f"/web/2020/{text}"

@@ -49,9 +49,7 @@ async def press(client, page, action, **fields):
         return await answer.text()
 
 
-async def test_a_button_asks_for_what_is_gone_and_the_page_says_where_it_came_from(
-    runtime, kept, public
-):
+async def test_a_missing_page_is_recovered_and_its_origin_is_shown(runtime, kept, public):
     url = kept.url("/foxes")
     await runtime.entries.save([url], source="web")
     await runtime.crawling.work()
@@ -80,7 +78,9 @@ async def exported(runtime):
     return b"".join([piece async for piece in pieces])
 
 
-async def test_what_was_rescued_says_so_after_reindexing_and_in_an_export(kept, settings, tmp_path):
+async def test_the_origin_of_a_recovered_page_survives_reindexing_and_export(
+    kept, settings, tmp_path
+):
     url = kept.url("/foxes")
     async with open_app(settings) as runtime:
         await runtime.entries.save([url], source="web")
@@ -105,7 +105,7 @@ async def test_what_was_rescued_says_so_after_reindexing_and_in_an_export(kept, 
     assert rebuilt.entry == before.entry
 
 
-async def test_the_page_of_the_crawl_asks_for_all_that_failed_for_one_reason(runtime, kept, live):
+async def test_all_failures_of_one_reason_are_requested_from_public_archives(runtime, kept, live):
     await runtime.entries.save([kept.url("/foxes"), kept.url("/bears")], source="web")
     await runtime.crawling.work()
 

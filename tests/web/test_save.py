@@ -23,7 +23,7 @@ async def offered(client, **asked):
     return answer.status, await answer.text()
 
 
-async def test_a_page_that_is_new_is_shown_and_not_saved(client):
+async def test_opening_the_save_page_saves_nothing(client):
     status, page = await offered(client, url="http://b.example/", title='A "b"', tags="x, y")
 
     assert status == 200
@@ -33,7 +33,7 @@ async def test_a_page_that_is_new_is_shown_and_not_saved(client):
     assert (await client.get(f"/{hash_url('http://b.example/')}/")).status == 404
 
 
-async def test_what_is_said_of_it_is_saved_with_it(client):
+async def test_title_tags_and_note_are_saved_with_a_page(client):
     fields = {"url": "http://b.example/", "tags": "x"}
     await client.post("/add", data=fields | {"title": "Mine", "note": "one\r\ntwo"})
 
@@ -42,7 +42,7 @@ async def test_what_is_said_of_it_is_saved_with_it(client):
     assert (entry["title"], entry["note"], entry["tags"]) == ("Mine", "one\ntwo", ["x"])
 
 
-async def test_the_tick_of_the_form_asks_for_a_browser(client):
+async def test_the_checkbox_requests_a_browser(client):
     home = await (await client.get("/")).text()
     ((name, value),) = re.findall(r'type="checkbox" name="(render)" value="([^"]+)"', home)
     ticked = {name: value}
@@ -58,13 +58,13 @@ async def test_the_tick_of_the_form_asks_for_a_browser(client):
     }
 
 
-async def test_the_settings_have_a_bookmarklet_that_opens_this_service(client):
+async def test_the_bookmarklet_in_settings_opens_this_service(client):
     page = await (await client.get("/settings")).text()
 
     assert f"javascript:void(open('http://127.0.0.1:{client.port}/save?key=" in page
 
 
-async def test_the_window_of_the_bookmarklet_saves_and_takes_tags_and_lists(client):
+async def test_the_bookmarklet_window_saves_with_tags_and_lists(client):
     url, settings = "http://b.example/", await (await client.get("/settings")).text()
     (key,) = re.findall(r"/save\?key=([^&]+)&", settings)
     for given, is_sent in ((key, True), ("x", False), ("", False)):
@@ -82,7 +82,7 @@ async def test_the_window_of_the_bookmarklet_saves_and_takes_tags_and_lists(clie
     assert (entry.tags, entry.folders, entry.note) == (("a", "b"), ("Bears",), "n")
 
 
-async def test_the_window_does_not_capture_again_what_is_saved(client, kept):
+async def test_the_bookmarklet_does_not_capture_a_saved_page_again(client, kept):
     page = await (await client.post("/add", data={"window": "1", "url": kept.url("/foxes")})).text()
 
     assert "Already saved</h1>" in page
@@ -92,7 +92,7 @@ async def test_the_window_does_not_capture_again_what_is_saved(client, kept):
 @pytest.mark.parametrize(
     ("form", "kind"), [("atom", "application/atom+xml"), ("json", "application/feed+json")]
 )
-async def test_any_list_can_be_followed(client, kept, form, kind):
+async def test_every_list_has_a_feed(client, kept, form, kind):
     answer = await client.get(f"/feed.{form}?q=foxes")
     nothing = await (await client.get(f"/feed.{form}?q=unicorns")).text()
     refused = await client.get(f"/feed.{form}?q=colour:red")
@@ -102,7 +102,7 @@ async def test_any_list_can_be_followed(client, kept, form, kind):
     assert kept.url("/foxes") not in nothing
 
 
-async def test_who_is_signed_in_comes_to_it_from_another_site(tmp_path):
+async def test_a_signed_in_user_reaches_the_save_page_from_another_site(tmp_path):
     """The session cookie is not sent then; the displayed step continues within this site."""
     settings = Settings(data=tmp_path / "locked", password="a good pass phrase")
     path = "/save?url=http://b.example/%22"

@@ -36,7 +36,7 @@ async def queued(client):
     return (await (await client.get("/api/v1/queue")).json())["queued"]
 
 
-async def test_what_is_kept_is_asked_about_and_what_is_new_is_saved(client, live):
+async def test_saved_urls_need_confirmation_and_new_ones_are_saved(client, live):
     foxes, bears = live.url("/foxes"), live.article("bears")
 
     status, _, page = await add(client, url=f"{foxes}\n{bears}", tags="t")
@@ -48,7 +48,7 @@ async def test_what_is_kept_is_asked_about_and_what_is_new_is_saved(client, live
     assert (path.startswith("/?jobs="), await queued(client)) == (True, 2)
 
 
-async def test_tracking_parameters_are_removed_and_can_be_kept(client, live):
+async def test_tracking_parameters_are_removed_unless_the_user_keeps_them(client, live):
     tracked = f"{live.article('bears')}?utm_source=feed"
 
     _, _, page = await add(client, url=tracked)
@@ -60,7 +60,7 @@ async def test_tracking_parameters_are_removed_and_can_be_kept(client, live):
     assert {each["entry"]["url"] for each in listed} == {tracked, live.url("/bears")}
 
 
-async def test_an_app_shares_addresses_and_has_icons(client):
+async def test_the_web_app_manifest_has_a_share_target_and_icons(client):
     page = await (await client.get("/")).text()
     path = re.search(r'rel="manifest" href="([^"]+)"', page)[1]
     manifest = json.loads(await (await client.get(path)).text())
@@ -74,7 +74,7 @@ async def test_an_app_shares_addresses_and_has_icons(client):
     assert 'value="https://a.example/x"' in shared
 
 
-async def test_the_twin_of_what_is_kept_under_another_address_is_told_of(client, runtime, live):
+async def test_a_duplicate_url_of_a_saved_page_is_reported(client, runtime, live):
     wolves, moved = live.article("wolves"), live.url("/moved")
 
     async def lead(_):

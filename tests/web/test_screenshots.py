@@ -42,7 +42,7 @@ def key(runtime):
     return hash_url((runtime.settings.data / "url").read_text())
 
 
-async def test_the_picture_and_the_print_stand_on_the_entry_and_the_snapshot(client, runtime, key):
+async def test_screenshot_and_pdf_are_linked_and_served(client, runtime, key):
     place = f"/{key}/{(await runtime.entries.get(key)).entry.latest}"
 
     entry, snapshot = [await (await client.get(f"{each}/")).text() for each in (f"/{key}", place)]
@@ -62,7 +62,7 @@ async def test_the_picture_and_the_print_stand_on_the_entry_and_the_snapshot(cli
         assert (await sent.read()).startswith(begins)
 
 
-async def test_they_are_in_a_wacz_of_the_page(runtime, key):
+async def test_screenshot_and_pdf_are_in_a_wacz_export(runtime, key):
     manifest = await runtime.packages.begin(Selected(hash_url=key))
     async with aclosing(runtime.packages.wacz(manifest, title="Mine")) as body:
         packed = b"".join([piece async for piece in body])

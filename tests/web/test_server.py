@@ -70,7 +70,7 @@ async def status_of(reader) -> int:
 
 
 @pytest.mark.parametrize("sent", [b"", b"G", HEAD], ids=["nothing", "a letter", "half a head"])
-async def test_a_connection_whose_head_does_not_come_in_time_is_closed(serve, connect, sent):
+async def test_a_connection_without_a_head_in_time_is_closed(serve, connect, sent):
     client = await serve(*ROUTES, limits=QUICK)
 
     reader, _ = await connect(client, sent)
@@ -78,7 +78,7 @@ async def test_a_connection_whose_head_does_not_come_in_time_is_closed(serve, co
     assert await rest_of(reader) == b""
 
 
-async def test_a_head_that_dribbles_in_byte_by_byte_is_not_waited_for(serve, connect):
+async def test_a_head_sent_byte_by_byte_times_out(serve, connect):
     client = await serve(*ROUTES, limits=QUICK)
     reader, writer = await connect(client, HEAD)
 
@@ -93,14 +93,14 @@ async def test_a_head_that_dribbles_in_byte_by_byte_is_not_waited_for(serve, con
     dribbling.cancel()
 
 
-async def test_a_connection_that_idles_after_its_answer_is_closed(serve, connect):
+async def test_an_idle_connection_is_closed(serve, connect):
     client = await serve(*ROUTES, limits=QUICK)
     reader, _ = await connect(client, HEAD + b"\r\n")
 
     assert (await rest_of(reader)).endswith(b"hello")
 
 
-async def test_a_form_that_does_not_come_in_time_is_answered_with_408(serve, connect):
+async def test_a_form_that_is_too_slow_is_408(serve, connect):
     client = await serve(*ROUTES, limits=QUICK)
     reader, writer = await connect(client, POST + FORM)
 
@@ -115,9 +115,7 @@ async def test_a_form_that_does_not_come_in_time_is_answered_with_408(serve, con
     dribbling.cancel()
 
 
-async def test_half_open_connections_beyond_the_bound_are_closed_longest_waiting_first(
-    serve, connect
-):
+async def test_surplus_connections_are_closed_longest_waiting_first(serve, connect):
     client = await serve(*ROUTES, limits=FEW)
     half_open = [await connect(client, HEAD) for _ in range(30)]
 
@@ -131,7 +129,7 @@ async def test_half_open_connections_beyond_the_bound_are_closed_longest_waiting
     assert await status_of(half_open[-1][0]) == 200
 
 
-async def test_forms_that_never_end_make_room_for_others(serve, connect):
+async def test_endless_forms_are_closed_for_new_connections(serve, connect):
     client = await serve(*ROUTES, limits=FEW)
     for _ in range(30):
         await connect(client, POST + FORM)
@@ -141,9 +139,7 @@ async def test_forms_that_never_end_make_room_for_others(serve, connect):
     assert await status_of(reader) == 200
 
 
-async def test_health_is_answered_on_this_machine_while_every_connection_is_being_answered(
-    serve, connect
-):
+async def test_local_health_checks_work_when_all_connections_are_busy(serve, connect):
     client = await serve(*ROUTES, limits=FEW)
     streams = [await connect(client, HEAD.replace(b"healthz", b"stream") + b"\r\n") for _ in "1234"]
     for reader, _ in streams:
@@ -158,14 +154,14 @@ async def test_health_is_answered_on_this_machine_while_every_connection_is_bein
 
 
 @pytest.mark.parametrize(("lines", "status"), [(90, 200), (101, 400), (5000, 400)])
-async def test_a_head_of_too_many_fields_is_refused(serve, connect, lines, status):
+async def test_a_head_with_too_many_fields_is_rejected(serve, connect, lines, status):
     client = await serve(*ROUTES)
     reader, _ = await connect(client, HEAD + b"A: b\r\n" * lines + b"\r\n")
 
     assert await status_of(reader) == status
 
 
-async def test_a_head_that_never_ends_is_not_collected(serve, connect):
+async def test_an_endless_head_is_rejected(serve, connect):
     client = await serve(*ROUTES)
     reader, writer = await connect(client, HEAD + b"A: ")
     with suppress(ConnectionError):
@@ -177,7 +173,7 @@ async def test_a_head_that_never_ends_is_not_collected(serve, connect):
         assert await status_of(reader) == 400
 
 
-def test_connections_fit_the_open_files_a_process_may_have():
+def test_connections_are_limited_by_open_files():
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
 
     limits = ServerLimits(connections=10**9).fit_to_machine()

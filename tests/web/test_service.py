@@ -71,7 +71,7 @@ async def get(client: TestClient, target: str, **options):
     )
 
 
-async def test_a_url_goes_in_and_comes_out_by_every_door(client, site):
+async def test_a_saved_url_is_available_on_every_interface(client, site):
     saved = await save(client, f"{site}/page")
     hash_url = saved["accepted"][0]["hash_url"]
 
@@ -102,7 +102,7 @@ async def test_a_url_goes_in_and_comes_out_by_every_door(client, site):
     assert f"hash_url: {hash_url}" in await markdown.text()
 
 
-async def test_the_capture_is_replayed_under_every_form_of_its_address(client, site):
+async def test_a_capture_is_replayed_under_every_form_of_its_address(client, site):
     await save(client, f"{site}/page")
 
     latest = await get(client, f"/web/{site}/page", allow_redirects=False)
@@ -133,7 +133,7 @@ async def test_the_capture_is_replayed_under_every_form_of_its_address(client, s
     assert (nothing.status, await nothing.read()) == (404, b"")
 
 
-async def test_what_can_not_be_kept_comes_back_with_the_reason(client):
+async def test_an_invalid_url_is_returned_with_the_reason(client):
     answer = await client.post(
         "/api/v1/entries", json={"urls": ["ftp://a.example/", "not a url", "javascript:1"]}
     )
@@ -160,7 +160,7 @@ async def test_what_can_not_be_kept_comes_back_with_the_reason(client):
         ("/api/v1/entries?status=odd", 400),
     ],
 )
-async def test_the_api_says_what_is_wrong_in_one_shape(client, target, status):
+async def test_api_errors_have_one_shape(client, target, status):
     answer = await client.get(target)
 
     assert answer.status == status
@@ -168,7 +168,7 @@ async def test_the_api_says_what_is_wrong_in_one_shape(client, target, status):
 
 
 @pytest.mark.parametrize("form", ["warc.gz", "wacz"])
-async def test_an_entry_and_a_list_are_downloaded_as_one_file(client, site, form):
+async def test_an_entry_and_a_list_are_downloaded(client, site, form):
     saved = await save(client, f"{site}/page")
     key = saved["accepted"][0]["hash_url"]
 
@@ -197,7 +197,7 @@ async def apart(tmp_path) -> AsyncIterator[TestClient]:
             yield client
 
 
-async def test_archived_pages_are_shown_on_an_origin_of_their_own_and_nothing_else_is(apart, site):
+async def test_the_replay_origin_serves_only_archived_pages(apart, site):
     key = (await save(apart, f"{site}/page"))["accepted"][0]["hash_url"]
     there = f"http://localhost:{apart.port}"
     timestamp = (await (await apart.get(f"/api/v1/entries/{key}")).json())["entry"]["latest"]

@@ -6,7 +6,7 @@ from archiver.errors import ConfigurationError
 from archiver.web.signing import Signer, load_secret, same
 
 
-def test_the_secret_is_made_once_and_for_its_owner_only(tmp_path):
+def test_the_secret_is_created_once_and_private(tmp_path):
     data = tmp_path / "new" / "data"
 
     first, second = load_secret(data), load_secret(data)
@@ -17,7 +17,7 @@ def test_the_secret_is_made_once_and_for_its_owner_only(tmp_path):
     assert [path.name for path in data.iterdir()] == ["secret"]
 
 
-def test_a_secret_that_is_not_ours_is_refused(tmp_path):
+def test_an_invalid_secret_file_is_rejected(tmp_path):
     (tmp_path / "secret").write_bytes(b"short")
 
     with pytest.raises(ConfigurationError, match="Delete it"):
@@ -25,7 +25,7 @@ def test_a_secret_that_is_not_ours_is_refused(tmp_path):
 
 
 @given(st.text(), st.text())
-def test_a_signature_is_good_for_its_own_text_only(text, other):
+def test_a_signature_is_valid_for_its_text_only(text, other):
     signer = Signer(b"s" * 32, "password")
     signature = signer.sign("session", text)
 
@@ -37,6 +37,6 @@ def test_a_signature_is_good_for_its_own_text_only(text, other):
 
 
 @given(st.text(st.characters(codec=None)), st.text(st.characters(codec=None)))
-def test_same_is_equality(one, other):
+def test_same_compares_texts(one, other):
     assert same(one, one)
     assert same(one, other) == (one == other)

@@ -18,7 +18,7 @@ def shipped(tmp_path, monkeypatch):
     return directory
 
 
-async def test_a_file_may_be_kept_for_ever(serve, shipped):
+async def test_a_static_file_is_cached_forever(serve, shipped):
     client = await serve(ROUTE)
 
     answer = await client.get(client.app[STATIC].url("style.css"))
@@ -29,7 +29,7 @@ async def test_a_file_may_be_kept_for_ever(serve, shipped):
     assert answer.headers["Cross-Origin-Resource-Policy"] == "cross-origin"
 
 
-async def test_under_another_hash_it_is_asked_for_again(serve, shipped):
+async def test_a_static_file_with_another_hash_is_revalidated(serve, shipped):
     client = await serve(ROUTE)
 
     first = await client.get("/static/0123/js/watch.js")
@@ -53,7 +53,7 @@ async def test_under_another_hash_it_is_asked_for_again(serve, shipped):
         "/static/00/js%00",
     ],
 )
-async def test_nothing_else_is_served(serve, shipped, raw, target):
+async def test_other_static_paths_are_404(serve, shipped, raw, target):
     client = await serve(ROUTE)
     (shipped.parent / "secret").write_text("no")
 
@@ -62,13 +62,13 @@ async def test_nothing_else_is_served(serve, shipped, raw, target):
     assert status == 404
 
 
-def test_a_change_in_any_file_changes_every_address(shipped):
+def test_a_change_in_any_static_file_changes_every_url(shipped):
     before = StaticFiles(shipped)
     (shipped / "js" / "watch.js").write_text("")
 
     assert before.url("style.css") != StaticFiles(shipped).url("style.css")
 
 
-def test_a_name_that_is_not_there_is_the_templates_mistake(shipped):
+def test_an_unknown_static_name_is_an_error(shipped):
     with pytest.raises(KeyError):
         StaticFiles(shipped).url("styles.css")

@@ -54,7 +54,7 @@ def fields(body=LINKS, name="b.html") -> FormData:
     return data
 
 
-async def test_a_file_sent_by_another_site_is_refused_before_it_is_read(client, taken, left):
+async def test_a_file_from_another_site_is_rejected_unread(client, taken, left):
     for headers in ({"Sec-Fetch-Site": "cross-site"}, {"Origin": "http://evil.example"}):
         for path in ("/import", "/import/page", "/api/v1/imports"):
             answer = await client.post(path, data=fields(), headers=headers)
@@ -64,7 +64,7 @@ async def test_a_file_sent_by_another_site_is_refused_before_it_is_read(client, 
     assert left() == []
 
 
-async def test_a_program_needs_no_token(client, taken):
+async def test_a_program_without_origin_headers_may_upload(client, taken):
     multipart = await client.post("/api/v1/imports", data=fields())
     bare = await client.post(
         "/api/v1/imports?name=%C3%A9.txt", data=b"https://a.example/", headers=BYTES
@@ -75,13 +75,13 @@ async def test_a_program_needs_no_token(client, taken):
     assert [name for name, _ in await taken()] == ["b.html", "é.txt", "upload"]
 
 
-async def test_another_kind_of_body_is_415(client):
+async def test_a_body_of_another_type_is_415(client):
     answer = await client.post("/api/v1/imports", data=b"x", headers={"Content-Type": "text/html"})
 
     assert answer.status == 415
 
 
-async def test_a_body_over_the_limit_is_413_and_leaves_nothing(client, taken, left):
+async def test_a_body_over_the_limit_is_413_and_leaves_no_file(client, taken, left):
     async def endless():
         for _ in range(10):
             yield b"x" * 50_000
@@ -96,7 +96,7 @@ async def test_a_body_over_the_limit_is_413_and_leaves_nothing(client, taken, le
     assert left() == []
 
 
-async def test_a_body_said_to_be_too_long_is_refused_before_it_is_sent(client, raw):
+async def test_a_body_announced_as_too_long_is_rejected_before_it_is_sent(client, raw):
     status, answer = await raw(
         client,
         "/api/v1/imports",
@@ -112,7 +112,7 @@ async def test_a_body_said_to_be_too_long_is_refused_before_it_is_sent(client, r
 
 
 @pytest.mark.parametrize("body", [b"", None])
-async def test_no_file_or_an_empty_one_is_422(client, left, body):
+async def test_a_missing_or_empty_file_is_422(client, left, body):
     data = fields(body=b"" if body is None else body, name="" if body is None else "a")
 
     assert (await client.post("/import", data=data)).status == 422
@@ -143,7 +143,7 @@ async def test_no_file_or_an_empty_one_is_422(client, left, body):
         ("; boundary=b", b""),
     ],
 )
-async def test_malformed_multipart_is_the_clients_mistake(client, taken, left, boundary, body):
+async def test_malformed_multipart_data_is_a_client_error(client, taken, left, boundary, body):
     kind = {"Content-Type": f"multipart/form-data{boundary}"}
 
     answer = await client.post("/api/v1/imports", data=body, headers=kind)
@@ -153,7 +153,7 @@ async def test_malformed_multipart_is_the_clients_mistake(client, taken, left, b
     assert left() == []
 
 
-async def test_a_client_that_goes_away_leaves_nothing(client, taken, left, eventually):
+async def test_a_client_that_disconnects_leaves_no_file(client, taken, left, eventually):
     _, writer = await asyncio.open_connection("127.0.0.1", client.port)
     writer.write(
         b"POST /api/v1/imports HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n"
@@ -179,11 +179,11 @@ async def test_a_client_that_goes_away_leaves_nothing(client, taken, left, event
         ("x" * 500, "x" * 200),
     ],
 )
-def test_a_name_is_made_fit_to_be_shown(given, kept):
+def test_a_file_name_is_cleaned(given, kept):
     assert clean_name(given) == kept
 
 
-def test_only_what_was_received_half_and_long_ago_is_removed(tmp_path):
+def test_only_old_partial_uploads_are_deleted(tmp_path):
     directory = tmp_path / "tmp"
     directory.mkdir()
     for name in ("old.part", "new.part", "old.upload"):

@@ -38,7 +38,7 @@ async def opened(tmp_path):
     ("has_one", "why"),
     [(False, "The browser in the settings, /nowhere"), (True, "sandbox cannot start")],
 )
-async def test_pages_are_kept_and_health_and_the_pages_say_what_is_lacking(
+async def test_pages_are_saved_without_a_browser_and_the_problem_is_shown(
     opened, live, tmp_path, has_one, why
 ):
     browser = tmp_path / "chromium"
