@@ -345,9 +345,7 @@ class Settings:
         text(may_be_empty=False),
         "User-Agent sent with every request.",
     )
-    concurrency: int = _setting(
-        128, integer(least=1, most=4096), "Pages captured at the same time."
-    )
+    concurrency: int = _setting(64, integer(least=1, most=4096), "Pages captured at the same time.")
     host_concurrency: int = _setting(
         4, integer(least=1, most=4096), "Concurrent requests to the same host."
     )

@@ -33,7 +33,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--copies", type=int, default=4, help="how often each page is captured")
-    parser.add_argument("--concurrency", type=int, default=32)
+    parser.add_argument("--concurrency", type=int, default=64)
     parser.add_argument("--processes", type=int, default=1, help="processes that read articles")
     options = parser.parse_args()
     pages = read_pages(options.folder) if options.folder else generated_pages(64)

@@ -41,7 +41,7 @@ def main() -> None:
     parser.add_argument("--delay", type=float, default=1.5, help="longest wait for an answer")
     parser.add_argument("--least", type=float, default=0.5, help="shortest wait for an answer")
     parser.add_argument("--hosts", type=int, default=2_000)
-    parser.add_argument("--concurrency", type=int, default=32, help="pages of one worker")
+    parser.add_argument("--concurrency", type=int, default=64, help="pages of one worker")
     options = parser.parse_args()
     numbers = [int(each) for each in options.workers.split(",")]
     waiting = 2 * max(numbers) * options.urls

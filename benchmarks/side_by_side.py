@@ -35,7 +35,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--copies", type=int, default=4, help="how often each page is there")
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--concurrency", type=int, default=32)
+    parser.add_argument("--concurrency", type=int, default=64)
     parser.add_argument("--only", default=",".join(RUNS))
     parser.add_argument("--load", type=int, default=0, help="processes that keep a core busy each")
     options = parser.parse_args()

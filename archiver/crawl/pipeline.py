@@ -36,7 +36,7 @@ from archiver.model.job import Job, Lease, State
 
 LOCK_SECONDS = 2.0
 LEAST_WINDOW = 1024
-SHARED_WINDOW = 8
+SHARED_WINDOW = 16
 """Maximum window on a server, times ``concurrency``, so that other workers find jobs."""
 
 log = get_log(__name__)
