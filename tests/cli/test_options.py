@@ -1,11 +1,13 @@
 """Flags, variables and defaults of settings, in this order of priority."""
 
+import re
 from ipaddress import ip_network
 
 import click
 import pytest
 from click.testing import CliRunner
 
+from archiver.cli.maintenance import run_migrate
 from archiver.cli.options import (
     COMMON,
     CRAWLING,
@@ -23,6 +25,7 @@ from archiver.config import (
     unknown_variables,
     variable,
 )
+from archiver.errors import ConfigurationError
 
 
 @click.command(cls=Command)
@@ -139,3 +142,29 @@ def test_variables_that_no_setting_has_are_named_with_a_similar_one():
     given = {"ARCHIVER_HOTS": "x", "ARCHIVER_ZZZZZZ": "y", "ARCHIVER_HOST": "::1", "PATH": "/"}
 
     assert unknown_variables(given) == {"ARCHIVER_HOTS": "ARCHIVER_HOST", "ARCHIVER_ZZZZZZ": ""}
+
+
+@pytest.mark.parametrize(
+    "places",
+    [
+        ["postgres://h/x"],
+        ["s3://"],
+        ["s3://Bad_Bucket!/x"],
+        ["s3://b@ucket/../x"],
+        ["postgresql:///x?sslmode=bogus"],
+        ["postgresql://me:secret@h/x"],
+        ["postgresql://me@h:99999/x"],
+        ["postgresql://[::1/x"],
+        ["postgresql://me@h/x%00y"],
+        ["folder", "folder"],
+        ["s3://bucket", "s3://bucket"],
+        [""],
+        ["nonsense"],
+    ],
+)
+def test_a_mistyped_location_of_migrate_is_refused_with_its_name(tmp_path, places):
+    settings = read_settings({"data": tmp_path}, {})
+
+    for to, from_ in ((places, []), (["folder"], places)):
+        with pytest.raises(ConfigurationError, match=f"“.*{re.escape(places[0])}.*” is not a loc"):
+            run_migrate(settings, to=to, from_=from_, remove=False)

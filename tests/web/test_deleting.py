@@ -1,5 +1,6 @@
 """Deleting with the API and with forms, which ask for confirmation."""
 
+import asyncio
 import re
 from collections.abc import AsyncIterator
 
@@ -129,3 +130,30 @@ async def test_deleting_an_unknown_snapshot_is_404(kept):
         ]
 
     assert answers == [200, 404, 404]
+
+
+async def test_deletions_at_the_same_time_and_during_compaction_succeed(tmp_path, live):
+    settings = Settings(data=tmp_path / "data", allow_networks=("127.0.0.0/8",), host_delay=0)
+    urls = [live.article(f"page{n}") for n in range(8)]
+    async with open_app(settings) as runtime:
+        await runtime.entries.save(urls, source="web")
+        await runtime.crawling.work()
+        paths = [f"/api/v1/entries/{hash_url(each)}" for each in urls]
+        paths += [f"{each}/snapshots/20000101000000" for each in paths]
+        server = TestServer(build_app(runtime), skip_url_asserts=True)
+        async with TestClient(server) as client:
+
+            async def delete(path):
+                async with client.delete(path) as answer:
+                    return answer.status, (await answer.json()).get("entries", 0)
+
+            async def compact():
+                while await titles(client):
+                    await runtime.compacting.compact(empty_bin=True)
+
+            compacting = asyncio.create_task(compact())
+            answers = await asyncio.gather(*map(delete, (*paths, *paths)))
+            await compacting
+
+    assert {status for status, _ in answers} == {200, 404}
+    assert sum(entries for _, entries in answers) == len(urls)
