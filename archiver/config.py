@@ -172,6 +172,8 @@ def server_address() -> Kind:
         named = parts.username and parts.path.strip("/") and "/" not in parts.path[1:]
         if parts.scheme not in ("postgresql", "postgres") or not named or parts.fragment:
             raise ValueError("should be postgresql://user@host/database")
+        if "," not in parts.netloc and parts.port == 0:  # the property raises if out of range
+            raise ValueError("should have a port from 1 to 65535")
         return value.replace("postgres:", "postgresql:", 1)
 
     return Kind("TEXT", read)

@@ -155,7 +155,7 @@ def test_variables_that_no_setting_has_are_named_with_a_similar_one():
         ["postgresql://me:secret@h/x"],
         ["postgresql://me@h:99999/x"],
         ["postgresql://[::1/x"],
-        ["postgresql://me@h/x%00y"],
+        ["postgresql://me@h:port/x"],
         ["folder", "folder"],
         ["s3://bucket", "s3://bucket"],
         [""],
