@@ -137,7 +137,13 @@ class PostgresIndex:
                 command_timeout=STATEMENT_SECONDS,
                 server_settings={"application_name": "archiver"},
             )
-        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, ValueError, OverflowError) as error:
+        except (
+            OSError,
+            asyncpg.PostgresError,
+            asyncpg.InterfaceError,
+            ValueError,
+            OverflowError,
+        ) as error:
             more = ""
             if getattr(error, "sqlstate", "") == _WRONG_PASSWORD:
                 more = _ACCESS_HINT

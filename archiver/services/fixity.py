@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import shutil
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
@@ -558,12 +559,14 @@ class Health:
         unusable_files: other unusable files among the segments.
         damaged: problems that the last verification found.
         free_bytes: free bytes on the disk of the data directory.
+        is_read_only: whether the data directory can't be written.
     """
 
     missing: int = 0
     unusable_files: int = 0
     damaged: int = 0
     free_bytes: int = 0
+    is_read_only: bool = False
 
     @property
     def is_full(self) -> bool:
@@ -587,6 +590,13 @@ class Health:
         if self.is_full:
             found.append(
                 Message("The disk is full, so nothing new can be stored. Free some space.")
+            )
+        if self.is_read_only:
+            found.append(
+                Message(
+                    "The data directory is read-only, so nothing new can be stored. Make it "
+                    "writable, then restart archiver."
+                )
             )
         if self.damaged:
             found.append(
@@ -633,6 +643,7 @@ class HealthCheck:
         async with self._db.read() as conn:
             indexed = await segment_rows.indexed(conn)
         usage = await asyncio.to_thread(shutil.disk_usage, self._data)
+        is_writable = await asyncio.to_thread(os.access, self._data, os.W_OK)
         checked = await last_check(self._data)
         storage = self._store.storage
         missing: dict[str, str] = {}
@@ -641,7 +652,7 @@ class HealthCheck:
             missing = dict(missing_segments(indexed, found))
         unusable = [each for each in storage.unusable_files if each.name not in missing]
         damaged = checked.problems if checked else 0
-        return Health(len(missing), len(unusable), damaged, usage.free)
+        return Health(len(missing), len(unusable), damaged, usage.free, not is_writable)
 
 
 def missing_segments(indexed: Mapping[str, int], found: Survey) -> Iterator[tuple[str, str]]:

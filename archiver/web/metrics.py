@@ -150,6 +150,7 @@ def _of_files(health: Health) -> str:
             f"ignored files: {health.unusable_files}; `archiver verify` lists them",
         ),
         (health.damaged, f"problems at the last `archiver verify`: {health.damaged}"),
+        (health.is_read_only, "data directory is read-only: nothing new can be stored"),
         (health.is_full, f"disk full: {health.free_bytes:,} bytes are free"),
     )
     return "".join(f"{line}\n" for counts, line in lines if counts)

@@ -6,7 +6,8 @@ import secrets
 import signal
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -15,7 +16,7 @@ from aiohttp import web
 
 from archiver.app import App, open_app
 from archiver.config import InvalidSettings, Settings
-from archiver.errors import ConfigurationError
+from archiver.errors import ConfigurationError, DiskNotWritable
 from archiver.logs import get_log
 from archiver.model.message import Message
 from archiver.services.access import LEAST_PASSWORD, has_password, is_loopback
@@ -73,7 +74,7 @@ async def _serve_until(
 ) -> None:
     """Serve until the program stops or the settings change."""
     limits = ServerLimits().fit_to_machine()
-    async with open_app(settings, serve=True, connections=limits.files) as runtime:
+    async with open_to_serve(settings, limits.files) as runtime:
         secret = await _secret_of_cluster(runtime)
         await runtime.crawling.check_browser()
         app = build_app(runtime, limits=limits, secret=secret)
@@ -96,6 +97,20 @@ async def _serve_until(
                 task.cancel()
         finally:
             await runner.cleanup()
+
+
+@asynccontextmanager
+async def open_to_serve(settings: Settings, connections: int) -> AsyncIterator[App]:
+    """Open the archive; on a full or read-only disk for reading only."""
+    async with AsyncExitStack() as stack:
+        try:
+            opened = open_app(settings, serve=True, connections=connections)
+            app = await stack.enter_async_context(opened)
+        except DiskNotWritable as error:
+            opened = open_app(settings, reads_only=True, connections=connections)
+            app = await stack.enter_async_context(opened)
+            log.warning("nothing can be saved; the archive is served for reading", why=str(error))
+        yield app
 
 
 def _reread(settings: Settings) -> Settings:

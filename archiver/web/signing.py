@@ -52,8 +52,11 @@ def load_secret(data: Path) -> bytes:
     """
     path = data / _FILE
     if not path.exists():
-        data.mkdir(mode=PRIVATE_DIRECTORY, parents=True, exist_ok=True)
-        _create(path)
+        try:
+            data.mkdir(mode=PRIVATE_DIRECTORY, parents=True, exist_ok=True)
+            _create(path)
+        except OSError:  # a full or read-only disk: the secret is valid until the restart
+            return secrets.token_bytes(SECRET_BYTES)
     secret = path.read_bytes()
     if len(secret) != SECRET_BYTES:
         raise ConfigurationError(

@@ -1,21 +1,31 @@
 """Full disks, simulated by a limit on file sizes: reading works and no partial files remain."""
 
 import resource
+from contextlib import contextmanager
 
 import pytest
+from aiohttp.test_utils import TestClient, TestServer
 
+from archiver.web.app import build_app
+from archiver.web.serve import open_to_serve
 from tests.command_line import run_in_thread
 
 
-async def run(data, *arguments, most=None):
-    """Run a command; with ``most`` while this process can't make files larger than that."""
+@contextmanager
+def limited(most):
+    """Hold a limit: this process can't make files larger than ``most`` bytes."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     if most is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (most, before[1]))
     try:
-        return await run_in_thread(*arguments, "--data", str(data))
+        yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+async def run(data, *arguments, most=None):
+    with limited(most):
+        return await run_in_thread(*arguments, "--data", str(data))
 
 
 @pytest.fixture
@@ -40,6 +50,17 @@ async def test_on_a_full_disk_reading_works_and_writing_fails_with_a_reason(data
     assert (await run(data, "verify", most=0)).returncode == 0
     refused = await run(data, "edit", "--title", "x", "--yes", "--query", "foxes", most=0)
     assert (refused.returncode, "free space" in refused.stderr) == (1, True)
+
+
+async def test_on_a_full_disk_serve_shows_the_archive(data, settings):
+    with limited(0):
+        async with open_to_serve(settings, connections=0) as runtime:
+            server = TestServer(build_app(runtime), skip_url_asserts=True)
+            async with TestClient(server) as client:
+                assert "foxes" in await (await client.get("/snapshots?q=foxes")).text()
+                saved = await client.post("/api/v1/entries", json={"urls": ["http://a.example/"]})
+
+    assert saved.status == 503
 
 
 async def test_a_reindex_on_a_full_disk_changes_nothing(data):
