@@ -2,6 +2,8 @@
 
 from importlib import import_module
 
+import click
+
 from archiver import logs
 from archiver.config import Settings
 from archiver.errors import ConfigurationError
@@ -41,6 +43,16 @@ _WITHOUT_INDEX = frozenset({"reindex", "password", "cookies"})
 """Commands that do not need an index of the current version."""
 
 
+_REBUILD_BEGINS = (
+    "The index in {data} was written by an earlier version of archiver (schema {revision}). It "
+    "is now rebuilt from the WARC files, and the queue is copied."
+)
+_REBUILD_ENDED = (
+    "The index was rebuilt. The earlier one is stored as {backup}: delete it when you no "
+    "longer need it; the next `archiver reindex` deletes it too."
+)
+
+
 def run_body(command: str, settings: Settings, **given: object) -> int:
     """Import and run a command; return the exit status."""
     if command not in _CREATE_ARCHIVE and not settings.data.is_dir():
@@ -49,11 +61,29 @@ def run_body(command: str, settings: Settings, **given: object) -> int:
         )
     logs.configure(settings.log_level, as_json=settings.log_json)
     if command not in _WITHOUT_INDEX and settings.index is None:
-        # `--help` imports this module and must be fast.
-        from archiver.cli.automatic_reindex import rebuild_if_outdated  # noqa: PLC0415
-
         if status := rebuild_if_outdated(settings):
             return status
     module, function = _COMMANDS[command]
     status = getattr(import_module(module), function)(settings, **given)
     return status if isinstance(status, int) else 0
+
+
+def rebuild_if_outdated(settings: Settings) -> int:
+    """Rebuild the index if an earlier version wrote it; return the exit status.
+
+    Raises:
+        ArchiverError: it can't be rebuilt; it is left unchanged.
+    """
+    # `--help` imports this module and must be fast.
+    from archiver.app import outdated_index  # noqa: PLC0415
+
+    revision = outdated_index(settings)
+    if revision is None:
+        return 0
+    from archiver.cli.maintenance import rebuild  # noqa: PLC0415
+
+    click.echo(_REBUILD_BEGINS.format(data=settings.data, revision=revision), err=True)
+    status = rebuild(settings)
+    if status == 0:
+        click.echo(_REBUILD_ENDED.format(backup=f"archive.sqlite3.old-{revision}"), err=True)
+    return status

@@ -8,7 +8,7 @@ import click
 
 from archiver.app import open_app
 from archiver.cli.event_loop import run_until_signal
-from archiver.cli.terminal import Bar, progress_bar, write_row, write_table
+from archiver.cli.terminal import progress_bar, write_row, write_table
 from archiver.config import InvalidSettings, Settings, read_settings
 from archiver.errors import ConfigurationError, InputError
 from archiver.services.fixity import Progress, store_check
@@ -127,35 +127,23 @@ def run_verify(settings: Settings) -> int:
     return run_until_signal(_verify(settings))
 
 
-async def verify_location(settings: Settings, *, index: str | None, store: str | None) -> int:
-    """Verify the archive at another location."""
-    return await _verify(replace(settings, index=index, store=store))
-
-
 async def _verify(settings: Settings) -> int:
-    wrong = 0
-    seen = _VerifiedRecords()
+    records = wrong = 0
     async with open_app(settings, reads_only=True) as app:
-        fixity = app.fixity
         with progress_bar("Reading back") as bar:
-            async for finding in fixity.verify(lambda now: seen.note(now, bar)):
+
+            def on_progress(now: Progress) -> None:
+                nonlocal records
+                records = now.records
+                bar.show(done=now.bytes_read, total=now.bytes_total, now=f"{records:,} records")
+
+            async for finding in app.fixity.verify(on_progress):
                 write_row(finding.where, finding.problem)
                 wrong += finding.is_wrong
-    await store_check(settings.data, records=seen.records, problems=wrong)
-    write_row("records", str(seen.records))
+    await store_check(settings.data, records=records, problems=wrong)
+    write_row("records", str(records))
     write_row("problems", str(wrong))
     return int(wrong > 0)
-
-
-class _VerifiedRecords:
-    """Counter of verified records, for the summary of ``verify``."""
-
-    records = 0
-
-    def note(self, now: Progress, bar: Bar) -> None:
-        """Record the progress."""
-        self.records = now.records
-        bar.show(done=now.bytes_read, total=now.bytes_total, now=f"{now.records:,} records")
 
 
 FOLDER = "folder"
@@ -193,7 +181,7 @@ async def _migrate(
         write_row("queued", str(moved.index.queued))
         for finding in moved.index.problems:
             write_row(finding.where, finding.problem)
-    return await verify_location(settings, index=places.index, store=places.store)
+    return await _verify(replace(settings, index=places.index, store=places.store))
 
 
 def _places(given: Sequence[str]) -> Places:

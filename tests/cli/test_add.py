@@ -22,6 +22,6 @@ URL = "https://example.org/"
         ([URL], None, (URL,)),
     ],
 )
-def test_a_browser_is_asked_for_with_a_value_or_without(given, render, urls):
+def test_render_can_have_a_value_or_none(given, render, urls):
     with cli.commands["add"].make_context("add", [*given]) as read:
         assert (read.params["render"], read.params["urls"]) == (render, urls)

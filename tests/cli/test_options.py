@@ -56,7 +56,7 @@ def test_flags_override_variables_and_variables_override_defaults(
     assert output("--port", "82").startswith("82 ")
 
 
-def test_a_list_is_given_by_repetition_or_with_commas() -> None:
+def test_a_list_setting_accepts_repeated_flags_or_commas() -> None:
     expected = (ip_network("10.0.0.0/8"), ip_network("fd00::/8"))
 
     for given in (("10.0.0.0/8", "fd00::/8"), ("10.0.0.0/8,fd00::/8",)):

@@ -33,7 +33,7 @@ async def test_a_password_locks_and_another_one_ends_every_session(control, tmp_
     assert "pass phrase" not in (tmp_path / ACCESS).read_text()
 
 
-async def test_what_the_settings_give_counts_and_is_changed_there_alone(tmp_path):
+async def test_a_password_from_the_settings_can_only_be_changed_there(tmp_path):
     control = AccessControl(tmp_path, "from the settings")
 
     assert await control.is_password("from the settings")
@@ -82,7 +82,7 @@ async def test_sessions_are_listed_ended_and_bounded(control):
     assert await control.is_session(many[-1])
 
 
-async def test_what_another_process_changes_is_heard_of(control, tmp_path, monkeypatch):
+async def test_changes_of_other_processes_are_noticed(control, tmp_path, monkeypatch):
     monkeypatch.setattr(access, "POLL_SECONDS", 0)
     await AccessControl(tmp_path, None).set_password("a good pass phrase")
     assert not control.is_locked
@@ -94,7 +94,7 @@ async def test_what_another_process_changes_is_heard_of(control, tmp_path, monke
     assert await control.is_password("a good pass phrase"), "what can't be read changes nothing"
 
 
-async def test_a_session_is_over_after_its_time(control, tmp_path, monkeypatch):
+async def test_sessions_expire(control, tmp_path, monkeypatch):
     session = await control.begin_session("x")
     monkeypatch.setattr(access, "SESSION_SECONDS", 0)
     assert not await control.is_session(session)

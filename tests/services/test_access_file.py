@@ -10,7 +10,7 @@ FULL = Access(
 )
 
 
-def test_what_was_written_is_read():
+def test_written_content_is_read():
     assert read_access(None, "access.json") == Access()
     assert read_access(write_access(FULL), "access.json") == FULL
 
@@ -18,6 +18,6 @@ def test_what_was_written_is_read():
 @pytest.mark.parametrize(
     "held", [b"", b"[]", b"{}", b"\xff", b'{"password": 1, "tokens": [], "sessions": []}']
 )
-def test_other_content_is_refused_and_the_message_says_where(held):
+def test_invalid_content_is_refused_with_its_location(held):
     with pytest.raises(ConfigurationError, match=r"access\.json.*delete it"):
         read_access(held, "access.json")

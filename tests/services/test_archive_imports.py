@@ -62,7 +62,7 @@ async def problems(runtime):
 
 
 @pytest.mark.parametrize("packed", [True, False])
-async def test_a_page_with_its_requisites_is_kept_read_and_found(runtime, tmp_path, packed):
+async def test_an_imported_page_can_be_replayed_read_and_found(runtime, tmp_path, packed):
     status = await take_in(runtime, tmp_path, wget_like(packed=packed))
 
     assert (status.format, status.read, status.merged, status.added) == ("WARC", 2, 2, 1)
@@ -80,7 +80,7 @@ async def test_a_page_with_its_requisites_is_kept_read_and_found(runtime, tmp_pa
     assert await problems(runtime) == []
 
 
-async def test_the_same_file_again_brings_nothing_new(runtime, tmp_path):
+async def test_importing_a_file_again_adds_nothing(runtime, tmp_path):
     await take_in(runtime, tmp_path, wget_like())
     again = await take_in(runtime, tmp_path, wget_like())
 
@@ -98,7 +98,7 @@ async def test_it_is_all_there_again_after_a_reindex(tmp_path):
         assert await runtime.entries.snapshot(PAGE) == before
 
 
-async def test_a_torn_file_gives_what_is_whole_and_says_where_it_ends(runtime, tmp_path):
+async def test_the_intact_part_of_a_truncated_file_is_imported(runtime, tmp_path):
     whole = wget_like()
 
     status = await take_in(runtime, tmp_path, whole[:-20])
@@ -109,7 +109,7 @@ async def test_a_torn_file_gives_what_is_whole_and_says_where_it_ends(runtime, t
     assert await payload(runtime, PAGE) == HTML
 
 
-async def test_a_wacz_says_which_captures_are_pages(runtime, tmp_path):
+async def test_the_page_list_of_a_wacz_decides_which_captures_are_pages(runtime, tmp_path):
     made = Warc()
     made.response(PAGE, HTML, "text/html")
     made.response("http://a.example/frame", b"<p>in a frame", "text/html")
@@ -129,7 +129,7 @@ async def test_a_wacz_says_which_captures_are_pages(runtime, tmp_path):
     assert (await runtime.entries.get(PAGE)).entry.title == "A title of its own\ufffd"
 
 
-async def test_what_a_browser_asked_for_into_a_frame_is_no_page(runtime, tmp_path):
+async def test_a_capture_of_a_frame_is_not_a_page(runtime, tmp_path):
     made = Warc()
     made.response(PAGE, HTML, "text/html")
     made.request(PAGE, "Sec-Fetch-Dest: document")
@@ -141,7 +141,7 @@ async def test_what_a_browser_asked_for_into_a_frame_is_no_page(runtime, tmp_pat
     assert (status.merged, status.added) == (2, 1)
 
 
-async def test_our_own_export_brings_back_what_a_person_said(tmp_path, live):
+async def test_an_import_of_an_own_export_restores_user_metadata(tmp_path, live):
     settings = Settings(data=tmp_path / "one", allow_networks="127.0.0.0/8", host_delay=0)
     async with open_app(settings) as first:
         await first.entries.save([live.article("foxes")], tags=["animals"], source="cli")
@@ -164,7 +164,7 @@ async def test_our_own_export_brings_back_what_a_person_said(tmp_path, live):
 @pytest.mark.parametrize(
     ("name", "said"), [("a.wacz", "damaged zip file"), ("a.zip", "or is damaged")]
 )
-async def test_a_damaged_zip_file_is_refused_as_what_its_name_says(runtime, tmp_path, name, said):
+async def test_a_damaged_zip_file_is_identified_by_its_name(runtime, tmp_path, name, said):
     packed = b"PK\x03\x04 and no list of contents"
 
     if name == "a.wacz":
@@ -185,7 +185,7 @@ async def test_a_damaged_zip_file_is_refused_as_what_its_name_says(runtime, tmp_
         {"capture_record": {}},
     ],
 )
-async def test_a_statement_that_lies_costs_its_own_page_and_nothing_else(runtime, tmp_path, change):
+async def test_an_invalid_snapshot_record_affects_only_its_own_page(runtime, tmp_path, change):
     snapshot = {
         "timestamp": "20200102030405", "capture_url": PAGE, "capture_timestamp": "20200102030405",
         "capture_record": "urn:uuid:0", "article": None, "article_of": None, "extractor": "1",
@@ -224,9 +224,7 @@ async def test_articles_of_a_file_are_left_for_later_where_the_settings_say_so(t
         assert await problems(archive) == []
 
 
-async def test_captures_of_one_page_become_snapshots_in_order_beside_those_of_others(
-    runtime, tmp_path
-):
+async def test_captures_of_a_page_become_snapshots_in_order_of_time(runtime, tmp_path):
     moments = [f"2020-01-0{day}T03:04:05Z" for day in (2, 1, 3)]
     made = Warc()
     for at in moments:

@@ -105,7 +105,7 @@ async def test_one_text_has_an_entry_behind_its_front_matter_and_several_under_t
     assert f"]({kept[1]})" in both.split("# owls")[1][:300]
 
 
-async def test_notes_of_several_articles_in_one_text_are_told_from_each_other(archive, live):
+async def test_footnotes_of_several_articles_in_one_text_have_unique_labels(archive, live):
     for name in ("terns", "gulls"):
         live.put(
             f"/{name}",

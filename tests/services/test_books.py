@@ -88,7 +88,7 @@ async def test_nothing_and_too_much_are_refused_in_words(storage, kept, monkeypa
         await storage.begin(Selected(ListingQuery(tag="none")))
 
 
-async def test_pictures_beyond_what_is_bearable_are_left_out(storage, kept, monkeypatch):
+async def test_images_over_the_size_limit_are_left_out(storage, kept, monkeypatch):
     monkeypatch.setattr(book_exports, "MAX_ARTICLE_BYTES", len(PNG) - 1)
     wanted = Selected(hash_url=hash_url(kept[0]))
 

@@ -113,7 +113,7 @@ async def test_pages_put_together_are_the_whole(archive, question):
 
 @pytest.mark.parametrize("limit", [1, 7, 10, 1000])
 @pytest.mark.parametrize("question", QUESTIONS, ids=str)
-async def test_what_resume_keys_lead_to_put_together_is_the_whole(archive, question, limit):
+async def test_pages_by_resume_key_make_the_whole_result(archive, question, limit):
     whole = await archive.rows(**question)
 
     assert await archive.resumed(limit=limit, **question) == whole
@@ -139,7 +139,7 @@ async def test_captures_that_are_added_meanwhile_move_no_row_from_one_page_to_an
 
 @pytest.mark.parametrize("closest", ["2023", "20240103", "20240104000000", "2025"])
 @pytest.mark.parametrize("limit", [1, 3, 1000])
-async def test_the_nearest_come_first_and_are_gone_on_with(archive, closest, limit):
+async def test_the_closest_captures_come_first_and_can_be_resumed(archive, closest, limit):
     url = "http://a.example/4"
     given = {"sort": "closest", "closest": closest, "fl": "timestamp,offset"}
 
@@ -152,7 +152,7 @@ async def test_the_nearest_come_first_and_are_gone_on_with(archive, closest, lim
     assert [tuple(row.split()) for row in resumed] == whole
 
 
-async def test_a_page_behind_the_last_one_is_empty_or_refused_as_the_dialect_has_it(archive):
+async def test_a_page_after_the_last_one_is_empty_or_an_error(archive):
     assert await archive.ask(page=99, output="json") == ""
     with pytest.raises(InputError, match="Last Page is 0"):
         await archive.ask(page=99, pywb=True)

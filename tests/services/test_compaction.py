@@ -58,7 +58,7 @@ def pages(live):
     return [live.article(name, head=link) for name in ("foxes", "bears", "owls")]
 
 
-async def test_what_was_deleted_leaves_the_disk_and_the_rest_is_as_it_was(opened, pages, settings):
+async def test_compaction_erases_deleted_records_and_changes_nothing_else(opened, pages, settings):
     foxes, bears, _ = pages
     async with opened() as archive:
         await save(archive, *pages, tags=("animal",))
@@ -145,7 +145,7 @@ async def test_an_article_that_another_snapshot_shares_stays(opened, live, setti
         assert (await archive.entries.snapshot(foxes)).article == before
 
 
-async def test_what_was_said_with_a_deleted_snapshot_is_kept(opened, live, settings):
+async def test_user_metadata_of_a_deleted_snapshot_is_kept(opened, live, settings):
     foxes = live.article("foxes")
     async with opened() as archive:
         await save(archive, foxes)
@@ -179,7 +179,7 @@ async def test_a_service_erases_while_it_crawls(opened, pages, settings):
     assert foxes.encode() not in on_disk(settings)
 
 
-async def test_an_undo_is_over_once_it_is_erased(opened, pages):
+async def test_an_erased_deletion_cannot_be_undone(opened, pages):
     async with opened() as archive:
         await save(archive, pages[0])
         deleted = await archive.deleting.entries([pages[0]])
@@ -198,7 +198,7 @@ async def test_an_undo_is_over_once_it_is_erased(opened, pages):
         ("Atlantic/Azores", "2026-03-28T23:30-01:00", "2026-03-29T04:00+00:00"),
     ],
 )
-def test_the_quiet_hour_is_that_of_the_clock_also_when_clocks_change(zone, now, due, monkeypatch):
+def test_the_quiet_hour_follows_clock_changes(zone, now, due, monkeypatch):
     monkeypatch.setenv("TZ", zone)
     time.tzset()
     try:

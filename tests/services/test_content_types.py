@@ -85,9 +85,7 @@ def answer(target: bytes) -> bytes:
     return head_with(DECLARED[int(target[1:])]) + PAGE
 
 
-async def test_what_was_crawled_imported_and_read_again_is_of_the_type_that_is_replayed(
-    settings, opened, tmp_path
-):
+async def test_content_types_agree_after_crawl_import_and_reindex(settings, opened, tmp_path):
     async with raw_web(answer) as origin, opened() as archive:
         await archive.entries.save([f"{origin}/{n}" for n in range(len(DECLARED))], source="cli")
         await archive.crawling.work()

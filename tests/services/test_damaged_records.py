@@ -118,7 +118,7 @@ async def test_compaction_drops_damaged_records_that_nothing_refers_to(
     )
 
 
-async def test_an_article_in_a_missing_segment_is_not_given_up(saved, settings, opened):
+async def test_an_article_in_a_missing_segment_is_not_extracted_again(saved, settings, opened):
     url, before = saved
     (segment,) = (settings.data / "warc").iterdir()
     segment.rename(settings.data / "elsewhere")

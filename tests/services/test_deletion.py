@@ -49,7 +49,7 @@ def styled(live):
     return first, live.article("bears", head=link)
 
 
-async def test_what_is_deleted_is_gone_at_once_and_what_others_need_stays(
+async def test_a_deletion_hides_entries_and_keeps_shared_captures(
     archive, styled, live, settings, opened
 ):
     foxes, bears = styled
@@ -73,7 +73,7 @@ async def test_what_is_deleted_is_gone_at_once_and_what_others_need_stays(
     assert await is_captured(archive, shared, bears) == [False, False]
 
 
-async def test_it_stays_gone_when_the_index_is_built_again(opened, styled, live, settings):
+async def test_a_deletion_survives_a_reindex(opened, styled, live, settings):
     foxes, bears = styled
     async with opened() as archive:
         await save(archive, foxes, bears)
@@ -121,7 +121,7 @@ async def test_a_payload_that_only_a_deleted_page_holds_still_replays_for_others
     assert await problems(archive) == []
 
 
-async def test_one_of_two_snapshots_goes_and_the_other_keeps_the_article(opened, live, settings):
+async def test_deleting_one_of_two_snapshots_keeps_the_other(opened, live, settings):
     foxes = live.article("foxes")
     async with opened() as archive:
         await save(archive, foxes)
@@ -184,7 +184,7 @@ async def test_a_deletion_can_be_undone_after_many_others(archive):
     assert await listed(archive) == set(urls)
 
 
-async def test_what_was_saved_again_since_is_not_overwritten_by_an_undo(archive, styled):
+async def test_an_undo_does_not_overwrite_entries_saved_again(archive, styled):
     foxes, _ = styled
     await save(archive, foxes)
     deleted = await archive.deleting.entries([foxes])
@@ -206,7 +206,7 @@ async def test_a_waiting_job_is_cancelled_and_waits_again_once_that_is_undone(ar
     assert await is_captured(archive, foxes) == [True]
 
 
-async def test_what_a_visit_brings_for_an_entry_that_is_gone_is_gone(opened, live, settings):
+async def test_a_visit_of_a_deleted_entry_adds_nothing(opened, live, settings):
     go_on = asyncio.Event()
 
     async def slow(_):
@@ -239,7 +239,7 @@ async def test_what_a_visit_brings_for_an_entry_that_is_gone_is_gone(opened, liv
         assert await problems(archive) == []
 
 
-async def test_a_list_that_is_imported_again_brings_its_links_again(archive, styled):
+async def test_importing_a_deleted_list_again_restores_its_links(archive, styled):
     links = "\n".join(styled).encode()
     first = await archive.imports.read_file(BytesIO(links), name="links.txt")
     await archive.deleting.entries([styled[0]])
@@ -254,7 +254,7 @@ async def test_a_list_that_is_imported_again_brings_its_links_again(archive, sty
     assert await listed(archive) == {*styled}
 
 
-async def test_undoing_puts_failed_attempts_back_beside_those_of_others(archive, live):
+async def test_an_undo_restores_failed_attempts(archive, live):
     gone, other = live.url("/gone"), live.url("/other")
     await save(archive, gone)
     deleted = await archive.deleting.entries([gone])
@@ -266,9 +266,7 @@ async def test_undoing_puts_failed_attempts_back_beside_those_of_others(archive,
         assert len((await archive.entries.get(url)).attempts) == 1
 
 
-async def test_an_undo_puts_back_what_it_can_and_leaves_what_was_saved_again(
-    opened, styled, live, settings
-):
+async def test_an_undo_restores_all_but_entries_saved_again(opened, styled, live, settings):
     foxes, bears = styled
     own, shared = live.url("/own.png"), live.url("/shared.css")
     async with opened() as archive:
@@ -300,9 +298,7 @@ async def test_an_undo_puts_back_what_it_can_and_leaves_what_was_saved_again(
         assert await problems(archive) == []
 
 
-async def test_what_was_deleted_once_more_stays_gone_when_the_first_time_is_undone(
-    opened, styled, settings
-):
+async def test_an_entry_deleted_twice_stays_deleted_after_the_first_undo(opened, styled, settings):
     foxes, bears = styled
     async with opened() as archive:
         await save(archive, foxes, bears)

@@ -40,9 +40,7 @@ async def told(archive, url):
     return detail.entry, [(each.snapshot, each.article, each.requisites) for each in shown]
 
 
-async def test_a_page_is_kept_with_its_requisites_and_title_and_without_its_text(
-    live, later, opened
-):
+async def test_a_postponed_article_leaves_title_and_requisites_saved(live, later, opened):
     sheet = "<link rel=stylesheet href=/sheet.css><meta name=author content=Ada>"
     live.put("/sheet.css", "p { color: red }", kind="text/css")
     url = live.article("foxes", head=sheet)
@@ -59,7 +57,7 @@ async def test_a_page_is_kept_with_its_requisites_and_title_and_without_its_text
         assert await archive.articles.left() == 1
 
 
-async def test_what_was_left_is_read_from_what_is_stored(live, later, opened):
+async def test_postponed_articles_are_extracted_from_stored_bytes(live, later, opened):
     urls = [live.article(name) for name in ("foxes", "bears")]
     async with opened(settings=later) as archive:
         await save(archive, *urls)
@@ -81,7 +79,7 @@ async def test_what_was_left_is_read_from_what_is_stored(live, later, opened):
         assert [each async for each in archive.fixity.verify()] == []
 
 
-async def test_the_same_is_given_back_from_the_segments_alone(live, later, opened):
+async def test_a_reindex_restores_extracted_articles(live, later, opened):
     read, unread = live.article("foxes"), live.article("bears")
     async with opened(settings=later) as archive:
         await save(archive, read)
@@ -98,9 +96,7 @@ async def test_the_same_is_given_back_from_the_segments_alone(live, later, opene
     assert report.snapshots == 2
 
 
-async def test_an_older_snapshot_that_is_read_late_changes_nothing_of_its_entry(
-    live, later, opened
-):
+async def test_extracting_an_older_snapshot_does_not_change_its_entry(live, later, opened):
     url = live.article("foxes")
     async with opened(settings=later) as archive:
         await save(archive, url)
@@ -118,7 +114,7 @@ async def test_an_older_snapshot_that_is_read_late_changes_nothing_of_its_entry(
         assert ["lost in time" in article for _, article, _ in snapshots] == [False, True]
 
 
-async def test_one_whose_record_is_damaged_is_passed_over_and_stays_unread(live, later, opened):
+async def test_an_article_with_a_damaged_record_stays_pending(live, later, opened):
     urls = [live.article(name) for name in ("foxes", "bears")]
     async with opened(settings=later) as archive:
         await save(archive, *urls)
@@ -153,7 +149,7 @@ async def read_by_an_older_version(archive, later, *urls):
             await (await context.recorder.end(VisitResult(ref, at, visit=visit)))
 
 
-async def test_what_an_older_version_has_read_is_read_again_and_told_apart(live, later, opened):
+async def test_articles_of_an_older_extractor_are_extracted_again(live, later, opened):
     named = "<link rel=canonical href=/own>"
     urls = [live.article(name, head=named) for name in ("foxes", "bears", "wolves")]
     async with opened(settings=later) as archive:

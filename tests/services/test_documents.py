@@ -71,7 +71,7 @@ async def test_words_that_an_older_index_had_are_gathered_again_newest_first(
     assert not await index_pending_documents(db, store)
 
 
-async def test_what_two_processes_gather_at_once_is_gathered_once(filled, parts_of):
+async def test_two_processes_do_not_index_a_document_twice(filled, parts_of):
     db, store = parts_of
     await index_as_an_older_version(db)
     async with db.read() as conn:

@@ -24,7 +24,7 @@ async def urls_found(archive, q):
     return [each.entry.url for each in listing.items]
 
 
-async def test_what_is_changed_is_shown_and_nothing_else_is(archive, live):
+async def test_an_edit_changes_only_its_fields(archive, live):
     foxes, bears = live.article("foxes"), live.article("bears")
     await save(archive, foxes, bears, tags=("old", "kept"))
     before = await annotation(archive, foxes)
@@ -63,7 +63,7 @@ async def test_a_title_that_is_emptied_gives_way_to_the_page_s_own(archive, live
         AnnotationChange(with_tags=("x" * 101,)),
     ],
 )
-async def test_a_change_that_can_t_be_kept_is_refused(archive, change):
+async def test_an_invalid_edit_is_refused(archive, change):
     with pytest.raises(InputError):
         await archive.editing.change(["http://a.example/"], change)
 
@@ -124,7 +124,7 @@ async def test_a_thousand_changes_are_one_sync(archive, monkeypatch):
         assert owed.scalar() == 0
 
 
-async def test_an_edit_is_undone_but_for_what_was_changed_since(archive, live):
+async def test_an_undo_keeps_later_changes(archive, live):
     foxes, bears = live.article("foxes"), live.article("bears")
     await save(archive, foxes, bears, tags=("one",))
     before = await annotation(archive, foxes)
@@ -179,7 +179,7 @@ async def test_tags_that_differ_in_case_or_unicode_form_are_one_tag(archive, liv
     assert alike == {COMPOSED: ("cafe",), "cafe": (COMPOSED,)}
 
 
-async def test_a_tag_is_spelled_anew_in_all_entries(opened, settings, live, monkeypatch):
+async def test_a_tag_is_renamed_in_all_entries(opened, settings, live, monkeypatch):
     monkeypatch.setattr(editing, "BATCH", 1)
     foxes, bears, hares = (live.article(each) for each in ("foxes", "bears", "hares"))
     async with opened() as archive:
@@ -215,7 +215,7 @@ async def test_a_tag_that_is_deleted_leaves_its_entries(archive, live):
     assert (await annotation(archive, foxes)).tags == ("a", "b")
 
 
-async def test_the_number_of_an_edit_is_never_given_again(archive, live):
+async def test_the_number_of_an_edit_is_never_reused(archive, live):
     foxes, bears = live.article("foxes"), live.article("bears")
     await save(archive, foxes, bears)
     first = await archive.editing.change([foxes], AnnotationChange(title="1"))
@@ -228,7 +228,7 @@ async def test_the_number_of_an_edit_is_never_given_again(archive, live):
     assert (await annotation(archive, bears)).title == "2"
 
 
-async def test_an_entry_gets_no_more_tags_than_it_may_have(archive, live):
+async def test_the_number_of_tags_is_limited(archive, live):
     foxes = live.article("foxes")
     await save(archive, foxes, tags=[f"a{n}" for n in range(60)])
 

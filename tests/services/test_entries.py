@@ -53,7 +53,7 @@ async def test_an_entry_is_found_by_its_url_and_by_its_name(archive, live):
     assert by_url.job.id == received.job_id
 
 
-async def test_what_is_not_there_is_said_to_be_missing(archive, live):
+async def test_unknown_entries_and_snapshots_are_not_found(archive, live):
     await archive.entries.save([live.url("/foxes")], source="cli")
 
     with pytest.raises(InvalidUrl, match="No entry “nonsense”"):
@@ -95,7 +95,7 @@ async def test_the_snapshot_nearest_to_a_moment_is_shown_with_its_neighbours(arc
     assert first.article == last.article
 
 
-async def test_what_is_missing_from_a_snapshot_is_told(archive, live):
+async def test_missing_requisites_of_a_snapshot_are_listed(archive, live):
     live.put("/there.css", "p {}", kind="text/css")
     head = '<link rel="stylesheet" href="/there.css"><link rel="stylesheet" href="/gone.css">'
     await save(archive, live.article("foxes", head=head))

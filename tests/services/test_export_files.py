@@ -45,7 +45,7 @@ def left_in(directory):
 
 
 @pytest.mark.parametrize("kind", EXPORTS, ids=lambda kind: kind.key)
-async def test_a_file_is_complete_and_the_number_of_its_entries_is_known(links, kind, tmp_path):
+async def test_an_export_file_is_complete_and_counts_its_entries(links, kind, tmp_path):
     written = await links.exporting.write(kind, Selected(), tmp_path / "out")
 
     assert (written.size, written.entries) == ((tmp_path / "out").stat().st_size, COUNT)
@@ -53,9 +53,7 @@ async def test_a_file_is_complete_and_the_number_of_its_entries_is_known(links, 
 
 
 @pytest.mark.parametrize("key", FROM_SEGMENTS)
-async def test_what_can_not_be_read_leaves_no_file_and_the_old_one_as_it_was(
-    damaged, key, tmp_path
-):
+async def test_a_failed_export_leaves_the_old_file_unchanged(damaged, key, tmp_path):
     (tmp_path / "out").write_text("old")
 
     with pytest.raises(StoreError):
@@ -115,7 +113,7 @@ async def test_a_job_writes_a_file_that_stays_until_it_is_deleted(links):
         await jobs.delete(name)
 
 
-async def test_a_job_that_fails_says_why_and_the_next_one_runs(damaged):
+async def test_a_failed_export_has_a_reason_and_the_next_one_runs(damaged):
     jobs = damaged.export_jobs
     await jobs.create(BY_KEY["epub"], ListingQuery())
     await jobs.create(BY_KEY["json"], ListingQuery())
@@ -173,7 +171,7 @@ async def test_a_job_that_is_deleted_while_it_runs_leaves_nothing(links):
     assert [*directory.iterdir()] == []
 
 
-async def test_what_an_interrupted_process_left_is_removed(links):
+async def test_partial_files_of_an_interrupted_process_are_removed(links):
     jobs, directory = links.export_jobs, links.settings.data / "exports"
     name = await jobs.create(BY_KEY["json"], ListingQuery())
     for left in (f"{name}.part", f".{name}.mark", f".{name}.wanted.new"):

@@ -58,7 +58,7 @@ async def test_a_list_that_went_through_an_empty_archive_is_the_list_it_was(
         assert await exported(second, key) == given
 
 
-async def test_what_is_kept_as_a_link_alone_comes_back_as_one(opened, settings, tmp_path):
+async def test_an_entry_saved_as_link_is_imported_as_link(opened, settings, tmp_path):
     table = b"url,date\nhttp://127.0.0.1:1/a,2019-01-01\n"
     async with opened() as first:
         chosen = Choices(capture=CaptureWhen.NEVER)
@@ -75,7 +75,7 @@ async def test_what_is_kept_as_a_link_alone_comes_back_as_one(opened, settings, 
         assert by_url(await exported(second, "json")) == by_url(given)
 
 
-async def test_a_dry_run_tells_what_adds_to_entries_from_what_does_not(archive):
+async def test_a_dry_run_distinguishes_merged_and_known_links(archive):
     await take_in(archive, a_list(), "a.json")
     more = json.loads(a_list())
     more["entries"][1]["tags"] = ["new"]
@@ -152,7 +152,7 @@ async def test_lists_of_a_file_stand_behind_those_that_there_are_and_as_was_chos
     }
 
 
-async def test_json_says_what_was_said_and_what_is_held_by_its_schema(archive, live):
+async def test_a_json_export_is_complete_and_matches_its_schema(archive, live):
     await archive.entries.save(
         [live.article("foxes"), live.url("/missing")], tags=("t",), source="cli"
     )
@@ -168,7 +168,7 @@ async def test_json_says_what_was_said_and_what_is_held_by_its_schema(archive, l
 
 
 @pytest.mark.parametrize("key", LISTS)
-async def test_a_list_is_of_what_a_search_finds(archive, key):
+async def test_an_export_of_a_search_contains_its_results(archive, key):
     await take_in(archive, a_list(), "a.json")
 
     found = await exported(archive, key, Selected(ListingQuery("tag:x")))
@@ -194,7 +194,7 @@ async def test_a_list_made_by_hand_is_exported_in_its_order(archive):
     assert re.findall(r'HREF="https://(\w+)\.example', found) == ["c", "d", "a", "b"]
 
 
-async def test_what_is_thrown_away_while_a_list_is_written_is_passed_over(archive):
+async def test_entries_deleted_during_an_export_are_left_out(archive):
     await take_in(archive, a_list(), "a.json")
     pieces = await archive.exporting.begin(BY_KEY["json"], Selected(), name="x")
     opening = await anext(pieces)

@@ -34,6 +34,6 @@ async def test_an_entry_without_a_snapshot_is_front_matter_alone(filled, live):
     assert body.strip() == ""
 
 
-async def test_what_is_not_in_the_archive_is_not_exported(filled):
+async def test_an_unknown_entry_is_not_exported(filled):
     with pytest.raises(NotFound):
         await filled.exporting.index_md("http://b.example/")

@@ -52,7 +52,7 @@ async def listed(archive):
     return {each.entry.url: each.entry for each in found.items}
 
 
-async def test_what_is_new_in_a_feed_is_captured_and_given_its_tags(archive, feed):
+async def test_new_items_of_a_feed_are_captured_with_its_tags(archive, feed):
     feed.post("old", at=YESTERDAY)
     await archive.subscriptions.follow(feed.url, ["paper"])
     new = feed.post("new")
@@ -66,7 +66,7 @@ async def test_what_is_new_in_a_feed_is_captured_and_given_its_tags(archive, fee
     assert found[new].annotation.source == f"feed:{feed.url}"
 
 
-async def test_what_was_thrown_away_does_not_come_again(archive, feed):
+async def test_deleted_items_of_a_feed_are_not_saved_again(archive, feed):
     url = feed.post("new")
     await archive.subscriptions.follow(feed.url, everything=True)
     await archive.deleting.entries([url])
@@ -96,7 +96,7 @@ async def test_the_feed_that_a_page_names_is_followed(archive, feed, live):
     assert followed.subscription.home == page
 
 
-async def test_a_page_without_a_feed_is_refused_and_its_links_are_not_taken(archive, live):
+async def test_a_page_without_a_feed_cannot_be_followed(archive, live):
     page = live.article("home", body='<a href="/a">a</a>' * 20)
     with pytest.raises(InputError, match=r"No feed found at .*\.$"):
         await archive.subscriptions.follow(page)
@@ -129,7 +129,7 @@ async def test_relative_links_and_bare_ampersands_are_read_as_browsers_do(
     assert [*await listed(archive)] == [live.url("/post?a=1&copy=2")]
 
 
-async def test_a_feed_that_fails_is_asked_less_and_less_often_and_says_why(archive, feed):
+async def test_a_failing_feed_is_checked_less_often_and_has_a_reason(archive, feed):
     await archive.subscriptions.follow(feed.url)
     feed.status = 500
     waits = []
@@ -151,7 +151,7 @@ async def test_a_server_that_asks_to_be_left_alone_is(archive, feed):
     assert (state.due_at - state.checked_at).total_seconds() == 7200
 
 
-async def test_a_feed_that_is_gone_is_not_asked_again(archive, feed):
+async def test_a_permanently_gone_feed_is_not_checked_again(archive, feed):
     await archive.subscriptions.follow(feed.url)
     feed.status = 410
     state = (await archive.subscriptions.check(feed.url)).state
@@ -175,7 +175,7 @@ async def test_a_feed_that_moved_for_good_is_followed_where_it_is_now(archive, f
         await archive.subscriptions.check(before)
 
 
-async def test_an_outline_of_another_reader_is_taken_in_and_given_back(archive, feed):
+async def test_opml_of_another_reader_is_imported_and_exported(archive, feed):
     outline = (
         '<opml version="1.0"><body><outline text="News"><outline type="rss" text="Paper"'
         f' xmlUrl="{feed.url}" htmlUrl="https://a.example/" category="x,y"/></outline>'
@@ -191,7 +191,7 @@ async def test_an_outline_of_another_reader_is_taken_in_and_given_back(archive, 
     assert (await archive.subscriptions.all())[0].subscription == followed.subscription
 
 
-async def test_a_file_of_feeds_that_cannot_be_read_is_not_written_over(archive, feed):
+async def test_an_unreadable_feed_list_is_not_overwritten(archive, feed):
     path = archive.settings.data / NAME
     path.write_text("<html>")
     with pytest.raises(ConfigurationError, match=NAME):
@@ -199,7 +199,7 @@ async def test_a_file_of_feeds_that_cannot_be_read_is_not_written_over(archive, 
     assert path.read_text() == "<html>"
 
 
-async def test_feeds_and_what_was_seen_of_them_survive_reindex(opened, feed):
+async def test_feeds_and_their_known_items_survive_a_reindex(opened, feed):
     feed.post("old", at=YESTERDAY)
     async with opened() as archive:
         before = await archive.subscriptions.follow(feed.url, ["paper"])

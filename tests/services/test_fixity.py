@@ -64,7 +64,7 @@ async def test_an_archive_that_is_whole_has_no_findings(filled, opened):
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0])
-async def test_one_byte_that_changed_is_found_wherever_it_is(filled, findings, share):
+async def test_a_single_changed_byte_is_found_anywhere(filled, findings, share):
     name, _ = segment(filled)
 
     def damage(content):
@@ -75,7 +75,7 @@ async def test_one_byte_that_changed_is_found_wherever_it_is(filled, findings, s
     assert any(name in finding.where for finding in await findings())
 
 
-async def test_what_lies_beside_the_segments_is_named_and_is_no_problem(filled, findings):
+async def test_other_files_among_segments_are_noted_but_no_error(filled, findings):
     name, _ = segment(filled)
     beside = {f"{name}.torn": b"half", "wget.warc.gz": b"garbage", "notes.txt": b"notes"}
     for other, content in beside.items():
@@ -110,7 +110,7 @@ async def test_a_foreign_file_that_the_index_has_rows_of_is_a_problem(
     assert ("other.warc.gz", True) in {(each.where, each.is_wrong) for each in await findings()}
 
 
-async def test_a_segment_that_is_gone_is_found(filled, findings):
+async def test_a_missing_segment_is_found(filled, findings):
     name, _ = segment(filled)
     storage_of(filled.data).remove(name)
 
@@ -128,7 +128,7 @@ async def test_a_segment_that_was_cut_is_found(filled, findings):
     assert any("shorter than" in finding.problem for finding in await findings())
 
 
-async def test_a_row_that_is_gone_is_found(filled, findings, change_index):
+async def test_a_missing_row_is_found(filled, findings, change_index):
     await change_index(
         "DELETE FROM capture WHERE id = (SELECT max(capture.id) FROM capture"
         " LEFT JOIN snapshot ON snapshot.capture_id = capture.id WHERE snapshot.id IS NULL)"
@@ -153,9 +153,7 @@ async def test_a_row_that_is_gone_is_found(filled, findings, change_index):
         "payload_length = 1",
     ],
 )
-async def test_a_row_that_says_otherwise_than_its_record_is_found(
-    filled, findings, change_index, change
-):
+async def test_a_row_that_differs_from_its_record_is_found(filled, findings, change_index, change):
     await change_index(f"UPDATE capture SET {change} WHERE id = 1")
 
     assert "It does not match its index row." in {each.problem for each in await findings()}
@@ -171,7 +169,7 @@ async def test_a_row_without_a_record_is_found(filled, findings, change_index):
 
 
 @pytest.mark.parametrize("size", [1, 200])
-async def test_a_row_that_begins_where_no_record_does_is_found_wherever_that_is(
+async def test_a_row_at_an_offset_without_a_record_is_found(
     filled, findings, change_index, monkeypatch, size
 ):
     monkeypatch.setattr(fixity, "CHUNK", size)
@@ -205,7 +203,7 @@ async def test_a_row_that_begins_where_no_record_does_is_found_wherever_that_is(
         (["UPDATE entry SET deleted_at = 1 WHERE id = 1"], "The index lacks this entry"),
     ],
 )
-async def test_what_the_index_shows_and_no_record_says_is_found(
+async def test_index_content_that_differs_from_its_records_is_found(
     filled, findings, change_index, changes, problem
 ):
     await change_index(*changes)
@@ -282,11 +280,11 @@ async def saved_meanwhile(settings, opened, live):
 
 
 @pytest.mark.parametrize("ends", [False, True])
-async def test_what_is_saved_while_it_verifies_is_no_problem(saved_meanwhile, ends):
+async def test_records_added_during_a_verification_are_no_problem(saved_meanwhile, ends):
     assert [each.where for each in await saved_meanwhile(ends=ends)] == ["notes.txt"]
 
 
-async def test_what_a_living_process_has_half_written_is_no_problem(settings, saved_meanwhile):
+async def test_a_partial_record_of_a_running_process_is_no_problem(settings, saved_meanwhile):
     async def write_half():
         path = next((settings.data / "warc").glob("*.warc.gz"))
         record = path.read_bytes()[:100]

@@ -100,7 +100,7 @@ async def test_a_page_that_a_file_holds_twice_is_counted_once(runtime, tmp_path)
     assert await problems(runtime) == []
 
 
-async def test_records_that_share_an_id_are_kept_each_with_one_of_its_own(tmp_path):
+async def test_records_with_the_same_id_get_different_ones(tmp_path):
     """Real files have them, and previously the archive could not be opened again."""
     settings, made = Settings(data=tmp_path / "data"), Warc()
     response(made, ONE, PAGE, id=ID)
@@ -127,7 +127,7 @@ async def test_records_that_share_an_id_are_kept_each_with_one_of_its_own(tmp_pa
         assert await problems(runtime) == []
 
 
-async def test_an_id_that_a_record_of_the_archive_has_is_not_given_again(runtime, tmp_path):
+async def test_an_imported_record_does_not_reuse_an_id_of_the_archive(runtime, tmp_path):
     first, second = Warc(), Warc()
     response(first, ONE, PAGE, id=ID)
     response(second, TWO, OTHER, id=ID)
@@ -142,7 +142,9 @@ async def test_an_id_that_a_record_of_the_archive_has_is_not_given_again(runtime
 @pytest.mark.parametrize(
     ("of", "digest"), [(None, sha1(OTHER)), (ONE, "sha256:" + "0" * 64), (None, "md5:" + "0" * 32)]
 )
-async def test_a_revisit_of_other_bytes_is_a_gap_that_says_so(runtime, tmp_path, of, digest):
+async def test_a_revisit_without_its_original_is_reported_as_unusable(
+    runtime, tmp_path, of, digest
+):
     made = Warc()
     response(made, ONE, PAGE)
     revisit(made, ONE, of=of, Payload_Digest=digest)
@@ -184,9 +186,7 @@ async def test_a_revisit_waits_for_a_file_with_its_original(runtime, tmp_path):
 @pytest.mark.parametrize(
     ("url", "stated"), [(ONE, None), (TWO, sha1), (TWO, lambda data: sha1(data).lower())]
 )
-async def test_a_revisit_has_the_payload_of_its_digest_wherever_that_stands(
-    runtime, tmp_path, url, stated
-):
+async def test_a_revisit_has_the_payload_of_its_digest(runtime, tmp_path, url, stated):
     """The original is before or after it, at the same or another URL, with a digest or not."""
     made = Warc()
     fields = {"Payload_Digest": stated(PAGE)} if stated else {}
@@ -228,9 +228,7 @@ async def test_a_digest_that_a_record_states_and_does_not_have_names_nothing(run
     assert (status.merged, status.rejected) == (1, 1)
 
 
-async def test_a_revisit_that_the_server_called_unmodified_is_taken_with_or_without_a_head(
-    runtime, tmp_path
-):
+async def test_a_not_modified_revisit_is_imported_with_or_without_a_head(runtime, tmp_path):
     made = Warc()
     response(made, ONE, PAGE)
     revisit(made, ONE, block=b"", profile=NOT_MODIFIED)
@@ -248,7 +246,7 @@ async def test_a_revisit_that_the_server_called_unmodified_is_taken_with_or_with
     assert await problems(runtime) == []
 
 
-async def test_a_revisit_without_a_head_has_that_of_its_original(runtime, tmp_path):
+async def test_a_revisit_without_a_head_has_the_head_of_its_original(runtime, tmp_path):
     made = Warc()
     response(made, ONE, PAGE)
     revisit(made, TWO, block=b"", Payload_Digest=sha1(PAGE), of=ONE)
@@ -331,7 +329,7 @@ def arc(*records, pack=bytes):
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
-async def test_the_captures_of_an_arc_file_are_taken_in(runtime, tmp_path, pack):
+async def test_captures_of_an_arc_file_are_imported(runtime, tmp_path, pack):
     made = arc(
         ("dns:a.example", b"20200102030405\na.example. 1 IN A 192.0.2.1\n"),
         (ONE, head("HTTP/1.1 200 OK", "Content-Type: text/html") + PAGE),
@@ -351,7 +349,7 @@ async def test_the_captures_of_an_arc_file_are_taken_in(runtime, tmp_path, pack)
     assert await problems(runtime) == []
 
 
-async def test_a_zstandard_file_with_a_dictionary_is_taken_in(runtime, tmp_path):
+async def test_a_zstandard_file_with_a_dictionary_is_imported(runtime, tmp_path):
     parts = []
     for number in range(60):
         made = Warc(packed=False)
@@ -407,7 +405,7 @@ async def test_the_segments_of_a_record_are_joined_and_those_that_lack_one_are_n
     assert [TWO in each.reason for each in status.rejected_samples] == [False, True]
 
 
-async def test_an_interim_response_is_kept_and_never_a_page(runtime, tmp_path):
+async def test_an_interim_response_is_stored_but_no_page(runtime, tmp_path):
     made = Warc()
     response(made, ONE, PAGE, status="HTTP/1.1 100 Continue")
     packed = package(made.bytes, pages=[(ONE, "a page")])
@@ -419,7 +417,7 @@ async def test_an_interim_response_is_kept_and_never_a_page(runtime, tmp_path):
     assert await problems(runtime) == []
 
 
-async def test_what_was_cut_short_when_it_was_captured_says_so_still(runtime, tmp_path):
+async def test_a_truncated_capture_stays_marked_as_truncated(runtime, tmp_path):
     made = Warc()
     response(made, ONE, PAGE, Truncated="length")
 
@@ -485,7 +483,7 @@ async def test_a_package_that_can_not_be_read_ends_its_import_with_a_sentence(
     assert sentence in status.error
 
 
-async def test_what_is_whole_in_a_package_is_kept_whatever_is_damaged_beside_it(runtime, tmp_path):
+async def test_intact_files_of_a_damaged_package_are_imported(runtime, tmp_path):
     made, packed = Warc(), io.BytesIO()
     response(made, ONE, PAGE)
     with zipfile.ZipFile(packed, "w") as whole:

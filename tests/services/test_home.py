@@ -30,14 +30,14 @@ async def on_desk(archive, saved, now=NOW):
     )
 
 
-async def test_what_was_saved_within_a_week_is_new_the_last_first(archive):
+async def test_entries_of_the_last_week_are_new_in_order(archive):
     week = timedelta(days=7)
     saved = {"a": NOW - week, "b": NOW, "c": NOW - week - timedelta(seconds=1)}
 
     assert await on_desk(archive, saved) == ("ba", "")
 
 
-async def test_of_each_earlier_year_what_was_saved_on_this_day_is_shown(archive):
+async def test_entries_saved_on_this_day_of_earlier_years_are_shown(archive):
     saved = {
         "a": at(2025, 3, 1, 23, 59, 59),
         "b": at(2019, 3, 1),

@@ -21,7 +21,7 @@ def outline(*feeds):
 @pytest.mark.parametrize(
     "field", [b'ETag: "\x0b\x01"', b"Last-Modified: \x01", b'ETag: "%s"' % (b"x" * 6000)]
 )
-async def test_what_cannot_be_sent_back_is_not_kept_and_the_feed_is_asked_again(archive, field):
+async def test_an_invalid_validator_of_a_feed_is_not_stored(archive, field):
     async with raw_web(lambda _: answered(RSS, field)) as origin:
         followed = await archive.subscriptions.follow(f"{origin}/f")
         again = await archive.subscriptions.check(f"{origin}/f")

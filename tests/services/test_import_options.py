@@ -37,7 +37,7 @@ async def found(archive, query):
     return sorted(each.entry.url[-1] for each in listing.items)
 
 
-async def test_only_what_lies_in_chosen_folders_is_taken_and_the_rest_accounted_for(archive):
+async def test_only_links_in_chosen_folders_are_imported(archive):
     chosen = {"only_folders": ("Food",)}
     survey = await archive.surveys.preview(
         io.BytesIO(TABLE.encode()), "x.csv", choices=Choices(**chosen)
@@ -65,7 +65,7 @@ async def test_only_what_lies_in_chosen_folders_is_taken_and_the_rest_accounted_
         ({"folders_as": FoldersAs.LEFT_OUT, "into": "A"}, ("toread",), ("A",)),
     ],
 )
-async def test_folders_and_what_is_to_be_read_are_as_was_chosen(archive, chosen, tags, folders):
+async def test_folders_and_read_marks_follow_the_options(archive, chosen, tags, folders):
     await imported(archive, **chosen)
 
     annotation = await said(archive)
@@ -73,7 +73,7 @@ async def test_folders_and_what_is_to_be_read_are_as_was_chosen(archive, chosen,
     assert (annotation.tags, annotation.folders) == (tags, folders)
 
 
-async def test_links_that_are_never_captured_are_listed_found_and_captured_when_asked(archive):
+async def test_links_without_capture_are_listed_and_can_be_captured(archive):
     status = await imported(archive, capture=CaptureWhen.NEVER)
     await archive.crawling.work()
 
@@ -105,7 +105,7 @@ async def test_links_stay_links_after_a_reindex_until_they_are_saved(opened, set
         assert (await said(archive)).title == "Otters"
 
 
-async def test_what_is_captured_when_idle_waits_behind_all_others(archive):
+async def test_captures_when_idle_wait_for_all_others(archive):
     await imported(archive, capture=CaptureWhen.IDLE)
     await archive.crawling.work()
 
@@ -142,12 +142,12 @@ async def test_columns_are_guessed_shown_and_corrected(archive):
         {"words": {}, "columns": ["url"]},
     ],
 )
-def test_a_choice_that_is_none_is_refused(given):
+def test_an_invalid_option_is_refused(given):
     with pytest.raises(InputError):
         typed_choices(**given)
 
 
-async def test_lists_for_which_there_is_no_room_are_told_of_before_and_after(archive, monkeypatch):
+async def test_lists_over_the_limit_are_reported_before_and_after(archive, monkeypatch):
     told = [{"path": f"A/{n}"} for n in range(4)] + [{"path": "Bad", "query": "colour:red"}]
     monkeypatch.setattr("archiver.model.entry_list.MAX_LISTS", 3)
     text = json.dumps({"archiver": 1, "lists": told, "entries": []})
@@ -159,7 +159,7 @@ async def test_lists_for_which_there_is_no_room_are_told_of_before_and_after(arc
     assert [each.path for each in await archive.lists.all()] == ["A", "A/0", "A/1"]
 
 
-async def test_a_look_tells_the_moments_that_the_file_says_and_no_other(archive):
+async def test_a_preview_shows_only_dates_of_the_file(archive):
     """Also a future date; a link without a date is saved now, which is not part of the range."""
     moments = (' ADD_DATE="1300000000"', "", ' ADD_DATE="4000000000"')
     rows = [f'<DT><A HREF="http://a.example/{n}"{at}>x</A>' for n, at in enumerate(moments)]

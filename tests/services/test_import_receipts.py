@@ -30,7 +30,7 @@ async def imported(archive, text=TABLE, **options):
     return await archive.imports.read_file(io.BytesIO(text.encode()), name="x.csv", **options)
 
 
-async def test_a_receipt_has_every_row_with_what_became_of_it(archive):
+async def test_a_receipt_has_the_result_of_every_row(archive):
     status = await imported(archive)
 
     rows = json.loads(await whole(archive.receipts.json(status.id)))
@@ -57,7 +57,7 @@ async def test_a_receipt_as_csv_has_no_formula(archive):
     assert table[1][:3] == ["1", "unusable", "'=1+1"]
 
 
-async def test_the_same_file_again_changes_nothing_and_says_so(archive):
+async def test_a_repeated_import_changes_nothing_and_reports_that(archive):
     await imported(archive)
     before = await archive.entries.get("http://a.example/1")
 
@@ -68,7 +68,7 @@ async def test_the_same_file_again_changes_nothing_and_says_so(archive):
     assert after.entry.annotation == before.entry.annotation
 
 
-async def test_a_row_that_says_more_of_what_is_here_is_merged_and_one_that_does_not_is_known(
+async def test_a_row_with_new_metadata_is_merged_and_another_is_known(
     archive,
 ):
     told = "url,title,tags,note\n" + "".join(f"http://a.example/{n},One,t,n\n" for n in range(5))
@@ -83,7 +83,7 @@ async def test_a_row_that_says_more_of_what_is_here_is_merged_and_one_that_does_
     assert (status.added, status.merged, status.known) == (0, 3, 2)
 
 
-async def test_a_dry_run_says_what_an_import_does_and_keeps_nothing(archive):
+async def test_a_dry_run_predicts_the_import_and_stores_nothing(archive):
     choices = Choices(folders_as=FoldersAs.TAGS)
     source = io.BytesIO(TABLE.encode())
     survey = await archive.surveys.preview(source, "x.csv", choices=choices)
@@ -109,7 +109,7 @@ async def test_a_dry_run_says_what_an_import_does_and_keeps_nothing(archive):
     assert (again.new, again.known, again.merged) == (0, 3, 0)
 
 
-async def test_choices_outlive_the_process_that_was_given_them(archive, tmp_path):
+async def test_import_options_survive_a_restart(archive, tmp_path):
     path = tmp_path / "upload"
     path.write_text(TABLE)
 
@@ -150,7 +150,7 @@ async def test_an_article_that_came_with_a_link_is_a_snapshot_of_the_day_it_was_
     assert b"WARC-Archiver-Head: synthesised" in records
 
 
-async def test_receipts_outlive_the_index_and_what_they_undo_a_reindex(opened, settings):
+async def test_receipts_and_undos_survive_a_reindex(opened, settings):
     async with opened() as archive:
         status = await imported(archive)
         await imported(archive)
@@ -192,7 +192,7 @@ async def test_an_import_knows_its_waiting_entries_after_a_reindex(opened, setti
         assert (await archive.imports.status(before.id)).counts.open == 0
 
 
-async def test_a_receipt_that_was_cut_is_named_and_gives_what_is_left_of_it(opened, settings):
+async def test_the_intact_part_of_a_truncated_receipt_is_restored(opened, settings):
     async with opened() as archive:
         await imported(archive)
     (path,) = (settings.data / "receipts").iterdir()

@@ -99,9 +99,7 @@ async def test_an_undone_import_stays_away_after_a_reindex(opened, settings):
         assert await said(archive, "http://a.example/1") == before
 
 
-async def test_an_import_that_its_receipt_alone_tells_of_is_not_undone_and_it_is_said_why(
-    opened, settings
-):
+async def test_an_import_known_only_from_its_receipt_cannot_be_undone(opened, settings):
     async with opened() as archive:
         theirs = await imported(archive, THEIRS)
         await archive.crawling.work()
@@ -120,7 +118,7 @@ async def test_an_import_that_its_receipt_alone_tells_of_is_not_undone_and_it_is
         assert {each.entry.url for each in listing.items} == await urls(archive)
 
 
-async def test_what_a_person_saved_or_changed_since_stays(archive):
+async def test_an_undo_keeps_entries_that_the_user_saved_or_changed(archive):
     theirs = await imported(archive, THEIRS)
     await archive.entries.save(["http://a.example/1"], tags=["kept"], source="web")
     await archive.editing.change(["http://a.example/3"], AnnotationChange(is_starred=True))
@@ -130,7 +128,7 @@ async def test_what_a_person_saved_or_changed_since_stays(archive):
     assert await urls(archive) == {"http://a.example/1", "http://a.example/3"}
 
 
-async def test_what_another_import_has_in_its_file_too_stays(archive):
+async def test_an_undo_keeps_entries_of_other_imports(archive):
     theirs = await imported(archive, THEIRS)
     await imported(archive, MINE)
 
@@ -138,7 +136,7 @@ async def test_what_another_import_has_in_its_file_too_stays(archive):
     assert await urls(archive) == {"http://a.example/1"}
 
 
-async def test_what_is_none_or_holds_captures_is_not_undone(archive, tmp_path):
+async def test_unknown_imports_and_imports_of_captures_cannot_be_undone(archive, tmp_path):
     with pytest.raises(NotFound):
         await archive.import_undo.plan(99)
 
@@ -178,7 +176,7 @@ async def test_empty_lists_that_only_the_import_created_are_deleted(archive):
     assert (plan.lists, await lists_of(archive)) == (2, set())
 
 
-async def test_what_an_import_created_is_known_after_a_reindex(opened, settings):
+async def test_the_entries_that_an_import_created_are_known_after_a_reindex(opened, settings):
     async with opened() as archive:
         await archive.lists.make("Mine")
         first = await imported(archive, THEIRS)

@@ -46,7 +46,7 @@ async def test_a_whole_file_is_in_the_queue_once_it_is_read(archive):
     assert [each.id for each in await archive.imports.recent()] == [status.id]
 
 
-async def test_every_link_is_counted_as_what_became_of_it(archive):
+async def test_every_link_is_counted_by_its_result(archive):
     text = b"http://a.example/1\nhttp://a.example/1#part\nhttp://a.example/2\nhttp://[1\nhttps://x:y/\n"
     status = await archive.imports.read_file(BytesIO(text), name="links.txt")
     again = await archive.imports.read_file(BytesIO(text), name="links.txt")
@@ -93,7 +93,7 @@ async def test_an_upload_is_read_in_the_background_and_then_removed(archive, upl
     assert not upload.exists()
 
 
-async def test_an_upload_that_was_stopped_goes_on_where_it_was_after_the_next_start(opened, upload):
+async def test_a_stopped_import_continues_at_its_position_after_a_restart(opened, upload):
     async with opened() as archive:
         begun = await archive.imports.start(upload, name="links.txt")
         await archive.imports.stop()
@@ -139,7 +139,7 @@ async def test_the_captures_of_an_import_are_counted_to_its_end(live, archive):
     assert (told[-1].counts.saved, told[-1].counts.failed, told[-1].counts.open) == (1, 1, 0)
 
 
-async def test_what_a_bookmark_says_is_kept(archive):
+async def test_the_metadata_of_bookmarks_is_imported(archive):
     text = (
         b"<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<DL><p><DT><H3>Folder</H3><DL><p>"
         b'<DT><A HREF="http://a.example/" ADD_DATE="1200000000" TAGS="x,y">A title</A>'

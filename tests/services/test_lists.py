@@ -29,7 +29,7 @@ async def shown(archive):
     return [(each.path, each.count) for each in await archive.lists.all()]
 
 
-async def test_a_list_shows_what_was_put_into_it_in_its_order_with_the_lists_around_it(archive):
+async def test_a_list_has_its_entries_in_order_and_its_nested_lists(archive):
     assert await found(archive, "list:recipes/soups") == "abc"
     assert await found(archive, "list:Recipes") == ""
     assert sorted(await found(archive, "list:Recipes/")) == ["a", "b", "c"]
@@ -37,7 +37,7 @@ async def test_a_list_shows_what_was_put_into_it_in_its_order_with_the_lists_aro
     assert await shown(archive) == [("Recipes", 0), ("Recipes/Soups", 3)]
 
 
-async def test_what_is_taken_out_of_a_list_is_counted_no_more_until_that_is_undone(archive):
+async def test_counts_of_lists_follow_removals_and_undos(archive):
     change = AnnotationChange(without_lists=("Recipes/Soups",))
 
     edited = await archive.editing.change([URLS[1]], change)
@@ -85,7 +85,7 @@ async def test_a_list_with_quotes_in_its_name_can_be_renamed_and_deleted(archive
     assert await shown(archive) == [("Recipes", 0)]
 
 
-async def test_a_renamed_list_keeps_its_order_and_takes_what_is_in_it_along(archive):
+async def test_a_renamed_list_keeps_its_order_and_nested_lists(archive):
     await archive.lists.make("Before")
     await archive.lists.order("Recipes/Soups", [URLS[2]], Where.FIRST)
 
@@ -100,7 +100,7 @@ async def test_a_renamed_list_keeps_its_order_and_takes_what_is_in_it_along(arch
     ]
 
 
-async def test_a_list_that_gets_the_name_of_another_becomes_one_with_it(archive):
+async def test_a_list_renamed_to_an_existing_one_is_merged(archive):
     await archive.editing.change([URLS[0]], AnnotationChange(with_lists=("Soup",)))
 
     await archive.lists.rename("Soup", "Recipes/Soups")
@@ -109,7 +109,7 @@ async def test_a_list_that_gets_the_name_of_another_becomes_one_with_it(archive)
     assert await shown(archive) == [("Recipes", 0), ("Recipes/Soups", 3)]
 
 
-async def test_a_saved_search_is_counted_and_can_be_said_anew(archive):
+async def test_a_saved_search_is_counted_and_can_be_replaced(archive):
     await archive.lists.make("Fresh", "added:<1d -is:read")
     made = await archive.lists.make("Fresh", "is:failed")
 
@@ -117,7 +117,7 @@ async def test_a_saved_search_is_counted_and_can_be_said_anew(archive):
     assert (await archive.lists.all())[-1].query == "is:failed"
 
 
-async def test_what_can_be_no_list_is_refused(archive):
+async def test_invalid_lists_are_refused(archive):
     for path, query in (("", ""), (" / ", ""), ("Recipes", ""), ("Recipes", "is:read")):
         with pytest.raises(InputError):
             await archive.lists.make(path, query)

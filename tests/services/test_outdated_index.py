@@ -70,7 +70,7 @@ async def test_a_command_rebuilds_the_index_and_keeps_the_earlier_one(data):
     ]
 
 
-async def test_what_only_the_earlier_index_knew_is_carried_over(data, settings):
+async def test_data_that_only_the_earlier_index_had_is_copied(data, settings):
     await reindex(settings)
 
     async with open_app(settings) as archive:

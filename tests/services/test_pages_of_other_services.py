@@ -29,7 +29,7 @@ async def test_a_note_without_an_address_is_an_entry_of_type_note(archive):
 
 
 @pytest.mark.parametrize("form", FILES)
-async def test_an_import_makes_snapshots_of_what_was_kept_and_again_none(archive, form):
+async def test_an_import_of_saved_pages_makes_each_snapshot_once(archive, form):
     name, data = FILES[form]
     for _ in range(2):
         with BufferedReader(BytesIO(data)) as source:

@@ -53,7 +53,7 @@ async def shown(database, between, **asked):
 
 
 @pytest.mark.parametrize("sort", SORTS)
-async def test_what_is_saved_while_pages_are_turned_moves_none_to_another_page(database, sort):
+async def test_entries_saved_while_paging_do_not_shift_pages(database, sort):
     names = [f"p{n}" for n in range(7)]
     await keep(database, names)
 
@@ -67,7 +67,7 @@ async def test_what_is_saved_while_pages_are_turned_moves_none_to_another_page(d
 
 
 @pytest.mark.parametrize("sort", SORTS)
-async def test_what_was_shown_and_fits_no_more_hides_nothing_of_the_next_page(database, sort):
+async def test_an_entry_that_no_longer_matches_hides_nothing_of_the_next_page(database, sort):
     names = [f"p{n}" for n in range(7)]
     await keep(database, names)
 
@@ -77,14 +77,3 @@ async def test_what_was_shown_and_fits_no_more_hides_nothing_of_the_next_page(da
     found = await shown(database, between, q="heron is:unread", sort=sort, limit=3)
 
     assert sorted(found) == names
-
-
-@pytest.mark.parametrize("q", ["tag:nosuch", "list:nosuch", "list:nosuch/", "site:no.example"])
-async def test_what_no_entry_can_be_has_no_further_page(database, monkeypatch, q):
-    monkeypatch.setattr("archiver.services.result_iteration.MAX_EXAMINED", 2)
-    monkeypatch.setattr("archiver.services.result_iteration.MIN_ROWS", 1)
-    await keep(database, [f"p{n}" for n in range(5)], tags=("such",))
-
-    listing = await Search(database, store=None).listing(ListingQuery(q=q, limit=1))
-
-    assert (listing.items, listing.after) == ((), None)

@@ -4,7 +4,7 @@ from hashlib import scrypt
 from archiver.services.access import hash_password, is_password
 
 
-def test_what_is_kept_is_salted_scrypt_and_never_the_password():
+def test_only_a_salted_scrypt_hash_is_stored():
     one, other = hash_password("heron é"), hash_password("heron é")
 
     assert one != other
@@ -17,5 +17,5 @@ def test_what_is_kept_is_salted_scrypt_and_never_the_password():
     assert not is_password("heron e", one)
 
 
-def test_what_was_made_by_no_us_is_no_password():
+def test_an_unknown_hash_format_matches_no_password():
     assert not any(is_password("x", kept) for kept in ("", "x", "scrypt$", "scrypt$!$!", "md5$a$b"))

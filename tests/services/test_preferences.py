@@ -26,7 +26,7 @@ async def test_a_stored_setting_applies_when_settings_are_read_again(settings):
     assert changed.source("language") is Source.DEFAULT
 
 
-async def test_a_removed_setting_has_its_default_and_comments_of_the_file_stay(settings, tmp_path):
+async def test_removing_a_setting_restores_its_default_and_keeps_comments(settings, tmp_path):
     (tmp_path / "settings.toml").write_text("# mine\nrender = 'never'\nbin_days = 3\n")
 
     assert await Preferences(settings).change({"render": None, "bin_days": "3"})

@@ -69,9 +69,7 @@ async def test_everything_that_was_captured_is_given_back(live, settings, opened
             assert await problems(archive) == []
 
 
-async def test_what_is_still_queued_keeps_its_place_and_all_that_was_said_of_it(
-    live, settings, opened
-):
+async def test_queued_entries_keep_their_position_and_metadata(live, settings, opened):
     async with opened() as archive:
         await save(archive, live.article("foxes"))
         await archive.entries.save(
@@ -92,7 +90,7 @@ async def test_what_is_still_queued_keeps_its_place_and_all_that_was_said_of_it(
     }
 
 
-async def test_what_was_said_after_the_last_record_is_kept(live, settings, opened, tmp_path):
+async def test_metadata_changed_after_the_last_record_is_kept(live, settings, opened, tmp_path):
     links = tmp_path / "links.html"
     url = live.article("foxes")
     links.write_text(
@@ -133,7 +131,7 @@ async def test_an_index_in_use_is_not_replaced(live, settings, opened):
         assert len((await told(archive))[0]) == 1
 
 
-async def test_an_index_that_is_no_database_is_built_anew(live, settings, opened):
+async def test_an_index_that_is_not_a_database_is_rebuilt(live, settings, opened):
     async with opened() as archive:
         await save(archive, live.article("foxes"))
         before = await told(archive)
@@ -146,9 +144,7 @@ async def test_an_index_that_is_no_database_is_built_anew(live, settings, opened
         assert await told(archive) == before
 
 
-async def test_an_index_that_breaks_off_in_the_middle_is_built_anew_and_said(
-    live, settings, opened
-):
+async def test_a_partly_damaged_index_is_rebuilt_and_reported(live, settings, opened):
     async with opened() as archive:
         await save(archive, live.article("foxes"))
         before = await told(archive)
@@ -162,9 +158,7 @@ async def test_an_index_that_breaks_off_in_the_middle_is_built_anew_and_said(
         assert await told(archive) == before
 
 
-async def test_a_segment_that_is_damaged_gives_back_all_the_rest_and_is_told_of(
-    live, settings, opened
-):
+async def test_the_rest_of_a_damaged_segment_is_indexed_and_reported(live, settings, opened):
     async with opened() as archive:
         await save(archive, live.article("foxes"))
     before = segments(settings.data)

@@ -42,7 +42,7 @@ async def test_an_address_means_the_capture_nearest_to_its_moment(archive):
     }
 
 
-async def test_what_was_never_captured_is_not_in_the_archive(archive):
+async def test_an_uncaptured_url_is_not_in_the_archive(archive):
     await archive.add(body=b"x")
 
     with pytest.raises(NotInArchive):
@@ -59,7 +59,7 @@ async def test_all_captures_of_a_url_are_listed_newest_last(archive):
     assert await archive.replay.captures_of(PAGE) == [first, later]
 
 
-async def test_a_memento_says_what_it_is(archive):
+async def test_a_memento_has_its_headers(archive):
     capture = await archive.add(headers=(*HTML, ("Server", "x"), ("Set-Cookie", "a=b")))
 
     _, headers, _ = await archive.get(capture)
@@ -122,7 +122,7 @@ async def test_a_page_is_served_in_the_charset_it_is_read_in(archive, body, decl
 
 
 @pytest.mark.parametrize("piece", ["x" * 100, "<!-- " + "x" * 200_000 + " -->"])
-async def test_what_declares_nothing_is_told_by_what_comes_late(archive, piece):
+async def test_an_undeclared_encoding_is_detected_from_late_bytes(archive, piece):
     text = f"<p>{piece}<p>naïve"
     capture = await archive.add(body=text.encode(), headers=(("Content-Type", "text/html"),))
 
@@ -143,7 +143,7 @@ async def test_what_declares_nothing_is_told_by_what_comes_late(archive, piece):
         ("text/css", b'@charset "koi8-r";a{content:"\xc1"}', "text/css;charset=koi8-r"),
     ],
 )
-async def test_text_is_stated_to_be_in_what_it_is_read_in(archive, kind, body, stated):
+async def test_text_is_served_with_the_encoding_it_was_decoded_with(archive, kind, body, stated):
     capture = await archive.add(body=body, headers=(("Content-Type", kind),))
 
     _, headers, replayed = await archive.get(capture)
@@ -183,7 +183,7 @@ async def test_a_redirect_leads_into_the_archive(archive):
     assert dict(identity)["Location"] == f"/web/{T2}id_/https://example.com/next#f"
 
 
-async def test_a_redirect_that_leads_back_to_itself_is_passed_over(archive):
+async def test_a_redirect_loop_is_skipped(archive):
     other = "https://example.com/other"
     page = await archive.add(body=b"page", at=T1, headers=HTML)
     await archive.add(status=302, at=T2, headers=(("Location", other),))
@@ -209,7 +209,7 @@ async def test_the_first_bytes_flow_before_the_last_are_made(archive):
     assert max(pieces) < sum(pieces) // 4
 
 
-async def test_a_missing_segment_is_told(archive):
+async def test_a_missing_segment_is_an_error(archive):
     capture = await archive.add(body=b"x", headers=HTML)
     (archive.store.directory / capture.location.segment).unlink()
 
@@ -217,7 +217,7 @@ async def test_a_missing_segment_is_told(archive):
         await archive.replay.open(capture, ReplayRequest(VIEWER))
 
 
-async def test_a_record_that_is_not_the_one_is_told(archive):
+async def test_a_record_with_another_id_is_an_error(archive):
     first = await archive.add(body=b"x", headers=HTML)
     second = await archive.add(body=b"y", headers=HTML, at=T3)
     path = archive.store.directory / first.location.segment
@@ -229,7 +229,7 @@ async def test_a_record_that_is_not_the_one_is_told(archive):
         await archive.replay.open(first, ReplayRequest(VIEWER))
 
 
-async def test_a_payload_stored_nowhere_is_told(archive):
+async def test_a_payload_without_a_record_is_an_error(archive):
     first = await archive.add("https://example.com/gone", body=b"gone")
     capture = await archive.add(body=b"other", headers=HTML, revisit_of=first)
 
@@ -237,7 +237,7 @@ async def test_a_payload_stored_nowhere_is_told(archive):
         await archive.replay.open(capture, ReplayRequest(VIEWER))
 
 
-async def test_what_decompresses_past_the_limit_is_told(archive):
+async def test_a_response_that_decompresses_past_the_limit_is_an_error(archive):
     bomb = gzip.compress(b"\0" * (8 << 20))
     headers = (("Content-Type", "image/png"), ("Content-Encoding", "gzip"))
     capture = await archive.add(body=bomb, headers=headers)
@@ -267,7 +267,7 @@ async def test_a_range_is_read_from_the_middle_of_a_record(archive):
         assert dict(headers)["Content-Range"] == f"bytes {first}-{end - 1}/{len(data)}"
 
 
-async def test_the_bytes_as_they_were_coded_can_be_asked_for_in_parts_and_decoded_ones_not(archive):
+async def test_ranges_apply_to_stored_bytes_only(archive):
     coded = gzip.compress(b"x" * 1000)
     capture = await archive.add(body=coded, headers=(*PICTURE, ("Content-Encoding", "gzip")))
     conditions = Conditions(range="bytes=2-5")
@@ -280,7 +280,7 @@ async def test_the_bytes_as_they_were_coded_can_be_asked_for_in_parts_and_decode
     assert (stored[0], stored[2]) == (206, coded[2:6])
 
 
-async def test_what_was_read_to_skip_comes_a_piece_at_a_time(archive):
+async def test_skipped_bytes_are_read_in_chunks(archive):
     data = b"\0" * (30 << 20)
     capture = await archive.add(body=data + b"end", headers=PICTURE)
 
@@ -313,7 +313,7 @@ async def test_a_revisit_has_the_entity_tag_and_the_length_of_its_payload(archiv
         (b"HTTP/1.1 404 Not Found\r\nContent-Type: image/gif\r\n\r\n", 404, "image/gif"),
     ],
 )
-async def test_a_revisit_is_told_by_its_own_head_where_it_has_one(archive, own, status, kind):
+async def test_a_revisit_has_its_own_head_if_it_is_stored(archive, own, status, kind):
     first = await archive.add(body=b"12345", at=T1, headers=PICTURE)
     again = await archive.add(body=b"12345", at=T2, head=own, revisit_of=first)
 

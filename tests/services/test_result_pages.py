@@ -8,13 +8,13 @@ from archiver.services.result_pages import read_cursor, write_cursor
 
 
 @pytest.mark.parametrize("first", [-631152000, -1, 0, 1, 253402300799])
-def test_a_place_is_read_as_it_was_written(first):
+def test_a_cursor_is_parsed_as_it_was_written(first):
     place = Place(first, 7)
 
     assert read_cursor(write_cursor(place)) == place
 
 
 @pytest.mark.parametrize("row", [-1, 10**18])
-def test_a_place_that_no_row_can_have_is_none(row):
+def test_a_cursor_out_of_range_is_rejected(row):
     with pytest.raises(InputError, match="damaged"):
         read_cursor(write_cursor(Place(0, row)))

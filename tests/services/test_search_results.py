@@ -25,7 +25,7 @@ async def preview_images(runtime):
     return [each.preview_images for each in listing.items]
 
 
-async def test_where_articles_are_left_for_later_so_are_they(tmp_path, live):
+async def test_postponed_extraction_keeps_preview_images(tmp_path, live):
     settings = Settings(
         data=tmp_path / "data", allow_networks=("127.0.0.0/8",), host_delay=0, articles="later"
     )

@@ -63,7 +63,7 @@ async def search(tmp_path):
         ("site:localhost", ""),
     ],
 )
-async def test_what_nothing_is_called_is_met_with_the_nearest_name(search, q, meant):
+async def test_an_unknown_name_is_corrected_to_the_nearest_one(search, q, meant):
     listing = await search.listing(ListingQuery(q=q))
 
     assert listing.meant == meant

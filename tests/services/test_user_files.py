@@ -13,7 +13,7 @@ async def db(tmp_path):
     await opened.close()
 
 
-async def test_of_concurrent_changes_none_is_lost(tmp_path):
+async def test_no_concurrent_change_is_lost(tmp_path):
     def add(number):
         return lambda held: (held or b"") + f"{number} ".encode()
 
