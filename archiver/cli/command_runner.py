@@ -60,9 +60,9 @@ def run_body(command: str, settings: Settings, **given: object) -> int:
             f"There is no archive in {settings.data}. Set --data or ARCHIVER_DATA."
         )
     logs.configure(settings.log_level, as_json=settings.log_json)
-    if command not in _WITHOUT_INDEX and settings.index is None:
-        if status := rebuild_if_outdated(settings):
-            return status
+    needs_current_index = command not in _WITHOUT_INDEX and settings.index is None
+    if needs_current_index and (status := rebuild_if_outdated(settings)):
+        return status
     module, function = _COMMANDS[command]
     status = getattr(import_module(module), function)(settings, **given)
     return status if isinstance(status, int) else 0
