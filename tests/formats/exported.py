@@ -88,7 +88,7 @@ annotations = built(
     highlights=st.lists(highlights, max_size=2, unique_by=lambda each: each.id).map(tuple),
 )
 placed = st.builds(
-    lambda said, places: replace(said, places=tuple(places[: len(said.folders)])),
+    lambda annotation, places: replace(annotation, places=tuple(places[: len(annotation.folders)])),
     annotations,
     st.lists(st.integers(0, 1 << 40), max_size=3),
 )

@@ -2,7 +2,7 @@
 
 import json
 
-from tests.formats.goldens import AT, ISO, UNIX, A, B, C, said
+from tests.formats.goldens import AT, ISO, UNIX, A, B, C, bookmark
 
 QUOTE = [{"selector": [{"type": "TextQuoteSelector", "exact": "a  quote"}]}]
 EXPORTS = {
@@ -12,9 +12,9 @@ EXPORTS = {
             f'{A},A,a selection,Cooking,{UNIX},"[""one"",""two words""]"\n'
             f"{B},,,Archive,{UNIX},[]\n{C},C,,Starred,{UNIX},[]\n"
         ),
-        said(A, title="A", tags=("one", "two words"), note="a selection", folders=("Cooking",)),
-        said(B, is_read=True),
-        said(C, title="C", is_starred=True),
+        bookmark(A, title="A", tags=("one", "two words"), note="a selection", folders=("Cooking",)),
+        bookmark(B, is_read=True),
+        bookmark(C, title="C", is_starred=True),
     ),
     "Raindrop.io CSV": (
         (
@@ -22,7 +22,7 @@ EXPORTS = {
             f'7,A,my note,its words,{A},Recipes / Soups,"one, two words",{ISO},true\n'
             f"8,B,,,{B},Unsorted,,{ISO},false\n"
         ),
-        said(
+        bookmark(
             A,
             AT,
             {"id": "7"},
@@ -32,7 +32,7 @@ EXPORTS = {
             is_starred=True,
             folders=("Recipes/Soups",),
         ),
-        said(B, AT, {"id": "8"}, title="B"),
+        bookmark(B, AT, {"id": "8"}, title="B"),
     ),
     "Readwise Reader CSV": (
         (
@@ -40,15 +40,15 @@ EXPORTS = {
             f"""A,{A},"['one', ""it's two"", 'it\\'s', 'favorite']",{ISO},archive\n"""
             f"B,{B},[],{ISO},feed\n"
         ),
-        said(A, title="A", tags=("one", "it's two", "it's"), is_read=True, is_starred=True),
-        said(B, AT, {"Location": "feed"}, title="B"),
+        bookmark(A, title="A", tags=("one", "it's two", "it's"), is_read=True, is_starred=True),
+        bookmark(B, AT, {"Location": "feed"}, title="B"),
     ),
     "Matter CSV": (
         (
             "Title,URL,Tags,In Queue,Favorited,Read,Last Interaction Date\n"
             f"A,{A},one;two words,False,True,True,{ISO}\n"
         ),
-        said(
+        bookmark(
             A,
             AT,
             {"In Queue": "False"},
@@ -63,14 +63,16 @@ EXPORTS = {
             "Title;URL;Content;Tags;MIME Type;Creation date\n"
             f'"A &amp; B";{A};"<p>An ""article""</p>";"one, two";text/html;13/09/2020 12:26:40\n'
         ),
-        said(A, AT, {"MIME Type": "text/html"}, title="A & B", tags=("one", "two")),
+        bookmark(A, AT, {"MIME Type": "text/html"}, title="A & B", tags=("one", "two")),
     ),
     "Readeck CSV": (
         (
             "url,title,created,labels,is_archived,is_marked,type\n"
             f'{A},A,2020-09-13T14:26:40+02:00,"[""one""]",true,true,article\n'
         ),
-        said(A, AT, {"type": "article"}, title="A", tags=("one",), is_read=True, is_starred=True),
+        bookmark(
+            A, AT, {"type": "article"}, title="A", tags=("one",), is_read=True, is_starred=True
+        ),
     ),
     "Diigo CSV": (
         (
@@ -78,7 +80,7 @@ EXPORTS = {
             f'A,{A},one "two words",about,a comment,x,2020-09-13 12:26:40 UTC\n'
             f"B,{B},no_tag,,,,2020-09-13 12:26:40 UTC\n"
         ),
-        said(
+        bookmark(
             A,
             AT,
             {"annotations": "x"},
@@ -86,24 +88,24 @@ EXPORTS = {
             tags=("one", "two words"),
             note="about\n\na comment",
         ),
-        said(B, title="B"),
+        bookmark(B, title="B"),
     ),
     "Google Saved CSV": (
         f"Title,Note,URL,Tags,Comment\n,,,,\nA,a note,{A},one,said\n",
-        said(A, None, title="A", tags=("one",), note="a note\n\nsaid", folders=("To cook",)),
+        bookmark(A, None, title="A", tags=("one",), note="a note\n\nsaid", folders=("To cook",)),
     ),
     "Reddit CSV": (
         "id,permalink\nabc,https://www.reddit.com/r/x/\nabd,/r/x/abd\n",
-        said("https://www.reddit.com/r/x/", None, {"id": "abc"}),
-        said("https://www.reddit.com/r/x/abd", None, {"id": "abd"}),
+        bookmark("https://www.reddit.com/r/x/", None, {"id": "abc"}),
+        bookmark("https://www.reddit.com/r/x/abd", None, {"id": "abd"}),
     ),
     "Omnivore JSON": (
         [
             {"slug": "s", "title": "A", "url": A, "state": "Archived", "labels": ["one"]},
             {"savedAt": ISO, "readingProgress": 0, "url": B, "state": "Unknown", "slug": "t"},
         ],
-        said(A, None, {"slug": "s"}, title="A", tags=("one",), is_read=True),
-        said(B, AT, {"readingProgress": 0, "state": "Unknown", "slug": "t"}),
+        bookmark(A, None, {"slug": "s"}, title="A", tags=("one",), is_read=True),
+        bookmark(B, AT, {"readingProgress": 0, "state": "Unknown", "slug": "t"}),
     ),
     "wallabag JSON": (
         [
@@ -118,7 +120,7 @@ EXPORTS = {
                 "reading_time": 5,
             }
         ],
-        said(
+        bookmark(
             A,
             AT,
             {"reading_time": 5},
@@ -145,7 +147,7 @@ EXPORTS = {
                 }
             ],
         },
-        said(
+        bookmark(
             A,
             AT,
             {"id": 7},
@@ -157,7 +159,7 @@ EXPORTS = {
     ),
     "GoodLinks JSON": (
         [{"url": A, "starred": True, "summary": "about", "addedAt": UNIX + 0.25, "readAt": UNIX}],
-        said(A, AT, {"readAt": UNIX}, note="about", is_read=True, is_starred=True),
+        bookmark(A, AT, {"readAt": UNIX}, note="about", is_read=True, is_starred=True),
     ),
     "ArchiveBox JSON": (
         {
@@ -175,7 +177,7 @@ EXPORTS = {
                 }
             ],
         },
-        said(A, AT, {"sources": ["1.txt"]}, title="A", tags=("one", "two")),
+        bookmark(A, AT, {"sources": ["1.txt"]}, title="A", tags=("one", "two")),
     ),
     "Hypothes.is JSON": (
         {
@@ -190,7 +192,7 @@ EXPORTS = {
                 }
             ]
         },
-        said(
+        bookmark(
             A,
             AT,
             {
@@ -205,7 +207,7 @@ EXPORTS = {
     ),
     "Hacker News JSON": (
         {"hits": [{"objectID": "7", "title": "A", "url": A, "points": 5, "created_at": ISO}]},
-        said(
+        bookmark(
             A,
             AT,
             {"points": 5, "discussion": "https://news.ycombinator.com/item?id=7"},
@@ -217,8 +219,8 @@ EXPORTS = {
             {"type": "webpage", "title": "A", "URL": A, "note": "a note", "keyword": "one, two"},
             {"type": "article", "title": "B", "DOI": "10.1000/182"},
         ],
-        said(A, None, {"type": "webpage"}, title="A", tags=("one", "two"), note="a note"),
-        said(
+        bookmark(A, None, {"type": "webpage"}, title="A", tags=("one", "two"), note="a note"),
+        bookmark(
             "https://doi.org/10.1000/182",
             None,
             {"type": "article", "DOI": "10.1000/182"},

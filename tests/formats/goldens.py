@@ -26,7 +26,7 @@ ISO = "2020-09-13T12:26:40Z"
 WEBKIT = (UNIX + 11_644_473_600) * 1_000_000
 
 
-def said(url, at=AT, /, rest=None, **fields):
+def bookmark(url, at=AT, /, rest=None, **fields):
     """Return an annotation with ``rest`` in its source record."""
     record = json.dumps(rest, ensure_ascii=False, separators=(",", ":")) if rest else ""
     return Annotation(url, at, source_record=record, **fields)
@@ -86,21 +86,21 @@ def _golden_of(folder):
         }
         at = datetime.fromisoformat(texts.pop("added_at")) if "added_at" in row else None
         rest = texts.pop("source_record", None)
-        found.append(said(texts.pop("url"), at, rest, **texts))
+        found.append(bookmark(texts.pop("url"), at, rest, **texts))
     golden(about["format"], about.get("name", path.name), path.read_bytes(), *found)
 
 
 for _folder in sorted((Path(__file__).parent / "files").iterdir()):
     _golden_of(_folder)
 
-_, FIREFOX, FIREFOX_SAID = GOLDENS["Firefox JSON"]
+_, FIREFOX, FIREFOX_BOOKMARKS = GOLDENS["Firefox JSON"]
 
 
 golden(
     "Firefox backup (jsonlz4)",
     "bookmarks.jsonlz4",
     b"mozLz40\0" + lz4.block.compress(FIREFOX),
-    *FIREFOX_SAID,
+    *FIREFOX_BOOKMARKS,
 )
 golden(
     "Firefox places.sqlite",
@@ -118,7 +118,7 @@ golden(
             (UNIX * 1_000_000,),
         ),
     ),
-    said(
+    bookmark(
         A,
         AT,
         {"page_title": "Its title", "lastModified": 7, "root": "menu"},
@@ -139,7 +139,7 @@ golden(
             (A, WEBKIT, B),
         ),
     ),
-    said(A, AT, {"visit_count": 3, "typed_count": 1}, title="A"),
+    bookmark(A, AT, {"visit_count": 3, "typed_count": 1}, title="A"),
 )
 SAFARI_TREE = {
     "Title": "",
@@ -180,9 +180,11 @@ SAFARI_TREE = {
         },
     ],
 }
-SAFARI_SAID = (
-    said(A, None, {"root": "BookmarksBar", "WebBookmarkUUID": "u"}, title="A", folders=("Food",)),
-    said(
+SAFARI_BOOKMARKS = (
+    bookmark(
+        A, None, {"root": "BookmarksBar", "WebBookmarkUUID": "u"}, title="A", folders=("Food",)
+    ),
+    bookmark(
         B,
         AT,
         {"root": "com.apple.ReadingList"},
@@ -195,7 +197,7 @@ golden(
     "Safari property list",
     "Bookmarks.plist",
     plistlib.dumps(SAFARI_TREE, fmt=plistlib.FMT_BINARY),
-    *SAFARI_SAID,
+    *SAFARI_BOOKMARKS,
 )
 golden(
     "Readeck zip",
@@ -225,7 +227,7 @@ golden(
             "data.json": "{}",
         }
     ),
-    said(
+    bookmark(
         A,
         AT,
         {"InitialURL": B, "ReadProgress": 40},
@@ -262,9 +264,9 @@ golden(
             "archives/3/8.pdf": "%PDF-1.4",
         }
     ),
-    said(A, AT, {"id": 5}, title="A", folders=("Food",)),
-    said(B, AT, {"id": 6}, title="B", folders=("Food",)),
-    said(C, AT, {"id": 8}, title="C", folders=("Food",)),
+    bookmark(A, AT, {"id": 5}, title="A", folders=("Food",)),
+    bookmark(B, AT, {"id": 6}, title="B", folders=("Food",)),
+    bookmark(C, AT, {"id": 8}, title="C", folders=("Food",)),
 )
 golden(
     "Karakeep data directory",
@@ -305,7 +307,7 @@ golden(
             "data/assets/u1/a1/metadata.json": json.dumps({"contentType": "text/html"}),
         }
     ),
-    said(
+    bookmark(
         A,
         AT,
         {"summary": "short", "content": {"author": "Ann"}},
@@ -316,15 +318,15 @@ golden(
         is_read=True,
         is_starred=True,
     ),
-    said(
+    bookmark(
         B,
         AT,
         {"highlights": [{"text": "An", "note": "why", "color": "red", "createdAt": UNIX}]},
         title="B",
     ),
-    said(C, AT, {"content": {"text": f"see {C} too"}}, title="C"),
-    said(f"{C}?4", AT, {"content": {"text": "of it"}}, title="D"),
-    said("https://karakeep.invalid/note/3c5661974942379614b943d0593e4a5e", AT, title="E"),
+    bookmark(C, AT, {"content": {"text": f"see {C} too"}}, title="C"),
+    bookmark(f"{C}?4", AT, {"content": {"text": "of it"}}, title="D"),
+    bookmark("https://karakeep.invalid/note/3c5661974942379614b943d0593e4a5e", AT, title="E"),
 )
 golden(
     "Karakeep dump",
@@ -369,7 +371,7 @@ golden(
             "./assets/files/a1": "<html><p>A whole page</p></html>",
         }
     ),
-    said(
+    bookmark(
         A,
         AT,
         {"id": "b1"},
@@ -380,7 +382,7 @@ golden(
         is_read=True,
         is_starred=True,
     ),
-    said(B, AT, {"id": "b2"}, title="B"),
+    bookmark(B, AT, {"id": "b2"}, title="B"),
 )
 golden(
     "Omnivore zip",
@@ -409,7 +411,7 @@ golden(
             "highlights/a-slug.md": "> a quote\n\n#label\n\nmine\n",
         }
     ),
-    said(
+    bookmark(
         A,
         AT,
         {
@@ -454,7 +456,7 @@ golden(
             ),
         }
     ),
-    said(
+    bookmark(
         A,
         AT,
         {"mood": "good"},
@@ -485,7 +487,7 @@ golden(
             "Vault/plain.md": f"{C}\n",
         }
     ),
-    said(
+    bookmark(
         A,
         AT,
         {"mood": "good"},
@@ -493,7 +495,7 @@ golden(
         tags=("one", "two words"),
         folders=("Vault/Food",),
     ),
-    said(
+    bookmark(
         B,
         AT,
         {"note": "Vault/Food/Soup.md"},
@@ -501,7 +503,7 @@ golden(
         tags=("one", "two words"),
         folders=("Vault/Food",),
     ),
-    said(C, None, {"note": "Vault/plain.md"}, folders=("Vault",)),
+    bookmark(C, None, {"note": "Vault/plain.md"}, folders=("Vault",)),
 )
 golden(
     "zip file of link lists",
@@ -516,8 +518,8 @@ golden(
             "logo.png": b"\x89PNG\r\n\x1a\n",
         }
     ),
-    said(A, None, {"highlights": [{"quote": "q", "created_at": UNIX}]}, title="A"),
-    said(A, title="A", tags=("one",)),
+    bookmark(A, None, {"highlights": [{"quote": "q", "created_at": UNIX}]}, title="A"),
+    bookmark(A, title="A", tags=("one",)),
 )
 OWN = {
     "url_given": A,
@@ -545,7 +547,7 @@ OWN = {
         }
     ],
 }
-OWN_SAID = said(
+OWN_BOOKMARK = bookmark(
     A,
     AT,
     {"author": "Ann"},
@@ -569,7 +571,7 @@ golden(
     json.dumps(
         {"archiver": 1, "entries": [{"archiver": 1, **OWN, "archive": {"state": "queued"}}]}
     ),
-    OWN_SAID,
+    OWN_BOOKMARK,
 )
 golden(
     "archiver CSV",
@@ -582,7 +584,7 @@ golden(
         + f",web,{quoted(OWN['source_record'])},Page,,queued,x,good",
         between="\r\n",
     ),
-    replace(OWN_SAID, note="=a note", source_record='{"author":"Ann"}\n{"Mood":"good"}'),
+    replace(OWN_BOOKMARK, note="=a note", source_record='{"author":"Ann"}\n{"Mood":"good"}'),
 )
 golden(
     "archiver HTML",
@@ -598,7 +600,7 @@ golden(
     </DL><p>
 </DL><p>
 """,
-    said(
+    bookmark(
         A,
         title="A & B",
         note="a note",

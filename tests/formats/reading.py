@@ -24,6 +24,6 @@ def annotations(data, name="export", *, form=None):
     return [each.annotation for each in found]
 
 
-def said(annotation):
+def source_record_of(annotation):
     """Return the content of a source record of one line."""
     return json.loads(annotation.source_record) if annotation.source_record else {}

@@ -20,7 +20,7 @@ def head(name="a.txt", kind=tarfile.REGTYPE, size=0):
     return info.tobuf(tarfile.GNU_FORMAT)
 
 
-def said(kind, content):
+def extended_header(kind, content):
     return head("said", kind, len(content)) + content + bytes(-len(content) % 512)
 
 
@@ -63,7 +63,7 @@ def test_folders_and_links_are_not_files():
 
 @pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME])
 def test_an_endless_chain_of_headers_ends_reading(kind):
-    assert [*members_of(head("a") + said(kind, b"") * 5000 + head("b"))] == ["a"]
+    assert [*members_of(head("a") + extended_header(kind, b"") * 5000 + head("b"))] == ["a"]
 
 
 def test_a_file_longer_than_the_archive_is_left_out():

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from archiver.formats.bibliographies import address_of, text_of_latex
-from tests.formats.reading import annotations, opened, said
+from tests.formats.reading import annotations, opened, source_record_of
 
 A, B = "https://a.example/1", "https://b.example/2"
 
@@ -40,7 +40,7 @@ def test_latex_in_bibtex_titles_notes_and_keywords_is_decoded():
     )
 
     assert (read.title, read.note, read.tags) == ("Gödel", "Škoda", ("Erdős", "naïve"))
-    assert said(read)["author"] == r"M{\"u}ller"
+    assert source_record_of(read)["author"] == r"M{\"u}ller"
 
 
 @pytest.mark.parametrize(
@@ -83,8 +83,8 @@ def test_a_reference_with_several_urls_uses_the_first_and_keeps_the_others():
     (both,) = annotations(f"TY  - JOUR\nTI  - T\nUR  - {A};b=1;{B}\nER  - \n", form="RIS")
     (lines,) = annotations(f"TY  - JOUR\nTI  - T\nUR  - {A}\nUR  - {B}\nER  - \n", form="RIS")
 
-    assert (both.url_given, said(both)["UR"]) == (f"{A};b=1", B)
-    assert (lines.url_given, said(lines)["UR"]) == (A, B)
+    assert (both.url_given, source_record_of(both)["UR"]) == (f"{A};b=1", B)
+    assert (lines.url_given, source_record_of(lines)["UR"]) == (A, B)
 
 
 @pytest.mark.parametrize(

@@ -88,10 +88,10 @@ def test_an_empty_file_is_refused(data: bytes) -> None:
     ],
 )
 def test_a_binary_file_is_refused_by_its_kind(data: bytes, word: str) -> None:
-    said = refusal(data)
+    message = refusal(data)
 
-    assert word in said
-    assert said.endswith(".")
+    assert word in message
+    assert message.endswith(".")
 
 
 A = "https://a.example/"
@@ -182,10 +182,11 @@ def test_a_url_column_is_preferred_to_an_address_column():
 
 @pytest.mark.parametrize("table", ["title,tags\nA,x\nB,y\n", "Name;Preis\nA;3,50\n", "a,b\nc,d\n"])
 def test_a_table_without_a_url_column_is_refused_with_a_message(table):
-    said = refusal(table.encode(), "list.csv")
+    message = refusal(table.encode(), "list.csv")
 
     assert (
-        said == "list.csv is a table with no column of URLs. Export it again, including the links."
+        message
+        == "list.csv is a table with no column of URLs. Export it again, including the links."
     )
 
 

@@ -9,7 +9,7 @@ from archiver.errors import UnreadableFile
 from archiver.formats.detection import IMPORTERS
 from archiver.model.imports import UNREAD, format_problem
 from tests.formats.exports import EXPORTS, NAMES, exported
-from tests.formats.goldens import AT, GOLDENS, UNIX, A, B, C, database, said
+from tests.formats.goldens import AT, GOLDENS, UNIX, A, B, C, bookmark, database
 from tests.formats.reading import annotations, opened
 
 NEED_A_NAME = {"shortcut", "CSV", "JSON", "XML", "plain text", "Safari property list"}
@@ -43,7 +43,7 @@ def test_every_field_of_buku_is_kept():
     )
 
     assert annotations(data, form="buku database") == [
-        said(A, None, {"flags": 0}, title="A", note="a note", tags=("one", "two words"))
+        bookmark(A, None, {"flags": 0}, title="A", note="a note", tags=("one", "two words"))
     ]
 
 
@@ -52,11 +52,11 @@ def test_columns_without_names_are_recognised_by_their_content():
     numbered = f"1;A title;{A};1600000000;Long. It goes on.\n2;Another;{B};1600000000;\n"
 
     assert annotations(quoted, "list.csv", form="CSV") == [
-        said("https://a.example/x y", title="A title", tags=("one", "two"))
+        bookmark("https://a.example/x y", title="A title", tags=("one", "two"))
     ]
     assert annotations(numbered, "list.csv", form="CSV") == [
-        said(A, AT, {"column 1": "1"}, title="A title", tags=(), note="Long. It goes on."),
-        said(B, AT, {"column 1": "2"}, title="Another"),
+        bookmark(A, AT, {"column 1": "1"}, title="A title", tags=(), note="Long. It goes on."),
+        bookmark(B, AT, {"column 1": "2"}, title="Another"),
     ]
 
 
@@ -65,7 +65,7 @@ def test_lines_of_onetab_between_the_tabs_are_headings():
 
     found = annotations(text, "tabs.txt", form="OneTab text")
 
-    assert found == [said(A, title="A"), said(B, title="B | b"), said(C, title="C")]
+    assert found == [bookmark(A, title="A"), bookmark(B, title="B | b"), bookmark(C, title="C")]
 
 
 ATOM = '<feed xmlns="http://www.w3.org/2005/Atom"><title>F</title><entry><title>A</title>{}</entry>'
@@ -108,7 +108,7 @@ def test_addresses_that_were_not_read_are_counted(name, text):
 def test_false_is_no_title():
     text = json.dumps([{"href": A, "description": False, "extended": False, "toread": "no"}])
 
-    assert annotations(text, form="Pinboard JSON") == [said(A, None)]
+    assert annotations(text, form="Pinboard JSON") == [bookmark(A, None)]
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_columns_may_be_missing_added_reordered_and_in_any_case():
     text = f"STATUS,Extra,Time Added,Tags,URL\narchive,x,1600000000,one,{A}\n"
 
     assert annotations(text, form="Pocket CSV") == [
-        said(A, AT, {"Extra": "x"}, tags=("one",), is_read=True)
+        bookmark(A, AT, {"Extra": "x"}, tags=("one",), is_read=True)
     ]
 
 
@@ -184,7 +184,7 @@ def test_the_authors_and_other_links_of_an_entry_are_kept():
         "content": "<p>words</p>",
         "link enclosure": B,
     }
-    assert annotations(text, form="RSS or Atom") == [said(A, None, fields, title="T")]
+    assert annotations(text, form="RSS or Atom") == [bookmark(A, None, fields, title="T")]
 
 
 def test_firefox_bookmarks_keep_their_order():

@@ -29,7 +29,7 @@ CONTROLS = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f]")
 lists = st.lists(entries, max_size=3)
 
 
-def said(entries_):
+def annotations_of(entries_):
     return [each.entry.annotation for each in entries_]
 
 
@@ -57,7 +57,7 @@ def test_json_restores_all_metadata(form, name, found):
         return  # an empty file is rejected with an error message
 
     read_as = "archiver JSON"
-    assert annotations(written(form, found), name, form=read_as) == said(found)
+    assert annotations(written(form, found), name, form=read_as) == annotations_of(found)
 
 
 @given(lists.filter(bool))
@@ -73,7 +73,7 @@ def test_exporting_imported_json_gives_the_same_json(found):
 def test_csv_restores_what_a_table_can_hold(found):
     read = annotations(written(CSV, found), "x.csv", form="archiver CSV")
 
-    assert read == [reduced_to_a_table(each) for each in said(found)]
+    assert read == [reduced_to_a_table(each) for each in annotations_of(found)]
 
 
 @given(lists)
@@ -117,10 +117,10 @@ def test_bookmark_files_restore_what_the_format_can_hold(found):
 
     assert [bounded(each) for each in read] == read
     assert [(each.title, each.note, each.tags, each.added_at) for each in read] == [
-        reduced_to_bookmarks(each) for each in said(in_order)
+        reduced_to_bookmarks(each) for each in annotations_of(in_order)
     ]
     assert [(each.is_read, each.is_starred) for each in read] == [
-        (each.is_read, each.is_starred) for each in said(in_order)
+        (each.is_read, each.is_starred) for each in annotations_of(in_order)
     ]
 
 
@@ -211,8 +211,8 @@ def test_a_feed_restores_urls_titles_and_dates(found):
 
 def test_deep_lists_in_a_file_are_limited_with_their_parents():
     deep = "/".join(["x" * 200] * 60)
-    told = [{"path": f"{n}/{deep}"} for n in range(200)]
-    source = json.dumps({"archiver": 1, "lists": told, "entries": []}).encode()
+    paths = [{"path": f"{n}/{deep}"} for n in range(200)]
+    source = json.dumps({"archiver": 1, "lists": paths, "entries": []}).encode()
     file = SourceFile(io.BytesIO(source), "a.json")
 
     assert [*OWN_JSON.read(file)] == []

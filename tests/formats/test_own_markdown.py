@@ -37,8 +37,8 @@ def tree(found, *, snapshot=None, article=ARTICLE, root="", **others):
 
 def reduced_to_front_matter(entry):
     """Return the metadata in ``index.md``: the original URL, no highlights and places."""
-    said = entry.annotation
-    return replace(said, url_given=entry.url, source="", places=(), highlights=())
+    annotation = entry.annotation
+    return replace(annotation, url_given=entry.url, source="", places=(), highlights=())
 
 
 @given(st.lists(entries, min_size=1, max_size=4, unique_by=lambda each: each.entry.hash_url))

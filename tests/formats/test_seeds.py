@@ -19,9 +19,9 @@ from archiver.model.annotation import Annotation
 def test_a_tag_after_much_white_space_is_read():
     tags = (" " * 2000 + "otter", "\n" * 2000, "x" * 2000)
 
-    said = bounded(Annotation("https://a.example/", tags=tags))
+    result = bounded(Annotation("https://a.example/", tags=tags))
 
-    assert said.tags == ("otter", "x" * MAX_TAG_CHARACTERS)
+    assert result.tags == ("otter", "x" * MAX_TAG_CHARACTERS)
 
 
 def test_overlong_values_are_kept_in_the_source_record():
@@ -30,7 +30,7 @@ def test_overlong_values_are_kept_in_the_source_record():
     folders = tuple(f"folder {number}" for number in range(MAX_FOLDERS + 1))
     title, note = "t" * (MAX_TITLE + 1), "n" * MAX_NOTE + " and so on"
 
-    said = bounded(
+    result = bounded(
         Annotation(
             "https://a.example/",
             title=title,
@@ -41,7 +41,7 @@ def test_overlong_values_are_kept_in_the_source_record():
         )
     )
 
-    first, cut_off = map(json.loads, said.source_record.split("\n"))
+    first, cut_off = map(json.loads, result.source_record.split("\n"))
     assert first == {"mood": "good"}
     assert cut_off == {
         "cut off": {
@@ -51,8 +51,8 @@ def test_overlong_values_are_kept_in_the_source_record():
             "folders": [folders[-1]],
         }
     }
-    assert (said.title, said.note) == (title[:-1], "n" * MAX_NOTE)
-    assert len(said.tags) == MAX_TAGS
+    assert (result.title, result.note) == (title[:-1], "n" * MAX_NOTE)
+    assert len(result.tags) == MAX_TAGS
 
 
 @given(

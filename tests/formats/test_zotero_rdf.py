@@ -1,6 +1,6 @@
 """Zotero RDF of other programs: persons anywhere, and shared resources."""
 
-from tests.formats.reading import annotations, said
+from tests.formats.reading import annotations, source_record_of
 
 SPACES = (
     'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" '
@@ -23,7 +23,7 @@ def test_a_person_directly_in_an_item_is_kept():
     [found] = read(item(1, "<foaf:Person><foaf:surname>Ann</foaf:surname></foaf:Person>"))
 
     assert (found.url_given, found.title) == ("http://a.example/1", "T")
-    assert said(found) == {"person": "Ann"}
+    assert source_record_of(found) == {"person": "Ann"}
 
 
 def test_repeated_references_to_one_text_do_not_multiply_it():

@@ -25,8 +25,8 @@ def named(found):
 
 
 def test_segments_and_truncated_tails_are_recognised(ours):
-    torn = [f"{ours.name}.torn", f"{ours.name}.2.torn"]
-    for name in torn:
+    tails = [f"{ours.name}.torn", f"{ours.name}.2.torn"]
+    for name in tails:
         ours.with_name(name).write_bytes(b"half")
     copy = ours.with_name("from-a-backup.warc.gz")
     copy.write_bytes(ours.read_bytes())
@@ -34,7 +34,7 @@ def test_segments_and_truncated_tails_are_recognised(ours):
     found = survey(ours.parent)
 
     assert [each.name for each in found.segments] == [ours.name, copy.name]
-    assert [each.name for each in found.truncated] == sorted(torn)
+    assert [each.name for each in found.truncated] == sorted(tails)
     assert found.unusable_files == ()
     assert found.segments[0].writer == ours.name.split("-")[2]
     assert found.segments[1].writer == ""

@@ -45,9 +45,9 @@ async def test_warcio_check_accepts_every_kind_of_record(store):
         stdout=PIPE,
         stderr=STDOUT,
     )
-    told, _ = await checking.communicate()
+    output, _ = await checking.communicate()
 
-    assert (checking.returncode, told) == (0, b"")
+    assert (checking.returncode, output) == (0, b"")
 
 
 def test_every_record_is_read_back_from_its_place(store):

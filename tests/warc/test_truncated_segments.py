@@ -62,11 +62,11 @@ def offsets(path):
 
 
 def flipped(data, flips):
-    spoilt = bytearray(data)
+    damaged = bytearray(data)
     for share, bit in flips:
-        if spoilt:
-            spoilt[int(share * (len(spoilt) - 1))] ^= 1 << bit
-    return bytes(spoilt)
+        if damaged:
+            damaged[int(share * (len(damaged) - 1))] ^= 1 << bit
+    return bytes(damaged)
 
 
 FLIPS = st.lists(st.tuples(st.floats(0, 1), st.integers(0, 7)), max_size=2)
@@ -77,19 +77,21 @@ FLIPS = st.lists(st.tuples(st.floats(0, 1), st.integers(0, 7)), max_size=2)
 @example(share=1.0, flips=[])
 def test_no_complete_record_is_lost_and_the_tail_is_kept(whole, put, share, flips):
     data, spans = whole
-    spoilt = flipped(data[: int(share * len(data))], flips)
-    path = put(spoilt)
+    damaged = flipped(data[: int(share * len(data))], flips)
+    path = put(damaged)
     intact = [
-        start for start, end in spans if spoilt[start:end] == data[start:end] and end <= len(spoilt)
+        start
+        for start, end in spans
+        if damaged[start:end] == data[start:end] and end <= len(damaged)
     ]
 
     size = cut_truncated_tail(path, from_offset=0, is_writer_known=True)
 
-    torn = other_files(path)
-    assert path.read_bytes() + b"".join(torn.values()) == spoilt
+    tails = other_files(path)
+    assert path.read_bytes() + b"".join(tails.values()) == damaged
     assert path.stat().st_size == size
     assert set(intact) <= set(offsets(path))
-    assert set(torn) <= {f"{NAME}.torn"}
+    assert set(tails) <= {f"{NAME}.torn"}
 
 
 @bounds(**REPEATED)
@@ -155,11 +157,11 @@ def test_a_complete_but_damaged_last_record_stays(whole, put):
     head = start + 80
     for position in range(head, end):
         for bit in (0, 3, 7):
-            spoilt = bytearray(data)
-            spoilt[position] ^= 1 << bit
-            if spoilt[-4:] != data[-4:]:
+            damaged = bytearray(data)
+            damaged[position] ^= 1 << bit
+            if damaged[-4:] != data[-4:]:
                 continue
-            path = put(spoilt)
+            path = put(damaged)
             assert cut_truncated_tail(path, from_offset=0, is_writer_known=True) == len(data), (
                 position
             )
@@ -169,9 +171,9 @@ def test_a_complete_but_damaged_last_record_stays(whole, put):
 def test_a_damaged_last_record_stays_if_the_end_of_its_header_is_hidden(put):
     for position in range(80, len(WHOLE) - 4):
         for bit in range(8):
-            spoilt = bytearray(WHOLE)
-            spoilt[position] ^= 1 << bit
-            path = put(spoilt)
+            damaged = bytearray(WHOLE)
+            damaged[position] ^= 1 << bit
+            path = put(damaged)
 
             size = cut_truncated_tail(path, from_offset=0, is_writer_known=True)
 

@@ -20,17 +20,17 @@ def test_every_pointer_refers_to_a_block_that_begins_with_its_key():
     whole = b"".join(block.packed for block in blocks)
     assert gzip.decompress(whole) == b"".join(lines)
     for block in blocks:
-        key, timestamp, said = block.pointer.split(" ", 2)
-        place = json.loads(said)
+        key, timestamp, fields = block.pointer.split(" ", 2)
+        place = json.loads(fields)
         packed = whole[place["offset"] : place["offset"] + place["length"]]
         assert gzip.decompress(packed).startswith(f"{key} {timestamp} ".encode())
         assert place["digest"] == f"sha256:{hashlib.sha256(packed).hexdigest()}"
 
 
 def test_the_package_digest_matches_its_bytes():
-    said = json.loads(package_digest(b"{}"))
+    digest = json.loads(package_digest(b"{}"))
 
-    assert said["hash"] == f"sha256:{hashlib.sha256(b'{}').hexdigest()}"
+    assert digest["hash"] == f"sha256:{hashlib.sha256(b'{}').hexdigest()}"
 
 
 @pytest.mark.parametrize(
