@@ -27,3 +27,49 @@ for (const head of table?.querySelectorAll("th[data-sort]") ?? []) {
     head.setAttribute("aria-sort", sign > 0 ? "ascending" : "descending");
   });
 }
+
+// Lists: drag a row between others to move it there, or onto the middle of another to nest it.
+const order = document.querySelector("[data-order]");
+const place = document.querySelector("#place");
+
+if (order && place) {
+  const rows = [...order.tBodies[0].rows];
+  const parentOf = (path) => (path.match(/^(.*[^\\])\/(?:[^\\/]|\\.)+$/) ?? ["", ""])[1];
+  let dragged = null;
+  const clear = () => rows.forEach((row) => row.classList.remove("drop-into", "drop-before", "drop-after"));
+  const target = (event) => {
+    const row = event.target.closest("tr");
+    if (!dragged || !row || row === dragged || row.dataset.name.startsWith(`${dragged.dataset.name}/`)) return null;
+    const { top, height } = row.getBoundingClientRect();
+    const share = (event.clientY - top) / height;
+    return [row, share < 0.3 ? "before" : share > 0.7 ? "after" : "into"];
+  };
+  document.querySelector("[data-drag-hint]").hidden = false;
+  for (const row of rows) row.draggable = true;
+  order.addEventListener("dragstart", (event) => {
+    dragged = event.target.closest?.("tr");
+    event.dataTransfer.setData("text/plain", dragged?.dataset.name ?? "");
+    event.dataTransfer.effectAllowed = "move";
+  });
+  order.addEventListener("dragend", clear);
+  order.addEventListener("dragover", (event) => {
+    clear();
+    const found = target(event);
+    if (!found) return;
+    event.preventDefault();
+    found[0].classList.add(`drop-${found[1]}`);
+  });
+  order.addEventListener("drop", (event) => {
+    const found = target(event);
+    if (!found) return;
+    event.preventDefault();
+    const [row, where] = found;
+    const parent = where === "into" ? row.dataset.name : parentOf(row.dataset.name);
+    const siblings = rows.map((each) => each.dataset.name).filter((name) => parentOf(name) === parent && name !== dragged.dataset.name);
+    const next = { before: row.dataset.name, after: siblings[siblings.indexOf(row.dataset.name) + 1] ?? "", into: "" }[where];
+    place.elements.path.value = dragged.dataset.name;
+    place.elements.parent.value = parent;
+    place.elements.before.value = next;
+    place.submit();
+  });
+}

@@ -302,6 +302,7 @@ entry_list = Table(
     Column("folded", Words, nullable=False),
     Column("position", Number, nullable=False),
     Column("query", Words, nullable=False, server_default=""),
+    Column("colour", Words, nullable=False, server_default=""),
     Column("entry_count", Number, nullable=False, server_default=text("0")),
     Column("created_by_import", Number),
     *unique_text("entry_list_path_key", "path"),
@@ -475,9 +476,9 @@ rendition = Table(
 )
 
 
-FIRST = "0102"
+FIRST = "0103"
 """Initial revision in migrations/. Older indexes are rebuilt from the WARC files."""
-HEAD = "0102"
+HEAD = "0103"
 """Current revision in migrations/."""
 
 

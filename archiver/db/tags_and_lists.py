@@ -24,6 +24,7 @@ from archiver.model.entry_list import (
     MAX_LISTS,
     Arrangement,
     EntryList,
+    ListColour,
     folders_above,
     path_for_search,
     with_more,
@@ -36,11 +37,15 @@ _REVISION = "lists"
 """Name of the counter of changes of lists, which is the revision of the newest lists record."""
 _ARRANGED = "lists arranged"
 """Name of the counter of lists in that record."""
-_COLUMNS = ("path", "folded", "position", "query")
+_COLUMNS = ("path", "folded", "position", "query", "colour")
 _ARRANGE = (
     update(entry_list)
     .where(entry_list.c.path == bindparam("of_path"))
-    .values(position=bindparam("new_position"), query=bindparam("new_query"))
+    .values(
+        position=bindparam("new_position"),
+        query=bindparam("new_query"),
+        colour=bindparam("new_colour"),
+    )
 )
 
 
@@ -54,18 +59,25 @@ _SPELL = (
 async def all_lists(conn: AsyncConnection) -> list[EntryList]:
     """Return all lists in order, with their entry counts; saved searches have none."""
     rows = await conn.execute(
-        select(entry_list.c.path, entry_list.c.query, entry_list.c.entry_count)
+        select(entry_list.c.path, entry_list.c.query, entry_list.c.entry_count, entry_list.c.colour)
         .order_by(entry_list.c.position, entry_list.c.id)
         .limit(MAX_LISTS)
     )
-    return [EntryList(path, query, None if query else count) for path, query, count in rows]
+    return [
+        EntryList(path, query, None if query else count, colour=ListColour(colour))
+        for path, query, count, colour in rows
+    ]
 
 
 async def arrange(conn: AsyncConnection, lists: Sequence[EntryList]) -> None:
     """Set the lists and their order. Other lists are deleted if empty, else they follow."""
-    rows = [(each.path, list_key(each.path), n, each.query) for n, each in enumerate(lists, 1)]
-    moved = [(path, position, query) for path, _, position, query in rows]
-    await execute_rows(conn, _ARRANGE, ("of_path", "new_position", "new_query"), moved)
+    rows = [
+        (each.path, list_key(each.path), n, each.query, each.colour)
+        for n, each in enumerate(lists, 1)
+    ]
+    moved = [(path, *values) for path, _, *values in rows]
+    names = ("of_path", "new_position", "new_query", "new_colour")
+    await execute_rows(conn, _ARRANGE, names, moved)
     await insert_rows(conn, entry_list, _COLUMNS, rows, OnConflict.KEEP)
     others = entry_list.c.path.not_in(among_texts(each.path for each in lists))
     await conn.execute(delete(entry_list).where(others, entry_list.c.entry_count == 0))

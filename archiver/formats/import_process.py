@@ -16,7 +16,7 @@ from archiver.errors import UnreadableFile
 from archiver.helpers import end_child, scratch_directory, start_child
 from archiver.logs import get_log
 from archiver.model.capture import HashUrl
-from archiver.model.entry_list import EntryList, ListsInFile
+from archiver.model.entry_list import EntryList, ListColour, ListsInFile
 from archiver.model.imports import (
     NO_CHOICES,
     Choices,
@@ -92,7 +92,7 @@ def write_batch(batch: Batch) -> bytes:
             for each in batch.rejected
         ],
         "pages": [_write_page(each) for each in batch.pages],
-        "lists": [[each.path, each.query] for each in batch.lists.found],
+        "lists": [[each.path, each.query, each.colour] for each in batch.lists.found],
         "lists_left_out": batch.lists.left_out,
         "saved": batch.saved,
     }
@@ -112,7 +112,9 @@ def read_batch(message: bytes) -> Batch:
     """
     head, payload = unpack(message)
     contents = BytesIO(payload)
-    lists = tuple(EntryList(path, query) for path, query in head["lists"])
+    lists = tuple(
+        EntryList(path, query, colour=ListColour(colour)) for path, query, colour in head["lists"]
+    )
     return Batch(
         [_read_seed(*each) for each in head["seeds"]],
         [Rejected(*each) for each in head["rejected"]],

@@ -29,7 +29,7 @@ from archiver.model.annotation import (
     write_source_record,
 )
 from archiver.model.entry import Entry, ExportedEntry, Snapshot
-from archiver.model.entry_list import EntryList
+from archiver.model.entry_list import EntryList, ListColour
 from archiver.model.job import State
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark, unreadable
@@ -314,11 +314,12 @@ def _take(lists: FileLists, values: Any) -> None:
     """Add the lists in a JSON value; skip invalid ones."""
     for value in values if isinstance(values, list) else ():
         fields = value if isinstance(value, dict) else {}
-        lists.add(text_of(fields.get("path")), text_of(fields.get("query")))
+        path, query, colour = (text_of(fields.get(name)) for name in ("path", "query", "colour"))
+        lists.add(path, query, ListColour(colour))
 
 
 def _listed(lists: Iterable[EntryList]) -> list[dict[str, str]]:
-    return [{"path": each.path, "query": each.query} for each in lists]
+    return [{"path": each.path, "query": each.query, "colour": each.colour} for each in lists]
 
 
 def _bookmark(value: Any) -> Bookmark:

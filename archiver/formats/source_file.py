@@ -33,7 +33,14 @@ from archiver.http.text_decoders import (
     decoder,
 )
 from archiver.logs import get_log
-from archiver.model.entry_list import MAX_LISTS, MAX_PATHS, EntryList, folder_names, folder_path
+from archiver.model.entry_list import (
+    MAX_LISTS,
+    MAX_PATHS,
+    EntryList,
+    ListColour,
+    folder_names,
+    folder_path,
+)
 from archiver.model.imports import ColumnRole, FormatEvidence
 
 if TYPE_CHECKING:
@@ -567,7 +574,7 @@ class FileLists:
         self._file = file
         self._most, self._room = MAX_LISTS, MAX_PATHS
 
-    def add(self, path: str, query: str) -> None:
+    def add(self, path: str, query: str, colour: ListColour = ListColour.NONE) -> None:
         """Add a list by its path and its saved search; a list without a name is skipped."""
         path = folder_path(map(tidy_tag, folder_names(path)))
         query = well_formed(query)
@@ -577,4 +584,4 @@ class FileLists:
             self._file.lists_left_out += 1
             return
         self._most, self._room = self._most - 1, self._room - len(path)
-        self._file.lists.append(EntryList(path, query))
+        self._file.lists.append(EntryList(path, query, colour=colour))

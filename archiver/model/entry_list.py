@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from enum import StrEnum
 from itertools import chain, count, groupby
 from operator import itemgetter
 
@@ -70,6 +71,23 @@ MAX_PATHS = 1 << 20
 _QUOTES = dict.fromkeys(map(ord, '"\u201c\u201d\u201e\u00ab\u00bb'))
 
 
+class ListColour(StrEnum):
+    """Colour of a list."""
+
+    NONE = ""
+    RED = "red"
+    ORANGE = "orange"
+    YELLOW = "yellow"
+    GREEN = "green"
+    BLUE = "blue"
+    PURPLE = "purple"
+    GREY = "grey"
+
+    @classmethod
+    def _missing_(cls, _: object) -> "ListColour":
+        return cls.NONE
+
+
 @dataclass(frozen=True, slots=True)
 class EntryList:
     """A list: entries added by hand, or a saved search.
@@ -80,6 +98,7 @@ class EntryList:
         count: number of its entries, or of search results; None if not counted yet.
         is_more: there are more than ``count``.
         nested_count: distinct entries in it and its nested lists; None if it has no nested lists.
+        colour: chosen by the user.
     """
 
     path: str
@@ -87,6 +106,7 @@ class EntryList:
     count: int | None = None
     is_more: bool = False
     nested_count: int | None = None
+    colour: ListColour = ListColour.NONE
 
     @property
     def nested_search_query(self) -> str:
@@ -253,6 +273,15 @@ def duplicate_counts(members: Iterable[tuple[int, str]]) -> Counter[str]:
         reached = Counter(one for _, path in rows for one in (*folders_above(path), path))
         found.update({path: count - 1 for path, count in reached.items() if count > 1})
     return found
+
+
+def placed(lists: Sequence[EntryList], path: str, before: str) -> list[EntryList]:
+    """Move a list directly before its sibling ``before``, or behind all its siblings."""
+    tree = as_tree(lists)
+    moved = next(each for each in tree if each.path == path)
+    others = [each for each in tree if each.path != path]
+    at = next((n for n, each in enumerate(others) if each.path == before), len(others))
+    return as_tree([*others[:at], moved, *others[at:]])
 
 
 def shifted(lists: Sequence[EntryList], path: str, *, down: bool) -> list[EntryList]:

@@ -342,7 +342,7 @@ class Choices:
         if not self.into:
             return tuple(lists)
         outer = folder_names(self.into)
-        return tuple(EntryList(_below(outer, each.path), each.query) for each in lists)
+        return tuple(replace(each, path=_below(outer, each.path)) for each in lists)
 
     @property
     def _adds_nothing(self) -> bool:

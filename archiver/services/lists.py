@@ -22,12 +22,15 @@ from archiver.model.entry_list import (
     MAX_LISTS,
     MAX_PLACE,
     EntryList,
+    ListColour,
     as_tree,
     duplicate_counts,
     folder_names,
+    folder_path,
     folders_above,
     is_within,
     moved_path,
+    placed,
     shifted,
     unquoted,
     with_nested_counts,
@@ -108,6 +111,7 @@ class EntryLists:
             if len(known) >= MAX_LISTS:
                 raise InputError("The limit is {most} lists.", most=MAX_LISTS)
             self._counted.pop(made.path, None)
+            made = replace(made, colour=there.colour) if there else made
             others = [made if each is there else each for each in known]
             await _arrange(conn, others if there else [*others, made])
             await tags_and_lists.set_creator(conn, None, (*folders_above(made.path), made.path))
@@ -171,6 +175,41 @@ class EntryLists:
         """
         await self._find(path)
         await self._rearrange(lambda known: shifted(known, path, down=down))
+
+    async def place(self, path: str, parent: str, before: str = "") -> Edited | None:
+        """Move a list with its nested lists into another one, or to the top level.
+
+        Args:
+            path: of the list.
+            parent: path of the list that it will be nested in; empty for the top level.
+            before: path of the list there that will follow it; empty to place it last.
+
+        Raises:
+            NotFound: there is no such list.
+            InputError: it can't be nested there, or a list of that name exists there.
+        """
+        own = await self._find(path)
+        if parent:
+            await self._find(parent)
+        goal = folder_path([*folder_names(parent), own.name])
+        if goal != path and await self._find_any(goal):
+            raise InputError("A list “{path}” already exists.", path=goal)
+        edited = await self.rename(path, goal) if goal != path else None
+        await self._rearrange(lambda known: placed(known, goal, before))
+        return edited
+
+    async def set_colour(self, path: str, colour: ListColour) -> None:
+        """Change the colour of a list.
+
+        Raises:
+            NotFound: there is no such list.
+        """
+        await self._find(path)
+        await self._rearrange(
+            lambda known: [
+                replace(each, colour=colour) if each.path == path else each for each in known
+            ]
+        )
 
     async def order(self, path: str, refs: Sequence[str], where: Where) -> Edited:
         """Move entries within a list.

@@ -24,7 +24,7 @@ from archiver.http.timestamps import read_iso, write_iso
 from archiver.model.annotation import Annotation, Colour, Highlight
 from archiver.model.capture import HashUrl, RecordId, Timestamp
 from archiver.model.deletion import DeletedEntry, DeletedSnapshot, Deletion, RemainingArticle
-from archiver.model.entry_list import Arrangement, EntryList
+from archiver.model.entry_list import Arrangement, EntryList, ListColour
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.page import Charset, PageMetadata
 from archiver.model.rendering import (
@@ -533,7 +533,11 @@ def write_arrangement(arrangement: Arrangement) -> dict[str, Any]:
         "at": iso_date(arrangement.at),
         "revision": arrangement.revision,
         LISTS: [
-            {"path": each.path, **({"query": each.query} if each.query else {})}
+            {
+                name: value
+                for name in ("path", "query", "colour")
+                if (value := str(getattr(each, name)))
+            }
             for each in arrangement.lists
         ],
     }
@@ -548,7 +552,11 @@ def read_arrangement(block: bytes) -> Arrangement:
     try:
         document = json.loads(block)
         lists = tuple(
-            EntryList(text(each["path"]), text(each.get("query", "")))
+            EntryList(
+                text(each["path"]),
+                text(each.get("query", "")),
+                colour=ListColour(each.get("colour", "")),
+            )
             for each in document[LISTS]
             if each["path"]
         )

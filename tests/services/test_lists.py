@@ -1,9 +1,14 @@
+from dataclasses import replace
+from io import BytesIO
+
 import pytest
 
 from archiver.errors import InputError, InvalidQuery, NotFound
 from archiver.model.annotation import AnnotationChange
-from archiver.model.entry_list import EntryList
+from archiver.model.entry_list import EntryList, ListColour
+from archiver.model.export_kinds import BY_KEY
 from archiver.model.listing import ListingQuery
+from archiver.services.export_selection import Selected
 from archiver.services.lists import Where
 from archiver.services.reindex import reindex
 
@@ -166,3 +171,48 @@ async def test_a_list_tells_how_many_lie_in_it_and_in_its_lists_each_once(archiv
     assert (told["Recipes/Bread"], told["Recipes/Bread/Rye"]) == (2, None)
     for path in ("Recipes", "Recipes/Bread"):
         assert len(await found(archive, asked[path])) == told[path]
+
+
+async def test_lists_are_placed_with_their_entries(archive):
+    lists = archive.lists
+    for path in ("Recipes/Bread", "Travel", "Work"):
+        await lists.make(path)
+
+    await lists.place("Travel", "Recipes", before="Recipes/Bread")
+    await lists.place("Work", "", before="Recipes")
+    placed = ["Work", "Recipes", "Recipes/Soups", "Recipes/Travel", "Recipes/Bread"]
+    assert [each.path for each in await lists.all()] == placed
+    await lists.place("Recipes/Soups", "")
+    placed = ["Work", "Recipes", "Recipes/Travel", "Recipes/Bread", "Soups"]
+    assert [each.path for each in await lists.all()] == placed
+    assert await found(archive, "list:Soups") == "abc"
+    for path, parent, error in (
+        ("Recipes", "Recipes/Bread", InputError),
+        ("Soups", "Nowhere", NotFound),
+        ("Gone", "", NotFound),
+    ):
+        with pytest.raises(error):
+            await lists.place(path, parent)
+
+
+async def test_colours_of_lists_survive_a_reindex_and_an_export(opened, settings, tmp_path):
+    async def coloured(archive):
+        return {each.path: each.colour for each in await archive.lists.all()}
+
+    async with opened() as archive:
+        await archive.lists.make("Recipes/Soups")
+        await archive.lists.set_colour("Recipes/Soups", ListColour.BLUE)
+        await archive.lists.rename("Recipes", "Meals")
+        await archive.crawling.write_down_changes()
+        before = await coloured(archive)
+    await reindex(settings)
+
+    async with opened() as archive:
+        await archive.entries.save(URLS, source="cli")
+        pieces = await archive.exporting.begin(BY_KEY["json"], Selected(), name="a.json")
+        text = b"".join([piece async for piece in pieces])
+        assert await coloured(archive) == before
+    async with opened(replace(settings, data=tmp_path / "other")) as archive:
+        await archive.imports.read_file(BytesIO(text), name="a.json")
+        assert await coloured(archive) == before
+    assert before == {"Meals": ListColour.NONE, "Meals/Soups": ListColour.BLUE}

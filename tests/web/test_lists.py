@@ -55,6 +55,20 @@ async def test_a_list_is_created_filled_and_ordered_by_forms(client, foxes, bear
     assert page.index(f"/{second}/") < page.index(f"/{first}/")
 
 
+async def test_a_list_is_coloured_and_nested_by_forms(client):
+    for path in ("Soups", "Recipes"):
+        await send(client, "/lists", ("do", "make"), ("path", path))
+
+    await send(client, "/lists", ("do", "colour"), ("path", "Soups"), ("colour", "red"))
+    status, _, page = await send(
+        client, "/lists", ("do", "place"), ("path", "Soups"), ("parent", "Recipes")
+    )
+
+    assert status == 200
+    assert [path for path, *_ in await lists(client)] == ["Recipes", "Recipes/Soups"]
+    assert '<span class="dot red"' in page
+
+
 async def test_a_rejected_list_name_stays_in_the_form(client):
     await send(client, "/lists", ("do", "make"), ("path", "Soups"))
     there = "A list “Soups” already exists."

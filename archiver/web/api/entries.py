@@ -220,10 +220,12 @@ async def make_list(request: web.Request) -> web.StreamResponse:
 
 
 async def change_list(request: web.Request) -> web.StreamResponse:
-    """Rename or move a list with its nested lists, and return all lists."""
+    """Rename, move or colour a list, and return all lists."""
     wanted, lists = await read_json(request, ListChange), request.app[RUNTIME].lists
-    if wanted.new_path is None and wanted.shift is None:
-        raise InputError("Set new_path or shift.")
+    if (wanted.new_path, wanted.shift, wanted.colour) == (None, None, None):
+        raise InputError("Set new_path, shift or colour.")
+    if wanted.colour is not None:
+        await lists.set_colour(wanted.path, wanted.colour)
     if wanted.shift:
         await lists.shift(wanted.path, down=wanted.shift == "down")
     if wanted.new_path is not None:

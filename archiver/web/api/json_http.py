@@ -15,6 +15,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from archiver.errors import InputError
 from archiver.formats.json_output import flattened
 from archiver.model.annotation import AnnotationChange, Colour
+from archiver.model.entry_list import ListColour
 from archiver.model.imports import Choices
 from archiver.model.listing import ListingQuery
 from archiver.services.entries import EntryDetail
@@ -125,11 +126,12 @@ class TagChange:
 
 @dataclass(frozen=True, slots=True)
 class ListChange:
-    """A change to a list: a new path, or a new position among its siblings."""
+    """A change to a list: a new path, a new position among its siblings, or a colour."""
 
     path: str
     new_path: str | None = None
     shift: Literal["up", "down"] | None = None
+    colour: ListColour | None = None
 
 
 @dataclass(frozen=True, slots=True)

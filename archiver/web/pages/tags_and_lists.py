@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 from aiohttp import web
 
 from archiver.errors import InputError
+from archiver.model.entry_list import ListColour
 from archiver.services.editing import Edited
 from archiver.services.lists import EntryLists, Where
 from archiver.web.app_keys import RUNTIME
@@ -108,7 +109,12 @@ async def _changed(found: EntryLists, form: Mapping[str, Any]) -> Edited | None:
         return await found.rename(path, str(form.get("new", "")))
     if what == "delete":
         return await found.delete(path)
+    if what == "place":
+        return await found.place(path, str(form.get("parent", "")), str(form.get("before", "")))
+    if what == "colour":
+        await found.set_colour(path, ListColour(str(form.get("colour", ""))))
+        return None
     if what not in ("up", "down"):
-        raise InputError("A list can be created, renamed, moved up or down, or deleted.")
+        raise InputError("A list can be created, renamed, coloured, moved or deleted.")
     await found.shift(path, down=what == "down")
     return None
