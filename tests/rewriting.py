@@ -28,7 +28,7 @@ def fed(reader: Fed, text: str, seed: int | None) -> str:
     return "".join(out) + reader.close()
 
 
-def led_to(url: str, modifier: str = "") -> str:
+def replay_path_of(url: str, modifier: str = "") -> str:
     """Return the rewritten form of a URL; a relative URL is resolved against the page."""
     absolute = url if "://" in url else f"https://example.com/dir/{url}"
     return f"/web/{MOMENT}{modifier}/{absolute}"

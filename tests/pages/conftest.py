@@ -11,7 +11,7 @@ from archiver.pages.references import REQUISITE_KINDS, Use
 from archiver.pages.requisites import discover_requisites
 from archiver.replay.html_rewriter import HtmlRewriter
 from archiver.replay.url_rewriter import UrlRewriter
-from tests.rewriting import MOMENT, PAGE, fed, led_to
+from tests.rewriting import MOMENT, PAGE, fed, replay_path_of
 
 Pointed = set[tuple[str, RequisiteKind]]
 
@@ -21,17 +21,17 @@ class RecordingRewriter(UrlRewriter):
 
     def __init__(self, *args, **options):
         super().__init__(*args, **options)
-        self.led: list[tuple[str, Use]] = []
+        self.rewritten: list[tuple[str, Use]] = []
 
     def rewrite(self, reference, use):
         path = super().rewrite(reference, use)
         if path:
-            self.led.append((join(self.base, reference.partition("#")[0]), use))
+            self.rewritten.append((join(self.base, reference.partition("#")[0]), use))
         return path
 
     def nested(self):
         inner = RecordingRewriter(self.base, MOMENT)
-        inner.led = self.led
+        inner.rewritten = self.rewritten
         return inner
 
 
@@ -47,27 +47,29 @@ def discovered() -> Callable[[str], Pointed]:
 def loaded() -> Callable[[str], Pointed]:
     """Return a function for the references that rewriting treats as loaded by a browser."""
 
-    def lead(markup: str) -> Pointed:
+    def rewrite(markup: str) -> Pointed:
         links = RecordingRewriter(PAGE, MOMENT)
         rewriter = HtmlRewriter(links)
         rewriter.feed(markup)
         rewriter.close()
-        return {(url, REQUISITE_KINDS[use]) for url, use in links.led if use in REQUISITE_KINDS}
+        return {
+            (url, REQUISITE_KINDS[use]) for url, use in links.rewritten if use in REQUISITE_KINDS
+        }
 
-    return lead
+    return rewrite
 
 
 @pytest.fixture(scope="session")
 def css() -> Callable[..., str]:
     """Return a function that rewrites a style sheet; with a ``seed``, in random small pieces."""
 
-    def lead(sheet: str, *, seed: int | None = None) -> str:
+    def rewrite(sheet: str, *, seed: int | None = None) -> str:
         return fed(CssReferences(UrlRewriter(PAGE, MOMENT).rewrite), sheet, seed)
 
-    return lead
+    return rewrite
 
 
 @pytest.fixture(scope="session")
-def led() -> Callable[..., str]:
+def replayed() -> Callable[..., str]:
     """Return a function for the rewritten form of a URL in the page."""
-    return led_to
+    return replay_path_of

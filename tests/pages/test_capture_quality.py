@@ -32,7 +32,7 @@ def test_a_complete_page_has_the_highest_score():
     assert hundredths(image(200)) == WHOLE
 
 
-def test_a_style_sheet_costs_more_than_a_picture_and_that_more_than_an_icon():
+def test_a_style_sheet_costs_more_than_a_picture_or_an_icon():
     costs = [
         hundredths(outcome(kind, None))
         for kind in (RequisiteKind.STYLE, RequisiteKind.IMAGE, RequisiteKind.FONT)

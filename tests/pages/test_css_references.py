@@ -46,9 +46,9 @@ SHEETS = st.lists(
         ("--x: url(x)", "--x: url(<im_>x)"),
     ],
 )
-def test_references_are_rewritten_into_the_archive(css, led, before, after):
+def test_references_are_rewritten_into_the_archive(css, replayed, before, after):
     for modifier in ("im_", "cs_"):
-        after = after.replace(f"<{modifier}>", led("", modifier))
+        after = after.replace(f"<{modifier}>", replayed("", modifier))
 
     assert css(before) == after
 
@@ -78,10 +78,10 @@ def test_text_that_is_not_a_reference_is_unchanged(css, sheet):
     assert css(sheet) == sheet
 
 
-def test_an_import_after_a_namespace_rule_is_rewritten(css, led):
+def test_an_import_after_a_namespace_rule_is_rewritten(css, replayed):
     sheet = "@namespace url(n);@import url(x);"
 
-    assert css(sheet) == f"@namespace url(n);@import url({led('x', 'cs_')});"
+    assert css(sheet) == f"@namespace url(n);@import url({replayed('x', 'cs_')});"
 
 
 @pytest.mark.parametrize("opening", ["url(", "url('", "@import '", "image-set('"])

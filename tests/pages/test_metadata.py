@@ -56,9 +56,7 @@ def test_a_title_is_the_name_of_the_page_and_not_its_url(html, title):
         ("<title>AT&T; and R&D</title>", "AT&T; and R&D"),
     ],
 )
-def test_character_references_in_a_title_are_decoded_once_unless_the_heading_shows_them(
-    html, title
-):
+def test_character_references_in_a_title_are_decoded_once(html, title):
     assert read(html).title == title
 
 

@@ -51,14 +51,14 @@ def test_links_to_saved_pages_lead_to_their_entries_and_fragments():
         '<a href="http://b.example/">live</a> <a href="#n">note</a></p>'
     )
 
-    led = linked(html)
+    written = linked(html)
 
     assert (
         f'<a class="archived-link" href="/{KEY}/#a-p%20q" title="http://a.example/x?a&amp;b">'
-        in led
+        in written
     )
-    assert 'href="http://b.example/" rel="noopener noreferrer">live' in led
-    assert 'href="#a-n"' in led
+    assert 'href="http://b.example/" rel="noopener noreferrer">live' in written
+    assert 'href="#a-n"' in written
     assert links_of(html, 9) == ["http://a.example/x?a&b", "http://b.example/"]
     assert links_of(html, 1) == ["http://a.example/x?a&b"]
 

@@ -81,7 +81,7 @@ async def test_every_type_of_document_has_an_article(pool):
         assert article.metadata.title == "name.ext"
 
 
-async def test_a_worker_that_times_out_is_replaced_and_its_page_has_no_article():
+async def test_a_worker_that_times_out_is_replaced():
     impatient = WorkerPool(processes=1, timeout=0.000001, memory_bytes=1 << 30, max_requisites=10)
 
     assert await impatient.extract(PAGE) == Article()

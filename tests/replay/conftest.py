@@ -7,7 +7,7 @@ import pytest
 from archiver.replay.addresses import Modifier
 from archiver.replay.html_rewriter import HtmlRewriter
 from archiver.replay.url_rewriter import UrlRewriter
-from tests.rewriting import MOMENT, PAGE, fed, led_to
+from tests.rewriting import MOMENT, PAGE, fed, replay_path_of
 
 
 @pytest.fixture
@@ -29,6 +29,6 @@ def html() -> Callable[..., str]:
 
 
 @pytest.fixture(scope="session")
-def led() -> Callable[..., str]:
+def replayed() -> Callable[..., str]:
     """Return a function for the rewritten form of a URL in the page."""
-    return led_to
+    return replay_path_of

@@ -57,9 +57,7 @@ def links():
         (Use.IMAGE, "image/svg+xml", "<image href='http://a.example/x'/>", None),
     ],
 )
-def test_what_a_data_url_refers_to_is_led_to_absolute_addresses_in_the_archive(
-    links, use, head, before, after
-):
+def test_references_in_a_data_url_become_absolute_replay_urls(links, use, head, before, after):
     packed = base64.b64encode(before.encode()).decode()
     given = [f"data:{head},{before if '%' in before else quote(before)}#f"]
     given += [] if "%" in before else [f"data:{head};base64,{packed}#f"]

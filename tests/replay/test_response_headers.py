@@ -44,9 +44,9 @@ def test_of_several_locations_the_first_that_is_not_empty_is_sent():
     assert found == [("Location", f"/web/{MOMENT}/https://example.com/a")]
 
 
-@pytest.mark.parametrize(("sent", "led"), [("/\xc3\xa5", "/%C3%A5"), ("/\xe5", "/%E5")])
-def test_non_ascii_bytes_of_a_redirect_are_kept(sent, led):
-    assert acting([("location", sent)])[0][1].endswith(f"https://example.com{led}")
+@pytest.mark.parametrize(("sent", "expected"), [("/\xc3\xa5", "/%C3%A5"), ("/\xe5", "/%E5")])
+def test_non_ascii_bytes_of_a_redirect_are_kept(sent, expected):
+    assert acting([("location", sent)])[0][1].endswith(f"https://example.com{expected}")
 
 
 def test_only_link_headers_that_load_resources_are_kept():

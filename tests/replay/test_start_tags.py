@@ -51,11 +51,11 @@ def test_active_attributes_are_renamed(html, before, after):
     assert html(before, seed=1) == rested
 
 
-def test_style_sheets_enabled_by_a_handler_stay_style_sheets(html, led):
+def test_style_sheets_enabled_by_a_handler_stay_style_sheets(html, replayed):
     markup = "<link rel=preload as=style href=x onload=\"this.rel='stylesheet'\">"
 
     assert html(markup) == (
-        f'<link rel="stylesheet" as=style href="{led("x", "cs_")}" '
+        f'<link rel="stylesheet" as=style href="{replayed("x", "cs_")}" '
         "data-archived-onload=\"this.rel='stylesheet'\">"
     )
 

@@ -17,7 +17,7 @@ def article_of(above: str, heading: str = TITLE) -> str:
     return extract_article(page, URL).html
 
 
-def test_a_list_of_other_pages_above_the_title_is_removed_with_its_heading():
+def test_a_list_of_links_above_the_title_is_removed():
     found = article_of(f"<div><h2>Tools</h2><ul>{OTHERS}</ul></div>")
 
     assert "Another page" not in found

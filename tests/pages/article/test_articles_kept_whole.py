@@ -235,7 +235,7 @@ def test_an_embed_loaded_by_a_script_becomes_a_card(widget, page, title):
     assert title in link[2]
 
 
-def test_a_figure_with_only_an_embed_is_removed_and_one_with_a_caption_kept():
+def test_a_figure_around_an_embed_stays_only_with_a_caption():
     frame = "<div><iframe src=https://youtube.com/embed/abcdefg></iframe></div>"
     picture = '<img src="a.png">'
 

@@ -23,7 +23,7 @@ def read(body, title=TITLE):
     return extract_article(f"<title>{title}</title><body>{body}", URL)
 
 
-def test_a_lead_picture_outside_the_article_is_in_the_head_with_its_caption():
+def test_a_lead_picture_is_in_the_head_with_its_caption():
     found = read(OUTSIDE)
 
     assert "hero.jpg" in found.head
@@ -125,7 +125,7 @@ def test_a_subtitle_heading_has_no_heading_level():
 
 
 @pytest.mark.parametrize("around", ["", " dir=rtl"])
-def test_the_document_of_an_article_has_its_head_in_a_header_before_its_text(around):
+def test_an_article_document_has_the_head_in_a_header(around):
     found = extract_article(f"<title>{TITLE}</title><body{around}>{OUTSIDE}", URL)
 
     kept = read_article_document(write_article_document(found))[1]
@@ -155,7 +155,7 @@ def test_a_complete_page_has_its_title_once():
 
 
 @pytest.mark.parametrize(("length", "is_there"), [(20, False), (300, True)])
-def test_a_rendered_page_is_read_whole_only_if_its_article_is_a_small_part(length, is_there):
+def test_a_rendered_page_with_a_small_article_is_read_whole(length, is_there):
     page = f"<body><nav><a href=/a>{'Elsewhere. ' * length}</a></nav><p>{SENTENCE * 8}</p>"
 
     assert ("Elsewhere" in extract_rendered(page, URL).text) is is_there

@@ -91,7 +91,7 @@ def test_pages_form_one_article_with_the_metadata_of_the_first():
     assert joined.text.index("One") < joined.text.index("Two")
 
 
-def test_the_head_comes_from_the_first_page_and_later_leads_stay_in_the_text():
+def test_only_the_first_part_has_a_head():
     parts = [
         extract_article(f"<title>Essay</title>{headed(n)}", f"{HOME}/{n}", part=n) for n in (1, 2)
     ]
