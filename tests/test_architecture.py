@@ -5,13 +5,11 @@ import re
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 PACKAGE = Path(__file__).parents[1] / "archiver"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 
-SEAM = [
+ENGINE_MODULES = [
     PACKAGE / "db" / name
     for name in (
         "dialects.py",
@@ -28,11 +26,11 @@ WHICH_ENGINE = re.compile(
 )
 
 
-def test_no_module_but_the_seam_asks_which_engine_it_has():
+def test_only_the_database_layer_depends_on_the_engine():
     asking = [
         str(path.relative_to(PACKAGE))
         for path in MODULES
-        if path not in SEAM
+        if path not in ENGINE_MODULES
         and path.name not in ENGINES
         and WHICH_ENGINE.search(path.read_text(encoding="utf-8"))
     ]
@@ -43,18 +41,16 @@ def test_no_module_but_the_seam_asks_which_engine_it_has():
 PACKAGES = [path for path in MODULES if path.stem == "__init__"]
 
 
-@pytest.mark.parametrize("path", PACKAGES, ids=lambda path: path.parent.name)
-def test_what_a_package_says_of_its_parts_is_there(path):
-    told = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
-
-    named = set(re.findall(r"``([A-Za-z]\w+)``", told))
-
-    assert named <= defined_names()
+def test_names_in_docstrings_of_packages_exist():
+    for path in PACKAGES:
+        docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        named = set(re.findall(r"``([A-Za-z]\w+)``", docstring))
+        assert named <= defined_names(), path.parent.name
 
 
 @cache
 def defined_names():
-    """Of all modules, classes and functions of the program."""
+    """Return the names of all modules, classes and functions of the program."""
     trees = [ast.parse(path.read_text(encoding="utf-8")) for path in MODULES]
     defined = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     names = {node.name for tree in trees for node in ast.walk(tree) if isinstance(node, defined)}

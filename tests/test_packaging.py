@@ -5,7 +5,6 @@ import tomllib
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
-import pytest
 from packaging.specifiers import SpecifierSet
 
 import archiver
@@ -29,12 +28,12 @@ def canonical(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-@pytest.mark.parametrize("directory", [TEMPLATES, STATIC, MIGRATIONS], ids=lambda path: path.name)
-def test_the_wheel_contains_all_data_files(directory):
+def test_the_wheel_contains_all_data_files():
     shipped = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
 
-    assert directory == ROOT / directory.name
-    assert shipped[directory.name] == f"archiver/_shipped/{directory.name}"
+    for directory in (TEMPLATES, STATIC, MIGRATIONS):
+        assert directory == ROOT / directory.name
+        assert shipped[directory.name] == f"archiver/_shipped/{directory.name}"
 
 
 def test_both_version_numbers_are_equal():
@@ -48,16 +47,15 @@ def test_every_dependency_is_pinned():
     assert names - {canonical(name) for name in PINS} == set()
 
 
-@pytest.mark.parametrize("name", PINS)
-def test_pinned_versions_support_the_oldest_supported_python(name):
-    try:
-        installed = distribution(name)
-    except PackageNotFoundError:
-        return  # wanted on other versions of Python only
-    wants = installed.metadata.get("Requires-Python") or ""
-
-    assert installed.version == PINS[name], "run `make test`, which installs what is pinned"
-    assert SpecifierSet(wants).contains(oldest_python()), wants
+def test_pinned_versions_support_the_oldest_supported_python():
+    for name, version in PINS.items():
+        try:
+            installed = distribution(name)
+        except PackageNotFoundError:
+            continue  # required on other versions of Python only
+        supported = installed.metadata.get("Requires-Python") or ""
+        assert installed.version == version, f"{name}: run `make test`, which installs the pins"
+        assert SpecifierSet(supported).contains(oldest_python()), name
 
 
 def test_the_image_is_built_with_make_targets():

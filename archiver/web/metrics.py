@@ -1,6 +1,7 @@
 """Health check and Prometheus metrics."""
 
 import asyncio
+from collections.abc import Iterable
 
 from aiohttp import web
 from prometheus_client import (
@@ -16,13 +17,34 @@ from prometheus_client import (
 from archiver import __version__
 from archiver.errors import ArchiverError
 from archiver.logs import get_log
-from archiver.services.crawling import CrawlStatus
+from archiver.model.job import QueueCounts
 from archiver.services.fixity import Health
 from archiver.services.machines import Backlog, recovery_seconds
 from archiver.web.app_keys import LISTENERS, METRICS, RUNTIME
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+
+
+_GAUGES = {
+    "event_listeners": "Open event streams.",
+    "entries": "Entries in the archive.",
+    "snapshots": "Snapshots in the archive.",
+    "warc_bytes": "Bytes of all WARC segments.",
+    "segments_passed_by": "Ignored files among the segments.",
+    "segments_missing": "Segments that the index uses and that are missing.",
+    "verify_problems": "Problems that the last `archiver verify` found.",
+    "free_bytes": "Free bytes on the disk of the data directory.",
+    "unstored_bytes": "Bytes of segments that are not uploaded to the object store yet.",
+    "recovery_seconds": "Age of the oldest segment that is not uploaded yet.",
+    "uploads_failing": "1 if the last upload to the object store failed.",
+    "held_up": "1 while the crawl waits for the object store.",
+    "queue_hosts": "Hosts with queued jobs.",
+    "queue_longest_wait_seconds": "Longest wait of a host for its next request.",
+    "oldest_lease_seconds": "Age of the oldest running job.",
+    "paused": "1 while the crawl is paused by the user.",
+}
+"""Gauges without labels: name without the prefix ``archiver_``, and description."""
 
 
 class Metrics:
@@ -47,62 +69,33 @@ class Metrics:
             buckets=_SECONDS,
             registry=self._registry,
         )
-        self.listeners = self._gauge("archiver_event_listeners", "Open event streams.")
-        self._add_archive()
-        self._add_store()
-        self._add_crawl()
-
-    def _add_archive(self) -> None:
-        self.entries = self._gauge("archiver_entries", "Entries in the archive.")
-        self.snapshots = self._gauge("archiver_snapshots", "Snapshots in the archive.")
-        self.warc_bytes = self._gauge("archiver_warc_bytes", "Bytes of all WARC segments.")
-        self.unusable_files = self._gauge(
-            "archiver_segments_passed_by", "Ignored files among the segments."
-        )
-        self.missing_segments = self._gauge(
-            "archiver_segments_missing", "Segments that the index uses and that are missing."
-        )
-        self.damaged = self._gauge(
-            "archiver_verify_problems", "Problems that the last `archiver verify` found."
-        )
-        self.free_bytes = self._gauge(
-            "archiver_free_bytes", "Free bytes on the disk of the data directory."
-        )
-
-    def _add_store(self) -> None:
-        self.unstored_bytes = self._gauge(
-            "archiver_unstored_bytes",
-            ("Bytes of segments that are not uploaded to the object store yet."),
-        )
-        self.recovery_seconds = self._gauge(
-            "archiver_recovery_seconds", "Age of the oldest segment that is not uploaded yet."
-        )
-        self.uploads_failing = self._gauge(
-            "archiver_uploads_failing", "1 if the last upload to the object store failed."
-        )
-        self.held_up = self._gauge(
-            "archiver_held_up", "1 while the crawl waits for the object store."
-        )
-
-    def _add_crawl(self) -> None:
-        self.jobs = Gauge("archiver_jobs", "Jobs by state.", ("state",), registry=self._registry)
-        self.queue_hosts = self._gauge("archiver_queue_hosts", "Hosts with queued jobs.")
-        self.queue_longest_wait = self._gauge(
-            "archiver_queue_longest_wait_seconds", "Longest wait of a host for its next request."
-        )
-        self.queue_waits = Gauge(
+        self._gauges = {
+            name: Gauge(f"archiver_{name}", description, registry=self._registry)
+            for name, description in _GAUGES.items()
+        }
+        self._jobs = Gauge("archiver_jobs", "Jobs by state.", ("state",), registry=self._registry)
+        self._waits = Gauge(
             "archiver_queue_wait_seconds",
             "Waits of the hosts that wait longest.",
             ("host",),
             registry=self._registry,
         )
-        self.oldest_lease = self._gauge(
-            "archiver_oldest_lease_seconds", "Age of the oldest running job."
-        )
-        self.paused = self._gauge("archiver_paused", "1 while the crawl is paused by the user.")
 
-    def _gauge(self, name: str, says: str) -> Gauge:
-        return Gauge(name, says, registry=self._registry)
+    def set(self, **values: float) -> None:
+        """Set gauges by name, without the prefix ``archiver_``."""
+        for name, value in values.items():
+            self._gauges[name].set(value)
+
+    def set_jobs(self, counts: QueueCounts) -> None:
+        """Set the number of jobs in each state."""
+        for state in ("queued", "fetching", "saved", "failed"):
+            self._jobs.labels(state).set(getattr(counts, state))
+
+    def set_waits(self, waits: Iterable[tuple[str, float]]) -> None:
+        """Set the hosts that wait longest, with their waits in seconds."""
+        self._waits.clear()
+        for host, seconds in waits:
+            self._waits.labels(host).set(seconds)
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count one request."""
@@ -173,38 +166,32 @@ def _stored(backlog: Backlog) -> str:
 
 async def metrics(request: web.Request) -> web.StreamResponse:
     """Return the metrics in the Prometheus text format."""
-    runtime, gauges = request.app[RUNTIME], request.app[METRICS]
-    kept = await runtime.search.overview()
-    gauges.entries.set(kept.entries)
-    gauges.snapshots.set(kept.snapshots)
-    gauges.warc_bytes.set(kept.warc_bytes)
-    gauges.listeners.set(request.app[LISTENERS].count)
-    health = await runtime.health.current()
-    gauges.unusable_files.set(health.unusable_files)
-    gauges.missing_segments.set(health.missing)
-    gauges.damaged.set(health.damaged)
-    for state in ("queued", "fetching", "saved", "failed"):
-        gauges.jobs.labels(state).set(getattr(kept.queue, state))
+    runtime, values = request.app[RUNTIME], request.app[METRICS]
+    overview, health = await runtime.search.overview(), await runtime.health.current()
+    crawl = runtime.crawl_status
+    lag = await crawl.queue_lag()
+    values.set(
+        entries=overview.entries,
+        snapshots=overview.snapshots,
+        warc_bytes=overview.warc_bytes,
+        event_listeners=request.app[LISTENERS].count,
+        segments_passed_by=health.unusable_files,
+        segments_missing=health.missing,
+        verify_problems=health.damaged,
+        free_bytes=await crawl.free_bytes(),
+        queue_hosts=lag.hosts,
+        queue_longest_wait_seconds=lag.waits[0][1] if lag.waits else 0,
+        oldest_lease_seconds=lag.oldest_lease,
+        paused=await crawl.is_paused(),
+    )
+    values.set_jobs(overview.queue)
+    values.set_waits(lag.waits)
     if runtime.uploading:
-        _measure_backlog(gauges, runtime.uploading.backlog)
-    await _measure_crawl(gauges, runtime.crawl_status)
-    return web.Response(body=gauges.page(), headers={"Content-Type": _TEXT_FORMAT})
-
-
-def _measure_backlog(gauges: Metrics, backlog: Backlog) -> None:
-    gauges.unstored_bytes.set(backlog.bytes)
-    gauges.recovery_seconds.set(recovery_seconds(backlog))
-    gauges.uploads_failing.set(backlog.problem is not None)
-    gauges.held_up.set(backlog.is_full)
-
-
-async def _measure_crawl(gauges: Metrics, oversight: CrawlStatus) -> None:
-    lag = await oversight.queue_lag()
-    gauges.queue_hosts.set(lag.hosts)
-    gauges.queue_longest_wait.set(lag.waits[0][1] if lag.waits else 0)
-    gauges.queue_waits.clear()
-    for host, seconds in lag.waits:
-        gauges.queue_waits.labels(host).set(seconds)
-    gauges.oldest_lease.set(lag.oldest_lease)
-    gauges.paused.set(await oversight.is_paused())
-    gauges.free_bytes.set(await oversight.free_bytes())
+        backlog = runtime.uploading.backlog
+        values.set(
+            unstored_bytes=backlog.bytes,
+            recovery_seconds=recovery_seconds(backlog),
+            uploads_failing=backlog.problem is not None,
+            held_up=backlog.is_full,
+        )
+    return web.Response(body=values.page(), headers={"Content-Type": _TEXT_FORMAT})

@@ -86,7 +86,6 @@ def theme_of(request: web.Request) -> Theme:
 
 
 LANGUAGE_COOKIE = "archiver_language"
-_YEAR_LANGUAGE = 366 * 24 * 3600
 
 
 def wording_of(request: web.Request) -> Wording:
@@ -107,33 +106,28 @@ def choice_of(request: web.Request) -> str:
 
 async def choose_language(request: web.Request) -> web.StreamResponse:
     """Store the language chosen in the footer's form, and show the page again in it."""
-    form = await request.post()
-    tag = str(form.get("language", ""))
-    response = web.Response(status=303, headers={"Location": _page_before(request)})
-    if tag in {each.tag for each in LANGUAGES}:
-        response.set_cookie(
-            LANGUAGE_COOKIE,
-            tag,
-            max_age=_YEAR_LANGUAGE,
-            httponly=True,
-            samesite="Lax",
-            secure=auth.is_https(request),
-        )
-    else:
-        response.del_cookie(LANGUAGE_COOKIE)
-    return response
+    tag = str((await request.post()).get("language", ""))
+    known = {each.tag for each in LANGUAGES}
+    return _with_choice(request, LANGUAGE_COOKIE, tag if tag in known else "")
 
 
 async def choose_theme(request: web.Request) -> web.StreamResponse:
     """Store the chosen theme in this browser, and show the page again with it."""
-    form = await request.post()
-    chosen = str(form.get("theme", ""))
+    chosen = str((await request.post()).get("theme", ""))
+    is_other = chosen in set(Theme) and chosen != Theme.SYSTEM
+    return _with_choice(request, THEME_COOKIE, chosen if is_other else "")
+
+
+def _with_choice(request: web.Request, cookie: str, value: str) -> web.Response:
+    """Redirect to the page with the form, and store a choice; an empty value deletes it."""
     response = web.Response(status=303, headers={"Location": _page_before(request)})
-    if chosen in set(Theme) and chosen != Theme.SYSTEM:
+    if value:
         secure = auth.is_https(request)
-        response.set_cookie(THEME_COOKIE, chosen, max_age=_YEAR, samesite="Lax", secure=secure)
+        response.set_cookie(
+            cookie, value, max_age=_YEAR, httponly=True, samesite="Lax", secure=secure
+        )
     else:
-        response.del_cookie(THEME_COOKIE)
+        response.del_cookie(cookie)
     return response
 
 

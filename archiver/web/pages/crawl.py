@@ -1,8 +1,13 @@
 """Crawl status page and recovery from public archives."""
 
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
 from aiohttp import web
+from multidict import MultiMapping
 
 from archiver.errors import InputError
+from archiver.model.listing import ListingQuery
 from archiver.services.fixity import last_check
 from archiver.web.app_keys import RUNTIME
 from archiver.web.pages.editing import back, query_of, return_path
@@ -68,24 +73,28 @@ async def rescue(request: web.Request) -> web.StreamResponse:
 async def capture_selected(request: web.Request) -> web.StreamResponse:
     """Queue the selected entries, or all of a list, to be captured again."""
     form, recaptures = await request.post(), request.app[RUNTIME].recaptures
-    refs = [str(each) for each in form.getall("entry", [])]
-    if form.get("scope") == "all":
-        count = await recaptures.found(query_of(form))
-    elif refs:
-        count = await recaptures.entries(refs)
-    else:
+    count = await _for_selected(form, recaptures.entries, recaptures.found)
+    if count is None:
         return back(form, "/snapshots", nothing=1)
     return back(form, "/snapshots", queued=count)
 
 
 async def rescue_selected(request: web.Request) -> web.StreamResponse:
     """Request the selected entries, or all of a list, from public archives."""
-    form, rescuing = await request.post(), request.app[RUNTIME].recovery
-    refs = [str(each) for each in form.getall("entry", [])]
-    if form.get("scope") == "all":
-        count = await rescuing.rescue_found(query_of(form))
-    elif refs:
-        count = await rescuing.rescue(refs)
-    else:
+    form, recovery = await request.post(), request.app[RUNTIME].recovery
+    count = await _for_selected(form, recovery.rescue, recovery.rescue_found)
+    if count is None:
         return back(form, "/snapshots", nothing=1)
     return back(form, "/snapshots", asked=count)
+
+
+async def _for_selected(
+    form: MultiMapping[Any],
+    for_entries: Callable[[Sequence[str]], Awaitable[int]],
+    for_search: Callable[[ListingQuery], Awaitable[int]],
+) -> int | None:
+    """Apply an action to the entries that a form selects; return None if none is selected."""
+    if form.get("scope") == "all":
+        return await for_search(query_of(form))
+    refs = [str(each) for each in form.getall("entry", [])]
+    return await for_entries(refs) if refs else None
