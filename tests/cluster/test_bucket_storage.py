@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from archiver.errors import ConfigurationError, StoreError, StoreUnavailable
+from archiver.errors import StoreError, StoreUnavailable
 from archiver.model.capture import Location
 from archiver.warc import writer as warc_writer
 from archiver.warc.locks import RunLock
@@ -144,13 +144,12 @@ def test_an_object_with_other_bytes_is_not_overwritten(storage, store, tmp_path)
     assert [each.name for each in storage.survey().unusable_files] == [place.segment]
 
 
-@pytest.mark.parametrize("status", [500, 503, 507])
-def test_nothing_changes_if_the_store_rejects_an_upload(storage, store, status):
+def test_nothing_changes_if_the_store_rejects_an_upload(storage, store):
     (place,) = written(storage, "one")
-    store.proxy.failing = {"PUT": status}
-
-    with pytest.raises(StoreUnavailable, match=str(status)):
-        storage.upload(place.segment)
+    for status in (500, 503, 507):
+        store.proxy.failing = {"PUT": status}
+        with pytest.raises(StoreUnavailable, match=str(status)):
+            storage.upload(place.segment)
 
     store.proxy.failing = {}
     assert store.names() == []
@@ -204,15 +203,6 @@ def test_a_record_of_many_blocks_is_read_completely(storage, other):
     assert copied == b"".join(storage.copy(place.segment, place.offset, place.length))
 
 
-def test_a_scan_fails_if_the_store_fails(storage, other, store):
-    (place,) = written(storage, "one")
-    storage.upload(place.segment)
-    store.proxy.failing = {"GET": 500, "HEAD": 500}
-
-    with pytest.raises(StoreUnavailable, match="500"):
-        list(other.scan(place.segment))
-
-
 def test_a_segment_is_removed_from_everywhere(storage, other, store):
     (place,) = written(storage, "one")
     size = (storage.directory / place.segment).stat().st_size
@@ -223,21 +213,6 @@ def test_a_segment_is_removed_from_everywhere(storage, other, store):
     assert other.remove(place.segment) == 0
 
 
-def test_a_missing_bucket_has_a_clear_error(store, tmp_path):
-    with pytest.raises(ConfigurationError, match="does not exist"):
-        open_bucket_storage("s3://no-such-bucket/x", tmp_path / "warc", tmp_path / "uploaded")
-
-
-def test_rejected_credentials_have_a_clear_error_without_secrets(store, tmp_path, monkeypatch):
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "another-secret")
-
-    with pytest.raises(StoreUnavailable, match="rejected the credentials") as refused:
-        opened(store, tmp_path)
-
-    assert "another-secret" not in str(refused.value)
-    assert store.server.access not in str(refused.value)
-
-
 def test_a_wrong_clock_has_a_clear_error(storage, store, tmp_path):
     (place,) = written(storage, "one")
     store.proxy.failing, store.proxy.code = {"GET": 403, "PUT": 403}, "RequestTimeTooSkewed"
@@ -245,13 +220,6 @@ def test_a_wrong_clock_has_a_clear_error(storage, store, tmp_path):
     for asked in (lambda: storage.upload(place.segment), lambda: opened(store, tmp_path)):
         with pytest.raises(StoreUnavailable, match="clock"):
             asked()
-
-
-def test_a_store_that_does_not_respond_has_a_clear_error(store, tmp_path, monkeypatch):
-    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
-
-    with pytest.raises(StoreUnavailable, match="does not respond correctly"):
-        opened(store, tmp_path)
 
 
 def test_a_segment_stays_if_the_bucket_was_deleted(storage, store):

@@ -112,27 +112,6 @@ def test_a_follower_knows_the_state_of_every_job(steps):
     asyncio.run(follow())
 
 
-async def test_a_late_commit_of_a_slow_clock_is_seen(db):
-    worked = Queue(db)
-    await worked.step("save", NOON)
-    async with db.read() as conn:
-        follower = Follower(db, await jobs.newest_change(conn))
-
-    await worked.step("save", NOON - timedelta(hours=1))
-
-    assert len(await follower.catch_up()) == 3
-
-
-async def test_more_changes_at_one_time_than_a_batch_holds_are_all_seen(db):
-    worked = Queue(db)
-    for _ in range(4):
-        await worked.step("save", NOON)
-    follower = Follower(db, ChangeCursor(0, 0))
-
-    assert await follower.look(7)
-    assert len(await follower.catch_up()) == 12
-
-
 async def test_concurrent_writers_are_seen_completely(db, place):
     other = await Database.open(place)
     follower = Follower(db, ChangeCursor(0, 0))

@@ -11,7 +11,7 @@ from sqlalchemy import func, select, text
 from sqlalchemy.exc import IntegrityError
 
 from archiver.db import engine
-from archiver.db.engine import PAGE_BYTES, Database
+from archiver.db.engine import Database
 from archiver.db.schema import counter
 from archiver.db.statements import insert_rows
 from archiver.errors import IndexUnavailable
@@ -152,21 +152,17 @@ async def test_a_stopping_process_limits_its_wait_for_other_writers(db, other, m
 
 
 @pytest.mark.sqlite
-@pytest.mark.parametrize(("made_with", "has"), [(None, PAGE_BYTES), (4096, 4096)])
-async def test_a_new_index_has_large_pages_and_an_old_one_keeps_its_page_size(
-    tmp_path, made_with, has
-):
-    path = tmp_path / "another.sqlite3"
-    if made_with:
-        with closing(sqlite3.connect(path)) as made:
-            made.execute(f"PRAGMA page_size = {made_with}")
-            made.execute("CREATE TABLE other (id INTEGER)")
-
-    db = await Database.open(path)
+async def test_a_write_locks_the_index_before_it_reads(db, place):
+    """A read transaction that writes after another program's commit would fail in SQLite."""
+    with closing(sqlite3.connect(place, timeout=0)) as other_program:
+        async with db.write() as conn:
+            assert not await is_there(conn)
+            with pytest.raises(sqlite3.OperationalError, match="database is locked"):
+                other_program.execute("INSERT INTO counter VALUES ('another row', 1)")
+            await insert(conn)
 
     async with db.read() as conn:
-        assert (await conn.execute(text("PRAGMA page_size"))).scalar_one() == has
-    await db.close()
+        assert await is_there(conn)
 
 
 @pytest.mark.sqlite

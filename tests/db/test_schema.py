@@ -79,41 +79,22 @@ def test_a_new_index_equals_a_fully_migrated_one(connection, tmp_path):
     engine.dispose()
 
 
-def test_migrations_can_be_downgraded_and_upgraded_again(connection):
-    command.downgrade(config_on(connection), "base")
-    connection.commit()
-    left = set(inspect(connection).get_table_names())
-
-    command.upgrade(config_on(connection), "head")
-    connection.commit()
-
-    assert left <= {"alembic_version"}
-    assert set(metadata.tables) <= set(inspect(connection).get_table_names())
+REFUSED = {
+    "9999": (ConfigurationError, "newer version"),
+    "0038": (IndexOutdated, "Run `archiver reindex`"),
+    **dict.fromkeys(
+        ("0000", "abc", "", "00011"), (ConfigurationError, "Use the version that wrote it")
+    ),
+}
 
 
-async def test_an_index_of_a_newer_version_is_refused_unchanged(connection, tmp_path):
-    connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
-    connection.commit()
+async def test_an_index_of_another_version_is_refused(connection, tmp_path):
+    for revision, (error, message) in REFUSED.items():
+        connection.execute(text("UPDATE alembic_version SET version_num = :it"), {"it": revision})
+        connection.commit()
 
-    with pytest.raises(ConfigurationError, match="newer version"):
-        await Database.open(tmp_path / "archive.sqlite3")
-
-
-async def test_an_index_of_an_earlier_version_is_refused_unchanged(connection, tmp_path):
-    connection.execute(text("UPDATE alembic_version SET version_num = '0038'"))
-    connection.commit()
-
-    with pytest.raises(IndexOutdated, match="Run `archiver reindex`"):
-        await Database.open(tmp_path / "archive.sqlite3")
-
-
-@pytest.mark.parametrize("revision", ["0000", "abc", "", "00011"])
-async def test_an_unknown_schema_has_a_clear_error(connection, tmp_path, revision):
-    connection.execute(text("UPDATE alembic_version SET version_num = :it"), {"it": revision})
-    connection.commit()
-
-    with pytest.raises(ConfigurationError, match="Use the version that wrote it"):
-        await Database.open(tmp_path / "archive.sqlite3")
+        with pytest.raises(error, match=message):
+            await Database.open(tmp_path / "archive.sqlite3")
 
 
 async def test_a_file_that_is_not_a_database_has_a_clear_error(tmp_path):

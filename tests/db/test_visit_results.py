@@ -72,36 +72,24 @@ async def test_a_snapshot_marks_its_entry_as_saved_and_updates_it(db, lease, kee
     assert await found("wombats") == [lease.entry.id]
 
 
-async def test_an_entry_captured_again_keeps_its_place(db, lease, keep, seed):
-    async with db.write() as conn:
-        moment = NOW + timedelta(seconds=10)
-        newer = seed("http://b.example/", tags=("t",), added_at=moment)
-        await new_entries.receive(conn, [newer], now=moment, recapture=False)
-        await keep(conn, lease.entry.id, URL, 60)
-
-    async with db.read() as conn:
-        for filters in (Filters(), Filters(tag="t")):
-            listed, _ = await entries.newest(conn, filters, below=None, limit=9)
-            assert [each.url for each in listed] == ["http://b.example/", URL]
-        first, _ = await list_order.rows_in_order(
-            conn, Filters(), beyond=None, limit=9, order=Sort.CAPTURED
-        )
-        assert first.row == lease.entry.id
-
-
-async def test_an_entry_that_fails_repeatedly_keeps_its_place(db, lease, seed):
+async def test_an_entry_keeps_its_place_if_it_fails_or_is_captured_again(db, lease, keep, seed):
     async with db.write() as conn:
         moment = NOW + timedelta(seconds=10)
         newer = seed("http://b.example/", tags=("t",), added_at=moment)
         await new_entries.receive(conn, [newer], now=moment, recapture=False)
         for after in (60, 90):
             await attempts.add_failures(conn, [attempt_of(lease, final=True, after=after)])
-
     assert (await entry_of(db, lease)).sorted_at == (await entry_of(db, lease)).annotation.saved_at
-    async with db.read() as conn:
+
+    async with db.write() as conn:
+        await keep(conn, lease.entry.id, URL, 120)
         for filters in (Filters(), Filters(tag="t")):
             listed, _ = await entries.newest(conn, filters, below=None, limit=9)
             assert [each.url for each in listed] == ["http://b.example/", URL]
+        first, _ = await list_order.rows_in_order(
+            conn, Filters(), beyond=None, limit=9, order=Sort.CAPTURED
+        )
+    assert first.row == lease.entry.id
 
 
 async def test_search_covers_only_the_newest_snapshot(db, lease, keep, found):
@@ -112,16 +100,6 @@ async def test_search_covers_only_the_newest_snapshot(db, lease, keep, found):
 
     assert await found("wombats") == []
     assert await found("badgers") == [lease.entry.id]
-
-
-async def test_one_second_of_an_entry_has_one_snapshot(db, lease, keep):
-    async with db.write() as conn:
-        await keep(conn, lease.entry.id, URL, 1)
-        await keep(conn, lease.entry.id, URL, 1)
-
-    async with db.read() as conn:
-        assert len(await snapshots.of_entry(conn, lease.entry.id, limit=9)) == 1
-    assert (await entry_of(db, lease)).snapshot_count == 1
 
 
 async def test_a_snapshot_reported_twice_is_stored_once_with_its_article(
@@ -202,14 +180,3 @@ async def test_the_end_of_a_job_is_counted_once(db, lease, keep):
     assert (counts.queued, counts.fetching, counts.saved, counts.failed) == (0, 0, 1, 0)
     assert (status.counts.open, status.counts.saved) == (0, 1)
     assert (job.state, job.attempts, job.timestamp) == (State.SAVED, 1, "20260301120001")
-
-
-async def test_no_results_write_nothing(db):
-    async with db.write() as conn:
-        await visit_results.add_snapshots(conn, [])
-        await attempts.add_failures(conn, [])
-        await queue.end_jobs(conn, [], NOW)
-        await queue.postpone_jobs(conn, [], NOW)
-
-    async with db.read() as conn:
-        assert (await jobs.queue_counts(conn)).total == 0

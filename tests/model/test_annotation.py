@@ -127,19 +127,19 @@ def test_note_paragraphs_are_merged_once_each_in_order(first, later):
         assert paragraphs(both) == paragraphs(later)
 
 
-@pytest.mark.parametrize(
-    ("first", "later", "both"),
-    [
-        ("X\n\nX", "", "X\n\nX"),
-        ("", "X\n\nX", "X\n\nX"),
-        ("X\n\nX", "Y\n\nX\n\nY", "X\n\nX\n\nY"),
-        ("X\n\nY", "X\n\nX\n\nY", "X\n\nY"),
-        ("note 12", "note 1", "note 12\n\nnote 1"),
-        ("X", "Y\n\n    an indented line\nZ", "X\n\nY\n\n    an indented line\nZ"),
-    ],
+MERGED_NOTES = (
+    ("X\n\nX", "", "X\n\nX"),
+    ("", "X\n\nX", "X\n\nX"),
+    ("X\n\nX", "Y\n\nX\n\nY", "X\n\nX\n\nY"),
+    ("X\n\nY", "X\n\nX\n\nY", "X\n\nY"),
+    ("note 12", "note 1", "note 12\n\nnote 1"),
+    ("X", "Y\n\n    an indented line\nZ", "X\n\nY\n\n    an indented line\nZ"),
 )
-def test_a_note_is_kept_and_new_paragraphs_are_added(first, later, both):
-    assert merged_notes(first, later) == both
+
+
+def test_a_note_is_kept_and_new_paragraphs_are_added():
+    for first, later, both in MERGED_NOTES:
+        assert merged_notes(first, later) == both
 
 
 def said(annotation):
