@@ -11,10 +11,10 @@ from aiohttp import web
 from archiver.app import open_app
 from archiver.errors import InputError, NotFound
 from archiver.http.urls import hash_url
+from archiver.model.export_kinds import BY_KEY
 from archiver.model.listing import ListingQuery
 from archiver.services import book_exports
 from archiver.services.export_selection import Selected
-from archiver.services.exports import BY_KEY
 
 PNG = b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJg"
