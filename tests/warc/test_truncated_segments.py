@@ -25,7 +25,7 @@ WHOLE = b64decode(
 )
 """A record in which one wrong bit can hide the end of its header."""
 REPEATED = {
-    "max_examples": 80,
+    "max_examples": 40,
     "suppress_health_check": [HealthCheck.function_scoped_fixture],
     "deadline": None,
 }
@@ -155,25 +155,25 @@ def test_a_complete_but_damaged_last_record_stays(whole, put):
     data, spans = whole
     start, end = spans[-1]
     head = start + 80
+    path = put(data)
     for position in range(head, end):
         for bit in (0, 3, 7):
             damaged = bytearray(data)
             damaged[position] ^= 1 << bit
             if damaged[-4:] != data[-4:]:
                 continue
-            path = put(damaged)
-            assert cut_truncated_tail(path, from_offset=0, is_writer_known=True) == len(data), (
-                position
-            )
-            assert other_files(path) == {}
+            path.write_bytes(damaged)
+            size = cut_truncated_tail(path, from_offset=0, is_writer_known=True)
+            assert (size, other_files(path)) == (len(data), {}), (position, bit)
 
 
 def test_a_damaged_last_record_stays_if_the_end_of_its_header_is_hidden(put):
+    path = put(WHOLE)
     for position in range(80, len(WHOLE) - 4):
         for bit in range(8):
             damaged = bytearray(WHOLE)
             damaged[position] ^= 1 << bit
-            path = put(damaged)
+            path.write_bytes(damaged)
 
             size = cut_truncated_tail(path, from_offset=0, is_writer_known=True)
 
@@ -212,17 +212,17 @@ def test_a_kept_tail_is_never_overwritten(whole, put):
     }
 
 
-def test_only_one_of_many_concurrent_processes_removes_the_tail(whole, put):
+def test_only_one_of_two_concurrent_processes_removes_the_tail(whole, put):
     data, spans = whole
     path = put(data[:-3])
     context = multiprocessing.get_context("spawn")
-    processes = [context.Process(target=_cut, args=(path,)) for _ in range(3)]
+    processes = [context.Process(target=_cut, args=(path,)) for _ in range(2)]
     for each in processes:
         each.start()
     for each in processes:
         each.join()
 
-    assert [each.exitcode for each in processes] == [0, 0, 0]
+    assert [each.exitcode for each in processes] == [0, 0]
     assert path.read_bytes() == data[: spans[-1][0]]
     assert other_files(path) == {f"{NAME}.torn": data[spans[-1][0] : -3]}
 
