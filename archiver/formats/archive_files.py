@@ -138,7 +138,7 @@ def _incomplete(partial: _PartialRecord) -> Skipped:
 
 
 class _LineReader:
-    """File with read and readline methods only."""
+    """Block of a joined record as ``foreign_files.Content``."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -187,7 +187,7 @@ class _Pairs:
         self._request: tuple[str, bytes] | None = None
 
     def request(self, record: ForeignRecord) -> Iterator[Found]:
-        """Add a request."""
+        """Add a request; yield the exchange that it completes, or what it replaces."""
         try:
             request = record.target_uri, record.block.read(MAX_REQUEST)
         except StoreError as error:
@@ -203,7 +203,7 @@ class _Pairs:
         self._request = request
 
     def found(self, found: Found) -> Iterator[Found]:
-        """Add any object that is not a request."""
+        """Add an object other than a request; yield what it completes or replaces."""
         if not isinstance(found, _Response):
             yield found
             return
@@ -218,7 +218,7 @@ class _Pairs:
         self._response = found
 
     def end(self) -> Iterator[Found]:
-        """Yield the unmatched halves at the end."""
+        """Yield the request or response that is left at the end of the file."""
         if self._response:
             yield self._response
         self._response = None
@@ -252,7 +252,7 @@ _LEAST_MEMORY_SIZE = 16 << 10
 
 
 class FoundBatches:
-    """Batches of found objects, limited by memory; a read error is raised after the last batch."""
+    """Batches of converted records, limited by memory; a read error follows the last batch."""
 
     def __init__(self, found: Iterator[Found]) -> None:
         self._found = found

@@ -75,7 +75,7 @@ def is_rendition(record: ForeignRecord) -> bool:
 
 
 class StoredRenditions(ExitStack):
-    """Page images of a file, kept until their pages are known. Blocking."""
+    """Page images in a temporary file, until the records of their pages are read. Blocking."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -484,7 +484,7 @@ class _StoredExchange:
 
 
 class StoredResponses(ExitStack):
-    """Responses of a file, kept until their pages are known. Blocking."""
+    """Responses in a temporary file, until the records of their pages are read. Blocking."""
 
     def __init__(self) -> None:
         super().__init__()

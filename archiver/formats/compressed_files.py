@@ -56,7 +56,7 @@ class _Decompressor(Protocol):
 
 
 class _Gzip:
-    """The same interface for gzip."""
+    """Decoder of gzip with the interface of ``_Decompressor``."""
 
     def __init__(self) -> None:
         self._unpacker = zlib.decompressobj(_GZIP_BITS)

@@ -136,12 +136,12 @@ def read_entry(front: Mapping[str, Any], folder: str) -> Annotation | None:
 
 
 def _text(left: dict[str, Any], name: str) -> str:
-    """Pop a text; other values stay."""
+    """Remove a field and return its text; other values stay, and the result is empty."""
     return str(left.pop(name)) if isinstance(left.get(name), str) else ""
 
 
 def _texts(left: dict[str, Any], name: str) -> tuple[str, ...]:
-    """Pop a list of texts, or a single text in place of a list."""
+    """Remove a list of texts and return it; a single text counts as a list of one."""
     value = left.get(name)
     some = [value] if isinstance(value, str) else value
     if not isinstance(some, list) or not all(isinstance(each, str) for each in some):
@@ -155,7 +155,7 @@ def _flag(left: dict[str, Any], name: str) -> bool:
 
 
 def _moment(left: dict[str, Any], name: str) -> datetime | None:
-    """Pop a time in our or a common format; other values stay."""
+    """Remove a time in our or a common format and return it; other values stay."""
     text = text_of(left.get(name))
     try:
         moment: datetime | None = read_iso(text)

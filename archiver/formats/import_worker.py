@@ -43,7 +43,7 @@ _PIECE = 1 << 20
 
 
 def main() -> None:
-    """Limit this process and read the whole file, or until the reader of the output is gone."""
+    """Limit the resources of this process, and read the file until its end or the parent's exit."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     memory = int(sys.argv[1])
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))

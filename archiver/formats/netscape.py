@@ -63,7 +63,7 @@ def note_of(text: str) -> str:
 
 
 def added_at_of(link: dict[str, str]) -> datetime | None:
-    """Pop the time when a link was saved from its attributes."""
+    """Remove the date of saving from a link's attributes and return it; None without one."""
     for name in ("add_date", "time_added"):
         if moment := parse_date(link.get(name, "")):
             del link[name]
@@ -189,7 +189,7 @@ class Folders:
         return bool(self._next)
 
     def fill(self) -> Sequence[Mapping[str, str]]:
-        """Note that the folder has a link; return the pending folder metadata for it."""
+        """Mark the folder as not empty; return the pending metadata, which a link will store."""
         self._filled = len(self._outer)
         if not self.pending:
             return ()

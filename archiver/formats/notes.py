@@ -71,7 +71,7 @@ class _Attachments:
         self._room = MAX_PARTS_BYTES
 
     def take(self, name: str, text: str) -> None:
-        """Process the end of a resource's element; the resource's own end completes it."""
+        """Process the end of an element in a resource, or of the resource, which completes it."""
         if name == "data":
             with suppress(binascii.Error):
                 self._data = binascii.a2b_base64(text.encode("ascii", "ignore"))

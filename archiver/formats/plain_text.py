@@ -40,7 +40,7 @@ _TITLES_AFTER = [
 
 
 def _recognises(file: SourceFile) -> bool:
-    """Return whether it is text that is not a misread structured format."""
+    """Return whether a file is text, and neither JSON nor in a binary format."""
     return not (is_binary(file) or file.json_paths)
 
 
@@ -97,7 +97,7 @@ def links_in_text(line: str) -> Iterator[Bookmark]:
 
 
 def _title_after(line: str, start: int, end: int) -> str:
-    """Return the title of a link whose markup puts it behind the URL."""
+    """Return the title after a URL in markup; empty if there is none."""
     before, after = line[max(0, start - _LONGEST_OPENING) : start], line[end : end + _MAX_TITLE]
     for opening, title in _TITLES_AFTER:
         if opening.search(before) and (found := title.match(after)):

@@ -484,7 +484,7 @@ def by_roles(fields: Mapping[str, Any], *, roles: Mapping[str, ColumnRole]) -> B
 
 
 def _bookmark(row: Row, urls: tuple[str, ...], field_map: FieldMap) -> Bookmark | None:
-    """Return the bookmark of a row whose address may also be in any other field."""
+    """Return the bookmark of a row. Without a URL in ``urls``, any field with one is used."""
     url = row.text(*urls) or _any_address(row)
     return field_map.bookmark(row, url) if url else None
 

@@ -70,7 +70,7 @@ def read_head(text: str) -> Mapping[str, str]:
 
 
 def mime_parts(data: bytes) -> list[MimePart]:
-    """Return the parts of a message, up to ``MAX_PARTS``, without undecodable ones."""
+    """Return the parts of a message, up to ``MAX_MIME_PARTS``, without damaged ones."""
     try:
         # ``policy.default`` parses each head in quadratic time.
         message = email.message_from_bytes(data.lstrip(), policy=policy.compat32)
