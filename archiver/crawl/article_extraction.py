@@ -5,7 +5,7 @@ record that replaces the snapshot's record with an article of an older extractor
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -74,6 +74,18 @@ SPARE_READERS = 2
 log = get_log(__name__)
 
 
+async def run_readers(
+    context: CrawlContext, work: Callable[[], Coroutine[None, None, None]]
+) -> None:
+    """Run ``work`` in as many tasks as keep the worker processes busy; raise its first error."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(context.settings.extract_processes + SPARE_READERS):
+                group.create_task(work())
+    except ExceptionGroup as errors:
+        raise errors.exceptions[0] from errors
+
+
 @dataclass(frozen=True, slots=True)
 class ExtractedArticle:
     """Snapshot whose article was extracted, and the text of its article before and after."""
@@ -114,12 +126,7 @@ class DeferredExtraction:
             StoreError: the disk or the index failed.
         """
         waiting = iter(found)
-        try:
-            async with asyncio.TaskGroup() as group:
-                for _ in range(self._context.settings.extract_processes + SPARE_READERS):
-                    group.create_task(self._work(waiting, on_read))
-        except ExceptionGroup as errors:
-            raise errors.exceptions[0] from errors
+        await run_readers(self._context, lambda: self._work(waiting, on_read))
 
     async def _work(self, waiting: Iterator[SnapshotRow], on_read: OnRead) -> None:
         """Extract articles one by one; each is recorded while the next is extracted."""

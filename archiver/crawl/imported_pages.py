@@ -18,7 +18,7 @@ from datetime import datetime
 from html import escape
 from io import BytesIO
 
-from archiver.crawl.article_extraction import SPARE_READERS, read_whole
+from archiver.crawl.article_extraction import read_whole, run_readers
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.fetch import read_stored
 from archiver.crawl.icons_and_thumbnails import make_previews
@@ -368,12 +368,7 @@ class PageImporter:
             for some in waiting:
                 closing.extend([await self._take(each, may_defer=True) for each in some])
 
-        try:
-            async with asyncio.TaskGroup() as group:
-                for _ in range(self._context.settings.extract_processes + SPARE_READERS):
-                    group.create_task(work())
-        except ExceptionGroup as errors:
-            raise errors.exceptions[0] from errors
+        await run_readers(self._context, work)
         return closing
 
     async def take(self, page: ForeignPage) -> asyncio.Future[VisitResult | None] | None:
