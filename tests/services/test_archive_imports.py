@@ -162,7 +162,7 @@ async def test_an_import_of_an_own_export_restores_user_metadata(tmp_path, live)
 
 
 @pytest.mark.parametrize(
-    ("name", "said"), [("a.wacz", "damaged zip file"), ("a.zip", "or is damaged")]
+    ("name", "said"), [("a.wacz", "damaged zip file"), ("a.zip", "that is damaged")]
 )
 async def test_a_damaged_zip_file_is_identified_by_its_name(runtime, tmp_path, name, said):
     packed = b"PK\x03\x04 and no list of contents"
