@@ -56,7 +56,10 @@ MAX_CACHED = 64
 
 @dataclass(frozen=True, slots=True)
 class CdxRange:
-    """A range between two positions, in the direction of iteration; None is an open end."""
+    """A range of captures between two positions, in the direction of iteration.
+
+    None as a position means that the range is open on that side.
+    """
 
     after: Place | None = None
     until: Place | None = None

@@ -87,7 +87,7 @@ BATCH = 1000
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """A snapshot whose article was extracted again, and the change of its text."""
+    """A snapshot whose article was extracted again, and the difference of its text."""
 
     snapshot: Snapshot
     change: Comparison

@@ -488,7 +488,7 @@ class Entries:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What was read of a snapshot; ``article`` is None if its record is damaged."""
+    """Records of a snapshot; ``article`` is None if its record is damaged."""
 
     article: str | None
     record: SnapshotRecord

@@ -49,7 +49,8 @@ class Manifest:
     Attributes:
         selected: the selection.
         entries: row ids in the order of the list; eight bytes each.
-        beyond_records: row ids of entries whose current metadata is not in an exported record.
+        beyond_records: row ids of entries whose current metadata is in no record that is copied;
+            new records are written for them.
         last_snapshot: row id; later snapshots are not exported.
         segments: their names, and the number of indexed bytes.
         has_whole_segments: segments are copied whole: everything is selected, and they contain no

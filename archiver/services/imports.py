@@ -208,7 +208,7 @@ class Imports:
             UnreadableFile: it is empty, of the wrong kind, or contains no link; it is deleted.
         """
         try:
-            form = await self._look_at(path, name)
+            form = await self._detect_format(path, name)
         except UnreadableFile:
             await asyncio.to_thread(path.unlink, missing_ok=True)
             raise
@@ -289,13 +289,13 @@ class Imports:
                 await imports.release(conn, self._owner)
 
     async def cancel(self, number: int) -> None:
-        """Stop reading the file of an import for good; what was read stays."""
+        """Stop an import permanently; the links read so far stay."""
         found, task = await self.status(number), self._reading.get(number)
         if not (task or found.paused):
             return
         async with self._db.write() as conn:
             await imports.finish(conn, number, error=CANCELLED)
-        if task:  # deletes the file at its end
+        if task:  # the task deletes the file when it ends
             task.cancel()
             await asyncio.wait([task])
         await self._write_receipts()
@@ -315,7 +315,7 @@ class Imports:
         """Return the newest imports, newest first."""
         return await self._statuses.recent()
 
-    async def _look_at(self, path: Path, name: str) -> str:
+    async def _detect_format(self, path: Path, name: str) -> str:
         """Detect the format of an uploaded file.
 
         Raises:

@@ -29,7 +29,7 @@ _WAS_LOST = "It was lost with the machine {}, before it was uploaded. Save it ag
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """Losses with a machine.
+    """Segments, snapshots and entries that were lost with a machine.
 
     Attributes:
         segments: its segments that were not uploaded.
@@ -201,7 +201,7 @@ class SegmentUploads:
             if not await asyncio.to_thread(self._upload, name):
                 break
             self._has_recorded_locations = (
-                True  # with the first of its rows, which may not have been read yet
+                True  # its first row in the index may not have been read yet
             )
             self._measure(await self._here())
         await self._update_locations()

@@ -1,9 +1,9 @@
 """Data that only the previous index has, copied to a rebuilt one.
 
-The queue is in no segment: seeds without an attempt, unfinished imports, feed states, and edits
-without a record. Entries, edits and snapshots whose records are missing or damaged are in no
-segment any more. What the previous index knows of them is kept: the entry with its metadata, and
-the snapshot if its page's record is intact. Other snapshots are lost, and their entries say so.
+Some data is never in a segment: seeds without an attempt, unfinished imports, feed states, and
+edits without a record. Other data is missing from the segments because records were lost or
+damaged. Of such entries the metadata is copied, and a snapshot if the record of its page is intact.
+Other snapshots are lost, which is stored as the failure of their entries.
 """
 
 import asyncio
@@ -260,7 +260,7 @@ def _record(known: Revised, held: SnapshotRow) -> Record:
 
 
 def append_alone(store: SegmentStore, made: Sequence[Record]) -> set[str]:
-    """Append records to segments of their own; return the names of these segments."""
+    """Append records to new segments; return the names of these segments."""
     places = store.append(made)
     store.sync()
     store.close()

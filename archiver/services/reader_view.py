@@ -92,7 +92,7 @@ class ReadingPlaces:
         return _places_in(await self._file.read())
 
     async def put(self, key: HashUrl, place: ReadingPlace) -> None:
-        """Store a position; none at the beginning, and none of an article read to its end."""
+        """Store a position; remove it if it is at the start or near the end of the article."""
 
         def rewrite(before: bytes | None) -> bytes:
             others = {name: each for name, each in _places_in(before).items() if name != key}
@@ -105,6 +105,7 @@ class ReadingPlaces:
 
 
 READ_PERCENT = 97
+"""From this position on an article counts as read completely."""
 
 
 def _places_in(content: bytes | None) -> dict[str, ReadingPlace]:

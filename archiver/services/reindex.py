@@ -4,8 +4,8 @@ Segments can be missing for harmless reasons: a disk that is not mounted, the wr
 object store that lists too little. An index built without them would lack their entries, so
 ``reindex`` refuses unless the user accepts that.
 
-What only the current index knows is copied from it (``previous_index``). If it can't be read, or if
-it knows snapshots that are lost, its file is kept beside the new one.
+Data that only the current index has is copied from it (``previous_index``). If the index can't be
+read, or has snapshots that no record has, its file is kept as a backup next to the new one.
 """
 
 import asyncio

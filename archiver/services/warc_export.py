@@ -63,7 +63,7 @@ OnDamage = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Response to a request other than GET, with the query that stands for the request."""
+    """Response to a request other than GET, with the query that represents it in the index."""
 
     response: Capture
     query: RequestQuery
