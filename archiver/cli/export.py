@@ -33,8 +33,8 @@ async def _export(settings: Settings, kind: ExportKind, file: Path, wanted: Sele
             bar.show(done=size, now=f"{size / 1e6:,.1f} MB")
 
         async with open_app(settings, reads_only=True) as app:
+            damaged: list[str] = []
             if file == _STANDARD_OUTPUT:
-                damaged: list[str] = []
                 pieces = await app.exporting.begin(
                     kind, wanted, name=file.name, on_damage=damaged.append
                 )
@@ -44,10 +44,15 @@ async def _export(settings: Settings, kind: ExportKind, file: Path, wanted: Sele
                 return int(bool(damaged))
             if kind.key == "markdown" and file.suffix != ".zip":
                 written = await app.exporting.write_tree(
-                    wanted, file, lambda done, total: bar.show(done=done, total=total)
+                    wanted,
+                    file,
+                    lambda done, total: bar.show(done=done, total=total),
+                    damaged.append,
                 )
                 write_row("written", str(written))
-                return 0
+                for each in damaged:
+                    write_row("damaged", each)
+                return int(bool(damaged))
             export = await app.exporting.write(kind, wanted, file, show)
     write_row("written", f"{export.size:,} bytes", str(file))
     write_row("entries", f"{export.entries:,}")

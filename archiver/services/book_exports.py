@@ -28,7 +28,13 @@ from archiver.model.page import Chapter, Picture
 from archiver.pages.shown_article import links_of, without_title
 from archiver.pages.syntax_highlighting import plain
 from archiver.services.entries import SnapshotDetail
-from archiver.services.export_selection import ExportedEntries, Manifest, Selected, make_manifest
+from archiver.services.export_selection import (
+    ExportedEntries,
+    Manifest,
+    OnDamage,
+    Selected,
+    make_manifest,
+)
 from archiver.services.warc_export import Sink
 from archiver.warc.segments import SegmentStore
 
@@ -118,7 +124,12 @@ class Books:
         return manifest
 
     async def html(
-        self, manifest: Manifest, *, title: str, at: str | None = None
+        self,
+        manifest: Manifest,
+        *,
+        title: str,
+        at: str | None = None,
+        on_damage: OnDamage = lambda _: None,
     ) -> AsyncGenerator[bytes, None]:
         """Yield one HTML page with all articles."""
         async with self._db.read() as conn:
@@ -129,14 +140,19 @@ class Books:
         name = titles[0] if len(titles) == 1 and not manifest.selected.title else title
         yield single_page.opening(name, titles).encode("utf-8", "replace")
         number = 0
-        async for chapter in self._chapters(manifest, at):
+        async for chapter in self._chapters(manifest, at, on_damage):
             number += 1
             made = await asyncio.to_thread(single_page.article, chapter, number)
             yield made.encode("utf-8", "replace")
         yield single_page.CLOSING.encode()
 
     async def epub(
-        self, manifest: Manifest, *, title: str, at: str | None = None
+        self,
+        manifest: Manifest,
+        *,
+        title: str,
+        at: str | None = None,
+        on_damage: OnDamage = lambda _: None,
     ) -> AsyncGenerator[bytes, None]:
         """Yield an EPUB, which is written to a temporary file first.
 
@@ -148,7 +164,7 @@ class Books:
         async with AsyncExitStack() as stack:
             file = stack.enter_context(await asyncio.to_thread(_temporary))
             book: Epub | None = None
-            async for chapter in self._chapters(manifest, at):
+            async for chapter in self._chapters(manifest, at, on_damage):
                 if not (chapter.html or chapter.note):
                     continue
                 if book is None:
@@ -167,9 +183,11 @@ class Books:
             while data := await asyncio.to_thread(file.read, PIECE):
                 yield data
 
-    async def _chapters(self, manifest: Manifest, at: str | None) -> AsyncIterator[Chapter]:
+    async def _chapters(
+        self, manifest: Manifest, at: str | None, on_damage: OnDamage
+    ) -> AsyncIterator[Chapter]:
         left = MAX_BYTES
-        async for entry, shown in self._shown.each(manifest.entries, at):
+        async for entry, shown in self._shown.each(manifest.entries, at, on_damage):
             if shown is None:
                 yield chapter_of(entry, None, "")
                 continue
@@ -225,18 +243,20 @@ class MarkdownTree:
         self._pictures = ArticlePictures(db, store)
 
     async def members(
-        self, rows: Sequence[int], at: str | None = None
+        self, rows: Sequence[int], at: str | None, on_damage: OnDamage
     ) -> AsyncGenerator[Member, None]:
         """Yield the files of entries at their newest snapshots, or those closest to a timestamp."""
-        async for entry, shown in self._shown.each(rows, at):
+        async for entry, shown in self._shown.each(rows, at, on_damage):
             for member in await self._members(entry, shown, rows):
                 yield member
 
-    async def zip(self, rows: Sequence[int], at: str | None = None) -> AsyncGenerator[bytes, None]:
+    async def zip(
+        self, rows: Sequence[int], at: str | None, on_damage: OnDamage
+    ) -> AsyncGenerator[bytes, None]:
         """Yield all files as a zip file."""
         sink = Sink()
         packed = zipfile.ZipFile(cast("IO[bytes]", sink), "w", zipfile.ZIP_DEFLATED)
-        async with aclosing(self.members(rows, at)) as members:
+        async with aclosing(self.members(rows, at, on_damage)) as members:
             async for each in members:
                 info = zipfile.ZipInfo(each.path)
                 info.compress_type, info.external_attr = zipfile.ZIP_DEFLATED, _MODE << 16
@@ -245,18 +265,22 @@ class MarkdownTree:
         packed.close()
         yield sink.take()
 
-    async def text(self, rows: Sequence[int], at: str | None = None) -> AsyncGenerator[bytes, None]:
+    async def text(
+        self, rows: Sequence[int], at: str | None, on_damage: OnDamage
+    ) -> AsyncGenerator[bytes, None]:
         """Yield all entries as one text; images and links point to the web."""
         written = 0
-        async for entry, shown in self._shown.each(rows, at):
+        async for entry, shown in self._shown.each(rows, at, on_damage):
             number = 0 if len(rows) == 1 else written + 1
             made = await asyncio.to_thread(_as_text, entry, shown, number)
             yield f"{BETWEEN if written else ''}{made}".encode("utf-8", "replace")
             written += 1
 
-    async def write(self, rows: Sequence[int], directory: Path) -> AsyncIterator[HashUrl]:
+    async def write(
+        self, rows: Sequence[int], directory: Path, on_damage: OnDamage
+    ) -> AsyncIterator[HashUrl]:
         """Write all files to a directory; yield each entry after it is written."""
-        async for each in self.members(rows):
+        async for each in self.members(rows, None, on_damage):
             await asyncio.to_thread(_replace, directory / each.path, each.data)
             if each.path.endswith("/index.md"):
                 yield HashUrl(each.path.partition("/")[0])

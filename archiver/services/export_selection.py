@@ -5,13 +5,14 @@ that move to the front. Therefore the row ids are read first, in one transaction
 """
 
 from array import array
-from collections.abc import AsyncIterator, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from html import escape
 
 from archiver.db import edit_history, segment_rows, snapshots, tombstones
 from archiver.db import entries as db_entries
 from archiver.db.engine import AsyncConnection, Database
-from archiver.errors import NotFound, StoreError
+from archiver.errors import NotFound, StoreError, StoreUnavailable
 from archiver.model.capture import HashUrl
 from archiver.model.entry import Entry
 from archiver.model.listing import ListingQuery
@@ -97,9 +98,11 @@ async def _entries(conn: AsyncConnection, selected: Selected) -> AsyncIterator[l
         yield some
 
 
+OnDamage = Callable[[str], None]
+"""Called with the place and problem of each damaged part, which the export leaves out."""
 _DAMAGED = (
-    "The record of the article of {url} is damaged. `archiver serve` or `archiver extract` "
-    "extracts it again from the page: export again after that."
+    "The record of the article is damaged. `archiver serve` or `archiver extract` extracts it "
+    "again from the page: export again after that."
 )
 
 
@@ -111,14 +114,15 @@ class ExportedEntries:
         self._entries = Entries(db, store)
 
     async def each(
-        self, rows: Iterable[int], at: str | None
+        self, rows: Iterable[int], at: str | None, on_damage: OnDamage
     ) -> AsyncIterator[tuple[Entry, SnapshotDetail | None]]:
         """Yield the entries of rows that still exist, in order.
 
-        Each comes with its newest snapshot, or the one closest to a timestamp.
+        Each comes with its newest snapshot, or the one closest to a timestamp. In place of a
+        damaged article comes a text that says so.
 
         Raises:
-            StoreError: a snapshot cannot be read. An export must not omit it silently.
+            StoreUnavailable: the object store cannot be read now.
         """
         for row in rows:
             async with self._db.read() as conn:
@@ -129,13 +133,13 @@ class ExportedEntries:
                 shown = await self._entries.snapshot(entry.hash_url, at)
             except NotFound:
                 yield entry, None
+            except StoreUnavailable:
+                raise
             except StoreError as error:
-                raise StoreError(
-                    "Cannot read the article of {url}: {error} Run `archiver verify`.",
-                    url=entry.url,
-                    error=error,
-                ) from error
+                on_damage(f"{entry.url}: {error}")
+                yield entry, None
             else:
                 if shown.is_unreadable:
-                    raise StoreError(_DAMAGED, url=entry.url)
+                    on_damage(f"{entry.url}: {_DAMAGED}")
+                    shown = replace(shown, article=f"<p>{escape(_DAMAGED)}</p>")
                 yield entry, shown

@@ -29,9 +29,9 @@ from archiver.pages.syntax_highlighting import plain
 from archiver.replay.response_headers import safe_name
 from archiver.services.book_exports import Books, MarkdownTree
 from archiver.services.entries import Entries
-from archiver.services.export_selection import Selected, make_manifest
+from archiver.services.export_selection import OnDamage, Selected, make_manifest
 from archiver.services.list_exports import write_list
-from archiver.services.warc_export import OnDamage, Packages
+from archiver.services.warc_export import Packages
 from archiver.warc.segments import SegmentStore
 
 _LIST_FORMS: dict[str, ListForm] = {
@@ -78,7 +78,7 @@ class WrittenExport:
     Attributes:
         size: bytes.
         entries: number of entries in it.
-        damaged: places and problems of the records that a WARC or WACZ file leaves out.
+        damaged: places and problems of the records that are left out.
     """
 
     size: int
@@ -127,7 +127,7 @@ class EntryExports:
             name: of the file; included in some formats.
             at: timestamp of the snapshot, for the article of one entry; None for the newest.
             on_count: called with the number of entries.
-            on_damage: called for each damaged part that a WARC or WACZ file leaves out.
+            on_damage: called for each damaged part that is left out.
 
         Raises:
             NotFound: there is nothing to export.
@@ -137,23 +137,24 @@ class EntryExports:
             rows = await self._rows(wanted)
             on_count(len(rows))
             return write_list(self._db, rows, _LIST_FORMS[kind.key], await self._heading(wanted))
-        if kind.key in ("markdown", "md"):
-            rows = array("q", sorted(await self._rows(wanted)))
-            on_count(len(rows))
-            write = self._tree.zip if kind.key == "markdown" else self._tree.text
-            return write(rows, at if wanted.hash_url else None)
-        if kind.key in ("epub", "html"):
-            articles = await self._books.begin(wanted)
-            on_count(len(articles.entries))
-            book = self._books.epub if kind.key == "epub" else self._books.html
-            return book(articles, title=title_of(wanted), at=at if wanted.hash_url else None)
-        manifest = await self._packages.begin(wanted)
-        on_count(len(manifest.entries))
 
         def note(damage: str) -> None:
             log.warning("a damaged record is not exported", place=damage)
             on_damage(damage)
 
+        if kind.key in ("markdown", "md"):
+            rows = array("q", sorted(await self._rows(wanted)))
+            on_count(len(rows))
+            write = self._tree.zip if kind.key == "markdown" else self._tree.text
+            return write(rows, at if wanted.hash_url else None, note)
+        if kind.key in ("epub", "html"):
+            articles = await self._books.begin(wanted)
+            on_count(len(articles.entries))
+            book = self._books.epub if kind.key == "epub" else self._books.html
+            one = at if wanted.hash_url else None
+            return book(articles, title=title_of(wanted), at=one, on_damage=note)
+        manifest = await self._packages.begin(wanted)
+        on_count(len(manifest.entries))
         if kind.key == "wacz":
             title = name.removesuffix(".wacz")
             return self._packages.wacz(manifest, title=title, on_damage=note)
@@ -199,7 +200,11 @@ class EntryExports:
         return WrittenExport(size, counts[-1], tuple(damaged))
 
     async def write_tree(
-        self, wanted: Selected, directory: Path, on_progress: Callable[[int, int], None]
+        self,
+        wanted: Selected,
+        directory: Path,
+        on_progress: Callable[[int, int], None],
+        on_damage: OnDamage = lambda _: None,
     ) -> int:
         """Write a folder for each entry as Markdown; return the number of entries.
 
@@ -207,10 +212,11 @@ class EntryExports:
             wanted: entries to export.
             directory: files in it are replaced one by one.
             on_progress: called with the number of entries written, and of all.
+            on_damage: called for each damaged article that is left out.
         """
         rows, written = array("q", sorted(await self._rows(wanted))), 0
         await asyncio.to_thread(directory.mkdir, parents=True, exist_ok=True)
-        async for _ in self._tree.write(rows, directory):
+        async for _ in self._tree.write(rows, directory, on_damage):
             written += 1
             on_progress(written, len(rows))
         return written

@@ -39,7 +39,7 @@ from archiver.model.entry import Snapshot
 from archiver.model.job import Attempt, State
 from archiver.model.rendering import Rendition
 from archiver.model.requisite import RequisiteOutcome
-from archiver.services.export_selection import Manifest, Selected, make_manifest
+from archiver.services.export_selection import Manifest, OnDamage, Selected, make_manifest
 from archiver.warc import wacz as warc_wacz
 from archiver.warc.records import Record, RecordType
 from archiver.warc.request_queries import RequestQuery, query_of_request
@@ -56,9 +56,6 @@ MAX_HOPS = 20
 MAX_CHECKED_BYTES = 8 << 20
 """Maximum size of a range of records that are checked before they are copied."""
 MAX_REQUEST_BYTES = 1 << 20
-
-OnDamage = Callable[[str], None]
-"""Called with the place and problem of each damaged part, which the export leaves out."""
 
 
 @dataclass(frozen=True, slots=True)

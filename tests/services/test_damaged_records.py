@@ -4,7 +4,7 @@ from contextlib import aclosing
 
 import pytest
 
-from archiver.errors import NotFound, StoreError
+from archiver.errors import NotFound
 from archiver.model.export_kinds import BY_KEY
 from archiver.replay.addresses import Modifier, ReplayAddress
 from archiver.replay.response import ReplayRequest
@@ -52,19 +52,31 @@ async def test_a_damaged_derived_record_is_made_again_from_the_response(
     assert len(problems) == 1
 
 
-async def test_an_export_does_not_leave_out_a_damaged_article(saved, settings, opened):
-    _, before = saved
+async def test_an_export_reports_a_damaged_article_and_has_the_others(
+    live, saved, settings, opened
+):
+    url, before = saved
+    async with opened() as archive:
+        await archive.entries.save([live.article("bears")], source="cli")
+        await archive.crawling.work()
     damage_record(settings.data, "conversion", before.entry.hash_url)
 
-    async def text(archive):
-        pieces = await archive.exporting.begin(BY_KEY["md"], Selected(), name="x")
+    async def text(archive, on_damage):
+        kind = BY_KEY["md"]
+        pieces = await archive.exporting.begin(kind, Selected(), name="x", on_damage=on_damage)
         return b"".join([each async for each in pieces]).decode()
 
+    damaged = []
     async with opened() as archive:
-        with pytest.raises(StoreError, match="archiver extract"):
-            await text(archive)
+        first = await text(archive, damaged.append)
         await archive.articles.read_all()
-        assert "foxes has to say" in await text(archive)
+        second = await text(archive, damaged.append)
+
+    (damage,) = damaged
+    assert damage.startswith(f"{url}: The record of the article is damaged.")
+    assert "bears has to say" in first
+    assert "The record of the article is damaged" in first
+    assert "foxes has to say" in second
 
 
 async def test_a_recapture_does_not_refer_to_a_damaged_record(live, saved, settings, opened):

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from archiver.errors import InputError, NotFound, StoreError
+from archiver.errors import InputError, NotFound
 from archiver.model.export_kinds import BY_KEY, EXPORTS
 from archiver.model.listing import ListingQuery
 from archiver.services.export_files import MAX_STARTS, ExportState
@@ -53,11 +53,20 @@ async def test_an_export_file_is_complete_and_counts_its_entries(links, kind, tm
 
 
 @pytest.mark.parametrize("key", FROM_SEGMENTS)
-async def test_a_failed_export_leaves_the_old_file_unchanged(damaged, key, tmp_path):
+async def test_a_page_that_cannot_be_read_is_left_out_and_listed(damaged, key, tmp_path):
+    written = await damaged.exporting.write(BY_KEY[key], Selected(), tmp_path / "out")
+
+    assert [each.split(": ")[0].rpartition("/")[2] for each in written.damaged] == ["bears"]
+    assert left_in(tmp_path) == ["out"]
+
+
+async def test_a_failed_export_leaves_the_old_file_unchanged(links, tmp_path):
     (tmp_path / "out").write_text("old")
 
-    with pytest.raises(StoreError):
-        await damaged.exporting.write(BY_KEY[key], Selected(), tmp_path / "out")
+    with pytest.raises(NotFound):
+        await links.exporting.write(
+            BY_KEY["epub"], Selected(ListingQuery("none")), tmp_path / "out"
+        )
 
     assert left_in(tmp_path) == ["out"]
     assert (tmp_path / "out").read_text() == "old"
@@ -115,14 +124,14 @@ async def test_a_job_writes_a_file_that_stays_until_it_is_deleted(links):
 
 async def test_a_failed_export_has_a_reason_and_the_next_one_runs(damaged):
     jobs = damaged.export_jobs
-    await jobs.create(BY_KEY["epub"], ListingQuery())
+    await jobs.create(BY_KEY["epub"], ListingQuery("nothing"))
     await jobs.create(BY_KEY["json"], ListingQuery())
 
     await jobs.run_waiting()
 
     found = {each.kind.key: each for each in await jobs.all()}
     assert found["epub"].state is ExportState.FAILED
-    assert "bears" in found["epub"].problem
+    assert "no entry matches" in found["epub"].problem
     assert found["json"].state is ExportState.READY
     with pytest.raises(NotFound):
         await jobs.file(found["epub"].name)
