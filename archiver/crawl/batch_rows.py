@@ -271,7 +271,7 @@ async def _read_state(
     keys = {(each.entry.id, int(each.visit.timestamp)) for each in results if each.visit}
     leases = [each.lease for each in results if each.lease]
     jobs = await queue.open_jobs(conn, leases, datetime.now(UTC))
-    lost = {each.job_id for each in leases} - jobs.held if is_postgresql(conn) else ()
+    lost = {each.job_id for each in leases} - jobs.leased if is_postgresql(conn) else ()
     return _State(
         entries=await entry_states(conn, known.entries),
         lost_jobs=frozenset(lost),

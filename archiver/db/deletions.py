@@ -113,7 +113,7 @@ async def delete_entries(
         return 0, 0
     await counters.keep_last_ids(conn)
     mine = among(entry_ids)
-    carried = await tags_and_lists.labels_of_entries(conn, [*entry_ids])
+    labels = await tags_and_lists.labels_of_entries(conn, [*entry_ids])
     await _detach(conn, entry_ids)
     snapshots = await conn.execute(
         update(snapshot_table)
@@ -127,7 +127,7 @@ async def delete_entries(
     )
     labelled = [
         {"entry_id": key, "labels": json.dumps({_TAGS: each.tags, _LISTS: dict(each.lists)})}
-        for key, each in carried.items()
+        for key, each in labels.items()
         if each.tags or each.lists
     ]
     if labelled:
@@ -428,9 +428,9 @@ async def _restore_entries(
         )
     )
     added = {key: row.added_at for key, row in back.items()}
-    carried = {key: json.loads(row.deleted_labels or "{}") for key, row in back.items()}
-    of_tags = {key: each[_TAGS] for key, each in carried.items() if each}
-    of_lists = {key: each[_LISTS] for key, each in carried.items() if each}
+    labels = {key: json.loads(row.deleted_labels or "{}") for key, row in back.items()}
+    of_tags = {key: each[_TAGS] for key, each in labels.items() if each}
+    of_lists = {key: each[_LISTS] for key, each in labels.items() if each}
     await tags_and_lists.attach(conn, of_tags, known=added, added=added)
     await tags_and_lists.set_lists(conn, of_lists, known=added, added=added)
     waiting = [(key, row.host) for key, row in back.items() if row.state == State.QUEUED]

@@ -183,16 +183,16 @@ async def undo(conn: AsyncConnection, edit_id: int, *, most: int) -> tuple[int, 
         .where(edited.c.edit_id == edit_id)
         .limit(most)
     )
-    kept = {row.entry_id: row for row in rows}
-    found = [row for row in await _rows(conn, [*kept]) if row.revision == kept[row.id].revision]
+    edits = {row.entry_id: row for row in rows}
+    found = [row for row in await _rows(conn, [*edits]) if row.revision == edits[row.id].revision]
     before = await _annotations(conn, found)
-    after = {row.id: read_annotation(json.loads(kept[row.id].before)) for row in found}
+    after = {row.id: read_annotation(json.loads(edits[row.id].before)) for row in found}
     await _write(conn, before, after)
     await mark_touched(conn, after)
     await conn.execute(
-        delete(edited).where(edited.c.edit_id == edit_id, edited.c.entry_id.in_(among([*kept])))
+        delete(edited).where(edited.c.edit_id == edit_id, edited.c.entry_id.in_(among([*edits])))
     )
-    return len(found), len(kept)
+    return len(found), len(edits)
 
 
 async def forget(conn: AsyncConnection, edit_id: int) -> None:
@@ -209,8 +209,8 @@ async def _rows(conn: AsyncConnection, entry_ids: Sequence[int]) -> Sequence[Row
 async def _annotations(
     conn: AsyncConnection, rows: Sequence[Row[*tuple[Any, ...]]]
 ) -> dict[int, Annotation]:
-    carried = await tags_and_lists.labels_of_entries(conn, [row.id for row in rows])
-    return {row.id: entries.of_row(row, carried[row.id]) for row in rows}
+    labels = await tags_and_lists.labels_of_entries(conn, [row.id for row in rows])
+    return {row.id: entries.of_row(row, labels[row.id]) for row in rows}
 
 
 async def _write(

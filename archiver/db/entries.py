@@ -214,10 +214,10 @@ async def with_revisions(conn: AsyncConnection, ids: Sequence[int]) -> dict[int,
     if not ids:
         return {}
     rows = await conn.execute(_BY_IDS, {"these": ids})
-    carried = await tags_and_lists.labels_of_entries(conn, ids)
+    labels = await tags_and_lists.labels_of_entries(conn, ids)
     return {
         row.id: Revised(
-            _entry(row, carried[row.id]), row.revision, bool(row.unrecorded), row.generation
+            _entry(row, labels[row.id]), row.revision, bool(row.unrecorded), row.generation
         )
         for row in rows
     }
@@ -355,16 +355,16 @@ async def of_documents(conn: AsyncConnection, documents: Sequence[int]) -> dict[
 
 
 async def _entries(conn: AsyncConnection, rows: Sequence[Row[*tuple[Any, ...]]]) -> list[Entry]:
-    carried = await tags_and_lists.labels_of_entries(conn, [row.id for row in rows])
-    return [_entry(row, carried[row.id]) for row in rows]
+    labels = await tags_and_lists.labels_of_entries(conn, [row.id for row in rows])
+    return [_entry(row, labels[row.id]) for row in rows]
 
 
-def _entry(row: Row[*tuple[Any, ...]], carried: tags_and_lists.Labels) -> Entry:
+def _entry(row: Row[*tuple[Any, ...]], labels: tags_and_lists.Labels) -> Entry:
     return Entry(
         hash_url=HashUrl(row.hash_url),
         url=row.url,
         host=row.host,
-        annotation=of_row(row, carried),
+        annotation=of_row(row, labels),
         title=row.given_title or row.page_title,
         state=State(row.state),
         failure=attempts.load_failure(row.failure),

@@ -84,8 +84,10 @@ async def store_items(
         select(feed_item.c.hash_url).where(mine, feed_item.c.hash_url.in_(among_texts(items)))
     )
     seen = set(rows.scalars())
-    held = [(number, each, seconds) for each in items]
-    await insert_rows(conn, feed_item, ("feed_id", "hash_url", "seen_at"), held, OnConflict.REPLACE)
+    current = [(number, each, seconds) for each in items]
+    await insert_rows(
+        conn, feed_item, ("feed_id", "hash_url", "seen_at"), current, OnConflict.REPLACE
+    )
     await conn.execute(
         delete(feed_item).where(mine, feed_item.c.seen_at < seconds - FORGOTTEN_SECONDS)
     )
@@ -94,13 +96,13 @@ async def store_items(
 
 async def known_or_deleted(conn: AsyncConnection, keys: Collection[HashUrl]) -> set[HashUrl]:
     """Return which hash_urls have an entry, or had one that was deleted."""
-    kept = await conn.execute(
+    existing = await conn.execute(
         select(entry.c.hash_url).where(entry.c.hash_url.in_(among_texts(keys)))
     )
-    gone = await conn.execute(
+    deleted = await conn.execute(
         select(gone_entry.c.hash_url).where(gone_entry.c.hash_url.in_(among_texts(keys)))
     )
-    return {*kept.scalars(), *gone.scalars()}
+    return {*existing.scalars(), *deleted.scalars()}
 
 
 async def items_of(

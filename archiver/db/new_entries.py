@@ -110,14 +110,14 @@ async def predict(
     unique = _merged_by_key(seeds)
     known = await known_entries(conn, [*unique])
     unique = _without_own_export(unique, known)
-    carried = await tags_and_lists.labels_of_entries(conn, [row.id for row in known.values()])
+    labels = await tags_and_lists.labels_of_entries(conn, [row.id for row in known.values()])
     no_job = _finished(known.values(), recapture=False, is_import=True)
-    no_job |= (await jobs.open_jobs(conn, [*carried])).keys()
+    no_job |= (await jobs.open_jobs(conn, [*labels])).keys()
     found = {}
     for key, row in known.items():
         if row.id not in no_job and capture is not CaptureWhen.NEVER:
             found[key] = Reception.ADDED
-        elif _adds(unique[key], row, carried[row.id]):
+        elif _adds(unique[key], row, labels[row.id]):
             found[key] = Reception.MERGED
         else:
             found[key] = Reception.KNOWN
@@ -317,9 +317,9 @@ async def _added_at(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int
     return dict((await conn.execute(select(entry.c.id, entry.c.added_at).where(mine))).all())
 
 
-def _adds(seed: Seed, row: KnownRow, carried: tags_and_lists.Labels) -> bool:
+def _adds(seed: Seed, row: KnownRow, labels: tags_and_lists.Labels) -> bool:
     """Return whether a seed has metadata that its entry lacks."""
-    before = entries.of_row(row, carried)
+    before = entries.of_row(row, labels)
     after = before.merged(seed.annotation)
     if entries.changes(before, after):
         return True
@@ -469,7 +469,7 @@ async def _set_revisions(
     conn: AsyncConnection, revisions: Mapping[int, int], *, unrecorded: bool
 ) -> None:
     rows = [
-        {"entry_id": entry_id, "now": now, "owed": int(unrecorded)}
+        {"entry_id": entry_id, "now": now, "is_unrecorded": int(unrecorded)}
         for entry_id, now in revisions.items()
         if now or unrecorded
     ]
@@ -477,7 +477,7 @@ async def _set_revisions(
         await conn.execute(
             update(entry_table)
             .where(entry_table.c.id == bindparam("entry_id"))
-            .values(revision=bindparam("now"), unrecorded=bindparam("owed")),
+            .values(revision=bindparam("now"), unrecorded=bindparam("is_unrecorded")),
             rows,
         )
 
@@ -522,10 +522,10 @@ async def open_seeds(
             .limit(limit)
         )
     ).all()
-    carried = await tags_and_lists.labels_of_entries(conn, [row.id for row in rows])
+    labels = await tags_and_lists.labels_of_entries(conn, [row.id for row in rows])
     found = [
         OpenSeed(
-            seed=_seed(row, carried[row.id]),
+            seed=_seed(row, labels[row.id]),
             made_at=datetime.fromtimestamp(row.created_at, UTC),
             sort_at=datetime.fromtimestamp(row.sort_at, UTC),
             is_urgent=row.priority == 0,
@@ -541,13 +541,13 @@ async def unrecorded_seeds(
     """Return metadata of entries without a current record, after a row id, and the last row id."""
     query = select(entry).where(entry.c.unrecorded == 1, entry.c.id > after)
     rows = (await conn.execute(query.order_by(entry.c.id).limit(limit))).all()
-    carried = await tags_and_lists.labels_of_entries(conn, [row.id for row in rows])
+    labels = await tags_and_lists.labels_of_entries(conn, [row.id for row in rows])
     found = [
-        RevisedSeed(_seed(row, carried[row.id]), row.revision, row.state == State.LINK)
+        RevisedSeed(_seed(row, labels[row.id]), row.revision, row.state == State.LINK)
         for row in rows
     ]
     return found, rows[-1].id if rows else after
 
 
-def _seed(row: Row[*tuple[Any, ...]], carried: tags_and_lists.Labels) -> Seed:
-    return Seed(row.hash_url, row.url, row.host, entries.of_row(row, carried))
+def _seed(row: Row[*tuple[Any, ...]], labels: tags_and_lists.Labels) -> Seed:
+    return Seed(row.hash_url, row.url, row.host, entries.of_row(row, labels))

@@ -445,13 +445,13 @@ class OpenJobs:
 
     Attributes:
         ids: jobs that are leased by the owner of their lease, or were requeued and are not leased.
-        held: those of ``ids`` that are still leased.
+        leased: those of ``ids`` that are still leased.
         saved: jobs that another visit has saved in the meantime.
         stamp: change stamp of this transaction (``db.jobs``).
     """
 
     ids: frozenset[int]
-    held: frozenset[int]
+    leased: frozenset[int]
     saved: frozenset[int]
     stamp: int
 
@@ -463,11 +463,11 @@ async def open_jobs(conn: AsyncConnection, leases: Sequence[Lease], now: datetim
     owners = {lease.job_id: lease.owner for lease in leases}
     found = (await conn.execute(_THESE, {"these": [*owners]})).all()
     stamp = await jobs.next_stamp(conn, now)
-    held = {row.id for row in found if row.state == State.FETCHING}
-    lost = {row.id for row in found if row.id in held and row.owner != owners[row.id]}
+    leased = {row.id for row in found if row.state == State.FETCHING}
+    lost = {row.id for row in found if row.id in leased and row.owner != owners[row.id]}
     saved = frozenset(row.id for row in found if row.state == State.SAVED)
     is_open = {row.id for row in found if row.state in (State.QUEUED, State.FETCHING)}
-    return OpenJobs(frozenset(is_open - lost), frozenset(held - lost), saved, stamp)
+    return OpenJobs(frozenset(is_open - lost), frozenset(leased - lost), saved, stamp)
 
 
 async def end_jobs(
@@ -485,7 +485,7 @@ async def end_jobs(
     ends = [each for each in ends if each[0].job_id in known.ids]
     if not ends:
         return
-    held = len(known.held & {lease.job_id for lease, _, _ in ends})
+    leased = len(known.leased & {lease.job_id for lease, _, _ in ends})
     await execute_rows(
         conn,
         _END,
@@ -502,7 +502,7 @@ async def end_jobs(
         ],
     )
     failed = sum(1 for _, _, failure in ends if failure)
-    moved = {counters.FETCHING: -held, counters.QUEUED: held - len(ends)}
+    moved = {counters.FETCHING: -leased, counters.QUEUED: leased - len(ends)}
     ended = {counters.SAVED: len(ends) - failed, counters.FAILED: failed}
     await counters.change(conn, moved | ended)
     await _count_in_imports(conn, ends)
@@ -522,7 +522,7 @@ async def postpone_jobs(
     later = [each for each in later if each[0].job_id in known.ids]
     if not later:
         return
-    held = len(known.held & {lease.job_id for lease, _, _ in later})
+    leased = len(known.leased & {lease.job_id for lease, _, _ in later})
     await execute_rows(
         conn,
         _POSTPONE,
@@ -534,7 +534,7 @@ async def postpone_jobs(
     )
     due_of = [(each.priority, each.entry.host, to_ms(due)) for each, _, due in later]
     await set_ready(conn, due_of)
-    await counters.change(conn, {counters.FETCHING: -held, counters.QUEUED: held})
+    await counters.change(conn, {counters.FETCHING: -leased, counters.QUEUED: leased})
 
 
 async def _count_in_imports(

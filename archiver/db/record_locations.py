@@ -124,9 +124,9 @@ async def referenced_offsets(
     ):
         query = select(offset).where(owner == number, _is_in_use(table, before))
         found.update((await conn.execute(query)).scalars())
-    kept = select(of_snapshots.id).where(_is_in_use(snapshot_table, before))
+    in_use = select(of_snapshots.id).where(_is_in_use(snapshot_table, before))
     pictures = select(rendition.c.offset).where(
-        rendition.c.segment_id == number, rendition.c.snapshot_id.in_(kept)
+        rendition.c.segment_id == number, rendition.c.snapshot_id.in_(in_use)
     )
     found.update((await conn.execute(pictures)).scalars())
     gone = answer.c.record_id.in_(_expired_records(before))

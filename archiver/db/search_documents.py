@@ -134,8 +134,8 @@ async def insert_all(
         ],
     )
     words_of = word_index_of(conn).row
-    kept = [each.words or words_of(each.search_document) for each in made]
-    await _index(conn, [(first + n, words) for n, words in enumerate(kept)], place.parts)
+    rows = [each.words or words_of(each.search_document) for each in made]
+    await _index(conn, [(first + n, words) for n, words in enumerate(rows)], place.parts)
     await _mark(conn, [each for each in made if each.entry_id not in unchanged])
     return {each.entry_id: first + n for n, each in enumerate(made)}
 

@@ -144,9 +144,9 @@ def _matching(
 ) -> dict[int, tuple[str, ...]]:
     found, keys = {}, wanted.keys()
     for row_id, urls in rows:
-        held = array("q")
-        held.frombytes(urls)
-        matched = keys & set(held)
+        hashes = array("q")
+        hashes.frombytes(urls)
+        matched = keys & set(hashes)
         if matched:
             found[row_id] = tuple(wanted[each] for each in matched)
     return found

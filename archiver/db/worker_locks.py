@@ -290,8 +290,8 @@ class ExpiredWorkers:
 
 async def free_hosts(conn: AsyncConnection, hosts: Sequence[str]) -> list[str]:
     """Return the hosts that no worker has locked."""
-    held = {*(await conn.execute(_HELD, {"kind": HOST})).scalars()}
-    return [host for host in hosts if _unsigned(_key(host)) not in held]
+    locked = {*(await conn.execute(_HELD, {"kind": HOST})).scalars()}
+    return [host for host in hosts if _unsigned(_key(host)) not in locked]
 
 
 async def alive_workers(conn: AsyncConnection) -> set[int]:

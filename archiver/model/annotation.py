@@ -394,10 +394,10 @@ class AnnotationChange:
             is_read=annotation.is_read if self.is_read is None else self.is_read,
             is_starred=annotation.is_starred if self.is_starred is None else self.is_starred,
         )
-        held = annotation.lists
-        wanted = (*(held if self.lists is None else self.lists), *self.with_lists)
+        before = annotation.lists
+        wanted = (*(before if self.lists is None else self.lists), *self.with_lists)
         gone = frozenset(self.without_lists)
-        return changed.in_lists({each: held.get(each, 0) for each in wanted if each not in gone})
+        return changed.in_lists({each: before.get(each, 0) for each in wanted if each not in gone})
 
 
 def _or(wanted: str | None, present: str) -> str:
