@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from archiver.services.export_files import ExportJobs
     from archiver.services.exports import EntryExports
     from archiver.services.feeds import Subscriptions
-    from archiver.services.fixity import Fixity, HealthCheck
+    from archiver.services.fixity import Fixity, HealthCheck, Upkeep
     from archiver.services.highlights import Highlights
     from archiver.services.home import HomePage
     from archiver.services.import_previews import ImportSurveys
@@ -370,6 +370,15 @@ class App:
         from archiver.services.compaction import CompactionService
 
         return CompactionService(self.db, self.store, self.settings, self.crawling.close_segment)
+
+    @cached_property
+    def upkeep(self) -> "Upkeep":
+        from archiver.services.fixity import Upkeep
+
+        empty_bin = partial(self.compacting.compact, empty_bin=True)
+        made = Upkeep(self.settings.data, self.fixity, empty_bin)
+        self._stack.push_async_callback(made.stop)
+        return made
 
     @cached_property
     def fixity(self) -> "Fixity":

@@ -5,7 +5,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -31,6 +31,7 @@ from archiver.errors import ArchiverError, StoreError
 from archiver.helpers import AtomicFile
 from archiver.http.media_types import is_generic, parse_media_type
 from archiver.http.timestamps import read_iso, write_iso
+from archiver.logs import get_log
 from archiver.model.annotation import Annotation, tag_key
 from archiver.model.capture import Capture, Location, RecordId
 from archiver.model.message import Message, counted
@@ -43,6 +44,8 @@ from archiver.warc.segment_inventory import SegmentFile, Survey, UnusableFile
 from archiver.warc.segment_storage import SegmentStorage, UploadingStorage
 from archiver.warc.segment_versions import is_replaced
 from archiver.warc.segments import SegmentStore
+
+log = get_log(__name__)
 
 VERIFIED = "verified"
 _MAX_BYTES = 4096
@@ -669,3 +672,62 @@ def missing_segments(indexed: Mapping[str, int], found: Survey) -> Iterator[tupl
             yield name, unusable[name]
         elif not is_replaced(name, sizes):
             yield name, "It is missing."
+
+
+class Upkeep:
+    """Verification and emptying of the bin that a page starts: one at a time, in the background.
+
+    Attributes:
+        progress: of the running verification; None if none runs.
+    """
+
+    def __init__(
+        self, data: Path, fixity: Fixity, empty_bin: Callable[[], Awaitable[object]]
+    ) -> None:
+        self._data = data
+        self._fixity = fixity
+        self._empty_bin = empty_bin
+        self._task: asyncio.Task[object] | None = None
+        self.progress: Progress | None = None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether something is running."""
+        return self._task is not None and not self._task.done()
+
+    def verify(self) -> None:
+        """Start a verification, unless something is running."""
+        if not self.is_running:
+            self._task = asyncio.create_task(self._verify(), name="verify")
+
+    def empty_bin(self) -> None:
+        """Start to erase what is in the bin, unless something is running."""
+        if not self.is_running:
+            self._task = asyncio.create_task(self._erase(), name="empty-bin")
+
+    async def stop(self) -> None:
+        """Stop what is running."""
+        if self._task:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+
+    async def _erase(self) -> None:
+        try:
+            await self._empty_bin()
+        except ArchiverError:
+            log.exception("the bin was not emptied")
+
+    async def _verify(self) -> None:
+        self.progress, problems = Progress(0, 0, 0), 0
+
+        def on_progress(now: Progress) -> None:
+            self.progress = now
+
+        try:
+            async for finding in self._fixity.verify(on_progress):
+                problems += finding.is_wrong
+            await store_check(self._data, records=self.progress.records, problems=problems)
+        except ArchiverError:
+            log.exception("the verification failed")
+        finally:
+            self.progress = None

@@ -22,7 +22,7 @@ from archiver.services.crawling import CrawlState, StorageUsage
 from archiver.services.deletion import Deleted
 from archiver.services.editing import Edited, TagInUse
 from archiver.services.entries import EntryDetail, SavedAddress, SnapshotDetail
-from archiver.services.fixity import LastCheck
+from archiver.services.fixity import LastCheck, Progress
 from archiver.services.highlights import HighlightList
 from archiver.services.home import HomePageContent
 from archiver.services.machines import Backlog
@@ -151,12 +151,14 @@ class BinView:
         days: days until they are erased; 0 for the next compaction.
         notice: about the last restoration.
         asks: whether to ask for confirmation before everything is erased.
+        is_emptying: whether everything is being erased.
     """
 
     items: tuple[BinnedItem, ...]
     days: int
     notice: EditNotice | None = None
     asks: bool = False
+    is_emptying: bool = False
     title: str | Message = Message("Bin")
 
 
@@ -744,6 +746,7 @@ class CrawlView(_ActionResult):
         archives: hosts of public archives to request gone pages from.
         backlog: data that is not yet in the object store; None if there is none.
         checked: result of the last verification; None for none.
+        verifying: progress of the running verification; None if none runs.
         done: result of the last action: a name and a number, or ``ask`` to confirm cancelling all
             jobs.
     """
@@ -754,5 +757,6 @@ class CrawlView(_ActionResult):
     archives: tuple[str, ...] = ()
     backlog: Backlog | None = None
     checked: LastCheck | None = None
+    verifying: Progress | None = None
     done: str = ""
     title: str | Message = Message("Activity")

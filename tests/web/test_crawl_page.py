@@ -110,5 +110,11 @@ async def test_the_activity_page_shows_the_last_verification(client, runtime):
     assert "7 records checked on" in await (await client.get("/activity")).text()
     await store_check(data, records=7, problems=2)
     assert "2 problems found" in await (await client.get("/activity")).text()
+    (data / "verified").unlink()
+    await press(client, do="verify")
+    await runtime.upkeep._task
+    page = await (await client.get("/activity")).text()
+    assert "No problems." in page
+    assert "Verify now" in page
     (data / "verified").write_text("{")
     assert "Never verified" in await (await client.get("/activity")).text()

@@ -24,6 +24,7 @@ async def work(request: web.Request) -> web.StreamResponse:
         oversight.settings(),
         archives=request.app[RUNTIME].recovery.archives,
         backlog=uploading.backlog if (uploading := request.app[RUNTIME].uploading) else None,
+        verifying=request.app[RUNTIME].upkeep.progress,
         checked=await last_check(request.app[RUNTIME].settings.data),
         done=request.query.get("done", ""),
     )
@@ -54,6 +55,9 @@ async def change(request: web.Request) -> web.StreamResponse:
             raise web.HTTPSeeOther("/activity?done=ask#cancel")
         count = await oversight.cancel()
         raise web.HTTPSeeOther(f"/activity?done=cancelled-{count}")
+    if does == "verify":
+        request.app[RUNTIME].upkeep.verify()
+        raise web.HTTPSeeOther("/activity#checked")
     if does == "again":
         count = await oversight.try_again(str(form.get("reason", "")))
         raise web.HTTPSeeOther(f"/activity?done=queued-{count}")

@@ -71,7 +71,11 @@ async def bin_page(request: web.Request) -> web.StreamResponse:
     app = request.app[RUNTIME]
     found = tuple(await app.deleting.bin())
     view = BinView(
-        found, app.settings.bin_days, await notice_of(request), asks="empty" in request.query
+        found,
+        app.settings.bin_days,
+        await notice_of(request),
+        asks="empty" in request.query,
+        is_emptying=app.upkeep.is_running and not app.upkeep.progress,
     )
     return await render_with_sidebar(request, "pages/bin.html", view)
 
@@ -82,7 +86,7 @@ async def change_bin(request: web.Request) -> web.StreamResponse:
     does = str(form.get("do", ""))
     if does == "empty":
         if form.get("sure") == "1":
-            await app.compacting.compact(empty_bin=True)
+            app.upkeep.empty_bin()
             raise web.HTTPSeeOther("/bin")
         raise web.HTTPSeeOther("/bin?empty=ask#empty")
     if does == "all":
