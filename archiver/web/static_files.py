@@ -85,7 +85,7 @@ class StaticFiles:
         response = web.Response(
             body=packed or file.body, headers={hdrs.CONTENT_TYPE: file.content_type}
         )
-        # Each coding needs a tag of its own (RFC 9110 §8.8.3.3).
+        # Codings need different tags (RFC 9110 §8.8.3.3).
         response.etag = f"{file.etag}-gzip" if packed else file.etag
         if packed:
             response.headers[hdrs.CONTENT_ENCODING] = "gzip"
