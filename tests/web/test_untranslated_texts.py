@@ -43,7 +43,7 @@ FORMATS = sorted(PROPER, key=len, reverse=True)
 NAMES = re.compile(
     "|".join(map(re.escape, ("JSON (W3C Web Annotation)", "JSON Feed", *FORMATS)))
     + r"|archiver|https?://\S*|\S*a\.example\S*|hash_url|sha256:\S+|ARCHIVER_\w+|\bUTC\b|WACZ|WARC"
-    r"|\bAa\b|EPUB|PDF|JSON|curl|Python|CSV|Atom|OPML|Markdown|Recipes/Soups"
+    r"|EPUB|PDF|JSON|curl|Python|CSV|Atom|OPML|Markdown|Recipes/Soups"
     r"|Web ARChive, ISO 28500|\w+/\w+|[\w-]*\d[\w.-]*|some\.warc\.gz"
     r"|\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept|Oct|Nov|Dec)\b"
 )
