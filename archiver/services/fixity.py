@@ -37,7 +37,12 @@ from archiver.model.capture import Capture, Location, RecordId
 from archiver.model.message import Message, counted
 from archiver.model.rendering import Rendering, Rendition
 from archiver.warc import segment_scanning
-from archiver.warc.metadata_records import EntryRecord, hash_of_uri, read_entry_record
+from archiver.warc.metadata_records import (
+    EntryRecord,
+    SnapshotRecord,
+    hash_of_uri,
+    read_entry_record,
+)
 from archiver.warc.reader import Verification
 from archiver.warc.records import RecordType
 from archiver.warc.segment_inventory import SegmentFile, Survey, UnusableFile
@@ -453,6 +458,7 @@ class _EntryComparison:
             made = [(each.hash_url, each.snapshot) for each, _ in found if each.snapshot]
             wanted = [(ids[key], int(each.timestamp)) for key, each in made if key in ids]
             there = await snapshots.articles_of(conn, wanted)
+        lacking = []
         for each, place in found:
             row_id, kept = ids.get(each.hash_url), each.snapshot
             if each.generation <= gone.get(each.hash_url, -1):
@@ -465,9 +471,23 @@ class _EntryComparison:
                 and (row_id, int(kept.timestamp)) not in there
                 and (each.hash_url, kept.timestamp, kept.capture_record) not in deleted
             ):
-                where = f"{each.url} {kept.timestamp}"
-                self._lacking[where] = _finding(where, _NO_SNAPSHOT, place)
+                lacking.append((f"{each.url} {kept.timestamp}", kept, place))
             self._compare_metadata(row_id, shown[row_id], each, place)
+        if lacking:
+            await self._report_lacking(lacking)
+
+    async def _report_lacking(
+        self, lacking: Sequence[tuple[str, SnapshotRecord, Location]]
+    ) -> None:
+        """Report snapshots that the index lacks, unless their page was lost with a segment."""
+        keys = [(each.capture_url, each.capture_record) for _, each, _ in lacking]
+        async with self._db.read() as conn:
+            rows = await captures.of_records(conn, keys)
+            digests = {key: some[0][1].payload_digest for key, some in rows.items()}
+            stored = await captures.originals(conn, [*{*digests.values()}])
+        for key, (where, _, place) in zip(keys, lacking, strict=True):
+            if digests.get(key) in stored:
+                self._lacking[where] = _finding(where, _NO_SNAPSHOT, place)
 
     def _compare_metadata(
         self, row_id: int, shown: Revised, record: EntryRecord, place: Location

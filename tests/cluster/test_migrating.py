@@ -36,7 +36,7 @@ asyncio.run(migrate(Settings(data=Path(data)), Places(index or None, store or No
 """
 OUT, BACK = True, False
 STEPS = (
-    (OUT, "archiver.warc.object_store", "BucketStorage._mark"),
+    (OUT, "archiver.warc.object_store", "BucketStorage._move_to_uploaded"),
     (BACK, "archiver.services.reindex", "replace_index"),
     (OUT, "archiver.warc.object_store", "_digest"),
     (BACK, "archiver.services.migration", "_leave"),

@@ -24,7 +24,7 @@ async def on_desk(archive, saved, now=NOW):
     ]
     async with db.write() as conn:
         await new_entries.ensure(conn, made)
-    found = await HomePage(db).look(now)
+    found = await HomePage(db).read(now)
     return tuple(
         "".join(each.entry.url[-1] for each in some) for some in (found.new, found.on_this_day)
     )
