@@ -124,7 +124,7 @@ class JsonText:
         return near or error.msg.startswith(_UNTERMINATED)
 
     def _skip_value(self, problem: str) -> Bookmark:
-        """Skip an invalid value up to its closing brackets."""
+        """Skip an invalid value up to its closing brackets, or the end of its line outside them."""
         given = self._buffer[self._at : self._at + 200]
         depth = 0
         begun = False
@@ -140,7 +140,8 @@ class JsonText:
             depth += (token[0] in "[{") - (token[0] in "]}")
             self._at = token.end()
             begun = True
-            if depth == 0 and token[0] in "]}":
+            is_line = token[0][0] not in '[{"' and "\n" in token[0]
+            if depth == 0 and (token[0] in "]}" or is_line):
                 return broken(given, problem)
 
     def _fill_buffer(self) -> bool:

@@ -372,3 +372,15 @@ def test_deeply_nested_elements_use_no_memory():
 
     assert [each.name for each in last] == ["post", "posts"]
     assert peak < 10 << 20
+
+
+def test_an_invalid_line_of_json_does_not_hide_the_next_one():
+    one, two = '{"url": "https://a.example/1"}', '{"url": "https://a.example/2"}'
+    for between in ("not json\n", "a\nb\n", '{"url": oops}\n', "]\n", ""):
+        for source in (f"{one}\n{between}{two}\n", f"[{one},\n{between},{two}]"):
+            _, found = opened(source, "x.json")
+            urls = [each.annotation.url_given for each in found if not each.problem]
+            is_array_end = "]" in between and source.startswith("[")
+            assert urls == [json.loads(one)["url"], json.loads(two)["url"]][: 2 - is_array_end], (
+                source
+            )
