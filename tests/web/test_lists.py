@@ -69,6 +69,22 @@ async def test_a_list_is_coloured_and_nested_by_forms(client):
     assert '<span class="dot red"' in page
 
 
+async def test_selected_lists_are_merged_or_deleted(client, foxes):
+    for path in ("A/Nested", "B", "C"):
+        await send(client, "/lists", ("do", "make"), ("path", path))
+    await send(client, "/edit", ("entry", foxes), ("with_lists", "A"))
+
+    merged = [("path", each) for each in ("A", "A/Nested", "B")]
+    status, _, page = await send(client, "/lists", ("do", "merge"), ("new", "B"), *merged)
+
+    assert (status, "Changed 1 entry." in page) == (200, True)
+    assert [path for path, *_ in await lists(client)] == ["B", "B/Nested", "C"]
+    assert await in_order(client, "B") == [foxes]
+    await send(client, "/lists", ("do", "delete"), ("path", "B"), ("path", "C"))
+    assert await lists(client) == []
+    assert "Select a list first." in (await send(client, "/lists", ("do", "delete")))[2]
+
+
 async def test_a_rejected_list_name_stays_in_the_form(client):
     await send(client, "/lists", ("do", "make"), ("path", "Soups"))
     there = "A list “Soups” already exists."

@@ -5,9 +5,10 @@ from typing import Any
 from urllib.parse import urlencode
 
 from aiohttp import web
+from multidict import MultiMapping
 
 from archiver.errors import InputError
-from archiver.model.entry_list import ListColour
+from archiver.model.entry_list import ListColour, is_within
 from archiver.services.editing import Edited
 from archiver.services.lists import EntryLists, Where
 from archiver.web.app_keys import RUNTIME
@@ -81,13 +82,19 @@ async def _page_lists(
     return await render_with_sidebar(request, "pages/lists.html", view, status=status)
 
 
-async def _apply_to_lists(request: web.Request, form: Mapping[str, Any]) -> web.StreamResponse:
+async def _apply_to_lists(request: web.Request, form: MultiMapping[Any]) -> web.StreamResponse:
     found = request.app[RUNTIME].lists
     if form.get("do") == "make":
         made = await found.make(str(form.get("path", "")), str(form.get("query", "")))
         raise web.HTTPSeeOther(f"/snapshots?{urlencode({'q': made.search_query})}")
-    edited = await _changed(found, form)
-    raise web.HTTPSeeOther(f"/lists?edit={edited.id}" if edited else "/lists")
+    paths = [str(each) for each in form.getall("path", [])]
+    if not paths:
+        raise InputError("Select a list first.")
+    # Nested lists of a selected list are moved or deleted with it.
+    outer = [one for one in paths if not any(one != o and is_within(one, o) for o in paths)]
+    edited = [await _changed(found, path, form) for path in outer]
+    last = next((each for each in reversed(edited) if each), None)
+    raise web.HTTPSeeOther(f"/lists?edit={last.id}" if last else "/lists")
 
 
 async def order_lists(request: web.Request) -> web.StreamResponse:
@@ -103,10 +110,12 @@ async def order_lists(request: web.Request) -> web.StreamResponse:
     return back(form, "/snapshots", edit=edited.id)
 
 
-async def _changed(found: EntryLists, form: Mapping[str, Any]) -> Edited | None:
-    path, what = str(form.get("path", "")), form.get("do")
-    if what == "rename":
-        return await found.rename(path, str(form.get("new", "")))
+async def _changed(found: EntryLists, path: str, form: Mapping[str, Any]) -> Edited | None:
+    what, new = form.get("do"), str(form.get("new", ""))
+    if what == "merge" and path == new:
+        return None
+    if what in ("rename", "merge"):
+        return await found.rename(path, new)
     if what == "delete":
         return await found.delete(path)
     if what == "place":
