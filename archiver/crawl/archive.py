@@ -7,6 +7,7 @@ exclusively. The kernel releases the lock when a process dies.
 import asyncio
 import errno
 import sys
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -121,6 +122,8 @@ async def _open_to_read(settings: Settings) -> AsyncIterator[Archive]:
 
 @asynccontextmanager
 async def _open_to_write(settings: Settings, *, reads_only: bool) -> AsyncIterator[Archive]:
+    if not reads_only and time.time() < 0:  # jobs would never be due
+        raise ConfigurationError("The clock of this machine is before 1970. Set it, and try again.")
     async with (
         _locked(settings.data, alone=False),
         open_store(settings, await asyncio.to_thread(open_storage, settings)) as store,

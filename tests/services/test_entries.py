@@ -1,6 +1,8 @@
+import time
+
 import pytest
 
-from archiver.errors import InputError, InvalidUrl, NotFound
+from archiver.errors import ConfigurationError, InputError, InvalidUrl, NotFound
 from archiver.formats.seeds import MAX_TAG_CHARACTERS, MAX_TAGS
 from archiver.model.job import State
 from archiver.model.requisite import RequisiteKind
@@ -105,3 +107,11 @@ async def test_missing_requisites_of_a_snapshot_are_listed(archive, live):
     styles = {e.url: e.status for e in detail.requisites if e.kind is RequisiteKind.STYLE}
     assert styles == {live.url("/there.css"): 200, live.url("/gone.css"): 404}
     assert detail.snapshot.missing_count >= 1
+
+
+async def test_a_clock_before_1970_is_reported_instead_of_waiting_for_1970(opened, monkeypatch):
+    monkeypatch.setattr(time, "time", lambda: -1.0)
+
+    with pytest.raises(ConfigurationError, match="before 1970"):
+        async with opened():
+            pass
