@@ -128,7 +128,11 @@ async def prove_sandbox(settings: Settings) -> None:
 
 
 NOWHERE = "127.0.0.1:1"
-"""Address without a listener: the proxy of the browser process, which needs no network access."""
+"""Address without a listener.
+
+It is the proxy of the browser process itself, which needs no network access. Each page has a proxy
+of its own, the request gate.
+"""
 
 CONFINED = (
     f"--proxy-server={NOWHERE}",
@@ -138,11 +142,11 @@ CONFINED = (
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
 )
-"""Flags that keep a page from bypassing the gate.
+"""Flags that keep a page from bypassing the request gate (``browser.request_gate``).
 
-A test fails without each of them except one: current Chromium honours only the ``force`` spelling
-of the WebRTC flag; the other is kept for versions that honour that one. The proxy, the host rule
-and the QUIC flag cover requests outside any page's context, which has no gate.
+For each flag there is a test that fails without it. The only exception is the WebRTC flag without
+``force``: current Chromium ignores it, but other versions honour only that spelling. The proxy, the
+host rule and the QUIC flag cover requests that belong to no page, so no gate sees them.
 """
 
 _QUIET = (
@@ -221,7 +225,7 @@ def command(
     Args:
         executable: its path.
         profile: an empty directory.
-        fingerprint: the fingerprint of the gate's key.
+        fingerprint: fingerprint of the request gate's TLS key, which the browser trusts.
         user_agent: the user agent of its pages.
         is_sandboxed: whether to enable Chromium's sandbox.
         confined: the flags that keep it from bypassing its proxy.

@@ -27,7 +27,7 @@ def run_until_signal(
         loop_factory: creates the event loop; the default is asyncio's, which imports fastest.
 
     Returns:
-        The exit status; 128 and the signal's number if it was stopped.
+        The exit status; 128 plus the signal's number if a signal stopped the coroutine.
     """
     with asyncio.Runner(loop_factory=loop_factory) as runner:
         status = runner.run(_stoppable(work, stopped))

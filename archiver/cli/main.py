@@ -46,7 +46,7 @@ def _write_language(_: click.Context, formatter: click.HelpFormatter) -> None:
 
 
 class SearchCommand(Command):
-    """``archiver search``."""
+    """Command ``archiver search``, with ``--help-words``."""
 
     further = help_option("--help-words", "the search syntax", _write_language)
 
@@ -172,11 +172,11 @@ def remove_cookies(settings: Settings, host: str) -> int:
 def migrate(
     settings: Settings, *, to: tuple[str, ...], from_: tuple[str, ...], remove: bool
 ) -> int:
-    """Move the archive: its segments between folder and store, its index between file and server.
+    """Move the segments to a folder or object store, or the index to a file or database server.
 
     Each copied segment is verified; the index is rebuilt and keeps the queue. If interrupted, run
-    the same command again to continue. Finally everything is checked as by `archiver verify`;
-    exits with 1 if anything is wrong.
+    the same command again to continue. At the end, all records are verified (see
+    `archiver verify`); exits with 1 if there are problems.
     """
     return run_body("migrate", settings, to=to, from_=from_, remove=remove)
 
@@ -226,8 +226,8 @@ def import_(settings: Settings, file: Path, **wanted: object) -> int:
     FILE is an export of a browser or service, any text with URLs, or an archive file (WARC, WACZ)
     whose captures are imported unchanged; "-" reads standard input. The format is detected.
 
-    Of the links, "added" are new, "known" are saved already, "merged" are saved already (or
-    repeated in the file) and got new metadata, and "unusable" are invalid.
+    Prints counts of links: "added" are new; "known" were saved before; "merged" were saved before
+    (or are repeated in the file) and got new metadata; "unusable" are invalid.
     """
     return run_body("import_", settings, file=file, **wanted)
 
@@ -237,7 +237,7 @@ def import_(settings: Settings, file: Path, **wanted: object) -> int:
 def crawl(settings: Settings) -> int:
     """Capture until the queue is empty.
 
-    With --articles later, articles are left to `archiver extract`.
+    With `--articles later`, articles are not extracted until `archiver extract` runs.
     """
     return run_body("crawl", settings)
 
@@ -254,8 +254,9 @@ def crawl(settings: Settings) -> int:
 def recapture(settings: Settings, refs: tuple[str, ...], below: float | None) -> int:
     """Recapture entries to fill gaps: the given ones, or all incomplete ones.
 
-    Page requisites fetched within the last day are not fetched again. "gone" counts skipped
-    entries whose missing requisites were 404 or 410 twice in a row: name them to retry anyway.
+    Page requisites fetched within the last day are not fetched again. Entries are
+    skipped, and counted as "gone", if all their missing requisites were 404 or 410 in the last two
+    snapshots. Give the URL of such an entry to retry it.
 
     Exits with 1 if any given entry failed, and prints why.
     """
@@ -410,7 +411,7 @@ def imports(settings: Settings, **given: object) -> int:
 def list_(settings: Settings, **wanted: object) -> int:
     """List entries: a table on a terminal; elsewhere hash_url, date, state, title, URL.
 
-    Commands accept the short id of the table.
+    Commands accept the short id shown in the table instead of a URL.
     """
     return run_body("listing", settings, q="", **wanted)
 
@@ -441,7 +442,7 @@ def feeds(settings: Settings, **wanted: object) -> int:
 @list_options
 @with_settings(COMMON)
 def search(settings: Settings, words: tuple[str, ...], **wanted: object) -> int:
-    """Search entries; best matches first, or without a terminal all results, newest first.
+    """Search entries: on a terminal the best matches first, elsewhere all, newest first.
 
     All words must occur in the title, text, note, tags, author or URL. Put words that begin with
     "-" after "--". Prints the same columns as `list`.

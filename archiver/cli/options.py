@@ -97,7 +97,7 @@ def help_option(
     """Create a flag that prints a long help text and exits.
 
     Args:
-        name: of the flag.
+        name: the flag, such as ``--help-settings``.
         shows: description of the text.
         write: writes the text.
     """
@@ -216,7 +216,7 @@ def build_settings(flags: Mapping[str, object]) -> Settings:
     """Build the settings: a flag wins over its variable, and both over the default.
 
     Args:
-        flags: by setting; None or an empty tuple if not given.
+        flags: values of flags by name of the setting; None or an empty tuple if not given.
 
     Raises:
         click.UsageError: a value is invalid; names its flag or variable.
@@ -278,7 +278,7 @@ def _write_formats(_: click.Context, formatter: click.HelpFormatter) -> None:
 
 
 class ImportCommand(Command):
-    """``archiver import``."""
+    """Command ``archiver import``, with ``--help-formats``."""
 
     further = help_option("--help-formats", "the supported formats", _write_formats)
 
@@ -356,7 +356,7 @@ _RENDER = flag("render")
 
 
 class AddCommand(Command):
-    """``archiver add``."""
+    """Command ``archiver add``, where ``--render`` needs no value."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments; ``--render`` without a value means ``always``."""

@@ -34,7 +34,7 @@ def write_row(*fields: str) -> None:
 
 
 Field = str | Sequence[tuple[str, bool]]
-"""Cell of a table: a text, or parts with whether they are bold."""
+"""Cell of a table: a text, or pairs of a text and whether it is bold."""
 
 
 def write_table(titles: Sequence[str], rows: Sequence[Sequence[Field]], empty: str = "") -> None:

@@ -77,7 +77,7 @@ class Archive:
 
 @asynccontextmanager
 async def open_archive(settings: Settings, *, reads_only: bool = False) -> AsyncIterator[Archive]:
-    """Open the archive next to other processes, and recover what a killed process left.
+    """Open the archive, which other processes may use too, and recover after killed processes.
 
     Args:
         settings: settings.
@@ -192,9 +192,9 @@ def open_storage(settings: Settings) -> SegmentStorage:
 
 
 def locations_of(data: Path) -> tuple[str | None, str | None]:
-    """Return the addresses of an archive's index and store; None for parts in its folder.
+    """Return the addresses of an archive's external index and object store. Blocking.
 
-    Blocking.
+    An address is None if the index, or the segments, are in the data directory.
     """
     index, _ = _read_index_file(data)
     return index or None, _known_store(data)
@@ -230,8 +230,8 @@ def index_locations(settings: Settings) -> tuple[Engines, Engines]:
 def replace_index(settings: Settings, engines: Engines) -> None:
     """Put a rebuilt index in place and record its location.
 
-    Blocking. A server's index is claimed for this archive before, so a kill never leaves it
-    unclaimed.
+    Blocking. A rebuilt index on a database server is first claimed for this archive, so it is never
+    unclaimed, even if this process is killed.
 
     Raises:
         ConfigurationError: see ``index_locations``.

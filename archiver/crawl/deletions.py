@@ -42,7 +42,7 @@ class ReplayedUrl:
 async def delete_entries(
     conn: AsyncConnection, store: SegmentStore, entry_ids: Sequence[int], *, number: int
 ) -> tuple[int, int]:
-    """Delete up to some hundred entries; return the numbers of entries and snapshots.
+    """Delete at most a few hundred entries; return the numbers of entries and snapshots.
 
     Args:
         conn: a writing connection.
@@ -82,7 +82,7 @@ async def delete_snapshots(
     *,
     number: int,
 ) -> int:
-    """Delete snapshots of an entry that has others; return their number."""
+    """Delete some, but not all, snapshots of an entry; return how many were deleted."""
     all_of_it = await snapshot_resources.of_entries(conn, [entry_id])
     dead = [each for each in all_of_it if each.timestamp in timestamps]
     if not dead:
@@ -124,9 +124,13 @@ async def delete_unwanted_visits(
 
 
 async def erase_named(conn: AsyncConnection, *, after: int) -> None:
-    """Delete rows that deletion records name but that were indexed before them, or again.
+    """Delete rows that are still in the index although a deletion record names them.
 
-    ``after``: captures up to this row are not named by these records.
+    This happens if they were indexed before the deletion record, or indexed again after it.
+
+    Args:
+        conn: a writing connection.
+        after: only captures with a higher row id are checked.
     """
     if await tombstones.any_deleted(conn):
         await deletions.erase_entries(conn, await tombstones.undeleted_entries(conn))
@@ -218,10 +222,15 @@ async def _add_pending_record(conn: AsyncConnection, deletion: Deletion) -> None
 async def _existing_answers(
     conn: AsyncConnection, named: Iterable[tuple[RecordId, ...]]
 ) -> Iterable[RecordId]:
-    """Return the stored records among those that snapshots name as non-GET responses.
+    """Return the records in ``named`` that are stored responses unusable for replay.
 
-    The record of an imported snapshot may name any record. Each such response belongs to one
-    snapshot, so no other snapshot needs it.
+    Such responses are partial, or answer a request other than GET. Each belongs to one snapshot, so
+    it can be deleted with it. The ids are checked, because an imported snapshot may name any
+    record.
+
+    Args:
+        conn: a connection.
+        named: ``SnapshotRecord.answers`` of each snapshot.
     """
     return await db_captures.answer_places(conn, {each for one in named for each in one})
 
@@ -287,7 +296,10 @@ def replayed_captures(
 
 
 def nearest(seen: Sequence[KnownCapture], timestamp: int) -> KnownCapture | None:
-    """Return the capture nearest in time, as replay does; the last of several in one second."""
+    """Return the capture nearest in time, as replay does.
+
+    If several captures have the same timestamp, return the last.
+    """
     behind = bisect_right(seen, timestamp, key=lambda each: each.timestamp)
     before = seen[behind - 1] if behind else None
     if behind == len(seen):

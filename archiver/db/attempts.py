@@ -1,4 +1,4 @@
-"""Failed attempts."""
+"""Failed attempts to capture entries."""
 
 import json
 from collections.abc import Sequence
@@ -54,8 +54,8 @@ async def insert_attempts(
     Args:
         conn: a writing connection.
         failed: entry id, time (aware, UTC) and failure of each.
-        once: skip attempts that exist already; used when records are read, of which there may be
-            two for an attempt.
+        once: skip attempts that are already stored. Used when attempts are read from WARC records,
+            because two records may describe the same attempt.
     """
     rows = [(entry_id, int(at.timestamp()), dump_failure(why)) for entry_id, at, why in failed]
     if once:
@@ -103,7 +103,7 @@ class FailedAttempt:
         at: when the attempt began (aware, UTC).
         failure: why it failed.
         final: whether there will be no further attempt.
-        search_document: by which the entry is found if it has no snapshot.
+        search_document: makes the entry searchable if it has no snapshot.
     """
 
     entry_id: int
@@ -161,7 +161,7 @@ async def point_to_documents(conn: AsyncConnection, newest: dict[int, int]) -> N
 
 
 async def _sort_by_time_of_saving(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
-    """Sort entries without a snapshot by the time they were saved, whenever they failed."""
+    """Sort entries without a snapshot by when they were saved, not by when they failed."""
     if not entry_ids:
         return
     await conn.execute(

@@ -1,4 +1,4 @@
-"""Counters by name, and new row ids.
+"""Named counters, and allocation of row ids.
 
 Ids of deleted rows are not used again, because a lease, a form in a browser or another process may
 still refer to them.

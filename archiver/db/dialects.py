@@ -168,17 +168,20 @@ def is_one_of_these(column: ColumnElement[int]) -> ColumnElement[bool]:
 
 
 def among(values: "Iterable[int] | BindParameter[Any]") -> Select[int]:
-    """Return numbers, or a named parameter for them, for ``column.in_()``."""
+    """Return a subquery of numbers for ``column.in_()``; ``values`` may be a named parameter."""
     return select(Numbers(_parameter(values, ListType())).table_valued("value").c.value)
 
 
 def among_texts(values: "Iterable[str] | BindParameter[Any]") -> Select[str]:
-    """Return texts, or a named parameter for them, for ``column.in_()``."""
+    """Return a subquery of texts for ``column.in_()``; ``values`` may be a named parameter."""
     return select(Texts(_parameter(values, ListType())).table_valued("value").c.value)
 
 
 def among_keys(values: "Iterable[str] | BindParameter[Any]") -> Select[str]:
-    """Return keys, or a named parameter for them, for ``in_()`` of a ``schema.Key`` column."""
+    """Return a subquery of keys for ``in_()`` of a ``schema.Key`` column.
+
+    ``values`` may be a named parameter.
+    """
     keys = _parameter(values, ListType(of_keys=True))
     return select(Texts(keys).table_valued("value").c.value)
 

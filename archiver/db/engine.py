@@ -253,7 +253,10 @@ class SqliteIndex:
         return found.st_dev, found.st_ino
 
     def claim(self, name: str, store: str | None) -> tuple[str, str | None]:
-        """Return the arguments: a file belongs to the archive in whose directory it is."""
+        """Return the arguments unchanged, because an SQLite index needs no claim.
+
+        It belongs to the archive in whose directory it is.
+        """
         return name, store
 
     def exists(self) -> bool:

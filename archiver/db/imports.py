@@ -1,4 +1,4 @@
-"""Imports, tsuccessor progress and the entries they created.
+"""Imports, their progress and the entries that they created.
 
 The column ``entry.brought_by`` is the import that created an entry, so that its undo can delete it.
 It becomes NULL when a user saves or changes the entry. If another import's file has the entry, too,
@@ -199,7 +199,7 @@ class Unfinished:
     """Import whose stored file was not read to the end.
 
     Attributes:
-        id, name, format: as in its status.
+        id, name, format: as in ``ImportStatus``.
         started_at: Unix seconds.
         path: the stored file.
         read: number of links that were read already, which are skipped.
@@ -273,7 +273,7 @@ async def owned_by(conn: AsyncConnection, owner: str) -> list[Owned]:
 
 
 async def release(conn: AsyncConnection, owner: str) -> None:
-    """Release the imports of a process whose file is stored, so that another one can read them."""
+    """Release a process's imports that have a stored file, so that another process reads them."""
     await conn.execute(
         update(imports)
         .where(imports.c.reading == 1, imports.c.owner == owner, imports.c.path.is_not(None))
@@ -389,9 +389,12 @@ async def begin_again(conn: AsyncConnection, import_id: int) -> int:
 
 
 async def finish(conn: AsyncConnection, import_id: int, *, error: str = "") -> None:
-    """Store that a file is read, with an error if it was not read to its end.
+    """Mark an import's file as read.
 
-    Without an error, that of an earlier batch stays.
+    Args:
+        conn: a writing connection.
+        import_id: the import.
+        error: why the file was not read to its end; if empty, the error of an earlier batch stays.
     """
     ended: dict[str, int | str | None] = {"reading": 0, "path": None, "owner": None}
     ended |= {"receipt_owed": 1, **({"error": error} if error else {})}

@@ -16,7 +16,7 @@ from archiver.search.spelling import distance, words_one_edit_away, words_with_t
 from archiver.search.words import fold, list_key, reversed_host
 
 MAX_PARTS = 3
-"""Number of the newest parts in which similar words are sought."""
+"""Number of parts of the full-text index, newest first, that are searched for similar words."""
 MAX_READ = 6000
 """Maximum number of words read per part and prefix."""
 SHORTEST = 4
@@ -37,7 +37,7 @@ async def is_known(conn: AsyncConnection, parts: Sequence[int], word: str) -> bo
 
 
 async def nearest_words(conn: AsyncConnection, parts: Sequence[int], word: str) -> str | None:
-    """Return the most similar word of the newest parts, of equal ones the most frequent."""
+    """Return the most similar word in the newest index parts; of ties, the most frequent one."""
     if len(word) < SHORTEST:
         return None
     most = 2 if len(word) >= LONG else 1
@@ -83,17 +83,17 @@ async def _words(conn: AsyncConnection, part: int, prefix: str) -> list[tuple[st
 
 
 SHORTEST_NAME, LONG_NAME = 3, 8
-"""Minimum length of names with one accepted typo, and with two."""
+"""Minimum lengths of a name in which one typo, and two typos, are accepted."""
 MAX_NAMES_READ = 2000
-"""Maximum number of names compared, of those with a similar prefix."""
+"""Maximum number of names read and compared for each prefix."""
 _BEYOND = "\U0010ffff"
 
 
 async def nearest_names(conn: AsyncConnection, which: Condition, value: str) -> str | None:
     """Return the name of a tag, list or site that is most similar to an unknown one, or None.
 
-    A name with typos is preferred to one that only starts like it; of equal ones, that with most
-    entries is returned.
+    A name that differs by typos is preferred to a name that starts with ``value``. Of equally
+    similar names, the one with the most entries is returned.
 
     Args:
         conn: a connection.
@@ -114,7 +114,7 @@ async def nearest_names(conn: AsyncConnection, which: Condition, value: str) -> 
 
 
 def _wanted(which: Condition, value: str) -> str:
-    """Return the form of a name by which names are compared."""
+    """Return the normalised form of a name, which is used for comparisons."""
     if which is Condition.LIST:
         return list_key(value.removesuffix("/"))
     return fold(value)
@@ -139,7 +139,11 @@ async def _names(
 
 
 async def _sites(conn: AsyncConnection, value: str) -> Iterable[tuple[str, str, int]]:
-    """Return domains with as many labels, the same last label, and a similar next one."""
+    """Return domains that resemble ``value``, in the form that ``_names`` returns.
+
+    They have the same number of labels and the same top-level domain, and the label before the
+    top-level domain starts similarly.
+    """
     last, _, others = reversed_host(value).partition(".")
     depth, domains = value.count(".") + 1, dict[str, int]()
     for prefix in _name_prefixes(others):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 MAX_MEMBERS = 100_000
 MAX_GROWTH = 200
-"""Maximum ratio of a member's size to its compressed size; link lists reach 20."""
+"""Maximum ratio of a member's size to its compressed size; lists of links compress up to 20:1."""
 ALWAYS_ALLOWED = 16 << 20
 GROWTH_OF_ALL = 50
 """Maximum ratio of all decompressed bytes to the size of the archive."""

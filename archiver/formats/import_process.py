@@ -148,7 +148,8 @@ def _read_page(head: Sequence[Any], contents: BytesIO) -> PageOfSeed:
 BATCH = 4_000
 """Links per message and transaction.
 
-A larger transaction writes fewer pages of the index; other writers wait for it, here about 0.4 s.
+A larger transaction writes fewer pages of the index per link, but other writers wait longer for it:
+about 0.4 s with this number.
 """
 PIECE = 256 << 10
 READ_AHEAD = 4 << 20
@@ -165,7 +166,8 @@ class LinkFile:
         name: the user's name for the file.
         form: the name of its format.
         encoding: the encoding of its text; empty if it is not text.
-        detected_by: how the format was recognised, and the names found there.
+        detected_by: the evidence by which the format was recognised, and the names that are the
+            evidence, such as column names.
         columns: the roles of the columns of a generic table; empty otherwise.
         choices: the user's choices for all links.
     """

@@ -60,7 +60,7 @@ _FAVORITE = "favorite"
 
 
 def _python_list(value: Any) -> tuple[str, ...]:
-    """Return the texts in the source of a Python list."""
+    """Return the strings in a Python list literal."""
     texts = (_ESCAPE.sub(r"\1", one or other) for one, other in _QUOTED.findall(text_of(value)))
     return tuple(dict.fromkeys(filter(None, texts)))
 
@@ -78,7 +78,7 @@ _DIIGO_TAG = re.compile(r'"([^"]+)"|([^\s,"]+)')
 
 
 def _diigo_tags(value: Any) -> tuple[str, ...]:
-    """Return tags that are separated by commas, or by spaces with quotes around some."""
+    """Parse tags that are separated by commas, or by spaces; then some are in quotes."""
     text = text_of(value)
     found = text.split(",") if "," in text else map("".join, _DIIGO_TAG.findall(text))
     return tuple(each for each in names_of([*found]) if each != "no_tag")
@@ -103,14 +103,14 @@ _TAKEOUT = FieldMap(note="note", more_note="comment", tags="tags")
 
 
 def _read_takeout(file: SourceFile) -> Iterator[Bookmark]:
-    """Read a list of Google's, which is named after its file."""
+    """Read a list from Google Takeout; the file name is the name of the list."""
     name = file.name.rpartition("/")[2].rpartition(".")[0]
     folders = (folder_path([name]),) if name and name.lower() not in _UNNAMED else ()
     return bookmarks_of(table_rows(file), lambda row: _TAKEOUT.bookmark(row, folders=folders))
 
 
 def _is_takeout(file: SourceFile) -> bool:
-    """Return whether the whole header is Google's; many tables have some of these columns."""
+    """Return whether the header is exactly Google's; other tables share some of its columns."""
     return file.table is not None and tuple(map(plain, file.table.header)) in _TAKEOUT_HEADERS
 
 
@@ -154,7 +154,11 @@ _ARCHIVEBOX = FieldMap(
     ),
     parse_tags=guessed_tags,
 )
-"""``is_archived`` says that there is a copy, and ``history`` names the addresses of outputs."""
+"""Fields of ArchiveBox.
+
+``is_archived`` is unused, because it means that ArchiveBox has a copy, not that the link was read.
+``history`` is unused, because its addresses are those of ArchiveBox's output files.
+"""
 _ARCHIVEBOX_ONLY = frozenset({"archive_path", "bookmarked_date", "link_dir", "num_outputs"})
 
 

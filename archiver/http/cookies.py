@@ -52,7 +52,8 @@ class Cookie:
         is_secure: whether it is sent over TLS only.
         expires: Unix seconds; 0 for a session cookie.
         name, value: as sent in the request.
-        is_private: it comes from the user, or from a response to a request with such cookies.
+        is_private: whether it comes from the user, or from a response to a request with private
+            cookies.
     """
 
     host: str
@@ -67,7 +68,7 @@ class Cookie:
     def matches_host(self, host: str) -> bool:
         """Return whether a host matches the cookie's domain (§5.1.3).
 
-        Addresses have no subdomains.
+        A cookie for an IP address matches no other host.
         """
         if host == self.host:
             return True
@@ -228,7 +229,7 @@ class VisitCookies:
     """Cookies that the responses of one visit set (RFC 6265 §5.3); discarded with it.
 
     Attributes:
-        known: the cookies by their keys; a deleted one is expired.
+        known: the cookies by key. A cookie that a response deleted stays here as an expired one.
     """
 
     def __init__(self) -> None:
@@ -254,7 +255,10 @@ class VisitCookies:
                 self.known[cookie.key] = replace(cookie, is_private=is_private)
 
     def of(self, url: str) -> frozenset[Cookie]:
-        """Return the unexpired cookies for a URL's host, to detect a change."""
+        """Return the unexpired cookies for a URL's host.
+
+        The crawler compares two results to find out whether the cookies have changed.
+        """
         now, parts = time.time(), urlsplit(url)
         return frozenset(
             each
@@ -304,7 +308,7 @@ def parse_set_cookie(
 
 
 def _attributes(text: str) -> dict[str, str]:
-    """Return the attributes of a cookie, the last of each name, names in lower case."""
+    """Return cookie attributes by lower-case name; the last of repeated attributes is used."""
     found = {}
     for each in text.split(";"):
         name, _, value = each.partition("=")
@@ -339,8 +343,8 @@ class UserCookies:
 
     Args:
         data: the data directory, whose ``cookies.txt`` is re-read within a second after a change;
-            None if the owner passes the content to ``hold``.
-        clock: for tests.
+            None if the content is passed to ``hold`` instead.
+        clock: returns the time in seconds; tests replace it.
     """
 
     def __init__(self, data: Path | None, clock: Callable[[], float] = time.monotonic) -> None:
@@ -362,7 +366,7 @@ class UserCookies:
         Args:
             url: the requested URL.
             initiators: the hosts that led to it, starting with the user-submitted one.
-            jar: the cookies set during the visit, which replace the user's of the same key.
+            jar: the cookies set during the visit; they replace user cookies with the same key.
         """
         if self._file and self._clock() >= self._checked_at + CHECK_SECONDS:
             self._checked_at = self._clock()

@@ -1,7 +1,7 @@
 """URLs in running text and in the markup of notes.
 
 A URL may contain any non-ASCII letter, but punctuation that ends a sentence or a bracket around the
-URL does not belong to it. In Chinese and Japanese no space follows it.
+URL does not belong to it. Chinese and Japanese punctuation ends a URL even if no space follows.
 """
 
 import re

@@ -46,7 +46,7 @@ class Foreign:
 
     @property
     def depth(self) -> int:
-        """The number of open elements that matter."""
+        """The number of open SVG and MathML elements."""
         return len(self._open)
 
     @property

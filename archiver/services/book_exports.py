@@ -58,8 +58,8 @@ class ArticlePictures:
         """Return images by URL, as archived closest to a timestamp.
 
         Args:
-            html: of the article, sanitised.
-            moment: of its snapshot.
+            html: sanitised HTML of the article.
+            moment: timestamp of the article's snapshot.
             most: maximum total bytes; further images are dropped.
         """
         left = min(most, MAX_ARTICLE_BYTES)
@@ -105,7 +105,7 @@ class Books:
         self._pictures = ArticlePictures(db, store)
 
     async def begin(self, selected: Selected) -> Manifest:
-        """Fix the entries to export.
+        """Return a manifest of the entries to export.
 
         Raises:
             NotFound: there is nothing to export.
@@ -156,7 +156,7 @@ class Books:
     ) -> AsyncGenerator[bytes, None]:
         """Yield an EPUB, which is written to a temporary file first.
 
-        Entries without an article and a note are left out.
+        Entries with neither an article nor a note are left out.
 
         Raises:
             NotFound: no entry has an article or a note.
@@ -198,7 +198,10 @@ class Books:
 
 
 def chapter_of(entry: Entry, snapshot: Snapshot | None, html: str) -> Chapter:
-    """Return an entry as a chapter without images; without a snapshot only user metadata."""
+    """Return an entry as a chapter without images.
+
+    Without a snapshot, the chapter contains only user metadata.
+    """
     title, note = entry.title or entry.url, entry.annotation.note
     if snapshot is None:
         return Chapter(title, entry.url, None, "", note=note)
@@ -228,7 +231,10 @@ _SUFFIXES = PICTURES | {"image/avif": "avif", "image/bmp": "bmp", "image/x-icon"
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A file of the tree: its path and content. The text of an entry comes last."""
+    """A file of a Markdown export: its path and content.
+
+    For each entry, its images come before its text (``index.md``).
+    """
 
     path: str
     data: bytes

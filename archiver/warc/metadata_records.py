@@ -5,7 +5,7 @@ the index can be rebuilt from the WARC files alone. Fields are only ever added, 
 unknown fields.
 
 A deletion record names what is no longer part of the archive, although its records may still exist
-in some segment. Of an entry it contains only the hash of its URL.
+in some segment. It contains the hash of an entry's URL instead of the URL.
 
 Entry records state which lists an entry is in (``Annotation.folders``). A lists record holds what
 entry records cannot: empty lists, saved searches and the order of lists.
@@ -45,7 +45,12 @@ _KNOWN_ID = re.compile(r"[0-9a-f]{16}")
 
 
 def write_web_annotation(highlight: Highlight, source: str = "") -> dict[str, Any]:
-    """Return a highlight as JSON. ``source`` is the URL of the page, for contexts without one."""
+    """Return a highlight as JSON, in the format of W3C Web Annotations.
+
+    Args:
+        highlight: the highlight.
+        source: the URL of the page; empty if the document that contains the highlight has it.
+    """
     quote: dict[str, Any] = {"type": "TextQuoteSelector", "exact": highlight.quote}
     for name in ("prefix", "suffix"):
         if value := getattr(highlight, name):
@@ -97,7 +102,7 @@ def read_web_annotation(document: Mapping[str, Any]) -> Highlight:
 
 
 def write_annotation(annotation: Annotation) -> dict[str, Any]:
-    """Return an annotation as JSON, without empty fields other than its URL."""
+    """Return an annotation as JSON; empty fields are omitted."""
     return {name: _written(name, value) for name in _FIELDS if (value := getattr(annotation, name))}
 
 
@@ -181,9 +186,11 @@ class SnapshotRecord:
         charset: the encoding used to read the page, and the declared one.
         rendering: whether a browser rendered the page, or should have.
         renditions: conversion records of screenshots and other renderings.
-        look: render hint for the host, from the plain response.
+        look: whether later pages of the host need a browser, judged by the response that was
+            fetched without one.
         appearance: measurements that show how complete the page is.
-        answers: responses of the visit that are not what a GET of their URL returns.
+        answers: record ids of responses that replay must not use, because they are partial or
+            answer a request other than GET.
     """
 
     timestamp: Timestamp
@@ -330,7 +337,7 @@ def _read(document: dict[str, Any]) -> EntryRecord:
 
 
 def _write_snapshot(snapshot: SnapshotRecord) -> dict[str, Any]:
-    """Return the result of a visit as JSON, without those empty fields that usually are empty."""
+    """Return the result of a visit as JSON; optional fields are omitted if they are empty."""
     document: dict[str, Any] = {name: getattr(snapshot, name) for name in _ALWAYS_WRITTEN}
     document["metadata"] = _fields(snapshot.metadata)
     document["charset"] = _fields(snapshot.charset)

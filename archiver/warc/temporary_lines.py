@@ -10,7 +10,12 @@ from archiver.helpers import scratch_file
 
 
 class SpooledLines(ExitStack):
-    """Lines of bytes in a temporary file. Blocking. Each line ends with its only newline."""
+    """Lines of bytes in a temporary file.
+
+    Blocking.
+
+    Each line must end with a newline and contain no other.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -37,7 +42,7 @@ class SortedLines(ExitStack):
 
     Blocking.
 
-    Each line ends with its only newline.
+    Each line must end with a newline and contain no other.
     """
 
     def __init__(self, run_bytes: int = RUN_BYTES) -> None:

@@ -143,7 +143,10 @@ def local_path(text: str) -> str:
 
 
 def bookmarklet_key(request: web.Request) -> str:
-    """Return the proof that the user's own bookmarklet opened ``/save``; a password changes it."""
+    """Return the key by which the user's own bookmarklet identifies itself to ``/save``.
+
+    The key changes with the password.
+    """
     return request.app[SIGNER].sign("bookmarklet", "")
 
 

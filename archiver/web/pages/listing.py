@@ -46,7 +46,12 @@ class Trail:
         return "~".join([str(self.start), *(f"{start}.{after}" for start, after in self.before)])
 
     def onward(self, after: str, count: int) -> "Trail":
-        """Return the trail of the next page, with the cursor ``after``, after ``count`` entries."""
+        """Return the trail of the next page.
+
+        Args:
+            after: the cursor of this page; empty for the first page.
+            count: number of entries on this page.
+        """
         return Trail(self.start + count, (*self.before, (self.start, after))[-MAX_BEFORE:])
 
     def back(self) -> tuple[str, "Trail"] | None:
@@ -104,13 +109,13 @@ async def explain(request: web.Request) -> web.StreamResponse:
 async def _view(request: web.Request, query: ListingQuery) -> ListingView:
     runtime = request.app[RUNTIME]
     search, is_of_failed = runtime.search, query.status == State.FAILED
-    # Run concurrently: the data around a list is read while the list is.
+    # Read the list and the data around it concurrently.
     (found, summary), (side, tags, owed, notice) = await both(
         search.listing_with_summary(query), _data_around_list(request, query)
     )
     is_narrowed = replace(query, sort="", after="") != ListingQuery()
     kept = {name: value for name in _KEPT if (value := getattr(query, name))}
-    # If a search matched a prefix, exports and feeds use the same search.
+    # If the query found nothing and another one was run instead, exports and feeds use that one.
     shown = kept | ({"q": found.answers} if found.answers else {})
     here = kept | ({"after": query.after} if query.after else {})
     trail = read_trail(request.query.get("trail", "")) if query.after else Trail()
