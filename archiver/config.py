@@ -1,8 +1,9 @@
 """Settings.
 
 Each field is the flag ``--name-with-dashes`` and the variable ``ARCHIVER_NAME_WITH_UNDERSCORES``.
-A ``Settings`` is a value that is passed; nothing reads the environment after it is built.
-``Kind.read`` raises ``ValueError`` with a clause that says which values are valid.
+A ``Settings`` object is passed as an argument; the environment is read only while it is built.
+``Kind.read`` raises ``ValueError`` with a message that says which values are valid, such as
+``should be a number``.
 """
 
 import dataclasses
@@ -65,7 +66,7 @@ class Kind:
 
 
 def text(*, may_be_empty: bool = True) -> Kind:
-    """Return a kind for any text, or None where that is the default."""
+    """Return a kind for any text; a default of None stays None."""
 
     def read(value: str | None) -> str | None:
         if value == "" and not may_be_empty:
@@ -148,7 +149,7 @@ def timegates() -> Kind:
 
 
 def bucket() -> Kind:
-    """Return a kind for an S3 bucket with an optional prefix, or None."""
+    """Return a kind for an S3 bucket with an optional prefix; an empty value becomes None."""
 
     def read(value: str | None) -> str | None:
         if not value:
@@ -161,7 +162,7 @@ def bucket() -> Kind:
 
 
 def server_address() -> Kind:
-    """Return a kind for a PostgreSQL database URL without a password, or None."""
+    """Return a kind for a PostgreSQL URL without a password; an empty value becomes None."""
 
     def read(value: str | None) -> str | None:
         if not value:
@@ -172,7 +173,7 @@ def server_address() -> Kind:
         named = parts.username and parts.path.strip("/") and "/" not in parts.path[1:]
         if parts.scheme not in ("postgresql", "postgres") or not named or parts.fragment:
             raise ValueError("should be postgresql://user@host/database")
-        if "," not in parts.netloc and parts.port == 0:  # the property raises if out of range
+        if "," not in parts.netloc and parts.port == 0:  # ``port`` raises ValueError if above
             raise ValueError("should have a port from 1 to 65535")
         return value.replace("postgres:", "postgresql:", 1)
 
@@ -180,7 +181,7 @@ def server_address() -> Kind:
 
 
 def networks() -> Kind:
-    """Return a kind for IP networks; ``192.168.1.5/24`` names its network."""
+    """Return a kind for IP networks; ``192.168.1.5/24`` means ``192.168.1.0/24``."""
 
     def read(value: Any) -> tuple[Any, ...]:
         return tuple(ip_network(each, strict=False) for each in _words(value))
@@ -189,7 +190,7 @@ def networks() -> Kind:
 
 
 def origin() -> Kind:
-    """Return a kind for an origin (scheme, host and optional port), or None."""
+    """Return a kind for an origin (scheme, host, optional port); an empty value becomes None."""
 
     def read(value: str | None) -> str | None:
         if not value:
@@ -252,14 +253,14 @@ TRACKERS = (
     *("oly_anon_id", "oly_enc_id", "wickedid", "srsltid", "li_fat_id", "_openstat", "ref_src"),
 )
 MAX_HOST_DELAY = 3600
-"""Seconds; multiplied by the number of crawl processes."""
+"""Maximum of ``host_delay`` times ``crawl_processes``, in seconds."""
 
 
 class InvalidSettings(ValueError):
     """Invalid settings.
 
     Attributes:
-        reasons: a clause for each, by the name of the setting.
+        reasons: why each value is invalid, by the name of the setting.
     """
 
     def __init__(self, reasons: Mapping[str, str]) -> None:
@@ -284,7 +285,7 @@ class Source(StrEnum):
 class Settings:
     """Configuration of one process of the archive.
 
-    Each field accepts its value, or the text of it from a flag or a variable.
+    Each field accepts a value of its type, or the text of a flag or environment variable.
 
     Raises:
         InvalidSettings: a value is invalid.
@@ -541,7 +542,7 @@ SEGMENTS = "warc"
 SETTINGS_FILE = "settings.toml"
 """File in the data directory with the settings that were changed in the web pages."""
 NEVER_IN_FILE = frozenset({"data", "index", "store", "password", "host", "port"})
-"""Settings that say where the archive is and who gets in: flags and variables only."""
+"""Settings for the location of the archive and access to it; only flags and variables set them."""
 
 
 def variable(name: str) -> str:
@@ -550,7 +551,7 @@ def variable(name: str) -> str:
 
 
 def unknown_variables(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return variables of the environment that no setting has, each with a similar name or ""."""
+    """Return each unknown ``ARCHIVER_`` variable with the most similar known one, or ""."""
     found = {}
     for name in sorted(environment):
         own = name.removeprefix("ARCHIVER_").lower()
@@ -650,7 +651,7 @@ GC_THRESHOLDS = (200_000, 20, 50)
 MAX_EXTRACTORS = 3
 """More extraction processes than this do not speed up one fetching process."""
 EXTRACTOR_BYTES = 512 << 20
-"""Memory per extraction process: typically a sixth of this, more for a large page."""
+"""Memory reserved for each extraction process. Most use a sixth of it; large pages need more."""
 FILES_A_PAGE = 8
 """Open files that one page in progress may need: connections, a spooled body, a segment."""
 SPARE_FILES = 128
@@ -658,8 +659,8 @@ M_TRIM_THRESHOLD, M_TOP_PAD, M_ARENA_MAX = -1, -2, -8
 """Constants of malloc.h in the GNU C library; other C libraries have no ``mallopt``."""
 TRIM_BYTES = 8 << 20
 PAD_BYTES = 1 << 20
-"""With the C library's default of 128 kB, the heap's end was released and requested again five
-times a URL, which cost a tenth of a crawl's CPU.
+"""With the C library's default of 128 kB, the end of the heap is released and requested again five
+times per URL, which takes a tenth of a crawl's CPU time.
 """
 
 CGROUPS = Path("/sys/fs/cgroup")
@@ -679,9 +680,10 @@ def share_among_processes(
 
     Args:
         settings: limits for all processes together.
-        hosts_are_shared: whether per-host limits are coordinated elsewhere, as between machines.
-        leaves_a_core: whether extraction leaves a core free for each fetching process, as while
-            users wait for pages.
+        hosts_are_shared: whether locks in the database already apply the per-host limits to all
+            processes together.
+        leaves_a_core: whether to leave a core free for each fetching process. The web service needs
+            this to stay responsive.
         cgroups: where the limits of this process are read.
     """
     processes = settings.crawl_processes
@@ -717,7 +719,7 @@ def _cores_allowed(cgroups: Path) -> Iterator[int]:
 
 
 def _memory_allowed(cgroups: Path) -> Iterator[int]:
-    """Yield the limits of ``memory.max`` in bytes, or of its name in cgroups v1."""
+    """Yield the memory limits in bytes, from the files of cgroups v2 and v1."""
     for name in ("memory.max", "memory/memory.limit_in_bytes"):
         yield from (each[0] for each in _read_limits(cgroups, name))
 
@@ -735,7 +737,10 @@ def _read_limits(cgroups: Path, name: str) -> Iterator[list[int]]:
 
 
 def _groups() -> Iterator[PurePosixPath]:
-    """Yield this process's cgroup and its parents; inside a container it is the root."""
+    """Yield the root cgroup, then this process's cgroup and its parents.
+
+    Inside a container, the root is the container's own cgroup.
+    """
     yield PurePosixPath()
     try:
         lines = Path("/proc/self/cgroup").read_text().splitlines()
@@ -771,8 +776,8 @@ def fit_to_open_files(settings: Settings, connections: int = 0) -> Settings:
 def tune_memory() -> None:
     """Run garbage collection less often, and let the C library return freed memory.
 
-    By default each of a dozen threads has its own arena, where blocks of megabytes get stuck: a
-    long crawl would use a third more memory.
+    By default each of a dozen threads has its own malloc arena, which keeps freed blocks of several
+    megabytes. A long crawl would use a third more memory.
     """
     gc.set_threshold(*GC_THRESHOLDS)
     c_library = import_module("ctypes").CDLL(

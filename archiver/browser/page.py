@@ -17,7 +17,7 @@ WIDTH, HEIGHT = 1280, 800
 MAX_HEIGHT = 20_000
 """Maximum height of a screenshot in CSS pixels."""
 MAX_WEBP = 16_000
-"""Height above which a screenshot is stored as JPEG; WebP ends at 16,383 pixels."""
+"""Height above which a screenshot is stored as JPEG; WebP allows at most 16,383 pixels."""
 THUMBNAIL_SCALE = 0.25
 COMPARED_SCALE = 0.05
 """Scale of a screenshot in which a line of text is one pixel (``view_similarity``)."""
@@ -25,7 +25,10 @@ MAX_CHARACTERS = 15 << 20
 """Maximum length of a rendered page; the parser has the same limit."""
 MAX_TEXT = 1 << 20
 MAX_SOURCE = 1 << 18
-"""Maximum length of a page with its scripts: bot walls are recognised by their start."""
+"""Maximum length of a page with its scripts.
+
+It is used to recognise CAPTCHAs and bot checks, for which the start is enough.
+"""
 MAX_PDF_BYTES = 64 << 20
 WORLD = "archiver"
 _END_SECONDS = 5.0
@@ -106,7 +109,7 @@ class Page:
         return str(answer.get("errorText", ""))
 
     async def set_cookies(self, cookies: Iterable[Cookie]) -> None:
-        """Add cookies; those of a login are not sent to subdomains, which may belong to others."""
+        """Add cookies. Private ones are not sent to subdomains, which may belong to others."""
         given = [_cookie(each) for each in cookies]
         await self._call_method("Network.setCookies", cookies=given)
 
@@ -171,7 +174,10 @@ class Page:
         return await self.navigate(url)
 
     async def screenshot(self) -> Screenshot:
-        """Take a screenshot of the whole page, up to ``MAX_HEIGHT``, with scrollers expanded."""
+        """Take a screenshot of the whole page, up to ``MAX_HEIGHT``.
+
+        An element that scrolls instead of the page is shown in full.
+        """
         beyond = int(await self._evaluate("globalThis.archiver?.beyond() ?? 0"))
         if beyond:
             await self._call_method(_RESIZE, **_window(min(HEIGHT + beyond, MAX_HEIGHT)))
@@ -303,9 +309,10 @@ class Page:
 async def open_page(
     browser: Browser, port: int, *, bypass: str = "<-loopback>"
 ) -> AsyncIterator[Page]:
-    """Open a page whose requests go to the gate at a port; close it at the end of the block.
+    """Open a page whose requests go to the proxy at a port; close it at the end of the block.
 
-    Without a ``bypass`` of ``<-loopback>`` Chromium connects to loopback addresses directly.
+    The proxy is the request gate. With any other ``bypass`` than the default, Chromium connects to
+    loopback addresses directly.
 
     Raises:
         BrowserError: it cannot be opened or, if the browser hangs, not be closed.

@@ -2,8 +2,8 @@
 
 A file may name its pages in several ways. The best one is used: entry records of this program, else
 the page list of a package, else HTML responses that were not loaded into a frame, else all
-responses. Pages are sorted by time on disk, so that an entry's snapshots are made oldest first.
-They are imported in batches, since a transaction costs more than the work within it.
+responses. Pages are sorted by time in temporary files, so that an entry's snapshots are made oldest
+first. They are imported in batches, since a transaction costs more than the work within it.
 
 A saved page is recorded as a response with a generated head, dated when the link was saved; the
 record names its origin. Later captures of the URL do not replace it.
@@ -85,7 +85,7 @@ class ForeignPage:
     Attributes:
         timestamp: when it was requested.
         seed: its URL and the user's metadata.
-        payload_digest: digest of the final response, if the response at ``timestamp`` is it.
+        payload_digest: digest of the response at ``timestamp``, if that is the final response.
         final: (URL, timestamp, record id) of the final response, if a record names it.
         requisites: outcome of each requisite; None to look them up among the stored captures.
         revision: revision of the metadata, if it comes from an entry record of this program.
@@ -215,7 +215,10 @@ async def _follow_redirects(conn: AsyncConnection, page: ForeignPage) -> Capture
 
 
 MAX_CACHED = 2048
-"""Style sheets and frames whose requisites are cached, since the pages of a site share them."""
+"""Maximum number of style sheets and frames whose requisites are cached.
+
+The pages of a site share them.
+"""
 NOT_IN_FILE = Failure(FailureKind.NOT_IN_FILE, "The imported file does not contain this page.")
 
 
@@ -430,7 +433,7 @@ class PageImporter:
     async def _preview_images(
         self, page: CaptureRef, discovery: Discovery, article: Article
     ) -> tuple[NewRendition, ...]:
-        """Return the icon and preview image of a page; deferred if its article is."""
+        """Return the icon and preview image of a page; empty while its article is pending."""
         if article.extractor == UNREAD:
             return ()
         return await make_previews(self._context, page, discovery, article)

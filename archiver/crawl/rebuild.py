@@ -66,12 +66,13 @@ class ReadRecords:
         records: number of records.
         end: offset after the last of them.
         captures: response and revisit records; the payload length of a revisit is 0 here.
-        answers: ids and locations of responses that are not what a GET of their URL returns.
+        answers: ids and locations of partial responses and of responses to requests other than GET.
         conversions: ids and locations of conversion records.
         entry_records: locations and dates of entry records.
         deletions: deletion records.
         arrangements: lists records.
-        stated_digests: payloads by the digests that imported records state.
+        stated_digests: payload digests by the original digest in an imported record, which has
+            another form.
         problems: locations of unusable records, and why.
     """
 
@@ -147,13 +148,13 @@ def _of_no_entry(record: StoredRecord) -> Deletion | Arrangement | None:
 
 
 def is_capture(record: StoredRecord) -> bool:
-    """Return whether a record is what a GET of its URL returns, and so has a capture row."""
+    """Return whether a record has a capture row: a complete response to GET, or a revisit."""
     is_response = record.type in (RecordType.RESPONSE, RecordType.REVISIT)
     return is_response and not record.get(ANSWERS.lower())
 
 
 def is_answer(record: StoredRecord) -> bool:
-    """Return whether a record is a response that is not what a GET of its URL returns."""
+    """Return whether a record is a partial response, or one to a request other than GET."""
     return record.type is RecordType.RESPONSE and bool(record.get(ANSWERS.lower()))
 
 
@@ -162,7 +163,9 @@ def capture_of(
     location: Location,
     watch: Callable[[Iterator[bytes]], Iterator[bytes]] = lambda pieces: pieces,
 ) -> Capture:
-    """Build the capture row of a response or revisit record; ``watch`` wraps its payload.
+    """Build the capture row of a response or revisit record.
+
+    ``watch`` gets the pieces of a response's payload and must yield them unchanged.
 
     Raises:
         InvalidRecord: the block is not an HTTP response.
@@ -194,13 +197,13 @@ def capture_of(
 
 
 class _Start:
-    """Start of a payload, copied while all of it is read."""
+    """Copy of the first bytes of a payload, made while the whole payload is read."""
 
     def __init__(self) -> None:
         self.pieces: list[bytes] = []
 
     def watch(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
-        """Yield the pieces unchanged."""
+        """Yield the pieces unchanged, and copy the first ones."""
         length = 0
         for piece in pieces:
             if length < PIECE:
@@ -229,9 +232,9 @@ def read_batches(scanned: Iterator[Scanned | Damage], size: int) -> Iterator[Rea
 
 BATCH = 500
 MAX_OVERLAP = timedelta(minutes=10)
-"""Time for which a stopped worker may continue a job that another worker has taken over and ended.
+"""How long a worker that lost its lease may continue after another worker has ended the job.
 
-With SQLite no worker takes over the job of a live one.
+Its visits in this time are duplicates. With SQLite the job of a live worker is never taken over.
 """
 Transaction = Callable[[], AbstractAsyncContextManager[AsyncConnection]]
 """Function that opens a write transaction."""

@@ -118,7 +118,7 @@ async def pending(conn: AsyncConnection) -> list[tuple[int, dict[str, Any]]]:
 
 
 async def written(conn: AsyncConnection) -> list[tuple[int, dict[str, Any]]]:
-    """Return all other complete imports; see ``pending``."""
+    """Return finished imports without a pending receipt, and the columns for receipts."""
     return await _heads(conn, imports.c.receipt_owed != 1, imports.c.reading == 0)
 
 
@@ -147,13 +147,13 @@ async def restore_import(conn: AsyncConnection, import_id: int, head: Mapping[st
 
 
 async def fully_known(conn: AsyncConnection) -> list[int]:
-    """Return the imports that are not only known from their receipts."""
+    """Return the imports whose data is complete, not just restored from a receipt."""
     rows = await conn.execute(select(imports.c.id).where(imports.c.receipt_owed != _ONLY_RECEIPT))
     return [*rows.scalars()]
 
 
 async def mark_fully_known(conn: AsyncConnection, import_ids: Sequence[int]) -> None:
-    """Store that imports, which were known from their receipts, are complete now."""
+    """Mark imports as complete that were restored from receipts."""
     are_those = imports.c.id.in_(among(import_ids))
     await conn.execute(
         update(imports)
@@ -163,7 +163,7 @@ async def mark_fully_known(conn: AsyncConnection, import_ids: Sequence[int]) -> 
 
 
 async def is_known_from_receipt(conn: AsyncConnection, import_id: int) -> bool:
-    """Return whether an import is only known from its receipt."""
+    """Return whether an import was restored from its receipt, so that its data is incomplete."""
     rows = await conn.execute(select(imports.c.receipt_owed).where(imports.c.id == import_id))
     return rows.scalar() == _ONLY_RECEIPT
 
@@ -178,7 +178,10 @@ async def restore_rows(conn: AsyncConnection, import_id: int, rows: Sequence[Rec
 
 
 async def recount(conn: AsyncConnection) -> None:
-    """Count saved and failed entries of imports again, after a rebuild without their jobs."""
+    """Recompute the saved and failed counts of imports from the states of their entries.
+
+    Otherwise the counts are updated when jobs end, but a rebuild does not restore ended jobs.
+    """
     added = (
         select(func.count())
         .select_from(import_row.join(entry, entry.c.hash_url == import_row.c.hash_url))

@@ -1,4 +1,4 @@
-"""Record locations: which are in use, and changes when a segment is rewritten or lost."""
+"""Record locations: queries for records in use, and updates for rewritten or lost segments."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -64,7 +64,10 @@ def _to_new_places(table: Table, prefix: str = "") -> Update:
 
 
 def _made_whole(table: Table) -> Update:
-    """Return the update of captures, some of which were revisits and contain their payload now."""
+    """Return the statement that moves captures.
+
+    A revisit that was rewritten with its payload is no longer a revisit.
+    """
     whole, own = _MOVED.c.whole == 1, table.c
     return _to_new_places(table).values(
         is_revisit=case((whole, 0), else_=own.is_revisit),
@@ -89,7 +92,7 @@ class Moved:
         old: its offset before.
         new: its offset in the next version.
         length: its compressed size there.
-        is_whole: whether it was a revisit and contains its payload now.
+        is_whole: whether it was a revisit that was rewritten with its payload.
         is_chunked: whether that payload has chunk framing.
     """
 
@@ -144,7 +147,10 @@ def _expired_records(before: int | None) -> Select[Any]:
 
 
 async def articles_in(conn: AsyncConnection, name: str, *, before: int | None = None) -> set[int]:
-    """Return the offsets of articles and screenshots in a segment, as ``referenced_offsets``."""
+    """Return the offsets of articles and screenshots in a segment that must be kept.
+
+    ``before``: as for ``referenced_offsets``.
+    """
     number = select(segment.c.id).where(segment.c.name == name).scalar_subquery()
     own, is_kept = snapshot_table.c, _is_in_use(snapshot_table, before)
     articles = select(own.article_offset).where(own.article_segment_id == number, is_kept)
@@ -226,7 +232,7 @@ async def switch(
 async def revisits_of_deleted(
     conn: AsyncConnection, *, after: int = 0, before: int | None = None
 ) -> list[Capture]:
-    """Return revisits after a row id whose payload the record of a deleted capture contains.
+    """Return revisits that refer to the payload of a deleted capture, after a row id.
 
     Captures that were deleted after ``before`` count as not deleted.
     """
@@ -245,7 +251,7 @@ async def revisits_of_deleted(
 async def deleted_originals(
     conn: AsyncConnection, digests: Sequence[PayloadDigest], *, before: int | None = None
 ) -> list[str]:
-    """Return the record ids of deleted responses that contain payloads."""
+    """Return the record ids of deleted responses that contain one of these payloads."""
     if not digests:
         return []
     rows = await conn.execute(_deleted("record_id", before, [to_blob(each) for each in digests]))
@@ -284,7 +290,7 @@ async def delete_lost(
 ) -> Lost:
     """Delete rows that refer to lost segments, and store a failure for their entries.
 
-    The next capture of a payload that only had lost records is stored in full. If a segment
+    A payload whose records are all lost is stored in full when it is captured again. If a segment
     appears again, it is indexed like a new one.
 
     Args:

@@ -21,7 +21,11 @@ from archiver.model.rendering import (
 )
 
 NEAR = 1000
-"""Ten minutes, as a difference of timestamps: a page may request itself while it is rendered."""
+"""Maximum time between a capture and the capture that was rendered: ten minutes.
+
+It is a difference of 14-digit timestamps. A page may request its own URL while it is rendered,
+which makes another capture.
+"""
 _NEW = ("snapshot_id", "kind", "media_type", "segment_id", "offset", "length", "digest")
 
 

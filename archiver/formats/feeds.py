@@ -38,7 +38,10 @@ _DERIVED = ("_detail", "_parsed")
 _RSS_NAMESPACE = re.compile(
     r"""["'](?:http://purl\.org/rss/1\.0/|http://my\.netscape\.com/rdf/simple/0\.9/)\s*["']"""
 )
-"""The complete namespace: Zotero's RDF uses an RSS module whose name begins the same."""
+"""Namespace of RSS up to the final quote.
+
+Zotero's RDF uses the namespace of an RSS module, which begins with the same characters.
+"""
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]{0,20}:", re.IGNORECASE)
 _JSON_CONTENTS = frozenset({"items[].content_html", "items[].content_text"})
 _MAX_FIELD = 2000
@@ -75,7 +78,7 @@ def _base_of(feed: Mapping[str, Any]) -> str:
 
 def _item(entry: Mapping[str, Any], base: str) -> Bookmark:
     links: dict[str, list[str]] = {}
-    # A browser would show the page of an item, not its other representations.
+    # Links to HTML come first, since other types are other representations of the same page.
     for each in sorted(entry.get("links", ()), key=_is_no_page):
         _add_name(links.setdefault(each.get("rel", "alternate"), []), each.get("href", ""))
     identifier = str(entry.get("id", ""))

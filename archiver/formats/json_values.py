@@ -124,7 +124,7 @@ class JsonText:
         return near or error.msg.startswith(_UNTERMINATED)
 
     def _skip_value(self, problem: str) -> Bookmark:
-        """Skip an invalid value up to its closing brackets, or the end of its line outside them."""
+        """Skip an invalid value: to its closing bracket, or without brackets to the line's end."""
         given = self._buffer[self._at : self._at + 200]
         depth = 0
         begun = False

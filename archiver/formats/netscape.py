@@ -237,7 +237,7 @@ class Folders:
             depth = len(self._outer)
             if self._filled < depth and self.path != self._outer[-1][0]:
                 self._lists.add(folder_path(self.path), "")
-                self._filled = depth  # and so do its parent folders
+                self._filled = depth  # lists for its parents are added with it
             self._filled = min(self._filled, depth - 1)
             self.path, self.root = self._outer.pop()
 
@@ -270,7 +270,7 @@ def _recognises(file: SourceFile) -> bool:
         return False
     if is_bookmark_file(file.text):
         return True
-    # Markdown files and mails may contain HTML too, but URLs outside of it count there.
+    # Markdown and text files may contain HTML too, but URLs outside of tags are also links.
     is_html = _HTML.match(file.text) is not None and file.suffix not in ("md", "txt")
     return is_html and _LINK.search(file.text) is not None
 

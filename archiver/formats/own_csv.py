@@ -18,8 +18,8 @@ from archiver.model.message import marked
 from archiver.model.seed import Bookmark, unreadable
 
 # CSV injection (OWASP): a page's title must not run as a formula in the user's spreadsheet. A cell
-# that begins like a formula, also after spaces or in full-width characters, is prefixed with ``'``;
-# so is a cell that begins with ``'``, so that removing one restores the text.
+# that begins like a formula, also after spaces or in full-width characters, is prefixed with ``'``.
+# If the formula already follows a ``'``, one more is added, so that removing one restores the text.
 
 _FORMULA = re.compile(r"'*[\s\x00-\x1f]*[=+\-@\uff1d\uff0b\uff0d\uff20]|'*[\t\r\n]")
 

@@ -313,8 +313,8 @@ SINGLE_BYTE: Final = ENCODINGS - {*_UNICODE, *DOUBLE_BYTE_NAMES, _ISO_2022_JP, R
 ASCII_TRANSPARENT: Final = SINGLE_BYTE | {UTF_8, Encoding("euc-jp")}
 """Encodings in which a byte below 0x80 is always that ASCII character.
 
-Not so in UTF-16, ISO-2022-JP, Shift_JIS, Big5, GBK, GB18030 and EUC-KR, whose second bytes can be a
-backslash or a letter.
+UTF-16, ISO-2022-JP, Shift_JIS, Big5, GBK, GB18030 and EUC-KR are not among them: the second byte of
+a character can be a backslash or a letter.
 """
 
 

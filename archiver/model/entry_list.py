@@ -1,6 +1,6 @@
 r"""Lists of entries and folder paths.
 
-A ``/`` in a name is escaped as ``\\/``, and a ``\\`` as ``\\\\``.
+A ``/`` in a name is escaped as ``\/``, and a ``\`` as ``\\``.
 """
 
 import re
@@ -65,7 +65,7 @@ def folders_above(path: str) -> tuple[str, ...]:
 MAX_PLACE = 1 << 61
 """Largest sort key in a list, so that entries can still be appended."""
 MAX_LISTS = 5_000
-"""Lists that are shown and sorted; entries in further lists are stored as well."""
+"""Maximum number of lists that are shown and sorted. Entries in further lists are stored too."""
 MAX_PATHS = 1 << 20
 """Maximum characters of all list paths in a file, including parents."""
 _QUOTES = dict.fromkeys(map(ord, '"\u201c\u201d\u201e\u00ab\u00bb'))
@@ -93,10 +93,10 @@ class EntryList:
     """A list: entries added by hand, or a saved search.
 
     Attributes:
-        path: its name after those of its parents (``folder_path``).
+        path: the names of its parents and its own name, joined by ``folder_path``.
         query: the saved search; empty for a list made by hand.
         count: number of its entries, or of search results; None if not counted yet.
-        is_more: there are more than ``count``.
+        is_more: whether there are more search results than ``count``.
         nested_count: distinct entries in it and its nested lists; None if it has no nested lists.
         colour: chosen by the user.
     """
@@ -115,7 +115,10 @@ class EntryList:
 
     @property
     def search_query(self) -> str:
-        """Query for its entries, without quotes in its path, which queries can't escape."""
+        """Query for its entries.
+
+        Quotes in its path are removed, because queries can't escape them.
+        """
         return self.query or f'list:"{unquoted(self.path)}"'
 
     @property
@@ -182,7 +185,7 @@ def moved_path(path: str, old: str, new: str) -> str:
 
 
 def path_for_search(path: str, taken: Collection[str]) -> str:
-    """Return an unused path for a saved search whose path a list has.
+    """Return an unused path for a saved search, if a list already has its path.
 
     >>> path_for_search("Food/Soups", {"Food/Soups (search)"})
     'Food/Soups (search 2)'
@@ -246,7 +249,7 @@ def with_nested_counts(lists: Sequence[EntryList], twice: Mapping[str, int]) -> 
 
     Args:
         lists: lists with the number of their own entries.
-        twice: by path, how often a sum of these numbers counts an entry again.
+        twice: result of ``duplicate_counts``.
     """
     totals: Counter[str] = Counter()
     outer: set[str] = set()
@@ -264,7 +267,9 @@ def with_nested_counts(lists: Sequence[EntryList], twice: Mapping[str, int]) -> 
 
 
 def duplicate_counts(members: Iterable[tuple[int, str]]) -> Counter[str]:
-    """Return by path how often the sum of a list and its nested lists counts entries again.
+    """Return by path how many entries are counted twice in the sum of a list and its nested lists.
+
+    An entry in three of these lists counts as two.
 
     ``members`` has (entry id, path) of entries in several lists, grouped by entry.
     """

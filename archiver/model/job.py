@@ -15,7 +15,8 @@ class EntryRef:
     Attributes:
         id: primary key.
         hash_url: its identifier.
-        url: serialised. The route in its fragment, if it has one, is hashed but not fetched.
+        url: serialised URL. If its fragment is a route, such as ``#/settings``, it is part of the
+            hash but not of the requested URL.
         host: host of the URL, with the port if it is not the default.
     """
 
@@ -40,15 +41,16 @@ class Job:
     """A job as shown to users.
 
     Attributes:
-        id: increasing.
-        hash_url: of its entry.
-        url: to fetch.
-        state: of the job.
-        title: of the entry; empty if unknown.
+        id: row id; later jobs have higher ids.
+        hash_url: identifier of its entry.
+        url: URL of its entry.
+        state: its state.
+        title: title of the entry; empty if unknown.
         attempts: number of attempts.
-        failure: of the last attempt, also while queued for a retry; or of the host it waits for.
+        failure: failure of the last attempt, also while the job is queued for a retry; or the
+            failure of the host that it waits for.
         not_before: time of the next attempt, while queued for a retry (aware, UTC).
-        timestamp: of the snapshot, once saved.
+        timestamp: timestamp of the snapshot, once saved.
     """
 
     id: int
@@ -67,7 +69,8 @@ class ChangeCursor:
     """A position in the sequence of job changes.
 
     Attributes:
-        stamp: stamp of the change before this position.
+        stamp: increasing number of the transaction with the change before this position
+            (``db.jobs``).
         job_id: id of the job that changed, since several changes may have the same stamp.
     """
 

@@ -146,7 +146,8 @@ LINK_USES: Final = frozenset(
 def link_use(rel: str, loaded_as: str) -> Use:
     """Return the use of a link with this ``rel`` and ``as``.
 
-    Preloads for scripts only, or for the next page, are not loaded.
+    Prefetches for the next page, and preloads that only scripts use (``as=fetch``), are
+    ``ANCHOR``, because a page without scripts does not need them.
     """
     relations = frozenset(rel.lower().split())
     if "stylesheet" in relations:
@@ -196,9 +197,10 @@ LAZY: Final = {
     ),
     "poster": ("data-poster",),
 }
-"""Attributes set by lazy-loading scripts, and their source attributes, the likeliest first.
+"""Lazy-loading attributes by the attribute to which scripts copy their value, likeliest first.
 
-Unusual source attributes count only if the other is missing or a placeholder.
+Those of ``src`` and ``poster`` that are not in ``_USUAL`` are used only if that attribute is
+missing or has a placeholder.
 """
 
 BACKGROUNDS: Final = (
@@ -282,7 +284,7 @@ def _is_like_a_url(value: str) -> bool:
 
 
 ROOTS: Final = frozenset({"svg", "math"})
-"""Root elements of foreign content; their names are also the names of the kinds."""
+"""Root elements of foreign content. An element's kind is the name of its root (``kind_of``)."""
 
 HTML_AGAIN: Final = {
     "svg": frozenset({"foreignobject", "desc", "title"}),
@@ -462,7 +464,7 @@ _BETWEEN = "\t\n\f\r ,"
 
 
 def read_candidates(value: str) -> list[tuple[str, str]]:
-    """Return the URL and the descriptors of each candidate."""
+    """Return the URL and the descriptors of each image candidate of a ``srcset``."""
     places = [*find_candidates(value)]
     ends = [start for start, _ in places[1:]] + [len(value)] * bool(places)
     return [
@@ -472,7 +474,7 @@ def read_candidates(value: str) -> list[tuple[str, str]]:
 
 
 def find_candidates(value: str) -> Iterator[tuple[int, int]]:
-    """Yield the start and end of each candidate's URL; the text between them is the descriptors."""
+    """Yield the start and end of each URL in a ``srcset``; descriptors are between the URLs."""
     at = 0
     while found := _CANDIDATE.match(value, at):
         start, end = found.span(1)

@@ -189,12 +189,15 @@ class ArticleTree:
                 link.set("title", url)
 
     def describe_links(self, title: Callable[[str], str]) -> None:
-        """Set the title of each link to an entry, given the address of the page."""
+        """Set the title of each link to an entry.
+
+        ``title`` returns it, given the URL of the archived page.
+        """
         for link in self._root.iter("a"):
             if link.get("class") == "archived-link":
                 link.set("title", title(link.get("title") or ""))
 
-    # Its text
+    # Text and marks
 
     @property
     def text(self) -> str:
@@ -320,7 +323,7 @@ def without_title(html: str, title: str) -> str:
 
 
 def _parsed(html: str) -> Element | None:
-    """Parse HTML whose tags are balanced as XML, which unlike an HTML parser moves nothing."""
+    """Parse HTML with balanced tags as XML, since an HTML parser may move elements."""
     source = _TAG.sub(_xml_tag, _NOT_XML.sub("", html)).replace("&nbsp;", "\xa0")
     parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
     try:
@@ -360,7 +363,7 @@ def _words(heading: Element, *, shorten_math: bool = False) -> str:
 
 
 def _has_words(title: str, words: str) -> bool:
-    """Return whether a title contains whole words: no "I" in "In the wood"."""
+    """Return whether a title contains ``words`` as whole words: "In the wood" has no "I"."""
     return any(
         not (
             _is_one_word(title[max(at - 1, 0) : at] + words[0])

@@ -53,7 +53,7 @@ class StartTag:
     Args:
         source: from ``<`` to ``>``.
         name: element name, lower case.
-        raw: converter between its characters and text.
+        raw: converts text from and to characters of ``source``, which may represent bytes.
         xml: whether ``<`` must be escaped in values.
     """
 
@@ -202,19 +202,22 @@ _HARMLESS_HTTP_EQUIV = frozenset(
 )
 _OUTER_TARGETS = frozenset({"_top", "_parent", "_blank", "_unfencedtop"})
 _MOMENT: Final = "#t=1"
-"""Shows the frame at one second: the first frame of such videos is often black."""
+"""Fragment that makes a video show its frame at one second.
+
+It is used for autoplaying videos without a poster, whose first frame is often black.
+"""
 _NO_TREATMENTS: Final[dict[str, Treatment]] = {}
 _LAZY_FIRST: Final = LAZY["src"][0]
-"""Present in the rules of elements that can be loaded lazily."""
+"""Attribute that is in the rules of every element that can be loaded lazily."""
 
 
 class Tags:
     """Rewriter of the start tags of one document.
 
     Args:
-        links: rewriter of its references.
-        raw: converter between its characters and text.
-        nested: rewriter of the document in a ``srcdoc``; None at the maximum depth.
+        links: rewriter of URLs in the document.
+        raw: converts text from and to characters of the source, which may represent bytes.
+        nested: rewriter of the HTML in a ``srcdoc``; None at the maximum depth.
         xml: whether the document is XML.
     """
 
@@ -234,14 +237,14 @@ class Tags:
         self._is_still = False
         """Whether the current video would start by itself and has no poster."""
         self.promoted = False
-        """Whether the last tag was an image whose lazy source was promoted."""
+        """Whether the last tag was an image that got the URL of a lazy-loading attribute."""
 
     def rewrite(self, source: str, name: str, *, foreign: bool = False, kind: str = "") -> str:
         """Rewrite a complete start tag.
 
         Args:
             source: from ``<`` to ``>``.
-            name: element name, lower case, as long as in the source.
+            name: element name in lower case; its length equals that in the source.
             foreign: whether the tag is SVG, MathML or in an XML document.
             kind: ``svg``, ``math`` or "".
         """
@@ -378,7 +381,7 @@ class Tags:
             tag.set("media", "all")
 
     def _promote_lazy_sources(self, tag: StartTag, rules: Rules) -> None:
-        """Promote the lazy sources of an image or frame that waits for the page's script."""
+        """Copy URLs from lazy-loading attributes, such as ``data-src``, over placeholders."""
         is_source_waiting = self._has_placeholder(tag, "src") and self._has_placeholder(
             tag, "srcset"
         )

@@ -66,10 +66,11 @@ class Member:
         return data
 
     def read_available(self) -> bytes:
-        """Read the bytes that are decompressed next, in any number; empty at the end.
+        """Read the next decompressed bytes, as many as are available; empty at the end.
 
         Raises:
-            TruncatedRecord, InvalidRecord: as for ``read``; all bytes before that were returned.
+            TruncatedRecord, InvalidRecord: as for ``read``. All bytes before the error are returned
+                by earlier calls.
         """
         while not self._ready and not self.ended:
             self._more()
@@ -172,9 +173,15 @@ else:
 FRAME = b"\x28\xb5\x2f\xfd"
 DICTIONARY = b"\x5d\x2a\x4d\x18"
 MAX_DICTIONARY = 8 << 20
-"""Maximum size of a dictionary in bytes, compressed or not. Every reader must support it."""
+"""Maximum size of a dictionary in bytes, compressed or not.
+
+The specification of WARC with Zstandard requires readers to support this size.
+"""
 MAX_WINDOW_LOG = 27
-"""Frames that need a window over 128 MiB are refused. Every reader supports at least 8 MiB."""
+"""Base-2 logarithm of the largest window: 128 MiB. Frames that need a larger one are rejected.
+
+The specification requires readers to support 8 MiB.
+"""
 _SKIPPABLE_LAST = b"\x2a\x4d\x18"
 _OPTIONS: dict[int, int] = {zstd.DecompressionParameter.window_log_max: MAX_WINDOW_LOG}
 
@@ -192,7 +199,7 @@ class ZstdFrame:
         self._damage: InvalidRecord | None = None
 
     def read_available(self) -> bytes:
-        """Read the bytes that are decompressed next, in any number; empty at the end.
+        """Read the next decompressed bytes, as many as are available; empty at the end.
 
         Raises:
             TruncatedRecord: the source ends before the frame does.
@@ -275,11 +282,12 @@ def _exactly(source: Source, size: int, *, keep: bool = False) -> bytes:
 
 GZIP = b"\x1f\x8b\x08"
 MAX_RATIO = 250
-SLACK_BYTES = 1 << 30
-"""Maximum compression ratio.
+"""Maximum compression ratio; a higher one is taken for a decompression bomb.
 
-Pages compress to a fifth, tables to a thirtieth; more is an attack.
+Pages compress to a fifth, tables to a thirtieth.
 """
+SLACK_BYTES = 1 << 30
+"""Decompressed bytes that are allowed in addition to this ratio."""
 REWOUND_BYTES = 1 << 20
 MAX_CANDIDATES = 10_000
 """Maximum number of places in damaged parts of a file that are tried as the start of a member."""
@@ -354,7 +362,10 @@ class DecompressedFile:
         return self.read(min(end + 1 if end >= 0 else most, len(self._buffer)))
 
     def next_line(self) -> bytes:
-        """Read the next line. The start of a member that begins a record also begins a line."""
+        """Read the next line, across the end of a record.
+
+        A member that begins a record also begins a line, even if the last one has no line end.
+        """
         line = self.line(MAX_LINE)
         if not line and self._member_start:
             self._buffer += self._counted(self._member_start)

@@ -1,11 +1,12 @@
-"""Replay requests: parsing, access tokens, and what each banner's frame requested last.
+"""Replay requests: parsing, access tokens, and the last request of each replay frame.
 
 The path contains an archived URL with its query, double slashes, dots and escapes, which a router
 would normalise, so the raw request target is parsed.
 
-Each banner has a random number, which is part of the signed access token in the frame's address.
-Links and redirects inherit it, frames within the page do not. Kept in memory, for the most recently
-opened banners.
+The banner is the page above the frame with the archived page. It shows what the frame requested
+last. Each banner has a random number, which is part of the signed access token in the frame's
+address. Links and redirects inherit the number; frames within the archived page do not. The last
+requests are kept in memory for the most recently used banners.
 """
 
 import re
@@ -65,9 +66,11 @@ MAX_BANNERS = 1000
 
 @dataclass(frozen=True, slots=True)
 class FrameRequest:
-    """A memento, or an address without a memento if the timestamp is empty.
+    """Request of a frame: a memento, or a URL without a memento.
 
     Attributes:
+        url: the requested URL.
+        timestamp: timestamp of the memento; None without one.
         wanted: an address that the frame requested without an access token; the page with the
             banner requests a token for it.
         has_form: whether the page contains a form, which cannot be sent.
@@ -80,7 +83,7 @@ class FrameRequest:
 
 
 class FrameRequests:
-    """The last request below each banner."""
+    """The last request of the frame below each banner."""
 
     def __init__(self) -> None:
         self._shown: OrderedDict[str, FrameRequest] = OrderedDict()

@@ -20,7 +20,7 @@ _MESSAGE = web.ResponseKey("message", Message)
 
 
 def refusing(answer: web.HTTPException, message: Message) -> web.HTTPException:
-    """Return the HTTP error with a message; programs get it in English."""
+    """Set the message of an HTTP error and return the error; API clients get it in English."""
     answer.text = str(message)
     answer[_MESSAGE] = message
     return answer
@@ -34,10 +34,10 @@ def message_of(answer: web.HTTPException) -> Message:
 SMALLEST = 1 << 10
 """Minimum size for compression: a smaller body fits in one packet either way."""
 INLINE = 32 << 10
-"""Maximum size compressed on the event loop: half a millisecond."""
+"""Maximum size that is compressed on the event loop, which takes half a millisecond."""
 
 _OURS = frozenset({None, "none", "same-origin"})
-"""``Sec-Fetch-Site`` of requests that no other site has sent; programs send none."""
+"""``Sec-Fetch-Site`` of requests that no other site has sent; None is for clients without it."""
 _PACKED_TEXT = frozenset({"text/event-stream"})
 _TEXT = frozenset({"application/link-format", "image/svg+xml"})
 

@@ -33,8 +33,8 @@ MAX_HEADER = 1_000
 def preferred_language(header: str) -> str:
     """Return the best supported tag for an ``Accept-Language``; empty if none matches.
 
-    Ranges are truncated until they match (lookup, RFC 4647 §3.4), and a language without a script
-    matches the only one there is: ``zh-CN`` is ``zh-Hans``.
+    Only the primary language is compared (see lookup, RFC 4647 §3.4), so ``zh-CN`` matches
+    ``zh-Hans``.
 
     >>> preferred_language("pt-BR,zh-CN;q=0.8,en;q=0.5")
     'zh-Hans'
@@ -144,17 +144,20 @@ class Wording:
         return self.texts.gettext(text) if text else ""
 
     def gettext(self, text: str, /, **values: object) -> Markup:
-        """Return the newstyle gettext for templates: it escapes values and formats numbers."""
+        """Translate a text of a template (Jinja's newstyle gettext).
+
+        Values are escaped, and numbers are formatted.
+        """
         if not values:
             return _alone(self.texts, text)
         return self._filled(self.texts.gettext(text), values)
 
     def pgettext(self, context: str, text: str, /, **values: object) -> Markup:
-        """Return the variant of gettext with a context."""
+        """Translate a text of a template that has a context; see ``gettext``."""
         return self._filled(self.texts.pgettext(context, text), values)
 
     def ngettext(self, one: str, many: str, count: int, /, **values: object) -> Markup:
-        """Return the variant of gettext with plural forms."""
+        """Translate a text of a template that has plural forms; see ``gettext``."""
         return self._filled(self.texts.ngettext(one, many, count), {"num": count, **values})
 
     def _filled(self, text: str, values: Mapping[str, object]) -> Markup:
@@ -222,7 +225,7 @@ class Wording:
 
 @lru_cache(4096)
 def _alone(texts: NullTranslations, text: str) -> Markup:
-    """Return a text of a template without values."""
+    """Translate a text of a template that has no values."""
     return _markup(texts.gettext(text), {})
 
 
@@ -314,21 +317,24 @@ def why(wording: Wording, failure: Failure) -> str:
 
 
 def why_no_feed(wording: Wording, state: FeedState) -> str:
-    """Return why a feed could not be read; in English if no more is known."""
+    """Return why a feed could not be read; the English message if the reason is unknown."""
     if wording.is_source or not state.reason:
         return state.problem
     return reason(wording, state.reason)
 
 
 def sentences(wording: Wording) -> dict[str, str]:
-    """Return the sentences by kind for scripts; empty if failures have messages."""
+    """Return the sentences by failure kind, for scripts.
+
+    They are empty for English, where the message of each failure is shown.
+    """
     if wording.is_source:
         return {}
     return {kind.value: wording.translated(text) for kind, text in SENTENCES.items()}
 
 
 def answered(wording: Wording) -> str:
-    """Return the sentence on a status for scripts, to insert for ``{status}``."""
+    """Return the sentence for an HTTP status, for scripts, which replace ``{status}`` in it."""
     return wording.translated(ANSWERED)
 
 

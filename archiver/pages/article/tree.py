@@ -58,7 +58,7 @@ def space_around(element: Element) -> None:
 
 
 def lead_with(element: Element, first: Element) -> None:
-    """Insert an element before all other content of its parent."""
+    """Move ``first`` to the start of an element, before its text."""
     remove(first)
     first.tail, element.text = element.text, None
     element.insert(0, first)

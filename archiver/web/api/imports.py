@@ -113,7 +113,8 @@ async def _found(request: web.Request) -> ImportStatus:
 async def ask_public_archives(request: web.Request) -> web.StreamResponse:
     """Recover pages from public archives.
 
-    Select entries or a query; without both, all missing pages without a snapshot are requested.
+    Select entries or a query. Without both, all failed entries are selected that have no snapshot
+    and whose page no longer exists.
     """
     wanted, rescuing = await read_json(request, RescueRequest), request.app[RUNTIME].recovery
     if wanted.entries and wanted.query:
