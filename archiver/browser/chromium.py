@@ -49,7 +49,7 @@ def find_browser(settings: Settings) -> Path:
             return Path(found)
     raise NoBrowser(
         "No browser is installed. Pages that need one are saved without it and marked. Install "
-        "Chromium, or set `browser` to its path: archiver config set browser PATH"
+        "Chromium, or set `browser` to its path: archiver config browser PATH"
     )
 
 
@@ -78,7 +78,7 @@ async def version_of(executable: Path) -> int:
     except TimeoutError as error:
         raise NoBrowser(
             "{executable} does not report a version, so it is probably not Chromium. Set "
-            "`browser` to the path of Chromium: archiver config set browser PATH",
+            "`browser` to the path of Chromium: archiver config browser PATH",
             executable=executable,
         ) from error
     finally:
@@ -87,7 +87,7 @@ async def version_of(executable: Path) -> int:
     if found is None or int(found[1]) < _OLDEST:
         raise NoBrowser(
             "{executable} is not Chromium {oldest} or newer. Install a newer one, or set "
-            "`browser` to its path: archiver config set browser PATH",
+            "`browser` to its path: archiver config browser PATH",
             executable=executable,
             oldest=_OLDEST,
         )

@@ -289,7 +289,7 @@ def rescue(settings: Settings, refs: tuple[str, ...], query: str | None) -> int:
 )
 @click.option("--read/--unread", "is_read", default=None, help="Mark as read, or not.")
 @click.option("--star/--unstar", "is_starred", default=None, help="Star, or not.")
-@click.option("--undo", type=int, metavar="NUMBER", help="Undo that edit.")
+@click.option("--undo", type=int, metavar="NUMBER", help="Undo the edit with this number.")
 @click.option("--yes", is_flag=True, help="Skip the confirmation.")
 @with_settings(COMMON)
 def edit(settings: Settings, **given: object) -> int:
@@ -323,7 +323,7 @@ def lists(settings: Settings, **given: object) -> int:
 @click.argument("refs", nargs=-1, metavar="[URL|HASH_URL]...")
 @click.option("--query", metavar="WORDS", help="All results of this search.")
 @click.option("--snapshot", metavar="TIMESTAMP", help="Only this snapshot, by its 14 digits.")
-@click.option("--undo", type=int, metavar="NUMBER", help="Undo that deletion.")
+@click.option("--undo", type=int, metavar="NUMBER", help="Undo the deletion with this number.")
 @click.option("--yes", is_flag=True, help="Skip the confirmation.")
 @with_settings(COMMON)
 def delete(settings: Settings, **given: object) -> int:

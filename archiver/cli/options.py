@@ -292,7 +292,7 @@ _IMPORT = (
         help="Role of a column in a table: url, title, note, tags, folder, date, read, "
         "starred, later (to be read), or keep (unchanged); can be repeated.",
     ),
-    click.option("--into", default="", metavar="PATH", help="Put all into this list."),
+    click.option("--into", default="", metavar="PATH", help="Put all links into this list."),
     click.option(
         "--only-folder",
         "only_folders",
@@ -324,7 +324,11 @@ _IMPORT = (
     click.option("--tag", "tags", multiple=True, help="A tag for every link of the file."),
     click.option("--json", "as_json", is_flag=True, help="With --dry-run: print JSON."),
     click.option("--dry-run", is_flag=True, help="Print a preview without importing."),
-    click.option("--no-crawl", is_flag=True, help="Only queue the links."),
+    click.option(
+        "--no-crawl",
+        is_flag=True,
+        help="Queue the links; `archiver serve` or `archiver crawl` captures them.",
+    ),
     click.argument("file", type=_File),
 )
 

@@ -46,7 +46,8 @@ MAX_TAGS = 200
 _SHORT = 500
 
 _NOTES_MARKS = re.compile(r"\[/?linkding-notes\]")
-_RENAMED_TAGS = {"linkding:bookmarks.archived": "archived"}
+_ARCHIVED_TAG = "linkding:bookmarks.archived"
+"""Tag by which linkding marks archived links, which are read ones."""
 _READ_SECTIONS = frozenset({"read archive", "archive", "archived", "read"})
 _STARRED_SECTIONS = frozenset({"starred", "liked", "favorites", "favourites"})
 _PLAIN_SECTIONS = frozenset({"unread", "bookmarks"}) | _READ_SECTIONS | _STARRED_SECTIONS
@@ -90,8 +91,9 @@ def tags_of(link: dict[str, str]) -> tuple[str, ...]:
 
 
 def _tags_in(given: str) -> tuple[str, ...]:
-    own = (_RENAMED_TAGS.get(tag, tag) for tag in (word.strip() for word in given.split(",")))
-    return tuple(dict.fromkeys(tag[:MAX_TITLE] for tag in own if tag))[:MAX_TAGS]
+    own = (word.strip() for word in given.split(","))
+    tags = (tag[:MAX_TITLE] for tag in own if tag and tag != _ARCHIVED_TAG)
+    return tuple(dict.fromkeys(tags))[:MAX_TAGS]
 
 
 _cached_tags = lru_cache(8192)(_tags_in)
@@ -366,7 +368,7 @@ class _Reader:
                 title="" if title == url else title,
                 note=note,
                 added_at=added_at_of(link),
-                is_read=is_read,
+                is_read=is_read or _ARCHIVED_TAG in link.get("tags", ""),
                 is_starred=is_starred,
                 folders=_folders(folders.path) if folders.path else (),
                 tags=tags_of(link),

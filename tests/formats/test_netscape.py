@@ -15,7 +15,7 @@ from archiver.formats.rows import MAX_URL
 from archiver.formats.source_file import SourceFile
 from archiver.model.annotation import Annotation
 from archiver.model.imports import NO_LINK, UNREAD, format_problem
-from tests.formats.reading import opened
+from tests.formats.reading import annotations, opened
 
 CHROME = """<!DOCTYPE NETSCAPE-Bookmark-file-1>
 <!-- This is an automatically generated file.
@@ -338,3 +338,16 @@ def test_chunk_boundaries_do_not_matter(size: int) -> None:
 
     _, found = opened(Trickle(CHROME.encode()), "x.html")
     assert [each.annotation for each in found] == read(CHROME)
+
+
+def test_archived_links_of_linkding_are_read():
+    links = (
+        b'<DT><A HREF="http://a.example/1" TAGS="kites,linkding:bookmarks.archived">1</A>'
+        b'<DT><A HREF="http://a.example/2" TAGS="kites">2</A>'
+    )
+    found = annotations(b"<!DOCTYPE NETSCAPE-Bookmark-file-1><DL><p>" + links + b"</DL><p>")
+
+    assert [(each.tags, each.is_read) for each in found] == [
+        (("kites",), True),
+        (("kites",), False),
+    ]

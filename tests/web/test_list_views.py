@@ -98,7 +98,12 @@ async def test_each_density_shows_its_details(client):
 
 @pytest.mark.parametrize(
     ("sort", "moment"),
-    [("", "annotation.added_at"), ("newest", "annotation.added_at"), ("captured", "sorted_at")],
+    [
+        ("", "annotation.added_at"),
+        ("newest", "annotation.added_at"),
+        ("added", "annotation.added_at"),  # its name in older versions
+        ("captured", "sorted_at"),
+    ],
 )
 async def test_day_headings_match_the_sort_order(client, runtime, sort, moment):
     found = await runtime.search.listing(ListingQuery(sort=sort))
