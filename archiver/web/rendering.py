@@ -245,6 +245,7 @@ def environment(wording: Wording, base: str = "") -> Environment:
     return made
 
 
+@cache
 def _icon(base: str, name: str) -> Markup:
     """Return an icon of ``static/icons.svg``, which screen readers skip."""
     source = f"{base}{static_files(helpers.STATIC).url('icons.svg')}#{name}"
