@@ -85,7 +85,7 @@ class Connection(asyncio.Protocol):
 
         Raises:
             BrowserGone: the browser has ended.
-            BrowserError: it rejects the command.
+            BrowserError: the browser rejected the command.
         """
         if self.gone.is_set():
             raise BrowserGone("The browser process has exited.")
@@ -135,7 +135,7 @@ class Connection(asyncio.Protocol):
             listener(message.get("params", {}))
 
     def mark_gone(self) -> None:
-        """Treat the browser as gone, because it has ended or does not respond; commands fail."""
+        """Mark the browser as gone, because it ended or does not respond; pending commands fail."""
         self.gone.set()
         for answer in self._answers.values():
             if not answer.done():

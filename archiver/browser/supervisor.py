@@ -1,17 +1,18 @@
 """Supervisor process that sandboxes Chromium and limits its memory.
 
 Run as ``python -m archiver.browser.supervisor PLAN`` with a Unix socket as standard input, and the
-two pipes of the DevTools protocol open. PLAN is JSON: ``command``, ``profile``, ``pipes``,
-``memory_bytes``, ``renderer_bytes``, ``is_isolated``. It imports only the standard library, since
-each browser needs one and waits for it to start.
+two pipes of the DevTools protocol open. PLAN is JSON: ``command``, ``environment``, ``profile``,
+``pipes``, ``memory_bytes``, ``renderer_bytes``, ``is_isolated``. The module imports only the
+standard library, so that it starts fast: each browser waits for a supervisor of its own.
 
-With ``check`` instead of PLAN it only reports by its exit status whether Chromium's sandbox can
-start. That takes a process of its own, because a process cannot leave the namespaces again.
+With ``check`` instead of PLAN, the exit status says whether Chromium's sandbox can start. The check
+needs a process of its own, because a process cannot leave the namespaces again.
 
 The sandbox is a user namespace, in which Chromium's own sandbox can start even as root, and a
-network namespace with only a loopback interface. The gates' sockets are created inside and passed
-out. The supervisor exits when its control socket closes or Chromium exits; it then kills all
-descendants and removes the profile, even if the archiver itself was killed.
+network namespace with only a loopback interface. The listening sockets of the request gates
+(``request_gate``) are created in this namespace and sent to the parent process. The supervisor
+exits when its control socket closes or Chromium exits; it then kills all descendants and removes
+the profile, even if the archiver itself was killed.
 """
 
 import ctypes
@@ -140,9 +141,9 @@ def _serve(plan: dict[str, Any], control: socket.socket, chromium: int) -> None:
 
 
 def _answer(control: socket.socket) -> bool:
-    """Create a listening socket for each byte received.
+    """Read a command; if it asks for a socket, send the parent process a listening one.
 
-    Return whether the parent is still there.
+    Return whether the parent process still exists.
     """
     try:
         command = control.recv(1)
@@ -198,8 +199,8 @@ def descendants() -> list[int]:
 def _end_all() -> None:
     """Kill all descendants until none is left.
 
-    The kernel is authoritative: it reparents orphans to this process, while a process list can miss
-    the child of a parent that dies during the listing.
+    A list of processes can miss the child of a process that ends during the listing. So
+    ``_has_children`` asks the kernel, which makes such orphans children of this process.
     """
     until = time.monotonic() + _PATIENCE_SECONDS
     while _has_children() and time.monotonic() < until:
@@ -220,7 +221,7 @@ def _has_children() -> bool:
 
 
 def _reap(but: int) -> None:
-    """Reap ended children except one, whose exit its watcher still has to see."""
+    """Reap ended child processes except ``but``, whose exit ``_serve`` detects."""
     with suppress(ChildProcessError):
         while True:
             found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)

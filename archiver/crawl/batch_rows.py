@@ -64,11 +64,11 @@ from archiver.warc.segments import SegmentStore
 ROWS_PER_STEP = 8
 """Number of rows that are built before the event loop runs other tasks."""
 LONG = 20_000
-"""Characters of an article from which its search row is built in a thread: about 4 ms of work."""
+"""Characters of an article above which its search row is built in a thread (takes about 4 ms)."""
 MAX_COPIES = 10
-"""Records with the same payload that are tried when one is damaged."""
+"""Maximum number of records with the same payload that are tried if one is damaged."""
 MAX_CHECKED = 8192
-"""Records whose check is remembered."""
+"""Number of records whose check result is cached."""
 
 
 class IntactRecords:
@@ -83,7 +83,10 @@ class IntactRecords:
         self._checked = RecentItems[Location, bool](MAX_CHECKED)
 
     async def originals(self, conn: AsyncConnection, found: Iterable[Capture]) -> list[Capture]:
-        """Replace damaged records by intact ones with the same payload; leave out the others."""
+        """Replace damaged records by intact ones with the same payload.
+
+        A damaged record without an intact copy is left out.
+        """
         intact = []
         for each in found:
             copies = [each]
@@ -98,7 +101,7 @@ class IntactRecords:
     async def articles(
         self, batch: Sequence[Item], latest: Mapping[int, SnapshotRow]
     ) -> dict[int, Snapshot]:
-        """Return the newest snapshot of each entry; one with a damaged article counts as unread.
+        """Return the newest snapshot of each entry; a damaged article counts as not extracted.
 
         Only articles that the visits of the batch would reuse are checked.
         """
@@ -141,11 +144,14 @@ class BatchRows:
         self._written: list[Capture] = []
 
     def note_written(self, plan: Plan) -> None:
-        """Remember a plan's written records, so the next batch can refer to them without rows."""
+        """Remember the responses that a plan wrote, for revisits in the next batch.
+
+        The next batch may be built before these responses have index rows.
+        """
         self._written = [each for each in plan.captures.values() if not each.is_revisit]
 
     def forget_written(self) -> None:
-        """Forget the records written last, because they were not indexed."""
+        """Forget the responses of ``note_written``, because they were not indexed."""
         self._written = []
 
     async def look_up(self, batch: Sequence[Item]) -> Known:
@@ -178,10 +184,9 @@ class BatchRows:
     async def prepared(
         self, batch: Sequence[Item], known: Known, plan: Plan, places: Sequence[Location]
     ) -> Mapping[int, NewSnapshot]:
-        """Build snapshot rows before the transaction, by the ``id()`` of their results.
+        """Build snapshot rows before the transaction; return them by the ``id()`` of the result.
 
-        This keeps the write lock short: the search row of an article costs as much as all other
-        rows.
+        Building the search row of an article takes long, so the write lock is not held for it.
         """
         words_of = self._db.words.row
         found = {}
@@ -205,7 +210,7 @@ class BatchRows:
         places: Sequence[Location],
         prepared: Mapping[int, NewSnapshot],
     ) -> None:
-        """Insert the rows of a batch in one transaction; its records are on disk."""
+        """Insert the rows of a batch, whose records are on disk already, in one transaction."""
         results = [item.content for item in batch if isinstance(item.content, VisitResult)]
         edited = [item.content.entry_id for item in batch if isinstance(item.content, EntryEdit)]
         pending = [item.content.row_id for item in batch if isinstance(item.content, PendingRecord)]
@@ -251,11 +256,11 @@ class _State:
     """State of the index when the visits of a batch are inserted, read in the same transaction.
 
     Attributes:
-        entries: states of the batch's entries that exist.
-        lost_jobs: on a server, jobs whose lease this worker lost with its lock.
-        deleted: deleted snapshots.
-        place: insert positions for snapshots; None if there are no snapshots.
-        jobs: jobs that may be ended.
+        entries: states of the batch's entries by entry id; deleted entries are missing.
+        lost_jobs: with PostgreSQL, ids of jobs whose lease this worker has lost.
+        deleted: (hash_url, timestamp, capture record id) of deleted snapshots.
+        place: data for inserting snapshots; None if the batch has no snapshots.
+        jobs: jobs that this transaction may end or postpone.
     """
 
     entries: Mapping[int, EntryState]
@@ -286,7 +291,7 @@ async def _read_state(
 async def _insert_responses(
     conn: AsyncConnection, plan: Plan, places: Sequence[Location]
 ) -> dict[RecordId, int]:
-    """Insert responses; return the rows of captures by record id."""
+    """Insert responses; return the row ids of captures by record id."""
     answers = [(record_id, places[n]) for n, record_id in plan.answers.items()]
     made = [replace(each, location=places[n]) for n, each in plan.captures.items()]
     await captures.insert_answers(conn, answers)
@@ -296,9 +301,10 @@ async def _insert_responses(
 async def _capture_rows(
     conn: AsyncConnection, results: Sequence[VisitResult], inserted: Mapping[RecordId, int]
 ) -> dict[int, int]:
-    """Return the capture row of each visit, by the ``id()`` of its result, if the row exists.
+    """Return the row id of each visit's page capture, by the ``id()`` of the visit's result.
 
-    ``inserted`` has the rows that this transaction inserted.
+    Visits whose capture has no row are left out. ``inserted`` has the row ids that this transaction
+    inserted, by record id.
     """
     pages = {id(each): each.visit.page for each in results if each.visit}
     earlier = {
@@ -314,7 +320,7 @@ async def _capture_rows(
 def _report_lost_captures(
     batch: Sequence[Item], wanted: Sequence[VisitResult], rows: Mapping[int, int]
 ) -> None:
-    """Fail each visit whose capture was in a failed batch; the others are indexed."""
+    """Report an error for each visit without a capture row: its capture was in a failed batch."""
     lost = {id(each) for each in wanted if each.visit} - rows.keys()
     for item in batch:
         if id(item.content) in lost and item.done and not item.done.done():
@@ -322,7 +328,7 @@ def _report_lost_captures(
 
 
 def _still_wanted(results: Sequence[VisitResult], state: _State) -> list[VisitResult]:
-    """Return results whose entry exists and whose job and snapshot are still wanted."""
+    """Return results whose entry exists, lease was not lost, and snapshot was not deleted."""
     return [
         each
         for each in results
@@ -337,7 +343,7 @@ def _still_wanted(results: Sequence[VisitResult], state: _State) -> list[VisitRe
 
 
 def _unwanted_visits(results: Sequence[VisitResult], state: _State) -> list[UnwantedVisit]:
-    """Return visits whose entries no longer exist, or whose jobs were ended by another process."""
+    """Return visits whose entry no longer exists, or whose lease was lost."""
     return [
         UnwantedVisit(
             each.entry.hash_url,
@@ -363,7 +369,7 @@ def _new_snapshot(
     places: Sequence[Location],
     words_of: Callable[[SearchDocument], IndexRow],
 ) -> NewSnapshot:
-    """Build the rows of a visit, without the capture row id, which its transaction knows."""
+    """Build the rows of a visit; the transaction that inserts them sets the capture row id."""
     article = planned.reused.article if planned.reused else None
     if planned.article is not None:
         article = places[planned.article]
@@ -444,7 +450,7 @@ def snapshot_row(
 def failed_attempt(
     entry_id: int, known: Revised, at: datetime, failure: Failure, *, final: bool = True
 ) -> attempts.FailedAttempt:
-    """Build the row of a failed attempt; ``final``: it is not tried again."""
+    """Build the row of a failed attempt; ``final`` means that there is no further attempt."""
     entry = known.entry
     document = link_document(
         entry.annotation, url=entry.url, host=entry.host, revision=known.revision
@@ -478,7 +484,7 @@ async def _end_jobs(conn: AsyncConnection, results: Sequence[VisitResult], jobs:
 def _recorded_revisions(
     results: Sequence[VisitResult], edited: Collection[int], known: Mapping[int, Revised]
 ) -> dict[int, int]:
-    """Return the metadata revision that the batch recorded for each entry."""
+    """Return the annotation revision that the batch recorded, by entry id."""
     final = [each.entry.id for each in results if each.retry_at is None]
     return {
         number: known[number].revision

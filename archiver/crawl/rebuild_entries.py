@@ -1,4 +1,4 @@
-"""Restoring entries and snapshots from their records."""
+"""Restoration of entries and snapshots from their WARC records."""
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,7 +39,11 @@ StoredEntryRecord = tuple[EntryRecord, Location]
 async def split_deleted(
     conn: AsyncConnection, read: list[StoredEntryRecord]
 ) -> tuple[list[StoredEntryRecord], list[UnwantedVisit]]:
-    """Split entry records into those to restore, and visits of deleted entries or snapshots."""
+    """Return the entry records to restore, and the visits to delete.
+
+    A visit is deleted if its entry was deleted and its snapshot has no tombstone yet. If only the
+    snapshot was deleted, the entry record is returned without the snapshot.
+    """
     keys = {entry_record.hash_url for entry_record, _ in read}
     generations = await tombstones.generations(conn, keys)
     snapshots = await tombstones.snapshots(conn, keys)
@@ -60,14 +64,16 @@ async def split_deleted(
 async def split_duplicates(
     conn: AsyncConnection, read: list[StoredEntryRecord], *, overlap: timedelta
 ) -> tuple[list[StoredEntryRecord], list[UnwantedVisit]]:
-    """Split off visits whose job was taken over and ended by another process.
+    """Return the entry records without duplicate visits, and the duplicate visits.
 
-    Both processes fetched the page; one visit is enough.
+    A visit is a duplicate if another process took over its job and ended it: both processes fetched
+    the page.
 
     Args:
         conn: a connection.
         read: entry records.
-        overlap: time for which the first process may continue after the other ended the job.
+        overlap: time for which the first process may continue after the other process ended the
+            job.
     """
     visits = [(each.hash_url, each.snapshot.timestamp) for each, _ in read if each.snapshot]
     late = await jobs.superseded(conn, visits, grace=overlap) if visits else set()
@@ -84,9 +90,9 @@ async def split_duplicates(
 async def unused_captures_after(
     conn: AsyncConnection, row: int, *, overlap: timedelta
 ) -> list[UnwantedVisit]:
-    """Return captures after a row that belong to no visit, of jobs that another visit ended.
+    """Return captures after a row id that have no snapshot because another visit ended their job.
 
-    ``overlap``: as for ``split_duplicates``.
+    ``overlap`` is as in ``split_duplicates``.
     """
     late = list[UnwantedVisit]()
     while True:
@@ -115,7 +121,8 @@ async def snapshots_of(
 ) -> list[SnapshotRecord]:
     """Return the snapshots of entry records.
 
-    A snapshot whose record names the article of a deleted snapshot gets the article itself.
+    If the record of a snapshot refers to the article of a deleted snapshot, the snapshot gets its
+    own article record from ``tombstones.own_articles``.
     """
     own = await tombstones.own_articles(conn, [entry_record.hash_url for entry_record, _ in group])
     return [
@@ -162,7 +169,7 @@ async def restore_entries(
         conn: a writing connection.
         store: the segment store.
         group: records of different entries.
-        problems: unusable records are added here.
+        problems: list to which unusable records are added.
     """
     ids = await new_entries.restore(
         conn, [_revised_seed(entry_record) for entry_record, _ in group]
@@ -235,10 +242,10 @@ async def _snapshots(
 async def _shared_articles(
     conn: AsyncConnection, records: Sequence[tuple[int, SnapshotRecord]]
 ) -> dict[int, Location]:
-    """Return the articles of earlier snapshots that these snapshots share, by entry.
+    """Return, by entry id, the article of an earlier snapshot that a snapshot shares.
 
-    An earlier snapshot may be restored later, or have another article by then. Such articles are
-    assigned at the end of the rebuild.
+    If the earlier snapshot is not restored yet, or its article is by another extractor version, the
+    article is assigned at the end of the rebuild.
     """
     wanted = [(number, int(each.article_of)) for number, each in records if each.article_of]
     there = await db_snapshots.articles_of(conn, wanted)
@@ -258,7 +265,10 @@ async def _shared_articles(
 def _page(
     pages: Mapping[tuple[str, RecordId], list[tuple[int, Capture]]], record: SnapshotRecord
 ) -> tuple[int, Capture] | None:
-    """Return (row, capture) of a snapshot's page; of several with its id, the one with its time."""
+    """Return (row id, capture) of a snapshot's page, or None.
+
+    If several captures have the record id, the one with the timestamp of the record is preferred.
+    """
     found = pages.get((record.capture_url, record.capture_record), [])
     same = [each for each in found if each[1].timestamp == record.capture_timestamp]
     return next(iter((*same, *found)), None)

@@ -18,7 +18,7 @@ from archiver.pages.worker_messages import Document
 def replay_urls(
     url: str, final_url: str, requisites: Iterable[RequisiteOutcome]
 ) -> tuple[str, ...]:
-    """Return the URLs that a snapshot is replayed from: the entry, its page and the requisites.
+    """Return the URLs that a snapshot is replayed from: of the entry, the page and requisites.
 
     Args:
         url: URL of the entry.
@@ -34,11 +34,11 @@ class UnwantedVisit:
     """Visit whose entry or snapshot was deleted, or that another visit duplicates.
 
     Attributes:
-        hash_url: the entry.
+        hash_url: hash_url of the entry.
         timestamp: timestamp of the unwanted snapshot.
         page: id of the page's record.
         needs: URLs that the snapshot would be replayed from.
-        answers: record ids of its responses that are not what a GET of their URL returns.
+        answers: record ids of partial responses (status 206) and responses to methods such as POST.
     """
 
     hash_url: HashUrl
@@ -53,17 +53,17 @@ class Visit:
     """Successful visit of a page.
 
     Attributes:
-        timestamp: when the lease's URL was requested.
+        timestamp: when the URL of the job was requested.
         at: the same time as a datetime (aware, UTC).
         page: capture of the final response.
         article: the extracted article.
         requisites: outcome of each requisite.
         charset: charset of the page.
-        rendering: whether a browser rendered it, or should have.
+        rendering: whether a browser rendered the page, or would have been needed for it.
         renditions: screenshots and other renderings.
         look: hint whether the pages of the host need a browser.
         appearance: measurements of how complete the page is.
-        answers: record ids of responses that are not what a GET of their URL returns.
+        answers: record ids of partial responses (status 206) and responses to methods such as POST.
     """
 
     timestamp: Timestamp
@@ -89,7 +89,8 @@ class VisitResult:
         visit: the visit, if it succeeded.
         failure: the failure, otherwise.
         retry_at: time of the next attempt (aware, UTC), if any.
-        is_put_last: the next attempt waits until nothing else is queued.
+        is_put_last: whether the next attempt gets the priority ``queue.LAST``, because the host
+            does not respond.
         lease: the job that ends or is postponed; None if there was no job.
     """
 
@@ -107,22 +108,22 @@ class FetchedResponse:
     """Response, fetched now or earlier.
 
     Attributes:
-        ref: its capture.
-        at: when it was requested (aware, UTC).
-        redirect_to: absolute target of a redirect; None without one.
+        ref: capture of the response.
+        at: when the response was requested (aware, UTC).
+        redirect_to: absolute URL that the response redirects to; None if it is no redirect.
         media_type: effective media type of the payload.
         charset: charset declared in the Content-Type, or empty.
         content: decoded payload if it can be parsed (HTML, CSS, text), else empty.
         retry_after: seconds that the server asked to wait; None if it did not.
-        is_truncated: the connection closed before the end of the body.
-        is_cut: the body decompresses to more than replay shows.
-        wall: the bot wall that the response declares, or empty.
-        link_header: its ``Link`` fields, joined with commas.
-        headers: (name, value) in order, names in lower case.
-        initiators: hosts that led to it, from the user's URL to its own; empty if it was fetched
-            without cookies.
+        is_truncated: whether the connection closed before the end of the body.
+        is_cut: whether the decompressed body is larger than replay shows.
+        wall: the bot wall that the headers of the response declare, or empty.
+        link_header: ``Link`` fields of the response, joined with commas.
+        headers: (name, value) of the headers in order, names in lower case.
+        initiators: hosts of the requests that led to the response, from the user's URL to its own;
+            empty if it was fetched without user cookies.
         jar: the cookies set during the visit.
-        route: fragment that a browser must show it with.
+        route: fragment of the URL that a browser needs to show the page; empty if none.
     """
 
     ref: CaptureRef
@@ -143,7 +144,7 @@ class FetchedResponse:
 
     @property
     def address(self) -> str:
-        """URL that a browser shows it at."""
+        """URL that a browser opens to show the page, with the route as its fragment."""
         return f"{self.ref.url}#{self.route}" if self.route else self.ref.url
 
     @property

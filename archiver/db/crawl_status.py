@@ -38,8 +38,8 @@ class WaitingHost:
     Attributes:
         host: host name with port.
         jobs: number of jobs.
-        due: when the host is requested next (aware, UTC): after a failure, at the retry.
-        why: failure of the last attempt for one of them, if any.
+        due: when the host is requested next (aware, UTC); after a failure, the time of the retry.
+        why: failure of one of these jobs; None if none of them has failed.
     """
 
     host: str
@@ -55,7 +55,7 @@ class Share:
     Attributes:
         name: the media type or site.
         captures: number of captures.
-        bytes: compressed size of their records.
+        bytes: compressed size of the records of these captures, in bytes.
     """
 
     name: str
@@ -69,7 +69,7 @@ class QueueLag:
 
     Attributes:
         hosts: number of hosts with queued jobs.
-        waits: hosts that are due, and for how many seconds; longest first.
+        waits: (host, seconds since it became due) of at most ``MAX_WAITS`` hosts, longest first.
         oldest_lease: age in seconds of the oldest active lease.
     """
 
@@ -117,7 +117,10 @@ async def waiting_hosts(conn: AsyncConnection, *, limit: int) -> list[WaitingHos
 async def why_waiting(
     conn: AsyncConnection, job_ids: Sequence[int]
 ) -> dict[int, tuple[Failure, datetime]]:
-    """Return (failure of their host, its retry) of queued jobs that had no attempt, by job."""
+    """Return (failure, time of the retry) of the host of each queued job without an attempt.
+
+    The result is by job id; jobs of hosts without a failure are left out.
+    """
     waiting = await conn.execute(
         select(job.c.id, job.c.host).where(
             job.c.id.in_(job_ids), job.c.state == State.QUEUED, job.c.failure.is_(None)
@@ -131,7 +134,7 @@ async def why_waiting(
 async def _retries(
     conn: AsyncConnection, hosts: Collection[str]
 ) -> dict[str, tuple[Failure, datetime]]:
-    """Return (failure, time of the first retry) of hosts with queued jobs that failed."""
+    """Return (failure, time of the first retry) by host, for hosts with failed queued jobs."""
     tried = await conn.execute(
         select(job.c.host, func.max(job.c.failure).label("why"), func.min(job.c.not_before_ms))
         .where(
@@ -150,7 +153,7 @@ async def failed_by_reason(
 ) -> list[Reason]:
     """Count the newest ``most`` failed entries by reason, most frequent first.
 
-    ``import_id``: only entries of this import.
+    With ``import_id``, only entries of this import are counted.
     """
     latest = (
         _failed(import_id)
@@ -202,12 +205,12 @@ def _failed(import_id: int | None) -> Select[Any]:
     if import_id is None:
         return found
     wanted = select(job.c.id).where(job.c.entry_id == entry.c.id, job.c.import_id == import_id)
-    # Deleting and restoring an entry removes its jobs.
+    # Restored entries have lost their jobs, so entries that the import created are added.
     return found.where(or_(wanted.exists(), entry.c.brought_by == import_id))
 
 
 async def queued(conn: AsyncConnection, *, limit: int, import_id: int | None = None) -> list[int]:
-    """Return queued jobs: all, or those of an import."""
+    """Return the ids of queued jobs, most urgent first: of all, or those of an import."""
     found = select(job.c.id).where(job.c.state == State.QUEUED)
     if import_id is not None:
         found = found.where(job.c.import_id == import_id)
@@ -222,7 +225,7 @@ async def set_queued(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
 
 
 async def storage_use(conn: AsyncConnection, *, limit: int) -> tuple[list[Share], list[Share]]:
-    """Return the largest media types and sites by storage; reads every capture."""
+    """Return the media types and the sites that use most storage; reads all capture rows."""
     found = []
     for name in (_TYPE, HostOf(capture.c.surt)):
         size = cast(func.sum(capture.c.length), BigInteger)

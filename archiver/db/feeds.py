@@ -14,7 +14,7 @@ from archiver.model.capture import HashUrl
 from archiver.model.feed import FeedState
 
 FORGOTTEN_SECONDS = 90 * 86400
-"""Time after which an item that left a feed counts as new again."""
+"""Seconds after which an item that left a feed is deleted, and would count as new again."""
 
 
 async def states(conn: AsyncConnection) -> dict[str, FeedState]:
@@ -72,7 +72,7 @@ async def forget(conn: AsyncConnection, url: str) -> None:
 async def store_items(
     conn: AsyncConnection, url: str, items: Sequence[HashUrl], *, now: datetime
 ) -> set[HashUrl]:
-    """Store the items that a feed has now, and delete those that left it long ago.
+    """Store the current items of a feed; delete those last seen ``FORGOTTEN_SECONDS`` ago.
 
     Returns:
         The items that are new.
@@ -108,7 +108,7 @@ async def known_or_deleted(conn: AsyncConnection, keys: Collection[HashUrl]) -> 
 async def items_of(
     conn: AsyncConnection, url: str, *, after: str = "", limit: int
 ) -> list[HashUrl]:
-    """Return stored items of a feed after a hash_url, sorted."""
+    """Return stored items of a feed, sorted by hash_url, that follow the hash_url ``after``."""
     known = select(feed.c.id).where(feed.c.url == url)
     rows = await conn.execute(
         select(feed_item.c.hash_url)

@@ -30,7 +30,7 @@ async def rows_in_order(
 
     Args:
         conn: a connection.
-        filters: filters of the list, which ``CAPTURED`` ignores; ``LIST`` needs its ``list_id``.
+        filters: filters of the list. ``CAPTURED`` ignores them, and ``LIST`` requires ``list_id``.
         beyond: position after which to continue; None for the start.
         limit: maximum number of entries.
         order: ``NEWEST``, ``OLDEST``, ``CAPTURED`` or ``LIST``.
@@ -55,7 +55,8 @@ async def _places(
 ) -> list[Place]:
     """Return the positions that a query selects.
 
-    They are selected as two lists in one row. A list has no defined order, so they are sorted here.
+    They are selected as two lists in one row (see ``Gathered``). The order of these lists is not
+    defined, so the positions are sorted here.
     """
     rows = query.subquery("taken")
     firsts, numbers = (await conn.execute(select(*map(Gathered, rows.c)))).one()
@@ -100,14 +101,17 @@ def _of_any(
 MAX_ITERATED = 64
 """Maximum number of hosts, tag spellings or nested lists that are queried separately.
 
-If there are more, their entries are so frequent that reading all entries finds them soon enough.
+If there are more, all entries are read and tested one by one.
 """
 _STATES = {Mark.FAILED: State.FAILED, Mark.WAITING: State.QUEUED, Mark.LINK: State.LINK}
 _T = TypeVar("_T")
 
 
 async def iteration_filters(conn: AsyncConnection, tree: Node, filters: Filters) -> Filters:
-    """Return filters that an index can apply and that all entries pass which the query matches."""
+    """Add the conditions of a query that a database index can apply to the filters.
+
+    Every entry that the query matches passes the returned filters.
+    """
     for node in conjuncts(tree):
         if isinstance(node, Is) and isinstance(node.value, str):
             filters = await _narrower(conn, node.condition, node.value, filters)
@@ -147,15 +151,16 @@ async def _named(conn: AsyncConnection, which: Condition, value: str, filters: F
 
 
 async def _few(conn: AsyncConnection, wanted: Column[_T], test: ColumnElement[bool]) -> list[_T]:
-    """Return values of a column; more than ``MAX_ITERATED`` mean that there are too many."""
+    """Return up to ``MAX_ITERATED + 1`` values of a column; that many are too many."""
     rows = await conn.execute(select(wanted).where(test).limit(MAX_ITERATED + 1))
     return list(rows.scalars())
 
 
 def _any_of(filters: Filters, few: Sequence[Filters]) -> Filters:
-    """Return filters that any entry passes which passes one of ``few``.
+    """Return filters that require one of ``few``; without any, no entry passes them.
 
-    The given filters are returned if there are others besides, or more than ``MAX_ITERATED``.
+    Return ``filters`` unchanged if they have conditions already, or if ``few`` are more than
+    ``MAX_ITERATED``.
     """
     if not few:
         return replace(filters, any_of=())
@@ -214,7 +219,10 @@ _DOCUMENTS = select(entry.c.id, entry.c.document_id).where(entry.c.id.in_(THESE)
 
 
 async def by_day(conn: AsyncConnection, places: Sequence[Place], sort: Sort) -> list[int]:
-    """Return entry ids by time of saving; of the same second, the newest document comes first."""
+    """Return entry ids sorted by time of saving.
+
+    Of entries saved in the same second, the one with the newest search document comes first.
+    """
     rows = await conn.execute(_DOCUMENTS, {"these": [each.row for each in places]})
     documents = {row.id: row.document_id or 0 for row in rows}
     sign = 1 if sort is Sort.OLDEST else -1

@@ -1,8 +1,8 @@
 """Tags and lists of entries.
 
-Records of entries do not contain empty lists, saved searches and the order of lists. So each change
-of them adds a pending record of all lists (``add_pending_record``). Every tag and list has a row
-with its number of entries, which is updated with each change.
+Records of entries name the lists of the entry, but not empty lists, saved searches and the order of
+lists. So each change of these adds a pending record of all lists (``add_pending_record``). The row
+of a tag or list has its number of entries, which is updated with each change.
 """
 
 import json
@@ -34,9 +34,9 @@ from archiver.search.words import fold, list_key
 from archiver.warc.metadata_records import write_arrangement
 
 _REVISION = "lists"
-"""Name of the counter of changes of lists, which is the revision of the newest lists record."""
+"""Name of the counter of list changes; its value is the revision of the newest lists record."""
 _ARRANGED = "lists arranged"
-"""Name of the counter of lists in that record."""
+"""Name of the counter that has the number of lists in the newest applied lists record."""
 _COLUMNS = ("path", "folded", "position", "query", "colour")
 _ARRANGE = (
     update(entry_list)
@@ -57,7 +57,7 @@ _SPELL = (
 
 
 async def all_lists(conn: AsyncConnection) -> list[EntryList]:
-    """Return all lists in order, with their entry counts; saved searches have none."""
+    """Return all lists in order, with their entry counts; saved searches have no entry count."""
     rows = await conn.execute(
         select(entry_list.c.path, entry_list.c.query, entry_list.c.entry_count, entry_list.c.colour)
         .order_by(entry_list.c.position, entry_list.c.id)
@@ -70,7 +70,7 @@ async def all_lists(conn: AsyncConnection) -> list[EntryList]:
 
 
 async def arrange(conn: AsyncConnection, lists: Sequence[EntryList]) -> None:
-    """Set the lists and their order. Other lists are deleted if empty, else they follow."""
+    """Set the lists and their order. Of other lists, empty ones are deleted, the rest follow."""
     rows = [
         (each.path, list_key(each.path), n, each.query, each.colour)
         for n, each in enumerate(lists, 1)
@@ -113,7 +113,7 @@ async def add_pending_record(conn: AsyncConnection) -> None:
 
 
 async def apply_records(conn: AsyncConnection, found: Sequence[Arrangement]) -> None:
-    """Apply the newest of some lists records, if it is newer than the current lists."""
+    """Apply the newest lists record of ``found``, if it is newer than the current lists."""
     known = await counters.get(conn, _REVISION) or 0
     newest = max(found, key=lambda each: each.revision, default=None)
     if newest and newest.revision > known:
@@ -129,7 +129,7 @@ async def apply_records(conn: AsyncConnection, found: Sequence[Arrangement]) -> 
 
 
 async def delete_outdated_lists(conn: AsyncConnection) -> None:
-    """After a rebuild, delete empty lists that the newest lists record does not have."""
+    """Delete empty lists that are not in the newest lists record; called after a rebuild."""
     full = await conn.execute(select(entry_list.c.path).where(entry_list.c.entry_count > 0))
     kept = [each.path for each in with_parents(map(EntryList, full.scalars()))]
     arranged = await counters.get(conn, _ARRANGED) or 0
@@ -146,8 +146,8 @@ async def _ids_to_fill(
 ) -> dict[str, int]:
     """Return the row ids of lists that get entries; missing lists are created.
 
-    A saved search with the path of one of them is renamed. ``import_id`` is the import that adds
-    the entries, None for a user.
+    A saved search with the path of such a list is renamed. ``import_id`` is the import that adds
+    the entries; None if a user adds them.
     """
     if not paths:
         return {}
@@ -176,7 +176,7 @@ async def list_ids(conn: AsyncConnection, paths: Iterable[str]) -> dict[str, int
 
 
 async def set_creator(conn: AsyncConnection, import_id: int | None, paths: Collection[str]) -> None:
-    """Store which import created lists, so that its undo can delete them; None for a user."""
+    """Store which import created lists, so that undoing it can delete them; None for a user."""
     if paths:
         await conn.execute(
             update(entry_list)
@@ -199,7 +199,7 @@ async def creators(conn: AsyncConnection) -> Sequence[tuple[str, int]]:
 
 
 async def restore_creators(conn: AsyncConnection, rows: Sequence[tuple[str, int]]) -> None:
-    """Store (path, import id) pairs from another index."""
+    """Store the (path, import id) pairs that ``creators`` returned for another index."""
     if rows:
         await conn.execute(
             update(entry_list)
@@ -236,7 +236,7 @@ async def _rename_clashing_searches(conn: AsyncConnection, which: ColumnElement[
         which: condition for the lists to check.
 
     Returns:
-        Whether there were any.
+        Whether any saved search was renamed.
     """
     found = await conn.execute(select(entry_list).where(which, entry_list.c.query != ""))
     searches = found.all()
@@ -261,9 +261,12 @@ async def _known(conn: AsyncConnection, paths: Iterable[str]) -> dict[str, int]:
 
 
 STEP = 1 << 20
-"""Distance of a new entry's position from the last one, so that others fit between them."""
+"""Distance of an appended entry from the last one; entries can be moved to positions between."""
 MIDDLE = 1 << 40
-"""Position of the first entry of a list; positions may decrease from it, but 0 means none."""
+"""Position after which the first entry of a list is placed.
+
+Entries can be moved before the first one, to lower positions. Position 0 means no position.
+"""
 _Rows = set[tuple[int, int]]
 _REMOVE = delete(in_list).where(
     in_list.c.entry_id == bindparam("of_entry"), in_list.c.list_id == bindparam("of_list")
@@ -282,11 +285,11 @@ async def set_lists(
 
     Args:
         conn: a writing connection.
-        wanted: by entry, its position in each list by path. With position 0, it stays where it is,
-            or is appended.
-        known: entries that may be in lists already.
-        added: time of saving (Unix seconds) by entry.
-        import_id: the import that sets the lists; None for a user.
+        wanted: for each entry id, the position of the entry in each of its lists, by path. With
+            position 0, the entry stays where it is, or is appended if it is new in the list.
+        known: ids of entries that may be in lists already.
+        added: time of saving (Unix seconds) by entry id.
+        import_id: the import that sets the lists; None if a user sets them.
     """
     before = await lists_of_entries(conn, wanted.keys() & {*known})
     lost = {
@@ -314,7 +317,7 @@ async def set_lists(
 
 
 async def _remove_from_paths(conn: AsyncConnection, lost: Collection[tuple[int, str]]) -> None:
-    """Remove entries from lists, given as (entry, path)."""
+    """Remove entries from lists, given as (entry id, path) pairs."""
     ids = await list_ids(conn, dict.fromkeys(path for _, path in lost))
     await _remove_from_lists(conn, {(entry_id, ids[path]) for entry_id, path in lost})
 
@@ -344,7 +347,7 @@ _LISTS_OF_ENTRIES = (
 async def lists_of_entries(
     conn: AsyncConnection, entry_ids: Collection[int]
 ) -> dict[int, dict[str, int]]:
-    """Return by entry its position in each of its lists, by path, sorted by path."""
+    """Return, for each entry id, the positions of the entry in its lists, by path and sorted."""
     if not entry_ids:
         return {}
     rows = await conn.execute(_LISTS_OF_ENTRIES, {"these": entry_ids})
@@ -377,8 +380,8 @@ async def _insert_members(
     Args:
         conn: a writing connection.
         rows: the rows.
-        last: last position by list; it is changed.
-        fresh: number of new entries by list.
+        last: last position in each list, by list id; this function updates it.
+        fresh: number of new entries by list id.
     """
     placed = []
     for entry_id, list_id, place, added_at in rows:
@@ -418,13 +421,13 @@ async def _count_lists(conn: AsyncConnection, more: Mapping[int, int]) -> None:
 
 
 MAX_IN_SEVERAL = 200_000
-"""Maximum number of rows read to count nested lists; beyond it, entries may be counted twice."""
+"""Maximum number of rows that are read to count entries of nested lists only once."""
 
 
 async def entries_in_several_lists(conn: AsyncConnection) -> list[tuple[int, str]]:
     """Return up to ``MAX_IN_SEVERAL`` pairs (entry id, path) of entries in several lists.
 
-    The pairs of an entry follow each other.
+    The pairs are sorted by entry id.
     """
     several = select(in_list.c.entry_id).group_by(in_list.c.entry_id).having(func.count() > 1)
     rows = await conn.execute(
@@ -448,9 +451,9 @@ async def attach(
 
     Args:
         conn: a writing connection.
-        wanted: tags by entry.
-        known: entries that may have tags already.
-        added: time of saving (Unix seconds) by entry.
+        wanted: tags by entry id.
+        known: ids of entries that may have tags already.
+        added: time of saving (Unix seconds) by entry id.
     """
     ids = await ids_of(conn, (name for tags in wanted.values() for name in tags))
     if not ids:
@@ -465,7 +468,7 @@ async def attach(
 
 
 async def respell(conn: AsyncConnection, names: Iterable[str]) -> list[int]:
-    """Spell tags as in ``names``; return the entries with tags whose spelling changed."""
+    """Change the spelling of tags to that in ``names``; return the ids of affected entries."""
     wanted = {tag_key(name): name for name in names}
     found = (await _by_key(conn, wanted)).values() if wanted else ()
     spelled = [(each.id, wanted[each.key]) for each in found if each.name != wanted[each.key]]
@@ -486,7 +489,7 @@ async def detach_all(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
 
 
 async def detach(conn: AsyncConnection, unwanted: Mapping[int, Collection[str]]) -> None:
-    """Remove tags from entries; missing ones are ignored."""
+    """Remove tags from entries; tags that an entry does not have are ignored."""
     keys = {each: {tag_key(name) for name in names} for each, names in unwanted.items() if names}
     if not keys:
         return
@@ -547,7 +550,7 @@ async def most_used(conn: AsyncConnection, limit: int) -> list[tuple[str, int]]:
 
 
 async def count_of(conn: AsyncConnection, name: str, *, in_any_spelling: bool) -> int | None:
-    """Return the entry count of a tag; None if several spellings exist."""
+    """Return the entry count of a tag; None unless exactly one tag in use matches ``name``."""
     named = tag.c.folded == fold(name) if in_any_spelling else tag.c.key == tag_key(name)
     rows = await conn.execute(
         select(tag.c.entry_count).where(named, tag.c.entry_count > 0).limit(2)
@@ -568,9 +571,9 @@ async def all_tags(conn: AsyncConnection, limit: int) -> list[tuple[str, str, in
 
 
 async def ids_of(conn: AsyncConnection, names: Iterable[str]) -> dict[str, int]:
-    """Return row ids of tags; missing ones are created.
+    """Return row ids of tags by name; missing tags are created.
 
-    A tag keeps its first spelling while an entry has it.
+    A tag keeps its spelling as long as an entry has the tag.
     """
     keys = {name: tag_key(name) for name in names}
     if not keys:
@@ -617,7 +620,7 @@ _MOVE = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """Sorted tags of an entry, and its position in each of its lists, by path."""
+    """Sorted tags of an entry, and the positions of the entry in its lists by path."""
 
     tags: tuple[str, ...] = ()
     lists: Mapping[str, int] = field(default_factory=dict)
@@ -640,6 +643,6 @@ async def remove_labels(conn: AsyncConnection, entry_ids: Collection[int]) -> No
 
 
 async def reorder_labels(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
-    """Update the position of entries in their tags and lists, after ``added_at`` changed."""
+    """Copy ``added_at`` of entries to the rows of their tags and lists, after it changed."""
     for statement in _MOVE:
         await execute_rows(conn, statement, ("moved_id",), [(each,) for each in entry_ids])

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 NO_ADDRESS = marked("This reference has no address.")
 MAX_FIELD = 1 << 20
 MAX_REFERENCE = 1 << 20
-"""Maximum characters of a reference: one without an end would be buffered to the end of the file.
+"""Maximum characters of a reference; one without an end mark would be read to the end of the file.
 """
 MAX_LINES = 10_000
 TOO_LONG = marked("This reference is incomplete or too long.")
@@ -46,15 +46,15 @@ _IDENTIFIER_URLS = (
         "https://arxiv.org/abs/{}",
     ),
 )
-"""Identifiers in note fields, as Zotero and BibTeX write them, and their URLs; full texts first."""
+"""(Pattern, URL) of identifiers in notes, as Zotero and BibTeX write them; full texts first."""
 
 
 def address_of(doi: str, remarks: str = "") -> str:
     """Return the URL for a reference without an address; an invalid DOI is returned unchanged.
 
     Args:
-        doi: its DOI; empty if it has none.
-        remarks: text with identifiers of PubMed Central, PubMed or arXiv.
+        doi: DOI of the reference; empty if it has none.
+        remarks: text that may contain identifiers of PubMed Central, PubMed or arXiv.
 
     >>> address_of("10.1000/182")
     'https://doi.org/10.1000/182'
@@ -77,7 +77,7 @@ def remarks_of(fields: Mapping[str, str]) -> str:
     return "\n".join((*named, fields.get("note", "")))
 
 
-# LaTeX in fields of BibTeX as text, by pylatexenc: ``{\"o}``, ``\'e``, ``\ss``, ``--``.
+# Conversion of LaTeX in BibTeX fields to text by pylatexenc: ``{\"o}``, ``\'e``, ``\ss``, ``--``.
 
 _MARKUP = re.compile(r"[\\{}~]|--|``|''")
 _UNESCAPED = re.compile(r"(?<!\\)([&%#])")
@@ -135,8 +135,8 @@ def _decoder() -> Any:
     )
 
 
-# RIS, read by rispy: one field per line, ``UR  - https://…``, between ``TY`` and ``ER``. If a
-# producer omits one or both of these, an empty line after the address ends the record.
+# RIS, read by rispy: one field per line, ``UR  - https://…``, between ``TY`` and ``ER``. Without
+# ``ER``, the next ``TY`` ends the record; without ``TY``, an empty line after the address does.
 
 _FIELD = re.compile(r"\s*([A-Z][A-Z0-9])  ?- ?(.*)")
 _BEGINS = re.compile(r"\ufeff?\s*(?:TY  ?-|[A-Z][A-Z0-9]  - )")

@@ -47,7 +47,7 @@ def _escaped(text: str) -> str:
 
 
 # ``index.md`` of an entry: front matter and the article as clean HTML, in a folder named by
-# hash_url. Only the fields that the user supplied are read back; the others come with a capture.
+# hash_url. An import reads only the user-supplied fields; a new capture sets the others.
 
 _NOT_TEXT_SCALAR = re.compile(
     r"""(?ix) (?: ~? | = | << | null | true | false | yes | no | y | n | on | off
@@ -67,7 +67,7 @@ _PAGE_FIELDS = frozenset(
 _LINK = write_source_record(
     {ARCHIVE: {"state": State.LINK.value, "title": "", "failure": None, "snapshots": []}}
 )
-"""Marks an entry that was saved as a link, as the JSON format does."""
+"""Source record that marks an entry as saved without a capture, as in the JSON format."""
 _Value = str | bool | datetime | list[str]
 
 
@@ -106,7 +106,7 @@ def read_entry(front: Mapping[str, Any], folder: str) -> Annotation | None:
     """Parse the front matter of an entry.
 
     Args:
-        front: its fields, each scalar as text.
+        front: the fields of the front matter, with each scalar as text.
         folder: the name of the folder of the file.
 
     Returns:
@@ -136,7 +136,10 @@ def read_entry(front: Mapping[str, Any], folder: str) -> Annotation | None:
 
 
 def _text(left: dict[str, Any], name: str) -> str:
-    """Remove a field and return its text; other values stay, and the result is empty."""
+    """Remove a text field and return its value.
+
+    A field of another type stays, and the result is empty.
+    """
     return str(left.pop(name)) if isinstance(left.get(name), str) else ""
 
 
@@ -155,7 +158,7 @@ def _flag(left: dict[str, Any], name: str) -> bool:
 
 
 def _moment(left: dict[str, Any], name: str) -> datetime | None:
-    """Remove a time in our or a common format and return it; other values stay."""
+    """Remove a field with a time and return the time; a field without a valid time stays."""
     text = text_of(left.get(name))
     try:
         moment: datetime | None = read_iso(text)
@@ -171,7 +174,7 @@ class _Dumper(yaml.SafeDumper):
 
 
 def _write_text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
-    # Parsers fold unescaped line breaks outside ASCII.
+    # YAML parsers fold non-ASCII line breaks unless they are escaped in double quotes.
     style = '"' if _ODD_BREAK.search(text) else None
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
@@ -197,7 +200,7 @@ def _user_fields(entry: Entry, snapshot: Snapshot | None) -> Iterator[tuple[str,
 
 
 def _external_metadata(entry: Entry) -> list[str]:
-    """Return metadata from other sources that no field holds, each as JSON text."""
+    """Return the lines of the entry's source record, each a JSON text."""
     return entry.annotation.source_record.split("\n") if entry.annotation.source_record else []
 
 

@@ -1,4 +1,4 @@
-"""Importers, and factories for tables and JSON rows."""
+"""Importer of one file format, and factories of importers for tables and JSON."""
 
 import csv
 from collections.abc import Callable, Iterable, Iterator
@@ -12,16 +12,17 @@ from archiver.model.imports import NO_ADDRESS, NO_ROW, TABLE_ENDS, format_proble
 from archiver.model.seed import Bookmark, broken, unreadable
 
 MAX_CELL = 8 << 20
-"""Maximum characters of one cell: some services export whole articles in them."""
+"""Maximum characters of one cell; some services export a whole article in a cell."""
 MAX_COLUMNS = 500
 _HINT = "sep="
 Fields = dict[str, str]
 
 
 def table_rows(file: SourceFile) -> Iterator[Fields | Bookmark]:
-    """Yield the rows of a table by column name; an unreadable row is a bookmark with a problem.
+    """Yield each row of a table as a dictionary of its cells by column name.
 
-    Cells beyond the header are named by position, such as ``column 7``; empty cells are omitted.
+    Cells beyond the header are named by position, such as ``column 7``; empty cells are omitted. If
+    the rest of the table cannot be parsed, the last item is a bookmark with the problem.
     """
     table = file.table or TableHead(",", (), frozenset())
     csv.field_size_limit(MAX_CELL)
@@ -44,7 +45,10 @@ def table_rows(file: SourceFile) -> Iterator[Fields | Bookmark]:
 
 
 def _lines(file: SourceFile) -> Iterator[str]:
-    """Yield lines with their ends; without LF, a CR ends a line. Overlong lines are split."""
+    """Yield lines, each ending in LF. In a file without LF, a CR ends a line.
+
+    Overlong lines are split.
+    """
     only_cr = "\n" not in file.text and "\r" in file.text
     parts: list[str] = []
     for chunk in file.chunks():
@@ -75,15 +79,17 @@ class Importer:
     Attributes:
         name: the name of the format for users, such as ``Netscape HTML``; marked for translation if
             it contains words.
-        recognises: returns whether a file has this format; reads only its head.
-        read: yields the bookmarks of a file in file order. It reads the file once, in linear time,
-            and never raises on bad bytes; unreadable rows are bookmarks with a ``problem``.
+        recognises: function that returns whether a file has this format; it reads only the head of
+            the file.
+        read: function that yields the bookmarks of a file in file order. It reads the file once, in
+            linear time, and never raises an error for invalid bytes; an unreadable row becomes a
+            bookmark with a ``problem``.
         suffixes: the file name suffixes without the dot, for the file dialog.
         origin: the programs that write such files and the menu path there; empty if obvious.
-        says_all_tags: whether tags already include the folders, so that folder names are not added
-            as tags.
-        has_other_addresses: whether its texts hold addresses that are no bookmarks, so that
-            addresses which were not read mean nothing.
+        says_all_tags: whether the tags of a bookmark already include its folders, so that folder
+            names are not added as tags.
+        has_other_addresses: whether files of this format also contain addresses that are not
+            bookmarks. Addresses that were not read are then no problem.
     """
 
     name: str
@@ -95,7 +101,7 @@ class Importer:
     has_other_addresses: bool = False
 
 
-# Importers of rows: each supplies only the conversion of a row.
+# Factories of importers; the caller supplies only the conversion of a row.
 
 ReadRow = Callable[[Row], Bookmark]
 Recognises = Callable[[SourceFile], bool]
@@ -104,7 +110,7 @@ Recognises = Callable[[SourceFile], bool]
 def table_importer(
     name: str, recognises: Recognises, read_row: ReadRow, *, origin: str, **known: bool
 ) -> Importer:
-    """Return the importer of a table with a header; ``known`` are attributes of the importer."""
+    """Return the importer of a table with a header; ``known`` sets further attributes of it."""
     return Importer(
         name,
         lambda file: bool(file.columns) and recognises(file),
@@ -124,12 +130,12 @@ def json_importer(
     within: tuple[str, ...] = (),
     **known: bool,
 ) -> Importer:
-    """Return the importer of JSON objects: of an array, of JSON lines, or in an object.
+    """Return the importer of JSON objects in an array, in JSON lines, or in arrays of an object.
 
     Args:
         name: the name of the format.
-        recognises: returns whether JSON has this format.
-        read_row: converts an object.
+        recognises: function that returns whether a JSON file has this format.
+        read_row: function that converts an object to a bookmark.
         origin: the programs that write this format.
         within: the names of arrays that contain the objects, if the file is one object.
         known: further attributes of the importer.
@@ -156,7 +162,7 @@ def json_importer(
 
 
 def bookmarks_of(values: Iterable[Any], read_row: ReadRow) -> Iterator[Bookmark]:
-    """Yield the bookmarks of rows; invalid rows and rows without an address have a problem."""
+    """Convert rows to bookmarks; those of invalid rows or without address have a ``problem``."""
     for value in values:
         if isinstance(value, Bookmark):
             yield value
@@ -168,13 +174,16 @@ def bookmarks_of(values: Iterable[Any], read_row: ReadRow) -> Iterator[Bookmark]
 
 
 def has_columns(*names: str) -> Recognises:
-    """Return a test whether a table has all of these columns, as ``rows.plain`` spells them."""
+    """Return a function that tests whether a table has all columns ``names``.
+
+    The names are spelled as by ``rows.plain``.
+    """
     wanted = frozenset(names)
     return lambda file: wanted <= file.columns
 
 
 def has_paths(*alternatives: str) -> Recognises:
-    """Return a test whether JSON has all paths of one of these alternatives.
+    """Return a function that tests whether JSON has all paths of one of the alternatives.
 
     The paths in an alternative are separated by spaces and spelled as ``json_paths`` does.
     """

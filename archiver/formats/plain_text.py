@@ -20,7 +20,7 @@ _MAX_TITLE = 1_000
 _MEANT_AS_URL = re.compile(
     r"https?://\S++\Z|(?=\S*?[^\W_]\.[^\W_])[^\s<>\"'`\[\](){}|*]++\Z", re.IGNORECASE
 )
-"""One word with a scheme, or with a dot between letters or digits."""
+"""Line that is probably meant as a URL: a word with a scheme, or with a dot between letters."""
 _COMMENT = "#"
 _MARKDOWN_TARGETS = ("](", "](<")
 _MAX_BRACKETS = 8
@@ -36,7 +36,7 @@ _TITLES_AFTER = [
         (r"(?:\A|[^\[\](<\"'])\Z", r"\[([^\]\[]+)\]"),  # AsciiDoc url[title]
     )
 ]
-"""Text before a URL and its title after it, in the markup of several tools."""
+"""(Pattern before a URL, pattern of its title after it) for the markup of several tools."""
 
 
 def _recognises(file: SourceFile) -> bool:
@@ -48,8 +48,8 @@ def read_plain_text(file: SourceFile) -> Iterator[Bookmark]:
     """Yield every http(s) URL in order; the text of a Markdown link is its title.
 
     Lines that begin with ``#`` are comments unless they contain a Markdown link. A line that is a
-    single word with a dot, such as ``example.com/page``, is meant as a URL: in pasted text it is
-    returned as is, so that the user sees an error if it is invalid.
+    single word with a dot, such as ``example.com/page``, counts as a URL even if it is invalid, so
+    that the user sees an error.
     """
     for line, is_whole in _lines(file.chunks()):
         if not line or (line.startswith(_COMMENT) and "](" not in line):
@@ -64,7 +64,7 @@ def read_plain_text(file: SourceFile) -> Iterator[Bookmark]:
 
 
 def _lines(chunks: Iterable[str]) -> Iterator[tuple[str, bool]]:
-    """Split text into stripped lines, each with whether it is complete.
+    """Yield the lines of a text, stripped, and whether each line is complete.
 
     Overlong lines are split, between words if possible.
     """

@@ -26,14 +26,14 @@ _NO_LINK = (
     *("xmlns", "schema", "icon", "image", "img", "src", "thumb", "picture", "cover", "avatar"),
     *("logo", "generator", "namespace", "owner", "resource", "datatype"),
 )
-"""Parts of the names of fields that hold images, or the names of vocabularies."""
+"""Words in the names of fields and attributes that contain images or names of vocabularies."""
 _NO_LINK_TAGS = (
     *("img", "link", "script", "meta", "base", "source", "iframe", "video", "audio", "!doctype"),
     *("?xml", "!entity", "svg", "html"),
 )
 _TRAILING = ".:!?*_~#=+-/"
 _MAX_REST = 64 << 10
-"""Maximum characters without a separator that are kept until more text follows."""
+"""Maximum characters after the last separator that are searched only with the following text."""
 
 
 class AddressCheck:
@@ -47,7 +47,8 @@ class AddressCheck:
     def add_text(self, chunk: str) -> None:
         """Add the next piece of the file, and search the previous one.
 
-        By then most bookmarks of the previous piece have been added, which makes its search cheap.
+        Most bookmarks of the previous piece have been added by then, so that few of its addresses
+        are stored as unread.
         """
         self._search()
         self._text += chunk
@@ -66,7 +67,7 @@ class AddressCheck:
             self._mark_read(found.page.content.decode("utf-8", "replace"))
 
     def problem(self) -> Iterator[Bookmark]:
-        """Yield the number of addresses that were not read as a problem, if there are any."""
+        """Yield a problem that states the number of unread addresses, if there are any."""
         self._search()
         if self._unread:
             yield broken("", format_problem(UNREAD, len(self._unread)))
@@ -99,7 +100,7 @@ def _key(address: str) -> int:
 
 
 def _is_no_link(text: str, start: int) -> bool:
-    """Return whether an address is an image or a vocabulary's name by what stands before it."""
+    """Return whether the text before an address shows that it is an image or a vocabulary."""
     before = text[max(0, start - _CONTEXT) : start].rstrip("\"' [\t\n")
     if before.endswith(("=", ":")):
         name = before[:-1].rstrip("\"' ")

@@ -47,7 +47,7 @@ class RequestSlot(Protocol):
     def sending(self) -> AbstractAsyncContextManager[None]:
         """Wait until the request may be sent over an open connection.
 
-        The request is sent within the block; an error that leaves the block means nothing was sent.
+        The request is sent within the block. If an error leaves the block, nothing was sent.
         """
 
 
@@ -99,11 +99,11 @@ class Fetcher:
 
         Args:
             request: the request.
-            slot: the politeness slot, if the host is rate-limited. It is awaited twice if the first
-                connection turns out to be closed.
+            slot: the politeness slot, if the host is rate-limited. If the first connection turns
+                out to be closed, the second attempt waits for the slot again.
 
         Raises:
-            FetchError: there is no complete response; its failure gives the reason.
+            FetchError: no complete response was received; ``failure`` of the error is the reason.
         """
         try:
             async with asyncio.timeout(self._total_timeout(request)) as limit:
@@ -122,7 +122,7 @@ class Fetcher:
             slot: the politeness slot, if the host is rate-limited.
 
         Raises:
-            FetchError: there is no response or, within the block, no complete one.
+            FetchError: no response was received, or it ended early while the block read it.
         """
         try:
             async with asyncio.timeout(self._total_timeout(request)) as limit:
@@ -147,7 +147,7 @@ class Fetcher:
         return connector
 
     def _total_timeout(self, request: Outgoing) -> float | None:
-        """Return the total timeout of a response in seconds; None for streams to a browser."""
+        """Return the total timeout of a response in seconds; None if a browser controls it."""
         return None if request.is_browser else self._settings.fetch_timeout
 
     async def _open_response(
@@ -155,9 +155,9 @@ class Fetcher:
     ) -> Answer:
         """Send a request and return the response once its head has arrived.
 
-        A pooled connection may be closed by the server at any time. Idempotent requests, and
-        requests that were not sent yet, are then retried in a new slot, because the server may have
-        received the first.
+        A server may close a pooled connection at any time. If it does, the request is sent once
+        more, provided that it is idempotent or was not sent yet. The second attempt waits for the
+        slot again, because the server may have received the first attempt.
         """
         at = _now()
         jar = None if request.is_browser else request.jar
@@ -191,7 +191,7 @@ class Fetcher:
         connection: Connection,
         cookies: CookieField,
     ) -> Answer:
-        """Return the response on a connection; store the cookies that it sets."""
+        """Return the response that arrives on a connection; store its cookies in the jar."""
         is_private = cookies.is_private
         answer = Answer(request, at, head, connection, self._settings, is_private=is_private)
         if request.jar is not None:
@@ -240,7 +240,7 @@ class Fetcher:
         )
 
     def _deadline(self, request: Outgoing) -> float | None:
-        """Return the deadline of a response requested now, by the loop's clock."""
+        """Return the event loop's time by which a response requested now must be complete."""
         allowed = self._total_timeout(request)
         return None if allowed is None else asyncio.get_running_loop().time() + allowed
 

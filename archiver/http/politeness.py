@@ -12,23 +12,25 @@ from archiver.config import Settings
 from archiver.http.network_errors import pause_too_long
 
 IDLE_HOSTS = 4096
-"""Number of hosts in memory above which hosts are forgotten that are neither used nor paused."""
+"""Number of hosts in memory from which on hosts without requests and pauses are removed."""
 
 
 @dataclass(slots=True)
 class _Host:
     """State of a host. All times are by the throttle's clock.
 
+    A spaced request or slot is one to which the delay between requests applies.
+
     Attributes:
-        free: slots that are free.
-        pace: held while the next slot waits for its time.
-        sending: held while a spaced request is sent.
+        free: semaphore of the free slots.
+        pace: lock that is held while the next slot waits for its time.
+        sending: lock that is held while a spaced request is sent.
         next_at: earliest time of the next spaced slot.
         next_sent_at: earliest time at which the next spaced request may be sent.
         paused_until: end of the pause that the host requested.
-        users: requests that wait for a slot or have one.
-        active: slots in use.
-        left: set when a slot is released.
+        users: number of requests that wait for a slot or have one.
+        active: number of slots in use.
+        left: event that is set when a slot is released.
     """
 
     free: asyncio.Semaphore
@@ -62,7 +64,7 @@ class Slot:
     """Slot of one request at a host.
 
     Attributes:
-        throttle: the throttle that gave it.
+        throttle: the throttle that provided the slot.
         host: the host.
         known: the state of the host.
         spaced: whether the delay between requests applies.
@@ -130,12 +132,12 @@ class Throttle:
 
         Args:
             host: the host, with its port unless it is the scheme's default.
-            spaced: whether the delay between requests applies. It applies to pages; the requisites
-                of a page are fetched together, as in a browser, limited by their number only.
+            spaced: whether the delay between requests applies. It applies to pages. Requisites are
+                fetched in parallel, as by a browser, limited only by the number of slots.
             max_pause: the longest pause to wait for in seconds.
 
         Raises:
-            FetchError: the host requests a longer pause before or during the wait.
+            FetchError: the host requested a longer pause before or during the wait.
         """
         known = self._known(host)
         slot = Slot(self, host, known, spaced and self._delay > 0, max_pause)
@@ -169,9 +171,10 @@ class Throttle:
         return [host for host, known in self._hosts.items() if known.paused_until > now]
 
     async def _wait(self, slot: Slot) -> None:
-        """Wait until a request to a host may start, and delay the next one.
+        """Wait until a slot may start, and set the earliest time of the next slot.
 
-        A pause may begin during the wait, and an earlier request may be late.
+        The time is checked again after each wait, because the host may have requested a pause, and
+        an earlier request may have been sent late.
         """
         known = slot.known
         if self._shared:
@@ -186,7 +189,7 @@ class Throttle:
             known.next_at = self._clock() + self._delay_of(slot.host)
 
     def _due(self, slot: Slot, spaced_at: float) -> float:
-        """Return the time at which a request is due; ``spaced_at`` applies to spaced ones."""
+        """Return the time at which a request is due; ``spaced_at`` applies to spaced requests."""
         paused_until = slot.known.paused_until
         return max(paused_until, spaced_at) if slot.spaced else paused_until
 

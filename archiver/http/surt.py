@@ -1,8 +1,9 @@
 """SURT keys without session ids.
 
-Archives look up URLs by these keys, so every character has to match other programs. No standard
-defines them. Like pywb and OpenWayback, this module canonicalises as Google Safe Browsing does and
-then as the Internet Archive does; ``benchmarks/surt_oracle.py`` compares the results.
+Archives look up URLs by these keys, so this module must return exactly the keys of other programs.
+No standard defines them. Like pywb and OpenWayback, this module canonicalises as Google Safe
+Browsing does and then as the Internet Archive does; ``benchmarks/surt_oracle.py`` compares the
+results.
 """
 
 import re
@@ -12,7 +13,7 @@ from urllib.parse import unquote_to_bytes
 import re2
 
 REMEMBERED = 4096
-"""Size of the key cache: a fetched URL is looked up, recorded and indexed by the same key."""
+"""Size of the key cache; the key of a fetched URL is needed several times."""
 _WWW = re.compile(r"www\d*\.")
 _PORTS_LEFT_OUT = {"http": ("80", "0"), "https": ("443", "0")}
 _HEX = frozenset("0123456789ABCDEFabcdef")
@@ -97,7 +98,7 @@ def _unescape(text: str) -> str:
 
 
 def _unescape_once(text: str) -> str:
-    """Do the same in one pass: an unescaped character can complete another escape."""
+    """Unescape completely in one pass; an unescaped character can complete another escape."""
     kept: list[str] = []
     for char in text:
         kept.append(char)

@@ -1,7 +1,7 @@
 """User metadata of links: annotations with highlights, their changes, and source records.
 
-A source record keeps the fields of imported rows that archiver has no place for, so that a later
-version can use them. It consists of JSON objects, one per line and imported row.
+A source record contains those fields of imported rows that no field of an annotation can hold, so
+that a later version can use them. It consists of lines, each a JSON object for one imported row.
 """
 
 import json
@@ -19,7 +19,7 @@ from typing import Any
 from archiver.model.feed import feed_of
 
 MAX_SOURCE_RECORD = 256 << 10
-"""Maximum characters of an entry's source record, over all files."""
+"""Maximum characters of an entry's source record, from all imported files together."""
 MAX_SOURCE_LINE = 64 << 10
 """Maximum characters of one line of a source record."""
 _MAX_TEXT = 2000
@@ -87,7 +87,7 @@ def _dump(fields: Mapping[str, Any]) -> str:
 
 @lru_cache(1024)
 def _dumped_cached(fields: tuple[tuple[str, str], ...]) -> str:
-    """Encode a few short fields, cached because many rows have the same ones: ``shared: no``."""
+    """Encode a few short fields; cached, because many rows have the same ones (``shared: no``)."""
     return _dumped(dict(fields))
 
 
@@ -116,7 +116,7 @@ def paragraphs(note: str) -> list[str]:
 
 
 def merged_notes(first: str, later: str) -> str:
-    """Append to a note the paragraphs of another one that it does not contain (associative)."""
+    """Append to a note those paragraphs of another note that it lacks; this is associative."""
     if later in ("", first):
         return first
     known = paragraphs(first)
@@ -147,7 +147,7 @@ def tag_key(tag: str) -> str:
 
 
 def unique_tags(tags: Iterable[str]) -> tuple[str, ...]:
-    """Return tags without duplicates and in order; of different spellings the first is kept."""
+    """Return tags in order, without duplicates; of several spellings, the first is kept."""
     kept: dict[str, str] = {}
     for each in tags:
         kept.setdefault(tag_key(each), each)
@@ -178,11 +178,11 @@ class Highlight:
     Attributes:
         id: 16 hex digits, unique within the entry.
         quote: the highlighted text, as in the article.
-        prefix, suffix: text before and after it; empty if unknown.
-        start: character offset in the text; -1 if unknown.
-        colour: its colour.
+        prefix, suffix: text before and after the quote; empty if unknown.
+        start: character offset of the quote in the text of the article; -1 if unknown.
+        colour: colour of the highlight.
         note: note of the user; empty if none.
-        made_at: when it was created (aware, UTC).
+        made_at: when the highlight was created (aware, UTC).
         timestamp: timestamp of the snapshot in which it was created; empty if unknown.
     """
 
@@ -208,15 +208,15 @@ class Annotation:
         url_given: the URL as submitted.
         added_at: when the link was saved (aware, UTC); None if a file does not say.
         title: user-supplied title; empty if none.
-        tags: in order, without duplicates.
-        note: free text; empty if none.
-        source: ``web``, ``cli``, ``api``, ``import:<file name>``, or ``feed:<URL>`` if only a feed
-            has brought it so far.
-        is_read: marked as read by the user.
-        is_starred: starred by the user.
+        tags: tags in order, without duplicates.
+        note: note of the user; empty if none.
+        source: what saved the link: ``web``, ``cli``, ``api``, ``import:<file name>``, or
+            ``feed:<URL>`` if no user has saved it so far.
+        is_read: whether the user marked it as read.
+        is_starred: whether the user starred it.
         folders: paths of the lists that contain the link (``model.entry_list.folder_path``).
-        places: its position in each of these lists, a number by which they are sorted; 0 or missing
-            means last.
+        places: position of the link in each of these lists, a number by which the list is sorted; 0
+            or a missing number means the end of the list.
         source_record: other fields of imported rows, as JSON lines.
         highlights: passages of the article that the user highlighted, in order of creation.
     """
@@ -247,7 +247,7 @@ class Annotation:
 
     @property
     def lists(self) -> dict[str, int]:
-        """Position in each list, by path; 0 if it has none."""
+        """Position of the link in each of its lists, by path; 0 if it has no position."""
         return by_path(self.folders, self.places)
 
     def in_lists(self, lists: Mapping[str, int]) -> "Annotation":
@@ -266,7 +266,10 @@ class Annotation:
         return self if self.added_at else replace(self, added_at=now)
 
     def merged(self, later: "Annotation") -> "Annotation":
-        """Merge two annotations: the first title and the earliest date win, nothing is lost."""
+        """Merge two annotations: the first title and the earliest date win.
+
+        Another title becomes part of the source record.
+        """
         moments = [each for each in (self.added_at, later.added_at) if each]
         both = replace(
             self,
@@ -296,14 +299,14 @@ def merge_all(some: Sequence[Annotation]) -> Annotation:
 
 
 def by_path(folders: Sequence[str], places: Sequence[int]) -> dict[str, int]:
-    """Return the position in each list by path; 0 if it has none."""
+    """Return the position in each list by path; 0 for lists without a position."""
     if not places:
         return dict.fromkeys(folders, 0)
     return dict(zip(folders, chain(places, repeat(0)), strict=False))
 
 
 def _merged_source(first: str, later: str) -> str:
-    """Return the first source, or the later one if a user saved what a feed had brought."""
+    """Return the first source, or the later one if only the first one is a feed."""
     return later if not first or (feed_of(first) and later and not feed_of(later)) else first
 
 
@@ -353,15 +356,15 @@ class AnnotationChange:
     """Change of an annotation. None, or an empty tuple, leaves a field as it is.
 
     Attributes:
-        title: replaces the user's title; an empty one shows the page's title again.
-        note: replaces the note.
-        tags: replaces all tags.
+        title: new user-supplied title; with an empty one, the title of the page is shown again.
+        note: new note.
+        tags: tags that replace all tags.
         with_tags: tags to add.
         without_tags: tags to remove; takes precedence over additions.
-        lists: paths of lists, replaces all lists.
+        lists: paths of the lists that replace all lists.
         with_lists: paths of lists to append the entry to.
-        without_lists: paths of lists to remove it from; takes precedence over additions.
-        is_read, is_starred: new value.
+        without_lists: paths of lists to remove the entry from; takes precedence over additions.
+        is_read, is_starred: new value of the mark.
     """
 
     title: str | None = None
@@ -381,7 +384,7 @@ class AnnotationChange:
         return self == AnnotationChange()
 
     def applied(self, annotation: Annotation) -> Annotation:
-        """Return the changed annotation; a tag that it has keeps its spelling."""
+        """Return the changed annotation; tags that it has already keep their spelling."""
         tags = annotation.tags if self.tags is None else self.tags
         spelled = {tag_key(each): each for each in annotation.tags}
         lost = frozenset(map(tag_key, self.without_tags))

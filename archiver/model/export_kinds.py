@@ -1,4 +1,7 @@
-"""Formats of exports. Light to import, for ``archiver export --help``."""
+"""Formats of exports.
+
+This module is quick to import, because ``archiver export --help`` needs it.
+"""
 
 from dataclasses import dataclass
 
@@ -12,9 +15,9 @@ class ExportKind:
     Attributes:
         key: name on the command line.
         name: readable name.
-        suffix: of files, without the dot; also selects the format in URLs.
-        media_type: of files.
-        holds: contents and compatible programs.
+        suffix: suffix of file names, without the dot; it also selects the format in URLs.
+        media_type: media type of the files.
+        holds: description of the contents and of compatible programs.
         is_list: whether it contains links and metadata only, no articles or snapshots.
         most: maximum number of entries; 0 for no limit.
     """
@@ -137,6 +140,6 @@ EXPORTS: tuple[ExportKind, ...] = (
         marked("complete snapshots in one indexed file, for ReplayWeb.page"),
     ),
 )
-"""In display order."""
+"""All export formats, in display order."""
 BY_KEY = {each.key: each for each in EXPORTS}
 BY_SUFFIX = {each.suffix: each for each in EXPORTS}

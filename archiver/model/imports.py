@@ -1,7 +1,7 @@
 """Imports: options, progress, previews, and problems of rows.
 
-A receipt has the reason of each problem as an English sentence. Pages show it translated, for which
-``with_detail`` separates the sentence from its details.
+A receipt contains the reason of each problem as an English sentence. To translate such a sentence,
+``with_detail`` splits it into a message and its details.
 """
 
 import json
@@ -27,7 +27,7 @@ class Rejected:
 
     Attributes:
         given: the URL as submitted.
-        reason: sentence that says why.
+        reason: why it is not saved, as a sentence.
         row: number of the row in its file, from 1; 0 for a submitted URL.
         is_left_out: whether the row is valid, but the user did not select it.
         is_broken: whether the file can't be read at this position, so that links may be missing.
@@ -45,14 +45,15 @@ class RecordCounts:
     """Counts for a batch of records from an archive file.
 
     Attributes:
-        read: records that could be captures.
-        fresh: new captures.
-        known: captures that were stored already.
-        pages: new snapshots.
+        read: number of records that could be captures.
+        fresh: number of new captures.
+        known: number of captures that were stored already.
+        pages: number of new snapshots.
         unusable: rejected records.
         passed_over: number of records that are not captures.
-        failed: new entries without a snapshot, since all attempts of the other archive failed.
-        queued: entries that the other archive had queued, and that are queued now.
+        failed: number of new entries without a snapshot, because all attempts of the other archive
+            failed.
+        queued: number of entries that the other archive had queued, and that are queued now.
     """
 
     read: int = 0
@@ -88,8 +89,8 @@ class ReceiptRow:
         outcome: added; merged into an existing entry or an earlier row with new metadata; known, if
             there was nothing new; unusable; or left out, if not selected.
         given: the URL as in the file.
-        hash_url: of the entry; None if there is none.
-        reason: why it is unusable, in a sentence; else empty.
+        hash_url: hash_url of the entry; None if the row has no entry.
+        reason: why the row is unusable, as a sentence; else empty.
     """
 
     row: int
@@ -105,8 +106,9 @@ class ImportUndone:
 
     Attributes:
         removed: number of deleted entries (those created only by the import).
-        deletion: the deletion that restores them; 0 if nothing was deleted.
-        is_done: the undo is complete.
+        deletion: id of the deletion, by which these entries can be restored; 0 if nothing was
+            deleted.
+        is_done: whether the undo is complete.
     """
 
     removed: int = 0
@@ -129,16 +131,16 @@ class ImportStatus:
     """Progress of an import.
 
     Attributes:
-        id: increasing.
-        name: of the file.
+        id: number of the import; later imports have higher numbers.
+        name: name of the file.
         format: detected format.
-        started_at: when (aware, UTC).
+        started_at: when the import started (aware, UTC).
         reading: whether a process is reading the file.
-        without_capture: number of added entries that will not be captured: saved as links, or
-            deleted since.
-        undone: result of undoing it; None if it was not undone.
-        is_put_back: whether it was undone and its entries were restored.
-        paused: whether the stored file is not read to the end, and no process reads it now.
+        without_capture: number of added entries that will not be captured, because they were saved
+            as links or have been deleted.
+        undone: result of undoing the import; None if it was not undone.
+        is_put_back: whether the import was undone and its entries were restored afterwards.
+        paused: whether the stored file is not read to the end, and no process is reading it.
         read: number of links read so far: the sum of ``added``, ``known``, ``merged``,
             ``rejected`` and ``passed_over``. For an archive file, number of captures read so far:
             the sum of ``merged``, ``known`` and ``rejected``.
@@ -148,12 +150,13 @@ class ImportStatus:
         merged: number of links that were saved already or are repeated in the file, with new
             metadata; for an archive file, of new captures.
         rejected: number of invalid URLs or records.
-        rejected_samples: the first few of them.
+        rejected_samples: the first few rejected URLs or records.
         passed_over: number of links that were not selected; for an archive file, of records that
             are not captures.
-        error: why reading stopped early, in a sentence; else empty.
-        counts: its jobs by state.
-        lists_left_out: lists that were not imported: too many, or searches that can't be parsed.
+        error: why reading stopped early, as a sentence; else empty.
+        counts: number of the import's jobs by state.
+        lists_left_out: number of lists that were not imported, because there are too many lists or
+            a saved search can't be parsed.
     """
 
     id: int
@@ -183,7 +186,7 @@ class ImportStatus:
 
     @property
     def is_taken_back(self) -> bool:
-        """Whether it was undone, and not restored."""
+        """Whether the import was undone, and its entries were not restored."""
         return bool(self.undone and self.undone.is_done) and not self.is_put_back
 
     @property
@@ -224,7 +227,7 @@ TO_READ = "toread"
 
 
 class FoldersAs(StrEnum):
-    """Treatment of folders."""
+    """Treatment of the folders in a file."""
 
     TAGS = "tags"
     PATHS = "paths"
@@ -233,7 +236,7 @@ class FoldersAs(StrEnum):
 
 
 class ToRead(StrEnum):
-    """Which links are tagged to read later."""
+    """Choice of the links that are tagged to read later."""
 
     AS_IN_FILE = "as-said"
     ALL = "all"
@@ -241,7 +244,11 @@ class ToRead(StrEnum):
 
 
 class CaptureWhen(StrEnum):
-    """When links are captured; ``NEVER`` saves them as links until the user requests a capture."""
+    """Time of the capture of links.
+
+    ``IDLE`` means when no other job is due. ``NEVER`` saves links without a capture until the user
+    requests one.
+    """
 
     NOW = "now"
     IDLE = "idle"
@@ -268,12 +275,13 @@ class Choices:
     """Options of an import.
 
     Attributes:
-        tags: added to each link.
-        folders_as: folder names become tags, or whole paths do, or neither; with ``LEFT_OUT`` the
-            folders of a link are not stored either.
-        to_read: as in the file, all links, or none.
-        capture: when.
-        only_folders: paths; links outside of them are skipped. All links if empty.
+        tags: tags that are added to each link.
+        folders_as: whether folder names become tags, whole paths become tags, or neither; with
+            ``LEFT_OUT``, folders do not become lists either.
+        to_read: which links are tagged to read later: as in the file, all, or none.
+        capture: when links are captured.
+        only_folders: paths of folders; links outside of them are skipped. If empty, no link is
+            skipped.
         into: path of a list that becomes the parent of all folders; or empty.
         columns: roles of columns by name, to correct the detected ones.
     """
@@ -288,7 +296,7 @@ class Choices:
 
     @classmethod
     def read(cls, document: str) -> "Choices":
-        """Parse the JSON of ``write``; defaults if it is empty."""
+        """Parse the JSON that ``write`` returned; an empty text gives the default options."""
         known = json.loads(document) if document else {}
         columns = known.get("columns")
         return cls(
@@ -314,9 +322,10 @@ class Choices:
         )
 
     def applied(self, annotation: Annotation, source: str) -> Annotation:
-        """Apply the options to a link: tags of folders first, then its own, then these.
+        """Apply the options to a link.
 
-        ``source`` is used if the link has none.
+        The tags from its folders come first, then its own tags, then the tags of the options.
+        ``source`` is the source of links that have none.
         """
         of_folders = _folder_tags(annotation.folders, self.folders_as) if annotation.folders else ()
         source = annotation.source or source
@@ -358,7 +367,7 @@ class Choices:
 
 
 def _folder_tags(folders: tuple[str, ...], folders_as: FoldersAs) -> tuple[str, ...]:
-    """Return the tags for folders, cached for short ones."""
+    """Return the tags for folders; the results for short paths are cached."""
     return (_cached_tags if is_short(folders) else _tags_of)(folders, folders_as)
 
 
@@ -372,7 +381,7 @@ _cached_tags = lru_cache(4096)(_tags_of)
 
 
 def _moved_below(into: str, lists: Mapping[str, int]) -> dict[str, int]:
-    """Move lists below ``into``, or return ``into`` alone."""
+    """Move lists below ``into``; if there are none, return only ``into``."""
     outer = folder_names(into)
     inner = {_below(outer, path): lists[path] for path in lists}
     return inner or {folder_path(outer): 0}
@@ -395,7 +404,7 @@ class Counted:
 
 
 class FormatEvidence(StrEnum):
-    """What a file's format was detected by."""
+    """Evidence by which the format of a file was detected."""
 
     FILES = "files"
     COLUMNS = "columns"
@@ -409,32 +418,33 @@ class ImportSurvey:
     """Preview of a file of links.
 
     Attributes:
-        name: of the file.
+        name: name of the file.
         format: detected format.
-        detected_by: what the format was detected by.
-        names: evidence: names of files in it, columns, fields, or the root element.
-        encoding: of its text; empty if it is not text.
+        detected_by: kind of evidence by which the format was detected.
+        names: the evidence: names of files in the file, columns, fields, or the root element.
+        encoding: encoding of the text; empty if the file is not text.
         is_whole: whether the whole file was read.
         read: number of links: the sum of ``new``, ``known``, ``merged``, ``unusable`` and
             ``left_out``.
         new: number of links that would be added.
-        known: number of links that are saved already; new metadata would be merged.
-        merged: number of links that are repeated in this file.
+        known: number of links that are saved already, without new metadata in the file.
+        merged: number of links that are saved already, with new metadata, or are repeated in the
+            file.
         unusable: number of invalid links.
         left_out: number of links that are not selected.
-        reasons: why links are invalid, with their numbers.
+        reasons: why links are invalid, with the number of links for each reason.
         samples: the first few invalid links.
         earliest, latest: when the first and the last link were saved; None if unknown.
         folders: the most frequent folders, sorted by path.
         tags: the most frequent tags.
-        folder_count, tag_count: number of all folders and tags.
+        folder_count, tag_count: number of all folders, and of all tags.
         fields: metadata fields, with the number of links that have them.
         kept: fields that are stored in source records, with the number of links that have them.
         sample: the first links, as they would be saved.
-        lists: number of lists defined besides links.
-        lists_left_out: lists that would not be imported: too many, or searches that can't be
-        parsed.
-        columns: detected roles of columns in a table of unknown format, by name, in order.
+        lists: number of lists that the file defines separately from links.
+        lists_left_out: number of lists that would not be imported, because there are too many lists
+            or a saved search can't be parsed.
+        columns: (name, detected role) of each column of a table in an unknown format, in order.
     """
 
     name: str
@@ -466,7 +476,7 @@ class ImportSurvey:
 
 
 def min_and_max(moments: Iterable[int]) -> tuple[int, ...]:
-    """Return the minimum and maximum; empty for no values."""
+    """Return (minimum, maximum); empty if there are no values."""
     some = [*moments]
     return (min(some), max(some)) if some else ()
 
@@ -511,7 +521,7 @@ def format_problem(text: str, detail: object) -> str:
 
 
 def with_detail(reason: str) -> Message | str:
-    """Return the message with details of a receipt's reason, or the reason if it has none."""
+    """Return the reason in a receipt as a message with its details; unchanged if it has none."""
     for text, pattern in _PATTERNS:
         if found := pattern.fullmatch(reason):
             return Message(text, **found.groupdict())

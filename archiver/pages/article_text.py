@@ -1,6 +1,7 @@
 """Plain text and outline of articles, and their conversion records.
 
-The body of a record is the article as displayed: its head, if any, in a ``header``, and its text.
+The body of a record is the article as displayed: its head (title and lead image), if any, in a
+``header``, followed by its text.
 """
 
 import html as entities
@@ -27,10 +28,10 @@ BLOCKS = frozenset(
 )
 
 LEAST_LINE = 40
-"""Characters below which a line is taken for a heading, a date or a name."""
+"""Characters below which a line counts as a heading, a date or a name."""
 MAX_BEGINNING = 240
 _MAX_CUT = 40
-"""Maximum characters of a word; longer ones, as in writing without spaces, are cut."""
+"""Characters before the limit that are searched for a space; without a space, a word is cut."""
 
 
 def to_text(html: str) -> str:
@@ -39,14 +40,15 @@ def to_text(html: str) -> str:
 
 
 def loose_text(html: str) -> str:
-    """Return the text with its original white space."""
+    """Return the text of sanitised HTML with its original white space."""
     return entities.unescape(_TAG.sub(_between, html))
 
 
 def beginning(text: str) -> str:
-    """Return the start of a text for a list: its first real lines, cut between words.
+    """Return the start of a text, for display in a list of entries.
 
-    Text without spaces near the end, as in Chinese and Japanese, is cut at the limit.
+    Lines shorter than ``LEAST_LINE`` are left out, and the text is cut between words. Text without
+    spaces near the end, as in Chinese and Japanese, is cut at the limit.
     """
     begun = ""
     for line in text.splitlines():
@@ -75,7 +77,10 @@ def _between(tag: re.Match[str]) -> str:
 
 
 def to_reading(html: str) -> str:
-    """Return the text of sanitised HTML for reading: code unchanged, formulas as TeX, once."""
+    """Return the text of sanitised HTML for reading.
+
+    Code is unchanged, and each formula appears once, as TeX if its source is known.
+    """
     html = _FORMULA.sub(_as_tex, html)
     pieces = _CODE.split(html)
     shown = [
@@ -100,7 +105,7 @@ MAX_CHARACTERS = 8 << 20
 MAX_PLAIN_CHARACTERS = 2 << 20
 """Maximum characters of a plain text in its article and search document.
 
-The file is stored whole.
+The archived file itself is stored completely.
 """
 
 
@@ -118,7 +123,7 @@ def file_name(url: str) -> str:
 
 
 _RIGHT_TO_LEFT = '<div dir="rtl">'
-"""Start of a right-to-left article; its head belongs inside."""
+"""Start tag of a right-to-left article; the head is inserted after it."""
 
 _BODY = re.compile(r"<title>(?P<title>.*?)</title>.*?<body>\n(?P<html>.*)\n</body>", re.DOTALL)
 
@@ -133,7 +138,7 @@ def whole(article: Article) -> str:
 
 
 def write_article_document(article: Article) -> bytes:
-    """Return a small HTML document with an article, for any browser."""
+    """Return an article as an HTML document that any browser can display."""
     metadata = article.metadata
     language = f' lang="{entities.escape(metadata.language)}"' if metadata.language else ""
     return (
@@ -144,10 +149,12 @@ def write_article_document(article: Article) -> bytes:
 
 
 def read_article_document(block: bytes) -> tuple[str, str]:
-    """Return (title, article HTML) of such a document; the HTML includes the head.
+    """Return (title, article HTML) of a document by ``write_article_document``.
+
+    The HTML includes the head.
 
     Raises:
-        InvalidRecord: it is not one.
+        InvalidRecord: the block is not such a document.
     """
     found = _BODY.search(block.decode("utf-8", "replace"))
     if not found:

@@ -20,11 +20,11 @@ _LINE_END = re.compile(r"\r\n?|[\u2028\u2029\f\v]")
 _NOT_TEXT = re.compile("[\x00-\x08\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 _DATE = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?")
 _SHORT = 0.8
-"""A line that ends a sentence and is shorter than this share of the longest ends a paragraph."""
+"""Share of the longest line's length; a shorter line that ends a sentence ends a paragraph."""
 
 
 def pdf_article(payload: bytes, title: str) -> Article:
-    """Return the article of a PDF: its text as paragraphs, and its title or else ``title``.
+    """Return the article of a PDF: its text as paragraphs, and its title, or ``title`` if none.
 
     Unreadable files give an article without text.
     """

@@ -39,16 +39,16 @@ TASKS_PER_WORKER = 2000
 """Number of tasks after which a worker is replaced, because C libraries may leak on hostile input.
 """
 MAX_IDLE_BYTES = 400 << 20
-"""Resident memory above which an idle worker is replaced; C libraries do not return it."""
+"""Resident memory above which an idle worker is replaced; C libraries keep freed memory."""
 DRAW_SECONDS = 10.0
-"""Time limit of an image; a page has up to eight candidates."""
+"""Time limit for creating one icon or preview image, of which a page names several."""
 MAX_ANSWER_BYTES = 256 << 20
 SHORT_BYTES = 8 << 10
 """Size up to which plain text is processed without a worker."""
 LONG_BYTES = 2 << 20
-"""Size above which the requisites of a page do not wait for its article."""
+"""Size of a page above which its requisites are returned before its article is extracted."""
 SHORT_ANSWER_BYTES = 256 << 10
-"""Size above which an answer is parsed in a thread."""
+"""Size above which a worker's answer is parsed in a thread."""
 BACKLOG_SECONDS = 0.5
 """Seconds for which the queue must be non-empty before another worker starts.
 
@@ -60,7 +60,7 @@ log = get_log(__name__)
 
 
 class WorkerPool:
-    """Worker processes; the first starts when needed, more if there is a queue.
+    """Pool of worker processes; the first starts with the first task, others if tasks queue up.
 
     Args:
         processes: the maximum number of workers.
@@ -119,7 +119,7 @@ class WorkerPool:
     async def inspect_and_extract(self, document: Document) -> tuple[Discovery, Article | None]:
         """Return the requisites of a document, and its article.
 
-        The article is None if it needs another task: ``extract``.
+        The article is None if the caller must call ``extract`` for it.
         """
         if not is_html(document.media_type) or len(document.payload) > LONG_BYTES:
             return await self.discover(document), None
@@ -214,7 +214,7 @@ class WorkerPool:
         self._note_empty_queue()
 
     def _watch_queue(self) -> None:
-        """Start another worker after the queue has been non-empty for long."""
+        """Schedule the start of another worker, in case the queue stays non-empty."""
         if self._watch is None and self._vacant and not self._is_one_starting:
             loop = asyncio.get_running_loop()
             self._watch = loop.call_later(self._backlog, self._start_another)
@@ -246,9 +246,9 @@ class WorkerPool:
 
 
 def unread_article(document: Document, found: Discovery) -> Article:
-    """Return the placeholder for an article extracted later.
+    """Return a placeholder for an article that is extracted later.
 
-    Short texts are processed immediately.
+    For a short text, return the article itself.
     """
     if _is_short_text(document):
         return _short_article(document)

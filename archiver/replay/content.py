@@ -50,7 +50,7 @@ def rewrite_document(
     Args:
         pieces: bytes of the document, without content codings.
         presentation: how the document is presented.
-        links: rewriter of its references.
+        links: rewriter of the document's references.
     """
     make = _rewriter_of(presentation, links)
     if presentation.charset.keeps_encoding:
@@ -85,9 +85,10 @@ def byte_range(pieces: Iterator[bytes], first: int, end: int) -> Iterator[bytes]
 def _rewriter_of(
     presentation: Presentation, links: UrlRewriter
 ) -> Callable[[Encoding | None], _Rewriter]:
-    """Return a factory of the rewriter.
+    """Return a function that creates the rewriter.
 
-    Its argument is the document's encoding if the input is bytes decoded as latin-1, else None.
+    Its argument is the encoding of the document if the rewriter gets bytes decoded as latin-1, or
+    None if it gets decoded text.
     """
     if presentation.rewriting is Rewriting.CSS:
         return lambda encoding: CssReferences(links.rewrite, BytesText(encoding).to_text)

@@ -12,7 +12,7 @@ _DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
 
 @dataclass(frozen=True, slots=True)
 class Date:
-    """Year, month or day."""
+    """Calendar year, month or day; ``month`` and ``day`` are None for longer periods."""
 
     year: int
     month: int | None = None
@@ -59,7 +59,7 @@ class Dates:
         return "..".join("" if each is None else str(each) for each in (self.first, self.last))
 
     def span(self, now: datetime) -> tuple[datetime | None, datetime | None]:
-        """Return the start of the range and its end, which is not included; None if open."""
+        """Return (start, exclusive end) of the range; None stands for an open end."""
         del now
         first = self.first.begins if self.first else None
         return first, self.last.following.begins if self.last else None
@@ -80,7 +80,7 @@ class Age:
         return f"{'>' if self.is_older else '<'}{self.count}{self.unit}"
 
     def span(self, now: datetime) -> tuple[datetime | None, datetime | None]:
-        """Return the start of the range and its end, which is not included; None if open."""
+        """Return (start, exclusive end) of the range; None stands for an open end."""
         moment = now - timedelta(days=min(self.count * _DAYS[self.unit], 365 * 1000))
         return (None, moment) if self.is_older else (moment, None)
 

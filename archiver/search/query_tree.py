@@ -23,7 +23,7 @@ class Column(StrEnum):
 
 
 class Condition(StrEnum):
-    """Conditions on the properties of an entry, as opposed to its words."""
+    """Conditions on the properties of an entry, rather than on its words."""
 
     SITE = "site"
     TAG = "tag"
@@ -64,7 +64,7 @@ class Term:
     """Word or phrase.
 
     Attributes:
-        text: as typed, with single spaces; contains at least one letter or digit.
+        text: the text as typed, with single spaces; it contains at least one letter or digit.
         column: the column to search; None for all.
         prefix: whether the last word is a prefix.
     """
@@ -76,7 +76,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """Range of whole numbers, both included; None leaves an end open."""
+    """Range of whole numbers from ``least`` to ``most``, inclusive; None leaves an end open."""
 
     least: int | None = None
     most: int | None = None
@@ -128,7 +128,10 @@ def conjunction(nodes: Sequence[Node]) -> Node:
 
 
 def disjunction(nodes: Sequence[Node]) -> Node:
-    """Return the disjunction; everything if a node matches everything or there are none."""
+    """Return the disjunction of the nodes.
+
+    It is ``EVERYTHING`` if one of the nodes is ``EVERYTHING``, or if there are no nodes.
+    """
     if EVERYTHING in nodes or not nodes:
         return EVERYTHING
     flat = tuple(

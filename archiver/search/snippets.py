@@ -24,17 +24,18 @@ _HIGHLIGHTED_COLUMNS = (None, Column.TITLE)
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """Piece of a snippet, and whether it matches the query."""
+    """Piece of a snippet; ``hit`` says whether it matches the query."""
 
     text: str
     hit: bool
 
 
 def snippet(text: str, tree: Node) -> tuple[Marked, ...]:
-    """Return the part of a text with the most different query words, with matches marked.
+    """Return the part of a text with the most distinct query words, with matches marked.
 
-    Words are compared as in the index, without case and diacritics. If the text has no match, since
-    the title has it, the snippet is the start of the text. An empty text has no pieces.
+    Words are compared as in the index, without case and diacritics. If the text has no match, for
+    example because only the title matches, the snippet is the start of the text. The result is
+    empty for an empty text.
     """
     text = " ".join(text[:_MAX_TEXT].split())
     folded = Folded(text)
@@ -67,7 +68,7 @@ class Folded:
     def __init__(self, text: str) -> None:
         self._length = len(text)
         self._places: list[int] = []
-        """Positions in the folded text after which the difference to the original one changes."""
+        """Positions in the folded text at which the offset to the original text changes."""
         self._differences = [0]
         if text.isascii():
             self.text = text.lower()
@@ -100,8 +101,9 @@ class Folded:
 def _pattern(wanted: tuple[Term, ...], *, is_spaced: bool) -> re.Pattern[str]:
     """Compile a pattern for terms at the start of words; longer terms are tried first.
 
-    In scripts without spaces, words start and end anywhere. With ``is_spaced``, the text has no
-    such script, and the pattern lacks their character ranges, which take long to compile.
+    In scripts without spaces, words start and end anywhere. ``is_spaced`` means that the text uses
+    no such script. The pattern then omits the characters of these scripts, which are slow to
+    compile.
     """
     written = []
     for term in sorted(wanted, key=lambda term: len(term.text), reverse=True):
@@ -133,7 +135,7 @@ def _end_pattern(words: Sequence[str], term: Term, is_spaced: bool) -> str:
 
 
 def _best_start(folded: str, hits: list[tuple[int, int]]) -> int:
-    """Return the start of the match after which a snippet has the most different words."""
+    """Return the start of the match from which a snippet has the most distinct query words."""
     best = most = 0
     for index, (start, _) in enumerate(hits):
         near = {

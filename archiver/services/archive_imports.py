@@ -51,7 +51,7 @@ _ZIP = b"PK\x03\x04"
 
 
 def kind_of(file: BufferedReader, name: str) -> str | None:
-    """Detect ``WARC``, ``ARC`` or ``WACZ``; None for other files. Blocking.
+    """Return the kind of a file, ``WARC``, ``ARC`` or ``WACZ``; None for other files. Blocking.
 
     The file position is unchanged. A zip archive is identified by its members, or by its name if it
     is damaged, too long to list, or not seekable.
@@ -110,7 +110,7 @@ class ArchiveImport:
         self._has_pending = False
 
     async def payloads(self, file: BinaryIO, name: str, kind: str) -> AsyncIterator[RecordCounts]:
-        """Import responses; revisits are collected for ``revisits``."""
+        """Import the responses of a file, and collect its revisits for the method ``revisits``."""
         if kind == WACZ:
             async for taken in self._package(file, name):
                 yield taken
@@ -119,7 +119,7 @@ class ArchiveImport:
             yield taken
 
     async def revisits(self, pending: "PendingRevisits") -> AsyncIterator[RecordCounts]:
-        """Import the revisits of this and of earlier files whose originals are stored by now."""
+        """Import those revisits of this file and of earlier files whose originals are stored."""
         resolver = RevisitResolver(self._context)
         waiting = read_lines(iter(self._revisits))
         with SpooledLines() as unresolved:
@@ -158,7 +158,7 @@ class ArchiveImport:
                     rest = [each for each in found if not isinstance(each, ForeignRevisit)]
                     yield await self._take(rest, is_earlier=True)
             if is_resolved:
-                # They must be recorded before the file that lists them is replaced.
+                # Resolved revisits must be recorded before the file that lists them is replaced.
                 await self._context.recorder.drain()
                 await asyncio.to_thread(pending.replace, file, unresolved)
 
@@ -177,7 +177,7 @@ class ArchiveImport:
             yield RecordCounts(pages=len(closing))
 
     async def entries(self, import_id: int) -> AsyncIterator[RecordCounts]:
-        """Import failed and queued entries of an archiver's archive."""
+        """Import the failed and queued entries that a file written by archiver contains."""
         intake = EntryImporter(self._context, import_id)
         noted = self._entries.read()
         while some := await asyncio.to_thread(lambda: list(islice(noted, BATCH))):
@@ -269,7 +269,7 @@ class ArchiveImport:
         )
 
     def _marked(self, found: ForeignCapture) -> ForeignCapture:
-        """Add fields that mark an imported capture, replacing its own ones of these names."""
+        """Add the WARC fields that mark an imported capture; they replace those of the file."""
         if not self._marks:
             return found
         exchange = found.exchange
@@ -277,7 +277,7 @@ class ArchiveImport:
         return replace(found, exchange=replace(exchange, fields=tuple(given.items())))
 
     def _note(self, batch: Sequence[Found]) -> None:
-        """Collect revisits and candidate pages of a batch; blocking."""
+        """Collect the revisits, pages, renditions and entry records of a batch; blocking."""
         for each in batch:
             if isinstance(each, ForeignRevisit):
                 self._revisits.add(write_line(each))
@@ -331,9 +331,9 @@ class _Rejoined:
 
 
 class PendingRevisits:
-    """Revisits whose originals were in no imported file so far, one file for each import.
+    """Revisits whose originals are not stored yet, in one file for each import.
 
-    Blocking.
+    All methods block.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -344,7 +344,7 @@ class PendingRevisits:
         return [*self._directory.glob("*.jsonl")] if self._directory.is_dir() else []
 
     def lines(self, file: Path) -> Iterator[bytes]:
-        """Yield the lines of a file, which another import may have deleted."""
+        """Yield the lines of a file; nothing if another import has deleted it."""
         try:
             with file.open("rb") as opened:
                 yield from opened
@@ -360,7 +360,7 @@ class PendingRevisits:
             self._write(self._directory / f"{digest.hexdigest()[:32]}.jsonl", lines)
 
     def replace(self, file: Path, lines: SpooledLines) -> None:
-        """Replace a file by the lines that are left of it, which are fewer."""
+        """Replace a file by its remaining lines."""
         self.add(lines)
         file.unlink(missing_ok=True)
 
@@ -395,9 +395,9 @@ class Archives:
 
         Args:
             pages: pages with their links.
-            origin: their source, for the records.
-            import_id: the import of their links, if any.
-            uploaded_at: upload time, if they were uploaded.
+            origin: source of the pages, for their records.
+            import_id: the import of the links, if any.
+            uploaded_at: upload time, if the pages were uploaded.
         """
         async with self._open_context() as context:
             return await SavedPageImporter(context).take(
@@ -418,14 +418,14 @@ class Archives:
         Entries that were queued in the archive are queued as part of the import.
 
         Args:
-            file: to read.
-            name: for messages.
+            file: the file to read.
+            name: name of the file, for messages and records.
             kind: result of ``kind_of``.
-            import_id: of the import.
-            uploaded_at: upload time, if it was uploaded.
+            import_id: id of the import.
+            uploaded_at: upload time, if the file was uploaded.
 
         Raises:
-            UnreadableFile: no capture of it can be read.
+            UnreadableFile: no capture of the file can be read.
         """
         async with self._open_context() as context:
             with SpooledPages() as pages, SpooledEntries() as noted, SpooledLines() as revisits:

@@ -1,7 +1,7 @@
 """CDX queries and TimeMaps.
 
-Pages are requested by number only, so page boundaries must be stable while captures are added: a
-new capture joins the page it falls into.
+Clients request pages by number, so page boundaries must not move while captures are added. A new
+capture is added to the page that covers its position.
 """
 
 import asyncio
@@ -31,7 +31,10 @@ PAGE = 1000
 async def iterate_captures(
     db: Database, wanted: KeyRange, after: Place | None = None, until: Place | None = None
 ) -> AsyncGenerator[list[Placed], None]:
-    """Yield the captures of a range, between two positions in the direction of iteration."""
+    """Yield the captures of a range in batches.
+
+    ``after`` and ``until`` are exclusive limits; ``after`` comes first in the order of iteration.
+    """
     while True:
         async with db.read() as conn:
             found = await captures.in_range(conn, wanted, after=after, limit=PAGE)
@@ -56,9 +59,9 @@ MAX_CACHED = 64
 
 @dataclass(frozen=True, slots=True)
 class CdxRange:
-    """A range of captures between two positions, in the direction of iteration.
+    """Captures between two positions, both exclusive.
 
-    None as a position means that the range is open on that side.
+    ``after`` comes first in the order of iteration. None means no limit on that side.
     """
 
     after: Place | None = None
@@ -72,7 +75,7 @@ class _Blocks:
 
 
 class CdxPages:
-    """Page boundaries of recent queries; eight bytes per block."""
+    """Cache of page boundaries: for recent queries, the row id of each block's first capture."""
 
     def __init__(
         self,
@@ -88,7 +91,7 @@ class CdxPages:
         self._lock = asyncio.Lock()
 
     async def count(self, query: CdxQuery) -> tuple[int, int]:
-        """Return the number of pages and of blocks of the result."""
+        """Return (number of pages, number of blocks) of a query's result."""
         blocks = len(await self._starts(query))
         return -(-blocks // query.paging.blocks), blocks
 
@@ -156,9 +159,9 @@ def behind(place: Place) -> Place:
 
 
 BATCH = 100
-"""Captures processed together when they are read one by one."""
+"""Number of captures per batch in queries with ``closest``."""
 MAX_BEFORE_PAGE = 1000
-"""Captures read before a page's first one to decide which neighbours collapse."""
+"""Maximum number of captures before a page that are read to collapse rows across its start."""
 
 
 class Cdx:
@@ -216,7 +219,7 @@ class Cdx:
     async def _before(
         self, query: CdxQuery, page_range: CdxRange
     ) -> list[tuple[str, Capture, int]]:
-        """Return captures before a page, to decide which neighbours collapse."""
+        """Return the captures before a page, because its first rows may collapse with them."""
         if page_range.after is None:
             return []
         turned = replace(_range(query), newest_first=not query.newest_first)
@@ -246,7 +249,7 @@ class Cdx:
     def _found(
         self, query: CdxQuery, page_range: CdxRange, start: Place | None
     ) -> AsyncGenerator[list[Placed], None]:
-        """Yield captures in order, from a position if one is given."""
+        """Yield batches of captures in the order of the query, from ``start`` on if it is set."""
         if query.closest:
             return self._by_distance(query, start)
         wanted = _range(query)
@@ -259,7 +262,10 @@ class Cdx:
     async def _by_distance(
         self, query: CdxQuery, start: Place | None
     ) -> AsyncGenerator[list[Placed], None]:
-        """Yield captures by distance from a timestamp; the older of two equally distant first."""
+        """Yield batches of captures sorted by their distance from the ``closest`` timestamp.
+
+        Of two equally distant captures, the older comes first.
+        """
         moment = to_datetime(pad(query.closest))
         older, newer = _sides(query, moment, start)
         async with (
@@ -320,7 +326,10 @@ _Walk = tuple[KeyRange, Place | None]
 
 
 def _sides(query: CdxQuery, moment: datetime, start: Place | None) -> tuple[_Walk, _Walk]:
-    """Return the ranges before and after a timestamp, without results up to ``start``."""
+    """Return the ranges before and after a timestamp.
+
+    With ``start``, leave out the captures that come before it in the result.
+    """
     middle = int(to_timestamp(moment))
     whole = _range(query)
     older: _Walk = replace(whole, last=min(middle, whole.last), newest_first=True), None
@@ -360,16 +369,16 @@ async def _each(pages: AsyncGenerator[list[Placed], None]) -> AsyncGenerator[Pla
 
 
 class Mementos:
-    """Mementos of a URL and others with the same SURT."""
+    """Mementos of a URL, including those of other URLs with the same SURT."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
 
     async def of(self, url: str) -> AsyncGenerator[Capture, None]:
-        """Yield captures of a URL and others with its SURT, oldest first, one per second and URL.
+        """Yield the captures with the SURT of a URL, oldest first; one per second and URL.
 
         Raises:
-            NotInArchive: there are none.
+            NotInArchive: there are no captures.
         """
         key, seen = surt(url), ("", "")
         async with aclosing(iterate_captures(self._db, KeyRange(key, key + "\0"))) as pages:
@@ -382,10 +391,10 @@ class Mementos:
             raise NotInArchive(url)
 
     async def around(self, capture: Capture) -> list[tuple[Capture, tuple[str, ...]]]:
-        """Return a capture with the first, previous, next and last one of its URL.
+        """Return a capture with the first, previous, next and last capture of its SURT.
 
-        Each appears once, in order of time, with its relations: ``first``, ``prev``, ``next``,
-        ``last``.
+        Each capture appears once, oldest first, with its relations to the given one: ``first``,
+        ``prev``, ``next``, ``last``.
         """
         key, moment = surt(capture.url), int(capture.timestamp)
         whole = KeyRange(key, key + "\0")

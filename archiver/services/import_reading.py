@@ -59,16 +59,17 @@ def typed_choices(
     only_folders: Sequence[str] = (),
     columns: Sequence[str] = (),
 ) -> Choices:
-    """Build import options from words.
+    """Build import options from user-supplied texts.
 
     Args:
-        tags: for all links.
-        words: ``folders_as``, ``to_read``, ``capture`` and ``into``; missing ones get defaults.
-        only_folders: paths.
-        columns: each ``role=name of the column``.
+        tags: tags for all links.
+        words: values of ``folders_as``, ``to_read``, ``capture`` and ``into``; missing options get
+            their defaults.
+        only_folders: paths of the folders to import.
+        columns: roles of columns, each as ``role=name of the column``.
 
     Raises:
-        InputError: a word is invalid.
+        InputError: a value is invalid.
     """
     return Choices(
         tags=clean_tags(tags),
@@ -104,7 +105,10 @@ def _path(given: str) -> str:
 
 
 def _into(given: str) -> str:
-    """Validate the list for an import, leaving room for the folders of the file."""
+    """Return the normalised path of the list for an import.
+
+    The path must be short, because the folders of the file are nested below it.
+    """
     path = _path(given)
     if len(given) > _MAX_PATH or len(folder_names(given)) > MAX_INTO:
         raise InputError("Lists can be nested at most {most} levels deep.", most=MAX_INTO - 1)
@@ -128,9 +132,9 @@ class KnownFormat:
     """A supported file format.
 
     Attributes:
-        name: of the format.
-        origin: which program exports it, and where; empty if obvious.
-        suffixes: of files, without the dot.
+        name: name of the format.
+        origin: which programs export the format, and by which menu item; empty if obvious.
+        suffixes: suffixes of file names, without the dot.
     """
 
     name: str
@@ -161,7 +165,7 @@ _LAST_NUMBER = (1 << 63) - 1
 
 
 class ImportStatuses:
-    """Status of imports; ``store`` knows which processes are alive."""
+    """Reader of import statuses; the lock of ``store`` shows which processes are alive."""
 
     def __init__(self, db: Database, store: SegmentStore) -> None:
         self._db = db
@@ -202,7 +206,7 @@ UNEXPECTED = (
 
 OnProgress = Callable[[ImportStatus], None]
 OpenArchives = Callable[[], "Archives"]
-"""Opens archive imports when needed: imports of links do not load the crawl."""
+"""Function that opens imports of archive files; called only when a file needs it."""
 
 log = get_log(__name__)
 
@@ -228,7 +232,10 @@ class ImportReader:
     async def read_links(
         self, number: int, first: Batch, links: LinkFile, on_progress: OnProgress
     ) -> None:
-        """Add each batch in a short transaction; the child process reads ahead."""
+        """Add the links of a file, each batch in a short transaction.
+
+        The child process parses the next batches in the meantime.
+        """
         batch, reported = first, 0.0
         while batch:
             early = await self._take_in_pages(number, batch, links) if batch.pages else {}
@@ -252,7 +259,7 @@ class ImportReader:
         *,
         uploaded_at: datetime | None = None,
     ) -> None:
-        """Import an archive file; an interrupted one is read again, keeping its counts."""
+        """Import an archive file; an interrupted import reads the file again from the start."""
         async with self._db.write() as conn:
             before = await imports.begin_again(conn, number)
         error = ""
@@ -303,8 +310,8 @@ class ImportReader:
     ) -> dict[str, Reception]:
         """Queue the links that have pages, then store the pages; return the result of each link.
 
-        The batch is counted afterwards: an import that is killed in between repeats the batch, and
-        finds what is there.
+        The batch is counted afterwards. If the process is killed before that, the next run repeats
+        the batch and finds the stored pages.
         """
         some = [batch.seeds[each.place].seed for each in batch.pages]
         async with self._db.write() as conn:
@@ -329,7 +336,7 @@ async def _add_batch(
 ) -> None:
     """Add the links of a batch, count them, and write the rows of the receipt.
 
-    `early` has the first result of links that were queued before, by hash_url.
+    `early` has the result of each link with a page, which was queued already, by hash_url.
     """
     lists_left_out = await _add_lists(conn, number, batch.lists)
     results: dict[int, Reception] = {}
@@ -367,7 +374,10 @@ async def _add_batch(
 
 
 def by_capture(found: Sequence[FileSeed], choices: Choices) -> dict[CaptureWhen, list[FileSeed]]:
-    """Group seeds by when they are captured; links of own exports and notes never are."""
+    """Group seeds by the time of their capture.
+
+    Notes without an address, and entries that an archiver export marks as links, are not captured.
+    """
     groups: dict[CaptureWhen, list[FileSeed]] = {}
     for each in found:
         is_link = was_saved_as_link(each.seed.annotation.source_record)
@@ -383,12 +393,12 @@ async def _add_lists(conn: AsyncConnection, number: int, given: ListsInFile) -> 
 
 
 def kind_of_file(source: BinaryIO, name: str) -> str | None:
-    """Detect the kind of archive file, if it is one; the position is unchanged. Blocking."""
+    """Return the kind of an archive file, else None; the position is unchanged. Blocking."""
     return kind_of(source, name) if isinstance(source, BufferedReader) else None
 
 
 def usable_lists(given: ListsInFile) -> ListsInFile:
-    """Return the lists made by hand, and the searches that can be parsed."""
+    """Leave out saved searches that cannot be parsed, and count them in ``left_out``."""
     found = tuple(each for each in given.found if _is_usable(each))
     return ListsInFile(found, given.left_out + len(given.found) - len(found))
 

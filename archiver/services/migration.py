@@ -1,8 +1,8 @@
-"""Migration between a folder and servers.
+"""Migration of an archive between a folder and servers (database and object store).
 
-Segments are copied and verified one by one; then the index is rebuilt at the new location
-(``reindex``) with the data that is in no segment. Progress is stored in the data directory, so that
-an interrupted migration continues when it is run again.
+Segments are copied and verified one by one. Then the index is rebuilt at the new location
+(``reindex``), including the data that no segment contains. Progress is stored in the data
+directory, so that an interrupted migration continues when it is run again.
 """
 
 import asyncio
@@ -31,11 +31,11 @@ _ON_OTHERS = (
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Location of an archive; None is its folder.
+    """Location of an archive.
 
     Attributes:
-        index: URL of a database.
-        store: URL of a bucket.
+        index: URL of the database with the index; None if the index is in the folder.
+        store: URL of the bucket with the segments; None if they are in the folder.
     """
 
     index: str | None = None
@@ -65,16 +65,16 @@ async def migrate(
     """Move an archive to another location; can be interrupted and repeated.
 
     Args:
-        settings: of the archive, except its location.
+        settings: settings of the archive; the location in them is ignored.
         to: new location.
-        given: expected current location.
+        given: expected current location; None to accept any.
         remove: whether to remove segments from the old location afterwards.
-        on_segment: called before each segment is moved.
-        on_index: called with the progress of the index.
+        on_segment: called with the name of each segment before it is moved.
+        on_index: called with the progress of rebuilding the index.
 
     Raises:
-        ConfigurationError: it is at another location, another process uses it, or a location can't
-            be used.
+        ConfigurationError: the archive is not at ``given``, another process uses it, or a location
+            can't be used.
         StoreError: a segment can't be moved.
     """
     index, store = await asyncio.to_thread(locations_of, settings.data)

@@ -1,6 +1,6 @@
-"""Pages uploaded from a user's browser.
+"""Uploads of pages that a user saved in a browser, such as pages behind a login or bot wall.
 
-For pages behind a login or wall. Nothing is fetched, and records are marked as uploaded.
+Nothing is fetched, and the records are marked as uploaded.
 """
 
 import asyncio
@@ -39,9 +39,9 @@ class UploadResult:
         form: detected format.
         snapshots: number of new snapshots.
         captures: number of new captures, including requisites.
-        hash_url: of the entry, if the file was one page.
-        url: of that page.
-        timestamp: of its snapshot.
+        hash_url: hash_url of the entry, if the file was one page.
+        url: URL of the page, if the file was one page.
+        timestamp: timestamp of the snapshot, if the file was one page.
     """
 
     form: str
@@ -57,9 +57,10 @@ class Given:
     """User-supplied data about an upload.
 
     Attributes:
-        name: of the file.
-        url: of its page; empty to take it from the file.
-        at: when it was saved, ISO 8601; empty to take it from the file, else now.
+        name: name of the file.
+        url: URL of the page; empty to take it from the file.
+        at: when the page was saved (ISO 8601); empty to take it from the file, or else the current
+            time.
         source: ``web`` or ``api``.
     """
 
@@ -78,14 +79,14 @@ class PageUploads:
         self._memory_bytes = memory_bytes
 
     async def take(self, file: BufferedReader, given: Given) -> UploadResult:
-        """Import a file; everything is durable and indexed on return.
+        """Import a file; all records are durable and indexed on return.
 
         Args:
-            file: seekable, at its start.
+            file: seekable file, positioned at its start.
             given: user-supplied data.
 
         Raises:
-            UnreadableFile: it is not a page, and contains no captures.
+            UnreadableFile: the file is not a page, and contains no captures.
             InputError: the URL is unknown, or the time is invalid.
         """
         now = datetime.now(UTC).replace(microsecond=0)
@@ -109,7 +110,7 @@ class PageUploads:
     async def _page(
         self, file: BufferedReader, given: Given, now: datetime
     ) -> tuple[str, SavedPage]:
-        """Return the page of a file, and its format."""
+        """Return (format, page) of a file."""
         form, known, page = await self._read(file, given.name)
         url = with_scheme(given.url) or (known.url_given if known else "")
         if not url:
@@ -122,7 +123,7 @@ class PageUploads:
     async def _read(
         self, file: BufferedReader, name: str
     ) -> tuple[str, Annotation | None, ArchivedPage]:
-        """Return the format, the metadata of the link, and the page."""
+        """Return (format, metadata of the link or None, page) of a file."""
         try:
             async with open_links(file, name, memory_bytes=self._memory_bytes) as links:
                 if links.form in PAGES:
@@ -130,7 +131,7 @@ class PageUploads:
                     for each in batch.pages:
                         return links.form, batch.seeds[each.place].seed.annotation, each.page
         except UnreadableFile:
-            pass  # a page without metadata is not a file of links either
+            pass  # the file may still be plain HTML
         content = await asyncio.to_thread(_content, file)
         if not is_html(sniff(None, content[:SNIFFED])):
             raise UnreadableFile(NO_PAGE)

@@ -72,16 +72,16 @@ class ReadOnly:
 
 @dataclass(slots=True)
 class StoredRecord:
-    """Record that was read.
+    """Record of a segment, read up to its block.
 
-    Its block can be read once, before the next record is read.
+    The block can be read once, before the next record is read.
 
     Attributes:
         type, id, date, target_uri, content_type: see ``Record``.
-        fields: every named field, names in lower case.
+        fields: all named fields by name in lower case.
         offset: offset of the gzip member in bytes.
         block_length: size of the block in bytes.
-        block: file-like block, read forward.
+        block: the block, which can only be read forwards.
     """
 
     type: RecordType
@@ -116,7 +116,7 @@ class StoredRecord:
 
 
 class Block:
-    """Block of a record: a part of its member with a known length."""
+    """Block of a record, read from its gzip member."""
 
     def __init__(self, member: Member, length: int) -> None:
         self._member = member
@@ -173,7 +173,7 @@ def read_record(file: Readable, offset: int, length: int = PIECE) -> StoredRecor
 
 
 def iterate(file: Readable, offset: int = 0) -> Iterator[StoredRecord]:
-    """Iterate over the records from ``offset`` on; use each record before the next.
+    """Iterate over the records from ``offset`` on; each must be used before the next is read.
 
     Raises:
         TruncatedRecord: the file ends in the middle of a record.

@@ -25,7 +25,7 @@ class SegmentStorage:
 
     Attributes:
         directory: folder of this machine's segments.
-        is_full: too many segments wait for their upload; do not write more.
+        is_full: whether too many segments wait for their upload, so that no more may be written.
         unusable_files: unusable files found by the last recovery.
     """
 
@@ -55,7 +55,7 @@ class SegmentStorage:
         return self.survey_local()
 
     def survey_local(self) -> Survey:
-        """List the segments on this machine, including those that it is writing.
+        """List the segments on this machine, including those being written.
 
         Raises:
             StoreError: the directory can't be read.

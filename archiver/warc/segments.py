@@ -81,10 +81,11 @@ class SegmentStore:
     def append(self, records: Sequence[Record]) -> list[Location]:
         """Append records and return their locations.
 
-        They are durable after ``sync``.
+        The records are durable after ``sync``.
 
         Raises:
-            StoreError: not all records could be written; the segment is cut back to its old end.
+            StoreError: not all records could be written; the segment is truncated to its size
+                before the call.
         """
         open_before, serial = self._open, self._serial
         size = open_before.size if open_before else 0
@@ -150,8 +151,8 @@ class SegmentStore:
             self.close()
         if self._open is None:
             if not self._serial:
-                # Recovery after a power loss must find the lock file of a truncated segment's
-                # writer.
+                # The lock file must be on disk before the first segment, because recovery after a
+                # power loss needs the lock file of the process that wrote a truncated segment.
                 sync_directory(self.lock.directory)
             self._serial += 1
             created = datetime.now(UTC).replace(microsecond=0)

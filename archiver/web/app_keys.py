@@ -70,10 +70,10 @@ SESSION = web.RequestKey("session", str)
 """Id of the request's session; empty until `authenticate` has run."""
 
 FORM_FIELDS: web.RequestKey[Mapping[str, str]] = web.RequestKey("form_fields", Mapping)
-"""Form fields of an upload; those after the file are added once it has been read."""
+"""Form fields of an upload; fields that follow the file are added once the file has been read."""
 
 ARCHIVED_URL = web.RequestKey("archived_url", str)
 """The URL whose captures ``/web/*/{url}`` lists, for ``pages.snapshot.captures``."""
 
 REFLECTS = web.RequestKey("reflects", bool)
-"""Whether the response contains an access token and request data, so it must not be compressed."""
+"""Set if the response contains an access token and request data, and must not be compressed."""

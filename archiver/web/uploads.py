@@ -1,7 +1,7 @@
 """File uploads.
 
-The file is written to ``data/tmp`` one buffer at a time; it is deleted on every path on which the
-import service does not take it over.
+The file is written to ``data/tmp`` one buffer at a time. It is deleted unless the import service
+takes it over.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from archiver.services.page_uploads import Given, UploadResult
 from archiver.web.app_keys import FORM_FIELDS, LIMITS, RUNTIME
 
 MAX_COUNTED = 2_000_000
-"""Maximum links counted for a full preview, about a minute of work."""
+"""Maximum number of links counted for a full preview; counting them takes about a minute."""
 _CHUNK = 1 << 18
 _MAX_PARTS = 16
 _MAX_FIELD = 1 << 16
@@ -63,8 +63,8 @@ class _File:
 
     Attributes:
         name: the file's name as sent.
-        chunks: its bytes, as they arrive.
-        fields: the form fields by name; those after the file are there once it has been read.
+        chunks: the bytes of the file, as they arrive.
+        fields: the form fields by name; fields that follow the file are added once it is read.
     """
 
     name: str
@@ -73,9 +73,9 @@ class _File:
 
 
 class _FormReader(MultipartReader):
-    """Reader that treats a nested multipart file as one file.
+    """Reader of forms that treats an uploaded multipart file (MHTML) as one file.
 
-    Browsers send MHTML without its boundary.
+    Browsers send the media type of an MHTML file without its boundary.
     """
 
     def _get_part_reader(self, headers: CIMultiDictProxy[str]) -> MultipartReader | BodyPartReader:
@@ -100,7 +100,7 @@ async def import_from_api(request: web.Request, choices: Choices) -> ImportStatu
     """Receive a file from the API: multipart/form-data, or the bare bytes with ``?name=``.
 
     Raises:
-        web.HTTPUnsupportedMediaType: the content type is neither.
+        web.HTTPUnsupportedMediaType: the content type is not supported.
         TooLarge, UnreadableFile: see the message.
     """
     file, imports = await _file_of_api_request(request), request.app[RUNTIME].imports
@@ -113,7 +113,7 @@ async def preview_from_api(request: web.Request, choices: Choices) -> ImportSurv
     """Receive a file from the API for a preview, and store nothing.
 
     Raises:
-        web.HTTPUnsupportedMediaType: the content type is neither.
+        web.HTTPUnsupportedMediaType: the content type is not supported.
         TooLarge, UnreadableFile: see the message.
     """
     file = await _file_of_api_request(request)
@@ -143,7 +143,7 @@ async def page_from_api(request: web.Request) -> UploadResult:
     """Receive a page from the API: multipart/form-data, or the bare bytes with ``?name=``.
 
     Raises:
-        web.HTTPUnsupportedMediaType: the content type is neither.
+        web.HTTPUnsupportedMediaType: the content type is not supported.
         TooLarge, UnreadableFile, InputError: see the message.
     """
     if request.content_type == "multipart/form-data":
@@ -178,14 +178,14 @@ async def _save_page(request: web.Request, file: _File, source: str) -> UploadRe
 async def expect_file(request: web.Request) -> None:
     """Send ``100 Continue``, unless the file will be rejected (RFC 9110 §10.1.1).
 
-    aiohttp calls this before any middleware, so it can only send nothing.
+    aiohttp calls this function before any middleware, so it can't send an error response.
     """
     if not _is_too_long(request):
         await send_continue(request)
 
 
 async def send_continue(request: web.Request) -> None:
-    """Send ``100 Continue`` for any body."""
+    """Send ``100 Continue`` if the client expects it."""
     if request.headers.get("Expect", "").lower() == "100-continue":
         await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         request.writer.output_size = 0  # not the final response
@@ -202,7 +202,7 @@ def clean_name(given: str) -> str:
 def remove_stale(data: Path) -> None:
     """Delete partial uploads of processes that were killed more than a day ago.
 
-    Complete files belong to the import service, which continues with them however old they are.
+    Complete files are kept whatever their age, because the import service continues with them.
     """
     remove_stale_looks(data / TMP)
     for path in (data / TMP).glob(f"*{_ARRIVING}"):
@@ -276,7 +276,7 @@ async def _chunks_of_body(request: web.Request) -> AsyncIterator[bytes]:
 
 
 async def _file_part(request: web.Request) -> _File:
-    """Find the file among the parts (RFC 7578); the fields around it must be small."""
+    """Find the file among the parts of a form (RFC 7578); long fields are truncated."""
     if request.content_type != "multipart/form-data":
         raise web.HTTPUnsupportedMediaType(text=marked("Send the file as multipart/form-data."))
     if _is_too_long(request):
@@ -307,7 +307,7 @@ async def _search_parts(request: web.Request, parts: MultipartReader) -> _File:
 async def _read_fields(
     request: web.Request, parts: MultipartReader, fields: dict[str, str]
 ) -> BodyPartReader | None:
-    """Read form fields until the next file; return it, or None if there is none."""
+    """Read form fields until the next file; return the file, or None if there is none."""
     for _ in range(_MAX_PARTS):
         part = await _in_time(request, parts.next())
         if not isinstance(part, BodyPartReader):
@@ -330,7 +330,7 @@ async def _field_value(request: web.Request, part: BodyPartReader) -> bytes:
 async def _chunks_of_part(
     request: web.Request, file: BodyPartReader, parts: MultipartReader, fields: dict[str, str]
 ) -> AsyncIterator[bytes]:
-    """Yield the bytes of a file, then read the fields after it: SingleFile sends them last."""
+    """Yield the bytes of a file, then read the fields after it, as SingleFile sends them."""
     try:
         while chunk := await _in_time(request, file.read_chunk(_CHUNK)):
             yield chunk

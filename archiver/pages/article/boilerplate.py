@@ -1,8 +1,8 @@
 """Removal of boilerplate.
 
-Short content is not removed for being short: images, captions, data tables, code, formulas,
-quotations and definitions stay unless the page marks their container as an advertisement, share
-bar, comments or related links.
+Images, captions, data tables, code, formulas, quotations and definitions stay even if they contain
+little text, unless the page marks their container as an advertisement, share bar, comments or
+related links.
 """
 
 import re
@@ -30,15 +30,15 @@ MAX_IN_BLOCK, MAX_IN_SENTENCE, MAX_IN_CAPTION = 0.2, 0.33, 0.6
 """Maximum link density of blocks, of blocks with sentences, and of captions, which cite sources."""
 
 MAX_LINKED = 0.75
-"""Maximum link density of blocks named as content; source lists often consist of links."""
+"""Maximum link density of blocks whose class or id suggests content, such as lists of sources."""
 
 NEARLY_ALL = 0.8
-"""Minimum share of a data table in a wrapper that only contains it, without its heading."""
+"""Share of a block's text in data tables above which the block is kept as their wrapper."""
 
 _CONDITIONAL = frozenset({"form", "fieldset", "table", "ul", "ol", "div", "section"})
 _ASIDE = frozenset({"aside", "footer", "nav"})
 _KEEPING = frozenset({"figure", "pre", "code", "math", "blockquote", "dl"})
-"""Elements that are never removed because of their content."""
+"""Elements that are kept with all their descendants."""
 
 _FILING = frozenset({"div", "section", "ul", "ol", "p", "footer"})
 _NAVIGATION = re.compile(
@@ -57,9 +57,9 @@ class Rules:
     """Strictness of the removal.
 
     Attributes:
-        conditional: whether to remove blocks because of their content: links without text, form
+        conditional: whether to remove blocks because of their content, such as mostly links or form
             controls.
-        weighted: whether class and id names count.
+        weighted: whether class and id names count for or against a block.
     """
 
     conditional: bool = True
@@ -69,8 +69,8 @@ class Rules:
 def remove_boilerplate(root: Element, rules: Rules, before: dict[Element, Measure]) -> Measure:
     """Remove boilerplate from an article; return the measure of the rest.
 
-    ``before`` is the measure of each element. It stays valid for unchanged elements, except for
-    sibling parts that may have been renamed.
+    ``before`` has the measures of elements before the removal. Those of unchanged elements are used
+    again, except for children of ``root``, whose tags may have changed when they were joined.
     """
     data = find_data(root)
     keeping = _within_kept(root, data) | _between_paragraphs(root, before)
@@ -94,7 +94,7 @@ def remove_boilerplate(root: Element, rules: Rules, before: dict[Element, Measur
 
 
 def _within_kept(root: Element, data: set[Element]) -> set[Element]:
-    """Return all elements inside preserved elements and data tables."""
+    """Return all descendants of data tables, notes and the elements in ``_KEEPING``."""
     found: set[Element] = set()
     for element in root.iterdescendants():
         if element in found:
@@ -108,7 +108,7 @@ def _is_named_note(element: Element) -> bool:
     name = element.get("class")
     if not name or not is_note(name):
         return False
-    return next(element.iter("select"), None) is None  # caption settings of a player, not a caption
+    return next(element.iter("select"), None) is None  # ``select``: caption settings of a player
 
 
 def _is_removable(element: Element, measure: Measure, rules: Rules) -> bool:
@@ -125,7 +125,7 @@ def _is_removable(element: Element, measure: Measure, rules: Rules) -> bool:
 
 
 def _leads_elsewhere(element: Element, measure: Measure) -> bool:
-    """Return whether it is named navigation and contains only links."""
+    """Return whether the class or id of an element means navigation, and it has only links."""
     if element.tag not in _FILING or not 0 < measure.text < SHORT or measure.pictures:
         return False
     if measure.linked < measure.text or measure.essential:
@@ -134,7 +134,7 @@ def _leads_elsewhere(element: Element, measure: Measure) -> bool:
 
 
 def _is_note(element: Element, measure: Measure) -> bool:
-    """Return whether an aside is written by the author."""
+    """Return whether an ``aside`` or ``footer`` is a note by the author."""
     if is_note(named(element)) or (element.get("role") or "").startswith("doc-"):
         return True
     above = element.getparent()
@@ -142,12 +142,12 @@ def _is_note(element: Element, measure: Measure) -> bool:
 
 
 def _between_paragraphs(root: Element, before: dict[Element, Measure]) -> set[Element]:
-    """Return asides between paragraphs without links to other pages: quotations, remarks, boxes."""
+    """Return asides between blocks of prose that have few links, such as quotations and boxes."""
     return {each for each in root.iter("aside") if _is_remark(each, before.get(each, Measure()))}
 
 
 def _is_prose(element: Element) -> bool:
-    """Return whether it is prose or begins with prose: a section, a boxed heading."""
+    """Return whether an element is a block of prose, or a section that begins with one."""
     if element.tag not in {"div", "section"}:
         return element.tag in _PROSE
     return len(element) > 0 and element[0].tag in _PROSE
@@ -180,7 +180,10 @@ def _is_boilerplate(element: Element, measure: Measure, rules: Rules) -> bool:
 
 
 def _is_picture(measure: Measure) -> bool:
-    """Return whether a block is an image with at most a caption; many are named media."""
+    """Return whether a block is an unlinked image with at most a caption.
+
+    Many such blocks have the class ``media``, which counts against other blocks.
+    """
     is_led_nowhere = measure.pictures > measure.linked_pictures and not measure.linked
     return is_led_nowhere and not measure.headed and measure.text <= MAX_CAPTION
 

@@ -1,6 +1,6 @@
 """Elements: their content models, and the meaning of their class and id names.
 
-The words for class and id names are those of Arc90's readability and its descendants.
+The patterns for class and id names come from Arc90's Readability and programs derived from it.
 """
 
 import re
@@ -25,7 +25,7 @@ PARTS: Final = frozenset(
 """Elements that are allowed only in one kind of parent."""
 
 LINES: Final = HEADINGS | {"pre", "summary"}
-"""Elements that contain phrasing content only and cannot be replaced."""
+"""Elements with phrasing content only that, unlike ``p``, do not become a ``div`` around blocks."""
 
 EMPHASIS: Final = frozenset(
     "abbr b bdi bdo cite code del dfn em i ins kbd mark q rt ruby s samp small span strong sub sup "
@@ -34,7 +34,7 @@ EMPHASIS: Final = frozenset(
 """Phrasing elements that contain phrasing content."""
 
 UNHEADED: Final = frozenset({"address", "th"})
-"""Elements that may not contain headings, sections, headers or footers; nor may ``dt``."""
+"""Elements that, like ``dt``, may not contain headings, sections, headers or footers."""
 
 OUTLINED: Final = HEADINGS | SECTIONING | {"header", "footer", "address"}
 ROWS: Final = frozenset({"table", "tbody", "thead", "tfoot"})
@@ -80,7 +80,7 @@ _NOTE: Final = re.compile(
 
 WEIGHT: Final = 25
 SENTENCE: Final = 80
-"""Characters of a text that is a sentence and can stand alone."""
+"""Minimum characters of a text that counts as a sentence."""
 
 UNLIKELY_ROLES: Final = frozenset(
     "menu menubar complementary navigation alert alertdialog dialog".split()
@@ -106,11 +106,11 @@ KEPT_EMPTY: Final = frozenset(
 
 _BESIDE, _MATTER = 1, 2
 _MAX_KNOWN = 200
-"""Maximum length of a cached name; pages repeat short ones."""
+"""Maximum length of class and id names whose test results are cached; pages repeat short names."""
 
 
 def is_unlikely(element: Element) -> bool:
-    """Return whether an element's name suggests boilerplate, and none suggests content."""
+    """Return whether the class or id of an element suggests boilerplate, and neither content."""
     verdict = _verdict(element.get("class")) | _verdict(element.get("id"))
     return verdict == _BESIDE
 
@@ -141,7 +141,7 @@ def named(element: Element) -> str:
 
 
 def weigh(element: Element) -> int:
-    """Return the weight of an element's class and id: positive for content, negative against it."""
+    """Return the weight of class and id: positive for content, negative for boilerplate."""
     names = (element.get("class"), element.get("id"))
     return sum(
         WEIGHT * (_speaks_for(lowered) - _speaks_against(lowered))
@@ -150,7 +150,7 @@ def weigh(element: Element) -> int:
 
 
 def remembered(pattern: re.Pattern[str]) -> Callable[[str], bool]:
-    """Return a cached test whether a name matches a pattern."""
+    """Return a function that tests whether a name contains a match of a pattern, with a cache."""
 
     def has(name: str) -> bool:
         return pattern.search(name) is not None
@@ -169,11 +169,11 @@ MAX_LINKED = 0.33
 
 _MAX_SIBLINGS = 50
 _ANSWERS = re.compile(r"comment|disqus|repl(?:y|ies)|respon[ds]|sponsor|shoutbox", re.IGNORECASE)
-"""Names of comments or advertisements, regardless of a heading."""
+"""Names of comments and advertisements, which are boilerplate whatever their heading is."""
 
 
 def is_likely_boilerplate(element: Element) -> bool:
-    """Return whether an element is to be removed because of its name or role."""
+    """Return whether an element should be removed because of its class, id or role."""
     role = element.get("role")
     if role in UNLIKELY_ROLES:
         return True
@@ -186,9 +186,9 @@ def is_likely_boilerplate(element: Element) -> bool:
 
 
 def is_named_by_its_heading(element: Element) -> bool:
-    """Return whether a section's id is its heading, as documentation generators write them.
+    """Return whether a section's id repeats its heading, as documentation generators write them.
 
-    It contains prose, and another section of the page does too and has its heading as id.
+    The section must contain prose, and the id of another section near it must repeat its heading.
     """
     name = element.get("id")
     if not name or _ANSWERS.search(name) or is_boilerplate_name(element.get("class")):
@@ -214,7 +214,7 @@ def _matches_its_id(section: Element) -> bool:
 
 
 def _is_prose(section: Element) -> bool:
-    """Return whether it contains a paragraph and mostly text outside of links."""
+    """Return whether a section contains a long paragraph, and mostly text outside of links."""
     text = len("".join(section.itertext()))
     linked = sum(len("".join(each.itertext())) for each in section.iter("a"))
     longest = max((len("".join(each.itertext())) for each in section.iter("p")), default=0)

@@ -21,7 +21,7 @@ GIST = re.compile(
     r"(?:https?:)?//gist\.github\.com/((?:[\w-]{1,60}/)?[0-9a-f]{5,64})\.js"
     r"(?:(\?file=[\w.%+-]{1,200})|\?|$)"
 )
-"""URL of a script that embeds a GitHub gist: its owner, if stated, and a file."""
+"""URL of a script that embeds a GitHub gist; groups: owner (if stated) and id, query for a file."""
 
 _PLAYERS = {
     "lite-youtube": ("videoid", "https://www.youtube.com/embed/"),
@@ -65,9 +65,9 @@ def normalise_widgets(body: Element) -> None:
 
 
 def _normalise_amp(element: Element) -> None:
-    """Replace an AMP element by its HTML equivalent, unless a no-script fallback contains that.
+    """Replace an AMP element by its HTML equivalent, unless a fallback in it is the equivalent.
 
-    Other content of an image or frame is only a placeholder.
+    Other content of AMP images and frames is a placeholder and removed.
     """
     meant = _AMP_ELEMENTS[element.tag]
     if next(element.iter(meant), None) is not None:
@@ -92,7 +92,7 @@ def _frame_url(element: Element) -> str:
 
 
 def _post_url(quote: Element) -> str:
-    """Return the URL of the frame for a post that a quotation replaces; empty otherwise."""
+    """Return the frame URL of the Instagram post that a ``blockquote`` stands for; else empty."""
     post = _POST.match(quote.get("data-instgrm-permalink") or "")
     return f"{post[1]}embed/" if post else ""
 
@@ -100,10 +100,10 @@ def _post_url(quote: Element) -> str:
 MAX_TITLE = 200
 MAX_URL = 4096
 _MAX_AROUND = 20
-"""Maximum number of elements in a wrapper around one card."""
+"""Maximum number of elements in a figure that is checked for containing only a card."""
 
 _SHOWN = frozenset("figcaption img svg video audio table pre math".split())
-"""Content of a figure besides an embed."""
+"""Elements that are content of a figure in addition to an embed."""
 
 _NAMES = (
     "youtube youtu[.]be vimeo dailymotion dai[.]ly twitch wistia soundcloud spotify bandcamp "
@@ -129,7 +129,7 @@ _VIMEO = re.compile(r"/video/([0-9]+)")
 
 
 def normalise_embeds(root: Element) -> None:
-    """Replace embeds by cards, or remove them if they are not content."""
+    """Replace embeds by cards (links to the embedded page); remove those that are not content."""
     holding = around(root.iter("img"))
     for element in list(root.iter("iframe", "embed", "object")):
         if element.getparent() is None:
@@ -183,7 +183,7 @@ def _card(element: Element, url: str) -> Element:
 
 
 def page_of(url: str) -> str:
-    """Return the page of the media in a player, derived from the player's URL."""
+    """Return the URL of the page with a player's media, or the URL itself if it is unknown."""
     host = _host(url)
     if not host:
         return url

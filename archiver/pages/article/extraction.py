@@ -60,10 +60,15 @@ from archiver.pages.sanitizer import sanitise
 
 ENOUGH_CHARACTERS = 500
 MUCH_MORE = 1.9
-"""Factor by which a less strict attempt must exceed the previous result on short pages."""
+"""Factor by which the article of a less strict attempt must be longer than the best one before.
+
+Such attempts are made until an article has ``ENOUGH_CHARACTERS``.
+"""
 
 NEXT_TO_NOTHING, MANY_TIMES = 100, 2
-"""Length below which an article is nearly empty, and the factor for preferring the main part."""
+"""Characters below which an article is nearly empty, and the factor by which the element marked as
+main must be longer to replace it.
+"""
 
 _ATTEMPTS = (
     (True, Rules()),
@@ -96,7 +101,10 @@ def choose_article(body: Element) -> Element | None:
 
 
 def _main_part(body: Element, best: tuple[int, Element] | None) -> tuple[int, Element] | None:
-    """Return the element marked as main, if the best article is nearly empty, as in lists."""
+    """Return (length, article) of the element marked as main, if it is much longer than ``best``.
+
+    Called if the best article is nearly empty, as on pages that are lists.
+    """
     page = deepcopy(body.getparent()).find("body")
     parts = [each for each in page.iter() if each.tag == "main" or each.get("role") == "main"]
     if not parts:
@@ -107,16 +115,16 @@ def _main_part(body: Element, best: tuple[int, Element] | None) -> tuple[int, El
 
 
 LINES_ABOVE, _MAX_ABOVE = 5, 2000
-"""Lines at the start of an article that may be title, subtitle, author and date."""
+"""Maximum lines and characters at the start of an article that may be title, author and date."""
 
 _NEARLY_ALL, _LEAST_OF_PAGE = 0.9, 0.2
-"""Minimum share of a rendered page's text in its article: of a short one, and of a long one."""
+"""Minimum share of a rendered page's text that a short article and a long article must have."""
 
 _DOCUMENT = re.compile(r"\A<div>(.*)</div>\s*\Z", re.DOTALL)
 
 
 def extract_article(html: str, url: str, *, part: int = 1) -> Article:
-    """Extract the article of a page, with absolute URLs; without one, return the page's text.
+    """Extract the article of a page, with absolute URLs; if it can't be parsed, return its text.
 
     Args:
         html: the markup of the page.
@@ -154,9 +162,9 @@ def article_of(
 
 
 def extract_rendered(html: str, url: str) -> Article:
-    """Extract the article of a rendered page; if it is short, return all of the page's text.
+    """Extract the article of a rendered page; if it is a small part of the page, return the page.
 
-    A web application has no article, and its content may look like navigation.
+    A web application may have no article, and its content may look like navigation.
     """
     article = extract_article(html, url)
     page = parse(html[:MAX_CHARACTERS])
@@ -221,7 +229,7 @@ def _with_hidden(
     source: str,
     visible: _Found,
 ) -> _Found:
-    """Return the visible body and article, or those of a hidden source with a longer article.
+    """Return (body, article) of the visible page, or of hidden markup with a longer article.
 
     If all articles are nearly empty, hidden elements of the page are tried as well.
     """
@@ -256,7 +264,7 @@ def _length(found: _Found) -> int:
 
 
 def _sanitised(head: Element, article: Element) -> Article:
-    """Return the article of two trees: its head and its text."""
+    """Return the sanitised article, given the trees of its head and of its text."""
     written: str = etree.tostring(article, encoding="unicode", method="html")
     bare = _DOCUMENT.match(written)
     above = "".join(etree.tostring(each, encoding="unicode", method="html") for each in head)
@@ -270,7 +278,7 @@ def _sanitised(head: Element, article: Element) -> Article:
 def _normalise(body: Element, source: str, *, hides: bool = True) -> None:
     """Normalise the elements that an article may contain, in the whole page.
 
-    ``hides`` tells whether hidden elements are removed.
+    ``hides`` says whether to remove hidden elements.
     """
     normalise_widgets(body)
     normalise_panels(body)

@@ -71,7 +71,7 @@ def is_next_page(url: str, following: str) -> bool:
 
 
 def _numbered_readings(url: SplitResult) -> Iterator[tuple[int, tuple[str, str]]]:
-    """Yield each interpretation of a URL as a numbered page: the number, and the rest."""
+    """Yield (page number, rest of the URL) for each way to read a URL as a numbered page."""
     fields = parse_qsl(url.query, keep_blank_values=True)
     for n, (name, value) in enumerate(fields):
         is_number = value.isascii() and value.isdecimal() and len(value) <= _MAX_DIGITS

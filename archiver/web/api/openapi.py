@@ -74,10 +74,10 @@ class Interface:
     """Types of a route's request and response.
 
     Attributes:
-        returns: type of the JSON response; ``str`` is text of ``media_type``.
+        returns: type of the JSON response; ``str`` for a response with text of ``media_type``.
         query: query parameters.
-        body: type of a JSON body; None without one.
-        files: accepted media types of a body that is a file.
+        body: type of the JSON request body; None if there is none.
+        files: accepted media types if the request body is a file.
         status: status of a successful response.
         media_type: media type of the response.
     """
@@ -280,7 +280,7 @@ _ATTRIBUTES = re.compile(r"^ {4}(\w+(?:, \w+)*): (.+(?:\n {6,}\S.*)*)", re.MULTI
 
 
 def with_field_descriptions(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema with property descriptions from the fields' docstring."""
+    """Return a schema with the ``Attributes`` of its description as property descriptions."""
     purpose, heading, attributes = schema.get("description", "").partition(_HEADING)
     if not heading:
         return schema
@@ -323,7 +323,7 @@ async def page(request: web.Request) -> web.StreamResponse:
 
 @lru_cache(1)
 def describe(described: tuple[Operation, ...]) -> Json:
-    """Return the document (OpenAPI 3.1.1)."""
+    """Return the OpenAPI 3.1.1 document of the operations."""
     shapes: list[tuple[str, _Mode, TypeAdapter[Any]]] = [
         *((each.name, "serialization", TypeAdapter(each.interface.returns)) for each in described),
         *(
@@ -432,7 +432,7 @@ def _parameter(name: str, place: str, description: str, schema: Json) -> Json:
 
 
 def _file(media_type: str) -> Json:
-    """Return the schema of a body with a file; empty for the file itself (OpenAPI 3.1 §4.14.2)."""
+    """Return the schema of an upload; empty if the body is the file (OpenAPI 3.1 §4.14.2)."""
     if media_type != "multipart/form-data":
         return {}
     file = {"type": "string", "contentMediaType": "application/octet-stream"}

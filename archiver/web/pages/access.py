@@ -96,7 +96,10 @@ _BROWSERS: Final = (
     ("Chrome/", "Chrome"),
     ("Safari/", "Safari"),
 )
-"""Browsers whose user agent contains the name of another one come before it."""
+"""(Text in the user agent, name) of browsers.
+
+A browser whose user agent also contains the text of another browser comes before that browser.
+"""
 _SYSTEMS: Final = (
     ("Android", "Android"),
     ("iPhone", "iPhone"),

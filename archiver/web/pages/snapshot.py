@@ -39,7 +39,7 @@ async def captures(request: web.Request) -> web.StreamResponse:
 _YEAR = 365 * 86400
 _FOREVER = f"private, max-age={_YEAR}, immutable"
 _CONFINED = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
-"""An SVG file may contain scripts; when it is opened directly it must only be an image."""
+"""Content security policy of images: an SVG file that is opened directly must not run scripts."""
 
 
 async def rendition(request: web.Request) -> web.StreamResponse:
@@ -79,7 +79,7 @@ async def snapshot(request: web.Request) -> web.StreamResponse:
     found = detail.snapshot
     if found.timestamp != asked:
         raise web.HTTPFound(f"/{key}/{found.timestamp}/")
-    # A script may request another address of the frame, where a redirect would not work.
+    # Scripts of a rendered page may have opened another URL, to which no HTTP redirect leads.
     is_shown = found.rendering is Rendering.DONE
     url, moment = (found.final_url, found.capture.timestamp) if is_shown else (found.url, asked)
     framed = ReplayAddress(moment, Modifier.FRAME, url)
@@ -120,7 +120,7 @@ def _framed(request: web.Request, banner: str, address: ReplayAddress) -> str:
 
 
 def timeline(timestamps: Sequence[Timestamp]) -> tuple[tuple[int, Timestamp], ...]:
-    """Return positions of timestamps between the first (0) and the last (1000), oldest first."""
+    """Return (position, timestamp) pairs, oldest first; positions go from 0 to 1000 (newest)."""
     ordered = sorted(timestamps)
     moments = [to_datetime(each).timestamp() for each in ordered]
     span = moments[-1] - moments[0] if moments else 0
