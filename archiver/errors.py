@@ -8,21 +8,21 @@ The tree::
     │   ├── InvalidQuery        a search that can't be parsed; has the position
     │   ├── UnreadableFile      a file that is empty, of the wrong kind, or not text
     │   └── TooLarge            over a limit; the message names it
-    ├── NotFound                no such entry, snapshot or import
+    ├── NotFound                the entry, snapshot or import does not exist
     │   └── NotInArchive        a URL that was never captured
-    ├── ConfigurationError      settings that contradict each other or the machine
+    ├── ConfigurationError      settings or files with which the program can't run
     │   ├── IndexOutdated       an index of an earlier version, to be rebuilt
     │   ├── IndexNewer          an index of a newer or unknown version
     │   ├── DiskNotWritable     a full or read-only disk
-    │   └── IndexDamaged        an index that is no database, or damaged
+    │   └── IndexDamaged        an index that is damaged or not a database
     ├── FetchError              no response was received; carries a Failure
     ├── BrowserError            a browser operation failed
     │   ├── NoBrowser           no browser is installed, or it can't start
-    │   ├── BrowserGone         it exited, or was killed for using too much memory
+    │   ├── BrowserGone         the browser exited, or was killed for using too much memory
     │   ├── PageGone            a page crashed, or was killed for using too much memory
     │   └── PageTooLarge        the rendered page is over the size limit
     ├── InvalidResponse         a server's response is not valid HTTP
-    └── StoreError              stored bytes are wrong or can't be accessed
+    └── StoreError              stored data is wrong or can't be accessed
         ├── IndexUnavailable    the index can't be read or written now
         ├── RecordsMissing      a reindex would lose entries of the current index
         ├── StoreUnavailable    the object store can't be read or written now
@@ -37,12 +37,12 @@ from archiver.model.message import Message
 
 
 class ArchiverError(Exception):
-    """Base class of all exceptions; catch it only at entry points.
+    """Base class of all exceptions of this program; catch it only at entry points.
 
     The message is English, with named placeholders for values (``model.message``).
 
     Attributes:
-        sentence: the message, for translation.
+        sentence: the message with its values, for translation.
     """
 
     def __init__(self, text: str = "", /, **values: object) -> None:
@@ -62,7 +62,7 @@ class InvalidQuery(InputError):
     """A search that can't be parsed.
 
     Attributes:
-        message: the reason, without the position.
+        message: reason why the search is invalid, without the position.
         at: index of the first invalid character.
         length: number of invalid characters.
         suggestion: the corrected query; empty if unknown.
@@ -90,7 +90,7 @@ class TooLarge(InputError):
 
 
 class NotFound(ArchiverError):
-    """No such entry, snapshot or import."""
+    """The entry, snapshot or import does not exist."""
 
 
 class NotInArchive(NotFound):
@@ -106,7 +106,7 @@ class NotInArchive(NotFound):
 
 
 class ConfigurationError(ArchiverError):
-    """Settings that contradict each other or the machine."""
+    """Settings or files with which the program can't run."""
 
 
 class IndexOutdated(ConfigurationError):
@@ -118,7 +118,7 @@ class IndexNewer(ConfigurationError):
 
 
 class IndexDamaged(ConfigurationError):
-    """The index is not a database, or damaged."""
+    """The index is damaged or not a database."""
 
 
 class DiskNotWritable(ConfigurationError):
@@ -129,7 +129,7 @@ class FetchError(ArchiverError):
     """No response was received.
 
     Attributes:
-        failure: the typed reason, stored with the attempt.
+        failure: reason as it is stored with the attempt.
     """
 
     def __init__(self, failure: Failure) -> None:
@@ -142,7 +142,7 @@ class BrowserError(ArchiverError):
 
 
 class NoBrowser(BrowserError):
-    """No browser is installed, or it can't start; the message says what would help."""
+    """No browser is installed, or it can't start; the message says what to do."""
 
 
 class BrowserGone(BrowserError):
@@ -162,7 +162,7 @@ class InvalidResponse(ArchiverError):
 
 
 class StoreError(ArchiverError):
-    """Stored bytes are wrong or can't be accessed.
+    """Stored data is wrong or can't be accessed.
 
     Attributes:
         offset: byte offset of the affected record in its segment, if known.
@@ -186,11 +186,11 @@ class RecordsMissing(StoreError):
 
 
 class StoreUnavailable(StoreError):
-    """The object store can't be accessed now: no answer, a refusal, or no such bucket."""
+    """The object store is unreachable, denies access, or does not have the bucket."""
 
 
 class InvalidRecord(StoreError):
-    """Not a WARC record (ISO 28500), or one whose digest does not match its block."""
+    """Not a WARC record (ISO 28500), or a record with a digest that does not match its block."""
 
 
 class TruncatedRecord(StoreError):

@@ -1,8 +1,8 @@
 """Child processes, temporary files, small files and other small helpers.
 
-A child runs with ``-P``, so that files in the current directory are never imported, and gets only
-the environment variables that Python, the C library and TLS need. It receives settings through its
-arguments or standard input.
+A child process runs with ``python -P``, so it never imports files from the current directory. It
+gets only the environment variables that Python, the C library and TLS need. Settings are passed to
+it as arguments or through its standard input.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ def scratch_file() -> BinaryIO:
 
 @asynccontextmanager
 async def scratch_directory() -> AsyncIterator[str]:
-    """Make a temporary directory and delete it with its content at the end; yield its path."""
+    """Yield the path of a new temporary directory; delete it with its content at the end."""
     directory = await asyncio.to_thread(TemporaryDirectory[str], prefix=PREFIX)
     try:
         yield directory.name
@@ -55,15 +55,15 @@ PRIVATE_DIRECTORY = 0o700
 UNFINISHED = ".new"
 """Suffix of files that are not completely written."""
 Mark = tuple[int, int, int]
-"""Inode, size and modification time in nanoseconds; changes whenever the file does."""
+"""(inode, size, modification time in nanoseconds) of a file; changes when the file changes."""
 
 
 class AtomicFile:
-    """A file that is read and replaced as a whole, by one process at a time.
+    """A file that is always read or replaced as a whole, and written by one process at a time.
 
     Args:
-        path: of the file; its directory is created on the first write.
-        mode: permissions of the file.
+        path: path of the file; a missing directory is created by ``alone``.
+        mode: permission bits of the file.
     """
 
     def __init__(self, path: Path, *, mode: int = PRIVATE) -> None:
@@ -71,7 +71,7 @@ class AtomicFile:
         self._mode = mode
 
     def read(self, most: int) -> bytes | None:
-        """Return the content, up to ``most`` bytes; None if the file does not exist."""
+        """Return the first ``most`` bytes of the content; None if the file does not exist."""
         try:
             with self.path.open("rb") as file:
                 return file.read(most)
@@ -88,7 +88,7 @@ class AtomicFile:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Hold a lock between processes, to read and then write without a race."""
+        """Lock out other processes, so that reading and then writing the file has no race."""
         self.path.parent.mkdir(mode=PRIVATE_DIRECTORY, parents=True, exist_ok=True)
         name = self.path.with_suffix(".lock")
         lock = os.open(name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, PRIVATE)
@@ -101,7 +101,7 @@ class AtomicFile:
     def write(self, content: bytes) -> None:
         """Replace the content atomically and sync it to disk.
 
-        A partial write left by a killed process is overwritten.
+        A temporary file left by a process that was killed while writing is overwritten.
         """
         with self._unfinished() as file:
             file.truncate()
@@ -117,7 +117,7 @@ class AtomicFile:
 
     @contextmanager
     def _unfinished(self) -> Iterator[IO[bytes]]:
-        """Yield the locked temporary file that will replace this one."""
+        """Yield the locked temporary file, which ``write`` renames to the path of this file."""
         while True:
             flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
             with os.fdopen(os.open(self._fresh, flags, self._mode), "r+b") as file:
@@ -151,7 +151,7 @@ _Value = TypeVar("_Value")
 
 
 class RecentItems(OrderedDict[_Key, _Value]):
-    """Dictionary that drops the item set longest ago when it has more than ``most`` items."""
+    """Dictionary with the ``most`` items that were set last; older items are dropped."""
 
     def __init__(self, most: int) -> None:
         super().__init__()
@@ -170,7 +170,7 @@ _Each = TypeVar("_Each")
 
 
 async def run_to_completion(work: "Coroutine[Any, Any, None] | asyncio.Future[None]") -> None:
-    """Finish ``work`` even if the calling task is cancelled, also several times."""
+    """Finish ``work`` even if the calling task is cancelled, once or several times."""
     doing = asyncio.ensure_future(work)
     cancelled = None
     while not doing.done():
@@ -202,7 +202,7 @@ async def all_of(works: Iterable[Awaitable[_Each]]) -> "list[_Each]":
 
 
 class _Opening:
-    """A file opened in a thread, and closed if the caller is cancelled."""
+    """File that is opened in a thread, and closed if the task that waits for it is cancelled."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -211,7 +211,7 @@ class _Opening:
         self._is_cancelled = False
 
     def open(self) -> BinaryIO:
-        """Open the file (blocking); close it immediately if the caller was cancelled."""
+        """Open the file (blocking); close it immediately if the waiting task was cancelled."""
         file = cast("BinaryIO", self._path.open("wb"))
         with self._lock:
             self._file = file
@@ -228,10 +228,10 @@ class _Opening:
 
 @asynccontextmanager
 async def open_for_writing(path: Path) -> AsyncIterator[BinaryIO]:
-    """Open a file for writing in a thread, and close it even on cancellation.
+    """Open a file for writing in a thread, and close it at the end or on cancellation.
 
     Raises:
-        OSError: it can't be opened.
+        OSError: the file can't be opened.
     """
     opening = _Opening(path)
     opened = asyncio.ensure_future(asyncio.to_thread(opening.open))
@@ -259,10 +259,10 @@ def child_command(module: str, *arguments: str) -> list[str]:
 
 
 def child_environment(given: Mapping[str, str] = os.environ, **more: str) -> dict[str, str]:
-    """Return the environment of a child: allowed variables of ``given``, and ``more``.
+    """Return the environment of a child process: allowed variables of ``given``, and ``more``.
 
-    ``PYTHONPATH`` starts with this program, which need not be installed, and keeps only absolute
-    directories, since relative ones depend on the current directory.
+    ``PYTHONPATH`` starts with the directory of this program, which may not be installed. Relative
+    directories are dropped from it, since they depend on the current directory.
     """
     paths = [str(_PACKAGE_PARENT)]
     paths += filter(os.path.isabs, given.get("PYTHONPATH", "").split(os.pathsep))
@@ -273,13 +273,13 @@ def child_environment(given: Mapping[str, str] = os.environ, **more: str) -> dic
 async def start_child(
     module: str, *arguments: str, limit: int = _PIECE, **variables: str
 ) -> asyncio.subprocess.Process:
-    """Start a child that reads its standard input and writes its standard output.
+    """Start a child process with pipes to its standard input and output.
 
     Args:
-        module: which the child runs.
-        *arguments: of the module.
-        limit: bytes of output to buffer.
-        **variables: added to its environment.
+        module: name of the module to run.
+        *arguments: command line arguments of the module.
+        limit: number of bytes of output to buffer.
+        **variables: environment variables to add.
     """
     return await asyncio.create_subprocess_exec(
         *child_command(module, *arguments),
@@ -291,10 +291,10 @@ async def start_child(
 
 
 async def end_child(process: asyncio.subprocess.Process) -> None:
-    """Kill a child and wait for its exit; unread output is discarded.
+    """Kill a child process and wait for its exit; unread output is discarded.
 
-    Until its output is read completely, ``wait`` never returns (CPython gh-119710, fixed in
-    3.12.4).
+    The output is read to its end first, since otherwise ``wait`` never returns in Python versions
+    before 3.12.4 (CPython gh-119710).
     """
     with suppress(ProcessLookupError):
         process.kill()
@@ -327,7 +327,7 @@ async def wait_until_readable(handle: int) -> None:
 def well_formed(text: str) -> str:
     """Replace each lone surrogate by U+FFFD, as ECMA-262's String.prototype.toWellFormed does.
 
-    JSON escapes can contain one half of a pair (RFC 8259 §8.2), and so can arguments that are not
-    UTF-8.
+    Lone surrogates come from JSON escapes with one half of a pair (RFC 8259 §8.2), and from command
+    line arguments that are not UTF-8.
     """
     return text if text.isascii() else _LONE.sub("\ufffd", text)

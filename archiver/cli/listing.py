@@ -27,10 +27,11 @@ def run(
     exit_status: bool = False,
     **asked: str,
 ) -> int:
-    """Print entries, filtered and sorted as ``asked``.
+    """Print entries with the filters and the order in ``asked``; return the exit status.
 
-    Without a limit the default order is that of the named list, else newest first, because sorting
-    by relevance needs all results in memory. With ``exit_status`` return 1 if there are none.
+    If all entries are printed, the default order is that of the filtered list, or newest first
+    without one, because sorting by relevance needs all results in memory. With ``exit_status``, the
+    exit status is 1 if there are no results.
     """
     if limit is None and not everything and sys.stdout.isatty():
         limit = ON_A_SCREEN
@@ -42,7 +43,7 @@ def run(
 
 
 ON_A_SCREEN = 50
-"""Default number of entries on a terminal."""
+"""Default maximum number of entries that are printed to a terminal."""
 
 
 async def _list(
@@ -84,10 +85,10 @@ async def _list(
 async def _pages(
     search: Search, query: ListingQuery, wanted: int | None
 ) -> AsyncIterator[ListedEntry]:
-    """Yield entries page by page, holding one page in memory.
+    """Yield entries, read page by page to limit memory use.
 
-    The service sorts only the newest entries of a very large result. In that case all results are
-    sorted here.
+    The pages of a very large result contain only its newest entries. In that case, all results are
+    read in order with ``all_in_order``, unless the best matches with a limit were requested.
     """
     after: str | None = ""
     while after is not None and (wanted is None or wanted > 0):
@@ -136,7 +137,7 @@ def _write(listed: ListedEntry) -> None:
 
 
 SHORT_ID = 8
-"""Digits of a hash_url on a terminal; commands accept a prefix of at least four."""
+"""Number of digits of a hash_url shown on a terminal. Commands accept a prefix of four or more."""
 
 
 def _show(listed: Sequence[ListedEntry]) -> None:
@@ -144,7 +145,7 @@ def _show(listed: Sequence[ListedEntry]) -> None:
 
 
 def _cells(listed: Sequence[ListedEntry], now: datetime) -> Iterator[Sequence[Field]]:
-    """Yield a row for each entry, and one for its excerpt."""
+    """Yield a table row for each entry, and another row for its excerpt, if any."""
     for each in listed:
         entry = each.entry
         when = ago(in_utc(entry.annotation.saved_at), now)

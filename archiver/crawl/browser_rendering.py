@@ -1,7 +1,7 @@
 """Rendering of pages in Chromium.
 
-A page is shown until it has loaded and is idle, scrolled down and read, all within
-``PAGE_SECONDS``. A page that never becomes idle is read in its current state.
+A page is loaded until it is idle, and scrolled down; then its document is read. A page that does
+not become idle in time is read in its current state. Rendering must end within ``PAGE_SECONDS``.
 """
 
 import asyncio
@@ -33,15 +33,15 @@ SCROLL_SECONDS = 10.0
 REST_SECONDS = 4.0
 QUIET_SECONDS = 1.0
 LEAST_SECONDS = 2.6
-"""Minimum time on a page: scripts often delay requests until it was idle for two seconds."""
+"""Minimum time on a page in seconds. Scripts often wait until a page was idle for two seconds."""
 STILL_SECONDS = 0.5
 CHECK_SECONDS = 8.0
-"""Maximum time that a check of the browser may take before it shows the page."""
+"""Maximum time in seconds for a server's bot check, which precedes the page."""
 PICTURE_SECONDS = 10.0
 COMPARE_SECONDS = 8.0
 POLL_SECONDS = 0.1
 PAGES_A_BROWSER = 100
-"""Number of pages after which the browser is restarted, to limit the damage by bad pages."""
+"""Number of pages after which the browser is restarted, to limit effects of bad pages."""
 IDLE_SECONDS = 60.0
 PROFILES = "tmp"
 _PDF = "application/pdf"
@@ -52,12 +52,12 @@ log = get_log(__name__)
 
 @dataclass(slots=True)
 class _Running:
-    """Browser process with its counts of pages.
+    """Browser process and the number of its pages.
 
     Attributes:
         browser: the process.
-        page_count: number of pages that it has shown.
-        users: number of pages that it shows now.
+        page_count: number of pages that the browser has shown or shows now.
+        users: number of pages that the browser shows now.
     """
 
     browser: Browser
@@ -66,7 +66,7 @@ class _Running:
 
 
 class Chromium:
-    """Browser that is started on demand."""
+    """Chromium browser that is started on demand and stopped when idle."""
 
     def __init__(self, services: BrowserServices) -> None:
         self._services = services
@@ -76,7 +76,7 @@ class Chromium:
         self._idle_timer: asyncio.Task[None] | None = None
 
     async def show(self, page: FetchedResponse, *, reload: bool) -> Rendered:
-        """Render a page and read it.
+        """Render a page, and return its document and renditions.
 
         Raises:
             FetchError: the page can't be fetched.
@@ -135,7 +135,7 @@ class Chromium:
             await self._leave(running)
 
     async def _leave(self, running: _Running) -> None:
-        """Stop an unused browser: now if it is broken or was replaced, else after an idle time."""
+        """Stop an unused browser: immediately if it exited or was replaced, else when idle."""
         if running.users:
             return
         if running is not self._running or running.browser.connection.gone.is_set():
@@ -171,7 +171,7 @@ class Chromium:
 
     @asynccontextmanager
     async def _gate(self, browser: Browser, traffic: Traffic) -> AsyncIterator[int]:
-        """Open a request gate for one page and yield its port."""
+        """Open a gate, the proxy for all requests of one page, and yield the port of the gate."""
         listening, port = await browser.gate_socket()
         handlers = GateHandlers(
             traffic.answer, partial(connect, self._services.fetcher, self._services.settings)
@@ -184,19 +184,19 @@ class Chromium:
         finally:
             serving.cancel()
             await asyncio.wait([serving])
-            listening.close()  # a cancelled task that never started does not close it
+            listening.close()  # The task does not close it if it was cancelled before it started.
 
 
 async def _show_and_read(
     tab: Page, traffic: Traffic, url: str, *, is_checked: bool
 ) -> RenderedPage:
-    """Show a page until it is idle, and read it.
+    """Show a page until it is idle, and return its document.
 
     Args:
         tab: the browser page.
-        traffic: its requests.
+        traffic: requests of the page.
         url: the URL to show.
-        is_checked: whether the server may check the browser before it sends the page.
+        is_checked: whether the server may send a bot check before it sends the page.
 
     Raises:
         FetchError: the page can't be fetched.
@@ -215,7 +215,7 @@ async def _show_and_read(
         traffic.limits.add(Limit.SCROLLING)
     left = LEAST_SECONDS - QUIET_SECONDS - (time.monotonic() - begun)
     late = await tab.wait_by_page_timer(left)
-    await asyncio.sleep(late)  # requests of the page may be late by as much as its clock
+    await asyncio.sleep(late)  # If the timers of the page are late, its requests are late too.
     if not await _settle(tab, traffic, REST_SECONDS):
         traffic.limits.add(Limit.RESTLESS if tab.is_loaded else Limit.LOADING)
     await tab.hide_banners()
@@ -223,7 +223,7 @@ async def _show_and_read(
 
 
 async def _pass_check(traffic: Traffic) -> bool:
-    """Wait while the server shows an error or a check; return whether it had to wait."""
+    """Wait while the server sends an error or a bot check; return whether a wait was needed."""
     until = time.monotonic() + CHECK_SECONDS
     has_waited = False
     while traffic.is_refused and time.monotonic() < until:
@@ -233,7 +233,7 @@ async def _pass_check(traffic: Traffic) -> bool:
 
 
 async def _wait_until_idle(tab: Page, traffic: Traffic, seconds: float) -> None:
-    """Wait until a page has loaded and made no request for ``seconds``."""
+    """Wait until a page has loaded and has made no request for ``seconds`` seconds."""
     while True:
         if tab.is_loaded and traffic.quiet_for >= seconds:
             return
@@ -241,7 +241,7 @@ async def _wait_until_idle(tab: Page, traffic: Traffic, seconds: float) -> None:
 
 
 async def _settle(tab: Page, traffic: Traffic, seconds: float) -> bool:
-    """Wait up to ``seconds`` until a page has loaded and is idle; return whether it is."""
+    """Wait up to ``seconds`` seconds until a page is loaded and idle; return whether it is."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         is_quiet = tab.is_loaded and traffic.quiet_for >= QUIET_SECONDS
@@ -252,7 +252,7 @@ async def _settle(tab: Page, traffic: Traffic, seconds: float) -> bool:
 
 
 async def _take_screenshots(tab: Page, traffic: Traffic, renditions: list[NewRendition]) -> None:
-    """Add the screenshots of a page; a failed screenshot does not prevent the others."""
+    """Add the screenshots and the PDF of a page to ``renditions``; log those that fail."""
 
     async def print_() -> Screenshot:
         return Screenshot(_PDF, await tab.pdf())
@@ -275,9 +275,9 @@ async def _take_screenshots(tab: Page, traffic: Traffic, renditions: list[NewRen
 
 
 async def _compare(tab: Page, traffic: Traffic, shown_page: RenderedPage) -> Fidelity:
-    """Compare a page with its saved document shown without scripts."""
+    """Compare a page with its archived document, which is shown without scripts."""
     before, words = await tab.small_screenshot(), await tab.text()
-    # The browser may have cached the original response for the page's own URL.
+    # Another URL is used, because the browser may have cached the response of the page's own URL.
     url = f"{shown_page.url}{'&' if '?' in shown_page.url else '?'}as-it-stood"
     traffic.replay_only(url, shown_page.html)
     async with asyncio.timeout(COMPARE_SECONDS):
@@ -305,7 +305,7 @@ def _rendered(
     shown_page: RenderedPage,
     renditions: list[NewRendition],
 ) -> Rendered:
-    """Build the result; its capture is that of the page to which a script may have navigated."""
+    """Build the result. It refers to the page to which a script navigated, if any."""
     ref = traffic.pages.get(shown_page.url) or traffic.pages.get(page.ref.url) or page.ref
     document = Document(renditions[0].content, "text/html", "utf-8", ref.url)
     loaded = tuple(
@@ -327,6 +327,6 @@ def _rendered(
 
 
 def _with_scripts(rendered: Rendered, source: str) -> Document | None:
-    """Return the page with its scripts; None if ``source`` is empty."""
+    """Return the document of the page with scripts; None if ``source`` is empty."""
     payload = source.encode("utf-8", "replace")
     return replace(rendered.document, payload=payload) if source else None

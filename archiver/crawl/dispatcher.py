@@ -1,4 +1,4 @@
-"""Dispatcher: leases jobs for the frontier, and returns, postpones and recovers jobs."""
+"""Dispatcher of a crawl, which leases jobs for the frontier, and requeues and postpones jobs."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -15,16 +15,16 @@ from archiver.model.job import Lease
 IDLE_SECONDS = 0.9
 """Interval at which the queue is read again, because other processes may add to it."""
 LEASE_SECONDS = 0.1
-"""Minimum time between two leases: one transaction then replaces several finished jobs."""
+"""Minimum time between two leases, so that one transaction replaces several finished jobs."""
 RECOVERY_SECONDS = 30.0
 SHARED_RECOVERY_SECONDS = 5.0
-"""Recovery interval on a server, where a worker counts as dead after several checks."""
+"""Recovery interval with PostgreSQL, where a worker counts as dead after several checks."""
 UNLOCK_SECONDS = 1.0
 """Interval at which the locks of hosts without leases are released for other workers."""
 WRITE_SECONDS = 2.0
-"""Delay before pending metadata records are written while the crawl has work."""
+"""Interval at which pending metadata records are written while the crawl has work."""
 FAILURE_SECONDS = 15.0
-"""Pause after the disk or the index failed."""
+"""Pause of the crawl after the disk or the index failed."""
 MAX_EDITS = 500
 MAX_DELETIONS = 8
 
@@ -32,7 +32,7 @@ log = get_log(__name__)
 
 
 class Dispatcher:
-    """Lease dispatcher of a crawl; ``run`` runs until the crawl ends.
+    """Dispatcher of leases to the frontier of a crawl.
 
     Args:
         context: services of the crawl.
@@ -40,7 +40,7 @@ class Dispatcher:
         left: leases that an earlier crawl of this process could not return.
 
     Attributes:
-        left: leases of an earlier crawl that are still not returned.
+        left: leases of an earlier crawl that have still to be returned.
     """
 
     def __init__(
@@ -63,14 +63,14 @@ class Dispatcher:
         self._wake.set()
 
     def note_room(self) -> None:
-        """Signal that more leases fit; ignored while nothing is queued."""
+        """Signal that the frontier has room for more leases; ignored while the queue is empty."""
         if not (self._is_queue_empty and self._frontier.held):
             self._wake.set()
 
     def give_up(self, leases: Iterable[Lease], *, has_failed: bool = False) -> None:
-        """Return leases to the queue later.
+        """Return leases to the queue in the next iteration.
 
-        ``has_failed``: the disk or the index rejected their results, so the crawl pauses.
+        ``has_failed`` means that their results could not be stored, so the crawl pauses.
         """
         before = len(self._to_give_back)
         self._to_give_back += leases
@@ -81,17 +81,18 @@ class Dispatcher:
             self.note_room()
 
     def put_last(self, host: str) -> None:
-        """Move the jobs of a host that counts as dead to the end of the queue."""
+        """Move the jobs of a dead host to the end of the queue in the next iteration."""
         self._to_put_last.add(host)
 
     def defer(self, host: str) -> None:
-        """Let the jobs of a dead host wait for longer."""
+        """Postpone the jobs of a dead host further in the next iteration."""
         self._to_defer.add(host)
 
     async def run(self, *, until_empty: bool) -> None:
-        """Lease jobs that fit, until the queue is empty or without end.
+        """Lease jobs for the frontier, until the queue is empty or until cancelled.
 
-        A crawl without end obeys a pause; a crawl that was started to empty the queue ignores it.
+        The user's pause applies to a crawl that runs until cancelled. A crawl that was started to
+        empty the queue ignores the pause.
         """
         loop = asyncio.get_running_loop()
         while True:
@@ -109,7 +110,7 @@ class Dispatcher:
             await asyncio.sleep(begun + LEASE_SECONDS - loop.time())
 
     def _begin_pause(self, error: StoreError) -> None:
-        """Pause the crawl; log only the first of several failures in a row."""
+        """Pause the crawl after a failure; log only the first of several failures in a row."""
         if not self._is_paused_by_failure:
             log.error(
                 ("the index rejected a write; pausing"), exc_info=error, seconds=FAILURE_SECONDS
@@ -119,16 +120,16 @@ class Dispatcher:
         self._to_give_back += self._frontier.take_waiting()
 
     def _end_pause(self, begun: float) -> None:
-        """Log that the crawl continues, if the queue could be read after a pause."""
+        """Log that the crawl continues after a pause by a failure."""
         if self._is_paused_by_failure and begun >= self._paused_until:
             self._is_paused_by_failure = False
             log.info("the index is available again; continuing")
 
     async def _fill(self, *, until_empty: bool) -> float | None:
-        """Do what is due, and lease jobs that fit.
+        """Do the periodic work that is due, and lease jobs for the frontier.
 
         Returns:
-            Seconds until the next call; None if all is done.
+            Seconds until the next call; None if no job is queued or leased.
         """
         loop = asyncio.get_running_loop()
         self._is_queue_empty = False
@@ -159,11 +160,11 @@ class Dispatcher:
         return min(due, IDLE_SECONDS) if due else IDLE_SECONDS
 
     async def _lease(self, *, until_empty: bool) -> tuple[bool, float | None]:
-        """Lease due jobs that fit.
+        """Lease due jobs if the frontier has room.
 
         Returns:
-            Whether there is enough to do now; if not, in how many seconds a job may be due, or
-            None if nothing is queued.
+            Whether the frontier has enough jobs now, and otherwise the seconds until a job may be
+            due; None if nothing is queued.
         """
         has_room = await self._is_store_ready()
         if has_room and not self._frontier.is_low:
@@ -174,7 +175,7 @@ class Dispatcher:
         return False, await self._frontier.due_in(until_empty=until_empty)
 
     async def _return_given_up(self) -> bool:
-        """Return leases that can't continue; return whether the disk or the index failed."""
+        """Requeue the leases passed to ``give_up``; return whether the disk or the index failed."""
         back, self._to_give_back = self._to_give_back, []
         has_failed, self._has_failed = self._has_failed, False
         if back:
@@ -188,7 +189,7 @@ class Dispatcher:
         return has_failed
 
     async def _return_left(self) -> None:
-        """Return the leases of an earlier crawl of this process, once its records are indexed."""
+        """Requeue leases of an earlier crawl of this process, once their records are indexed."""
         if self.left:
             await self._context.recorder.wait_until_indexed()
             await self._frontier.give_back(self.left)
@@ -197,7 +198,7 @@ class Dispatcher:
     async def _postpone_dead(self) -> None:
         """Move the jobs of newly dead hosts to the end of the queue.
 
-        Earlier timeouts must be recorded first, or their jobs would return to their old positions.
+        Results of earlier timeouts are stored first, so that their jobs are queued and moved too.
         """
         hosts, self._to_put_last = self._to_put_last, set()
         if hosts:
@@ -213,7 +214,7 @@ class Dispatcher:
                 )
 
     async def _move_waiting(self) -> None:
-        """Set how long jobs of dead hosts wait, and release jobs of hosts that respond again."""
+        """Set the due time of dead hosts' jobs; make jobs of hosts that respond again due now."""
         dead, now = self._context.dead, datetime.now(UTC)
         waiting = {host: dead.waiting(host) for host in self._to_defer}
         due = {host: timedelta(seconds=wait) for host, wait in waiting.items() if wait}
@@ -225,7 +226,7 @@ class Dispatcher:
         self._to_defer -= waiting.keys()
 
     async def _is_paused(self) -> bool:
-        """Return whether the crawl is paused; waiting leases are then returned."""
+        """Return whether the user paused the crawl; if so, requeue leases that have not started."""
         async with self._context.db.read() as conn:
             paused = await jobs.is_paused(conn)
         if paused:
@@ -233,14 +234,14 @@ class Dispatcher:
         return paused
 
     async def _is_store_ready(self) -> bool:
-        """Return whether the store accepts more; give back waiting leases if uploads lag."""
+        """Return whether the store has room; if not, requeue leases that have not started."""
         is_full = self._context.store.storage.is_full
         if is_full:
             await self._return_waiting()
         return not is_full
 
     async def _return_waiting(self) -> None:
-        """Return leases that have not started."""
+        """Requeue leases that have not started."""
         if aside := self._frontier.take_waiting():
             await self._frontier.give_back(aside, interrupted=False)
 
@@ -252,7 +253,7 @@ class Dispatcher:
             pass
 
     async def _may_more_come(self) -> bool:
-        """Return whether jobs of processes that died recently may return to the queue."""
+        """Return whether the queue may get jobs back from processes that died recently."""
         db = self._context.db
         await recover(db, self._context.store)
         if await self._frontier.due_in(until_empty=True) is not None:
@@ -262,7 +263,7 @@ class Dispatcher:
         return db.expired_workers.is_any_suspected(holders)
 
     async def _write_pending_records(self) -> bool:
-        """Write records of edits and deletions that have none; return whether there were any."""
+        """Write pending records of edits and deletions; return whether there were any."""
         self._written_at = asyncio.get_running_loop().time()
         async with self._context.db.read() as conn:
             changed = await edit_history.unrecorded(conn, MAX_EDITS)

@@ -1,4 +1,4 @@
-"""Fetching a URL, or reading its stored capture."""
+"""Fetching of URLs, and reading of stored captures as responses."""
 
 import asyncio
 import math
@@ -38,18 +38,18 @@ from archiver.warc.records import new_record_id
 
 PIECE = 64 << 10
 SHORT_BYTES = 64 << 10
-"""Maximum size of an uncompressed body that is read without a thread."""
+"""Maximum size in bytes of an uncompressed body that is read without starting a thread."""
 PARSED_BYTES = 16 << 20
-"""Maximum size of a parsed page or style sheet. A larger one is stored whole and parsed in part."""
+"""Number of bytes of a page or style sheet that are parsed; larger ones are stored whole."""
 PDF_BYTES = 48 << 20
 MAX_RATIO = 50
-"""Maximum compression ratio. Pages compress to a fifth, tables to a thirtieth."""
+"""Maximum plausible compression ratio. Pages usually reach a ratio of 5, tables of 30."""
 BOMB_BYTES = 1 << 20
-"""Parsed size of a response above the ratio; it is stored whole."""
+"""Number of bytes that are parsed if a response exceeds ``MAX_RATIO``; it is stored whole."""
 MAX_PAUSE = 2.0
-"""Maximum pause in seconds that a worker waits for; pages with a longer one wait in the queue."""
+"""Maximum pause in seconds before a page. If the host asks for more, the job is requeued."""
 MAX_PAUSE_WITHIN_A_PAGE = 10.0
-"""Maximum pause for requisites; with a longer one they count as missing."""
+"""Maximum pause in seconds before a requisite. If the host asks for more, it is missing."""
 SHOWN_AS_TEXT = ("text/", "application/json", "application/ld+json", "application/feed+json")
 
 
@@ -61,8 +61,8 @@ async def fetch(
     Args:
         context: the crawl.
         request: the request.
-        is_page: whether it is for a page: the delay between requests applies, and it does not wait
-            for long pauses.
+        is_page: whether the request is for a page. Then the delay between requests applies, and
+            ``MAX_PAUSE`` is the maximum pause.
 
     Raises:
         FetchError: there was no response.
@@ -78,15 +78,15 @@ async def fetch(
 async def send(
     context: CrawlContext, request: Outgoing, *, spaced: bool, max_pause: float
 ) -> Exchange:
-    """Send a request politely, and note how long the host asks to pause.
+    """Send a request politely, and store the pause that the response asks for.
 
     Args:
         context: the crawl.
         request: the request.
         spaced: whether the delay between requests applies.
-        max_pause: maximum pause in seconds at the start. A pause that begins while the request
-            waits for its slot is waited for if the request is spaced, because a page would lose an
-            attempt; other requests fail if it is longer.
+        max_pause: maximum pause of the host in seconds; the request fails if the pause is longer.
+            But if a pause begins while a request with ``spaced`` waits for its slot, the request
+            waits for any time, because otherwise the page would lose an attempt.
 
     Raises:
         FetchError: there was no response.
@@ -121,12 +121,12 @@ async def read(
     *,
     initiators: frozenset[str] = frozenset(),
 ) -> FetchedResponse:
-    """Read an exchange that is not recorded yet; close its body if it can't be read.
+    """Read an exchange that is not recorded yet as a response; close its body on failure.
 
     Args:
         context: the crawl.
         exchange: the exchange.
-        capture: the capture that it will become; None to make one.
+        capture: capture of the exchange; None to make it here.
         initiators: hosts that led to the request.
     """
     declared = declared_media_type(exchange.headers)
@@ -159,7 +159,7 @@ async def read(
 
 
 def _requested_pause(exchange: Exchange) -> float | None:
-    """Return the pause in seconds that a response asks for, or None."""
+    """Return the pause in seconds that a response asks for (``Retry-After``); None if none."""
     value = exchange.header("retry-after")
     return retry_after_seconds(exchange.status, value, datetime.now(UTC)) if value else None
 
@@ -175,7 +175,7 @@ async def recent_captures(
 
 
 async def read_stored(context: CrawlContext, capture: Capture) -> FetchedResponse | None:
-    """Read a capture as a response; None if its record can't be read."""
+    """Read a stored capture as a response; return None if its record can't be read."""
     holder = capture
     if capture.is_revisit:
         async with context.db.read() as conn:
@@ -187,7 +187,7 @@ async def read_stored(context: CrawlContext, capture: Capture) -> FetchedRespons
 
 
 def _is_short(exchange: Exchange) -> bool:
-    """Return whether a body is in memory and parses faster than a thread starts."""
+    """Return whether a body is so short that reading it takes less time than starting a thread."""
     coded = exchange.chunked or combined(exchange.headers, "content-encoding")
     return exchange.payload_length <= SHORT_BYTES and not coded
 
@@ -195,7 +195,7 @@ def _is_short(exchange: Exchange) -> bool:
 def _read_exchange(
     exchange: Exchange, declared: MediaType | None, context: CrawlContext
 ) -> tuple[str, bytes, bool]:
-    """Return the same as ``_content`` for an exchange; rewind its body."""
+    """Call ``_content`` with the body of an exchange; rewind the body."""
     pieces = dechunk(_pieces(exchange.body)) if exchange.chunked else _pieces(exchange.body)
     encoding = combined(exchange.headers, "content-encoding")
     found = _content(pieces, declared, encoding, context, length=exchange.payload_length)
@@ -235,7 +235,7 @@ def _content(
     *,
     length: int,
 ) -> tuple[str, bytes, bool]:
-    """Return the media type, the content to parse, and whether replay can decode only a part."""
+    """Return the media type, the content to parse, and whether the body is too large to replay."""
     decoded = decode(pieces, encoding, limit=context.settings.max_decoded_bytes)
     plausible = max(MAX_RATIO * length, BOMB_BYTES)
     content = bytearray()
@@ -253,7 +253,7 @@ def _content(
             if len(content) >= (PDF_BYTES if is_pdf(kind) else PARSED_BYTES):
                 break
         for _ in decoded:
-            pass  # replay decodes all of it
+            pass  # Decode the rest, to find out whether it exceeds the limit of replay.
     except TooLarge:
         is_cut = True
     kind = kind or sniff(declared, bytes(content[:SNIFFED_BYTES]))

@@ -1,4 +1,4 @@
-"""Icons and thumbnails of snapshots."""
+"""Icons and preview images of snapshots."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
@@ -21,14 +21,14 @@ from archiver.pages.article_text import whole
 from archiver.pages.worker_messages import MAX_PICTURE_BYTES
 
 MAX_TRIED: Final = 4
-"""Maximum number of images that are tried."""
+"""Maximum number of images of each kind that are tried."""
 LEAST_COVER_BYTES: Final = 128
 MAX_ARTICLE: Final = 200_000
-"""Characters of an article that are searched for images."""
+"""Number of characters at the start of an article that are searched for images."""
 
 
 def preview_requisites(found: Discovery) -> tuple[Requisite, ...]:
-    """Return icons and preview images to fetch in addition to the page's requisites."""
+    """Return icons and preview images to fetch in addition to the page's other requisites."""
     if not (found.icons or found.covers):
         return ()
     named = {each.url for each in found.requisites}
@@ -54,8 +54,9 @@ async def make_fetched_previews(
         context: the crawl.
         page: the page's capture.
         found: resources that the page names.
-        article: its images are used if the page names none; without one yet, nothing is made.
-        outcomes: outcomes of the fetched resources.
+        article: article of the page. Its images are tried after those that the page names. If it is
+            not extracted yet, nothing is made.
+        outcomes: results of fetching the resources; resources that were not fetched are skipped.
     """
     if article.extractor == UNREAD or not _may_show(page, found, article):
         return ()
@@ -65,7 +66,7 @@ async def make_fetched_previews(
         for kind, urls in _wanted(page, found, article).items()
     }
     if not any(wanted.values()):
-        return ()  # common case: skip waiting for the recorder
+        return ()  # In this common case, there is no need to wait for the recorder.
     await context.recorder.flush()
     since = to_datetime(page.timestamp) - timedelta(seconds=PREVIEW_IMAGE_SECONDS)
     recent = await recent_captures(context, [*chain(*wanted.values())], since)
@@ -81,19 +82,19 @@ async def make_previews(
         context: the crawl.
         page: the page's capture.
         found: resources that the page names.
-        article: its images are used if the page names none.
+        article: article of the page. Its images are tried after those that the page names.
     """
     return await _draw(context, _wanted(page, found, article), page.timestamp, {})
 
 
 def _may_show(page: CaptureRef, found: Discovery, article: Article) -> bool:
-    """Return whether a page may have any icon or image; most have not."""
+    """Return whether a page may have an icon or preview image; most pages have neither."""
     named = found.icons or found.covers
     return bool(named) or page.media_type.startswith("image/") or "<img" in whole(article)
 
 
 def _wanted(page: CaptureRef, found: Discovery, article: Article) -> dict[RenditionKind, list[str]]:
-    """Return candidate URLs for each kind of image, best first."""
+    """Return the URLs to try for the icon and for the preview image, best first."""
     covers = chain(found.covers, _pictures(page, article))
     each_kind = ((RenditionKind.ICON, found.icons), (RenditionKind.COVER, covers))
     return {
@@ -112,9 +113,9 @@ async def _draw(
 
     Args:
         context: the crawl.
-        wanted: candidate URLs for each kind of image, best first.
-        moment: time of the page; the nearest capture of each URL is used.
-        recent: captures that are preferred to the nearest ones, by URL.
+        wanted: URLs to try for each kind of image, best first.
+        moment: time of the page's capture. The nearest capture of each URL is used.
+        recent: captures by URL that are used instead of the nearest capture.
     """
     known = {url: each for url, each in recent.items() if _has_payload(each)}
     others = [url for url in chain(*wanted.values()) if url not in known]
@@ -134,12 +135,12 @@ async def _draw(
 
 
 def _is_too_small(kind: RenditionKind, holder: Capture) -> bool:
-    """Return whether a file is too small for a preview image, like a tracking pixel."""
+    """Return whether a file is too small for a preview image; it may be a tracking pixel."""
     return kind is RenditionKind.COVER and holder.payload_length < LEAST_COVER_BYTES
 
 
 def _has_payload(found: Capture) -> bool:
-    """Return whether the record of a capture contains an image's payload itself."""
+    """Return whether a capture is a successful response whose record contains the payload."""
     return found.status == OK and not found.is_revisit
 
 
@@ -156,7 +157,7 @@ async def _first(
     urls: Sequence[str],
     holder_of: Callable[[str], Awaitable[Capture | None]],
 ) -> NewRendition | None:
-    """Make the first usable image, or return None; ``holder_of`` returns the record to read."""
+    """Make the first usable image; ``holder_of`` returns the capture that contains a payload."""
     for url in urls:
         holder = await holder_of(url)
         if holder is None or _is_too_small(kind, holder):

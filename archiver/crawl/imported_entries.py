@@ -1,8 +1,8 @@
-"""Entries without a snapshot, imported from other archives.
+"""Import of entries without a snapshot from other archives.
 
-A failure becomes a failed attempt; the recorder writes a record of it too. Entries with a pending
-attempt are queued. User metadata is merged into an existing entry. A failure that is older than the
-entry's last attempt is ignored.
+A failure is stored as a failed attempt, of which the recorder also writes a record. A failure that
+is older than the entry's last attempt is ignored. Entries with a pending attempt are queued. If an
+entry exists already, the user metadata is merged into it.
 """
 
 import json
@@ -40,10 +40,10 @@ class EntryWithoutSnapshot:
     Attributes:
         at: date of the record (aware, UTC).
         seed: the URL and the user's metadata.
-        failure: why an attempt failed, if there was one.
-        is_waiting: an attempt is pending.
+        failure: reason why the last attempt failed; None if no attempt failed.
+        is_waiting: whether an attempt is pending.
         revision: number of edits of the metadata.
-        is_link: the entry is a link that is not captured.
+        is_link: whether the entry is a link that is never captured.
     """
 
     at: datetime
@@ -55,20 +55,20 @@ class EntryWithoutSnapshot:
 
     @property
     def revised_seed(self) -> RevisedSeed:
-        """The seed with its revision."""
+        """Seed with the revision of the metadata."""
         return RevisedSeed(self.seed, self.revision)
 
 
 @dataclass(frozen=True, slots=True)
 class EntryImportCounts:
-    """Numbers of imported entries that failed, and of those that were queued."""
+    """Number of new entries with a failure, and number of entries that were queued."""
 
     failed: int
     queued: int
 
 
 class SpooledEntries(ExitStack):
-    """Entry records without snapshots that a file contains, stored on disk until it is read."""
+    """Entry records without snapshots in a file, stored on disk until the whole file is read."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -86,7 +86,7 @@ class SpooledEntries(ExitStack):
                 self._lines_for(entry_record).add(line)
 
     def read(self) -> Iterator[EntryWithoutSnapshot]:
-        """Iterate over queued entries, then failures, then others, oldest first. Blocking."""
+        """Yield pending entries, failed entries, then others, each oldest first. Blocking."""
         for line in chain(self._waiting, self._failed, self._annotated):
             with suppress(ArchiverError, ValueError):
                 entry_record = read_entry_record(line.partition(b" ")[2])
@@ -100,14 +100,14 @@ class SpooledEntries(ExitStack):
 
 
 class EntryImporter:
-    """Import of entries; the recorder of ``context`` must be running for this import only."""
+    """Importer of entries without snapshots. The recorder of ``context`` must be used only here."""
 
     def __init__(self, context: CrawlContext, import_id: int) -> None:
         self._context = context
         self._import_id = import_id
 
     async def take(self, some: Sequence[EntryWithoutSnapshot]) -> EntryImportCounts:
-        """Import entries in order; return once they are durable."""
+        """Import a batch of entries; return once they are durable."""
         queued = await self._queue([each.seed for each in some if each.is_waiting])
         failed = await self._fail([each for each in some if each.failure and not each.is_waiting])
         await self._link([each.seed for each in some if each.is_link])
@@ -115,7 +115,7 @@ class EntryImporter:
         return EntryImportCounts(failed, queued)
 
     async def _fail(self, some: Sequence[EntryWithoutSnapshot]) -> int:
-        """Store failures as attempts; return how many entries are new."""
+        """Store failures as attempts; return the number of new entries."""
         if not some:
             return 0
         async with self._context.db.read() as conn:
@@ -143,7 +143,7 @@ class EntryImporter:
         return sum(each.reception is Reception.ADDED for each in received)
 
     async def _link(self, wanted: Sequence[Seed]) -> None:
-        """Store entries as links that were stored as links."""
+        """Store entries as links that are never captured."""
         if wanted:
             async with self._context.db.write() as conn:
                 await new_entries.receive(
@@ -173,7 +173,7 @@ def _later(
     ids: Mapping[HashUrl, int],
     made: Mapping[int, Sequence[Attempt]],
 ) -> list[VisitResult]:
-    """Return the failures that are later than the last attempt of their entry, as results."""
+    """Return visit results for failures that are later than the last attempt of their entry."""
     latest = {entry_id: known[-1].at for entry_id, known in made.items()}
     found = []
     for each in some:

@@ -1,10 +1,10 @@
 """Capture rows: records by URL and time, and payloads by digest.
 
-Responses in the table ``answer`` are no captures, such as partial ones and those to scripts. Only
-snapshot records refer to them; replay and lists ignore them.
+The table ``answer`` contains other responses, such as partial responses and responses to scripts.
+Only snapshot records refer to these responses; replay and lists ignore them.
 
-Only imports fill the tables ``record_id_seen`` and ``stated_digest``, since an index of all record
-ids would slow down every crawl. A rebuild or the next import fills them again.
+Imports use the tables ``record_id_seen`` and ``stated_digest`` to recognise records. Only an import
+or a rebuild fills these tables, since maintaining them would slow down every crawl.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -62,7 +62,7 @@ def from_blob(blob: bytes) -> PayloadDigest:
 
 
 def columns_of(captures: FromClause) -> tuple[ColumnElement[Any], ...]:
-    """Return the columns of a table or view of captures that ``to_capture`` reads."""
+    """Return the columns that ``to_capture`` reads, of a table or view of captures."""
     own = captures.c
     return (
         *(own.id, own.url, own.timestamp, own.status, own.media_type, own.payload_digest),
@@ -94,7 +94,7 @@ CAPTURES = select(*COLUMNS).join(segment, segment.c.id == capture.c.segment_id)
 ALL_CAPTURES = select(*columns_of(capture_table)).join(
     segment, segment.c.id == capture_table.c.segment_id
 )
-"""Query for all captures, including deleted ones whose records still exist."""
+"""Query for all captures, including deleted captures whose records still exist."""
 _THESE = CAPTURES.where(capture.c.id.in_(THESE))
 _RECENT = CAPTURES.where(
     capture.c.surt.in_(among_keys(bindparam("keys"))),
@@ -103,9 +103,9 @@ _RECENT = CAPTURES.where(
 ).order_by(capture.c.timestamp, capture.c.id)
 _MOMENT = (capture.c.surt, capture.c.url, capture.c.timestamp)
 _MAX_KEYS = 5_000
-"""Keys per statement: PostgreSQL and SQLite accept about 32,700 parameters."""
+"""Maximum number of keys per statement; PostgreSQL and SQLite limit the parameters to 32,700."""
 Lookup = Callable[[CTE], ScalarSelect[int]]
-"""Function that returns a subquery for the row id of the capture that a row of keys finds."""
+"""Function from a table of keys to a subquery for the id of the capture that each key finds."""
 
 
 def _exactly(wanted: CTE) -> ColumnElement[bool]:
@@ -117,7 +117,7 @@ def _is_no_redirect(_: CTE) -> ColumnElement[bool]:
 
 
 def _closest(same: Callable[[CTE], ColumnElement[bool]]) -> tuple[Lookup, Lookup]:
-    """Return two lookups: the last capture up to a time, and the first one after it."""
+    """Return two lookups: the last capture up to a time, and the first capture after the time."""
     own = capture.c
 
     def before(wanted: CTE) -> ScalarSelect[int]:
@@ -140,8 +140,8 @@ _NEAREST_EQUIVALENT = _closest(_is_no_redirect)
 async def insert_all(conn: AsyncConnection, captures: Sequence[Capture]) -> dict[RecordId, int]:
     """Insert captures whose records are on disk; return row ids by record id.
 
-    An imported file may have several records with the same id. Each of them gets a row, and the
-    result has the first one.
+    An imported file may contain several records with the same id. Each record gets a row, and the
+    result contains the first of these rows.
     """
     if not captures:
         return {}
@@ -185,9 +185,9 @@ async def nearest(
         conn: a connection.
         url: the URI-R, serialised.
         timestamp: the preferred time.
-        exact_only: find captures of exactly this URL. Otherwise, if it has none, captures of URLs
-            with the same SURT are used (with another scheme, ``www.`` or order of parameters).
-            Redirects among them are ignored, since they could lead back to this URL.
+        exact_only: whether to find captures of exactly this URL only. Otherwise, if there are none,
+            captures of URLs with the same SURT are found, which differ in the scheme, ``www.`` or
+            parameter order. Redirects are then ignored, since they could lead to this URL.
     """
     return (await nearest_of(conn, [url], timestamp, exact_only=exact_only)).get(url)
 
@@ -195,7 +195,7 @@ async def nearest(
 async def nearest_of(
     conn: AsyncConnection, urls: Sequence[str], timestamp: Timestamp, *, exact_only: bool = False
 ) -> dict[str, Capture]:
-    """Return the captures closest in time by URL, as ``nearest`` does; others are left out."""
+    """Return by URL the capture that ``nearest`` finds; URLs without one are left out."""
     by_url: dict[str, list[Capture]] = {}
     for each in await _around(conn, _NEAREST, urls, timestamp):
         by_url.setdefault(each.url, []).append(each)
@@ -215,14 +215,14 @@ async def nearest_of(
 async def _around(
     conn: AsyncConnection, lookups: Sequence[Lookup], urls: Sequence[str], timestamp: Timestamp
 ) -> list[Capture]:
-    """Return the last captures before a time and the first ones after it, in order of time."""
+    """Return captures of URLs that the lookups find around a time, in order of time."""
     moment = int(timestamp)
     found = await _by_lookups(conn, _MOMENT, lookups, [(surt(url), url, moment) for url in urls])
     return sorted(found, key=lambda each: each.timestamp)
 
 
 async def of_url(conn: AsyncConnection, url: str, *, limit: int) -> list[Capture]:
-    """Return the newest captures of a URL and of URLs with the same SURT, oldest first."""
+    """Return up to ``limit`` of the newest captures of URLs with the URL's SURT, oldest first."""
     rows = await conn.execute(
         CAPTURES.where(capture.c.surt == surt(url))
         .order_by(capture.c.timestamp.desc(), capture.c.id.desc())
@@ -234,7 +234,7 @@ async def of_url(conn: AsyncConnection, url: str, *, limit: int) -> list[Capture
 async def recent_of(
     conn: AsyncConnection, urls: Sequence[str], since: Timestamp
 ) -> dict[str, Capture]:
-    """Return the newest capture of each URL since a time; exact URLs only."""
+    """Return the newest capture of each URL since a time; other URLs with its SURT are ignored."""
     if not urls:
         return {}
     wanted = {"keys": {surt(url) for url in urls}, "urls": urls, "since": int(since)}
@@ -248,7 +248,7 @@ async def _by_lookups(
     lookups: Sequence[Lookup],
     keys: Sequence[tuple[Any, ...]],
 ) -> list[Capture]:
-    """Return the captures that lookups find for rows of keys, which are values of ``columns``."""
+    """Return the captures that the lookups find; each key is a tuple of values of ``columns``."""
     ids: list[int] = []
     for start in range(0, len(keys), _MAX_KEYS):
         keyed = values(*(column(each.name, each.type) for each in columns))
@@ -275,7 +275,7 @@ async def at_moments(
 
 
 async def archived_among(conn: AsyncConnection, urls: Collection[str]) -> set[str]:
-    """Return the URLs that have a capture."""
+    """Return those URLs that have a capture."""
     keys = among_keys({surt(url) for url in urls})
     rows = await conn.execute(
         select(capture.c.url)
@@ -288,7 +288,7 @@ async def archived_among(conn: AsyncConnection, urls: Collection[str]) -> set[st
 async def of_records(
     conn: AsyncConnection, wanted: Collection[tuple[str, RecordId]]
 ) -> dict[tuple[str, RecordId], list[tuple[int, Capture]]]:
-    """Return lists of (row id, capture) by (URL, record id); of several if records share an id."""
+    """Return lists of (row id, capture) by (URL, record id), since records can share an id."""
     rows = await conn.execute(
         CAPTURES.where(
             capture.c.surt.in_(among_keys({surt(url) for url, _ in wanted})),
@@ -302,9 +302,9 @@ async def of_records(
 
 
 async def fill_lengths_of_revisits(conn: AsyncConnection, *, after: int) -> None:
-    """Copy payload lengths and media types from response records to revisits after a row id.
+    """Copy payload lengths and media types of response records to revisits after a row id.
 
-    Only an empty or generic media type is replaced, and a generic one not by a text type.
+    Only an empty or generic media type is replaced. A text type never replaces a generic type.
     """
     original = capture_table.alias("original")
 
@@ -347,14 +347,14 @@ async def last_row(conn: AsyncConnection) -> int:
 
 
 async def since(conn: AsyncConnection, row: int, *, limit: int) -> tuple[list[Capture], int]:
-    """Return the next captures after a row id, and the last row id read."""
+    """Return the next captures with ids above ``row``, and the last row id read."""
     after = CAPTURES.add_columns(capture.c.id.label("row_id")).where(capture.c.id > row)
     rows = (await conn.execute(after.order_by(capture.c.id).limit(limit))).all()
     return [to_capture(each) for each in rows], rows[-1].row_id if rows else row
 
 
 async def between(conn: AsyncConnection, name: str, first: int, last: int) -> dict[int, Capture]:
-    """Return captures with offsets ``first`` to ``last`` of a segment, by offset.
+    """Return the captures in a segment with offsets from ``first`` to ``last``, by offset.
 
     Deleted captures are included.
     """
@@ -386,7 +386,7 @@ def to_capture(row: Row[*tuple[Any, ...]]) -> Capture:
 async def in_segment(
     conn: AsyncConnection, name: str, *, first: int, end: int, limit: int
 ) -> list[Capture]:
-    """Return captures with offsets from ``first`` to ``end`` (exclusive) of a segment, in order."""
+    """Return captures in a segment from offset ``first`` to ``end`` (exclusive), by offset."""
     rows = await conn.execute(
         CAPTURES.where(segment.c.name == name, capture.c.offset >= first, capture.c.offset < end)
         .order_by(capture.c.offset)
@@ -403,10 +403,10 @@ class KeyRange:
     """Range of captures in the order of SURT and time.
 
     Attributes:
-        first_key: first SURT.
-        last_key: SURT at which the range ends; it is not included.
-        first, last: first and last timestamp as integers.
-        newest_first: whether to read the range backwards.
+        first_key: first SURT of the range.
+        last_key: SURT at which the range ends; all SURTs in the range are smaller.
+        first, last: first and last timestamp of the range as integers.
+        newest_first: whether to read the range from its end.
     """
 
     first_key: str
@@ -439,9 +439,10 @@ async def place_of(conn: AsyncConnection, row_id: int) -> Place | None:
 async def block_after(
     conn: AsyncConnection, wanted: KeyRange, *, after: Place | None, size: int
 ) -> Place | None:
-    """Return the position ``size`` captures after another one; None if the range ends before.
+    """Return the position ``size`` captures after ``after``; None if the range ends before it.
 
-    Without ``after``, return the position of the first capture. Only the index is read.
+    Without ``after``, return the position of the first capture. The query reads the database index
+    only, so it is fast.
     """
     query = _in_range(select(*_KEYS), wanted, after).limit(1).offset(size - 1 if after else 0)
     row = (await conn.execute(query)).one_or_none()
@@ -457,14 +458,14 @@ def _in_range(query: Select[Any], wanted: KeyRange, after: Place | None) -> Sele
         keys, last = keys[1:], last and last[1:]
         query = query.where(capture.c.surt == wanted.first_key)
     elif last is None:
-        # Not BETWEEN: text parameters have a collation, which PostgreSQL rejects there.
+        # BETWEEN is not used, because PostgreSQL rejects the collation of its text parameters.
         query = query.where(capture.c.surt >= wanted.first_key, capture.c.surt <= wanted.last_key)
     elif wanted.newest_first:
         query = query.where(capture.c.surt >= wanted.first_key)
     else:
         query = query.where(capture.c.surt < wanted.last_key)
     if last is not None:
-        # There is no other lower (upper) bound, since SQLite would use the looser one of two.
+        # The query has only one bound per direction, since SQLite might use the looser of two.
         here = tuple_(*keys)
         query = query.where(here < last if wanted.newest_first else here > last)
     return query.order_by(*([key.desc() for key in keys] if wanted.newest_first else keys))
@@ -475,7 +476,7 @@ _PAIR = (capture.c.surt, capture.c.url, capture.c.payload_digest)
 
 
 def _original(wanted: CTE) -> ScalarSelect[int]:
-    """Return a subquery for the first response record with each payload."""
+    """Return a subquery for the first response record of each payload, preferably unchunked."""
     return (
         select(capture.c.id)
         .where(capture.c.payload_digest == wanted.c.payload_digest, capture.c.is_revisit == 0)
@@ -486,8 +487,9 @@ def _original(wanted: CTE) -> ScalarSelect[int]:
 
 
 def _original_of_url(wanted: CTE) -> ScalarSelect[int]:
-    """Return a subquery for a response record of each URL with each payload."""
-    # With "= 0", SQLite would use the payload index, which is slow if many URLs share a payload.
+    """Return a subquery for a response record of each (URL, payload)."""
+    # "< 1" instead of "= 0" keeps SQLite from using the index of payloads, which is slow if many
+    # URLs share a payload.
     return (
         select(capture.c.id)
         .where(*(capture.c[each.name] == each for each in wanted.c), capture.c.is_revisit < 1)
@@ -502,7 +504,7 @@ async def original_of(conn: AsyncConnection, digest: PayloadDigest) -> Capture |
 
 
 async def original_or_deleted(conn: AsyncConnection, digest: PayloadDigest) -> Capture | None:
-    """Return the first response record that contains a payload; a deleted one if need be."""
+    """Return the first response record with a payload; a deleted record if there is no other."""
     if found := await original_of(conn, digest):
         return found
     own = capture_table.c
@@ -514,7 +516,7 @@ async def original_or_deleted(conn: AsyncConnection, digest: PayloadDigest) -> C
 async def all_originals(
     conn: AsyncConnection, digest: PayloadDigest, *, limit: int
 ) -> list[Capture]:
-    """Return up to ``limit`` response records that contain a payload, oldest first."""
+    """Return up to ``limit`` response records with a payload, unchunked and oldest first."""
     own = capture.c
     query = CAPTURES.where(own.payload_digest == to_blob(digest), own.is_revisit == 0)
     rows = await conn.execute(query.order_by(own.is_chunked, own.id).limit(limit))
@@ -526,7 +528,7 @@ async def originals(
 ) -> dict[PayloadDigest, Capture]:
     """Return the first response record of each payload, by digest.
 
-    Records without chunk framing are preferred. Payloads without a record are left out.
+    Records without chunk framing are preferred. Payloads without a response record are left out.
     """
     found = await _by_lookups(conn, _PAYLOAD, [_original], [(to_blob(each),) for each in digests])
     return {each.payload_digest: each for each in found}
@@ -535,7 +537,7 @@ async def originals(
 async def originals_of_urls(
     conn: AsyncConnection, wanted: Sequence[tuple[str, PayloadDigest]]
 ) -> dict[tuple[str, PayloadDigest], Capture]:
-    """Return a response record of each URL with each payload, by (URL, digest)."""
+    """Return one response record by (URL, digest); pairs without a record are left out."""
     keys = [(surt(url), url, to_blob(digest)) for url, digest in wanted]
     found = await _by_lookups(conn, _PAIR, [_original_of_url], keys)
     return {(each.url, each.payload_digest): each for each in found}
@@ -545,7 +547,7 @@ _ANSWER_COLUMNS = ("segment_id", "offset", "length", "record_id")
 
 
 async def insert_answers(conn: AsyncConnection, found: Sequence[tuple[RecordId, Location]]) -> None:
-    """Insert responses into ``answer``, with their locations."""
+    """Insert the record ids and locations of responses into ``answer``."""
     if not found:
         return
     known = await segment_rows.ids(conn, [*{place.segment for _, place in found}])
@@ -569,7 +571,7 @@ async def answer_places(conn: AsyncConnection, ids: Iterable[RecordId]) -> dict[
 async def answers_between(
     conn: AsyncConnection, name: str, first: int, last: int
 ) -> Mapping[int, RecordId]:
-    """Return record ids in ``answer`` by offset, from ``first`` to ``last`` of a segment."""
+    """Return record ids in ``answer`` by offset, for offsets ``first`` to ``last`` of a segment."""
     rows = await conn.execute(
         select(answer.c.offset, answer.c.record_id)
         .join(segment, segment.c.id == answer.c.segment_id)
@@ -583,7 +585,7 @@ _LAST_SEEN = "record ids seen"
 
 
 async def register_record_ids(conn: AsyncConnection) -> bool:
-    """Register the record ids of a batch of new captures; return whether there may be more."""
+    """Register the record ids of the next captures; return whether there may be more."""
     last = await counters.get(conn, _LAST_SEEN) or 0
     found = await conn.execute(
         select(capture.c.id, capture.c.record_id)
@@ -600,7 +602,7 @@ async def register_record_ids(conn: AsyncConnection) -> bool:
 
 
 async def used_record_ids(conn: AsyncConnection, record_ids: Sequence[RecordId]) -> set[RecordId]:
-    """Return which record ids registered captures have, or deleted captures had."""
+    """Return those record ids that registered or deleted captures use."""
     keys = {_key(each): each for each in record_ids}
     rows = await conn.execute(
         select(record_id_seen.c.id).where(record_id_seen.c.id.in_(among(keys)))
@@ -611,7 +613,7 @@ async def used_record_ids(conn: AsyncConnection, record_ids: Sequence[RecordId])
 async def register_stated_digests(
     conn: AsyncConnection, digests: Mapping[str, PayloadDigest]
 ) -> None:
-    """Store digests of payloads that imported records state, such as ``sha1:`` and hex digits."""
+    """Store the SHA-256 digest by the digest that an imported record states, such as SHA-1."""
     rows = [(stated, to_blob(ours)) for stated, ours in digests.items()]
     await insert_rows(
         conn, stated_digest, ("digest", "payload_digest"), sorted(rows), OnConflict.REPLACE
@@ -621,7 +623,7 @@ async def register_stated_digests(
 async def by_stated_digest(
     conn: AsyncConnection, digests: Sequence[str]
 ) -> dict[str, PayloadDigest]:
-    """Return our digests of payloads by stated digest; unknown ones are left out."""
+    """Return the SHA-256 digest of payloads by stated digest; unknown digests are left out."""
     rows = await conn.execute(
         select(stated_digest.c.digest, stated_digest.c.payload_digest).where(
             stated_digest.c.digest.in_(among_texts(digests))
@@ -633,6 +635,6 @@ async def by_stated_digest(
 def _key(record_id: str) -> int:
     """Return 63 bits of the hash of a record id.
 
-    If an imported record has the same bits as another one, it gets a new id.
+    On a collision, the imported record gets a new id.
     """
     return int.from_bytes(md5(record_id.encode(), usedforsecurity=False).digest()[:8]) >> 1

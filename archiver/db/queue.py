@@ -1,7 +1,7 @@
 """Job queue: leasing jobs, recording their outcomes and releasing them.
 
-The database has the only list of pending jobs, so jobs of slow hosts take no memory. Hosts with
-queued jobs take turns, in whatever order their URLs were saved (``db.host_queue``).
+Pending jobs exist only in the database, so a long queue of a slow host takes no memory. Hosts with
+queued jobs are served in turn (``db.host_queue``), so a host with many URLs does not delay others.
 """
 
 from collections.abc import Collection, Sequence
@@ -27,7 +27,7 @@ _OF_LEASED = select(func.min(job.c.owner).label("owner")).where(job.c.state == S
 _OWNERS = _OF_LEASED.cte("owners", recursive=True)
 _NEXT = _OF_LEASED.where(job.c.owner > _OWNERS.c.owner).correlate(_OWNERS).scalar_subquery()
 _EACH = _OWNERS.union_all(select(_NEXT).where(_OWNERS.c.owner.is_not(None)))
-"""Reads one index row per owner; DISTINCT would read all leases."""
+"""Query that reads one index row for each owner; ``SELECT DISTINCT`` would read all leases."""
 _OF_JOBS = select(_EACH.c.owner).where(_EACH.c.owner.is_not(None))
 
 
@@ -37,7 +37,7 @@ async def job_owners(conn: AsyncConnection) -> list[str]:
 
 
 async def import_owners(conn: AsyncConnection) -> list[str]:
-    """Return the names of all processes that read an import file."""
+    """Return the names of all processes that are reading an import file."""
     rows = await conn.execute(
         select(imports.c.owner).where(imports.c.reading == 1, imports.c.owner.is_not(None))
     )
@@ -49,8 +49,8 @@ INTERACTIVE, BULK, LAST, IDLE = host_queue.PRIORITIES
 
 - INTERACTIVE: a user waits for the job.
 - BULK: all other jobs.
-- LAST: the host does not respond; tried again when no job above is due.
-- IDLE: the user chose to capture it when no other job is due.
+- LAST: the host does not respond; its jobs are tried when no INTERACTIVE or BULK job is due.
+- IDLE: the user chose that the page is captured only when no other job is due.
 """
 _NEW_JOB = (
     "id",
@@ -82,7 +82,7 @@ async def enqueue(
     now: datetime,
     import_id: int | None = None,
 ) -> dict[int, int]:
-    """Create a job for each (entry id, host); none of the entries may have an open job.
+    """Create a job for each (entry id, host). Entries must not have a queued or leased job yet.
 
     Returns:
         Job ids by entry id.
@@ -118,7 +118,7 @@ async def enqueue(
 
 
 async def mark_for_browser(conn: AsyncConnection, job_ids: Sequence[int]) -> None:
-    """Mark jobs to be rendered in a browser."""
+    """Mark jobs so that a browser renders their pages."""
     if job_ids:
         await conn.execute(update(job).where(job.c.id.in_(among(job_ids))).values(render=1))
 
@@ -126,7 +126,7 @@ async def mark_for_browser(conn: AsyncConnection, job_ids: Sequence[int]) -> Non
 async def raise_priority(
     conn: AsyncConnection, job_ids: Sequence[int], *, priority: int, now: datetime
 ) -> None:
-    """Move queued jobs of lower priorities up to ``priority``."""
+    """Raise queued jobs that are less urgent than ``priority`` to this priority."""
     if not job_ids:
         return
     rows = await conn.execute(
@@ -155,16 +155,17 @@ async def lease(
     now: datetime,
     mine: Sequence[str] | None = None,
 ) -> list[Lease]:
-    """Lease due jobs.
+    """Lease due jobs, and move the hosts that were served to the end of the host queue.
 
     Args:
         conn: a writing connection.
         owner: name of this process's run lock.
         count: maximum number of jobs.
-        each: maximum number of jobs of a proven host. Other hosts get one job.
-        hosts: busy and proven hosts.
+        each: maximum number of jobs per proven host. A host that is not proven gets one job.
+        hosts: the hosts that have as many requests as allowed (busy), and those that responded
+            recently (proven).
         now: current time (aware, UTC).
-        mine: with PostgreSQL, the hosts that this worker has locked.
+        mine: hosts that this worker has locked; only their jobs are leased. None with SQLite.
     """
     found: list[Row[*tuple[Any, ...]]] = []
     served: set[tuple[int, str]] = set()
@@ -176,7 +177,7 @@ async def lease(
         if room := count - len(found):
             wanted = parameters | {"priority": priority}
             rows = await _next_jobs(conn, hosts, wanted, room, each)
-            # Hosts without due jobs must move back, too, or they would stay first in the queue.
+            # Hosts without due jobs move back too, or they would stay first in the queue.
             served |= {(row.rank, row.name) for row in rows}
             found += [row for row in rows if row.id is not None]
     stamp = await jobs.next_stamp(conn, now)
@@ -188,7 +189,7 @@ async def lease(
 async def _next_jobs(
     conn: AsyncConnection, hosts: HostGroups, parameters: dict[str, Any], room: int, each: int
 ) -> Sequence[Row[*tuple[Any, ...]]]:
-    """Return up to ``room`` rows of ``host_queue.next_jobs``, those of unproven hosts first."""
+    """Return up to ``room`` rows of ``host_queue.next_jobs``, rows of unproven hosts first."""
     parameters |= {"proven": hosts.proven}
     here = {"is_postgresql": is_postgresql(conn), "only_mine": "mine" in parameters}
     unproven = host_queue.next_jobs(is_proven=False, **here)
@@ -197,7 +198,7 @@ async def _next_jobs(
         return (await conn.execute(unproven, parameters | {"count": room, "each": 1})).all()
     known = await conn.execute(proven, parameters | {"count": room, "each": each})
     others = known.all()
-    # Unproven hosts get at least half of the room, since they may not respond for a long time.
+    # Unproven hosts get at least half of the places, since some of them never respond.
     left = room - sum(row.id is not None for row in others)
     few = max((room + 1) // 2, left)
     some = (await conn.execute(unproven, parameters | {"count": few, "each": 1})).all()
@@ -214,9 +215,9 @@ async def lease_only(
     now: datetime,
     mine: Sequence[str] | None = None,
 ) -> list[Lease]:
-    """Lease up to ``count`` of some jobs: those that are due and whose host is not busy.
+    """Lease up to ``count`` of the given jobs, if they are due and their host is not busy.
 
-    ``mine`` has the hosts that this worker has locked, with PostgreSQL.
+    With PostgreSQL, ``mine`` contains the hosts that this worker has locked.
     """
     wanted = (
         select(job.c.id)
@@ -240,7 +241,7 @@ async def lease_only(
 
 
 async def hosts_of(conn: AsyncConnection, job_ids: Sequence[int]) -> list[str]:
-    """Return the hosts of those of some jobs that are queued."""
+    """Return the hosts of the given jobs that are queued."""
     rows = await conn.execute(
         select(job.c.host)
         .where(job.c.id.in_(among(job_ids)), job.c.state == State.QUEUED)
@@ -252,7 +253,7 @@ async def hosts_of(conn: AsyncConnection, job_ids: Sequence[int]) -> list[str]:
 async def set_last_priority(
     conn: AsyncConnection, host: str, why: Failure, *, now: datetime
 ) -> None:
-    """Move the queued jobs of a host that does not respond to the priority LAST."""
+    """Set the priority LAST for the queued jobs of a host that does not respond."""
     rows = await conn.execute(
         select(job.c.priority)
         .where(job.c.host == host, job.c.state == State.QUEUED, job.c.priority != LAST)
@@ -275,7 +276,7 @@ async def set_last_priority(
 
 
 async def postpone_last(conn: AsyncConnection, host: str, due: datetime, *, now: datetime) -> None:
-    """Set when the queued jobs of a host with the priority LAST are due."""
+    """Set the due time of a host's queued jobs that have the priority LAST."""
     mine = (job.c.host == host, job.c.state == State.QUEUED, job.c.priority == LAST)
     stamp = await jobs.next_stamp(conn, now)
     await conn.execute(
@@ -293,9 +294,9 @@ async def requeue(
     interrupted: bool,
     now: datetime,
 ) -> None:
-    """Return leases of a process to the queue; jobs that it no longer owns are skipped.
+    """Requeue jobs that a process has leased; skip jobs that the process no longer owns.
 
-    ``interrupted`` marks jobs whose fetch may have stored records already.
+    ``interrupted`` marks the jobs, because their interrupted visits may have stored records.
     """
     if not job_ids:
         return
@@ -336,9 +337,9 @@ async def leased_by(conn: AsyncConnection, owner: str) -> list[int]:
 
 
 async def attempted(conn: AsyncConnection, job_ids: Sequence[int], *, later: datetime) -> list[int]:
-    """Return those of some jobs that need not be waited for.
+    """Return the given jobs for which a caller need not wait.
 
-    They have ended, had an attempt that failed, or are not due before ``later``.
+    These jobs have ended, are queued after a failed attempt, or are queued and due after ``later``.
     """
     rows = await conn.execute(
         select(job.c.id).where(
@@ -356,9 +357,9 @@ async def attempted(conn: AsyncConnection, job_ids: Sequence[int], *, later: dat
 async def next_due(
     conn: AsyncConnection, busy: Collection[str], *, last_until: datetime | None = None
 ) -> datetime | None:
-    """Return when the next job of a host that is not busy is due; None if there is none.
+    """Return the due time of the next job whose host is not busy; None if there is no such job.
 
-    Jobs of the priority LAST that are due after ``last_until`` are ignored.
+    Jobs with the priority LAST are ignored if the first of them is due after ``last_until``.
     """
     soonest = await host_queue.soonest(conn, busy)
     if last_until and soonest.get(LAST, 0) > to_ms(last_until):
@@ -367,7 +368,7 @@ async def next_due(
 
 
 async def set_ready(conn: AsyncConnection, rows: Sequence[tuple[int, str, int]]) -> None:
-    """Add hosts to the queue, given as (priority, host, due time in ms) of their queued jobs."""
+    """Add hosts to the host queue, given (priority, host, due time in ms) of each queued job."""
     ready: dict[tuple[int, str], int] = {}
     for priority, host, at in rows:
         ready[priority, host] = min(at, ready.get((priority, host), at))
@@ -436,18 +437,19 @@ _POSTPONE = (
 )
 _POSTPONE_PARAMETERS = ("job_id", "new_failure", "at_ms", "new_priority", "stamp")
 _THESE = select(job.c.id, job.c.state, job.c.owner).where(is_one_of_these(job.c.id))
-"""Without a state condition, because PostgreSQL might scan all jobs of that state."""
+"""Query without a condition on the state, which could make PostgreSQL scan all jobs in a state."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenJobs:
-    """Jobs of leases that a transaction may end or postpone.
+    """Jobs that a transaction may end or postpone on behalf of their leases.
 
     Attributes:
-        ids: jobs that are leased by the owner of their lease, or were requeued and are not leased.
-        leased: those of ``ids`` that are still leased.
-        saved: jobs that another visit has saved in the meantime.
-        stamp: change stamp of this transaction (``db.jobs``).
+        ids: ids of jobs that are queued again or still leased by the process that has the lease.
+        leased: ids of the jobs in ``ids`` that are still leased.
+        saved: ids of the jobs that another visit has already saved.
+        stamp: time of this transaction's changes in ms, unique for the transaction
+            (``db.jobs.next_stamp``).
     """
 
     ids: frozenset[int]
@@ -457,7 +459,7 @@ class OpenJobs:
 
 
 async def open_jobs(conn: AsyncConnection, leases: Sequence[Lease], now: datetime) -> OpenJobs:
-    """Return which jobs of leases this transaction may end or postpone."""
+    """Return the jobs of leases that this transaction may end or postpone."""
     if not leases:
         return OpenJobs(frozenset(), frozenset(), frozenset(), 0)
     owners = {lease.job_id: lease.owner for lease in leases}
@@ -478,8 +480,8 @@ async def end_jobs(
 ) -> None:
     """End leases, given as (lease, timestamp of the snapshot, failure).
 
-    The job is failed if there is a failure, else saved. Jobs that have ended or have another owner
-    are skipped. ``known`` is the result of ``open_jobs`` in this transaction, if it was called.
+    A job with a failure becomes failed, any other job saved. Jobs that have ended or have another
+    owner are skipped. ``known`` is the result of ``open_jobs`` if this transaction has called it.
     """
     known = known or await open_jobs(conn, [lease for lease, _, _ in ends], now)
     ends = [each for each in ends if each[0].job_id in known.ids]
@@ -514,9 +516,9 @@ async def postpone_jobs(
     now: datetime,
     known: OpenJobs | None = None,
 ) -> None:
-    """Requeue leases for another attempt, given as (lease, failure, time of the attempt).
+    """Requeue leases for another attempt, given as (lease, failure, time of the next attempt).
 
-    Jobs that have ended or have another owner are skipped. ``known``: as for ``end_jobs``.
+    Jobs that have ended or have another owner are skipped. ``known`` is as in ``end_jobs``.
     """
     known = known or await open_jobs(conn, [lease for lease, _, _ in later], now)
     later = [each for each in later if each[0].job_id in known.ids]

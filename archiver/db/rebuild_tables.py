@@ -1,9 +1,10 @@
 """Tables that exist only during a rebuild of the index.
 
 A rebuild indexes captures while it reads segments. Entry records must be processed in order of
-time, and they refer to conversion records, but segments have both in any order. So the locations of
-these records are stored here until all segments are read. In a new index the tables are permanent,
-so that an interrupted rebuild can continue. In an index that is in use they are temporary.
+time, and they refer to conversion records, but segments contain both in any order. So the locations
+of these records are stored in these tables until all segments are read. In a new index the tables
+are permanent, so that an interrupted rebuild can continue. In an index that is in use, temporary
+tables are created instead.
 """
 
 from collections.abc import Sequence
@@ -45,7 +46,7 @@ _KEYS = {
 
 
 def _tables(*prefixes: str) -> dict[str, Table]:
-    """Return the tables by name, which are not part of the schema."""
+    """Return the tables by name. They belong to a metadata object separate from the schema."""
     apart = MetaData()
     return {
         table: Table(
@@ -97,9 +98,9 @@ async def begin(
 
     Args:
         conn: a writing connection.
-        software: name and version of the program, which must be the same to continue.
+        software: name and version of the program; only the same version can continue a rebuild.
         first_capture: row id of the last capture before the rebuild.
-        temporary: whether the index is in use.
+        temporary: whether to create temporary tables, because the index is in use.
     """
     for table in (_TEMPORARY if temporary else _PERMANENT).values():
         if temporary:
@@ -110,7 +111,7 @@ async def begin(
 
 
 async def interrupted_software(conn: AsyncConnection) -> str | None:
-    """Return name and version of the program of an interrupted rebuild; None if there is none."""
+    """Return the name and version of the program whose rebuild was interrupted, or None."""
     if not await conn.run_sync(lambda sync: inspect(sync).has_table(_STATE)):
         return None
     return (await conn.execute(select(_state.c.software))).scalar()
@@ -122,7 +123,7 @@ async def last_capture_before(conn: AsyncConnection) -> int:
 
 
 async def end(conn: AsyncConnection) -> None:
-    """Drop the tables."""
+    """Drop the tables at the end of a rebuild."""
     for table in _PERMANENT.values():
         await conn.execute(DropTable(table))
 
@@ -130,7 +131,7 @@ async def end(conn: AsyncConnection) -> None:
 async def store_conversions(
     conn: AsyncConnection, found: Sequence[tuple[RecordId, Location]]
 ) -> None:
-    """Store locations of conversion records; of several with the same id, the first."""
+    """Store locations of conversion records; the first location of each record id is kept."""
     rows = [(record_id, place.segment, place.offset, place.length) for record_id, place in found]
     await insert_rows(conn, _conversion, ("record_id", *_PLACE), rows, OnConflict.KEEP)
 
@@ -145,7 +146,7 @@ async def store_entry_records(conn: AsyncConnection, found: Sequence[Dated]) -> 
 
 
 async def next_entry_records(conn: AsyncConnection, *, limit: int) -> list[Dated]:
-    """Return the earliest entry records that are stored, in order of time."""
+    """Return the locations of the earliest stored entry records, in order of time."""
     own = _entry_record.c
     rows = await conn.execute(
         select(own.at, own.segment, own.offset, own.length)
@@ -156,7 +157,7 @@ async def next_entry_records(conn: AsyncConnection, *, limit: int) -> list[Dated
 
 
 async def delete_entry_records(conn: AsyncConnection, last: Dated) -> None:
-    """Delete the entry records up to ``last``, which have been processed."""
+    """Delete the locations of processed entry records: all up to and including ``last``."""
     own, place = _entry_record.c, last.location
     here = tuple_(own.at, own.segment, own.offset)
     await conn.execute(
@@ -167,19 +168,19 @@ async def delete_entry_records(conn: AsyncConnection, last: Dated) -> None:
 async def store_shared_articles(
     conn: AsyncConnection, found: Sequence[tuple[int, int, int, str]]
 ) -> None:
-    """Store which snapshots share the article of an earlier one.
+    """Store which snapshots share the article of an earlier snapshot.
 
-    Each is a tuple of entry id, timestamp of the snapshot, timestamp of the earlier snapshot, and
-    extractor version.
+    Items of ``found``: (entry id, timestamp of the snapshot, timestamp of the earlier snapshot,
+    extractor version).
     """
     names = ("entry_id", "timestamp", "article_of", "extractor")
     await insert_rows(conn, _shared_article, names, found, OnConflict.KEEP)
 
 
 async def share_articles(conn: AsyncConnection) -> None:
-    """Copy the locations of shared articles to all snapshots that share them."""
+    """Copy the location of each shared article to the snapshots that share it."""
     while (await conn.execute(_SHARE_ARTICLES)).rowcount:
-        pass  # others may share the article that was just copied
+        pass  # Repeat: a snapshot can share the article of a snapshot that was updated just now.
 
 
 async def conversions(
@@ -196,7 +197,7 @@ async def conversions(
 
 
 async def open_leases(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, Lease]:
-    """Return the open jobs of entries as leases, with any owner, by entry id."""
+    """Return the queued and leased jobs of entries as leases of any owner, by entry id."""
     rows = await conn.execute(
         select(job.c.id).where(
             job.c.entry_id.in_(among(entry_ids)), job.c.state.in_([State.QUEUED, State.FETCHING])

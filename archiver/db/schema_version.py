@@ -1,4 +1,4 @@
-"""Schema version of an index, migrations, and indexes of older versions."""
+"""Schema version of an index, migrations, and treatment of indexes of older versions."""
 
 import os
 import sqlite3
@@ -18,7 +18,7 @@ CREATE TABLE alembic_version (
     version_num VARCHAR(32) NOT NULL, CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
 )
 """
-"""Table as created by Alembic."""
+"""Statement that creates the version table in the same form as Alembic."""
 REVISION = "SELECT version_num FROM alembic_version"
 
 
@@ -31,8 +31,8 @@ def upgrade_schema(conn: Connection, place: str) -> None:
     """Create or migrate the schema, and commit.
 
     Raises:
-        IndexOutdated: an earlier version wrote it; it must be rebuilt.
-        IndexNewer: a newer or unknown version wrote it.
+        IndexOutdated: an earlier version wrote the index, so it must be rebuilt.
+        IndexNewer: a newer or unknown version wrote the index.
     """
     found = _revision(conn)
     if found == HEAD:
@@ -59,12 +59,12 @@ def upgrade_schema(conn: Connection, place: str) -> None:
 
 
 def is_outdated(revision: str) -> bool:
-    """Return whether no migration leads from a revision to the current one."""
+    """Return whether a revision is older than the first one that migrations can upgrade."""
     return revision.isdecimal() and len(revision) == len(FIRST) and 0 < int(revision) < int(FIRST)
 
 
 def _make(conn: Connection) -> None:
-    """Create all tables without Alembic, which takes long to import."""
+    """Create all tables without Alembic, because importing Alembic takes long."""
     for statement in _statements(conn.dialect.name):
         conn.exec_driver_sql(statement)
     conn.execute(text("INSERT INTO alembic_version VALUES (:head)"), {"head": HEAD})
@@ -94,13 +94,13 @@ _DERIVED = frozenset(
     "answer capture document host_hold host_rest host_turn likeness need own_article queue_host "
     "record_id_seen search_part snapshot stated_digest writer".split()
 )
-"""Tables of any version that are not copied: records have their data, or processes that run."""
+"""Tables of all versions that are not copied, because a rebuild or running processes fill them."""
 
 
 def outdated_revision(path: Path) -> str | None:
     """Return the revision of an index file, if it is outdated. Blocking.
 
-    The result is None for a file that is missing, current, newer, damaged or not an index.
+    Return None for a file that is missing, current, newer, damaged or not an index.
     """
     try:
         with closing(_read_only(path)) as connection:
@@ -111,16 +111,16 @@ def outdated_revision(path: Path) -> str | None:
 
 
 def copy_rows(source: Path, target: Path) -> None:
-    """Copy data that no WARC record has from an outdated index to an empty one. Blocking.
+    """Copy data that is not in WARC records from an outdated index to an empty one. Blocking.
 
-    Columns that only the old index has are skipped; new columns get their default.
+    Columns that exist only in the outdated index are skipped; new columns get their default.
 
     Args:
         source: the outdated index.
-        target: an index of the current schema, without rows.
+        target: an empty index with the current schema.
 
     Raises:
-        IndexUnavailable: one of the two can't be read or written.
+        IndexUnavailable: an index can't be read or written.
     """
     try:
         with closing(sqlite3.connect(target.absolute().as_uri(), uri=True)) as connection:
@@ -139,17 +139,17 @@ def copy_rows(source: Path, target: Path) -> None:
 
 
 def keep_backup(path: Path, mark: str) -> list[Path]:
-    """Keep an index file and its log under other names, before it is replaced. Blocking.
+    """Keep an index file and its write-ahead log as hard links with other names. Blocking.
 
     Args:
-        path: the index file.
-        mark: end of the other names.
+        path: the index file, which will be replaced.
+        mark: suffix of the other names.
 
     Returns:
-        The other names.
+        Paths of the hard links.
 
     Raises:
-        IndexUnavailable: the link can't be created.
+        IndexUnavailable: a hard link can't be created.
     """
     backup = path.with_name(f"{path.name}.old-{mark}")
     with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as connection:
@@ -168,7 +168,7 @@ def keep_backup(path: Path, mark: str) -> list[Path]:
 
 
 def backups(path: Path) -> list[Path]:
-    """Return the backups of earlier indexes. Blocking."""
+    """Return the paths of the backups of an index file. Blocking."""
     return sorted(path.parent.glob(f"{path.name}.old-*"))
 
 
@@ -182,7 +182,7 @@ def _copy_table(connection: sqlite3.Connection, table: Table) -> None:
         if column.name in there or _needs_value(column)
     }
     names = ", ".join(f'"{name}"' for name in chosen)
-    # Names come from this schema.
+    # The names come from the schema of this program, so they are safe in SQL.
     connection.execute(
         f'INSERT OR IGNORE INTO main."{table.name}" ({names}) '  # noqa: S608
         f'SELECT {", ".join(chosen.values())} FROM old."{table.name}"'

@@ -1,8 +1,8 @@
-"""Search documents of entries, and the parts of the full-text index in which they are stored.
+"""Search documents of entries, and the parts (partitions) of the full-text index that store them.
 
-An entry gets a new document whenever its text or metadata changes; ``entry.document_id`` is the
-current one. Each part of the full-text index has the documents of a range of ids. A query reads the
-newest parts first and stops when it has enough results, and the work in one part is limited.
+An entry gets a new document whenever its text or metadata changes; ``entry.document_id`` is the id
+of its current document. Each part of the full-text index contains the documents with ids in a range
+of ``PART_SIZE``. A query reads the newest part first and stops when it has enough results.
 """
 
 from collections.abc import Collection, Sequence
@@ -43,7 +43,7 @@ from archiver.db.statements import execute_rows, insert_rows
 from archiver.model.listing import SearchDocument
 
 PENDING_BELOW = "documents owed below"
-"""Name of the counter of the id below which documents are not in the full-text index yet."""
+"""Name of the counter with the id below which documents are missing in the full-text index."""
 _DESCRIBED = ("word_count", "language", "published", "kind")
 _DESCRIBE = (
     update(document)
@@ -67,10 +67,10 @@ class NewDocument:
     """New search document of an entry.
 
     Attributes:
-        entry_id: the entry.
-        snapshot_id: snapshot with its article; None if the entry has no snapshot.
-        search_document: the document.
-        words: its row in the full-text index, if it was computed before the transaction.
+        entry_id: row id of the entry.
+        snapshot_id: row id of the snapshot with the article; None if the entry has no snapshot.
+        search_document: content of the document.
+        words: row for the full-text index, if it was computed before the transaction; else None.
     """
 
     entry_id: int
@@ -81,7 +81,7 @@ class NewDocument:
 
 @dataclass(frozen=True, slots=True)
 class NextDocument:
-    """Id of the next new document, and the numbers of the parts that exist."""
+    """Id of the next new document, and the numbers of the existing index parts."""
 
     first: int
     parts: frozenset[int]
@@ -89,7 +89,7 @@ class NextDocument:
 
 @dataclass(frozen=True, slots=True)
 class PendingDocument:
-    """Document that is not in the full-text index, or is outdated, and must be built."""
+    """Document that must be built: it is outdated or missing in the full-text index."""
 
     document_id: int
     entry_id: int
@@ -97,7 +97,7 @@ class PendingDocument:
 
 
 async def next_document(conn: AsyncConnection) -> NextDocument:
-    """Return the id of the next new document, and the parts that exist."""
+    """Return the id of the next new document, and the existing index parts."""
     first = await next_id(conn, document.c.id)
     there = await conn.execute(select(search_part.c.number))
     return NextDocument(first, frozenset(there.scalars()))
@@ -111,14 +111,14 @@ async def insert_all(
 ) -> dict[int, int]:
     """Insert search documents; return document ids by entry id.
 
-    The caller stores these ids in the entries. Documents of entries whose annotation has changed
-    since they were built are marked as outdated.
+    The caller stores these ids in the entries. If the annotation of an entry has changed since its
+    document was built, the document is marked as outdated.
 
     Args:
         conn: a writing connection.
-        made: the documents.
-        place: the result of ``next_document`` in this transaction, if it was called.
-        unchanged: entries whose annotation is known to be unchanged.
+        made: documents to insert.
+        place: result of ``next_document``, if this transaction has called it.
+        unchanged: ids of entries whose annotation is known to be unchanged.
     """
     if not made:
         return {}
@@ -154,7 +154,7 @@ async def word_counts(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[i
 
 
 async def parts(conn: AsyncConnection, *, below: int, newest_first: bool = True) -> list[int]:
-    """Return the numbers of the parts that have documents below an id."""
+    """Return the numbers of the index parts that contain documents with ids below ``below``."""
     number = search_part.c.number
     rows = await conn.execute(
         select(number)
@@ -167,12 +167,13 @@ async def parts(conn: AsyncConnection, *, below: int, newest_first: bool = True)
 async def pending(
     conn: AsyncConnection, before: int, *, limit: int
 ) -> tuple[list[PendingDocument], int]:
-    """Return pending documents below an id, oldest first, that are the current ones of entries.
+    """Return pending documents with ids below ``before``, in ascending order.
 
-    Up to ``limit`` ids are read, from ``before`` downwards.
+    Up to ``limit`` documents are read, from ``before`` downwards. Only the current documents of
+    entries are returned.
 
     Returns:
-        The documents, and the id below which to continue; 0 if all were read.
+        The documents, and the id below which to continue; 0 if all documents were read.
     """
     query = select(document.c.id, document.c.entry_id, document.c.snapshot_id)
     query = query.where(document.c.id < before).order_by(document.c.id.desc()).limit(limit)
@@ -183,7 +184,7 @@ async def pending(
 
 
 async def pending_below(conn: AsyncConnection) -> int | None:
-    """Return the id below which documents may be missing from the index; None if none are."""
+    """Return the id below which documents may be missing in the index; None if none is missing."""
     return await counters.get(conn, PENDING_BELOW)
 
 
@@ -198,10 +199,10 @@ async def index_pending(
 
     Args:
         conn: a writing connection.
-        made: the documents that ``pending`` returned, and their contents.
-        before: the argument of ``pending``. If it differs from the stored id, another process has
-            inserted these documents, and nothing happens.
-        below: the id below which to continue; 0 if there are no more.
+        made: the documents that ``pending`` returned, each with its content.
+        before: argument of the call of ``pending``. If it differs from the stored counter, another
+            process has already inserted these documents, and nothing is inserted.
+        below: the id that ``pending`` returned, at which the next call continues; 0 at the end.
     """
     own = counter.c.name == PENDING_BELOW
     changed = delete(counter) if not below else update(counter).values(value=below)
@@ -215,7 +216,7 @@ async def index_pending(
 
 
 async def stale(conn: AsyncConnection, *, limit: int) -> list[PendingDocument]:
-    """Return outdated documents of entries, with id 0 for links that have none yet."""
+    """Return the outdated documents of entries; the id is 0 if an entry has no document yet."""
     rows = await conn.execute(
         select(func.coalesce(document.c.id, 0), entry.c.id, document.c.snapshot_id)
         .select_from(entry.outerjoin(document, document.c.id == entry.c.document_id))
@@ -227,10 +228,10 @@ async def stale(conn: AsyncConnection, *, limit: int) -> list[PendingDocument]:
 
 
 async def mark_stale_of(conn: AsyncConnection, snapshot_ids: Sequence[int]) -> None:
-    """Mark documents that have the articles of some snapshots as outdated.
+    """Mark documents as outdated that contain the articles of these snapshots.
 
-    A rebuild reads records in order of time. So the article of a snapshot may be read after a newer
-    snapshot that shares it.
+    A rebuild reads records in order of time. So it may read the article of a snapshot after a newer
+    snapshot that shares the article, whose document then lacks the article.
     """
     if snapshot_ids:
         of_these = select(document.c.id).where(document.c.snapshot_id.in_(among(snapshot_ids)))
@@ -242,7 +243,7 @@ async def mark_stale_of(conn: AsyncConnection, snapshot_ids: Sequence[int]) -> N
 
 
 async def _current(conn: AsyncConnection, rows: Sequence[Row[*tuple[Any, ...]]]) -> set[int]:
-    """Return which documents are the current ones of their entries, as ids."""
+    """Return the ids of those documents that are the current documents of their entries."""
     found = await conn.execute(
         select(entry.c.document_id).where(entry.c.id.in_(among(row.entry_id for row in rows)))
     )
@@ -252,7 +253,7 @@ async def _current(conn: AsyncConnection, rows: Sequence[Row[*tuple[Any, ...]]])
 async def _index(
     conn: AsyncConnection, made: Sequence[tuple[int, IndexRow]], there: Collection[int] = ()
 ) -> None:
-    """Insert documents into their parts, in ascending order, since FTS5 flushes at smaller ids."""
+    """Insert documents into their parts. Ids must ascend, because FTS5 flushes at a smaller id."""
     for part, some in groupby(made, key=lambda each: each[0] // PART_SIZE):
         if part not in there:
             await ensure_part(conn, part)
@@ -267,7 +268,7 @@ async def _index(
 
 
 async def ensure_part(conn: AsyncConnection, part: int) -> None:
-    """Create the tables of a part, if missing."""
+    """Create the tables of an index part if they do not exist."""
     there = await conn.execute(select(search_part.c.number).where(search_part.c.number == part))
     if there.scalar() is None:
         await insert_rows(conn, search_part, ("number",), [(part,)])
@@ -276,7 +277,7 @@ async def ensure_part(conn: AsyncConnection, part: int) -> None:
 
 
 async def _mark(conn: AsyncConnection, made: Sequence[NewDocument]) -> None:
-    """Mark documents of entries whose annotation has another revision now as outdated."""
+    """Mark documents as outdated if the annotation of their entry now has another revision."""
     rows = [(each.entry_id, each.search_document.revision) for each in made]
     await execute_rows(conn, _MARK, ("entry_id", "of_revision"), rows)
 
@@ -291,7 +292,7 @@ def _described(search_document: SearchDocument) -> tuple[int, str, int | None, s
 
 
 async def pending_share(conn: AsyncConnection) -> float:
-    """Return the share of documents that are not in the full-text index yet, from 0 to 1."""
+    """Return the share of documents that are still missing in the full-text index, from 0 to 1."""
     below = await pending_below(conn)
     if below is None:
         return 0

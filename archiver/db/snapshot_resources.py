@@ -1,7 +1,8 @@
 """URLs that snapshots need for replay, and the captures of these URLs.
 
-A deletion must keep the captures that other snapshots need. The URLs of a snapshot are stored as
-8-byte hashes in one row, since rows are written with each snapshot and read by deletions only.
+A deletion must keep the captures that other snapshots need. The table ``need`` has one row for each
+snapshot, with 8-byte hashes of all URLs that the snapshot needs. A single small row keeps the
+insertion of snapshots fast; only deletions read the table.
 """
 
 import asyncio
@@ -20,26 +21,26 @@ from archiver.http.surt import surt
 from archiver.model.capture import HashUrl, Location, RecordId, Timestamp
 
 _BATCH = 5_000
-"""Number of rows per query."""
+"""Maximum number of rows that one query returns."""
 MAX_ROUNDS = 20
-"""Maximum number of redirects that are followed."""
+"""Maximum length of a chain of redirects that is followed."""
 
 
 @dataclass(frozen=True, slots=True)
 class SnapshotSources:
-    """Snapshot with the data from which its resources are found.
+    """Snapshot with the data that is needed to find its resources.
 
     Attributes:
         id: row id of the snapshot.
-        entry_id: row id of its entry.
-        hash_url: of its entry.
-        url: URL of its entry.
-        timestamp: its timestamp.
-        final_url: URL of its page, after redirects.
-        capture_id: row id of the capture of its page.
-        page: record id of that capture.
-        record: location of the metadata record, which lists its requisites.
-        article: location of the conversion record, if any.
+        entry_id: row id of the entry.
+        hash_url: identifier of the entry.
+        url: URL of the entry.
+        timestamp: timestamp of the snapshot.
+        final_url: URL of the page, after redirects.
+        capture_id: row id of the capture of the page.
+        page: record id of the capture of the page.
+        record: location of the metadata record, which lists the requisites of the page.
+        article: location of the conversion record; None if the page has no article.
     """
 
     id: int
@@ -56,7 +57,7 @@ class SnapshotSources:
 
 @dataclass(frozen=True, slots=True)
 class KnownCapture:
-    """Columns of a capture from which the resources of a snapshot are found."""
+    """Columns of a capture that are needed to find the resources of a snapshot."""
 
     id: int
     url: str
@@ -66,12 +67,12 @@ class KnownCapture:
 
 
 def key(url: str) -> int:
-    """Return an 8-byte hash of a URL. On a collision a capture is kept unnecessarily."""
+    """Return an 8-byte hash of a URL. A collision only makes a deletion keep a capture."""
     return int.from_bytes(md5(url.encode(), usedforsecurity=False).digest()[:8], signed=True)
 
 
 async def insert_all(conn: AsyncConnection, needed: Mapping[int, Iterable[str]]) -> None:
-    """Store the URLs that snapshots need, by row id."""
+    """Store the URLs that snapshots need, given by row id of the snapshot."""
     rows = [
         (row_id, array("q", sorted(map(key, set(urls)))).tobytes())
         for row_id, urls in needed.items()
@@ -80,18 +81,18 @@ async def insert_all(conn: AsyncConnection, needed: Mapping[int, Iterable[str]])
 
 
 async def packed(conn: AsyncConnection, row_ids: Collection[int]) -> dict[int, bytes]:
-    """Return the stored URLs of snapshots as they are stored, by row id."""
+    """Return the stored hashes of snapshots' URLs in their binary form, by snapshot row id."""
     rows = await conn.execute(select(need).where(need.c.snapshot_id.in_(among(row_ids))))
     return {row.snapshot_id: row.urls for row in rows}
 
 
 async def put_packed(conn: AsyncConnection, found: Mapping[int, bytes]) -> None:
-    """Store what ``packed`` returned."""
+    """Store hashes in the binary form that ``packed`` returns, by snapshot row id."""
     await insert_rows(conn, need, ("snapshot_id", "urls"), [*found.items()], OnConflict.REPLACE)
 
 
 async def unknown(conn: AsyncConnection, *, limit: int) -> list[SnapshotSources]:
-    """Return snapshots of older versions whose URLs are not stored."""
+    """Return snapshots whose URLs are not stored, because an older version recorded them."""
     lacking = (
         select(snapshot.c.id)
         .outerjoin(need, need.c.snapshot_id == snapshot.c.id)
@@ -111,7 +112,7 @@ async def of_entries(conn: AsyncConnection, entry_ids: Sequence[int]) -> list[Sn
 async def snapshots_needing(
     conn: AsyncConnection, urls: Iterable[str]
 ) -> dict[int, tuple[str, ...]]:
-    """Return the snapshots that need any of the URLs, each with those that it needs."""
+    """Return by snapshot row id which of the URLs each snapshot needs, if it needs any."""
     wanted = {key(url): url for url in urls}
     found: dict[int, tuple[str, ...]] = {}
     last = 0
@@ -130,7 +131,7 @@ async def snapshots_needing(
 
 
 async def moments(conn: AsyncConnection, ids: Iterable[int]) -> dict[int, tuple[int, int]]:
-    """Return (timestamp, row id of the page's capture) of snapshots by row id."""
+    """Return (timestamp, row id of the page's capture) by snapshot row id."""
     rows = await conn.execute(
         select(snapshot.c.id, snapshot.c.timestamp, snapshot.c.capture_id).where(
             snapshot.c.id.in_(among(ids))
@@ -190,9 +191,10 @@ async def _sources(conn: AsyncConnection, ids: Select[int]) -> list[SnapshotSour
 
 
 async def around(conn: AsyncConnection, urls: Collection[str]) -> dict[str, list[KnownCapture]]:
-    """Return by URL all captures of some URLs, and of URLs that redirect to or from them.
+    """Return the captures of URLs, and of all URLs connected to them by redirects, by URL.
 
-    The captures of a URL are in order of time. At most ``MAX_ROUNDS`` redirects are followed.
+    The captures of a URL are in order of time. Chains of redirects are followed up to a length of
+    ``MAX_ROUNDS``.
     """
     found: dict[str, list[KnownCapture]] = {}
     wanted = set(urls)
@@ -213,7 +215,7 @@ async def around(conn: AsyncConnection, urls: Collection[str]) -> dict[str, list
 
 
 async def seen(conn: AsyncConnection, row_ids: Collection[int]) -> list[KnownCapture]:
-    """Return captures that are not deleted, by row ids."""
+    """Return the captures with these row ids, without deleted ones."""
     own = capture.c
     rows = await conn.execute(
         select(own.id, own.url, own.timestamp, own.redirect_to, own.record_id).where(

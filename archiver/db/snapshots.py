@@ -1,7 +1,7 @@
 """Snapshot rows, their quality scores, and their pending articles and comparisons.
 
-A comparison says how much of an article changed since the previous snapshot. It becomes pending
-when an entry gets another snapshot or article.
+A comparison is the percentage of an article that changed since the previous snapshot. It becomes
+pending when the entry gets another snapshot or article.
 """
 
 from collections.abc import Collection, Sequence
@@ -29,14 +29,14 @@ _METADATA = segment.alias("metadata_segment")
 
 @dataclass(frozen=True, slots=True)
 class SnapshotRow:
-    """Snapshot with what only the index knows about it.
+    """Snapshot with data that exists only in the index.
 
     Attributes:
         snapshot: the snapshot.
-        record: location of its metadata record.
-        row_id: its row id.
-        entry_id: row id of its entry.
-        snapshot_count: number of snapshots of its entry.
+        record: location of the metadata record.
+        row_id: row id of the snapshot.
+        entry_id: row id of the entry.
+        snapshot_count: number of snapshots of the entry.
     """
 
     snapshot: Snapshot
@@ -70,7 +70,7 @@ def _query() -> Select[*tuple[Any, ...]]:
 
 
 async def of_entry(conn: AsyncConnection, entry_id: int, *, limit: int) -> list[SnapshotRow]:
-    """Return the newest snapshots of an entry, newest first."""
+    """Return up to ``limit`` of the newest snapshots of an entry, newest first."""
     rows = await conn.execute(
         _query()
         .where(snapshot.c.entry_id == entry_id)
@@ -88,9 +88,9 @@ async def last_row(conn: AsyncConnection) -> int:
 async def page_of(
     conn: AsyncConnection, entry_id: int, *, before: Timestamp | None, last: int, limit: int
 ) -> list[SnapshotRow]:
-    """Return snapshots of an entry before a time, newest first.
+    """Return a page of an entry's snapshots before a time, newest first.
 
-    ``last`` is the highest row id, so that snapshots made between two pages are left out.
+    Snapshots with row ids above ``last`` are left out, because they were made after the first page.
     """
     query = _query().where(snapshot.c.entry_id == entry_id, snapshot.c.id <= last)
     if before:
@@ -141,7 +141,7 @@ async def of_entries(
 async def around(
     conn: AsyncConnection, entry_id: int, timestamp: Timestamp
 ) -> tuple[SnapshotRow | None, SnapshotRow | None]:
-    """Return the newest snapshot up to a time, and the oldest one after it."""
+    """Return the newest snapshot up to a time, and the oldest snapshot after the time."""
     moment = int(timestamp)
     mine = _query().where(snapshot.c.entry_id == entry_id)
     before = mine.where(snapshot.c.timestamp <= moment).order_by(snapshot.c.timestamp.desc())
@@ -154,7 +154,7 @@ async def around(
 async def existing_at(
     conn: AsyncConnection, wanted: Collection[tuple[int, Timestamp]]
 ) -> set[tuple[int, Timestamp]]:
-    """Return which (entry id, timestamp) pairs have a snapshot."""
+    """Return those (entry id, timestamp) pairs for which a snapshot exists."""
     rows = await conn.execute(
         select(snapshot.c.entry_id, snapshot.c.timestamp).where(
             snapshot.c.entry_id.in_(among({entry_id for entry_id, _ in wanted})),
@@ -180,9 +180,9 @@ async def neighbours(
 async def after(
     conn: AsyncConnection, row_id: int, *, limit: int, last: int = LAST_ROW
 ) -> tuple[list[SnapshotRow], int]:
-    """Return the snapshots after a row id, in row order, and the last row id read.
+    """Return snapshots with row ids above ``row_id`` in ascending order, and the last id read.
 
-    ``last`` is the highest row id to return.
+    Snapshots with row ids above ``last`` are left out.
     """
     rows = (
         await conn.execute(
@@ -225,13 +225,13 @@ async def first_of(conn: AsyncConnection, entry_id: int) -> Timestamp | None:
 
 
 async def existing_rows(conn: AsyncConnection, row_ids: Sequence[int]) -> set[int]:
-    """Return which of these row ids exist."""
+    """Return those row ids that exist."""
     rows = await conn.execute(select(snapshot.c.id).where(snapshot.c.id.in_(among(row_ids))))
     return set(rows.scalars())
 
 
 def _snapshot_row(row: Row[*tuple[Any, ...]]) -> SnapshotRow:
-    """Build a snapshot from a row of ``query_with_ids``."""
+    """Build a snapshot from a row that ``_query`` returns."""
     article = None
     if row.article_segment is not None:
         article = Location(row.article_segment, row.article_offset, row.article_length)
@@ -268,7 +268,7 @@ _SETTLE = (
 
 
 async def mark_comparisons_pending(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
-    """Mark the comparisons of entries that have several snapshots as pending."""
+    """Mark comparisons as pending for those entries that have several snapshots."""
     if entry_ids:
         await conn.execute(
             update(entry_table)
@@ -288,8 +288,8 @@ async def pending_comparisons(conn: AsyncConnection, *, limit: int) -> list[int]
 async def store_comparisons(conn: AsyncConnection, found: Sequence[tuple[int, int, int]]) -> None:
     """Store comparisons: (entry id, timestamp of its newest snapshot, percentage that changed).
 
-    The search documents become outdated, because they include words of earlier articles. The
-    comparison of an entry that has a newer snapshot by now stays pending.
+    The search documents of the entries become outdated, because they include words of earlier
+    articles. If an entry has got a newer snapshot since, its comparison stays pending.
     """
     await execute_rows(conn, _SETTLE, ("entry_id", "newest", "hundredths"), found)
 
@@ -324,7 +324,7 @@ async def unscored(conn: AsyncConnection, *, limit: int) -> dict[int, Location]:
 
 
 async def store_scores(conn: AsyncConnection, found: Sequence[tuple[int, int]]) -> None:
-    """Store scores (snapshot row id, percent), also in the entries of newest snapshots."""
+    """Store scores (snapshot row id, percent) in snapshots, and in entries if it is the newest."""
     await execute_rows(conn, _SNAPSHOTS, _PARAMETERS, found)
     await execute_rows(conn, _ENTRIES, _PARAMETERS, found)
 
@@ -344,7 +344,7 @@ _COUNTS = (
 
 
 async def mark_unread(conn: AsyncConnection, row: SnapshotRow) -> None:
-    """Mark the article of a snapshot, and of others with the same article, as pending."""
+    """Mark the article of a snapshot as pending, also in snapshots that share the article."""
     is_this = snapshot_table.c.id == row.row_id
     if place := row.snapshot.article:
         own = select(segment.c.id).where(segment.c.name == place.segment).scalar_subquery()
@@ -357,7 +357,7 @@ async def mark_unread(conn: AsyncConnection, row: SnapshotRow) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """URL of an entry with its position in a list by score: (score, row id)."""
+    """URL of an entry, and its position (score, row id) in a list sorted by score."""
 
     url: str
     place: tuple[int, int]
@@ -366,7 +366,7 @@ class Scored:
 async def scored_below(
     conn: AsyncConnection, score: int, *, after: tuple[int, int], limit: int
 ) -> list[Scored]:
-    """Return entries with a score below ``score``, worst first, after a position."""
+    """Return entries with scores below ``score`` and positions above ``after``, worst first."""
     own = entry.c
     rows = await conn.execute(
         select(own.score, own.id, own.url)
@@ -384,8 +384,8 @@ async def scored_below(
 async def pending_articles(
     conn: AsyncConnection, row_id: int, *, limit: int
 ) -> tuple[list[SnapshotRow], int]:
-    """Return snapshots with pending articles after a row id, and the last row id read."""
-    # A subquery, because with planner statistics SQLite could choose to scan the whole table.
+    """Return snapshots with pending articles and ids above ``row_id``, and the last id read."""
+    # The subquery keeps SQLite from scanning the whole table, which planner statistics may suggest.
     unread = (
         select(snapshot.c.id)
         .where(snapshot.c.extractor == literal_column("''"), snapshot.c.id > row_id)
@@ -400,16 +400,16 @@ async def pending_articles(
 async def outdated_articles(
     conn: AsyncConnection, row_id: int, *, than: str, limit: int
 ) -> tuple[list[SnapshotRow], int]:
-    """Return snapshots whose article is of another extractor version, and the last row id read.
+    """Return snapshots with an article of another extractor version, and the last row id read.
 
-    Reads ``limit`` row ids after ``row_id``. Pending articles are left out, and so are rendered
-    pages, since their text is not that of the response.
+    Snapshots with pending articles are left out. Rendered pages are left out too, because their
+    article comes from the rendered page, not from the response.
 
     Args:
         conn: a connection.
         row_id: row id after which to begin.
         than: the current extractor version.
-        limit: number of row ids to read.
+        limit: size of the range of row ids to read.
     """
     rows = await conn.execute(
         _query()
@@ -428,7 +428,7 @@ async def outdated_articles(
 async def outdated_articles_of(
     conn: AsyncConnection, entry_ids: Sequence[int], *, than: str
 ) -> list[SnapshotRow]:
-    """Return snapshots of entries like ``outdated_articles``, oldest first."""
+    """Return the snapshots of entries that ``outdated_articles`` would return, oldest first."""
     rows = await conn.execute(
         _query().where(
             snapshot.c.entry_id.in_(among(entry_ids)),
@@ -441,6 +441,6 @@ async def outdated_articles_of(
 
 
 async def count_pending_articles(conn: AsyncConnection) -> int:
-    """Return how many snapshots have pending articles."""
+    """Return the number of snapshots with pending articles."""
     query = select(func.count()).where(snapshot.c.extractor == literal_column("''"))
     return (await conn.execute(query)).scalar() or 0

@@ -54,7 +54,7 @@ SAVED = (
     )
     .where(_IS_THIS, func.coalesce(entry_table.c.latest, 0) <= _NEWEST)
 )
-"""Update of an entry whose newest snapshot is new."""
+"""Update of an entry for which the inserted snapshot is now the newest."""
 SAVED_PARAMETERS = (
     *("entry_id", "more", "new_title", "newest", "new_status", "new_media_type"),
     *("new_document", "new_sort_at", "new_rendering", "new_score"),
@@ -65,7 +65,7 @@ OLDER = (
     .values(snapshot_count=_MORE, state=State.SAVED)
     .where(_IS_THIS, entry_table.c.latest > _NEWEST)
 )
-"""Update of an entry whose new snapshots are older than its newest one."""
+"""Update of an entry whose newest snapshot is newer than all inserted snapshots."""
 OLDER_PARAMETERS = ("entry_id", "more", "newest")
 
 _ARTICLE_COLUMNS = (
@@ -87,7 +87,7 @@ NAMED = (
     .values(page_title=bindparam("new_title"), document_id=_DOCUMENT)
     .where(_IS_THIS)
 )
-"""Update of an entry to the title and the search document of an article extracted again."""
+"""Update of an entry's title and search document after its article was extracted again."""
 NAMED_PARAMETERS = ("entry_id", "new_title", "new_document")
 
 _NEW_SNAPSHOT = (
@@ -128,24 +128,25 @@ class NewSnapshot:
     """New snapshot whose records are on disk.
 
     Attributes:
-        entry_id: its entry.
-        timestamp, at: when the entry's URL was requested.
+        entry_id: row id of the entry.
+        timestamp, at: time when the entry's URL was requested.
         capture_id: row id of the capture of the final response.
-        final_url, status, media_type: of the final response.
+        final_url, status, media_type: URL, HTTP status and media type of the final response.
         metadata: metadata of the page.
         requisite_count: number of requisites.
         missing_count: number of requisites that could not be fetched.
-        article: location of the conversion record, if any.
-        extractor: version of the extractor of the article.
+        article: location of the conversion record; None if the page has no article.
+        extractor: version of the extractor that made the article.
         record: location of the snapshot's metadata record.
         search_document: new search document of the entry; None if the current one stays valid.
-        words: its row in the full-text index, if it was computed before the transaction.
-        rendering: whether a browser rendered the page, or should have.
-        needs: URLs that replay needs: of the entry, of the page and of its requisites.
-        renditions: screenshots and other renditions.
-        look: render hint for the host.
-        score: quality in percent.
-        limits: why a browser did not render all of the page.
+        words: row of the search document for the full-text index, if it was computed before the
+            transaction; else None.
+        rendering: whether a browser rendered the page, or should have rendered it.
+        needs: URLs that replay needs: those of the entry, the page and its requisites.
+        renditions: screenshots and other renditions of the page.
+        look: hint whether pages of this host need a browser.
+        score: quality score in percent.
+        limits: reasons why a browser did not render all of the page.
     """
 
     entry_id: int
@@ -173,13 +174,13 @@ class NewSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class InsertContext:
-    """What an insertion of snapshots must know about existing rows.
+    """Data about existing rows that an insertion of snapshots needs.
 
     Attributes:
         existing: (row id, extractor version) of existing snapshots, by (entry id, timestamp).
-        first: row id of the first new snapshot.
+        first: row id for the first new snapshot.
         segments: row ids of segments by name.
-        documents: id of the first new search document.
+        documents: result of ``search_documents.next_document``.
     """
 
     existing: Mapping[tuple[int, int], tuple[int, str]]
@@ -191,12 +192,12 @@ class InsertContext:
 async def insert_context(
     conn: AsyncConnection, keys: Collection[tuple[int, int]], names: Collection[str]
 ) -> InsertContext:
-    """Read what inserting snapshots requires.
+    """Read the data about existing rows that an insertion of snapshots needs.
 
     Args:
         conn: a writing connection.
         keys: (entry id, timestamp) of the snapshots.
-        names: segments that have their records.
+        names: names of the segments that contain the records of the snapshots.
     """
     return InsertContext(
         await _existing(conn, keys),
@@ -214,14 +215,14 @@ async def add_snapshots(
 ) -> int:
     """Insert snapshots, oldest first, and update their entries; return how many are new.
 
-    If a snapshot of the same entry and timestamp exists, because a visit was recorded twice, it
-    stays. If the new one has an article of a newer extractor version, the existing one gets it.
+    If a visit was recorded twice, a snapshot with the same entry and timestamp exists already. This
+    row is kept, and gets the new article if a newer extractor version made it.
 
     Args:
         conn: a writing connection.
-        found: the snapshots.
-        states: states of their entries, if read in this transaction.
-        context: the result of ``insert_context`` in this transaction, if it was called.
+        found: snapshots to insert.
+        states: states of the entries by row id, if this transaction has read them.
+        context: result of ``insert_context``, if this transaction has called it.
     """
     if not found:
         return 0
@@ -239,7 +240,7 @@ async def add_snapshots(
     ids = {id(each): context.first + n for n, each in enumerate(found)}
     await _insert_snapshots(conn, found, ids, known)
     unchanged = {each.entry_id for each in found if _is_unchanged(each, states[each.entry_id])}
-    # Documents of articles extracted again have used the next id.
+    # The document ids in the context are used up if articles were replaced.
     documents = None if replaced else context.documents
     newest = await search_documents.insert_all(conn, _documents(found, ids), documents, unchanged)
     await _update_entries(conn, found, newest, states)
@@ -260,7 +261,7 @@ def _key(found: NewSnapshot) -> tuple[int, int]:
 
 
 def _once(found: Sequence[NewSnapshot]) -> list[NewSnapshot]:
-    """Remove duplicates of (entry id, timestamp); that of the newest extractor stays."""
+    """Remove duplicates of (entry id, timestamp); keep the one of the newest extractor version."""
     kept: dict[tuple[int, int], NewSnapshot] = {}
     for each in found:
         before = kept.setdefault(_key(each), each)
@@ -284,7 +285,7 @@ async def _existing(
 
 
 def _is_unchanged(found: NewSnapshot, before: EntryState) -> bool:
-    """Return whether an entry's annotation has not changed since its new document was built."""
+    """Return whether an entry's annotation is unchanged since its new document was built."""
     document = found.search_document
     return document is not None and document.revision == before.revision and not before.is_stale
 
@@ -367,7 +368,7 @@ async def _insert_snapshots(
 async def _with_all(
     conn: AsyncConnection, known: Mapping[str, int], names: Collection[str]
 ) -> Mapping[str, int]:
-    """Add the row ids of segments that are not known yet: articles may be in older segments."""
+    """Add the row ids of missing segments to ``known``, since articles can be in old segments."""
     missing = [each for each in names if each not in known]
     return known if not missing else {**known, **await segment_rows.ids(conn, missing)}
 
@@ -379,7 +380,7 @@ def _segment_names(found: Sequence[NewSnapshot]) -> set[str]:
 
 
 def _places(found: NewSnapshot, known: Mapping[str, int]) -> tuple[int | None, ...]:
-    """Return the locations of article and metadata record as column values."""
+    """Return the column values for the locations of the article and the metadata record."""
     article, record = found.article, found.record
     place = (known[article.segment], article.offset, article.length) if article else _NOWHERE
     return *place, known[record.segment], record.offset, record.length
@@ -391,7 +392,7 @@ async def _update_entries(
     newest_documents: dict[int, int],
     states: Mapping[int, EntryState],
 ) -> None:
-    """Update entries to their new snapshots."""
+    """Update entries after the insertion of their snapshots."""
     newest = {each.entry_id: each for each in sorted(found, key=lambda each: each.timestamp)}
     more = Counter(each.entry_id for each in found)
     older = {key for key, each in newest.items() if int(each.timestamp) < states[key].latest}

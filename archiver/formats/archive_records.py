@@ -1,11 +1,11 @@
 """Conversion of records from other archives to exchanges, revisits and page images.
 
-Blocking and bounded: large bodies are spooled to a temporary file, and those above the limit are
-skipped.
+All functions are blocking. Memory use is limited: large bodies are spooled to a temporary file, and
+records above the size limit are not imported.
 
-Page images precede the record of their page in a file, so they are kept in a temporary file until
-that record is read. Images that belong to no page are dropped. Icons and preview images are not
-imported; they are rendered again from the archived content.
+A page image precedes the record of its page in a file, so images are kept in a temporary file until
+the records of their pages are read. Images that belong to no page are dropped. Icons and preview
+images are not imported; they are made again from the archived content.
 """
 
 import json
@@ -48,7 +48,7 @@ from archiver.warc.records import (
 )
 
 MAX_BYTES = 64 << 20
-"""Maximum size of a page image."""
+"""Maximum size of a page image in bytes."""
 MAX_KEPT = 200_000
 
 
@@ -57,8 +57,8 @@ class ForeignRendition:
     """Conversion record with an image of a page.
 
     Attributes:
-        record_id: the id by which the page's record refers to it.
-        block: its content.
+        record_id: record id, by which the record of the page refers to the image.
+        block: content of the image file.
     """
 
     record_id: RecordId
@@ -84,7 +84,7 @@ class StoredRenditions(ExitStack):
         self._end = 0
 
     def note(self, found: ForeignRendition) -> None:
-        """Keep an image if there is room for its index entry."""
+        """Store an image, unless ``MAX_KEPT`` images are stored already."""
         if len(self._places) < MAX_KEPT:
             self._file.seek(self._end)
             self._file.write(found.block)
@@ -94,7 +94,7 @@ class StoredRenditions(ExitStack):
     def of(self, named: Sequence[RenditionRef]) -> tuple[NewRendition, ...]:
         """Return the named images that exist, at most one of each kind.
 
-        Images that are rendered locally are never taken from a file.
+        Icons and preview images are never taken from a file.
         """
         found: dict[RenditionKind, NewRendition] = {}
         for each in named:
@@ -121,17 +121,18 @@ class ForeignRevisit:
     Attributes:
         url: the requested URL.
         at: time of the request in Unix seconds.
-        ip: the address that answered.
-        request: the request's bytes; empty if unknown.
-        head: the response's head; empty if unknown.
-        given_id: the WARC-Record-ID.
+        ip: IP address of the server.
+        request: bytes of the request; empty if unknown.
+        head: bytes of the response head; empty if unknown.
+        given_id: WARC-Record-ID in the file.
         digest: payload digest in the form of ``canonical_digest``; empty if unknown.
-        refers_to_id: the record id of the original; empty if unknown.
-        refers_to_url: its URL; empty if unknown.
+        refers_to_id: record id of the original; empty if unknown.
+        refers_to_url: URL of the original; empty if unknown.
         refers_to_date: time of the original request; empty if unknown.
-        is_not_modified: the server declared the payload unchanged (304), without a comparison.
-        is_framed: whether a browser requested it for a frame in another page.
-        fields: WARC fields that are copied to its record.
+        is_not_modified: whether the server declared the payload unchanged (status 304), so that no
+            digests were compared.
+        is_framed: whether a browser requested the URL for a frame in another page.
+        fields: WARC fields to copy to the stored record.
     """
 
     url: str
@@ -161,8 +162,8 @@ class Payload:
     Attributes:
         digest: the payload digest.
         length: the payload length in bytes.
-        head: the head of the original's response.
-        body: the payload if the revisit is stored as a response record; else None.
+        head: head of the original's response.
+        body: the payload if the revisit is to be stored as a response record; else None.
     """
 
     digest: PayloadDigest
@@ -175,7 +176,7 @@ def read_revisit(record: ForeignRecord, url: str, head: bytes) -> ForeignRevisit
     """Parse a revisit record.
 
     Raises:
-        InvalidRecord: its head is not an HTTP response.
+        InvalidRecord: the head of the revisit is not an HTTP response.
     """
     if head.strip():
         parse_head(head)
@@ -223,14 +224,14 @@ def exchange_of(revisit: ForeignRevisit, payload: Payload) -> Exchange:
 
 
 def write_line(revisit: ForeignRevisit) -> bytes:
-    """Serialise a revisit as one line."""
+    """Serialise a revisit as one line of a temporary file."""
     document = {each.name: getattr(revisit, each.name) for each in fields(revisit)}
     document |= {"request": revisit.request.decode(_LATIN), "head": revisit.head.decode(_LATIN)}
     return json.dumps(document).encode() + b"\n"
 
 
 def read_lines(lines: Iterator[bytes]) -> Iterator[ForeignRevisit]:
-    """Parse serialised revisits."""
+    """Parse lines that ``write_line`` has written."""
     for line in lines:
         document = json.loads(line)
         document["request"], document["head"] = (
@@ -278,11 +279,12 @@ class ForeignCapture:
     """Response with its payload.
 
     Attributes:
-        exchange: the exchange as far as the file describes it. The receiver closes its body.
-        given_id: the WARC-Record-ID as found; empty if there is none.
-        stated_digest: the payload digest as ``canonical_digest`` writes it, if it differs from the
-            computed one and was verified; else empty.
-        is_framed: whether a browser requested it for a frame in another page.
+        exchange: request and response as far as the file contains them. The receiver must close the
+            body.
+        given_id: WARC-Record-ID in the file; empty if there is none.
+        stated_digest: verified payload digest from the file, in the form of ``canonical_digest``.
+            Empty if the file states only a SHA-256 digest, a wrong digest or none.
+        is_framed: whether a browser requested the URL for a frame in another page.
     """
 
     exchange: Exchange
@@ -293,14 +295,14 @@ class ForeignCapture:
 
 @dataclass(frozen=True, slots=True)
 class ForeignEntryRecord:
-    """Block of a metadata record written by this program."""
+    """Block of a metadata record that this program has written."""
 
     block: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Unusable:
-    """Record that cannot be imported: its URL and the reason."""
+    """URL of a record that cannot be imported, and the reason."""
 
     what: str
     reason: str
@@ -308,7 +310,7 @@ class Unusable:
 
 @dataclass(frozen=True, slots=True)
 class IgnoredRecord:
-    """Record that is neither a capture nor imported otherwise: its type."""
+    """WARC type of a record that an import ignores."""
 
     kind: str
 
@@ -329,7 +331,7 @@ def is_capture(found: Found) -> TypeGuard[ForeignCapture]:
 
 
 def read_found(record: ForeignRecord, *, most_bytes: int) -> Found:
-    """Convert a record; bodies larger than ``most_bytes`` are dropped."""
+    """Convert a record; a body larger than ``most_bytes`` makes it unusable."""
     try:
         return _read(record, most_bytes)
     except UnreadableFile:
@@ -367,7 +369,7 @@ def _response(record: ForeignRecord, url: str) -> ForeignCapture:
 
 
 def _resource(record: ForeignRecord, url: str, start: bytes = b"") -> ForeignCapture:
-    """Convert a resource record (ISO 28500 §6.3) or a headless response, adding a response head."""
+    """Convert a resource record (ISO 28500 §6.3) or a response without a head; add a head."""
     kind = one_line(record.get("content-type")) or "application/octet-stream"
     length = len(start) + record.block.left
     head = f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n\r\n"
@@ -410,9 +412,9 @@ def _capture(
 
 
 def _stated_digest(record: ForeignRecord, body: BinaryIO, *, is_chunked: bool) -> str:
-    """Return the record's payload digest if it is correct, with or without chunk framing.
+    """Return the payload digest that a record states, if it is correct.
 
-    Most tools compute the digest of the bytes that they write, including chunk framing.
+    The digest may include chunk framing, because most tools hash the bytes that they write.
     """
     for name in ("warc-payload-digest", ORIGINAL_DIGEST.lower()):
         try:
@@ -440,7 +442,7 @@ def _head_bytes(record: ForeignRecord, start: bytes = b"") -> bytes:
 
 
 def _body(record: ForeignRecord, start: bytes) -> BinaryIO:
-    # The owner of the exchange closes the file.
+    # The owner of the exchange closes this file.
     body: BinaryIO = BytesIO()
     if record.block.left > SPOOLED_BYTES:
         body = scratch_file()
@@ -455,7 +457,7 @@ def _body(record: ForeignRecord, start: bytes) -> BinaryIO:
 
 
 def pieces_of(body: BinaryIO) -> Iterator[bytes]:
-    """Yield a body from its start in pieces; only one reader at a time."""
+    """Yield a body from its start in pieces; only one caller may read the body at a time."""
     body.seek(0)
     while piece := body.read(PIECE):
         yield piece
@@ -468,15 +470,14 @@ _READ: dict[str, Callable[[ForeignRecord, str], ForeignCapture | ForeignRevisit]
 }
 
 MAX_HELD = 64 << 20
-"""Bytes of heads and requests that are kept in memory."""
+"""Maximum size of all response heads and requests that are kept in memory."""
 MAX_SPOOLED = 4 << 30
-"""Bytes of bodies that are spooled to disk: a small file can unpack to a thousand times its size.
-"""
+"""Maximum size of all bodies that are spooled to disk, since a small file can be a gzip bomb."""
 
 
 @dataclass(frozen=True, slots=True)
 class _StoredExchange:
-    """Exchange without its body, and the position of the body."""
+    """Exchange without its body, and the position of the body in the temporary file."""
 
     exchange: Exchange
     start: int
@@ -493,7 +494,7 @@ class StoredResponses(ExitStack):
         self._end = self._held = 0
 
     def note(self, found: ForeignCapture) -> None:
-        """Keep a response if there is room for its index entry; close its body."""
+        """Store a response unless a size limit is reached; close its body."""
         exchange = found.exchange
         with closing(exchange.body):
             self._held += len(exchange.head) + len(exchange.request) + PIECE // 64
@@ -509,7 +510,7 @@ class StoredResponses(ExitStack):
         self._places[RecordId(found.given_id)] = place
 
     def take(self, named: RecordId) -> Exchange | None:
-        """Return a named response, each only once; the caller closes its body."""
+        """Remove and return the response with a record id; the caller closes its body."""
         place = self._places.pop(named, None)
         return self._whole(place) if place else None
 

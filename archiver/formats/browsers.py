@@ -18,7 +18,7 @@ from archiver.model.imports import DATABASE_ENDS, FOLDER_NESTED, NO_PROPERTY_LIS
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark, broken, unreadable
 
-# Chrome's bookmarks file: JSON, a tree under ``roots``; times are µs since 1601.
+# Chrome's bookmarks file: JSON with a tree under ``roots``; times are in µs since 1601.
 
 _MAX_DEPTH = 500
 _NO_BOOKMARK = marked("This is not a bookmark.")
@@ -73,7 +73,7 @@ CHROME_BOOKMARKS = Importer(
 )
 
 
-# Databases with one table: Chrome's ``History``, buku's bookmarks.
+# Databases of which one table is read: Chrome's ``History`` and buku's bookmarks.
 
 _VISITED = "SELECT * FROM urls ORDER BY rowid"
 _VISIT_FIELDS = FieldMap(added_at="lastvisittime", unused=("id", "hidden", "faviconid"))
@@ -82,7 +82,7 @@ _BUKU_FIELDS = FieldMap(title="metadata", note="desc", tags="tags", unused="id")
 
 
 def _table_reader(query: str, fields: FieldMap) -> Callable[[SourceFile], Iterator[Bookmark]]:
-    """Return a reader of the rows of a query, without hidden ones."""
+    """Return a reader that yields bookmarks from the rows of a query, without hidden rows."""
 
     def read(file: SourceFile) -> Iterator[Bookmark]:
         try:
@@ -109,7 +109,7 @@ BUKU = Importer(
     marked("buku: the bookmarks.db file"),
 )
 
-# Firefox's bookmarks backup: JSON, a tree of places; times are µs since 1970.
+# Firefox's bookmarks backup: JSON with a tree of places; times are in µs since 1970.
 
 MAX_UNPACKED = 64 << 20
 _DAMAGED = marked("This file is damaged or incomplete. Copy it from your profile folder again.")
@@ -222,7 +222,7 @@ _KEYWORDS = "SELECT place_id, keyword FROM moz_keywords WHERE place_id IS NOT NU
 _OLD_KEYWORDS = """
     SELECT b.fk, k.keyword FROM moz_bookmarks b JOIN moz_keywords k ON k.id = b.keyword_id
 """
-"""Before Firefox 40, keywords belonged to bookmarks, not pages."""
+"""Query for keywords before Firefox 40, which belonged to bookmarks instead of pages."""
 _NOTES = """
     SELECT a.item_id AS item, a.content FROM moz_items_annos a
     JOIN moz_anno_attributes n ON n.id = a.anno_attribute_id
@@ -237,14 +237,14 @@ _PAGE_FIELDS = {
     "visit_count": "visit_count",
     "last_visit_date": "last_visit_date",
 }
-"""Page fields to import; the others are used for ranking and search."""
+"""Page fields to import, with their new names. Firefox uses the others for ranking and search."""
 _BOOKMARK_FIELDS = ("title", "dateAdded", "lastModified", "guid")
 _PLACES_ROOTS = "SELECT folder_id, root_name FROM moz_bookmarks_roots"
-"""Built-in folders, independent of their translated names; until Firefox 62."""
+"""Query for the built-in folders until Firefox 62, by names that are not translated."""
 _ROOT_GUIDS = {
     name.ljust(12, "_"): name for name in ("menu", "toolbar", "unfiled", "mobile", "tags")
 }
-"""Built-in folders since Firefox 62, which have fixed GUIDs."""
+"""Names of the built-in folders by their GUIDs, which are fixed since Firefox 62."""
 _BUILT_IN_FOLDERS = frozenset({*_ROOT_GUIDS.values(), ""})
 
 
@@ -261,7 +261,7 @@ class _PlacesTree:
     """Bookmark data of a places database.
 
     Raises:
-        DatabaseDamagedError: it cannot be read.
+        DatabaseDamagedError: the database cannot be read.
     """
 
     def __init__(self, file: SourceFile) -> None:
@@ -287,7 +287,7 @@ class _PlacesTree:
         self._links = [row for row in nodes if row["type"] == _LINK and row["fk"] in self._pages]
 
     def bookmarks(self) -> Iterator[Bookmark]:
-        """Yield the bookmarks in the browser's order."""
+        """Yield the bookmarks in the order in which the browser shows them."""
         tags: dict[Any, list[str]] = {}
         for row in self._links:
             if (path := self._path_of(row))[:1] == ("tags",):
@@ -314,7 +314,7 @@ def _fields(row: Mapping[str, Any], page: Mapping[str, Any], keyword: str) -> di
 
 
 def _texts(file: SourceFile, query: str, *columns: str) -> dict[Any, str]:
-    """Return a mapping from a query of two columns; empty if its tables or columns are missing."""
+    """Return the result of a query for (key, text) rows; empty if ``columns`` do not exist."""
     if not has_columns(file, *columns):
         return {}
     rows = (tuple(row.values()) for row in rows_of(file.seekable(), query))
@@ -322,7 +322,7 @@ def _texts(file: SourceFile, query: str, *columns: str) -> dict[Any, str]:
 
 
 def _tree_position(row: Mapping[str, Any], folders: Mapping[Any, Mapping[str, Any]]) -> list[int]:
-    """Return a bookmark's position in the tree, from the outermost folder in."""
+    """Return a bookmark's position in the tree: the positions of all its folders, and its own."""
     places: list[int] = []
     node: Mapping[str, Any] | None = row
     while node is not None and len(places) < _MAX_DEPTH:
@@ -336,7 +336,7 @@ def _tree_position(row: Mapping[str, Any], folders: Mapping[Any, Mapping[str, An
 def _path_of_place(
     number: Any, folders: Mapping[Any, Mapping[str, Any]], roots: Mapping[Any, str]
 ) -> tuple[str, ...]:
-    """Return the folder names from the outermost in; the first one is a built-in folder."""
+    """Return the names on a folder's path, which starts with a built-in folder."""
     names: list[str] = []
     seen = set()
     while number in folders and number not in seen and len(names) < _MAX_DEPTH:
@@ -388,7 +388,7 @@ _MAX_SAFARI_DEPTH = 200
 def _read_safari(file: SourceFile) -> Iterator[Bookmark]:
     try:
         tree = plistlib.loads(file.stream().read(MAX_PROPERTY_LIST))
-    # plistlib raises arbitrary exceptions for bad input: KeyError, struct.error, expat's own.
+    # For bad input, plistlib raises arbitrary exceptions, such as KeyError and struct.error.
     except Exception as error:  # noqa: BLE001
         yield broken(file.name, format_problem(NO_PROPERTY_LIST, error or type(error).__name__))
         return

@@ -41,7 +41,7 @@ FindImporter = Callable[[SourceFile], Importer | None]
 _TEXT_SUFFIXES = ("txt", "csv", "tsv", "md", "markdown", "url", "webloc", "desktop", "org")
 _NOT_LISTS = frozenset(
     {
-        # Browser data next to bookmarks.
+        # Browser data that is exported together with bookmarks.
         *("history.json", "browserhistory.json", "passwords.csv", "paymentcards.json"),
         *("extensions.json", "searchengines.json", "autofill.json", "settings.json"),
         *("addresses and more.json", "device information.json"),
@@ -49,10 +49,10 @@ _NOT_LISTS = frozenset(
         *("outbox.json", "actor.json"),
     }
 )
-"""Files in an archive whose addresses are not bookmarks."""
+"""Names of files with addresses that are not bookmarks."""
 _SAVED_ON_REDDIT = frozenset({"saved_posts.csv", "saved_comments.csv"})
-"""If an archive contains these files, its other tables are votes, posts and messages: all data that
-Reddit has about the account.
+"""Tables of saved items in Reddit's archive of an account. The other tables of such an archive,
+which contain votes, posts and messages, are not imported.
 """
 _MAX_MEMBERS = 20_000
 _LEFT_OUT = marked(
@@ -61,7 +61,7 @@ _LEFT_OUT = marked(
 
 
 def zip_of_lists(find: FindImporter) -> Importer:
-    """Return the importer of an archive; ``find`` returns the importer of a file in it, if any."""
+    """Return the importer of an archive; ``find`` returns the importer of a file in it, or None."""
 
     def read(file: SourceFile) -> Iterator[Bookmark]:
         for inner, importer in _lists(file, find):
@@ -84,7 +84,7 @@ def zip_of_lists(find: FindImporter) -> Importer:
 
 
 def _lists(file: SourceFile, find: FindImporter) -> Iterator[tuple[SourceFile, Importer]]:
-    """Yield the files in an archive that are lists, each with its importer."""
+    """Yield the files in an archive that are lists of links, each with its importer."""
     packed = _archive(file)
     if packed is None:
         return
@@ -97,7 +97,7 @@ def _lists(file: SourceFile, find: FindImporter) -> Iterator[tuple[SourceFile, I
 
 
 def _possible_lists(names: Sequence[str]) -> list[str]:
-    """Return the names of the files that may be lists, sorted, up to the limit."""
+    """Return the sorted names of files that may be lists of links, up to a maximum number."""
     bare = {each: each.rpartition("/")[2].lower() for each in names}
     is_reddit = not _SAVED_ON_REDDIT.isdisjoint(bare.values())
     return [
@@ -113,14 +113,14 @@ def _archive(file: SourceFile) -> Members | TarMembers | None:
 
 
 def _is_list(file: SourceFile, importer: Importer) -> bool:
-    """Return whether it is a list, not a page or program that happens to contain addresses."""
+    """Return whether a file is a list of links, not a page or program that contains addresses."""
     if importer is NETSCAPE:
         return is_bookmark_file(file.text)
     return importer is not PLAIN_TEXT or file.suffix in _TEXT_SUFFIXES
 
 
 _PASSWORDS = frozenset({"password", "passwords", "passwort", "loginpassword", "otpauth"})
-"""Columns of tables with passwords."""
+"""Column names by which a table with passwords is recognised."""
 
 _SINGLE_FILES: tuple[Importer, ...] = (
     OWN_JSON,
@@ -172,14 +172,14 @@ IMPORTERS: tuple[Importer, ...] = (
     zip_of_lists(lambda file: _first(_SINGLE_FILES, file)),
     *_SINGLE_FILES,
 )
-"""All importers, the most specific first. The first one that recognises a file reads it."""
+"""All importers, the most specific first. The first importer that recognises a file reads it."""
 
 PAGES = frozenset({MHTML.name, SINGLE_FILE.name})
 """Formats of single pages rather than lists of links."""
 
 
 def read_all(file: SourceFile, importer: Importer) -> Iterator[Bookmark]:
-    """Yield all bookmarks of a file, then a problem for each part of it that was not read."""
+    """Yield all bookmarks of a file, then a problem for each part of the file that was not read."""
     if not importer.has_other_addresses:
         file.check = AddressCheck()
     for found in importer.read(file):
@@ -196,7 +196,7 @@ def importer_of(file: SourceFile) -> Importer:
     """Return the importer of a file, based on its content, never on its name alone.
 
     Raises:
-        UnreadableFile: it is empty, or no importer recognises it.
+        UnreadableFile: the file is empty, contains passwords, or no importer recognises it.
     """
     if not file.head.strip():
         raise UnreadableFile(

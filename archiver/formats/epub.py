@@ -1,6 +1,6 @@
 """EPUB books.
 
-Chapters are written one by one, so that memory is bounded by one article, not by the book.
+Chapters are written one by one, so the memory needed depends on the longest article only.
 """
 
 import re
@@ -31,16 +31,16 @@ _VOID = frozenset("br col hr img wbr".split())
 _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff\ud800-\udfff]")
 _ACTIVE = frozenset({"script", "foreignobject", "iframe", "handler", "listener"})
 _INTERNAL = re.compile(r"\s*(?:#|data:image/(?:png|jpeg|gif|webp)[;,])", re.IGNORECASE)
-"""References within an SVG: to its own elements, or to images that it contains."""
+"""Pattern for references in an SVG image to its own elements or to embedded images."""
 _LOADS = re.compile(r"@import|url\(\s*[\"']?(?!\s*[\"']?(?:#|data:image/))", re.IGNORECASE)
 _EXTERNAL = re.compile(r"\s*(?:[a-z][a-z0-9+.-]*:(?<!data:)|//)", re.IGNORECASE)
 _PLAIN = frozenset("article aside section header footer main address details samp".split())
-"""Elements with restricted positions, and their generic replacement."""
+"""Elements that XHTML allows in certain places only; they are replaced by generic elements."""
 _INLINE = frozenset(
     "abbr b bdi bdo cite code dfn em i kbd mark q s small span strong sub sup u var h1 h2 h3 h4 h5 "
     "h6 p pre caption summary ruby rt".split()
 )
-"""Elements that hold phrasing content only."""
+"""Elements that may contain phrasing content only."""
 _BLOCKS = frozenset(
     "blockquote div dl dt dd figure figcaption h1 h2 h3 h4 h5 h6 hr li ol p pre table ul".split()
 )
@@ -59,7 +59,7 @@ _UNSAFE = "!#$%&'()*+,/:;=?@[]~"
 
 
 def to_xhtml(html: str) -> str:
-    """Return the content of a body as XHTML; content that cannot be well-formed becomes text."""
+    """Convert the HTML content of a body to XHTML; content that cannot be parsed becomes text."""
     source = f'<body xmlns="{XHTML}">{"".join(_as_xml(html))}</body>'
     parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
     try:
@@ -161,7 +161,7 @@ def _is_well_placed(element: Element) -> bool:
 
 
 def _is_list_of_definitions(element: Element) -> bool:
-    """Return whether it is a definition list of groups only, without loose text."""
+    """Return whether a definition list is valid: terms with definitions, without other content."""
     names = [_name(each) for each in element]
     texts = [element.text, *(each.tail for each in element)]
     pairs = [(one, other) for one, other in zip(["dd", *names], [*names, "dt"], strict=True)]
@@ -182,7 +182,7 @@ def _is_list_of_definitions(element: Element) -> bool:
 
 
 def _wrap(element: Element, allowed: set[str], into: str) -> None:
-    """Wrap misplaced children and text in an allowed element."""
+    """Wrap text, and children that are not ``allowed``, in elements named ``into``."""
     for text, after in [(element.text, None), *((each.tail, each) for each in element)]:
         if text and text.strip():
             made = etree.Element(f"{{{XHTML}}}{into}")
@@ -203,7 +203,7 @@ def _wrap(element: Element, allowed: set[str], into: str) -> None:
 
 
 def _normalise_ids(body: Element) -> None:
-    """Make ids unique and valid in XML; links keep only existing targets."""
+    """Remove duplicate and invalid ids, and the targets of links that do not exist."""
     seen: set[str] = set()
     for element in body.iter():
         name = element.get("id")
@@ -235,7 +235,7 @@ def _name(element: Element) -> str:
 
 
 def _rename(element: Element, name: str) -> None:
-    """Rename an element; without a name it becomes a span."""
+    """Rename an element; an empty name means ``span``."""
     element.tag = f"{{{XHTML}}}{name or 'span'}"
 
 
@@ -321,7 +321,7 @@ def _cover(title: str, count: int, date: datetime) -> str:
 
 
 class Epub:
-    """EPUB writer. ``file`` must be seekable; it is not closed."""
+    """Writer of an EPUB book to a seekable ``file``, which is not closed."""
 
     def __init__(self, file: IO[bytes], *, title: str, identifier: str, modified: datetime) -> None:
         self._zip = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED)
@@ -365,7 +365,7 @@ class Epub:
         self._languages += [language] if language else []
 
     def close(self) -> None:
-        """Write the files that refer to the chapters."""
+        """Write the contents, the cover and the package document, and end the zip file."""
         listed = "".join(
             f'<li><a href="{name}">{_escaped(title) or name}</a></li>\n'
             for name, title in self._chapters
@@ -397,7 +397,7 @@ class Epub:
         self._zip.close()
 
     def _place(self, urls: tuple[str, ...], pictures: Mapping[str, Picture]) -> str:
-        """Add an image to the book and return its path; empty if there is none."""
+        """Add the first usable image of ``urls`` to the book; return its path, or an empty text."""
         for url in urls:
             if url in self._names:
                 return self._names[url]
@@ -417,14 +417,14 @@ class Epub:
         )
 
     def _write(self, path: str, content: str | bytes, *, packed: bool = True) -> None:
-        """Write a member with a fixed date, so that the output is reproducible."""
+        """Write a member of the zip file with a fixed date, so that the output is reproducible."""
         data = content.encode("utf-8", "replace") if isinstance(content, str) else content
         kind = zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED
         self._zip.writestr(zipfile.ZipInfo(path), data, compress_type=kind)
 
 
 def _static_image(picture: Picture) -> bytes:
-    """Return an image, an SVG without scripts and external references; empty if it is invalid."""
+    """Return an image; scripts and external references are removed from SVG. Empty if invalid."""
     if picture.media_type != "image/svg+xml":
         return picture.data
     parser = etree.XMLParser(
@@ -443,7 +443,7 @@ def _static_image(picture: Picture) -> bytes:
 
 
 def _drop_external(element: Element) -> None:
-    """Remove what an SVG element runs or loads: scripts, foreign objects and references."""
+    """Remove an SVG element that is a script or foreign object, or its external references."""
     name = etree.QName(element).localname.lower() if isinstance(element.tag, str) else ""
     above = element.getparent()
     if name in _ACTIVE or not name or (name == "style" and _LOADS.search(element.text or "")):

@@ -1,9 +1,9 @@
 """Child process that reads a file of links.
 
-Run as ``python -m archiver.formats.import_worker MEMORY BATCH SKIP CHOICES NAME URL``: address
-space in bytes, links per batch, rows to skip, the output of `Choices.write`, the file's name, and
-its URL. The first message gives the format, or the reason why the file cannot be read; batches
-follow, and an empty one at the end.
+Run as ``python -m archiver.formats.import_worker MEMORY BATCH SKIP CHOICES NAME URL`` with these
+arguments: limit of the address space in bytes, number of links per batch, number of rows to skip,
+output of `Choices.write`, name of the file, and URL of the file. The first message contains the
+format, or the reason why the file cannot be read. Batches of links follow; the last batch is empty.
 """
 
 import gc
@@ -34,16 +34,16 @@ from archiver.model.seed import Bookmark
 from archiver.pages.worker_messages import COLLECT, pack
 
 BATCH_BYTES = 16 << 20
-"""Maximum size of the texts and pages of one batch."""
+"""Size of the texts and pages in characters or bytes at which a batch ends."""
 MAX_SHOWN = 500
 MAX_CPU_SECONDS = 7200
-"""CPU time limit: millions of links take minutes, so a longer run means a malicious file."""
+"""CPU time limit in seconds; millions of links take minutes, so only malicious files exceed it."""
 NOT_CHOSEN = marked("It is not in any of the chosen folders.")
 _PIECE = 1 << 20
 
 
 def main() -> None:
-    """Limit the resources of this process, and read the file until its end or the parent's exit."""
+    """Limit the resources of this process, and read the file until it ends or the parent exits."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     memory = int(sys.argv[1])
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
@@ -53,7 +53,7 @@ def main() -> None:
     try:
         serve(sys.stdin.buffer, sys.stdout.buffer, *sys.argv[2:])
     except BrokenPipeError:
-        sys.exit(0)  # the parent was killed; temporary files are deleted
+        sys.exit(0)  # The parent was killed. A normal exit deletes temporary files.
 
 
 def serve(
@@ -62,13 +62,13 @@ def serve(
     """Read a file from ``source`` and write messages to ``sink``.
 
     Args:
-        source: the file.
-        sink: receives the messages.
-        batch_size: links per batch.
-        skip: rows to skip first.
+        source: the file to read.
+        sink: stream that receives the messages.
+        batch_size: number of links per batch.
+        skip: number of rows to skip at the start.
         chosen: the output of ``Choices.write``.
         name: the user's name for the file.
-        url: the URL of the file; empty for others.
+        url: URL from which the file was downloaded; empty for an uploaded file.
     """
     choices = Choices.read(chosen)
     with ExitStack() as spooled:
@@ -104,7 +104,7 @@ def serve(
 
 
 class _Reader:
-    """Reader of a file's bookmarks in batches; ``row`` is the number of rows skipped before."""
+    """Reader of a file's bookmarks in batches; ``row`` is the number of rows already skipped."""
 
     def __init__(
         self,
@@ -155,7 +155,7 @@ class _Reader:
         return Batch(seeds, rejected, pages, self._lists(), min_and_max(saved))
 
     def _lists(self) -> ListsInFile:
-        """Return the lists found since the last batch."""
+        """Return the user's lists that were found in the file since the last batch."""
         lists = ListsInFile(
             self._choices.arranged(tuple(self._file.lists)), self._file.lists_left_out
         )
@@ -184,7 +184,7 @@ def _first_batch(reader: _Reader, name: str) -> Batch:
     """Read the first batch.
 
     Raises:
-        UnreadableFile: the format was recognised, but no row can be read.
+        UnreadableFile: the format was recognised, but every row of the batch is broken.
     """
     batch = reader.next_batch()
     is_unreadable = bool(batch.rejected) and all(each.is_broken for each in batch.rejected)
@@ -198,7 +198,7 @@ def _first_batch(reader: _Reader, name: str) -> Batch:
 
 
 def _size(annotation: Annotation) -> int:
-    """Return the number of characters of an annotation's longer texts."""
+    """Return the number of characters in those texts of an annotation that can be long."""
     names = (*annotation.tags, *annotation.folders)
     texts = (annotation.url_given, annotation.note, annotation.source_record, *names)
     marked_texts = (len(each.quote) + len(each.note) for each in annotation.highlights)
@@ -208,7 +208,7 @@ def _size(annotation: Annotation) -> int:
 def _spool_to_file(stream: BinaryIO) -> BinaryIO:
     """Copy a stream to a temporary file, for formats that need random access.
 
-    The file has a name, because SQLite opens files by name. The parent deletes it.
+    The file has a name, because SQLite opens files by name. The parent process deletes it.
     """
     spooled = NamedTemporaryFile()  # noqa: SIM115 - the caller closes it
     shutil.copyfileobj(stream, spooled, _PIECE)
@@ -225,4 +225,4 @@ if __name__ == "__main__":
     try:
         main()
     except MemoryError:
-        os._exit(1)  # the parent process reports it
+        os._exit(1)  # The parent process reports the exit to the user.

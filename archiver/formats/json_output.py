@@ -1,4 +1,4 @@
-"""Values as JSON."""
+"""Conversion of values to JSON."""
 
 import json
 from dataclasses import fields, is_dataclass
@@ -9,7 +9,7 @@ ANNOTATION = "annotation"
 
 
 def to_document(value: Any) -> Any:
-    """Convert a value to JSON types, as in the API."""
+    """Convert a value to JSON types in the form that the API uses."""
     return flattened(_plain(value))
 
 
@@ -26,7 +26,7 @@ def _plain(value: Any) -> Any:
 
 
 def flattened(document: Any) -> Any:
-    """Move the fields of each annotation into the object that contains it."""
+    """Move the fields of each annotation into the object that contains the annotation."""
     if isinstance(document, dict):
         within = document.get(ANNOTATION)
         own = {key: flattened(value) for key, value in document.items() if key != ANNOTATION}
@@ -37,12 +37,12 @@ def flattened(document: Any) -> Any:
 
 
 def flattened_schema(schemas: dict[str, Any]) -> dict[str, Any]:
-    """Return JSON schemas of documents that ``flattened`` has changed."""
+    """Return JSON schemas for the output of ``flattened``, given those for its input."""
     within = schemas.get("Annotation")
     if within is None:
         return schemas
     flat = {name: _with(schema, within) for name, schema in schemas.items() if schema is not within}
-    # used in a list of annotations, not in another object
+    # Keep the schema of annotations if it is still used, as in a list of annotations.
     stands_alone = '/Annotation"' in json.dumps(flat)
     return flat | {"Annotation": within} if stands_alone else flat
 

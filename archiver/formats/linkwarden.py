@@ -18,7 +18,7 @@ from archiver.model.entry_list import MAX_DEPTH, folder_path
 from archiver.model.message import marked
 from archiver.model.seed import ArchivedPage, Bookmark
 
-# Linkwarden's JSON: collections with their links; pinned links are listed separately.
+# Linkwarden's JSON: collections with their links, and a separate list of pinned links.
 
 _COLLECTION_FIELDS = ("description", "color", "icon")
 
@@ -59,7 +59,7 @@ _FIELDS = FieldMap(
 def _ancestors(
     collection: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]]
 ) -> list[Mapping[str, Any]]:
-    """Return a collection and its ancestors, from the outermost in."""
+    """Return a collection and its ancestors, beginning with the outermost ancestor."""
     line: list[Mapping[str, Any]] = []
     at: Mapping[str, Any] | None = collection
     while at is not None and len(line) < MAX_DEPTH:
@@ -70,7 +70,7 @@ def _ancestors(
 
 
 def _collection_metadata(collection: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the name, description, colour and icon of a collection; empty if only its name."""
+    """Return name, description, colour and icon of a collection; empty if it has only a name."""
     known = {name: collection.get(name) for name in _COLLECTION_FIELDS if collection.get(name)}
     return {"name": collection.get("name"), **known} if known else {}
 
@@ -89,7 +89,7 @@ LINKWARDEN = Importer(
 )
 
 
-# Linkwarden's JSON in a zip with its folder ``archives``: the archived pages.
+# Zip file with Linkwarden's JSON and its folder ``archives``, which contains the archived pages.
 
 _ARCHIVED = re.compile(r"(?:.*/)?archives/[0-9]+/([0-9]+)(\.html|\.pdf|_readability\.json)")
 
@@ -117,7 +117,7 @@ def _lists(packed: Members) -> Iterator[str]:
 
 
 def _link_id(bookmark: Bookmark) -> str:
-    """Return the id of a link, which stays in its source record."""
+    """Return Linkwarden's id of a link, which is in its source record."""
     record = json.loads(bookmark.annotation.source_record or "{}")
     return str(record.get("id", "")) if isinstance(record, dict) else ""
 

@@ -1,13 +1,13 @@
 """Articles as Markdown.
 
-Formulas become LaTeX between dollars if the page contains their LaTeX. A block that a link leads
-to, and that has a link back, becomes a footnote. Pandoc, GitHub and Obsidian read both. Elements
-that Markdown lacks stay HTML if they are inline (``<sub>``), other formulas, or tables with
-spanning cells; of all others only the content stays.
+A formula becomes LaTeX between dollar signs if the page contains its LaTeX. A block becomes a
+footnote if a link leads to the block and the block links back. Pandoc, GitHub and Obsidian read
+both forms. Some elements have no Markdown syntax: inline elements such as ``<sub>``, other formulas
+and tables with spanning cells are written as HTML; any other element is replaced by its content.
 
-The tree is first reduced to elements that markdownify supports: blocks hold blocks or paragraphs,
-and headings and cells hold one line. All text is escaped, so none of it is read as Markdown or
-HTML.
+The tree is first reduced to elements that markdownify supports: blocks contain blocks or
+paragraphs, and headings and table cells contain one line. All text is escaped, so that none of it
+is read as Markdown or HTML.
 """
 
 import re
@@ -23,36 +23,36 @@ from markdownify import ATX, BACKSLASH, MarkdownConverter
 from archiver.pages.article.formulas import TEX
 
 REFERENCE = "footnote-ref"
-"""Name of the elements that replace links to notes; ``label`` is the note's label."""
+"""Name of elements that replace links to footnotes; the attribute ``label`` names the note."""
 
 _MAX_LINKS = 2_000
 _MAX_MARK = 12
-"""Maximum characters of the text of a link to a note: *1*, *[12]*, *note 3*."""
+"""Maximum number of characters in a link to a note, such as *1*, *[12]* or *note 3*."""
 _MAX_ELEMENTS = 200
-"""Maximum number of elements in a note."""
+"""Number of elements at which a block is too large for a note."""
 _LEVELS = 4
-"""Number of ancestors searched for the note of a target, or the mark of a link."""
+"""Number of ancestors in which the block of a note, or the text around a link, is searched."""
 
 _BLOCKS = frozenset({"li", "p", "div", "dd", "section", "aside", "blockquote"})
 _VERBATIM = ["table", "pre", "code", "math", "svg", "h1", "h2", "h3", "h4", "h5", "h6"]
-"""Elements whose links are not links to notes."""
+"""Elements in which links never refer to notes."""
 _MARK_ELEMENTS = frozenset({"sup", "sub", "span", "small", "b", "strong", "i", "em"})
 _BRACKETS = re.compile(r"[\s,;()\[\]]*")
 
 
 def attribute(element: Tag, name: str) -> str:
-    """Return an attribute; empty if the element has none."""
+    """Return the value of an attribute; empty if the element does not have it."""
     value = element.get(name)
     return value if isinstance(value, str) else ""
 
 
 def take_notes(root: Tag, prefix: str = "") -> dict[str, Tag]:
-    """Take the notes out of a tree, and replace the links to them by ``REFERENCE`` elements.
+    """Remove notes from a tree, and replace the links to them by ``REFERENCE`` elements.
 
     Returns:
-        the notes by label, without their links back.
+        The notes by label, without their links back to the text.
     """
-    # By id(): Beautiful Soup compares elements by their content.
+    # Elements are identified by id(), because Beautiful Soup compares them by content.
     positions = {id(element): at for at, element in enumerate(root.find_all(True))}
     links = [*_links(root)]
     notes: dict[int, Tag] = {}
@@ -90,12 +90,12 @@ def _links(root: Tag) -> Iterator[tuple[Tag, Tag]]:
 
 
 def _is_reference_mark(link: Tag) -> bool:
-    """Return whether a link has a short text and may become a reference."""
+    """Return whether the text and position of a link are those of a reference to a note."""
     return 0 < len(link.get_text().strip()) <= _MAX_MARK and not link.find_parent(_VERBATIM)
 
 
 def _find_note(target: Tag, link: Tag, links: list[tuple[Tag, Tag]]) -> Tag | None:
-    """Return the block at a link's target, if it has a link back."""
+    """Return the block at a link's target if the block has a link back; else None."""
     for element in (target, *islice(target.parents, _LEVELS)):
         if element.name in _BLOCKS:
             if len(element.find_all(True, limit=_MAX_ELEMENTS)) == _MAX_ELEMENTS:
@@ -109,7 +109,7 @@ def _find_note(target: Tag, link: Tag, links: list[tuple[Tag, Tag]]) -> Tag | No
 
 
 def _is_position_of(place: Tag, link: Tag) -> bool:
-    """Return whether an element is a link, its mark, or next to or around it."""
+    """Return whether an element is a link, contains it, or directly precedes it."""
     around = (link, *islice(link.parents, _LEVELS))
     signs = [each for each in around if each.name not in _BLOCKS]
     before = [each.find_previous_sibling() for each in signs]
@@ -121,7 +121,7 @@ def _holds(element: Tag, inner: Tag) -> bool:
 
 
 def _put_reference(link: Tag, label: str) -> None:
-    """Replace a link, and surrounding brackets or ``sup``, by a reference."""
+    """Replace a link by a reference; remove a ``sup`` or brackets around the link."""
     reference = Tag(name=REFERENCE, attrs={"label": label})
     link.replace_with(reference)
     around = reference.parent
@@ -135,13 +135,13 @@ def _put_reference(link: Tag, label: str) -> None:
 
 
 _MAX_DEPTH = 80
-"""Depth below which elements are reduced to their text."""
+"""Maximum depth of elements; deeper elements are replaced by their text."""
 _CONTAINERS = frozenset(
     "address article aside blockquote body dd details div dl figure footer header li main ol "
     "section table tbody td tfoot th thead tr ul".split()
 )
 _LINES = {"dt": "strong", "summary": "strong", "figcaption": "em", "caption": "em"}
-"""Blocks that become one emphasised line."""
+"""Blocks that become one line, and the element that emphasises it."""
 _HEADINGS = frozenset("h1 h2 h3 h4 h5 h6".split())
 _LINE_BLOCKS = _HEADINGS | _LINES.keys() | {"td", "th"}
 _BLOCKS_MARKDOWN = (
@@ -159,7 +159,7 @@ _UNSAFE = str.maketrans({" ": "%20", "(": "%28", ")": "%29", "<": "%3C", ">": "%
 _BREAK = "\\\n"
 _PIPE = re.compile(r"(?<!\\)\|")
 _HTML_OR_LINK = re.compile(r"<(?=[a-zA-Z/!?])|\](?=[(\[:])")
-"""Text that a reader without formula support would take for HTML or a link."""
+"""Start of text that programs without support for formulas would read as HTML or a link."""
 Address = Callable[[str], str]
 
 
@@ -168,8 +168,9 @@ def to_markdown(html: str, address: Address = str, *, labelled: str = "") -> str
 
     Args:
         html: sanitised HTML.
-        address: returns the target of a link or an image; empty if there is none.
-        labelled: prefix of the labels of its notes, for a text with several articles.
+        address: function from the URL of a link or image to its target in the output; empty if the
+            output has no target for it.
+        labelled: prefix of footnote labels, for an output that contains several articles.
     """
     soup = BeautifulSoup(html, "html.parser", multi_valued_attributes=None)
     root = Tag(name="div")
@@ -196,7 +197,7 @@ class _Converter(MarkdownConverter):
             heading_style=ATX,
             newline_style=BACKSLASH,
             table_infer_header=True,
-            wrap=True,  # line breaks of the source have no meaning
+            wrap=True,  # Line breaks in the source have no meaning.
             wrap_width=None,
         )
         self._address = address
@@ -288,7 +289,7 @@ def _limit_depth(root: Tag) -> None:
     for element in root.find_all(True):
         depth = depths.get(id(element.parent))
         if depth is None:
-            continue  # inside an element that is already reduced to text
+            continue  # An ancestor is already replaced by its text.
         if depth < _MAX_DEPTH:
             depths[id(element)] = depth + 1
         else:
@@ -318,18 +319,18 @@ def _reduced(root: Tag) -> Tag:
 
 
 def _elements(root: Tag, names: Container[str]) -> list[Tag]:
-    """Return the elements with these names; ten times as fast as ``find_all``."""
+    """Return the elements with these names, faster than ``find_all``."""
     return [each for each in root.descendants if isinstance(each, Tag) and each.name in names]
 
 
 def _put_markdown(element: Tag, text: str, *, is_block: bool) -> None:
-    """Replace an element by its Markdown."""
+    """Replace an element by an element whose text is written unchanged to the output."""
     name = "block-markdown" if is_block else "inline-markdown"
     element.replace_with(Tag(name=name, attrs={"text": text}))
 
 
 def _reduce_table(table: Tag) -> None:
-    """Give a table one head row and rows of equal length, or keep it as HTML."""
+    """Normalise a table to one header row and rows of equal length, or write it as HTML."""
     for caption in table.find_all("caption"):
         table.insert_before(caption)
     rows = [row.find_all(["td", "th"], recursive=False) for row in table.find_all("tr")]
@@ -349,13 +350,13 @@ def _reduce_table(table: Tag) -> None:
 
 
 def _needs_html(cell: Tag) -> bool:
-    """Return whether a Markdown table cannot hold a cell."""
+    """Return whether a cell has content or spans that a Markdown table cannot represent."""
     spans = {attribute(cell, "colspan") or "1", attribute(cell, "rowspan") or "1"}
     return spans != {"1"} or cell.find(_NOT_IN_CELL) is not None
 
 
 def _reduce_line(line: Tag) -> None:
-    """Replace blocks in a line by line breaks; captions become emphasised paragraphs."""
+    """Replace blocks in a one-line block by line breaks; captions become emphasised paragraphs."""
     for block in _elements(line, _BLOCKS_MARKDOWN):
         block.insert_before(Tag(name="br"))
         block.insert_after(Tag(name="br"))
@@ -373,11 +374,11 @@ def _reduce_line(line: Tag) -> None:
 
 
 def _reduce_list(found: Tag) -> None:
-    """Put each child of a list into an item with a marker."""
+    """Put each child of a list into an item, and store the list marker in the item."""
     start = attribute(found, "start")
     number = int(start) if start.isdecimal() and len(start) < 9 else 1
     if not found.get_text(strip=True) and not found.find("img"):
-        found.extract()  # all its items were notes
+        found.extract()  # All items of the list were notes.
         return
     for child in [*found.contents]:
         if not isinstance(child, Tag) and not str(child).strip():
@@ -391,7 +392,7 @@ def _reduce_list(found: Tag) -> None:
 
 
 def _split_around_blocks(root: Tag) -> None:
-    """Remove inline elements that contain blocks; such paragraphs become containers."""
+    """Unwrap inline elements that contain blocks; paragraphs with blocks become containers."""
     holding: dict[int, Tag] = {}
     for block in _elements(root, _BLOCKS_MARKDOWN):
         for parent in block.parents:
@@ -421,10 +422,10 @@ def _wrap_lines(container: Tag) -> None:
 
 
 def _formula(element: Tag) -> str:
-    """Return LaTeX between dollars if it is known and contains no dollars, else HTML.
+    """Return LaTeX between dollar signs; HTML if there is no LaTeX, or LaTeX with ``$`` or ``%``.
 
-    The source is controlled by the page, so it must not be read as HTML or a link; in LaTeX an
-    extra space there changes nothing.
+    The page controls the LaTeX. A space is inserted where the LaTeX could be read as HTML or as a
+    link; in LaTeX the space has no effect.
     """
     sources = element.find_all("annotation", encoding=TEX, limit=1)
     text = "".join(each.get_text() for each in sources)
@@ -438,7 +439,7 @@ def _formula(element: Tag) -> str:
 
 
 def _as_html(element: Tag) -> str:
-    """Return an element as HTML without empty lines, which would end the block."""
+    """Return an element as HTML without empty lines, which would end an HTML block in Markdown."""
     return re.sub(r"\n\s*\n", "\n", str(element))
 
 
@@ -452,9 +453,9 @@ def _one_line(text: str, between: str) -> str:
 
 
 def _emphasised(element: Tag, text: str) -> str:
-    """Return emphasised text, with tags if markers would not be recognised (CommonMark §6.2).
+    """Return emphasised text, with HTML tags where Markdown markers have no effect.
 
-    A marker between a letter and punctuation has no meaning.
+    A marker between a letter and punctuation has no effect (CommonMark §6.2).
     """
     words, sign = text.strip(), _EMPHASIS[element.name]
     if not words:
@@ -484,7 +485,7 @@ def _is_letter(character: str) -> bool:
 
 
 def _around_words(text: str, before: str, behind: str) -> str:
-    """Put markers around text; spaces stay outside."""
+    """Put markers around text; spaces at its ends stay outside of the markers."""
     words = text.strip()
     if not words:
         return text

@@ -23,11 +23,11 @@ from archiver.model.feed import Subscription
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark
 
-# OPML: nested outlines of feeds and pages; a feed's page is preferred to the feed.
+# OPML: nested outlines of feeds and pages. Of a feed, the web page is imported if it is named.
 
 
 def outlines(file: SourceFile) -> Iterator[tuple[Row, str, Sequence[str]]]:
-    """Yield each outline of an OPML file: its attributes, title and parent titles."""
+    """Yield (attributes, title, titles of the parents) of each outline in an OPML file."""
     around: list[str] = []
     for element in elements(file):
         if element.name != "outline":
@@ -65,7 +65,7 @@ OPML = Importer(
 )
 
 
-# Hosts of entries as OPML 2.0 (http://opml.org/spec2.opml), for feed readers.
+# Export of the hosts of entries as OPML 2.0 (http://opml.org/spec2.opml), for feed readers.
 
 
 class _Hosts:
@@ -99,10 +99,10 @@ MAX_TITLE = 500
 
 
 def read_subscriptions(content: bytes, name: str) -> list[Subscription]:
-    """Return the feeds of an outline in order, without duplicates; other outlines are skipped.
+    """Return the feeds in an OPML file in order, without duplicates; skip other outlines.
 
     Raises:
-        UnreadableFile: it is not OPML, has too many feeds, or is too large.
+        UnreadableFile: the file is not OPML, has too many feeds, or is too large.
     """
     file = SourceFile(
         BytesIO(content),
@@ -151,7 +151,7 @@ def _feeds(file: SourceFile) -> Iterator[Subscription]:
 
 
 def _address(given: str) -> str:
-    """Return an address that is safe to link to; empty for others such as ``javascript:``."""
+    """Return an address if it is safe to link to; empty for ``javascript:`` and the like."""
     try:
         return parse_url(given)
     except InvalidUrl:
@@ -181,7 +181,7 @@ def write_subscriptions(subscriptions: Iterable[Subscription]) -> bytes:
 
 
 def _line(text: str) -> str:
-    """Return text as an attribute value on one line."""
+    """Return text as an XML attribute value on one line."""
     return " ".join(for_xml(text).split())
 
 
@@ -226,7 +226,7 @@ XBEL = Importer(
 )
 
 
-# Delicious XML, which Pinboard and others still write: ``<posts><post href="…"/>``.
+# XML of the former service Delicious, which Pinboard and others write: ``<posts><post href="…"/>``.
 
 
 def _read_posts(file: SourceFile) -> Iterator[Bookmark]:

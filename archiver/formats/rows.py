@@ -1,4 +1,4 @@
-"""Rows of exported tables and their fields."""
+"""Rows of exported tables, and conversion of their fields to bookmarks."""
 
 import json
 import re
@@ -27,31 +27,31 @@ _FORMS = (
         "%Y-%m-%d %H:%M:%S %z",
     ),
 )
-"""Common date formats; 3/4/2020 is ambiguous and therefore missing."""
+"""Common date formats. The format of 3/4/2020 is left out, because its order is ambiguous."""
 _MAX_DATE = 100
 _UNIX = 0
 _COCOA = int(datetime(2001, 1, 1, tzinfo=UTC).timestamp())
 _WEBKIT = int(datetime(1601, 1, 1, tzinfo=UTC).timestamp())
 
 _EARLIEST_COCOA = 63_072_000
-"""2003 in Cocoa seconds, the release of Safari; smaller numbers are counters, not times."""
+"""Year 2003, when Safari was released, in Cocoa seconds. Smaller numbers are not times."""
 _EARLIEST_UNIX = 820_454_400
-"""1996. Smaller numbers would predate all bookmark files, so they are Cocoa times."""
+"""Year 1996 in Unix seconds. Smaller numbers are Cocoa times, since bookmarks are not older."""
 _FIRST_YEAR, _LAST_YEAR = 1996, 2099
 _LATEST = int(datetime(2100, 1, 1, tzinfo=UTC).timestamp())
 _MILLISECONDS, _MICROSECONDS, _WEBKIT_MICROSECONDS = 10**11, 10**14, 10**16
 
 
 def parse_date(text: str) -> datetime | None:
-    """Parse a time as bookmark files write it.
+    """Parse a time in any form that bookmark files use.
 
-    Unix time in seconds, milliseconds or microseconds, Cocoa's seconds since 2001, and WebKit's
-    microseconds since 1601, distinguished by magnitude; ISO 8601; mail dates (RFC 5322); and a few
-    unambiguous common formats.
+    Numbers are distinguished by magnitude: Unix time in seconds, milliseconds or microseconds,
+    Cocoa's seconds since 2001, or WebKit's microseconds since 1601. Texts can be ISO 8601, mail
+    dates (RFC 5322), or a few unambiguous common formats.
 
     Returns:
         An aware datetime in UTC, in whole seconds; None if it is invalid, before 1996 or after
-            2099. Times in the future are possible: clocks differ.
+            2099. Times in the future are accepted, because clocks can be wrong.
     """
     number = _NUMBER.fullmatch(text)
     if number:
@@ -61,7 +61,7 @@ def parse_date(text: str) -> datetime | None:
 
 
 def sensible(moment: datetime) -> datetime | None:
-    """Return a time in UTC and whole seconds; None if it is before 1996 or after 2099."""
+    """Convert a time to UTC and whole seconds; return None before 1996 and after 2099."""
     try:
         moment = moment if moment.tzinfo is UTC else moment.astimezone(UTC)
     except (ValueError, OverflowError):
@@ -84,7 +84,7 @@ def _from_number(value: int) -> datetime | None:
 
 
 def _sensible(epoch: int, seconds: int) -> datetime | None:
-    """Return the time ``seconds`` after an epoch, which is given in Unix seconds."""
+    """Return the time ``seconds`` after an epoch (Unix seconds); None before 1996 or after 2099."""
     since = epoch + seconds
     return datetime.fromtimestamp(since, UTC) if _EARLIEST_UNIX <= since < _LATEST else None
 
@@ -118,7 +118,7 @@ def _from_common_form(text: str) -> datetime | None:
 
 _SHORT = 500
 MAX_URL = 10_000
-"""Maximum characters of a URL: above the limit for captures, so that longer ones are rejected."""
+"""Length to which URLs are cut. It exceeds the limit of entries, which then reject the URL."""
 _TRUE = frozenset({"1", "true", "yes", "y", "on", "x", "t", "archive", "archived"})
 _FALSE = frozenset({"0", "false", "no", "n", "off", "f", "unread", "active"})
 _NOT_PLAIN = str.maketrans("", "", " _-\t\u00a0")
@@ -126,7 +126,7 @@ _NOT_PLAIN = str.maketrans("", "", " _-\t\u00a0")
 
 @lru_cache(4096)
 def plain(name: str) -> str:
-    """Return a field name without case, accents, spaces, hyphens and underscores, which vary.
+    """Return a field name in lower case without accents, spaces, hyphens and underscores.
 
     >>> plain("Document tags"), plain("time_added"), plain("Étiquettes")
     ('documenttags', 'timeadded', 'etiquettes')
@@ -138,10 +138,10 @@ def plain(name: str) -> str:
 
 
 class Row:
-    """One row of a table or one object of a list. Its methods remove the fields that they return.
+    """Row of a table, or object in a list. Most methods remove the fields that they return.
 
     Args:
-        fields: the values by field name. Methods expect names as ``plain`` spells them.
+        fields: values by field name. The methods expect names as ``plain`` returns them.
     """
 
     __slots__ = ("_fields",)
@@ -150,7 +150,7 @@ class Row:
         self._fields = {plain(name): (name, value) for name, value in fields.items()}
 
     def take(self, *names: str) -> Any:
-        """Remove and return the first non-empty field of these names; None if there is none."""
+        """Remove and return the first non-empty field with one of these names; None if none."""
         for name in names:
             found = self._fields.get(name)
             if found is not None and found[1] not in ("", None, [], {}):
@@ -159,9 +159,9 @@ class Row:
         return None
 
     def text(self, *names: str) -> str:
-        """Remove the first non-empty field and return it as text.
+        """Remove the first non-empty field with one of these names and return it as text.
 
-        ``false`` counts as empty, because some exports write it for a missing text.
+        A boolean ``false`` counts as empty, because some exports write it for a missing text.
         """
         self.drop(*(name for name in names if self.peek(name) is False))
         value = self.take(*names)
@@ -170,7 +170,7 @@ class Row:
     def moment(
         self, *names: str, parse: Callable[[str], datetime | None] = parse_date
     ) -> datetime | None:
-        """Remove the first field that is a time and return it; fields with other values stay."""
+        """Remove and return the first field that is a time; fields with other values stay."""
         for name in names:
             found = self._fields.get(name)
             moment = parse(text_of(found[1])) if found and found[1] is not None else None
@@ -180,7 +180,7 @@ class Row:
         return None
 
     def flag(self, *names: str) -> bool:
-        """Remove the first field that says yes or no and return it; other values stay."""
+        """Remove and return the first field that means yes or no; False if there is none."""
         for name in names:
             word = text_of(self.peek(name)).strip().lower()
             if word in _TRUE or word in _FALSE:
@@ -194,20 +194,20 @@ class Row:
         return found[1] if found else None
 
     def names(self, *names: str, separator: str = ",") -> tuple[str, ...]:
-        """Remove the first non-empty field and return the names in it: a list, or a text."""
+        """Remove the first non-empty field, a list or a text, and return the names in it."""
         return names_of(self.take(*names), separator)
 
     def drop(self, *names: str) -> None:
-        """Remove fields that need not be kept."""
+        """Remove fields that are not imported."""
         for name in names:
             self._fields.pop(name, None)
 
     def put(self, name: str, value: Any) -> None:
-        """Add a field for the source record, under a name that the importer chooses."""
+        """Add a field to the source record, with a name that the importer chooses."""
         self._fields[f"\0{name}"] = (name, value)
 
     def remaining(self) -> dict[str, Any]:
-        """Return the fields that were not removed, with their names as in the file."""
+        """Return the fields that were not removed, with the names in the file."""
         return dict(self._fields.values())
 
     def bookmark(
@@ -219,12 +219,13 @@ class Row:
         page: ArchivedPage | str = "",
         **known: Any,
     ) -> Bookmark:
-        """Return a bookmark; the remaining fields go into its source record.
+        """Return a bookmark; its source record gets the fields that were not removed.
 
         Args:
-            url: the address as in the file.
-            title: dropped if it equals the address, which services write if there is no title.
-            folder: the names of its folder and of the folders around it, from the outermost in.
+            url: the address in the file.
+            title: title of the page. A title that equals the address is dropped, because some
+                services write the address if there is no title.
+            folder: names of the folders that contain the bookmark, the outermost first.
             page: the archived page, or its HTML.
             known: other fields of the annotation.
         """
@@ -239,7 +240,7 @@ class Row:
 
 
 def text_of(value: Any) -> str:
-    """Return a value as text; empty for values that are neither text nor numbers."""
+    """Return a text, number or boolean as text; empty for other values."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -248,9 +249,9 @@ def text_of(value: Any) -> str:
 
 
 def names_of(value: Any, separator: str = ",") -> tuple[str, ...]:
-    """Return the distinct names in a list of texts or of objects with a name, or in a text.
+    """Return the distinct names in a value: a text, a list of texts, or a list of named objects.
 
-    An empty ``separator`` stands for white space.
+    Names in a text are separated by ``separator``; an empty separator means white space.
     """
     if isinstance(value, str):
         return (_cached_names if len(value) < _SHORT else _names_in)(value, separator)
@@ -266,7 +267,7 @@ def _names_in(text: str, separator: str) -> tuple[str, ...]:
 
 
 _cached_names = lru_cache(8192)(_names_in)
-"""Cached, because neighbouring rows often have the same tags."""
+"""Cached variant of ``_names_in``, because neighbouring rows often have the same tags."""
 
 
 def _name_of(value: Any) -> str:
@@ -276,17 +277,17 @@ def _name_of(value: Any) -> str:
 
 
 def join_texts(*parts: str) -> str:
-    """Join distinct texts with line breaks."""
+    """Join distinct texts with empty lines between them."""
     return "\n\n".join(dict.fromkeys(each for each in (part.strip() for part in parts) if each))
 
 
 def first_of(values: Iterable[str]) -> str:
-    """Return the first non-empty text."""
+    """Return the first non-empty text; empty if there is none."""
     return next(filter(None, values), "")
 
 
-# Names of columns and fields as ``rows.plain`` spells them, most likely first: English names by
-# producers, and German, French, Spanish and Chinese names by users.
+# Names of columns and fields as ``plain`` returns them, the most likely first. Programs use English
+# names; tables made by users also have German, French, Spanish and Chinese names.
 
 TITLES = (
     *("title", "name", "pagetitle", "bookmarktitle", "headline", "subject", "text", "label"),
@@ -328,7 +329,7 @@ STARRED = (
 )
 LATER = ("toread", "readlater", "unread", "isunread")
 _AMBIGUOUS_NAMES = frozenset("address adresse adressen direccion direcciones location 地址".split())
-"""Names of columns with URLs or postal addresses; used if no other column has a URL."""
+"""Names of columns that can mean a URL or a postal address; they are tried last."""
 URL_COLUMNS = _AMBIGUOUS_NAMES | frozenset(
     "url urls uri href link links pageurl website webaddress bookmark "
     "bookmarkurl originalurl permalink givenurl resolvedurl sourceurl articleurl "
@@ -341,26 +342,26 @@ CONTAINERS = frozenset(
     "results rows sites websites readinglist favorites favourites "
     "lesezeichen liens signets favoris enlaces marcadores favoritos 链接 书签".split()
 )
-"""Members of an object that contain rows, even if the object is a row itself."""
+"""Names of members that contain rows, even if the object around them is itself a row."""
 
 
 def address_columns(names: Iterable[str]) -> list[str]:
-    """Return the columns that may contain the address, most likely first."""
+    """Return the columns that may contain the URL, the most likely first."""
     found = [name for name in names if plain(name) in URL_COLUMNS]
     return sorted(found, key=lambda name: plain(name) in _AMBIGUOUS_NAMES)
 
 
-# Bookmarks of rows, described by the names of their fields.
+# Conversion of rows to bookmarks by the names of their fields.
 
 _ADDRESS = re.compile(r"https?://[^\s<>\"]{3,}", re.IGNORECASE)
 _TAG_SEPARATOR = re.compile(r"\s*[,;|\n]\s*")
 _MAX_DEPTH = 200
 Names = str | tuple[str, ...]
-"""Name of a field as ``plain`` spells it, or several in order: the first non-empty one is used."""
+"""Name of a field as ``plain`` returns it, or several names in order of preference."""
 
 
 def guessed_tags(value: Any) -> tuple[str, ...]:
-    """Return tags from a list or a text: JSON, or names with separators."""
+    """Return tags from a list, a JSON text, or a text with separators between the tags."""
     if not isinstance(value, str):
         return names_of(value)
     text = value.strip()
@@ -373,32 +374,32 @@ def guessed_tags(value: Any) -> tuple[str, ...]:
 
 
 def one_folder(value: Any) -> tuple[str, ...]:
-    """Return the path of a folder whose name is the whole text."""
+    """Return the folder path for a text that is the name of a single folder."""
     return (folder_path([text_of(value)]),)
 
 
 def _guessed_folders(value: Any) -> tuple[str, ...]:
-    """Return the paths in a text with ``/`` between names, or in a list of such texts."""
+    """Return the folder paths in a text with ``/`` between names, or in a list of such texts."""
     paths = (value,) if isinstance(value, str) else names_of(value)
     return tuple(folder_path(each.split("/")) for each in paths)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldMap:
-    """Names of the fields of a format's rows, by what they contain.
+    """Names of the fields in the rows of a format.
 
     Attributes:
-        url: the address.
-        title: the title.
-        note: the note.
-        more_note: a text to append to the note.
-        added_at: the date of saving.
-        tags: the tags.
-        folder: the folder.
-        page: the HTML of the saved page.
-        is_read, is_starred, to_read: yes or no, or a word such as ``archived``.
-        unused: fields that need not be kept. All others go into the source record.
-        parse_title, parse_date, parse_tags, parse_folders: convert the value of a field.
+        url: fields with the URL.
+        title: fields with the title.
+        note: fields with the note.
+        more_note: fields with a text to append to the note.
+        added_at: fields with the date of saving.
+        tags: fields with the tags.
+        folder: fields with the folder.
+        page: fields with the HTML of the saved page.
+        is_read, is_starred, to_read: fields with yes or no, or with a word such as ``archived``.
+        unused: fields to drop. All fields that are not named go into the source record.
+        parse_title, parse_date, parse_tags, parse_folders: functions that convert field values.
     """
 
     url: Names = "url"
@@ -419,7 +420,7 @@ class FieldMap:
     parse_folders: Callable[[Any], tuple[str, ...]] = one_folder
 
     def bookmark(self, row: Row, url: str = "", /, **known: Any) -> Bookmark:
-        """Return the bookmark of a row; ``url`` and ``known`` replace fields of its annotation."""
+        """Return the bookmark of a row; ``url`` and ``known`` take precedence over its fields."""
         row.drop(*_names(self.unused))
         url = url or row.text(*_names(self.url))
         tags = self.parse_tags(row.take(*_names(self.tags)))
@@ -441,7 +442,7 @@ def _names(names: Names) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else names
 
 
-# Rows of unknown producers, whose fields are found by common names.
+# Rows of unknown programs, with fields that are recognised by common names.
 
 _GUESSED = FieldMap(
     title=TITLES,
@@ -469,13 +470,13 @@ _ROLES = {
 
 
 def guessed(fields: Mapping[str, Any]) -> Bookmark | None:
-    """Return the bookmark of a row of an unknown producer; None without an address."""
+    """Return the bookmark of a row of an unknown program; None if the row has no URL."""
     texts = [name for name, value in fields.items() if isinstance(value, str)]
     return _bookmark(Row(fields), tuple(map(plain, address_columns(texts))), _GUESSED)
 
 
 def by_roles(fields: Mapping[str, Any], *, roles: Mapping[str, ColumnRole]) -> Bookmark | None:
-    """Return the bookmark of a row whose columns have these roles; None without an address."""
+    """Return the bookmark of a row, given the roles of columns; None if the row has no URL."""
     names: dict[ColumnRole, tuple[str, ...]] = dict.fromkeys(ColumnRole, ())
     for name, role in roles.items():
         names[role] = (*names[role], plain(name))
@@ -484,7 +485,7 @@ def by_roles(fields: Mapping[str, Any], *, roles: Mapping[str, ColumnRole]) -> B
 
 
 def _bookmark(row: Row, urls: tuple[str, ...], field_map: FieldMap) -> Bookmark | None:
-    """Return the bookmark of a row. Without a URL in ``urls``, any field with one is used."""
+    """Return the bookmark of a row. If no field of ``urls`` has a URL, any other field is used."""
     url = row.text(*urls) or _any_address(row)
     return field_map.bookmark(row, url) if url else None
 
@@ -508,7 +509,7 @@ def guessed_in(value: Any, folders: tuple[str, ...] = ()) -> Iterator[Bookmark]:
 
     Args:
         value: a row, or an object or array that contains rows at any depth.
-        folders: the names of the objects around it.
+        folders: names of the objects that contain the value, the outermost first.
     """
     if isinstance(value, Bookmark):
         yield value
@@ -542,7 +543,7 @@ def _in_object(value: dict[str, Any], folders: tuple[str, ...]) -> Iterator[Book
 
 
 def _are_rows(name: str, value: Any) -> bool:
-    """Return whether a member of an object is a list of links rather than a property."""
+    """Return whether a member of an object is a list of links instead of a property."""
     if plain(name) not in CONTAINERS or not isinstance(value, list):
         return False
     if any(isinstance(each, dict) and "rel" in each for each in value):

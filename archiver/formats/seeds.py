@@ -1,4 +1,4 @@
-"""Validated links from imported rows."""
+"""Validation of links from imported rows."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -28,27 +28,27 @@ MAX_SOURCE = 2000
 MAX_URL_GIVEN = 64 << 10
 MAX_FOLDERS = 100
 _MAX_EXAMINED = 1000
-"""Maximum characters of a tag that are examined, and maximum number of tags."""
+"""Maximum number of characters of a tag, and maximum number of tags, that are examined."""
 _MAX_CUT_OFF = 50_000
-"""Maximum characters of the rest of a truncated text that are kept in the source record."""
+"""Maximum number of characters of a truncated text's rest that the source record gets."""
 _BOUNDED = ("title", "tags", "note", "source", "url_given", "folders", "source_record")
 _bounded_fields = attrgetter(*_BOUNDED)
 
 
 def seed_of(annotation: Annotation, *, now: datetime) -> Seed:
-    """Return a seed for a link, saved now unless it has a date.
+    """Return a seed for a link. Its saving time is ``now`` unless the link has a date.
 
     Raises:
-        InvalidUrl: its URL cannot be archived.
+        InvalidUrl: the URL of the link cannot be archived.
     """
     url = parse_entry_url(unwrapped(annotation.url_given))
     return Seed(hash_url(url), url, host(url), annotation.dated(now))
 
 
 def bounded(annotation: Annotation) -> Annotation:
-    """Return an untrusted annotation with texts of limited length.
+    """Limit the lengths of the texts in an untrusted annotation.
 
-    What is cut off goes into the source record, as far as that has room.
+    The source record gets the removed text, up to a maximum length.
     """
     fields = _bounded_fields(annotation)
     title, tags, note, source, url_given, folders, record = fields
@@ -61,7 +61,7 @@ def bounded(annotation: Annotation) -> Annotation:
         _bounded_folders(folders) if folders else (),
         _bounded_record(record),
     )
-    # Most are unchanged, and creating a copy costs more than the checks above.
+    # Most annotations are unchanged, and creating a copy costs more than the checks above.
     changed: dict[str, Any] = dict(zip(_BOUNDED, cut, strict=True)) if cut != fields else {}
     if changed and (cut_off := _cut_off(annotation)):
         changed["source_record"] = merged_source_records(cut[-1], cut_off)
@@ -70,7 +70,7 @@ def bounded(annotation: Annotation) -> Annotation:
 
 
 def _cut_off(annotation: Annotation) -> str:
-    """Return a source record line with the texts that are cut off; empty if none is."""
+    """Return a line for the source record with all removed texts; empty if there are none."""
     title, note = annotation.title.strip(), annotation.note.strip()
     more = {
         "title": title[:_MAX_CUT_OFF] if len(title) > MAX_TITLE else "",
@@ -87,9 +87,9 @@ def _cut_off(annotation: Annotation) -> str:
 
 
 def _bounded_lists(annotation: Annotation) -> dict[str, int]:
-    """Return the positions of an annotation by the path of its lists, which are truncated.
+    """Return the positions of an annotation in its lists, by the truncated path of each list.
 
-    A position that is out of range becomes 0, the end of the list.
+    A position out of range becomes 0, which means the end of the list.
     """
     both = ((_bounded_folders((path,)), place) for path, place in annotation.lists.items())
     named = [(paths[0], place if 0 <= place <= MAX_PLACE else 0) for paths, place in both if paths]
@@ -101,15 +101,16 @@ def _bounded_record(record: str) -> str:
 
 
 def tidy_tag(tag: str) -> str:
-    """Remove invisible characters from a tag or list name, and compose its characters.
+    """Normalise the Unicode characters and white space in the name of a tag or list.
 
-    macOS writes é as two characters. U+0000 would end a text in SQLite's JSON.
+    NFC is needed because macOS writes é as two characters. U+0000 is removed, because it would end
+    a text in SQLite's JSON.
     """
     return " ".join(normalize("NFC", well_formed(tag)).replace("\0", "").split())
 
 
 def bounded_tags(tags: Sequence[str]) -> tuple[str, ...]:
-    """Return an untrusted list of tags with limited length and number, without duplicates."""
+    """Limit the length and number of untrusted tags, and remove duplicates."""
     some = [_bounded_tag(tag.lstrip()[:_MAX_EXAMINED]) for tag in tags[:MAX_TAGS]]
     return unique_tags(filter(None, some))
 
@@ -120,9 +121,9 @@ def _bounded_tag(tag: str) -> str:
 
 
 def _bounded_folders(folders: tuple[str, ...]) -> tuple[str, ...]:
-    """Return untrusted folders with limited length and number.
+    """Limit the length and number of untrusted folders.
 
-    Short ones are cached, because most links share their folders with others.
+    Results for short folders are cached, because many links are in the same folder.
     """
     return (_cached_folders if is_short(folders) else _tidy_folders)(folders)
 

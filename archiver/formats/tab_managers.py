@@ -15,8 +15,8 @@ from archiver.model.seed import Bookmark
 if TYPE_CHECKING:
     from datetime import datetime
 
-# OneTab's text: lines ``URL | Title``; addresses within a title are not links of the list. Other
-# lines are headings of groups: a name, a number of tabs, or a date.
+# OneTab's text: lines of the form ``URL | Title``. An address within a title is not a link. Other
+# lines are headings of groups of tabs: a name, a number of tabs, or a date.
 
 _ONETAB = re.compile(r"\s*(?:[a-z][a-z0-9+.-]{1,20}:\S+) \| \S", re.IGNORECASE)
 _ADDRESS_FIRST = re.compile(r"\s*[a-z][a-z0-9+.-]{1,20}:\S", re.IGNORECASE)
@@ -25,9 +25,9 @@ _HEADING_WORDS = re.compile(r"[^\d]{0,30}?(?=\d)")
 
 
 def _read_onetab(file: SourceFile) -> Iterator[Bookmark]:
-    """Yield the tabs; the first bar of a line ends the address.
+    """Yield the tabs; the first ``|`` of a line ends the address.
 
-    The date in a heading is that of the tabs below it.
+    The date in a heading is the saving time of the tabs below the heading.
     """
     added_at: datetime | None = None
     for line in file.lines(_MAX_LINE):
@@ -55,7 +55,8 @@ ONETAB = Importer(
 )
 
 
-# Session Buddy: collections of folders of links, or (version 3) sessions of windows of tabs.
+# Session Buddy: collections, which contain folders with links; in version 3 sessions, which contain
+# windows with tabs.
 
 
 def _read_session_buddy(file: SourceFile) -> Iterator[Bookmark]:
@@ -98,7 +99,7 @@ SESSION_BUDDY = Importer(
 )
 
 
-# Tab Session Manager: sessions of windows of tabs, each keyed by id.
+# Tab Session Manager: sessions, which contain windows by id; each window contains tabs by id.
 
 
 def _read_sessions(file: SourceFile) -> Iterator[Bookmark]:

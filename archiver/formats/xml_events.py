@@ -1,7 +1,7 @@
-"""XML events.
+"""Parser of XML files that yields events.
 
-The document type is removed before parsing, so only the entities of XML and HTML exist, and the
-latter are replaced by their characters. Malformed input is read as far as possible.
+The document type declaration is removed before parsing, so that a file cannot define entities.
+Entities of HTML are replaced by their characters. Malformed input is read as far as possible.
 """
 
 import re
@@ -15,7 +15,7 @@ from archiver.formats.refusal import is_binary
 from archiver.formats.source_file import SourceFile, end_of_prologue
 
 MAX_TEXT = 16 << 20
-"""Maximum characters of one element's own text, such as an article in CDATA."""
+"""Maximum number of characters of one element's own text, such as an article in CDATA."""
 MAX_DEPTH = 1000
 _REFERENCE = re.compile(
     r"(?P<begin><!\[CDATA\[)|(?P<end>\]\]>)|&(?:(?P<name>[a-zA-Z][a-zA-Z0-9]{1,31});|(?P<code>#))?"
@@ -30,10 +30,10 @@ class Element:
     """Start or end of an element.
 
     Attributes:
-        name: lower case, without a prefix.
-        attributes: values by lower-case name without prefix.
-        text: its own text, complete at its end.
-        is_end: whether this is the end of the element.
+        name: name in lower case, without namespace prefix.
+        attributes: values by name in lower case, without namespace prefix.
+        text: text directly inside the element; empty at its start.
+        is_end: whether the event is the end of the element.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Element:
 
 def elements(file: SourceFile) -> Iterator[Element]:
     """Yield each element twice, in file order: for its start tag and its end tag."""
-    etree = import_module("lxml.etree")  # imported late to keep ``--help`` fast
+    etree = import_module("lxml.etree")  # Imported late to keep ``--help`` fast.
     found: list[Element] = []
     parser = etree.XMLParser(
         target=_Target(found), recover=True, huge_tree=True, no_network=True, encoding="utf-8"
@@ -64,13 +64,13 @@ def elements(file: SourceFile) -> Iterator[Element]:
 
 
 class _Target:
-    """Parser target."""
+    """Target of lxml's parser, which collects the events."""
 
     def __init__(self, found: list[Element]) -> None:
         self._found = found
         self._open: list[Element] = []
         self._deeper = 0
-        """Number of open elements below the deepest one that is reported."""
+        """Number of open elements below ``MAX_DEPTH``, which are not reported."""
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         if len(self._open) == MAX_DEPTH:
@@ -94,14 +94,14 @@ class _Target:
             self._open[-1].room -= len(text)
 
     def close(self) -> None:
-        """Return nothing, since no tree is built."""
+        """Return None, because no tree is built."""
 
 
 def xml_text(file: SourceFile) -> Iterator[str]:
     """Yield the text from the root element on, in a form that any XML parser accepts.
 
-    HTML's named references become numeric ones, and an unescaped ``&``, as in addresses, is
-    escaped.
+    HTML's named character references become numeric references. An unescaped ``&``, which is
+    frequent in addresses, is escaped.
     """
     is_in_cdata = False
 
@@ -141,7 +141,7 @@ def _local(name: str) -> str:
 
 
 def is_xml(file: SourceFile, *roots: str) -> bool:
-    """Return whether it is XML with one of these roots, or with any root if none is given."""
+    """Return whether a file is XML with one of these root elements; any root if none is given."""
     if file.root is None or is_binary(file):
         return False
     return not roots or file.root.name in roots

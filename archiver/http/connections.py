@@ -1,11 +1,11 @@
 """HTTP/1.1 connections that deliver each response exactly as sent.
 
-aiohttp resolves addresses, connects, negotiates TLS and pools connections; this module speaks the
-protocol. aiohttp's own parser rejects much of what browsers accept, and it removes the transfer
-coding and parses the headers, while an archive stores the bytes as sent.
+aiohttp resolves addresses, connects, negotiates TLS and pools connections; this module sends
+requests and parses responses. aiohttp's own parser is unsuitable for an archive: it rejects many
+responses that browsers accept, and it removes the transfer coding, so the bytes as sent are lost.
 
-``TCPConnector`` creates its protocols through one private attribute, which is set here. The tests
-compare the result with the bytes of a raw server.
+The private attribute of ``TCPConnector`` that creates protocol objects is replaced here. The tests
+compare received bytes with those that a test server sent.
 """
 
 import asyncio
@@ -26,15 +26,15 @@ from archiver.errors import InvalidResponse
 from archiver.http.response_parser import ResponseReader
 
 MAX_BUFFERED = 256 << 10
-"""Bytes of a body buffered before reading from the server pauses."""
+"""Number of unread body bytes in the buffer at which reading from the server pauses."""
 
 
 class HttpConnection(ResponseHandler):
     """Connection that sends a request and parses the response as it arrives.
 
     Attributes:
-        peer: the address of the server.
-        reader: parser of the current or the last response.
+        peer: IP address of the server.
+        reader: parser of the current response, or of the last one if it is complete.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -53,40 +53,40 @@ class HttpConnection(ResponseHandler):
 
     @property
     def is_free(self) -> bool:
-        """Return whether the response is complete and nothing is in flight in either direction.
+        """Return whether the connection can be reused, because nothing is being sent or received.
 
-        A server may respond before it has read the whole request body, and could then take the rest
-        for the next request (RFC 9112 §9.3). Such a connection is not reused.
+        A connection is never reused after a request with a body: a server may respond before it has
+        read the whole body, and would take the rest for the next request (RFC 9112 §9.3).
         """
         if self._has_content or self.reader is None or not self.reader.is_complete:
             return False
         return not self._has_backlog and not self._unsent
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Remember the peer's address."""
+        """Store the IP address of the server."""
         super().connection_made(transport)
         address = transport.get_extra_info("peername")
         self.peer = address[0] if address else ""
 
     @property
     def _unsent(self) -> int:
-        """Return how many bytes of the request are still in the send buffer."""
+        """Return the number of bytes of the request that are still in the send buffer."""
         return self.transport.get_write_buffer_size() if self.transport else 0
 
     def give_up(self) -> None:
-        """Abort a connection whose server may never read the rest of the request."""
+        """Abort the connection, because the server may never read the rest of the request."""
         if self.transport and self._unsent:
             self.transport.abort()
 
     def send(
         self, request: bytes, content: bytes = b"", *, is_bodiless: bool, timeout: float
     ) -> None:
-        """Send a request; everything received from now on is its response.
+        """Send a request; all bytes received from now on belong to its response.
 
         Args:
             request: the request head.
             content: the request body.
-            is_bodiless: whether the method is HEAD.
+            is_bodiless: whether the method is HEAD, so that the response has no body.
             timeout: read timeout in seconds.
 
         Raises:
@@ -108,7 +108,7 @@ class HttpConnection(ResponseHandler):
     async def wait_sent(self) -> None:
         """Wait until the request is fully sent, the response begins or the connection closes.
 
-        The event loop may write buffered data only when it is idle.
+        If data is still buffered, the event loop is given one chance to write it first.
         """
         if self._unsent:
             await asyncio.sleep(0)
@@ -130,7 +130,7 @@ class HttpConnection(ResponseHandler):
     async def piece(self) -> bytes:
         """Return the next bytes of the body as received; empty at the end.
 
-        Raises as ``head`` does.
+        Raises: the same exceptions as ``head``.
         """
         while not self._body:
             if self.reader is None or self.reader.is_complete:
@@ -145,7 +145,7 @@ class HttpConnection(ResponseHandler):
         return found
 
     def data_received(self, data: bytes) -> None:
-        """Parse received bytes; close the connection on bytes outside a response."""
+        """Parse received bytes; close the connection if they do not belong to a response."""
         reader = self.reader
         if reader is None or reader.is_complete:
             self._end()
@@ -164,7 +164,7 @@ class HttpConnection(ResponseHandler):
             self._wake()
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        """Finish the response: the body may end with the connection."""
+        """Finish the response, since the end of the connection can be the end of the body."""
         reader = self.reader
         if reader and not reader.is_complete:
             reader.end(is_clean=exc is None)
@@ -185,7 +185,7 @@ class HttpConnection(ResponseHandler):
             self._pause_transport_reading()
 
     def _check_timeout(self) -> None:
-        """Close the connection if nothing arrived within the timeout; reschedule otherwise."""
+        """Close the connection if nothing arrived within the timeout; else check again later."""
         self._stall_timer = None
         if self.reader is None or self.reader.is_complete:
             return
@@ -227,7 +227,7 @@ class HttpConnection(ResponseHandler):
 
 
 def close(connection: Connection) -> None:
-    """Close a connection, even if request bytes are still buffered."""
+    """Close a connection immediately, even if bytes of the request are still buffered."""
     if isinstance(connection.protocol, HttpConnection):
         connection.protocol.give_up()
     connection.close()

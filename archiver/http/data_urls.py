@@ -14,7 +14,7 @@ _BASE64 = re.compile(r";[ ]*base64[ ]*\Z", re.IGNORECASE)
 _NOT_BASE64 = re.compile(rb"[^A-Za-z0-9+/]+")
 _PLAIN: Final = MediaType("text/plain", (("charset", "US-ASCII"),))
 NO_BASE: Final = "data:,"
-"""URL of an embedded document: relative references in it lead nowhere."""
+"""Base URL of a document in a data URL; relative references can't be resolved against it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +22,9 @@ class DataUrl:
     """The content of a data URL.
 
     Attributes:
-        media_type: as stated.
-        text: the decoded content.
-        fragment: with ``#``; empty without one.
+        media_type: media type that the URL states; ``text/plain`` if it states none.
+        text: decoded content.
+        fragment: fragment with ``#``; empty if the URL has none.
     """
 
     media_type: MediaType

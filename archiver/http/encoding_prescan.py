@@ -1,7 +1,8 @@
 """Encoding declared in a page's own markup (HTML §13.2.3.2).
 
-The standard scans the first 1,024 bytes, and restarts parsing if a ``<meta>`` that comes later
-declares another encoding. Browsers search the whole head. Both scan bytes, without an HTML parser.
+The HTML standard scans the first 1,024 bytes, and restarts parsing if a later ``<meta>`` declares
+another encoding. Browsers search the whole ``<head>`` instead. This module does both, on the bytes
+and without an HTML parser.
 """
 
 import re
@@ -12,7 +13,7 @@ from archiver.http.text_decoders import WINDOWS_1252, X_USER_DEFINED, Encoding, 
 
 PRESCAN_BYTES: Final = 1024
 MAX_HEAD_BYTES: Final = 64 << 10
-"""Maximum length of the head that is searched."""
+"""Maximum number of bytes of the ``<head>`` that are searched."""
 
 _MARKUP = re.compile(rb"<(?=[a-zA-Z!/?])")
 _META = re.compile(rb"<meta(?=[\t\n\f\r /])", re.IGNORECASE)
@@ -29,7 +30,7 @@ _REST_OF_TAG = re.compile(
     """,
     re.VERBOSE,
 )
-"""Attributes and the end of a tag; no match if the bytes end within the tag."""
+"""Pattern for the attributes and the end of a tag; it does not match a truncated tag."""
 _ATTRIBUTE = re.compile(
     rb"([^\t\n\f\r />][^\t\n\f\r />=]*+)"
     rb"(?:[\t\n\f\r ]*+=[\t\n\f\r ]*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\t\n\f\r >]*+)))?+"
@@ -48,11 +49,13 @@ _Declared = tuple[str, Encoding] | None
 
 
 class _EndOfDataError(Exception):
-    """End of the bytes within a construct."""
+    """The bytes end before the end of a tag, comment or element, or the search must stop."""
 
 
 def declared_in_markup(start: bytes) -> _Declared:
-    """Return (label, encoding) of the first declaring ``<meta>``, else of an XML declaration.
+    """Return (label, encoding) that a ``<meta>`` or an XML declaration declares.
+
+    Priorities: ``<meta>`` in the first 1,024 bytes, XML declaration, ``<meta>`` in the ``<head>``.
 
     Args:
         start: the first bytes of a page; at most 64 KiB are examined.
@@ -62,7 +65,7 @@ def declared_in_markup(start: bytes) -> _Declared:
 
 
 def xml_declaration(start: bytes) -> _Declared:
-    """Return (label, encoding) of ``<?xml … encoding="…"?>`` ("get an XML encoding")."""
+    """Return (label, encoding) of ``<?xml … encoding="…"?>`` (HTML's "get an XML encoding")."""
     end = start.find(b">")
     if not start.startswith(b"<?xml") or end < 0:
         return None
@@ -75,9 +78,9 @@ def xml_declaration(start: bytes) -> _Declared:
 
 
 def _find(read: Callable[[bytes, int], _Declared], data: bytes) -> _Declared:
-    """Return the declaration found by ``read``.
+    """Return the declaration that ``read`` finds in ``data``; None if it finds none.
 
-    ``read`` stops at the last occurrence of ``charset``: no declaration can begin after it.
+    ``read`` also gets the offset of the last ``charset``, since no declaration can begin after it.
     """
     last = data.lower().rfind(b"charset")
     try:
@@ -87,12 +90,12 @@ def _find(read: Callable[[bytes, int], _Declared], data: bytes) -> _Declared:
 
 
 def _prescan(data: bytes, last: int) -> _Declared:
-    """Prescan a byte stream to determine its encoding (the standard's algorithm)."""
+    """Return the first declaration by the standard's algorithm ("prescan a byte stream")."""
     return _first_declaration(data, last, _TAG, lambda tag: _end_of_tag(data, tag.end()))
 
 
 def _in_head(data: bytes, last: int) -> _Declared:
-    """Return the first declaration in the head; the first tag of the body ends the search."""
+    """Return the first declaration in the ``<head>``; a tag of the body ends the search."""
 
     def behind(tag: re.Match[bytes]) -> int:
         name = tag[2].lower()
@@ -107,7 +110,7 @@ def _in_head(data: bytes, last: int) -> _Declared:
 def _first_declaration(
     data: bytes, last: int, any_tag: re.Pattern[bytes], behind: Callable[[re.Match[bytes]], int]
 ) -> _Declared:
-    """Return the first declaring ``<meta>``; ``behind`` finds the end of a tag."""
+    """Return the first declaration in a ``<meta>``; ``behind`` returns the end offset of a tag."""
     at = 0
     while markup := _MARKUP.search(data, at, last):
         at = markup.start()
@@ -132,7 +135,7 @@ def _end_of_tag(data: bytes, at: int) -> int:
 
 
 def _end_of_raw_text(data: bytes, name: bytes, at: int) -> int:
-    """Return the end of an element whose content is raw text."""
+    """Return the end of a raw text element's content; ``at`` for other elements."""
     if name not in _RAW_TEXT:
         return at
     while (at := data.find(b"</", at)) >= 0:
@@ -151,7 +154,7 @@ def _behind(data: bytes, mark: bytes, at: int) -> int:
 
 
 def _attributes(data: bytes, at: int, end: int) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the attributes of a tag, in lower case."""
+    """Yield (name, value) of the attributes of a tag, in lower case."""
     for found in _ATTRIBUTE.finditer(data, at, end):
         yield found[1].lower(), (found[2] or found[3] or found[4] or b"").lower()
 
@@ -159,7 +162,7 @@ def _attributes(data: bytes, at: int, end: int) -> Iterator[tuple[bytes, bytes]]
 def _declaration(attributes: Iterable[tuple[bytes, bytes]]) -> _Declared:
     """Return the encoding that the attributes of a ``<meta>`` declare.
 
-    Of attributes with the same name, the first is used.
+    If an attribute is repeated, its first value is used.
     """
     seen: set[bytes] = set()
     is_pragma = needs_pragma = False
@@ -184,7 +187,7 @@ def _declaration(attributes: Iterable[tuple[bytes, bytes]]) -> _Declared:
 
 
 def _in_content(value: bytes) -> str:
-    """Return the label in a ``content`` attribute (HTML §2.6.5); empty if there is none."""
+    """Return the encoding label in a ``content`` attribute (HTML §2.6.5), or an empty text."""
     found = _CHARSET.search(value)
     if not found:
         return ""

@@ -31,13 +31,13 @@ class ResponseHead:
     headers: tuple[tuple[str, str], ...]
 
     def header(self, name: str) -> str | None:
-        """Return the first field of that lower-case name."""
+        """Return the value of the first field with a name, given in lower case."""
         return next((value for key, value in self.headers if key == name), None)
 
     def combined(self, name: str) -> str | None:
-        """Return all fields of that lower-case name as one value (RFC 9110 §5.3).
+        """Return the values of all fields with a name, given in lower case, joined by commas.
 
-        None without any.
+        Return None if no field has the name (RFC 9110 §5.3).
         """
         return combined(self.headers, name)
 
@@ -50,18 +50,18 @@ class ResponseHead:
 
 
 def combined(headers: Iterable[tuple[str, str]], name: str) -> str | None:
-    """Return all fields of a lower-case name as one value (RFC 9110 §5.3); None without any."""
+    """Return the values of all fields with a lower-case name, joined by commas; None if none."""
     values = [value for key, value in headers if key == name]
     return ", ".join(values) if values else None
 
 
 def is_end_of_head(line: bytes) -> bool:
-    """Return whether a line is empty and so ends a head (RFC 9112 §2.1)."""
+    """Return whether a line is empty, which ends a response head (RFC 9112 §2.1)."""
     return line in (b"\r\n", b"\n", b"")
 
 
 def parse_regular_head(head: bytes) -> ResponseHead | None:
-    """Parse a head that follows the standard strictly; return None for all others."""
+    """Parse a head that strictly follows the standard; return None for any other head."""
     found = _REGULAR.fullmatch(head.decode("latin-1"))
     if not found:
         return None
@@ -79,7 +79,7 @@ def parse_head(head: bytes) -> ResponseHead:
     and NUL become spaces (RFC 9110 §5.5).
 
     Raises:
-        InvalidRecord: there is no status line.
+        InvalidRecord: the head has no status line.
     """
     regular = parse_regular_head(head)
     if regular:
@@ -103,7 +103,7 @@ def without_fields(head: bytes, names: Collection[str]) -> bytes:
     """Return a head without the named fields (lower case), including their folded lines."""
     kept: list[bytes] = []
     is_left_out = False
-    for line in BytesIO(head):  # as parse_head: only LF ends a line
+    for line in BytesIO(head):  # Only LF ends a line, as in parse_head.
         if line[:1] not in (b" ", b"\t"):
             name = line.partition(b":")[0].decode("latin-1").strip(WHITESPACE).lower()
             is_left_out = name in names
@@ -113,7 +113,7 @@ def without_fields(head: bytes, names: Collection[str]) -> bytes:
 
 
 def readable(value: str) -> str:
-    """Return a field's value as text: UTF-8 if its bytes are valid UTF-8, as in browsers."""
+    """Decode a latin-1 value as UTF-8 if its bytes are valid UTF-8, as browsers do."""
     if value.isascii():
         return value
     try:

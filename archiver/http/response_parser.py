@@ -1,8 +1,8 @@
 """HTTP/1.1 response parser for bytes from a connection.
 
-Servers send invalid heads and bodies, and browsers show them. This parser tolerates what Chromium
-tolerates; docs/decisions/0013-read-as-browsers-do.md has a table. A connection is not reused after
-an invalid response.
+Browsers show many responses with invalid heads or bodies. This parser tolerates the same errors as
+Chromium; docs/decisions/0013-read-as-browsers-do.md lists them. After an invalid response, the
+connection is not reused.
 """
 
 import re
@@ -14,7 +14,7 @@ from archiver.http.headers import ResponseHead, parse_head, parse_regular_head
 from archiver.model.capture import Truncation
 
 _MAX_LINE = 16 << 10
-"""Maximum length of a chunk size line or a trailer field; as Chromium."""
+"""Maximum length of a chunk size line or a trailer field, as in Chromium."""
 _MAX_DIGITS = 15
 _HEXADECIMAL = b"0123456789abcdefABCDEF"
 
@@ -31,13 +31,13 @@ class _Expected(Enum):
 class ChunkDecoder:
     """Incremental decoder of a chunked body.
 
-    A body that does not begin with a chunk size is not chunked and is returned unchanged.
+    A body that does not begin with a chunk size is returned unchanged, since it is not chunked.
 
     Attributes:
-        is_complete: the last chunk and the trailer section have arrived.
-        is_broken: the framing is invalid; nothing after the error is payload.
-        is_lenient: something was tolerated that RFC 9112 does not allow.
-        left_over: bytes of the last fed piece after the end of the body.
+        is_complete: whether the last chunk and the trailer section have arrived.
+        is_broken: whether the framing is invalid; bytes after the error are not decoded.
+        is_lenient: whether the decoder tolerated framing that RFC 9112 does not allow.
+        left_over: bytes after the end of the body in the last call of ``feed``.
     """
 
     def __init__(self) -> None:
@@ -50,11 +50,11 @@ class ChunkDecoder:
 
     @property
     def was_never_chunked(self) -> bool:
-        """Return whether the body is not chunked and ends with the connection."""
+        """Return whether the body is not chunked, so that it ends with the connection."""
         return self._expected is _Expected.ANYTHING
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Decode the next bytes; return their payload."""
+        """Decode the next bytes of the body; return the pieces of payload in them."""
         payload: list[bytes] = []
         at = 0
         while at < len(data) and self._expected is not _Expected.NOTHING:
@@ -69,7 +69,7 @@ class ChunkDecoder:
         return payload
 
     def finish(self) -> bytes:
-        """Handle the end of input; return the buffered start of a body that is not chunked."""
+        """Handle the end of the body; return buffered bytes if the body was not chunked."""
         if self._is_first and self._line and _size(self._line) is None:
             self._expected = _Expected.ANYTHING
             return self._line
@@ -83,7 +83,7 @@ class ChunkDecoder:
         return at + len(payload[-1])
 
     def _take_line(self, data: bytes, at: int, payload: list[bytes]) -> int:
-        """Consume a line or a part of it; return the start of the next one."""
+        """Consume the bytes of a line that have arrived; return the offset after them."""
         end = data.find(b"\n", at) + 1
         line = self._line + data[at : end or len(data)]
         if end or len(line) > _MAX_LINE:
@@ -123,7 +123,7 @@ class ChunkDecoder:
 
 
 def dechunk(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Remove chunked framing; return what there is of truncated and unframed bodies."""
+    """Remove chunked framing. Truncated bodies are decoded as far as possible."""
     decoder = ChunkDecoder()
     for piece in pieces:
         yield from decoder.feed(piece)
@@ -143,7 +143,7 @@ def _size(line: bytes) -> int | None:
 
 
 MAX_HEAD_BYTES = 256 << 10
-"""Maximum size of a head including interim ones; readers of WARC records accept no longer ones."""
+"""Maximum size of all heads of a response in bytes; readers of WARC records have this limit too."""
 _MAX_INTERIM = 100
 _MAX_BEFORE_STATUS = 4
 _EMPTY_LINE = re.compile(rb"\n\r?\n")
@@ -155,15 +155,15 @@ class ResponseReader:
     """Incremental parser of one response.
 
     Args:
-        is_bodiless: the request was HEAD, so the response ends with its head (RFC 9110 §9.3.2).
+        is_bodiless: whether the request was HEAD, so that there is no body (RFC 9110 §9.3.2).
 
     Attributes:
-        head: the final response head, once it has arrived; interim ones (RFC 9110 §15.2) are
-            dropped.
-        head_bytes: its bytes as received.
-        content_length: the announced length of the body; None if none is announced.
-        is_complete: the response has ended.
-        truncation: the reason why the body is incomplete, if it is.
+        head: the final response head; None until it has arrived. Heads of interim responses
+            (RFC 9110 §15.2) are dropped.
+        head_bytes: bytes of the final response head as received.
+        content_length: Content-Length of the response; None if absent or invalid.
+        is_complete: whether the response has ended.
+        truncation: reason why the body is incomplete; None if it is complete.
     """
 
     def __init__(self, *, is_bodiless: bool = False) -> None:
@@ -196,10 +196,10 @@ class ResponseReader:
         return is_kept and "close" not in options
 
     def feed(self, data: bytes) -> bytes:
-        """Parse the next bytes; return those of the body, as received.
+        """Parse the next bytes; return the bytes of the body among them, as received.
 
         Raises:
-            InvalidResponse: this is not an HTTP response, or its head does not end.
+            InvalidResponse: the bytes are not an HTTP response, or the head is too long.
         """
         if self.head is None:
             self._held += data
@@ -220,13 +220,13 @@ class ResponseReader:
         return body
 
     def take_payload(self) -> bytes:
-        """Return the payload of the chunks received since the last call."""
+        """Return the payload of a chunked body that was received since the last call."""
         payload = b"".join(self._payload)
         self._payload.clear()
         return payload
 
     def end(self, *, is_clean: bool) -> None:
-        """Handle the end of the connection: ``is_clean`` if there was no error."""
+        """Handle the end of the connection; ``is_clean`` is false if it ended with an error."""
         if self.head is None or self.is_complete:
             return
         self.is_complete, self._is_regular = True, False
@@ -238,7 +238,7 @@ class ResponseReader:
             self.truncation = Truncation.DISCONNECT
 
     def _take_head(self) -> bool:
-        """Consume heads from the buffer until the final one; return whether it is complete."""
+        """Consume response heads in the buffer; return whether the final head is complete."""
         while self.head is None:
             start = _start_of_status(self._held)
             found = _EMPTY_LINE.search(self._held, max(self._searched - 2, 0))
@@ -286,10 +286,10 @@ class ResponseReader:
 
 
 def _start_of_status(data: bytearray) -> int:
-    """Return the offset of the status line, or of the bytes that may begin one.
+    """Return the offset of the status line, or of a possible start of it.
 
     Raises:
-        InvalidResponse: there is none.
+        InvalidResponse: the bytes contain no status line.
     """
     start = data[: _MAX_BEFORE_STATUS + 4].lower().find(b"http")
     if start < 0 and len(data) >= _MAX_BEFORE_STATUS + 4:
@@ -308,10 +308,10 @@ def _parse(head: bytes) -> ResponseHead:
 
 
 def _content_length(head: ResponseHead) -> int | None:
-    """Return the announced length; None for an invalid number, which is ignored.
+    """Return the Content-Length; None if it is absent or an invalid number.
 
     Raises:
-        InvalidResponse: several lengths are announced (RFC 9110 §8.6).
+        InvalidResponse: the response has several different lengths (RFC 9110 §8.6).
     """
     given = {each.strip() for each in (head.combined("content-length") or "").split(",")}
     if len(given) > 1:

@@ -34,17 +34,17 @@ _ENDINGS = (
 _FILES = frozenset(_ENDINGS.split())
 """File name extensions that are not top-level domains (IANA Root Zone Database)."""
 _FILES_AND_DOMAINS = frozenset({"md", "py", "java", "zip", "mov", "mobi"})
-"""Extensions that are also top-level domains.
+"""File name extensions that are also top-level domains.
 
-Taken as a file name only if a single name precedes.
+``readme.md`` is taken as a file name, but ``www.example.md`` as a host.
 """
 
 
 def with_scheme(given: str) -> str:
     """Add a scheme to a user-supplied address without one.
 
-    The scheme is ``https://``, but ``http://`` for IP addresses, localhost and ports other than
-    443, which seldom have a certificate.
+    The scheme is ``https://``. It is ``http://`` for IP addresses, localhost and ports other than
+    443, because servers there seldom have a certificate.
 
     >>> with_scheme("example.org/x"), with_scheme("127.0.0.1:8080/x"), with_scheme("two words")
     ('https://example.org/x', 'http://127.0.0.1:8080/x', 'two words')
@@ -58,9 +58,9 @@ def with_scheme(given: str) -> str:
 
 
 def unwrapped(given: str) -> str:
-    """Return the address of the page that a browser's or extension's own address shows.
+    """Return the address of the page that is shown at an internal address of a browser.
 
-    These are suspended tabs, reader views, page sources and feeds.
+    Such internal addresses are those of suspended tabs, reader views, page sources and feeds.
 
     >>> unwrapped("about:reader?url=https%3A%2F%2Fa.example%2F")
     'https://a.example/'
@@ -78,8 +78,8 @@ def unwrapped(given: str) -> str:
 def words_of(given: str) -> str:
     """Return text typed into the address field if it is a search query; otherwise empty.
 
-    Several lines are addresses, and so is any text that begins with a scheme, even if it is
-    invalid. Text that looks like a file name is a query.
+    Text with several lines counts as addresses, and so does text that begins with a scheme, even if
+    it is an invalid URL. Text that looks like a file name is a query.
 
     >>> words_of("red kite"), words_of("example.org"), words_of("https://two words")
     ('red kite', '', '')
@@ -94,7 +94,7 @@ def words_of(given: str) -> str:
 
 
 def address_in(words: str) -> str:
-    """Return the address that a search query may be meant as; empty if it is none.
+    """Return the address that the user may have meant by a search query; empty if there is none.
 
     >>> address_in("node.js"), address_in("Example.org/x"), address_in("red kite")
     ('https://node.js', 'https://Example.org/x', '')
@@ -114,7 +114,7 @@ def _is_file_name(text: str) -> bool:
 
 
 def without_trackers(url: str, trackers: Sequence[str]) -> str:
-    """Remove query parameters that match the patterns, in which ``*`` matches anything.
+    """Remove query parameters with names that match a pattern; ``*`` matches any characters.
 
     The rest of the query keeps its spelling and order.
 
@@ -138,7 +138,7 @@ def _is_tracker(pair: str, trackers: Sequence[str]) -> bool:
 
 
 MAX_CHARACTERS = 8192
-"""Maximum length of a URL: servers reject longer ones, and every index row contains one."""
+"""Maximum length of a URL. Many servers reject longer URLs, and index rows would grow."""
 MAX_OF_HOST = 253
 """Maximum length of a host name that can be looked up (RFC 1035 §2.3.4)."""
 _HASH_URL = re.compile(r"[0-9a-f]{32}\Z")
@@ -146,8 +146,8 @@ _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
 _FORBIDDEN = re.compile("[\0\ud800-\udfff]")
 _BEYOND_ASCII = re.compile("[\x80-\xff]")
 _HTTP = ("http://", "https://")
-# URLs that a browser's parser would return unchanged: a host name that is not a number and needs no
-# IDNA, no port, no "." or ".." segments, nothing escaped or to be escaped.
+# URLs that a browser's parser would certainly return unchanged: host names without IDNA and without
+# a numeric last label, no port, no "." or ".." segments, no characters that must be escaped.
 _NORMALISED = re.compile(
     r"https?://(?![^/]*xn--)(?:[a-z0-9-]++\.)++[a-z]++"
     r"(?:/(?:[\w~!$&'()*+,;=:@-][\w~!$&'()*+,;=:@.%-]*+)?+)++"
@@ -160,7 +160,7 @@ def parse_url(given: str) -> str:
     """Parse a user-supplied URL and serialise it as browsers do, without its fragment.
 
     Raises:
-        InvalidUrl: it is not an http(s) URL that can be archived; the message gives the reason.
+        InvalidUrl: the text is not an http(s) URL that can be archived; the message says why.
     """
     text = given.strip()
     if len(text) <= MAX_CHARACTERS and _NORMALISED.fullmatch(text):
@@ -175,20 +175,20 @@ def parse_url(given: str) -> str:
 
 
 _ROUTE = re.compile(r"/[^#]|!/?[^/]")
-"""Start of a fragment that selects what an application shows, as opposed to a place in a page."""
+"""Start of a fragment that is a route of a web application, not a place in a page."""
 
 
 def parse_entry_url(given: str) -> str:
-    """Parse the URL of an entry: as ``parse_url``, with the route of an application.
+    """Parse the URL of an entry like ``parse_url``, but keep the route of a web application.
 
-    A route is a fragment such as ``#/settings`` or ``#!about``: it selects the content. Other
-    fragments are places in a page and are left out.
+    A route is a fragment such as ``#/settings`` or ``#!about``, which selects the content. Other
+    fragments are places in a page and are removed.
 
     >>> parse_entry_url("https://a.example/#/b"), parse_entry_url("https://a.example/#b")
     ('https://a.example/#/b', 'https://a.example/')
 
     Raises:
-        InvalidUrl: as ``parse_url``.
+        InvalidUrl: ``parse_url`` raises it.
     """
     url = parse_url(given)
     if "#" not in given or not _ROUTE.match(given.partition("#")[2]):
@@ -210,9 +210,9 @@ def without_route(url: str) -> str:
 
 
 def join(base: str, reference: str) -> str | None:
-    """Resolve a reference to an absolute http(s) URL without fragment; None if it is not one.
+    """Resolve a reference to an absolute http(s) URL without fragment; None for other URLs.
 
-    A user name and password are removed: they are neither sent nor recorded.
+    A user name and password are removed, so that they are neither sent nor recorded.
     """
     if len(reference) > MAX_CHARACTERS:
         return None
@@ -236,12 +236,12 @@ def _without_user(url: str) -> str:
 def redirect_target(url: str, status: int, headers: Iterable[tuple[str, str]]) -> str | None:
     """Return the target of a redirect (RFC 9110 §10.2.2), absolute and without fragment, or None.
 
-    The first ``Location`` that is not empty counts, as in browsers.
+    The first ``Location`` field that is not empty is used, as in browsers.
 
     Args:
         url: the requested URL.
-        status: the response's status; only a 3xx redirects.
-        headers: (name, value), names in lower case, values decoded as latin-1.
+        status: HTTP status of the response; only a 3xx status redirects.
+        headers: (name, value) pairs with names in lower case and values decoded as latin-1.
     """
     if not 300 <= status < 400:
         return None
@@ -253,7 +253,7 @@ def escape_bytes(field: str) -> str:
     """Percent-encode the non-ASCII bytes of a URL in a header field, as browsers do.
 
     Args:
-        field: the value decoded as latin-1.
+        field: the field value, decoded as latin-1.
     """
     return _BEYOND_ASCII.sub(lambda found: f"%{ord(found[0]):02X}", field)
 

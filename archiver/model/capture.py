@@ -6,13 +6,13 @@ from enum import StrEnum
 from typing import BinaryIO, NewType
 
 Timestamp = NewType("Timestamp", str)
-"""14 digits, UTC: ``YYYYMMDDhhmmss``, the Wayback Machine's form."""
+"""Time in UTC as 14 digits, ``YYYYMMDDhhmmss``, as in the Wayback Machine."""
 
 HashUrl = NewType("HashUrl", str)
-"""Lower-case hex MD5 of a serialised URL without its fragment."""
+"""Identifier of an entry: the MD5 of its serialised URL as lower-case hex digits."""
 
 PayloadDigest = NewType("PayloadDigest", str)
-"""``sha256:`` and 64 hex digits, over the payload: the body without its transfer coding."""
+"""``sha256:`` and 64 hex digits: digest of the payload, the body without transfer coding."""
 
 RecordId = NewType("RecordId", str)
 """``urn:uuid:…`` without angle brackets, as in WARC-Record-ID (ISO 28500 §5.2)."""
@@ -23,8 +23,8 @@ class Location:
     """Location of a record, which is one gzip member of a segment.
 
     Attributes:
-        segment: name of the file in ``warc/``.
-        offset: bytes before the record.
+        segment: name of the segment file in ``warc/``.
+        offset: byte offset of the record in the segment.
         length: compressed size of the record in bytes.
     """
 
@@ -35,19 +35,20 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """Stored response to a request of one URL at one time.
+    """Stored response to a request for one URL at one time.
 
     Attributes:
         url: the URL (URI-R), serialised, without fragment.
-        timestamp: when it was fetched.
+        timestamp: time when the URL was requested.
         status: HTTP status.
         media_type: media type without parameters, in lower case (``text/html``); empty if the
             response has none.
         payload_digest: digest of the payload.
-        payload_length: size of the payload in bytes, with content codings.
+        payload_length: size of the payload in bytes, before content codings are decoded.
         record_id: id of the response or revisit record.
-        location: location of that record.
-        is_revisit: whether the record has no payload, because an earlier one with this digest has.
+        location: location of the response or revisit record.
+        is_revisit: whether the record has no payload, because an earlier record contains the same
+            payload.
         redirect_to: absolute URL of the Location header, if the status is 3xx.
         ip: IP address of the server.
         is_chunked: whether the record's block has chunk framing (RFC 9112 §7.1).
@@ -69,7 +70,7 @@ class Capture:
 
 @dataclass(frozen=True, slots=True)
 class CaptureRef:
-    """What a snapshot record says about a capture, which may not be stored yet."""
+    """Reference from a snapshot record to a capture, which may not be stored yet."""
 
     record_id: RecordId
     url: str
@@ -102,7 +103,7 @@ class Truncation(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """Request and its response, as fetched. The receiver must close ``body``.
+    """Request and its response as fetched. The receiver must close ``body``.
 
     Attributes:
         url: the requested URL, serialised, without fragment.
@@ -110,15 +111,16 @@ class Exchange:
         ip: IP address of the server.
         request: bytes of the request.
         head: status line and header fields of the final response, with the empty line after them.
-        body: file with the bytes after the head as received, so with transfer coding; seekable.
+        body: seekable file with the bytes after the head as received, including transfer coding.
         chunked: whether ``body`` has chunk framing (RFC 9112 §7.1).
         status: HTTP status.
         headers: (name in lower case, value decoded as Latin-1) of each field, in order.
-        payload_digest: digest of the body without transfer coding.
-        payload_length: size of that payload in bytes.
-        fields: additional named fields of the WARC record.
-        truncated: why ``body`` is incomplete, if it is.
-        is_shown: whether replay may use it. Only a complete response to a GET request is replayed.
+        payload_digest: digest of the payload, the body without transfer coding.
+        payload_length: size of the payload in bytes.
+        fields: additional fields of the WARC record as (name, value).
+        truncated: reason why ``body`` is incomplete; None if it is complete.
+        is_shown: whether replay may use the response. Only a complete response to a GET request is
+            replayed.
     """
 
     url: str
@@ -137,7 +139,7 @@ class Exchange:
     is_shown: bool = True
 
     def header(self, name: str) -> str | None:
-        """Return the value of the first header field with a name, given in lower case."""
+        """Return the value of the first header field with this lower-case name."""
         for key, value in self.headers:
             if key == name:
                 return value
@@ -160,9 +162,9 @@ class Provenance:
     """Origin of a snapshot that was not crawled.
 
     Attributes:
-        way: how it was obtained.
-        source: URL of the memento in another archive, or name and format of a file.
-        at: when it was obtained (aware, UTC), if known.
+        way: how the snapshot was obtained.
+        source: URL of the memento in another archive, or name and format of the imported file.
+        at: time when the snapshot was obtained (aware, UTC), if known.
     """
 
     way: Way
@@ -171,5 +173,5 @@ class Provenance:
 
     @property
     def name(self) -> str:
-        """Host of the archive, or name of the file."""
+        """Host of the other archive, or name of the imported file."""
         return self.source.split("/", 3)[2] if self.way is Way.RECOVERED else self.source

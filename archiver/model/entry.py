@@ -16,21 +16,21 @@ class Entry:
     """Saved link with its metadata and the state of its captures.
 
     Attributes:
-        hash_url: its identifier.
-        url: the URL that is hashed and fetched, serialised, without fragment.
-        host: host of the URL, with the port if it is not the default.
+        hash_url: hash of the URL, which identifies the entry.
+        url: serialised URL that is hashed; its only fragment can be a route (``http.urls``).
+        host: host of the URL, with the port unless it is the default port.
         annotation: user metadata; its tags are sorted.
         title: title from the user, else from the page, else empty.
-        state: state of its newest job.
-        failure: failure of its last attempt, if it failed.
-        latest: timestamp of its newest snapshot, if any.
+        state: state of the newest job.
+        failure: failure of the last attempt; None if it succeeded.
+        latest: timestamp of the newest snapshot; None if there is none.
         snapshot_count: number of snapshots.
         status: HTTP status of the newest snapshot.
         media_type: media type of the newest snapshot.
         rendering: whether the newest snapshot was, or should be, rendered in a browser.
         score: quality of the newest snapshot in percent; None if not computed yet.
-        sorted_at: sort key of the order *captured*: when it was last captured, or when it was saved
-            if it never was (aware, UTC). Comparisons ignore it.
+        sorted_at: sort key of the order *captured* (aware, UTC): time of the last capture, or of
+            saving if the entry was never captured. Comparisons of entries ignore it.
     """
 
     hash_url: HashUrl
@@ -50,7 +50,7 @@ class Entry:
 
     @property
     def changed_at(self) -> datetime:
-        """When it was last captured, or saved if it never was (aware, UTC)."""
+        """Time of the last capture, or of saving if there is none (aware, UTC)."""
         if self.latest is None:
             return self.annotation.saved_at
         return datetime.strptime(self.latest, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
@@ -61,20 +61,20 @@ class Snapshot:
     """Page of an entry as captured at one time.
 
     Attributes:
-        hash_url: of its entry.
-        timestamp: when the entry's URL was requested.
-        url: URL of its entry.
+        hash_url: identifier of the entry.
+        timestamp: time when the entry's URL was requested.
+        url: URL of the entry.
         final_url: URL of the page, after redirects.
         title: title of the page; empty if it has none.
         byline, site, excerpt, language, published, canonical: metadata of the page.
         capture: capture of the final response.
-        article: location of the conversion record with its article, if it has one.
+        article: location of the conversion record with the article; None if there is no article.
         requisite_count: number of requisites.
         missing_count: number of requisites that could not be fetched.
-        extractor: version of the extractor of the article.
-        rendering: whether it was, or should be, rendered in a browser.
+        extractor: version of the extractor that made the article.
+        rendering: whether a browser rendered the page, or should have rendered it.
         score: quality in percent; None if not computed yet.
-        limits: why a browser did not render all of it.
+        limits: reasons why a browser did not render all of the page.
     """
 
     hash_url: HashUrl

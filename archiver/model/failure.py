@@ -5,7 +5,7 @@ from enum import StrEnum
 
 
 class FailureKind(StrEnum):
-    """Types of failures. Values are stored in the index and in WARC records; do not change them."""
+    """Type of a failure. Values are stored in the index and in WARC records; do not change them."""
 
     DNS = "dns"
     REFUSED = "refused"
@@ -41,10 +41,10 @@ TRANSIENT = frozenset(
         FailureKind.INTERNAL,
     }
 )
-"""Types after which a retry can help. For HTTP_STATUS, ``RETRIED_STATUSES`` decides."""
+"""Types of failures after which a retry can help. HTTP_STATUS depends on RETRIED_STATUSES."""
 
 RETRIED_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
-"""Statuses of temporary failures (RFC 9110 §15, RFC 6585 §4)."""
+"""HTTP statuses of temporary failures (RFC 9110 §15, RFC 6585 §4)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Failure:
     Attributes:
         kind: type of the failure.
         message: sentence for the user.
-        status: HTTP status, if there was a response.
+        status: HTTP status; None if there was no response.
         retry_after: seconds to wait according to the Retry-After header (RFC 9110 §10.2.3), if any.
     """
 
@@ -70,7 +70,7 @@ class Failure:
 
     @property
     def transient(self) -> bool:
-        """Whether a retry can help."""
+        """Whether a retry may succeed."""
         if self.kind is FailureKind.HTTP_STATUS:
             return self.status in RETRIED_STATUSES
         return self.kind in TRANSIENT
@@ -78,13 +78,13 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Reason of failures (kind and HTTP status, if any), and how many entries failed for it."""
+    """Reason of failures (kind, and HTTP status if any), and the number of entries that failed."""
 
     reason: str
     entries: int
 
     @property
     def search_query(self) -> str:
-        """Query for these entries."""
+        """Search query that finds the entries that failed for this reason."""
         text = self.reason.removeprefix(f"{FailureKind.HTTP_STATUS} ")
         return f'failed:"{text}"' if " " in text else f"failed:{text}"

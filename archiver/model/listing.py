@@ -18,7 +18,7 @@ class Sort(StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> "Sort | None":
-        """Map the name of an older version."""
+        """Map a name that an older version used."""
         return cls.NEWEST if value == "added" else None
 
 
@@ -28,12 +28,12 @@ class ListingQuery:
 
     Attributes:
         q: search query (``search.query_parser``); empty lists everything.
-        tag, host: exact match; empty matches all.
-        status: ``saved``, ``failed``, ``queued``, or an HTTP status; empty matches all.
-        sort: one of ``Sort``; empty means best match for words, the list's order for one list, else
-            newest.
+        tag, host: tag and host that entries must have; empty matches all entries.
+        status: ``saved``, ``failed``, ``queued``, or an HTTP status; empty matches all entries.
+        sort: a value of ``Sort``. Empty means best match if ``q`` has words, the list's order if
+            ``q`` names one list, and newest first otherwise.
         after: cursor of the previous page.
-        limit: entries per page, 1 to 200.
+        limit: number of entries per page, 1 to 200.
     """
 
     q: str = ""
@@ -50,11 +50,12 @@ class FacetValue:
     """Value of a facet.
 
     Attributes:
-        value: as shown.
-        count: number of entries.
-        query: query that adds this filter, or removes it if chosen; empty if not expressible.
-        is_chosen: the filter is active.
-        is_more: there are more than ``count``.
+        value: value as it is shown.
+        count: number of entries with the value.
+        query: search query with this filter added, or removed if the filter is active; empty if the
+            search language cannot express it.
+        is_chosen: whether the filter is active.
+        is_more: whether there may be more than ``count`` entries.
     """
 
     value: str
@@ -69,9 +70,9 @@ class Facet:
     """Facet of a list of entries.
 
     Attributes:
-        field: of the search language.
-        values: the most frequent values first; the newest years first.
-        is_of_all: whether all entries of the archive were counted, not only the newest.
+        field: name of the field in the search language.
+        values: values, the most frequent first; years are sorted from new to old.
+        is_of_all: whether all entries of the archive were counted instead of only the newest.
     """
 
     field: str
@@ -84,10 +85,10 @@ class Summary:
     """Totals of a list of entries.
 
     Attributes:
-        count: number of entries, or of those that were counted if ``has_more``.
-        has_more: whether there are more entries, which the facets do not include.
-        facets: facets of the counted entries, or of the newest.
-        faceted: number of entries that the facets include, if not all; else 0.
+        count: number of counted entries.
+        has_more: whether there are more entries than were counted.
+        facets: facets of the counted entries, or only of the newest of them.
+        faceted: number of entries in the facets; 0 if the facets include all counted entries.
     """
 
     count: int
@@ -97,7 +98,7 @@ class Summary:
 
 
 ARTICLE_WORDS = 100
-"""A page with fewer words is not classified as an article."""
+"""Minimum number of words of a page that is classified as an article."""
 
 
 class Kind(StrEnum):
@@ -113,11 +114,11 @@ class Kind(StrEnum):
 
 
 NOTES = ".invalid"
-"""Top-level domain of notes without an address, which never exists (RFC 2606)."""
+"""Top-level domain in the URLs of notes without an address; it never exists (RFC 2606)."""
 
 
 def kind_of(media_type: str, word_count: int, host: str = "") -> Kind:
-    """Classify a media type, word count and host."""
+    """Return the kind of a snapshot, given its media type, word count and host."""
     if host.endswith(NOTES):
         return Kind.NOTE
     main = media_type.partition("/")[0]
@@ -131,17 +132,17 @@ def kind_of(media_type: str, word_count: int, host: str = "") -> Kind:
 
 
 MAX_EARLIER = 8
-"""Earlier snapshots that are searchable besides the newest."""
+"""Number of earlier snapshots that are searchable in addition to the newest."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchDocument:
-    """What the full-text index has of an entry (made by ``search.search_document``).
+    """Content of the full-text index for an entry; ``search.search_document`` makes it.
 
     Attributes:
         title, url, note, tags, by, text: words of each column, separated by single spaces.
         keys: index keys (``search.words.key``), separated by single spaces.
-        word_count: number of words of the text.
+        word_count: number of words in the article.
         language: BCP 47 tag in lower case; empty if unknown.
         published: publication date in Unix seconds; None if unknown.
         kind: kind of the entry; empty if it has no snapshot.

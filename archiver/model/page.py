@@ -15,13 +15,13 @@ Since version 10 words exclude symbols and language names, and all authors are l
 20 the article's head is separate from its text.
 """
 MAX_DIGITS = 10
-"""Maximum digits of an extractor version."""
+"""Extractor versions have fewer digits than this."""
 UNREAD = ""
-"""Extractor of a snapshot whose article is not extracted yet."""
+"""Extractor version of a snapshot with an article that is not extracted yet."""
 
 
 def supersedes(extractor: str, other: str) -> bool:
-    """Return whether an extractor version is newer than another one.
+    """Return whether an extractor version is newer than the version ``other``.
 
     Every version is newer than ``UNREAD``.
     """
@@ -37,9 +37,9 @@ def _rank(extractor: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class PageMetadata:
-    """Metadata of a page; empty strings if unknown.
+    """Metadata of a page; unknown values are empty.
 
-    ``canonical`` is the canonical URL if it differs from the page's.
+    ``canonical`` is the canonical URL, if it differs from the URL of the page.
     """
 
     title: str = ""
@@ -57,11 +57,11 @@ class Article:
 
     Attributes:
         metadata: metadata of the page.
-        html: sanitised HTML of the article with absolute URLs; empty if none was found.
+        html: sanitised HTML of the article with absolute URLs; empty if no article was found.
         head: sanitised HTML of the title heading and the lead image above the article.
         text: plain text of ``head`` and ``html``, one paragraph per line.
         extractor: version of the extractor; ``UNREAD`` if the article is not extracted yet.
-        words: words of ``text`` as in the full-text index, separated by spaces.
+        words: words of ``text`` in the form of the full-text index, separated by spaces.
     """
 
     metadata: PageMetadata = field(default_factory=PageMetadata)
@@ -74,7 +74,7 @@ class Article:
 
 @dataclass(frozen=True, slots=True)
 class Charset:
-    """Encodings of a page: the one it is decoded with, and the declared one; empty if unknown."""
+    """Encoding with which a page is decoded, and encoding that it declares; empty if unknown."""
 
     used: str = ""
     declared: str = ""
@@ -82,12 +82,12 @@ class Charset:
 
 @dataclass(frozen=True, slots=True)
 class Refresh:
-    """Address that a page leads to by ``<meta http-equiv=refresh>`` or a ``Refresh`` field.
+    """Redirect by ``<meta http-equiv=refresh>`` or by a ``Refresh`` header field.
 
     Attributes:
-        seconds: the delay.
-        url: the absolute address.
-        is_fallback: it is inside ``<noscript>``, so it applies only without scripts.
+        seconds: delay in seconds.
+        url: absolute URL of the target.
+        is_fallback: whether it is inside ``<noscript>``, so that it applies only without scripts.
     """
 
     seconds: int
@@ -97,20 +97,20 @@ class Refresh:
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """Result of the first pass over a page.
+    """Result of the analysis of a page that finds its requisites.
 
     Attributes:
-        requisites: in document order, without duplicates.
-        charset: the page's encoding.
-        metadata: of the page.
-        needs_browser: whether it is empty without JavaScript.
-        wall: vendor of the bot or consent wall shown instead of the page; else empty.
-        parked: seller of the domain, if it is parked; else empty.
-        feed: absolute URL of its first feed; empty if none.
-        icons: candidate URLs of the favicon, best first.
-        covers: candidate URLs of the preview image, best first.
-        appearance: signals for the quality score.
-        refresh: the page's automatic redirect; None if it has none.
+        requisites: page requisites in document order, without duplicates.
+        charset: encoding of the page.
+        metadata: metadata of the page.
+        needs_browser: whether the page is empty without JavaScript.
+        wall: vendor of the bot or consent wall that is shown instead of the page; else empty.
+        parked: company that offers the domain for sale, if the domain is parked; else empty.
+        feed: absolute URL of the first feed; empty if the page names none.
+        icons: URLs that may be the favicon, best first.
+        covers: URLs that may be the preview image, best first.
+        appearance: properties of the page from which the quality score is computed.
+        refresh: automatic redirect of the page; None if it has none.
     """
 
     requisites: tuple[Requisite, ...] = ()
@@ -128,7 +128,7 @@ class Discovery:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading: id, text, and depth; 0 is the outermost."""
+    """Heading of an outline, with its id, text and depth; the outermost depth is 0."""
 
     id: str
     words: str
@@ -137,7 +137,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """An image: media type and bytes."""
+    """Media type and content of an image."""
 
     media_type: str
     data: bytes
@@ -148,12 +148,12 @@ class Chapter:
     """An article as a chapter of an export.
 
     Attributes:
-        title: user-supplied, else the page's, else the URL.
-        url: of the entry.
-        captured: when the snapshot was taken.
-        html: sanitised, with absolute URLs; empty if there is no article.
+        title: title from the user, else the title of the page, else the URL.
+        url: URL of the entry.
+        captured: time of the snapshot.
+        html: sanitised HTML of the article with absolute URLs; empty if there is no article.
         byline, site, published, language: metadata of the page.
-        note: user-supplied.
+        note: note from the user.
         pictures: archived images by URL.
     """
 
@@ -170,7 +170,7 @@ class Chapter:
 
 
 class Side(StrEnum):
-    """Which of two compared texts contains a piece."""
+    """Side of a comparison: the text, or both texts, that contain a piece."""
 
     BOTH = "both"
     BEFORE = "before"
@@ -179,7 +179,7 @@ class Side(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A piece of text, and which of two texts contains it."""
+    """Piece of text, and the side of the comparison that contains it."""
 
     side: Side
     text: str
@@ -190,12 +190,12 @@ class Comparison:
     """Difference of two texts.
 
     Attributes:
-        pieces: pieces in order; those of ``BOTH`` and ``BEFORE`` are the earlier text, those of
-            ``BOTH`` and ``AFTER`` the later one, with one paragraph per line.
+        pieces: pieces of text in order, with one paragraph per line. Pieces of ``BOTH`` and
+            ``BEFORE`` make up the earlier text, pieces of ``BOTH`` and ``AFTER`` the later text.
         put_in: number of added words.
         taken_out: number of removed words.
         words: number of words of the longer text.
-        is_whole: whether both texts were compared to their ends.
+        is_whole: whether both texts were compared up to their ends.
     """
 
     pieces: tuple[Piece, ...]

@@ -7,11 +7,11 @@ from enum import StrEnum
 from archiver.model.failure import Failure
 
 FIRST_ERROR_STATUS = 400
-"""First status of errors (RFC 9110 §15.5)."""
+"""Lowest HTTP status of an error (RFC 9110 §15.5)."""
 
 
 class RequisiteKind(StrEnum):
-    """Purpose of a requisite; decides how it is fetched and replayed."""
+    """Purpose of a requisite, which determines how it is fetched and replayed."""
 
     STYLE = "style"
     IMAGE = "image"
@@ -26,14 +26,14 @@ class RequisiteKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Requisite:
-    """A page requisite: absolute http(s) URL without fragment, and its purpose.
+    """Resource that a page needs, or that is fetched together with the page.
 
     Attributes:
-        url: of the resource.
-        kind: its purpose.
-        area: number of CSS pixels that it covers on the page, if the markup says so; else 0.
-        is_preview_image: whether it is an image for entry lists that the page does not show. If it
-            is missing, the quality score is not lowered.
+        url: absolute http(s) URL of the resource, without fragment.
+        kind: purpose of the resource.
+        area: area of the resource on the page in CSS pixels; 0 if the markup does not state it.
+        is_preview_image: whether it is an image for lists of entries only, which the page does not
+            show. If such an image is missing, the quality score is not lowered.
     """
 
     url: str
@@ -44,9 +44,9 @@ class Requisite:
 
 @dataclass(frozen=True, slots=True)
 class RequisiteOutcome:
-    """Result of fetching a requisite: its status, or why there is none.
+    """Result of fetching a requisite: the HTTP status, or the reason why there is none.
 
-    ``area`` and ``is_preview_image`` are as in the requisite.
+    ``area`` and ``is_preview_image`` are copied from the requisite.
     """
 
     url: str
@@ -58,12 +58,12 @@ class RequisiteOutcome:
 
     @property
     def is_missing(self) -> bool:
-        """Whether it could not be fetched, or the server answered with an error."""
+        """Whether the resource could not be fetched, or the server returned an error."""
         if self.is_preview_image:
             return False
         return self.status is None or self.status >= FIRST_ERROR_STATUS
 
 
 def needed(outcomes: Iterable[RequisiteOutcome]) -> tuple[RequisiteOutcome, ...]:
-    """Drop requisites that are only used as previews in lists."""
+    """Drop the requisites that are only used as preview images in lists."""
     return tuple(each for each in outcomes if not each.is_preview_image)

@@ -1,7 +1,7 @@
 """Static files, icons and the web app manifest.
 
-URLs contain a hash over all files, so that they can be cached indefinitely, and an ES module that
-imports another one by a relative URL gets the matching version.
+The URL of each file contains a hash over all files. So browsers can cache files indefinitely, and
+an ES module that imports another module by a relative URL gets the same version of it.
 """
 
 import hashlib
@@ -37,13 +37,13 @@ _HASH_LENGTH = 16
 
 @dataclass(frozen=True, slots=True)
 class StaticFile:
-    """A static file.
+    """A static file with the data of its response.
 
     Attributes:
-        body: its bytes.
-        packed: its bytes as gzip; None if they are not smaller.
-        content_type: value of the header.
-        etag: entity tag of the uncompressed bytes, without quotes.
+        body: content of the file.
+        packed: gzip-compressed content; None if compression does not make the content smaller.
+        content_type: value of the Content-Type header.
+        etag: entity tag of the uncompressed content, without quotes.
     """
 
     body: bytes
@@ -53,7 +53,7 @@ class StaticFile:
 
 
 class StaticFiles:
-    """All static files, in memory: a few dozen kilobytes."""
+    """All static files of a directory, read into memory."""
 
     def __init__(self, directory: Path) -> None:
         self._files = {
@@ -70,14 +70,14 @@ class StaticFiles:
         """Return the URL of a file.
 
         Raises:
-            KeyError: there is no such file, which is an error in a template.
+            KeyError: the file does not exist, so the template that names it is wrong.
         """
         if name not in self._files:
             raise KeyError(name)
         return f"/static/{self.version}/{name}"
 
     def response(self, version: str, name: str, *, takes_gzip: bool) -> web.Response | None:
-        """Return the response for a file; None if there is no such file."""
+        """Return the response for a file; None if the file does not exist."""
         file = self._files.get(name)
         if file is None:
             return None
@@ -85,7 +85,7 @@ class StaticFiles:
         response = web.Response(
             body=packed or file.body, headers={hdrs.CONTENT_TYPE: file.content_type}
         )
-        # Codings need different tags (RFC 9110 §8.8.3.3).
+        # The compressed response needs an entity tag of its own (RFC 9110 §8.8.3.3).
         response.etag = f"{file.etag}-gzip" if packed else file.etag
         if packed:
             response.headers[hdrs.CONTENT_ENCODING] = "gzip"
@@ -93,15 +93,15 @@ class StaticFiles:
             vary(response)
         current = version == self.version
         response.headers["Cache-Control"] = _IMMUTABLE if current else _REVALIDATE
-        # The "not in the archive" page may be in a sandboxed frame with an opaque origin; static
-        # files are public.
+        # The "not in the archive" page loads static files, and it may be shown in a sandboxed frame
+        # with an opaque origin. Static files are public, so any origin may load them.
         response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
         return response
 
 
 @cache
 def static_files(directory: Path) -> StaticFiles:
-    """Return the files of a directory, read once."""
+    """Return the static files of a directory; read them on the first call only."""
     return StaticFiles(directory)
 
 
@@ -126,16 +126,16 @@ def _packed(body: bytes, content_type: str) -> bytes | None:
 
 
 PREVIEW_IMAGE_PATH = "/preview/"
-"""Path prefix of favicons and preview images; their digest follows."""
+"""Path prefix of favicons and preview images; the digest of the image follows."""
 
 
 def preview_image_path(digest: str, *, base: str = "") -> str:
-    """Return the path of a favicon or preview image; empty for an empty digest."""
+    """Return the path of a favicon or preview image; empty if ``digest`` is empty."""
     return base + PREVIEW_IMAGE_PATH + digest if digest else ""
 
 
 def with_paths(preview_images: PreviewImages, base: str) -> PreviewImages:
-    """Replace digests by root-relative paths, for API clients."""
+    """Replace the digests of preview images by root-relative paths, for API clients."""
     return PreviewImages(
         preview_image_path(preview_images.icon, base=base),
         preview_image_path(preview_images.cover, base=base),

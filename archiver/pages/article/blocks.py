@@ -1,4 +1,4 @@
-"""Lists, tables and paragraphs."""
+"""Normalisation of lists, tables and paragraphs of an article."""
 
 from collections.abc import Container
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ def has_block(element: Element) -> bool:
 
 
 def part_at_breaks(root: Element) -> None:
-    """Split text at two or more consecutive line breaks into paragraphs."""
+    """Split text into paragraphs wherever two or more line breaks follow each other."""
     set_as_is = _within_pre(root)
     for first in list(root.iter("br")):
         if first.getparent() is None or first in set_as_is:
@@ -43,7 +43,7 @@ def part_at_breaks(root: Element) -> None:
 
 
 def wrap_loose_text(block: Element) -> None:
-    """Wrap runs of text and phrasing content next to blocks in paragraphs."""
+    """Wrap each run of text and phrasing content between blocks in a paragraph."""
     run: Element | None = None
     if block.text and block.text.strip():
         run = etree.Element("p")
@@ -67,7 +67,7 @@ def _within_pre(root: Element) -> set[Element]:
 
 
 def _take_in(run: Element | None, child: Element) -> Element | None:
-    """Add a child to the run, or start a run; no run starts with a line break."""
+    """Add a child to the run, or start a run. Line breaks without text never start a run."""
     if run is not None:
         run.append(child)
         return run
@@ -92,7 +92,7 @@ def _drop_break(element: Element) -> None:
 
 
 def _begin_paragraph(first: Element) -> None:
-    """Turn a line break into a paragraph of the content up to the next pair of breaks."""
+    """Replace a line break by a paragraph with the content up to the next pair of line breaks."""
     paragraph = etree.Element("p")
     paragraph.text = first.tail
     first.tail = None
@@ -112,17 +112,17 @@ def _begin_paragraph(first: Element) -> None:
 
 
 _SILENT = frozenset({"span", "rt", "ruby", "time", "q", "bdo"})
-"""Phrasing elements without an effect on the blocks inside them."""
+"""Phrasing elements that need not be applied to the blocks inside them."""
 
 _FILLED = frozenset({"p", "div", "li", "dd", "td"})
 _MAX_NAMES = 4
-"""Maximum nesting of emphasis pushed into a block; a page may nest far more around many blocks."""
+"""Maximum number of phrasing elements that are pushed into a block, since a page may nest many."""
 
 
 def open_up(phrases: list[Element]) -> dict[Element, str]:
     """Turn phrasing elements that contain blocks into blocks, innermost first.
 
-    Return their names.
+    Return the former names of the elements, without those in ``_SILENT``.
     """
     opened = {}
     for phrase in reversed(phrases):
@@ -137,12 +137,12 @@ def open_up(phrases: list[Element]) -> dict[Element, str]:
 def push_in(
     elements: list[Element], opened: dict[Element, str], holding: Container[Element]
 ) -> None:
-    """Push the meaning of opened phrasing elements into the blocks they contain, each once.
+    """Wrap the content of blocks in the phrasing elements that were around the blocks.
 
     Args:
-        elements: the elements of the article, in order.
-        opened: the opened elements, with their former names.
-        holding: the elements that contain blocks.
+        elements: all elements of the article in document order.
+        opened: the result of ``open_up``.
+        holding: the elements that contain blocks; they are not wrapped themselves.
     """
     around: dict[Element, tuple[str, ...]] = {}
     for element in elements:
@@ -165,7 +165,7 @@ def _make_block(phrase: Element) -> None:
 
 
 def _fill(block: Element, names: tuple[str, ...]) -> None:
-    """Wrap the content of a block in elements of these names, the first outermost."""
+    """Wrap the content of a block in elements with these names, from outermost to innermost."""
     for name in reversed(names):
         inner = etree.Element(name)
         inner.text, block.text = block.text, None
@@ -181,7 +181,7 @@ _MARKS = frozenset({"col", "colgroup", "tfoot", "thead", "th"})
 
 @dataclass(slots=True)
 class _Table:
-    """Statistics of a table; nested tables are counted separately."""
+    """Statistics of a table without the tables nested in it."""
 
     is_marked: bool = False
     is_nesting: bool = False
@@ -190,7 +190,7 @@ class _Table:
 
 
 def find_data(root: Element) -> set[Element]:
-    """Return the data tables: tables with header markup, and large ones."""
+    """Return the tables that contain data: tables with header markup, and large tables."""
     if next(root.iter("table"), None) is None:
         return set()
     tables: dict[Element, _Table] = {}
@@ -260,7 +260,7 @@ def normalise_lists(root: Element) -> None:
 
 
 def _normalise_items(holder: Element) -> None:
-    """Put all content of a list into items: a nested list into the item before it."""
+    """Put all content of a list into items; a nested list goes into the preceding item."""
     item = _take_text(holder, "li")
     for each in list(holder):
         child, tail = each, each.tail
@@ -288,7 +288,7 @@ def _holds_items(element: Element) -> bool:
 
 
 def _open(element: Element) -> Element:
-    """Unwrap an element between a list and its items; return the last item."""
+    """Unwrap an element between a list and its items; return the last of the items."""
     _normalise_items(element)
     last = element[-1]
     unwrap(element)
@@ -324,14 +324,14 @@ def _normalise_definitions(holder: Element) -> None:
 
 
 def _make_blocks(holder: Element) -> None:
-    """Turn definition lists with headings into blocks, which keep the headings."""
+    """Turn a definition list into blocks, because its terms contain headings."""
     for part in [each for each in holder.iter("dt", "dd") if _list_of(each) is holder]:
         part.tag = "div"
     holder.tag = "div"
 
 
 def _normalise_terms(group: Element) -> None:
-    """Order terms before definitions; add an empty term or definition if one is missing."""
+    """Put loose content into definitions; add a missing first term or last definition."""
     item = _take_text(group, "dd")
     for child in list(group):
         tail, child.tail = child.tail, None
@@ -362,7 +362,7 @@ def _list_of(part: Element) -> Element | None:
 
 
 def _take_text(holder: Element, tag: str) -> Element | None:
-    """Move the text before the first child into a new item."""
+    """Move text before the first child into a new item; return the item."""
     if not (holder.text and holder.text.strip()):
         return None
     item = etree.Element(tag)
@@ -374,7 +374,7 @@ def _take_text(holder: Element, tag: str) -> Element | None:
 def _add_tail(
     holder: Element, item: Element | None, child: Element, tail: str, tag: str
 ) -> Element:
-    """Move text after a child into that child's item, or into a new one."""
+    """Move text after a child into the current item, or into a new item; return the item."""
     if item is None:
         item = etree.Element(tag)
         at = child
@@ -392,7 +392,7 @@ def _add_tail(
 
 
 def _put_before(element: Element, tag: str) -> Element:
-    """Insert an element before another."""
+    """Insert a new element before an element; return the new element."""
     made = etree.Element(tag)
     element.addprevious(made)
     return made

@@ -1,4 +1,4 @@
-"""Code blocks."""
+"""Normalisation of code blocks."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from archiver.pages.article.tree import outermost, remove, replace
 MAX_NAME = 32
 FEWEST_LINES, _MAX_DIGITS = 2, 6
 _MAX_STYLE = 200
-"""Characters of a ``style`` attribute that are searched."""
+"""Number of characters of a ``style`` attribute that are searched."""
 
 _NUMBERS = re.compile(r"[\d\s.:|]*")
 _NUMBERED = re.compile(
@@ -43,7 +43,7 @@ def normalise_code(body: Element) -> None:
 
 
 def _normalise_table(table: Element) -> None:
-    """Replace a layout table of line numbers and code by the code."""
+    """Replace a layout table with line numbers and code by a ``pre`` with the code."""
     if next(table.iterdescendants("table"), None) is not None:
         return
     rows = list(table.iter("tr"))
@@ -51,7 +51,7 @@ def _normalise_table(table: Element) -> None:
     is_behind_code = before is not None and before.tag == "pre" and not (len(before) or before.text)
     if is_behind_code and next(table.iter("th"), None) is None:
         lines = ["".join(row[-1].itertext()).rstrip("\n") for row in rows if len(row)]
-        remove(before)  # the parser has moved the table out of the code
+        remove(before)  # The HTML parser has moved the table out of this ``pre``.
         replace(table, _make_pre(lines, table))
         return
     cells = [[each for each in row if each.tag in {"td", "th"}] for row in rows]
@@ -112,9 +112,9 @@ def _normalise_pre(pre: Element) -> None:
 
 
 def _normalise_lines(pre: Element) -> None:
-    """Make blocks of the elements that are lines without a line break between them.
+    """Turn elements into blocks if each is a line of code without a line break after it.
 
-    Numbers in front of all of them are removed.
+    Line numbers at the start of these elements are removed.
     """
     holder = pre
     while len(holder) == 1 and not (holder.text or "").strip():
@@ -145,7 +145,7 @@ def _is_line(element: Element, pre: Element) -> bool:
 
 
 def _drop_label(pre: Element) -> None:
-    """Remove the language name that a frame shows above the code."""
+    """Remove the name of the language that is shown above the code."""
     frame, label = pre.getparent(), pre.getprevious()
     if frame is None or label is None or label.tag not in {"span", "div"} or len(label):
         return
@@ -177,7 +177,7 @@ def _is_extra(element: Element) -> bool:
 
 
 def _text_of(pre: Element) -> str:
-    """Return the text, with a line for each block element."""
+    """Return the text of a code block, with a line for each block element."""
     pieces: list[str] = []
     for piece in _pieces(pre):
         if piece == "\r":
@@ -189,7 +189,7 @@ def _text_of(pre: Element) -> str:
 
 
 def _pieces(pre: Element) -> Iterator[str]:
-    """Yield the text in order, with a carriage return where a block begins or ends."""
+    """Yield pieces of text in order, and a carriage return where a block begins or ends."""
     walk = etree.iterwalk(pre, events=("start", "end"))
     for event, element in walk:
         is_block = element.tag in _BLOCKS and element is not pre
@@ -207,7 +207,7 @@ def _pieces(pre: Element) -> Iterator[str]:
 
 
 def _language(pre: Element) -> str:
-    """Return the language named by the classes of the code or its ancestors."""
+    """Return the language named by the attributes of a code block or the elements around it."""
     inner = next(pre.iter("code"), None)
     above = pre.getparent()
     further = above.getparent() if above is not None else None
@@ -220,7 +220,7 @@ def _language(pre: Element) -> str:
 
 
 def _name_in(element: Element) -> str:
-    """Return the language named by an element's own attributes; empty without one."""
+    """Return the language named by an element's own attributes; empty if there is none."""
     given = element.get("data-lang") or element.get("data-language") or ""
     found = _LANGUAGE.search(element.get("class") or "")
     name = (given or (found[1] if found else "")).strip().lower().rstrip(";,.-")

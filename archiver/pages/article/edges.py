@@ -1,6 +1,7 @@
-"""Removal of lines above and below the sentences of an article.
+"""Removal of lines above and below an article that are not part of its text.
 
-Above are dates, reading times, names of authors and buttons; below are buttons, tags and appeals.
+Lines above are dates, reading times, names of authors and buttons. Lines below are buttons, tags
+and requests to subscribe.
 """
 
 import re
@@ -44,19 +45,19 @@ _LETTER_LINK = re.compile(
 )
 _MAX_APPEAL = 250
 SMALL_PICTURE = 120
-"""Maximum side of a portrait or icon above an article, in pixels."""
+"""Maximum width and height, in pixels, of a portrait or icon that is removed."""
 MAX_ABOVE = 200
-"""Characters of sentences that may precede a line above an article: a subtitle."""
+"""Maximum number of characters of sentences before a removed line, such as a subtitle."""
 
 
 def trim(root: Element, byline: str) -> str:
-    """Remove what stands before the first and behind the last sentence of an article.
+    """Remove extra lines and small images above an article, and extra lines below it.
 
     Args:
         root: the root of the article, which is modified.
-        byline: the author by the page's metadata; a line with only this name is removed.
+        byline: the author in the page's metadata; a line with only this name is removed.
 
-    Returns: the date in the removed lines, as ISO 8601; empty if there is none.
+    Returns: the date in the lines removed above, as ISO 8601; empty if there is none.
     """
     author = _bare(byline)
     removed = []
@@ -75,7 +76,7 @@ def trim(root: Element, byline: str) -> str:
 
 
 def _lines_above(root: Element) -> Iterator[Element]:
-    """Yield the short lines and the pictures before the first sentences."""
+    """Yield lines and images at the start, until their sentences exceed ``MAX_ABOVE``."""
     prose = 0
     for element in list(islice(root.iter("img", *_LINES), _MAX_LINES)):
         if element.tag == "img":
@@ -96,7 +97,7 @@ def _is_small(image: Element) -> bool:
 
 
 def _lines_below(root: Element) -> Iterator[Element]:
-    """Yield the short lines behind the last sentence, the last first."""
+    """Yield the short lines at the end of an article, the last line first."""
     lines = [each for each in root.iter(*_LINES) if not has_block(each) and not _is_in_line(each)]
     for element in reversed(lines[-_MAX_LINES:]):
         if _is_within(element, root) or element.getparent() is None:
@@ -107,7 +108,7 @@ def _lines_below(root: Element) -> Iterator[Element]:
 
 
 def _is_in_line(element: Element) -> bool:
-    """Return whether an element is part of a line of text."""
+    """Return whether an element is phrasing content within a line of text."""
     if not is_phrasing(element):
         return False
     above = element.getparent()
@@ -142,7 +143,7 @@ def _is_line_above(line: Element, root: Element, author: str) -> bool:
 
 
 def _is_about(text: str, author: str) -> bool:
-    """Return whether a text is a date, a reading time, a number, a button or an author."""
+    """Return whether text is a date, reading time, number, label of a button, or author."""
     return (
         kind_of_label(text) in _ACTIONS
         or _is_date(text)
@@ -153,14 +154,14 @@ def _is_about(text: str, author: str) -> bool:
 
 
 def _is_author(text: str, author: str) -> bool:
-    """Return whether a text is the page's author, or a short line that begins with "by"."""
+    """Return whether text is the page's author, or a short text with "by" (also translated)."""
     name = _BY.sub("", text, count=1)
     is_named = name != text and name[0].isupper() and len(text.split()) <= _MAX_NAMES
     return is_named or (author != "" and _bare(name) == author)
 
 
 def _bare(text: str) -> str:
-    """Return the words of a text in lower case, without other characters between them."""
+    """Return the words of a text in lower case, separated by single spaces."""
     return _SIGNS.sub(" ", text).strip().casefold()
 
 
@@ -186,7 +187,7 @@ def _is_line_below(line: Element) -> bool:
 
 
 def _drop_last_headings(root: Element) -> None:
-    """Remove headings without anything behind them, unless there is nothing else."""
+    """Remove headings at the end of an article, unless it has little text besides headings."""
     headed = sum(len(first_text(each, MAX_LINE)) for each in root.iter(*HEADINGS))
     if len(first_text(root, headed + SENTENCE)) <= headed + SENTENCE:
         return

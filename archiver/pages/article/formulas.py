@@ -1,10 +1,10 @@
-"""Formulas as MathML.
+"""Conversion of formulas to MathML.
 
-If the rendered formula contains MathML, that is used; if only LaTeX is available, it is converted.
-Formulas that cannot be converted stay as they are.
+If a rendered formula contains MathML, the MathML is used. If a page contains only LaTeX, the LaTeX
+is converted. LaTeX that cannot be converted is shown as code.
 
 Letter variants are written as Unicode characters, because MathML Core (§3.2.2) ignores
-``mathvariant``: a bold vector would become an italic letter.
+``mathvariant`` in most cases, so that a bold vector would become an italic letter.
 """
 
 import re
@@ -33,15 +33,15 @@ _STYLES = {
     "sans-serif-bold-italic": ("SANS-SERIF BOLD ITALIC",),
     "monospace": ("MONOSPACE",),
 }
-"""Unicode names of letter variants; some letters have older names."""
+"""Words for each letter variant in the names of Unicode characters, in order of preference."""
 
 MAX_LETTERS = 100
-"""Maximum characters of one identifier in a formula."""
+"""Maximum number of characters of one identifier in a formula."""
 _LETTER = re.compile(r"(?:LATIN |GREEK )?(CAPITAL|SMALL) LETTER (\w+)|(DIGIT) (\w+)", re.ASCII)
 
 
 def set_letters(body: Element) -> None:
-    """Replace letters with a variant by the Unicode characters of that variant."""
+    """Replace letters with ``mathvariant`` by the Unicode characters for the variant."""
     for token in body.iter("mi", "mn", "mtext", "ms"):
         styles = _STYLES.get(token.get("mathvariant") or "")
         if styles and not len(token) and len(token.text or "") <= MAX_LETTERS:
@@ -67,17 +67,17 @@ _DEFINES = re.compile(
     r"\\(?:(?:re|provide)?new(?:command|environment)|def|DeclareMathOperator)(?![A-Za-z])"
 )
 MAX_FORMULA: Final = 1500
-"""Maximum characters of LaTeX that are converted to MathML."""
+"""Maximum number of characters of a formula in LaTeX that is converted to MathML."""
 
 MAX_CHARACTERS: Final = 60_000
-"""Maximum characters of LaTeX on one page."""
+"""Maximum number of characters of LaTeX that are converted on one page."""
 
 TEX: Final = "application/x-tex"
 _RENDERED = re.compile(r"\b(?:katex|katex-display|mwe-math-element|MathJax(?:_Display|_SVG)?)\b")
 _PREVIEW = re.compile(r"\b(?:MathJax_Preview|MathJax_Display|MathJax|MathJax_SVG|katex)\b")
 _MARKED = re.compile(r"\bmath(?:-inline|-display)?\b")
 _PANDOC = re.compile(r"math (?:inline|display)")
-"""Pandoc writes LaTeX without delimiters for KaTeX, and single symbols as text."""
+"""Class of Pandoc's formulas for KaTeX, which are LaTeX without delimiters."""
 
 _DISPLAYED = re.compile(r"\b(?:display|block|math-display)\b")
 _RENDERERS = (b"mathjax", b"katex")
@@ -99,7 +99,7 @@ def is_mathematical(html: str) -> bool:
 
 
 def has_dollars(html: str) -> bool:
-    """Return whether the renderer is configured to accept single dollar signs as delimiters."""
+    """Return whether a page configures single dollar signs as delimiters of formulas."""
     return _DOLLAR.search(html) is not None
 
 
@@ -107,9 +107,9 @@ def normalise_mathematics(body: Element, source: str) -> None:
     """Convert every formula to MathML.
 
     Args:
-        body: the body of the page, still with hidden elements, because most renderers hide the
-            source.
-        source: the markup of the whole page, which shows the renderer and its delimiters.
+        body: the body of the page. Hidden elements must not be removed yet, because most renderers
+            hide the LaTeX.
+        source: the markup of the whole page, which names the renderer and its delimiters.
     """
     scripted = is_mathematical(source)
     formulas = _Formulas()
@@ -134,7 +134,7 @@ class _Formulas:
         self._made: dict[tuple[str, bool], str] = {}
 
     def make(self, source: str, *, display: bool) -> Element:
-        """Return a ``math`` element with its source, or ``code`` if it cannot be converted."""
+        """Return a ``math`` element with the LaTeX, or a ``code`` element if conversion fails."""
         source = source.strip()
         key = source, display
         if key not in self._made:
@@ -180,7 +180,7 @@ def _without_namespace(math: Element) -> Element:
 
 
 def _replace_rendered(math: Element, lifted: set[Element]) -> None:
-    """Replace the rendered elements of a formula by its MathML."""
+    """Replace the rendered elements around a ``math`` element by the ``math`` element."""
     rendered, display = math, math.get("display") == "block"
     above = math.getparent()
     for _ in range(6):
@@ -206,7 +206,7 @@ def _replace_rendered(math: Element, lifted: set[Element]) -> None:
 
 
 def _normalise_script(script: Element, formulas: _Formulas) -> None:
-    """Convert a formula of MathJax 2, which keeps LaTeX in a script after the rendered elements."""
+    """Convert a formula of MathJax 2: a script with LaTeX after the rendered elements."""
     for _ in range(3):
         before = script.getprevious()
         name = before.get("class") or "" if before is not None else ""
@@ -222,7 +222,7 @@ def _normalise_script(script: Element, formulas: _Formulas) -> None:
 
 
 def _normalise_marked(element: Element, formulas: _Formulas) -> None:
-    """Convert an element marked as LaTeX, as by Pandoc, with or without delimiters."""
+    """Convert an element that a class marks as LaTeX, with or without delimiters."""
     text = element.text or ""
     framed = _FRAME.match(text)
     name = element.get("class") or ""
@@ -232,7 +232,7 @@ def _normalise_marked(element: Element, formulas: _Formulas) -> None:
 
 
 def _normalise_text(body: Element, formulas: _Formulas, *, dollars: bool) -> None:
-    """Convert LaTeX between delimiters in the text."""
+    """Convert the formulas between delimiters in the text of a page."""
     stack = [body]
     while stack:
         element = stack.pop()
@@ -280,7 +280,7 @@ def _may_hold(text: str | None) -> bool:
 def _split_at_formulas(
     text: str, formulas: _Formulas, *, dollars: bool
 ) -> list[tuple[Element | None, str]]:
-    """Split text at its formulas: each with the text after it, the first without a formula."""
+    """Return (None, text before the formulas), then (formula, text after it) for each formula."""
     made: list[tuple[Element | None, str]] = []
     formula: Element | None = None
     done = at = 0
@@ -295,7 +295,7 @@ def _split_at_formulas(
 
 
 def _find_closing(text: str, opened: re.Match[str]) -> tuple[str, int] | None:
-    """Return the source after an opening delimiter, and the end of the closing one."""
+    """Return the LaTeX after an opening delimiter, and the end of the closing delimiter."""
     start = opened.end()
     name = opened["name"]
     closing = f"\\end{{{name}}}" if name else _CLOSES[opened[0]]
@@ -310,5 +310,5 @@ def _find_closing(text: str, opened: re.Match[str]) -> tuple[str, int] | None:
 
 @cache
 def _converter() -> Any:
-    """Import the converter on first use: it takes a fifth of a worker's start time."""
+    """Import the converter on its first use, because the import would slow down each start."""
     return import_module("latex2mathml.converter")

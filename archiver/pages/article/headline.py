@@ -1,9 +1,11 @@
-"""Headline, subtitle and lead picture of an article.
+"""Headline and lead of an article.
 
-Title, author and date are displayed separately. A heading that repeats the title, and the picture
-below it, are moved from the text to the article's head.
+The lead is the subtitle and the main picture between the headline and the text. Headline and lead
+are often in a header outside of the element with the paragraphs, so the lead is added to the
+extracted article.
 
-They are often in a header outside of the element with the paragraphs.
+The head of an article consists of the headline and the lead up to the picture. The head is stored
+separately from the text, because title, author and date are displayed separately.
 """
 
 import re
@@ -26,15 +28,15 @@ from archiver.pages.article.elements import (
 from archiver.pages.article.tree import first_text, lead_with, remove
 
 _MAX_HEADINGS = 3
-"""Number of headings searched for the title; the site's section may come first."""
+"""Number of headings that may be the title; the first may be the name of a site's section."""
 
 _MAX_SIBLINGS = 40
 _MAX_HEADING = 1000
 _NEARLY = 0.75
-"""Minimum similarity of a title and a heading, one of which says a little more."""
+"""Minimum ratio of lengths if the title contains a heading's text, or the reverse."""
 
 _WITHIN = ("table", "ul", "ol", "dl", "blockquote", "figure", "details")
-"""Elements in which a heading is not the article's heading."""
+"""Elements in which a heading is never the headline of the article."""
 
 _HIGHEST = frozenset({"h1", "h2"})
 
@@ -42,7 +44,7 @@ _SIGNS = re.compile(r"[\W_]+")
 
 
 def put_head(root: Element, parts: list[Element]) -> Element:
-    """Put lead elements before an article, as its head."""
+    """Insert elements as the head of an article; return the head."""
     head = etree.Element("header")
     head.extend(parts)
     lead_with(root, head)
@@ -50,7 +52,7 @@ def put_head(root: Element, parts: list[Element]) -> Element:
 
 
 def take_head(root: Element, head: Element, title: str) -> None:
-    """Move the head out of an article, and remove the heading that repeats the page's title."""
+    """Move the head, and the heading that repeats the page's title, out of an article."""
     remove(head)
     head.tail = None
     heading = _titling(root, title)
@@ -61,7 +63,7 @@ def take_head(root: Element, head: Element, title: str) -> None:
 
 
 def _titling(root: Element, title: str) -> Element | None:
-    """Return the heading that repeats the title before the first sentence."""
+    """Return the heading that repeats the title, if it precedes the first sentence."""
     for heading in islice(root.iter(*HEADINGS), _MAX_HEADINGS):
         before = _length_before(heading, root)
         if before > SENTENCE or next(heading.iterancestors(*_WITHIN), None) is not None:
@@ -78,7 +80,7 @@ def _is_behind_picture(heading: Element, root: Element) -> bool:
 
 
 def _length_before(heading: Element, root: Element) -> int:
-    """Return the amount of text before a heading, counting up to one sentence."""
+    """Return the number of characters before a heading; counting stops after one sentence."""
     length, at = 0, heading
     while at is not root and length <= SENTENCE:
         above = at.getparent()
@@ -90,7 +92,7 @@ def _length_before(heading: Element, root: Element) -> int:
 
 
 def _is_title(words: str, title: str, *, is_first: bool) -> bool:
-    """Return whether a heading is the title, or one of them extends the other slightly."""
+    """Return whether a heading is the title, or one of them is slightly longer than the other."""
     if not words or not title:
         return False
     if words in title and (is_first or 2 * len(words) > len(title)):
@@ -100,7 +102,7 @@ def _is_title(words: str, title: str, *, is_first: bool) -> bool:
 
 
 def _has_article_beside(root: Element, heading: Element) -> bool:
-    """Return whether there is an article besides a heading."""
+    """Return whether an article has content in addition to a heading."""
     words = first_text(heading, _MAX_HEADING)
     has_text = len(first_text(root, 2 * _MAX_HEADING)) > len(words)
     return has_text or any(True for _ in root.iter(*KEPT_EMPTY))
@@ -111,10 +113,10 @@ def _bare(text: str) -> str:
 
 
 PROSE = 200
-"""Characters of a paragraph that is body text unless its name marks a lead."""
+"""Length at which a line is body text, unless its class names mark it as part of the lead."""
 
 SMALLEST = 200
-"""Minimum side of a lead picture in pixels; author photos and logos are smaller."""
+"""Minimum width and height of a lead picture in pixels; portraits and logos are smaller."""
 
 MAX_SUBTITLE, MAX_ABSTRACT = 700, 4000
 SHORTEST_SUBTITLE, SHORTEST_LEAD = 15, 40
@@ -122,7 +124,7 @@ MAX_READ = 5000
 _MAX_ELEMENTS = 400
 _LINKED = 0.3
 _START = 60
-"""Characters of the first paragraph that identify the start of the article."""
+"""Number of characters of the first paragraph by which the article's start is found."""
 
 _SUBTITLE = re.compile(
     r"(?:^|[\s_-])(?:sub-?(?:title|head(?:line|ing)?)|stand-?first|dek|deck|lede?|chapo|teaser"
@@ -147,14 +149,14 @@ _SCALED = re.compile(r"-[0-9]{2,4}x[0-9]{2,4}(?=\.\w+$)")
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """Elements between the title and the article in order, and the start of the article."""
+    """Elements of the lead in order, and the first words of the article's text."""
 
     parts: tuple[Element, ...] = ()
     beginning: str = ""
 
 
 def find_lead(body: Element, title: str, byline: str) -> Lead:
-    """Return copies of the elements between the title and the first paragraph."""
+    """Return the lead: copies of elements around the title and before the first paragraph."""
     heading = title_of(body, title)
     if heading is None:
         return Lead()
@@ -169,9 +171,9 @@ def find_lead(body: Element, title: str, byline: str) -> Lead:
 
 
 def put_lead(root: Element, lead: Lead) -> Element:
-    """Put lead elements before an article unless it contains them already.
+    """Insert the lead elements that an article does not contain yet at its start.
 
-    Return the head, which comes first: everything up to and including the picture.
+    Return the head, which contains the inserted elements up to and including the picture.
     """
     parts = _missing(root, lead)
     above = _count_of_head(parts)
@@ -185,7 +187,7 @@ def put_lead(root: Element, lead: Lead) -> Element:
 
 
 def _count_of_head(parts: Sequence[Element]) -> int:
-    """Return how many elements form the head: up to the picture, unless an abstract precedes it."""
+    """Return the number of elements up to the picture; 0 without one or after an abstract."""
     for n, part in enumerate(parts):
         if _holds_picture(part):
             return n + 1
@@ -195,7 +197,7 @@ def _count_of_head(parts: Sequence[Element]) -> int:
 
 
 def _missing(root: Element, lead: Lead) -> list[Element]:
-    """Return the lead elements that are missing in an article."""
+    """Return the elements of the lead that an article does not contain."""
     text = _bare_lead("".join(root.itertext())) if lead.parts else ""
     if not lead.beginning or lead.beginning not in text:
         return []
@@ -210,7 +212,7 @@ def _missing(root: Element, lead: Lead) -> list[Element]:
 
 
 class _LeadCollector:
-    """Collector of the lead: the elements between the title and the article."""
+    """Collector of the elements of the lead."""
 
     def __init__(self, byline: str) -> None:
         self.parts: list[Element] = []
@@ -219,9 +221,9 @@ class _LeadCollector:
         self._done: set[Element] = set()
 
     def add(self, element: Element, *, is_beside: bool) -> bool:
-        """Add an element if it is part of the lead; return whether the article begins with it.
+        """Add an element if it is part of the lead; return whether it is the first paragraph.
 
-        ``is_beside`` tells whether it has the same parent as the title.
+        ``is_beside`` is true if the element has the same parent as the title.
         """
         if self._is_done(element):
             return False
@@ -232,7 +234,7 @@ class _LeadCollector:
         return False
 
     def add_picture(self, element: Element) -> None:
-        """Add a picture before the title if it is the lead picture."""
+        """Add an element before the title if it is a lead picture."""
         if not self._is_done(element) and element.tag in _PICTURES:
             self._keep_picture(element)
 
@@ -276,7 +278,7 @@ class _LeadCollector:
 
 
 def title_of(body: Element, title: str) -> Element | None:
-    """Return the heading with the page's title."""
+    """Return the heading with the page's title; None if there is none."""
     title = _bare_lead(title)
     if not title:
         return None
@@ -288,7 +290,7 @@ def title_of(body: Element, title: str) -> Element | None:
 
 
 def _above(heading: Element) -> Iterator[Element]:
-    """Yield the elements before a title in the same article or header."""
+    """Yield the elements before a heading in the same ``article``, ``main`` or ``header``."""
     above = {*heading.iterancestors()}
     holder = next(heading.iterancestors("article", "main"), None)
     holder = next(heading.iterancestors("header"), None) if holder is None else holder
@@ -309,7 +311,7 @@ def _behind(heading: Element) -> Iterator[Element]:
 
 
 def _is_large(element: Element) -> bool:
-    """Return whether a picture is large and not a link to another page."""
+    """Return whether an element has exactly one image, unlinked and not known to be small."""
     images = [each for each in element.iter("img") if each.get("src") or each.get("srcset")]
     if len(images) != 1 or next(element.iterancestors("a"), None) is not None:
         return False
@@ -328,7 +330,7 @@ def _copy(element: Element) -> Element:
 
 
 def _line(element: Element) -> Element:
-    """Return a copy, as a paragraph if it is a heading: a subtitle has no section."""
+    """Return a copy of a line without headings, because a subtitle does not begin a section."""
     copied = _copy(element)
     for heading in copied.iterdescendants(*HEADINGS):
         heading.tag = "p" if _text(heading) == _text(copied) else heading.tag
@@ -337,7 +339,7 @@ def _line(element: Element) -> Element:
 
 
 def _name(image: Element) -> str:
-    """Return a picture's file name without its size."""
+    """Return the file name of an image without the size that some servers add to it."""
     address = (image.get("src") or "").partition("?")[0].rstrip("/")
     return _SCALED.sub("", address.rpartition("/")[2])
 
