@@ -1,4 +1,4 @@
-"""``python -m archiver``."""
+"""Entry point of ``python -m archiver``."""
 
 import sys
 

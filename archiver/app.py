@@ -51,16 +51,16 @@ if TYPE_CHECKING:
     from archiver.services.warc_export import Packages
 
 READER_NICENESS = 5
-"""Added to the niceness of processes that read pages while users are served."""
+"""Increase of the niceness of processes that parse pages while users are served."""
 
 
 class App:
     """Services of one open archive.
 
     Attributes:
-        settings: in effect.
+        settings: settings in effect.
         db: the index.
-        store: the segments; each process writes its own.
+        store: the segment store; each process writes its own segments.
         is_serving: whether users are served, so that background work gets lower priority.
     """
 
@@ -135,7 +135,7 @@ class App:
 
     @asynccontextmanager
     async def open_writer(self) -> "AsyncIterator[CrawlContext]":
-        """Open a second writer: its own segments, and a recorder that runs while it is open."""
+        """Open a second writer with its own segments and recorder while the block runs."""
         from archiver.crawl.recorder import Recorder
 
         async with open_store(self.settings, self.store.storage) as store:
@@ -422,7 +422,7 @@ class App:
 
     @cached_property
     def uploading(self) -> "SegmentUploads | None":
-        """Upload of closed segments; None where segments stay in the folder."""
+        """Upload of closed segments; None if segments are stored only in the data directory."""
         from archiver.services.machines import SegmentUploads
         from archiver.warc.segment_storage import UploadingStorage
 
@@ -453,8 +453,8 @@ async def open_app(
     Args:
         settings: user-supplied settings.
         serve: whether to crawl and run background tasks while the archive is open.
-        beside_users: whether another process serves users, who get priority.
-        reads_only: whether nothing is captured, so that segment uploads are not started.
+        beside_users: whether another process serves users, so that this one has lower priority.
+        reads_only: whether nothing is captured; then no segments are uploaded.
         connections: open files to reserve for client connections.
 
     Raises:
@@ -472,7 +472,7 @@ async def open_app(
 
 
 async def _work_with_servers(app: App, stack: AsyncExitStack) -> None:
-    """Upload segments to the object store, and sync cookies from other machines."""
+    """Start the tasks that upload segments and that load cookies from the database server."""
     if app.db.locks:
         from archiver.services.cookies import CookieSettings
 

@@ -1,8 +1,8 @@
 """Search documents, comparisons and scores computed from stored records.
 
 If the note or tags of an entry change, its search document is rebuilt with a new id. After an
-update of the index format, all documents are rebuilt with their ids, newest first. Each batch is
-one transaction, so an interrupted run continues after the last batch.
+update of the index format, all documents are rebuilt with the ids that they had, newest first. Each
+batch is one transaction, so an interrupted run continues after the last batch.
 """
 
 import asyncio
@@ -28,13 +28,13 @@ from archiver.warc.segments import SegmentStore
 
 DOCUMENTS_BATCH = 250
 MAX_EARLIER_WORDS = 50_000
-"""Maximum number of indexed words from earlier snapshots."""
+"""Maximum number of words from earlier snapshots that the document of an entry contains."""
 
 log = get_log(__name__)
 
 
 async def rebuild_stale(db: Database, store: SegmentStore) -> int:
-    """Rebuild a batch of outdated documents; return its size."""
+    """Rebuild a batch of outdated documents; return the number of documents."""
     async with db.read() as conn:
         found = await search_documents.stale(conn, limit=DOCUMENTS_BATCH)
         if not found:
@@ -109,7 +109,7 @@ def _found_by(store: SegmentStore, known: Revised, rows: Sequence[SnapshotRow]) 
 
 
 def _differing(rows: Sequence[SnapshotRow]) -> Iterator[SnapshotRow]:
-    """Yield the newest snapshot, and earlier ones with a different article."""
+    """Yield the newest snapshot, and each earlier one whose article no newer snapshot has."""
     seen = set()
     for n, each in enumerate(rows):
         if n == 0 or each.snapshot.article not in seen:
@@ -130,7 +130,7 @@ def _removed_paragraphs(texts: Sequence[str]) -> str:
 
 
 def _text(store: SegmentStore, row: SnapshotRow) -> str:
-    """Return the text of a snapshot's article; empty if it has none or it can't be read."""
+    """Return the text of a snapshot's article; empty if there is none or it can't be read."""
     article = row.snapshot.article
     try:
         return article_text(store.read, article) if article else ""
@@ -148,7 +148,7 @@ COMPARISONS_BATCH = 50
 
 
 async def compare_pending(db: Database, store: SegmentStore) -> int:
-    """Compare the two newest articles of each entry in a batch; return its size."""
+    """Compare the two newest articles of each entry in a batch; return the number of entries."""
     async with db.read() as conn:
         ids = await snapshots.pending_comparisons(conn, limit=COMPARISONS_BATCH)
         rows = {each: await snapshots.of_entry(conn, each, limit=2) for each in ids}
@@ -167,7 +167,7 @@ def _latest(rows: Sequence[SnapshotRow]) -> int:
 
 
 def _hundredths(store: SegmentStore, rows: Sequence[SnapshotRow]) -> int:
-    """Return the difference between an article and the previous one in percent of its words."""
+    """Return the percentage of words by which an article differs from the previous one."""
     if len(rows) < 2 or rows[0].snapshot.article == rows[1].snapshot.article:
         return 0
     if not all(each.snapshot.extractor for each in rows):
@@ -183,7 +183,7 @@ SCORES_BATCH = 250
 
 
 async def score_pending(db: Database, store: SegmentStore) -> int:
-    """Compute the capture quality of a batch of snapshots without a score; return its size."""
+    """Compute the quality score of a batch of snapshots that have none; return their number."""
     async with db.read() as conn:
         places = await snapshots.unscored(conn, limit=SCORES_BATCH)
     if places:

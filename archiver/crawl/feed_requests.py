@@ -39,7 +39,7 @@ class FeedResponse:
         is_page: the content is an HTML page.
         etag: ``ETag`` as received; empty without a usable one.
         modified: ``Last-Modified`` as received; empty without a usable one.
-        fresh_seconds: seconds for which the server says that the content does not change.
+        fresh_seconds: ``max-age`` of the response in seconds; 0 without one.
     """
 
     url: str
@@ -65,7 +65,8 @@ async def request_feed(
         modified: ``Last-Modified`` of the known content.
 
     Raises:
-        FetchError: the feed can't be fetched now; the failure states why, and perhaps for how long.
+        FetchError: the feed can't be fetched now; the failure has the reason, and the pause that
+            the server asks for.
     """
     known = {"If-None-Match": etag, "If-Modified-Since": modified}
     headers = tuple((name, value) for name, value in known.items() if value)

@@ -1,12 +1,14 @@
 """Captures imported from other programs' archives.
 
-A revisit states the digest of its payload. If a payload of that digest is stored, it is used. If
-the digest is unknown, for example because it is a SHA-1, the record that the revisit refers to and
-earlier captures of its URL are read to compute their digests. Without a stated digest, only the
-record that it refers to is used.
+A revisit usually states the digest of its payload. If a payload with that digest is stored, it is
+used. If the digest is unknown, for example because it is a SHA-1, the record that the revisit
+refers to and earlier captures of its URL are read to compute their digests. A revisit without a
+digest gets the payload of the record that it refers to. If that record is not stored, a 304
+response gets the payload of the nearest earlier capture of its URL.
 
-The recorder writes imported captures like those of a crawl: known payloads become revisits, and a
-killed import leaves nothing partial. A record keeps its id unless the id is already used.
+The recorder writes imported captures like those of a crawl: captures with known payloads become
+revisits, and a killed import leaves no partial records. A record keeps its id unless the id is
+already used.
 """
 
 import asyncio
@@ -50,7 +52,7 @@ NOT_MODIFIED = 304
 MAX_CANDIDATES = 8
 MAX_HISTORY = 1000
 MAX_DIGESTS = 4096
-"""Payloads whose digests by other algorithms are remembered."""
+"""Maximum number of payloads whose digests by other algorithms are cached."""
 EMPTY = digest_of(())[0]
 _EMPTY_STATED = frozenset(
     {
@@ -98,7 +100,7 @@ class RevisitResolver:
         return found | dict.fromkeys(stated & _EMPTY_STATED, EMPTY)
 
     async def _search(self, revisit: ForeignRevisit) -> PayloadDigest | None:
-        """Search a revisit's payload in the record that it refers to and captures of its URL."""
+        """Return the digest of a revisit's payload by reading captures that may contain it."""
         async with self._db.read() as conn:
             named = await _referred_to(conn, revisit)
             others = await _earlier_captures(conn, revisit)
@@ -128,7 +130,8 @@ class RevisitResolver:
     async def _capture(self, revisit: ForeignRevisit, digest: PayloadDigest) -> ForeignCapture:
         """Build the capture of a revisit.
 
-        It contains the payload itself if other programs could not find the original record.
+        The capture contains the payload itself if the original is chunked and was captured only at
+        other URLs, because other programs could not find the original.
         """
         if digest == EMPTY:
             return _captured(revisit, Payload(EMPTY, 0))
@@ -189,7 +192,7 @@ async def _earlier_captures(conn: AsyncConnection, revisit: ForeignRevisit) -> l
 
 
 def _digests(store: SegmentStore, original: Capture, algorithm: str) -> frozenset[str]:
-    """Return the digests of a payload, with and without chunk framing; empty if unreadable."""
+    """Return the digests of a payload, with and without chunked coding; empty if unreadable."""
     try:
         head, payload = open_payload(store.read(original.location))
         found = {digest_with(algorithm, payload)}
@@ -217,9 +220,9 @@ def _read_payload(store: SegmentStore, original: Capture, with_body: bool) -> Pa
 
 
 MAX_RECENT = 20_000
-"""Captures and ids that are remembered until they are indexed; the recorder holds fewer."""
+"""Size of the caches of captures and ids that the recorder may not have indexed yet."""
 _Identity = tuple[str, str, PayloadDigest, int, str | None]
-"""URL, timestamp, payload, status and redirect target: what two equal captures have in common."""
+"""URL, timestamp, payload, status and redirect target; all are equal in duplicate captures."""
 
 
 class CaptureImporter:
@@ -231,7 +234,7 @@ class CaptureImporter:
         self._recent_ids = RecentItems[RecordId, None](MAX_RECENT)
 
     async def captures(self, found: Sequence[ForeignCapture]) -> int:
-        """Import captures, closing their bodies; return how many are new."""
+        """Import captures and close their bodies; return how many are new."""
         stored = await self._stored(found)
         fresh = []
         for each in found:
@@ -249,7 +252,7 @@ class CaptureImporter:
         return len(fresh)
 
     async def _stored(self, found: Sequence[ForeignCapture]) -> set[_Identity]:
-        """Return the identities of stored captures at the URLs and times of these."""
+        """Return the identities of stored captures that have the URLs and times of ``found``."""
         urls = [each.exchange.url for each in found]
         moments = [to_timestamp(each.exchange.at) for each in found]
         async with self._context.db.read() as conn:
@@ -276,7 +279,7 @@ class CaptureImporter:
     def _identified(
         self, capture: ForeignCapture, taken: set[RecordId]
     ) -> tuple[Exchange, RecordId]:
-        """Return the exchange of a capture and its record id: the original if it is unused."""
+        """Return the exchange and record id of a capture; the id is new if its own is in use."""
         exchange, record_id = capture.exchange, _uuid(capture.given_id)
         if record_id is None or record_id in taken or record_id in self._recent_ids:
             record_id = new_record_id()

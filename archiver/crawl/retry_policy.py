@@ -28,7 +28,7 @@ def retry_after_seconds(status: int, value: str | None, now: datetime) -> float 
 
     Args:
         status: status of the response.
-        value: its ``Retry-After``.
+        value: value of its ``Retry-After`` header.
         now: current time (aware).
     """
     if status not in (429, 503) or not value:

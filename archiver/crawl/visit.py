@@ -27,16 +27,16 @@ from archiver.pages.requisites import refresh_of
 from archiver.pages.worker_pool import unread_article
 
 _REDIRECTS = frozenset({300, 301, 302, 303, 307, 308})
-"""Redirects; without a target, browsers show their content."""
+"""Status codes of redirects; browsers show the content of a redirect without a target."""
 
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """Result of the plain inspection of a page.
+    """Result of the inspection of a page without a browser.
 
     Attributes:
         found: requisites and other findings; None if the page was not parsed.
-        failure: why the response is not a page; None if it is one.
+        failure: why the response is not the requested page; None if it is.
         article: the article, if it was extracted at the same time.
     """
 
@@ -84,7 +84,7 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
         except FetchError:
             if seen is None:
                 raise
-            break  # keep the page with the refresh: a browser shows it until the target loads
+            break  # keep the page that has the refresh, because its target can't be fetched
         first = chain.first or page
         learned = await context.renderer.hint_for(page.ref.url)
         known = _hint_for_page(lease, page, learned)
@@ -132,7 +132,7 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
 
 
 def _hint_for_page(lease: Lease, page: FetchedResponse, learned: RenderHint) -> RenderHint:
-    """Return the hint to render this page without plain inspection, or none."""
+    """Return the hint to render this page before inspecting it; ``NONE`` to inspect it first."""
     if learned is RenderHint.NONE or page.wall or status_failure(page.ref.status, None):
         return RenderHint.NONE
     return RenderHint.NONE if is_sampled(lease) else learned
@@ -150,7 +150,7 @@ async def _render_at_once(
 def _hint_from_inspection(
     found: Discovery | None, failure: Failure | None, learned: RenderHint
 ) -> RenderHint:
-    """Return the render hint from a plain inspection, if it is worth storing."""
+    """Return the render hint from an inspection; ``NONE`` if there is nothing to store."""
     if failure:
         return RenderHint.WALLED
     if found and found.needs_browser:
@@ -199,10 +199,10 @@ async def _visit_rendered(
 ) -> Visit:
     """Build the visit of a rendered page, and fetch the resources that its replay needs.
 
-    ``failure`` is the failure of the plain response, if the browser was tried because of it.
+    ``failure`` is the failure of the response without a browser; None if there was none.
 
     Raises:
-        FetchError: the rendered page is still a wall or an error.
+        FetchError: the rendered page is still a bot wall or an error.
     """
     shown = replace(rendered, document=rendered.readable)
     found = await context.derive.discover(shown.document)
@@ -261,7 +261,8 @@ async def _next_second(context: CrawlContext, lease: Lease) -> None:
     """Wait for the next second if an entry already has a snapshot of this second.
 
     Replay selects a capture by URL and second, so this also applies to entries whose URLs differ
-    only in the route. A newest snapshot in the future (wrong clock) is not waited for.
+    only in the route, the fragment that a web application shows. If the newest snapshot has a time
+    in the future (wrong clock), do not wait for that time.
     """
     url = without_route(lease.entry.url)
     while True:
@@ -291,7 +292,7 @@ class RedirectChain:
         self._recalled = set[str]()
 
     async def follow(self, url: str) -> FetchedResponse:
-        """Fetch a URL, follow its redirects, and return the last response; all become captures.
+        """Fetch a URL and follow its redirects; store all responses and return the last one.
 
         Raises:
             FetchError: there is no response, or the redirects do not end.
@@ -308,7 +309,10 @@ class RedirectChain:
                 raise FetchError(Failure(FailureKind.TOO_MANY_REDIRECTS, message))
 
     def may_follow(self, url: str) -> bool:
-        """Return whether a URL may be requested: it is new, or its cookies have changed."""
+        """Return whether a URL may be requested.
+
+        It may not if it was already requested with the same cookies, or after too many redirects.
+        """
         is_new = (url, self._jar.of(url)) not in self._seen
         return is_new and len(self._seen) <= self._context.settings.max_redirects
 
@@ -331,9 +335,9 @@ class RedirectChain:
 
 
 PROMPT_SECONDS = 5
-"""Delay up to which a refresh is followed from any page."""
+"""Maximum delay of a refresh that is followed, for pages with text."""
 NOTICE_SECONDS = 30
-"""Delay up to which a refresh is followed from a page with hardly any text."""
+"""Maximum delay of a refresh that is followed, for pages with hardly any text."""
 
 
 def _leads_to(page: FetchedResponse, found: Discovery | None, *, is_rendered: bool) -> str:
@@ -341,8 +345,8 @@ def _leads_to(page: FetchedResponse, found: Discovery | None, *, is_rendered: bo
 
     Args:
         page: the page.
-        found: the result of its plain inspection, if any.
-        is_rendered: whether a browser will show it, so that ``<noscript>`` does not apply.
+        found: the result of its inspection without a browser, if any.
+        is_rendered: whether a browser will render it, so that ``<noscript>`` does not apply.
     """
     field = next((value for name, value in page.headers if name == "refresh"), "")
     refresh = refresh_of(escape_bytes(field[:MAX_CHARACTERS]), page.ref.url)

@@ -1,8 +1,9 @@
 """Files to import: head, character encoding and content.
 
-A byte order mark decides the encoding, then a declaration in the markup, then UTF-8. Lines that are
-not valid UTF-8 are read as windows-1252: old exports mix both, and a wrong letter in a title is
-better than a rejected file. Bad bytes never raise.
+The encoding is determined by the byte order mark, by NUL bytes as in UTF-16, or by a declaration in
+the markup; otherwise it is UTF-8. Lines that are not valid UTF-8 are read as windows-1252: old
+exports mix both encodings, and a wrong letter in a title is better than a rejected file. Invalid
+bytes never raise an error.
 """
 
 import codecs
@@ -60,13 +61,13 @@ _MARKS = (
 )
 _CONTROLS = bytes(set(range(0x20)) - set(b"\t\n\v\f\r\x1b"))
 _MAX_CONTROLS = 0.02
-"""Share of control characters above which bytes are binary; a stray NUL is tolerated."""
+"""Maximum share of control characters in text, so that a few stray NULs are tolerated."""
 _UTF16_SHARE = 0.4
 """Share of NULs in every second byte that indicates UTF-16 without a byte order mark."""
 
 
 def read_text(source: BinaryIO) -> Iterator[str]:
-    """Yield a stream as text, in pieces of at most 64 Ki characters, without NULs."""
+    """Yield a stream as text, in pieces of at most 128 Ki characters, without NULs."""
     chunk = source.read(HEAD_BYTES)
     charset = find_charset(chunk)
     decoder = _decoder(charset)
@@ -127,10 +128,9 @@ def _decoder(charset: Encoding, *, quiet: bool = False) -> Decoder:
 
 
 class _LenientUtf8:
-    """UTF-8 decoder with windows-1252 for each invalid line; logs this once.
+    """Decoder that reads invalid lines of UTF-8 as windows-1252, and logs this once.
 
-    The unit is the line, because a line has one writer, and decoding stays linear however many
-    lines are invalid.
+    A whole line is decoded as windows-1252, because a line usually has a single encoding.
     """
 
     def __init__(self, *, quiet: bool) -> None:
@@ -155,7 +155,7 @@ class _LenientUtf8:
 
 
 def _complete(data: bytes, *, final: bool) -> int:
-    """Return the length of the complete lines, or of the complete characters of a long line."""
+    """Return the length of the complete lines; without a line end, of the complete characters."""
     if final:
         return len(data)
     newline = data.rfind(b"\n") + 1
@@ -171,9 +171,9 @@ def _decode_line(line: bytes) -> str:
         return decode_part(line, WINDOWS_1252)
 
 
-# Declared type of a document: XML by its root element, a web archive by its MIME header.
-# Their contents may include pages, in CDATA sections or escaped, so nothing is searched; only the
-# required start is parsed.
+# Type of a document: XML by its root element, MHTML by its MIME header. Only the start of a
+# document is parsed. The rest is not searched for markup, because it can contain other pages,
+# escaped or in CDATA sections.
 
 _PROLOGUE = re.compile(
     r"""(?: [\s\ufeff]++
@@ -206,8 +206,8 @@ class XmlRoot:
     """Root element of a document.
 
     Attributes:
-        name: lower case, without a prefix.
-        attributes: the source text after the name.
+        name: name in lower case, without a namespace prefix.
+        attributes: source text of the start tag after the name.
     """
 
     name: str
@@ -215,7 +215,10 @@ class XmlRoot:
 
 
 def xml_root(head: str) -> XmlRoot | None:
-    """Return the root of XML; None for HTML, bookmark files and other text."""
+    """Return the root element of XML; None for HTML, bookmark files and other text.
+
+    If a document has an XML declaration but no root element in its head, the fields are empty.
+    """
     is_declared = _DECLARATION.match(head) is not None
     end = end_of_prologue(head)
     if _NETSCAPE.search(head, 0, end):
@@ -236,9 +239,10 @@ def end_of_prologue(head: str) -> int:
 
 
 def is_mhtml(head: str) -> bool:
-    """Return whether it is a saved page (RFC 2557); other mail is text.
+    """Return whether the head of a file is that of an MHTML page (RFC 2557).
 
-    It has parts, or a Content-Location without parts.
+    Such a page is ``multipart/related``, or ``text/html`` with a web address as its
+    ``Content-Location``. Other e-mail is treated as text.
     """
     header = _MIME_HEADER.match(head.lstrip())
     if header is None:
@@ -247,7 +251,7 @@ def is_mhtml(head: str) -> bool:
     return _RELATED.search(header[0]) is not None or is_page_alone is not None
 
 
-# Structure of JSON from its first bytes, without parsing a text that may be truncated.
+# Structure of JSON. The head of a file is usually truncated, so a JSON parser would reject it.
 
 _BEGINS = re.compile(
     r"""\s*+(?: \{ \s*+ (?: \} | "[^"]*+" \s*+ : )
@@ -265,8 +269,9 @@ TOP = "."
 def json_paths(head: str) -> frozenset[str]:
     """Return the member paths in the head of a JSON text; empty if it is not JSON.
 
-    ``[]`` stands for the items of an array: ``[].href``, ``bookmarks[].content.url``. The top
-    itself is ``.``, so that the result is never empty for JSON, and ``[]`` or ``{}`` is its type.
+    ``[]`` stands for the items of an array: ``[].href``, ``bookmarks[].content.url``. For JSON, the
+    result also contains ``.``, so that it is never empty, and the type of the text: ``[]`` for an
+    array or ``{}`` for an object.
 
     >>> sorted(json_paths('{"a": [{"b": 1}'))
     ['.', 'a', 'a[].b', '{}']
@@ -308,8 +313,8 @@ class TableHead:
 
     Attributes:
         delimiter: the delimiter of the cells.
-        header: the cells of the first line; empty if it is already a row.
-        columns: the cells of the header, as ``rows.plain`` spells them.
+        header: the cells of the header line; empty if the first line is a data row.
+        columns: the cells of the header, normalised by ``rows.plain``.
     """
 
     delimiter: str
@@ -318,7 +323,7 @@ class TableHead:
 
 
 def table_head(head: str, suffix: str) -> TableHead | None:
-    """Return a text's structure as a table; None if it does not look like one."""
+    """Return the structure of a table; None if a text does not look like a table."""
     text = head.lstrip("\ufeff \r\n")
     if text[: len(_HINT)].lower() == _HINT:
         text = text.partition("\n")[2]
@@ -359,20 +364,22 @@ def in_memory(stream: BinaryIO) -> BinaryIO:
 
 
 class SourceFile:
-    """File of links; a compressed file is decompressed.
+    """File to import; a compressed file is decompressed.
 
     Args:
-        source: read from its current position, once; need not be seekable.
-        name: the user's name for it; a hint, and part of messages.
-        spool: makes a stream seekable, for formats with a directory at the end.
-        columns_as: the user's roles for columns of a table, if chosen.
-        url: the URL it was fetched from, for relative links; empty for others.
+        source: stream that is read once from its current position; it need not be seekable.
+        name: file name from the user. The suffix is a hint for the format, and messages contain
+            the name.
+        spool: function that makes a stream seekable, for formats with a directory at the end.
+        columns_as: roles that the user chose for columns of a table.
+        url: URL that the file was fetched from, to resolve relative links; empty if the file was
+            not fetched.
 
     Attributes:
-        lists: the lists that the importer found, for formats that have lists.
-        lists_left_out: the number of lists beyond the limit.
-        check: compares the addresses in the text with those in the bookmarks; None if a format has
-            other addresses.
+        lists: lists that the importer found, for formats that have lists.
+        lists_left_out: number of lists that exceed the limits.
+        check: comparison of the addresses in the text with those in the bookmarks; None for formats
+            whose text also contains other addresses.
     """
 
     def __init__(
@@ -391,8 +398,8 @@ class SourceFile:
         if is_packed(self.head):
             packed = io.BufferedReader(_RejoinedStream(self.head, source), HEAD_BYTES)
             source = unpacked(packed, self.head)
-            # Damaged at the start: keep the compressed head, so that the error names the
-            # compression.
+            # If the file is damaged at its start, keep the compressed head, so that the error
+            # names the compression.
             self.head = _read_head(source) or self.head
             name = _PACKED_NAME.sub("", name)
         self.suffix = name.rpartition(".")[2].lower() if "." in name else ""
@@ -432,7 +439,7 @@ class SourceFile:
 
     @property
     def columns(self) -> frozenset[str]:
-        """Return the columns of its table, as ``rows.plain`` spells them."""
+        """Return the columns of its table, normalised by ``rows.plain``."""
         return self.table.columns if self.table else frozenset()
 
     @cached_property
@@ -457,7 +464,7 @@ class SourceFile:
 
     @property
     def detected_by(self) -> tuple[FormatEvidence, str]:
-        """Return the feature that identifies the format, and the names found there."""
+        """Return the kind of evidence for the format, and the names that were found as evidence."""
         if inside := self.members or (self.tar.names if self.tar else ()):
             return FormatEvidence.FILES, _some(inside)
         if self.table and self.table.header:
@@ -469,27 +476,27 @@ class SourceFile:
         )
 
     def inner(self, stream: BinaryIO, name: str) -> "SourceFile":
-        """Return a file inside this one, made seekable if this one is."""
+        """Return a file inside this one, such as a member of a zip archive."""
         inner = SourceFile(stream, name, spool=self._spool)
         inner.check = self.check
         return inner
 
     def stream(self) -> BinaryIO:
-        """Return the whole content, to be read once."""
+        """Return a stream of the whole content; call this once unless the file is seekable."""
         if self._spooled:
             self._spooled.seek(0)
             return self._spooled
         return io.BufferedReader(_RejoinedStream(self.head, self._source), HEAD_BYTES)
 
     def chunks(self) -> Iterator[str]:
-        """Return the whole content as text, in pieces, to be read once."""
+        """Yield the content as text, in pieces; call this once unless the file is seekable."""
         for chunk in read_text(self.stream()):
             if self.check:
                 self.check.add_text(chunk)
             yield chunk
 
     def lines(self, most: int) -> Iterator[str]:
-        """Yield the lines without their ends, to be read once.
+        """Yield the lines without their line ends; call this once unless the file is seekable.
 
         A line of more than ``most`` characters is split.
         """
@@ -547,7 +554,7 @@ def _read_head(source: BinaryIO) -> bytes:
 
 
 class _RejoinedStream(io.RawIOBase):
-    """Stream whose head has been read, joined again."""
+    """Stream of a head that was read already, followed by the rest of the file."""
 
     def __init__(self, head: bytes, rest: BinaryIO) -> None:
         self._head = memoryview(head)
@@ -568,14 +575,14 @@ _MAX_QUERY = 2_000
 
 
 class FileLists:
-    """Collector of a file's lists; counts the lists beyond the limit."""
+    """Collector of the lists in a file; it counts the lists that exceed the limits."""
 
     def __init__(self, file: SourceFile) -> None:
         self._file = file
         self._most, self._room = MAX_LISTS, MAX_PATHS
 
     def add(self, path: str, query: str, colour: ListColour = ListColour.NONE) -> None:
-        """Add a list by its path and its saved search; a list without a name is skipped."""
+        """Add a list with its path and saved search; skip a list whose path is empty."""
         path = folder_path(map(tidy_tag, folder_names(path)))
         query = well_formed(query)
         if not path:

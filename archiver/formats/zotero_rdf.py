@@ -13,21 +13,21 @@ from archiver.model.entry_list import MAX_DEPTH, folder_path
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark, unreadable
 
-# Resources that items refer to, mostly after them: collections, notes, files.
+# Resources that items refer to: collections, notes and files. Most of them come after the items.
 
 DOI = "DOI "
 """Prefix of a text that is a DOI."""
 _MAX_CHARACTERS = 32 << 20
-"""Maximum characters kept of all resources; the rest is skipped."""
+"""Maximum number of characters of all stored resources; further resources are skipped."""
 _MAX_TITLE = 1_000
-"""Maximum characters of a shared title."""
+"""Maximum number of characters of the title of a container, such as a journal."""
 _PROPERTY_DEPTH = 2
-"""Depth of a property: inside the root and a resource."""
+"""Number of ancestors of a property: the root and a resource."""
 _CONTAINERS = frozenset({"journal", "series", "website", "book", "periodical"})
 
 
 class SharedResources:
-    """Notes, files, collections and journals, by the name with which items refer to them."""
+    """Notes, files, collections and journals, by the identifier that items refer to."""
 
     def __init__(self, parsed: Iterable[Element]) -> None:
         self._room = _MAX_CHARACTERS
@@ -68,7 +68,7 @@ class SharedResources:
         self._room -= len(text) + len(about)
 
     def note(self, names: Iterable[str]) -> str:
-        """Return these notes joined, and remove them.
+        """Return the notes with these identifiers, joined, and remove them.
 
         Each note is used only for the first item that refers to it. Otherwise many references to
         one long note would multiply the size of the import.
@@ -76,15 +76,15 @@ class SharedResources:
         return join_texts(*(self._notes.pop(each, "") for each in names))
 
     def title(self, name: str) -> str:
-        """Return the title of an item's container; its name if it has no title."""
+        """Return the title of a container, such as a journal; its identifier if untitled."""
         return self._titles.get(name, "")[:_MAX_TITLE] or name
 
     def doi(self, name: str) -> str:
-        """Return the DOI that a container states for its article, and remove it."""
+        """Return and remove the DOI that Zotero writes to the container of an article."""
         return self._dois.pop(name, "")
 
     def file(self, name: str) -> str:
-        """Return the source of an attachment, and remove it; its name if it states none."""
+        """Return and remove the address of an attachment; its identifier if it has none."""
         return self._files.pop(name, "") or name
 
     def folders(self, name: str) -> tuple[str, ...]:
@@ -111,8 +111,8 @@ def _plain(html: str) -> str:
     return "\n".join(filter(None, map(str.strip, plain_text(html).split("\n"))))
 
 
-# Zotero's RDF: top-level items and the resources that they refer to. It is read twice, because the
-# resources come after the items.
+# Items at the top level of a file. The file is read twice, because items refer to resources that
+# come after them.
 
 _NOT_ITEMS = frozenset({"attachment", "memo", "collection", "rdf", "journal", "series"})
 _PERSON = frozenset({"surname", "givenname", "name"})
@@ -153,7 +153,7 @@ class _Item:
         self._values: dict[str, list[str]] = {}
 
     def take(self, element: Element, around: list[str]) -> None:
-        """Process the end of an element, given the names of its ancestors from the item on."""
+        """Process the end of an element, given the names of its ancestors inside the item."""
         text, refers_to = element.text.strip(), element.attributes.get("resource", "")
         if element.name == "person":
             self._add_value(next(iter(around), element.name), ", ".join(self._name))
@@ -171,7 +171,7 @@ class _Item:
         else:
             if element.name == "identifier" and text.startswith(DOI):
                 self._doi = self._doi or text.removeprefix(DOI)
-            # The container of an item also has a title.
+            # An item and its container both have a title, so the parent's name is part of the key.
             self._add_value(" ".join((*around[:1], element.name)), text)
 
     def _refer(self, name: str, refers_to: str) -> None:
@@ -190,9 +190,10 @@ class _Item:
         self._values.setdefault(name, []).append(text)
 
     def bookmark(self) -> Bookmark:
-        """Return the item as a link: its address, else its name, else an identifier's URL.
+        """Return the item as a bookmark.
 
-        Zotero states the DOI of an article on the journal that contains it.
+        The URL is the first of these: the identifier of the item, its ``rdf:about``, the URL of its
+        DOI or of an identifier in its description, and the address of an attachment.
         """
         fields: dict[str, Any] = {
             name: each[0] if len(each) == 1 else each for name, each in self._values.items()

@@ -59,7 +59,7 @@ class BlockedAddressError(OSError):
 
     @property
     def network(self) -> str:
-        """The network around the address, as an example for the setting."""
+        """Network that contains the address, as an example for the ``allow_networks`` setting."""
         try:
             found = ip_address(self.address.partition("%")[0].strip("[]"))
         except ValueError:
@@ -109,7 +109,7 @@ class GuardedResolver(abc.AbstractResolver):
 
         Raises:
             BlockedAddressError: none of its addresses is permitted.
-            OSError: it has none.
+            OSError: the host has no address.
         """
         found = await self._inner.resolve(host, port, family)
         permitted = [each for each in found if self._guard.permits(each["host"])]

@@ -31,8 +31,8 @@ def accepts_gzip(accept_encoding: str) -> bool:
     """Return whether a client accepts gzip, and does not prefer unencoded content.
 
     Args:
-        accept_encoding: the field's value, several of them joined by commas. Unreadable parts are
-            ignored.
+        accept_encoding: value of the ``Accept-Encoding`` field; several fields are joined by
+            commas. Invalid items are ignored.
     """
     weights: dict[str, float] = {}
     for item in accept_encoding[:_MAX_FIELD].split(","):
@@ -48,7 +48,7 @@ else:
     from backports import zstd
 
 ACCEPT_ENCODING = "gzip, deflate"
-"""Codings to request: those that every tool can read. Others are decoded if a server sends them."""
+"""Codings to request: every tool can decode them. Others are decoded if a server sends them."""
 PIECE = 64 << 10
 """Approximate upper limit of the bytes that a decoder returns in one step."""
 MAX_CODINGS = 4
@@ -126,7 +126,7 @@ def _decoded(pieces: Iterable[bytes], make: Callable[[], _Decoder]) -> Iterator[
 
 
 class _Inflate:
-    """Decoder for gzip (any number of members), zlib and raw deflate, chosen by the first byte."""
+    """Decoder for gzip with any number of members, or for deflate with or without a zlib header."""
 
     def __init__(self, wbits: int) -> None:
         self._wbits = wbits

@@ -36,9 +36,9 @@ from archiver.http.text_decoders import (
 from archiver.http.urls import host
 
 SAMPLE_BYTES: Final = 64 << 10
-"""Size of the sample, starting at the first non-ASCII byte."""
+"""Number of bytes that detection examines, from the first non-ASCII byte on."""
 MAX_START_BYTES: Final = 1 << 20
-"""Range searched for the first non-ASCII byte."""
+"""Number of bytes at the start of a text that are searched for a non-ASCII byte."""
 
 _GUESSED_BYTES: Final = 16 << 10
 _GOOD_FOR_ONE_BAD: Final = 4
@@ -63,7 +63,7 @@ def detect(start: bytes, url: str) -> Encoding:
     """Detect the encoding of a text that declares none.
 
     Args:
-        start: the text, or enough of it for ``has_enough``.
+        start: the text, or a part from its start for which ``has_enough`` is true.
         url: the URL of the text.
     """
     first = _NOT_ASCII.search(start, 0, MAX_START_BYTES)
@@ -100,8 +100,8 @@ def _is_kana(sample: bytes) -> bool:
 def _guess(sample: bytes, domain: bytes | None) -> Encoding:
     """Guess the encoding with Firefox's detector.
 
-    Long runs of ASCII are shortened, because they say nothing; not if there are ISO-2022 escapes,
-    which switch the meaning of ASCII bytes.
+    Long runs of ASCII are shortened, because they are no evidence for an encoding. A text with
+    ISO-2022 escape sequences is not shortened, because these change the meaning of ASCII bytes.
     """
     evidence = sample if b"\x1b" in sample else _FAR_FROM_OTHERS.sub(rb"\1 \2", sample)
     detector = EncodingDetector()
@@ -190,7 +190,7 @@ def choose_encoding(start: bytes, media_type: str, charset: str, url: str) -> Ch
     """Choose the encoding of a document.
 
     Args:
-        start: its first bytes: all of them, or enough for ``is_enough``.
+        start: the document, or a part from its start for which ``is_enough`` is true.
         media_type: the media type it is treated as.
         charset: the charset parameter of its Content-Type; empty if there is none.
         url: the URL of the document; its top-level domain is a hint.
@@ -242,7 +242,7 @@ def _inside(start: bytes, media_type: str) -> _Declared:
 
 
 def _sheet_declaration(start: bytes) -> _Declared:
-    """Return the ``@charset`` of a style sheet, a byte pattern (CSS Syntax 3 §3.2)."""
+    """Return (label, encoding) of a style sheet's ``@charset`` (CSS Syntax 3 §3.2)."""
     found = _SHEET.match(start[:_SHEET_BYTES])
     if not found:
         return None
@@ -255,11 +255,12 @@ def _undeclared(start: bytes, media_type: str, url: str, declared: str) -> Choic
     if is_utf8_by_default(media_type):
         return Choice(UTF_8, Source.BYTES, declared)
     found = detect(start, url)
-    # Replay converts pages in other encodings to UTF-8, so style sheets cannot inherit these.
+    # Replay converts a page to UTF-8 if its encoding is not ASCII-transparent, so a style sheet
+    # cannot inherit such an encoding.
     is_inherited = is_css(media_type) and found in ASCII_TRANSPARENT
     return Choice(found, Source.ENVIRONMENT if is_inherited else Source.BYTES, declared)
 
 
 def is_utf8_by_default(media_type: str) -> bool:
-    """Return whether undeclared content is UTF-8: XML and JSON (RFC 8259 §8.1)."""
+    """Return whether content without a declared encoding is UTF-8: XML and JSON (RFC 8259 §8.1)."""
     return is_xml(media_type) or media_type.endswith("json")

@@ -97,11 +97,11 @@ def extract_media_type(content_type: str | None) -> MediaType | None:
     """Extract the media type of a response (Fetch §2.2.2, extract a MIME type): the last valid one.
 
     Args:
-        content_type: all Content-Type fields of a response, joined with commas; each may hold a
-            list itself.
+        content_type: all Content-Type fields of a response, joined with commas. Each field can
+            contain several values.
 
     Returns:
-        None if nothing in it is a media type.
+        The media type; None if there is no valid one.
     """
     found: MediaType | None = None
     charset = ""
@@ -118,7 +118,7 @@ def extract_media_type(content_type: str | None) -> MediaType | None:
 
 
 def _split(text: str) -> Iterator[str]:
-    """Yield the values of a list; commas within quotes do not separate."""
+    """Yield the values of a comma-separated list; commas in quoted strings are part of a value."""
     at = 0
     while at <= len(text):
         found = _VALUE.match(text, at)
@@ -218,7 +218,7 @@ _CONTAINERS = {
     b"RIFFAVI ": "video/avi",
     b"FORMAIFF": "audio/aiff",
 }
-"""Types by the first and third four bytes; the length is between them."""
+"""Media types by bytes 0 to 3 and 8 to 11 of a file; bytes 4 to 7 are the length of the content."""
 _BRANDS = {b"avif": "image/avif", b"avis": "image/avif", b"mp4": "video/mp4", b"iso": "video/mp4"}
 _ZIP = b"PK\x03\x04"
 _EPUB = b"mimetypeapplication/epub+zip"
@@ -237,8 +237,9 @@ SNIFFED_BYTES: Final = 1445
 def resolve_media_type(declared: MediaType | None, start: bytes) -> MediaType:
     """Return the media type to treat a payload as, with its parameters.
 
-    A specific type is trusted. Content without a type is sniffed. Content of a generic type may be
-    recognised as a file such as PDF, but not as HTML, so that no download or text becomes a page.
+    A specific type is used as declared. Content without a type is sniffed. Content with a generic
+    type can be recognised as a file such as PDF, but never as HTML, so that downloads and text
+    files do not become pages.
 
     Args:
         declared: the result of ``declared_media_type``.
@@ -255,7 +256,7 @@ def resolve_media_type(declared: MediaType | None, start: bytes) -> MediaType:
 
 
 def is_generic(declared: MediaType | None) -> bool:
-    """Return whether a declared type says little about the content."""
+    """Return whether a media type is missing, or is one that servers send for files of any kind."""
     if declared is None or declared.essence in _UNKNOWN or declared.essence in _GENERIC:
         return True
     return declared.essence == _TEXT and declared.get("charset").lower() in _DEFAULT_TEXT
@@ -274,8 +275,8 @@ _DISPLAYED: Final = ("image/", "audio/", "video/", "font/")
 def as_style(given: MediaType, start: bytes) -> MediaType:
     """Return the media type of a response that is loaded as a style sheet.
 
-    Browsers load sheets without a type, and in quirks mode those of another type (HTML §4.2.4.3).
-    What starts like HTML is an error page.
+    Browsers apply style sheets without a media type, and in quirks mode also style sheets with
+    another type (HTML §4.2.4.3). Content that starts like HTML is treated as an error page.
     """
     if given.essence not in _MISTYPED_STYLES or _guess(start[:SNIFFED_BYTES]) == "text/html":
         return given
@@ -283,9 +284,9 @@ def as_style(given: MediaType, start: bytes) -> MediaType:
 
 
 def as_image(given: MediaType, start: bytes) -> MediaType:
-    """Return the media type of a response that is loaded as an image, a film, a sound or a font.
+    """Return the media type of a response that is loaded as an image, video, sound or font.
 
-    Browsers go by the first bytes, whatever the type.
+    Browsers detect such formats from the first bytes and ignore the declared type.
     """
     known = _signed(start[:SNIFFED_BYTES])
     is_known = known.startswith(_DISPLAYED) and not given.essence.startswith(_DISPLAYED)

@@ -20,7 +20,7 @@ _OWN = frozenset({"none", "same-origin", "same-site"})
 
 
 def with_initiators(initiators: frozenset[str], hosts: frozenset[str]) -> frozenset[str]:
-    """Add hosts that lead to a request; without a user's host (no ``initiators``), add none.
+    """Add hosts to the initiators of a request; an empty set stays empty: no cookies are sent.
 
     >>> with_initiators(frozenset(), frozenset({"a.example"}))
     frozenset()
@@ -35,13 +35,14 @@ class Outgoing:
     Attributes:
         url: serialised http(s) URL without fragment.
         method: the method (RFC 9110 §9).
-        headers: (name, value) in order. A browser's request gets no others.
+        headers: (name, value) in order. The default fields are not added to a browser's request.
         body: the content.
         is_browser: whether a browser sent the request and controls its headers and timeout.
         initiators: the hosts that led to the request, starting with the user-submitted one. User
             cookies are sent only if all of them may receive them. Empty if no user cookies may be
             sent.
-        jar: the cookies set during the visit; the response adds to them. A browser sends its own.
+        jar: the cookies set during the visit, to which cookies of the response are added. A browser
+            sends its own cookies.
     """
 
     url: str
@@ -54,10 +55,11 @@ class Outgoing:
 
     @property
     def is_own_site(self) -> bool:
-        """Return whether the request comes from the same site; a browser's request must state it.
+        """Return whether a browser's request comes from the same site, or from no page.
 
-        Otherwise another site could read a user's private content: the browser does not know the
-        added cookies and lets pages read responses that allow any origin.
+        User cookies are added only to such requests. Otherwise a page of another site could read
+        the user's private content: the browser does not know about the added cookies, so it lets
+        pages read responses that allow any origin.
         """
         return self._site in _OWN
 
@@ -81,8 +83,8 @@ class Requests:
     """Serialiser of requests.
 
     Args:
-        guard: decides which literal addresses a URL may have.
-        fields: default fields, except for a browser's requests.
+        guard: policy for IP addresses in URLs.
+        fields: default header fields, which are not added to a browser's requests.
     """
 
     def __init__(self, guard: AddressGuard, fields: Mapping[str, str]) -> None:
@@ -94,8 +96,8 @@ class Requests:
         """Return the aiohttp request that selects a connection to the origin of a URL.
 
         Raises:
-            BlockedAddressError: its host is a literal address that is not permitted.
-            InvalidURL: it has no host.
+            BlockedAddressError: the host is an IP address that is not permitted.
+            InvalidURL: the URL has no host.
         """
         origin, _ = _split(url)
         if origin not in self._origins:
@@ -141,7 +143,7 @@ class Requests:
         return "\r\n".join([*lines, "", ""]).encode(encoding)
 
     def _check_literal(self, name: str) -> None:
-        """Check a literal address; host names are checked by the resolver."""
+        """Check a host that is an IP address; the resolver checks host names."""
         is_literal = ":" in name or name.replace(".", "").isdecimal()
         if is_literal and not self._guard.permits(name):
             raise BlockedAddressError(name, name)
@@ -158,5 +160,5 @@ def _split(url: str) -> tuple[str, str]:
 
 
 def _encoding(request: Outgoing) -> str:
-    """Return the encoding of the fields: latin-1 for a browser's, which restores the bytes."""
+    """Return the encoding of the header fields; latin-1 restores the bytes that a browser sent."""
     return "latin-1" if request.is_browser else "utf-8"

@@ -5,12 +5,12 @@ from datetime import datetime
 from typing import Final
 
 NO_FEED: Final = "no-feed"
-"""Reason if a URL does not return a feed."""
+"""Failure reason for a URL that does not return a feed."""
 _SOURCE: Final = "feed:"
 
 
 def source_of(feed: str) -> str:
-    """Return the source for entries of a feed.
+    """Return the source that is stored with the entries from a feed.
 
     >>> source_of("http://a.example/feed")
     'feed:http://a.example/feed'
@@ -28,10 +28,10 @@ class Subscription:
     """A followed feed.
 
     Attributes:
-        url: of the feed, serialised.
-        title: of the feed; empty until it is known.
-        home: URL of the page it belongs to; empty if unknown.
-        tags: for entries from this feed.
+        url: serialised URL of the feed.
+        title: title of the feed; empty until it is known.
+        home: URL of the page that the feed belongs to; empty if unknown.
+        tags: tags that entries from this feed get.
         since: items before this time are ignored (aware, UTC); None to save all.
     """
 
@@ -53,7 +53,7 @@ class FeedState:
         problem: error message; empty if the check succeeded.
         reason: failure reason for grouping (kind and HTTP status), or ``no-feed``.
         is_gone: the server answered that the feed is permanently gone; it is not checked again.
-        etag: as received.
+        etag: ``ETag`` as received.
         modified: ``Last-Modified`` as received.
         brought: number of links saved from the feed so far.
     """
@@ -71,7 +71,7 @@ class FeedState:
 
 @dataclass(frozen=True, slots=True)
 class FollowedFeed:
-    """A subscription and its state; None before the first check."""
+    """A subscription and the state of its feed, which is None before the first check."""
 
     subscription: Subscription
     state: FeedState | None

@@ -9,7 +9,7 @@ class Language:
 
     Attributes:
         tag: BCP 47 tag.
-        name: in the language itself.
+        name: name of the language, in the language itself.
         locale: CLDR locale, for dates and numbers.
         direction: ``ltr`` or ``rtl``.
         least_grouped: smallest number with a thousands separator.

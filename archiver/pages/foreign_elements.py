@@ -1,9 +1,10 @@
 """SVG and MathML elements.
 
-Entities are not resolved and nothing is fetched; malformed documents are read up to the error.
+The XML parser resolves no entities and fetches nothing; malformed documents are read up to the
+error.
 
-The allow-list has no elements with scripts, animation, external content or HTML: no ``script``,
-``style``, ``foreignObject``, ``image``, ``animate``, ``annotation-xml`` or filter.
+The lists of allowed elements contain none with scripts, animation, external content or HTML: no
+``script``, ``style``, ``foreignObject``, ``image``, ``animate``, ``annotation-xml`` or filter.
 """
 
 import re
@@ -19,7 +20,7 @@ from archiver.pages.references import ROOTS, kind_inside, kind_of
 
 
 class ForeignContent:
-    """Cached kind of each element's content, so that no path is visited twice.
+    """Detection of SVG and MathML in HTML, with a cache so that no ancestor is visited twice.
 
     Args:
         root: the root of the page, or of a template's content.
@@ -68,7 +69,7 @@ class XmlElement:
     Attributes:
         name: local name in lower case, as in ``references``.
         kind: ``svg``, ``math``, or empty for HTML.
-        attributes: those without a namespace, and XLink's as ``xlink:href``.
+        attributes: attributes without a namespace, and those of XLink, such as ``xlink:href``.
         text: the content of a style element; empty for others.
     """
 
@@ -86,7 +87,7 @@ class XmlStyle:
 
 
 def walk_xml(text: str) -> Iterator[XmlElement | XmlStyle]:
-    """Yield all elements and instructions that may contain references, in order of their end."""
+    """Yield the elements and style sheet instructions of XML, in the order of their ends."""
     parser = etree.XMLPullParser(
         events=("end", "pi"),
         encoding="utf-8",

@@ -1,7 +1,8 @@
 """Page requisites named in markup.
 
-Pages are replayed without their scripts. So resources of lazy-loading scripts and of ``<noscript>``
-count, and scripts do not. The attributes with references are defined in ``references``.
+Pages are replayed without their scripts. So scripts are not requisites, but resources that scripts
+would load lazily and resources in ``<noscript>`` are. The attributes with references are defined in
+``references``.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -81,7 +82,7 @@ _FEEDS = ", ".join(
 _Found = Iterator[tuple[str, Use]]
 _Attributes = dict[str, str | None]
 _MAX_DIGITS = 5
-"""Maximum digits of the length of a side."""
+"""Maximum number of digits of a width or height."""
 _MANY = 2
 """Number of attributes above which elements are selected by name only."""
 
@@ -92,7 +93,7 @@ def discover_requisites(
     """Return the requisites, metadata and quality signals of a page.
 
     The requisites are distinct and in document order, at most ``limit``; those in templates come
-    last. A page that is nested too deep to parse has none.
+    last. A page that is nested too deeply to be parsed has none.
     """
     tree = parse(html)
     if tree is None:
@@ -103,7 +104,7 @@ def discover_requisites(
 def discover_parsed(
     tree: LexborHTMLParser, html: str, base_url: str, limit: int, encoding: Encoding = UTF_8
 ) -> Discovery:
-    """Return what ``discover_requisites`` does for a parsed page; the tree is not modified."""
+    """Return the same as ``discover_requisites`` for a parsed page, without modifying the tree."""
     stated, base = read_head_metadata(tree), base_of(tree, base_url)
     text, metadata = readable_start(tree), read_metadata(tree, base_url, stated)
     following = find_next_part(tree, base_url) if limit else None
@@ -124,7 +125,7 @@ def discover_parsed(
 
 
 def _find_refresh(tree: LexborHTMLParser, base: str) -> Refresh | None:
-    """Return where a page leads to by itself; what applies without scripts counts last."""
+    """Return the refresh in the markup of a page; one in ``<noscript>`` if there is no other."""
     found = []
     for node in tree.css("meta[http-equiv='refresh' i][content]"):
         is_fallback = node.parent is not None and node.parent.tag == "noscript"
@@ -135,7 +136,7 @@ def _find_refresh(tree: LexborHTMLParser, base: str) -> Refresh | None:
 
 
 def refresh_of(given: str, base: str, *, is_fallback: bool = False) -> Refresh | None:
-    """Return where a refresh leads to; None if it reloads its page or leads to no web address."""
+    """Parse the value of a refresh; return None if it has no target that is a web address."""
     seconds, reference = read_refresh(given) or (0, "")
     url = join(base, clean_reference(reference)) if reference else None
     return Refresh(seconds, url, is_fallback) if url else None
@@ -162,9 +163,9 @@ def find_linked(link_header: str, base_url: str, limit: int) -> tuple[Requisite,
     """Return the resources that the ``Link`` fields of a response load.
 
     Args:
-        link_header: their values joined with commas, decoded as latin-1.
+        link_header: the values of these fields joined with commas, decoded as latin-1.
         base_url: the URL of the response (RFC 8288 §3.2); ``<base>`` has no effect.
-        limit: the maximum number.
+        limit: the maximum number of resources.
     """
     links = read_link_header(link_header)
     loaded = ((escape_bytes(each.reference), each.use) for each in links)
@@ -191,10 +192,10 @@ def _named(
 
 
 class _Document:
-    """Document whose references are resolved, with its base and a cache.
+    """Document whose references are resolved, with its base URL and a cache of resolved URLs.
 
     Args:
-        url: the URL of the document, or the base of the parent of a ``srcdoc``.
+        url: the URL of the document; for a ``srcdoc`` document, the base URL of its parent.
         encoding: the encoding in which queries are encoded.
         depth: the number of enclosing documents.
 
@@ -244,7 +245,7 @@ class _Document:
             yield url, use
 
     def _set_base(self, href: str) -> None:
-        """Set the base; only the first one counts, from its position on (HTML §4.2.3)."""
+        """Set the base URL; only the first ``base`` element counts (HTML §4.2.3)."""
         if not self._has_base:
             self._has_base = True
             self._base = join(self._url, clean_reference(href)) or self._url
@@ -274,7 +275,7 @@ class _Document:
                 yield from _Document(self._base, depth=self._depth + 1).read(tree)
 
     def resolve_all(self, references: Iterable[tuple[str, Use]]) -> _Found:
-        """Resolve references to absolute URLs; those within the document are dropped."""
+        """Yield the absolute URLs of references, without references within the document."""
         for given, use in references:
             reference = clean_reference(given)
             if not reference or reference.startswith("#"):
@@ -290,7 +291,7 @@ class _Document:
                 yield url, use
 
     def _embedded(self, url: str, use: Use) -> _Found:
-        """Return what a style sheet or framed document in a data URL loads."""
+        """Yield the URLs that a style sheet or framed document in a data URL loads."""
         is_read = use in {Use.STYLE, Use.FRAME} and self._depth < MAX_NESTED_DOCUMENTS
         given = read_data_url(url) if is_read else None
         if given is None:
@@ -328,7 +329,7 @@ def _selectors(element: str, rules: Rules) -> list[str]:
 
 
 def _holding(name: str, rule: Rule) -> str:
-    """Return a selector for an attribute by local name; for CSS only values with a function."""
+    """Return a selector for an attribute by local name; CSS values must contain a function."""
     is_css = isinstance(rule, Pointer) and rule.form is Form.CSS
     function = "*='('" if is_css else ""
     return f"[{name.rpartition(':')[2]}{function}]"

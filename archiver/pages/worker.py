@@ -76,7 +76,7 @@ def _extract(document: Document) -> Article:
 
 
 def _pdf() -> ModuleType:
-    """Import on first use: few workers process a PDF."""
+    """Import PDF support on first use, because few workers process a PDF."""
     return import_module("archiver.pages.pdf")
 
 
@@ -93,15 +93,15 @@ def perform(task: Task, document: Document, limit: int) -> Result:
 
 
 def _discover(document: Document, limit: int) -> Discovery:
-    """Return the requisites and metadata of a document; those of its Link header come first."""
+    """Return the findings in a document; requisites in its Link header come first."""
     return _with_link_header(_inspect(document, limit), document, limit)
 
 
 def _inspect_and_extract(document: Document, limit: int) -> PageResult:
     """Return the requisites and the article of a page, parsed once for both.
 
-    Pages that need a browser and articles of several pages are extracted later: the article of the
-    result is None.
+    The article is None if it must be extracted later, because the page needs a browser or has
+    further parts. It is also None for bot walls, parked domains and pages that can't be parsed.
     """
     page = decode(document)
     tree = parse(page.text)
@@ -171,12 +171,12 @@ def _charset(choice: Choice) -> Charset:
 
 
 def _drawing() -> ModuleType:
-    """Import on first use: few workers draw images, and it is a fifth of the import time."""
+    """Import image support on first use, because it is large and few workers draw images."""
     return import_module("archiver.pages.image_drawing")
 
 
 def main() -> None:
-    """Limit this process and serve until the other side closes the pipe or dies."""
+    """Limit the resources of this process, and serve until the parent closes the pipe or dies."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     memory, nice = map(int, sys.argv[1:])
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))

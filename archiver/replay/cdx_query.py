@@ -40,7 +40,7 @@ def field_of(name: str) -> str:
 
 
 _LAST = "\U0010ffff"
-"""Sorts after every character of a key."""
+"""Character that sorts after every character of a key."""
 
 
 class MatchType(StrEnum):
@@ -173,7 +173,7 @@ MAX_ROWS = 150_000
 """Default and maximum limit, the same as that of the Wayback CDX server."""
 MAX_ROWS_FROM_END = 10_000
 BLOCK_CAPTURES = 3000
-"""Captures in a block. Pages consist of blocks."""
+"""Number of captures in a block; a page consists of blocks."""
 MAX_BLOCKS = 50
 """Default and maximum number of blocks in a page."""
 FIRST, LAST = 0, 99991231235959
@@ -344,7 +344,7 @@ def _number(
 
 
 def _limit(given: Mapping[str, Sequence[str]]) -> int:
-    """Return the limit; negative for rows from the end, as with ``fastLatest``."""
+    """Return the limit; a negative one counts from the last row, as with ``fastLatest``."""
     text, latest = _first_value(given, "limit"), _flag(given, "fastLatest")
     if not text:
         return -1 if latest else MAX_ROWS

@@ -22,7 +22,7 @@ _ADDRESS = re.compile(r"(https?://[^/]+/(?:[^/]+/){0,6}?)([0-9]{14})(?:[a-z]{2}_
 _WITHOUT_RAW_FORM = frozenset(
     f"archive.{each}" for each in ("today", "ph", "is", "md", "li", "vn", "fo")
 )
-"""Hosts of archive.today."""
+"""Hosts of archive.today, which does not serve unmodified content."""
 _ORIGINAL_PREFIX = "x-archive-orig-"
 _TRANSFER_HEADERS = frozenset(
     {
@@ -40,8 +40,8 @@ class PublicMemento:
     """A memento that a public archive lists.
 
     Attributes:
-        address: its URI-M.
-        at: its datetime (aware, UTC).
+        address: URI-M of the memento.
+        at: Memento-Datetime (aware, UTC).
     """
 
     address: str
@@ -91,13 +91,14 @@ def read_address(uri: str) -> MementoAddress | None:
 
 
 def moment_of(headers: Iterable[tuple[str, str]], now: datetime) -> datetime | None:
-    """Return the Memento-Datetime of a response (RFC 7089 §2.1.1), or None.
+    """Return the Memento-Datetime of a response (RFC 7089 §2.1.1); None if it has no valid one.
 
-    None for an archive's own pages, which lack the header, and for dates in the future.
+    Dates before ``FIRST_YEAR`` and in the future are invalid. An archive's own pages have no such
+    header.
 
     Args:
         headers: (name, value), names lower case.
-        now: aware.
+        now: current time (aware).
     """
     for name, value in headers:
         if name == "memento-datetime":
@@ -112,7 +113,7 @@ def moment_of(headers: Iterable[tuple[str, str]], now: datetime) -> datetime | N
 def named_mementos(
     headers: Iterable[tuple[str, str]], base: str, now: datetime
 ) -> Iterator[PublicMemento]:
-    """Yield the mementos in the ``Link`` headers of a response that have a datetime (§2.2.4)."""
+    """Yield the mementos in the ``Link`` headers of a response (RFC 7089 §2.2.4)."""
     field = ", ".join(value for name, value in headers if name == "link")[:MAX_LINK_BYTES]
     for reference, parameters in link_values(field):
         if "memento" not in parameters.get("rel", "").lower().split():
@@ -126,7 +127,7 @@ def named_mementos(
 def original_head(
     status: int, headers: Iterable[tuple[str, str]], *, length: int | None, location: str | None
 ) -> bytes:
-    """Return the head of the original response, where the archive's response contains it.
+    """Rebuild the head of the original response from the headers of the archive's response.
 
     Headers that describe the transferred bytes (codings, length) are those of the archive's
     response.
@@ -134,7 +135,7 @@ def original_head(
     Args:
         status: status of the original response.
         headers: headers of the archive's response, names lower case, values latin-1.
-        length: bytes of the body; None if it is chunked.
+        length: length of the body in bytes; None if it is chunked.
         location: redirect target of the original response.
     """
     headers = [*headers]
@@ -162,6 +163,6 @@ def original_head(
 
 
 def nearest_first(found: Iterable[PublicMemento], moment: datetime) -> list[PublicMemento]:
-    """Return the mementos without duplicates, nearest to a moment first."""
+    """Return the mementos without duplicates, sorted by their distance from a time."""
     once = {to_timestamp(each.at) + each.address: each for each in found}
     return sorted(once.values(), key=lambda each: abs(each.at - moment))

@@ -1,8 +1,8 @@
 """Syntax of tags, raw text and character references.
 
 A document in an ASCII-transparent encoding is rewritten as if each byte were a character (latin-1),
-so that all other bytes, including invalid sequences, stay the same. Attribute values are decoded
-only when they must be understood.
+so that bytes outside of the rewritten parts stay the same, even if they are invalid. Attribute
+values are decoded only if the rewriter needs their text.
 """
 
 import re
@@ -51,7 +51,7 @@ GLOBAL_TREATMENTS: Final[Treatments] = {
 }
 
 ALWAYS_EXAMINED: Final = frozenset({"meta", "param"})
-"""HTML elements that are always examined, because their attributes exist on many elements."""
+"""HTML elements that are always examined: many other elements have the same attributes."""
 
 EXAMINED_ATTRIBUTES: Final = frozenset(EVERYWHERE).union(
     GLOBAL_TREATMENTS,
@@ -62,14 +62,14 @@ EXAMINED_ATTRIBUTES: Final = frozenset(EVERYWHERE).union(
         if name not in ALWAYS_EXAMINED
     ),
 )
-"""Attributes because of which any other HTML element is examined."""
+"""Attributes that cause the other HTML elements to be examined."""
 
 EVENT_HANDLER: Final = re.compile("on[a-z]{3,}+", re.ASCII)
 """Matches names of event handlers, lower case, and few other names."""
 
 _ANIMATED = "attributename"
 EXAMINED_IN_XML: Final = (EXAMINED_ATTRIBUTES | {_ANIMATED}).union(MATHML, *SVG.values()) - {*PAINT}
-"""Attributes because of which an element of SVG, MathML or XML is examined."""
+"""Attributes that cause an element of SVG, MathML or XML to be examined."""
 
 _REFERENCE = re.compile(r"&(?:#[0-9]++;?|#[xX][0-9a-fA-F]++;?|([a-zA-Z][a-zA-Z0-9]*+)(;|=)?)")
 
@@ -114,7 +114,7 @@ def _character(number: str) -> str:
 RAW_TEXT: Final = frozenset({"textarea", "title", "xmp", "iframe", "noembed", "noframes"})
 """Raw text elements besides ``style``, ``script`` and ``plaintext``.
 
-Without scripting ``noscript`` contains markup.
+``noscript`` is not among them, because it contains markup if scripting is disabled.
 """
 
 _ENDS = {
@@ -132,7 +132,7 @@ def text_end(name: str, text: str, at: int) -> int:
 
 
 def held_back_from(text: str, at: int, marks: str = "<") -> int:
-    """Return the position from which text is held back because an end tag may have started."""
+    """Return where an end tag may start; text from there must wait for more input."""
     start = max(at, len(text) - _MAX_END_TAG)
     found = [place for mark in marks if (place := text.find(mark, start)) >= 0]
     return min(found, default=len(text))
@@ -145,7 +145,7 @@ class _ScriptState(Enum):
 
 
 class ScriptEnd:
-    """Finder of a script's end tag; ``<!--`` and ``<script`` in the script can hide end tags."""
+    """Search for the end tag of a script, which ``<!--`` and ``<script`` in the script can hide."""
 
     def __init__(self) -> None:
         self._state = _ScriptState.DATA
@@ -214,14 +214,14 @@ PLAIN: Final = re.compile(
     )*)""".replace(_SPACE, _SPACE.replace(" ", r"\x20")),
     re.VERBOSE,
 )
-"""Matches text, end tags, and start tags without references, which HTML content copies unchanged.
+"""Matches text, end tags and start tags that are copied unchanged because they have no references.
 """
 
 NAME: Final = re.compile(rf"<(/?)([a-zA-Z][^{_SPACE}/>]*+)")
 """Matches the start of a tag: groups are the slash of an end tag, and the name."""
 
 TO_LOWER: Final = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
-"""ASCII only: names are compared without case only in ASCII."""
+"""Translation to lower case for ASCII letters only, as HTML requires for names."""
 
 
 class BytesText:
@@ -300,10 +300,10 @@ _QUOTED = frozenset({_PartialTagState.DOUBLE, _PartialTagState.SINGLE})
 
 
 class PartialTag:
-    """A tag from its ``<`` or ``</`` on, in pieces.
+    """A tag that arrives in pieces, from its ``<`` or ``</`` on.
 
-    A tag longer than ``MAX_TAG_LENGTH`` keeps its name but loses its attributes, so that
-    references that were not rewritten are not loaded.
+    A tag longer than ``MAX_TAG_LENGTH`` keeps its name but loses its attributes, because these can
+    contain references that were not rewritten.
     """
 
     def __init__(self, opening: str) -> None:

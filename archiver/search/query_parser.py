@@ -56,8 +56,9 @@ class Token:
 
     Attributes:
         sign: kind of the token.
-        at, end: position of its first character and of the first one after it.
-        text: without quotes, colon or stars.
+        at: position of its first character.
+        end: position after its last character.
+        text: text of the token, without quotes, colon or stars.
         has_star: whether ``*`` follows the text.
     """
 

@@ -1,8 +1,9 @@
 """Access control: password, API tokens and sessions.
 
-They are stored in `access.json` next to the archive, readable only by its owner, so a rebuilt index
-has the same password and an export has none. If the index is on a server, they are in the index.
-Passwords are hashed with scrypt (RFC 7914).
+They are stored in `access.json` in the data directory, which only its owner can read. The file is
+not part of the index, so rebuilding the index keeps the password, and exports do not contain it. If
+the index is on a database server, they are stored in the database instead. Passwords are hashed
+with scrypt (RFC 7914).
 """
 
 import asyncio
@@ -35,17 +36,17 @@ MAX_PASSWORD: Final = 1024
 MAX_NAME: Final = 100
 MAX_TOKENS: Final = 100
 MAX_SESSIONS: Final = 100
-"""When there are more sessions, the least recently used one ends."""
+"""Maximum number of sessions; if there are more, the least recently used one ends."""
 MAX_BYTES: Final = 1 << 20
 POLL_SECONDS: Final = 1.0
-"""Maximum delay before changes of other processes are seen."""
+"""Maximum delay in seconds before changes made by other processes are loaded."""
 SEEN_SECONDS: Final = 3600
 _GUESSES_AT_ONCE = 2
 _TOKEN_BYTES = 32
 
 _COST: Final = 1 << 15
 _BLOCK: Final = 8
-"""With these parameters one guess takes 32 MiB and about a tenth of a second."""
+"""With these scrypt parameters, checking a password takes 32 MiB and about 0.1 seconds."""
 _SALT_BYTES: Final = 16
 _KEY_BYTES: Final = 32
 _MEMORY_BYTES: Final = 64 << 20
@@ -68,8 +69,8 @@ class Token:
 
     Attributes:
         id: public identifier, for revoking it.
-        name: user-supplied.
-        scope: permissions.
+        name: name of the program, supplied by the user.
+        scope: permissions of the program.
         digest: SHA-256 of the token, in hex; the token itself is not stored.
         made_at: when it was created, in seconds since 1970.
         used_on: the day it was last used (``YYYY-MM-DD``, UTC); empty if never.
@@ -102,7 +103,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Stored access data. ``password``: its hash; None if none is set."""
+    """Stored access data. ``password`` is the hash of the password; None if no password is set."""
 
     password: str | None = None
     tokens: tuple[Token, ...] = ()
@@ -124,7 +125,7 @@ def _read_file(data: Path) -> Access:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether a host is reachable only from this machine; names except localhost are not."""
+    """Return whether a host is a loopback address or ``localhost``."""
     try:
         return ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -132,14 +133,15 @@ def is_loopback(host: str) -> bool:
 
 
 class AccessControl:
-    """Password, tokens and sessions. Commands in other processes can change them.
+    """Password, tokens and sessions of an archive. Other processes can change the stored data.
 
     Args:
         data: directory of the archive.
-        configured: the password from the settings; it replaces the stored one.
-        db: the index; on a server it stores the password, tokens and sessions.
-        host: the address that the service listens on. If other machines can reach it, removing the
-            password locks everybody out; otherwise everybody gets in.
+        configured: the password from the settings, which replaces the stored password; None if the
+            settings have none.
+        db: the index. If it is on a database server, it stores the password, tokens and sessions.
+        host: the address that the service listens on. If other machines can reach the service, a
+            password is always required and cannot be removed.
     """
 
     def __init__(
@@ -176,7 +178,7 @@ class AccessControl:
 
     @property
     def password_version(self) -> str | None:
-        """Value that changes with the password; None if there is none."""
+        """Value that changes with the password; None if no password is set."""
         return self._configured if self._configured is not None else self._access.password
 
     @property
@@ -186,12 +188,12 @@ class AccessControl:
 
     @property
     def sessions(self) -> tuple[Session, ...]:
-        """Active sessions, the most recent first."""
+        """Active sessions, the most recently used first."""
         alive = filter(_is_alive, self._access.sessions)
         return tuple(sorted(alive, key=lambda each: -each.seen_at))
 
     async def refresh(self) -> None:
-        """Load changes of other processes; checks once a second at most."""
+        """Load changes made by other processes; check at most once per second."""
         now = time.monotonic()
         if now - self._checked_at < POLL_SECONDS:
             return
@@ -206,7 +208,7 @@ class AccessControl:
             )
 
     async def signing_secret(self, fallback: bytes) -> bytes:
-        """Return the secret that all machines sign with: the fallback if there is none yet."""
+        """Return the secret that all machines sign with; store ``fallback`` if there is none."""
         found = fallback
 
         def rewrite(held: bytes | None) -> bytes | None:
@@ -235,11 +237,11 @@ class AccessControl:
         return kept is not None and len(given) <= MAX_PASSWORD and is_password(given, kept)
 
     async def set_password(self, new: str) -> None:
-        """Set or change the password; ends all sessions and invalidates signed addresses.
+        """Set or change the password, end all sessions and invalidate signed URLs.
 
         Raises:
-            InputError: it is too short or too long, has control characters, which browser
-                forms can't send, or the settings set the password.
+            InputError: the password is too short or too long, contains control characters (browser
+                forms can't send them), or is defined in the settings.
         """
         self._refuse_configured()
         if any(category(each) == "Cc" for each in new):
@@ -258,10 +260,11 @@ class AccessControl:
         await self._change(lambda access: replace(access, password=kept, sessions=()))
 
     async def remove_password(self) -> None:
-        """Remove the password, all tokens and sessions: anyone who can connect has access.
+        """Remove the password, tokens and sessions, so that anyone who can connect has access.
 
         Raises:
-            InputError: the password is from the settings, or other machines can reach the service.
+            InputError: the password is defined in the settings, or other machines can reach the
+                service.
         """
         self._refuse_configured()
         if self._is_open_to_others:
@@ -271,10 +274,10 @@ class AccessControl:
         await self._change(lambda _: Access())
 
     async def make_token(self, name: str, scope: Scope) -> str:
-        """Create a token and return it; it is not stored and can't be shown again.
+        """Create a token and return its text, which is not stored and can't be shown again.
 
         Raises:
-            InputError: it has no name, or there are too many.
+            InputError: the name is empty, or there are too many tokens.
         """
         name = " ".join(name.split())[:MAX_NAME]
         if not name:
@@ -323,7 +326,7 @@ class AccessControl:
         return identity
 
     async def is_session(self, identity: str) -> bool:
-        """Return whether a session is active, and mark it as seen."""
+        """Return whether a session is active, and update the time when it was last used."""
         found, now = self.session(identity), int(time.time())
         if found and now - found.seen_at > SEEN_SECONDS:
             seen = replace(found, seen_at=now)
@@ -351,7 +354,7 @@ class AccessControl:
         await self._change(without)
 
     async def _change_if_possible(self, change: Callable[[Access], Access]) -> None:
-        """Write a change; if that fails, log it, because the change can be lost."""
+        """Write a change of a last-used time; if that fails, only log the error."""
         try:
             await self._change(change)
         except OSError as error:
@@ -407,14 +410,14 @@ def write_access(access: Access) -> bytes:
 
 
 def read_access(held: bytes | None, place: str) -> Access:
-    """Parse the JSON of ``write_access``; None means that nothing is set.
+    """Parse the JSON of ``write_access``.
 
     Args:
-        held: the JSON.
-        place: its location, for messages.
+        held: the stored JSON; None if nothing is stored.
+        place: the location of the JSON, for error messages.
 
     Raises:
-        ConfigurationError: it is invalid.
+        ConfigurationError: the JSON is invalid.
     """
     if held is None:
         return Access()

@@ -19,7 +19,7 @@ log = get_log(__name__)
 async def keep_running(work: Callable[[], Awaitable[object]], name: str) -> AsyncIterator[None]:
     """Run ``work`` in a task while the block runs; restart it when it exits.
 
-    Its exceptions are logged and do not reach the block.
+    Exceptions of ``work`` are logged and do not reach the block.
     """
     task = asyncio.create_task(_keep_going(work, name), name=name)
     try:
@@ -35,7 +35,7 @@ async def _keep_going(work: Callable[[], Awaitable[object]], name: str) -> None:
             await work()
             log.error("task exited, restarting", task=name, seconds=REST_SECONDS)
         except Exception:
-            # A failing clean-up during shutdown must not restart the task.
+            # If cleanup fails while the task is being cancelled, the task must not restart.
             task = asyncio.current_task()
             if task and task.cancelling():
                 log.exception("task failed while stopping", task=name)
@@ -49,10 +49,10 @@ STOP_SECONDS = 60.0
 
 @asynccontextmanager
 async def helpers(settings: Settings, *, until_empty: bool) -> AsyncIterator[None]:
-    """Run the other ``crawl_processes`` while the block runs.
+    """Run the crawl processes other than this one while the block runs.
 
-    With ``until_empty`` they finish their jobs before the block exits; otherwise a process that
-    dies is replaced.
+    With ``until_empty``, the block waits at its end until these processes have emptied the queue.
+    Otherwise a process that dies is replaced.
     """
     others = range(settings.crawl_processes - 1)
     async with AsyncExitStack() as stack:
@@ -97,7 +97,7 @@ async def _crawl_process(
 
 
 def _for_servers(settings: Settings) -> dict[str, str]:
-    """Return credentials for the object store and database, which only crawl processes get."""
+    """Return the environment variables with credentials of the object store and the database."""
     wanted = ("AWS_",) * bool(settings.store) + ("PG",) * bool(settings.index)
     return {name: value for name, value in os.environ.items() if name.startswith(wanted)}
 

@@ -1,8 +1,8 @@
 """Compaction of segments.
 
-Each segment with deleted records is rewritten without them, next to the old one; then the index is
-updated and the old segment removed. Payloads of deleted records that other captures revisit are
-moved first. The archive is consistent after every step.
+Each segment with deleted records is copied to a new segment without these records. Then the index
+is updated and the old segment is removed. If other captures revisit the payload of a deleted
+record, the payload is first moved to one of them. The archive is consistent after every step.
 """
 
 import asyncio
@@ -48,13 +48,15 @@ log = get_log(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Moving:
-    """Payloads to move.
+    """Payloads of deleted records that must be moved.
 
     Attributes:
-        moves: what to do with the captures that revisit the payloads.
-        holders: ids of the records that contain the payloads; kept until they are moved.
+        moves: changes to the captures that revisit the payloads.
+        holders: ids of the deleted records that contain the payloads; these records are kept until
+            the payloads are moved.
         last_capture: row id of the newest capture when the plan was made.
-        before: number of the last deletion to erase; later ones stay in the bin.
+        before: number of the last deletion to erase; later deletions stay in the bin. None erases
+            all.
     """
 
     moves: Moves = field(default_factory=Moves)
@@ -71,7 +73,7 @@ class Compacted:
         segments: number of rewritten segments.
         records: number of erased records.
         freed: bytes saved.
-        left: segments that still contain deleted records, and why.
+        left: segments that still contain deleted records, with the reason.
     """
 
     segments: int = 0
@@ -81,11 +83,11 @@ class Compacted:
 
 
 OnProgress = Callable[[int, int], None]
-"""Called with bytes read and total bytes."""
+"""Function that is called with the number of bytes read and of all bytes."""
 
 
 class CompactionService:
-    """Erasure of deleted records. ``close_segment`` closes the segment this process writes."""
+    """Erasure of deleted records. ``close_segment`` closes the segment that this process writes."""
 
     def __init__(
         self,
@@ -107,7 +109,7 @@ class CompactionService:
         empty_bin: bool = False,
         on_progress: OnProgress = lambda _, __: None,
     ) -> Compacted:
-        """Erase records deleted more than ``bin_days`` ago; that cannot be undone afterwards.
+        """Erase records deleted more than ``bin_days`` ago; these deletions can't be undone then.
 
         Args:
             dry_run: only compute what would be freed.
@@ -131,9 +133,10 @@ class CompactionService:
             return done
 
     async def compact_at_quiet_hours(self, hour: int) -> None:
-        """Compact whenever that hour of the day begins (local time), forever.
+        """Compact each day when an hour of the day begins (local time), forever.
 
-        The clock is read often: a machine that slept then does it when it wakes up.
+        The clock is read once a minute, so a machine that slept at that hour compacts when it wakes
+        up.
         """
         quiet = QuietHour(hour, datetime.now().astimezone())
         while True:
@@ -175,7 +178,7 @@ class CompactionService:
         only_moves: bool = False,
         dry_run: bool = False,
     ) -> None:
-        """Process all segments; with ``only_moves`` rewrite those that receive payloads."""
+        """Process all segments; with ``only_moves`` rewrite only those whose revisits change."""
         found = (await asyncio.to_thread(self._store.storage.survey)).segments
         async with self._db.read() as conn:
             indexed = await segment_rows.indexed(conn)
@@ -197,7 +200,7 @@ class CompactionService:
             except StoreError:
                 if each.name not in indexed or await self._is_indexed(each.name):
                     raise
-                done.left[each.name] = _CHANGED  # another machine compacted and removed it
+                done.left[each.name] = _CHANGED  # another machine compacted the segment
             read += each.size
             on_progress(read, total)
 
@@ -318,43 +321,46 @@ async def _known(
 
 
 def bin_limit(days: int, now: datetime) -> int | None:
-    """Return the number of the last deletion to erase; None if nothing stays in the bin."""
+    """Return the number of the last deletion to erase; None if all deletions are erased.
+
+    The number of a deletion is its time in milliseconds.
+    """
     return int((now - timedelta(days=days)).timestamp() * 1000) if days else None
 
 
 CLOCK_SECONDS = 60.0
-"""Interval at which the clock is read for the quiet hour."""
+"""Interval in seconds at which the clock is compared with the quiet hour."""
 
 
 class QuietHour:
-    """Hour of the day, as seen by repeated looks at the clock."""
+    """Detection of the beginning of an hour of the day, for a clock that is read repeatedly."""
 
     def __init__(self, hour: int, now: datetime) -> None:
         self._hour = hour
         self._due = next_time(hour, now)
 
     def has_begun(self, now: datetime) -> bool:
-        """Return whether the hour has begun since the last look."""
+        """Return whether the hour has begun since the last call."""
         has_begun = now >= self._due
         self._due = next_time(self._hour, now)
         return has_begun
 
 
 def next_time(hour: int, now: datetime) -> datetime:
-    """Return when an hour of the day begins next, by the local time zone.
+    """Return when an hour of the day begins next in the local time zone.
 
-    It begins once a day, also on the days that clocks are changed: an hour that is skipped begins
-    when the clock is put forward, and one that occurs twice begins the first time.
+    The hour begins exactly once a day, even if clocks change. An hour that is skipped begins when
+    the clock is put forward; for an hour that occurs twice, the first time counts.
 
     Args:
-        hour: the hour.
+        hour: the hour, from 0 to 23.
         now: the current time (aware).
     """
     local = now.replace(tzinfo=None, minute=0, second=0, microsecond=0)
     for days in range(3):
         wanted = local.replace(hour=hour) + timedelta(days=days)
         then = wanted.astimezone()
-        if then.hour != hour:  # it is skipped
+        if then.hour != hour:  # clocks skip this hour
             then = wanted.replace(fold=1).astimezone()
         if then > now:
             return then

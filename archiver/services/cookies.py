@@ -29,11 +29,11 @@ class CookieInfo:
     """A cookie without its value.
 
     Attributes:
-        host: it is sent to; with a leading dot also to subdomains.
-        path: prefix it is sent to.
-        name: of the cookie.
-        expires: Unix seconds; 0 for a session cookie.
-        is_secure: whether it requires TLS.
+        host: host that receives the cookie; with a leading dot, its subdomains receive it too.
+        path: path prefix of the URLs that receive the cookie.
+        name: name of the cookie.
+        expires: expiry time in Unix seconds; 0 for a session cookie.
+        is_secure: whether the cookie is sent only over TLS.
     """
 
     host: str
@@ -45,25 +45,25 @@ class CookieInfo:
 
 @dataclass(frozen=True, slots=True)
 class CookieImportResult:
-    """Result of importing cookies: the number stored, and the invalid lines."""
+    """Number of cookies that were imported, and line numbers that were rejected."""
 
     kept: int
     refused: Sequence[int]
 
 
 class CookieSettings:
-    """The user's cookies of an archive; on a server all machines use the same.
+    """User cookies of an archive, stored in the data directory or on a database server.
 
     Args:
         data: the data directory.
-        db: the index, if it is open.
+        db: the index. If it is on a database server, it stores the cookies for all machines.
     """
 
     def __init__(self, data: Path, db: Database | None = None) -> None:
         self._file = user_file(data, NAME, db)
 
     async def follow(self, hold: Callable[[bytes | None], None]) -> None:
-        """Pass the content to ``hold`` now and after each change; never return."""
+        """Call ``hold`` with the stored cookies now and after each change, forever."""
         mark: object = self
         while True:
             if (now := await self._file.mark()) != mark:
@@ -95,7 +95,7 @@ class CookieSettings:
         return CookieImportResult(len(found), tuple(refused))
 
     async def list(self) -> list[CookieInfo]:
-        """Return the cookies by host and name, without values."""
+        """Return the cookies without their values, sorted by host and name."""
         found = sorted(
             map(_named, cookies_in(await self.content())), key=lambda each: (each.host, each.name)
         )
@@ -105,7 +105,7 @@ class CookieSettings:
         """Remove the cookies of a host and its subdomains; return their number.
 
         Raises:
-            InputError: there are none.
+            InputError: there are no such cookies.
         """
         wanted = host.strip().lower().removeprefix(".")
         gone: list[Cookie] = []
@@ -124,7 +124,7 @@ class CookieSettings:
 
 
 def _merged(before: Sequence[Cookie], found: Sequence[Cookie]) -> list[Cookie]:
-    """Merge cookies; later ones replace earlier ones, and the newest are kept if too many."""
+    """Return the cookies of both, where later ones replace earlier ones; limit their number."""
     by_key = {each.key: each for each in (*before, *found)}
     return [*by_key.values()][-MAX_COOKIES:]
 

@@ -1,4 +1,4 @@
-"""Deletion and its undo."""
+"""Deletion of entries and snapshots, and its undo."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
@@ -24,7 +24,7 @@ MAX_REFS = 10_000
 MAX_BINNED = 1_000
 _LAST_NUMBER = (1 << 63) - 1
 BATCH = 250
-"""Entries per transaction, so that other writers get the lock in between."""
+"""Entries per transaction; between two transactions, other writers can take the write lock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Deleted:
     """Result of a deletion.
 
     Attributes:
-        id: for undoing it, while it is among the newest.
+        id: number of the deletion, which can be undone until compaction erases it.
         entries: number of deleted entries.
         snapshots: number of deleted snapshots, including those of the entries.
     """
@@ -47,10 +47,11 @@ class Restored:
     """Result of undoing a deletion.
 
     Attributes:
-        id: of the deletion.
+        id: number of the deletion.
         entries: number of restored entries.
         snapshots: number of restored snapshots, including those of the entries.
-        stayed: entries that were not restored, because they were saved or deleted again since.
+        stayed: number of entries that were not restored completely, because they were saved or
+            deleted again since then.
     """
 
     id: int
@@ -60,7 +61,7 @@ class Restored:
 
 
 class EntryDeletion:
-    """Deletions. ``on_changed`` is called when records are pending."""
+    """Deletion of entries and snapshots. ``on_changed`` is called after each change."""
 
     def __init__(
         self, db: Database, store: SegmentStore, on_changed: Callable[[], None] = lambda: None
@@ -73,8 +74,8 @@ class EntryDeletion:
         """Delete entries by hash_url or URL.
 
         Raises:
-            NotFound: one does not exist; then none is deleted.
-            InputError: none is named, or too many.
+            NotFound: an entry does not exist; then no entry is deleted.
+            InputError: there are no entries to delete, or too many.
         """
         if not refs:
             raise InputError("Choose what to delete.")
@@ -85,7 +86,7 @@ class EntryDeletion:
         return await self._delete(in_batches(numbers, BATCH))
 
     async def found(self, query: ListingQuery) -> Deleted:
-        """Delete all entries of a list, on all pages.
+        """Delete all entries that match a query.
 
         Raises:
             InvalidQuery: the query can't be parsed.
@@ -94,11 +95,11 @@ class EntryDeletion:
             return await self._delete(matching_entries(conn, query, limit=BATCH))
 
     async def snapshot(self, ref: str, timestamp: str) -> Deleted:
-        """Delete a snapshot of an entry that has others.
+        """Delete a snapshot of an entry that has other snapshots.
 
         Raises:
             NotFound: there is no such entry or snapshot.
-            InputError: it is the only one, or the timestamp is incomplete.
+            InputError: it is the only snapshot of the entry, or the timestamp is incomplete.
         """
         to_datetime(Timestamp(timestamp))
         async with self._db.write() as conn:
@@ -119,21 +120,21 @@ class EntryDeletion:
         return Deleted(number, 0, gone)
 
     async def find(self, number: int) -> Deleted | None:
-        """Return a deletion that can still be undone."""
+        """Return a deletion; None if it can't be undone any more."""
         async with self._db.read() as conn:
             size = await deletions.size(conn, number)
         return Deleted(size.id, size.entries, size.snapshots) if size else None
 
     async def bin(self) -> list[BinnedItem]:
-        """Return what was deleted and can be restored; the last deleted first."""
+        """Return the deleted entries and snapshots in the bin, the last deleted first."""
         async with self._db.read() as conn:
             return await deletions.items_in_bin(conn, MAX_BINNED)
 
     async def restore_from_bin(self, refs: Sequence[str] = ()) -> Restored:
-        """Restore entries from the bin by hash_url or URL; everything in it without any.
+        """Restore entries from the bin by hash_url or URL; if none are given, restore everything.
 
         Raises:
-            NotFound: one is not in the bin.
+            NotFound: an entry is not in the bin.
         """
         found = await self.bin()
         keys = {each if is_hash_url(each) else hash_url(parse_entry_url(each)) for each in refs}
@@ -144,7 +145,7 @@ class EntryDeletion:
         for number in dict.fromkeys(each.deletion for each in chosen):
             own = [each for each in chosen if each.deletion == number]
             only = [each.hash_url for each in own] if keys and not own[0].timestamp else None
-            with suppress(InputError, NotFound):  # saved again since, or restored by another
+            with suppress(InputError, NotFound):  # saved again, or restored meanwhile
                 one = await self.undo(number, only)
                 done = Restored(
                     number,
@@ -155,15 +156,16 @@ class EntryDeletion:
         return done
 
     async def undo(self, number: int, only: Sequence[str] | None = None) -> Restored:
-        """Restore what a deletion deleted, except what was saved or deleted again since.
+        """Restore what a deletion deleted, except what was saved or deleted again since then.
 
         Args:
-            number: of the deletion.
-            only: entries to restore (hash_url); the others stay deleted, and can be restored later.
+            number: number of the deletion.
+            only: hash_urls of the entries to restore; None for all. The others can be restored
+                later.
 
         Raises:
-            NotFound: it was undone already, compaction erased it, or it never existed.
-            InputError: all of it was saved or deleted again since.
+            NotFound: the deletion was already undone, was erased by compaction, or never existed.
+            InputError: everything was saved or deleted again since then.
         """
         async with self._db.write() as conn:
             if number > _LAST_NUMBER or await deletions.size(conn, number) is None:

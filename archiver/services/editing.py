@@ -20,9 +20,9 @@ from archiver.warc.segments import SegmentStore
 
 MAX_REFS = 10_000
 FEW = 250
-"""Entries whose search documents are updated before an edit returns."""
+"""Maximum size of an edit that updates the search documents of its entries immediately."""
 BATCH = 1_000
-"""Entries per transaction, so that other writers get the lock in between."""
+"""Entries per transaction; between two transactions, other writers can take the write lock."""
 MAX_TAGS_SHOWN = 10_000
 
 
@@ -31,7 +31,7 @@ class Edited:
     """Result of an edit.
 
     Attributes:
-        id: for undoing it, while it is among the newest.
+        id: number of the edit, which can be undone while it is one of the newest edits.
         found: number of selected entries.
         changed: number of changed entries.
     """
@@ -43,7 +43,7 @@ class Edited:
 
 @dataclass(frozen=True, slots=True)
 class TagInUse:
-    """A tag, its number of entries, and tags that differ only in accents."""
+    """A tag, the number of its entries, and other tags that differ from it only in accents."""
 
     name: str
     entry_count: int
@@ -51,7 +51,7 @@ class TagInUse:
 
 
 class Editing:
-    """Edits. ``on_changed`` is called when records are pending."""
+    """Editing of entries and tags. ``on_changed`` is called after each change."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class Editing:
         """Change entries by hash_url or URL.
 
         Raises:
-            NotFound: one does not exist; then none is changed.
+            NotFound: an entry does not exist; then no entry is changed.
             InputError: nothing to change, or an invalid value.
         """
         if len(refs) > MAX_REFS:
@@ -78,7 +78,7 @@ class Editing:
         return await self.apply_to_all(in_batches(numbers), _function_of(change))
 
     async def change_matching(self, query: ListingQuery, wanted: AnnotationChange) -> Edited:
-        """Change all entries of a list, on all pages.
+        """Change all entries that match a query.
 
         Raises:
             InvalidQuery: the query can't be parsed.
@@ -108,16 +108,16 @@ class Editing:
         return Edited(edit_id, 1, changed)
 
     async def find(self, edit_id: int) -> Edited | None:
-        """Return an edit that can still be undone."""
+        """Return an edit; None if it can't be undone any more."""
         async with self._db.read() as conn:
             found = await edit_history.size(conn, edit_id)
         return Edited(edit_id, found.changed, found.changed) if found else None
 
     async def undo(self, edit_id: int) -> Edited:
-        """Undo an edit, except for entries that were changed again since.
+        """Undo an edit, except for entries that were changed again since then.
 
         Raises:
-            NotFound: it was undone already, or there were too many edits since.
+            NotFound: the edit was undone already, or there were too many edits since then.
         """
         found = done = 0
         while True:
@@ -133,7 +133,7 @@ class Editing:
         return Edited(edit_id, found, done)
 
     async def tags(self) -> list[TagInUse]:
-        """Return the tags in use by name, with those that differ only in accents adjacent."""
+        """Return the tags in use, sorted by name without regard to accents."""
         async with self._db.read() as conn:
             found = await tags_and_lists.all_tags(conn, MAX_TAGS_SHOWN)
         alike: dict[str, list[str]] = {}
@@ -160,7 +160,7 @@ class Editing:
         return await self.change_matching(ListingQuery(tag=name), change)
 
     async def _respell_tag(self, name: str) -> Edited:
-        """Change the spelling of a tag, in all its entries together."""
+        """Change the spelling of a tag in all its entries, for example its capitals."""
 
         def become(_: int, before: Annotation) -> Annotation:
             tags = (name if tag_key(each) == tag_key(name) else each for each in before.tags)
@@ -169,7 +169,7 @@ class Editing:
         async with self._db.read() as conn:
             found = matching_entries(conn, ListingQuery(tag=name), limit=BATCH)
             edited = await self.apply_to_all(found, become)
-        # The first batch changes the spelling for all.
+        # A tag has one spelling for all entries, so the first batch changes it for all of them.
         return replace(edited, changed=edited.found) if edited.changed else edited
 
     async def delete_tag(self, name: str) -> Edited:
@@ -197,7 +197,7 @@ class Editing:
         """Apply a function to the metadata of entries, batch by batch.
 
         Raises:
-            InputError: ``function`` raises it; earlier changes can be undone.
+            InputError: ``function`` raises it; the batches before stay changed.
         """
         async with self._db.write() as conn:
             edit_id = await edit_history.begin(conn, datetime.now(UTC))
@@ -238,10 +238,10 @@ def _function_of(change: AnnotationChange) -> Callable[[int, Annotation], Annota
 
 
 def _check_name(name: str) -> None:
-    """Check that a tag is named: a list without one would contain everything.
+    """Check that the name of a tag is not empty: an empty name would select all entries.
 
     Raises:
-        InputError: it is empty.
+        InputError: the name is empty.
     """
     if not name.strip():
         raise InputError("Choose a tag.")
@@ -257,7 +257,7 @@ def _checked(wanted: AnnotationChange) -> AnnotationChange:
     """Validate the texts of a change.
 
     Raises:
-        InputError: one is too long, or there is nothing to change.
+        InputError: a text is too long, or there is nothing to change.
     """
     if wanted.is_empty:
         raise InputError("Choose what to change: a title, a note, tags, lists, read or starred.")
@@ -277,7 +277,7 @@ def _checked(wanted: AnnotationChange) -> AnnotationChange:
 
 
 def clean_paths(paths: Sequence[str]) -> tuple[str, ...]:
-    """Normalise paths of lists, without duplicates and empty ones."""
+    """Return normalised paths of lists, without duplicates and empty paths."""
     tidy = (folder_path(map(tidy_tag, folder_names(each))) for each in paths)
     return tuple(dict.fromkeys(filter(None, tidy)))
 

@@ -24,7 +24,7 @@ from archiver.services.exports import PART, EntryExports, WrittenExport
 
 MAX_JOBS = 20
 MAX_STARTS = 3
-"""Starts before a job counts as failed, since the job itself may crash the process."""
+"""Maximum number of starts of a job: a job that was interrupted so often may crash the process."""
 
 NAME = re.compile(r"[0-9]{8}-[0-9]{6}-[a-z0-9-]{1,40}\.[a-z.]{2,20}")
 _JOB = ".wanted"
@@ -52,14 +52,14 @@ class ExportJob:
     """An export.
 
     Attributes:
-        name: of the file.
-        kind: format.
-        query: selected entries.
-        title: of a book or page; empty for the default.
-        state: of the job.
-        size: bytes so far.
-        entries: number of entries; None before it is ready.
-        problem: why it failed, or what a complete export lacks; else empty.
+        name: name of the file.
+        kind: format of the file.
+        query: query that selects the entries.
+        title: title of a book or page; empty for the default.
+        state: state of the job.
+        size: size of the file in bytes, so far.
+        entries: number of exported entries; None until the export is complete.
+        problem: why the job failed, or what a complete export lacks; else empty.
         starts: number of starts.
     """
 
@@ -75,12 +75,12 @@ class ExportJob:
 
     @property
     def created_at(self) -> datetime:
-        """When it was requested (aware, UTC)."""
+        """When the export was requested (aware, UTC)."""
         return datetime.strptime(self.name[:15], "%Y%m%d-%H%M%S").replace(tzinfo=UTC)
 
     @property
     def is_open(self) -> bool:
-        """Whether it is not finished."""
+        """Whether the job is waiting or running."""
         return self.state in (ExportState.WAITING, ExportState.RUNNING)
 
 
@@ -97,7 +97,7 @@ class ExportJobs:
         """Create a job; return the name of its file.
 
         Raises:
-            InputError: there are too many.
+            InputError: there are too many exports.
         """
         name = await asyncio.to_thread(self._create, kind, query, title)
         self._wake.set()
@@ -109,10 +109,10 @@ class ExportJobs:
         return sorted(found, key=lambda each: each.name, reverse=True)
 
     async def file(self, name: str) -> tuple[Path, ExportKind]:
-        """Return the path of a complete export, and its form.
+        """Return the path and the format of a complete export.
 
         Raises:
-            NotFound: there is none of that name, or it is not complete.
+            NotFound: there is no export of that name, or it is not complete.
         """
         job = await asyncio.to_thread(self._read, name) if NAME.fullmatch(name) else None
         if job is None or job.state is not ExportState.READY:
@@ -123,7 +123,7 @@ class ExportJobs:
         """Delete an export; stop it if it is being written.
 
         Raises:
-            NotFound: there is none of that name.
+            NotFound: there is no export of that name.
         """
         if not NAME.fullmatch(name) or not await self._exists(name):
             raise NotFound("Export not found.")
@@ -142,7 +142,7 @@ class ExportJobs:
             await self._wake.wait()
 
     async def run_waiting(self) -> None:
-        """Run the jobs that wait now, the oldest first."""
+        """Run all waiting jobs, the oldest first."""
         for job in reversed(await self.all()):
             if job.is_open and await self._exists(job.name):
                 await self._run(job)
@@ -231,7 +231,7 @@ class ExportJobs:
         return AtomicFile(self._directory / f"{name}{_JOB}")
 
     def _remove_partial(self) -> None:
-        """Remove what an interrupted process, also of an older version, left half written."""
+        """Remove incomplete files that processes of this or an older version left."""
         for pattern in (f"*{PART}", ".*"):
             for path in self._directory.glob(pattern):
                 path.unlink(missing_ok=True)

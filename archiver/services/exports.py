@@ -97,7 +97,7 @@ class EntryExports:
         self._books = Books(db, store)
 
     async def name_of(self, kind: ExportKind, wanted: Selected) -> str:
-        """Return a file name; an export of one article is named after it."""
+        """Return a file name; an export of one article is named after the article."""
         if wanted.hash_url is None:
             return f"archive-{datetime.now(UTC):%Y%m%d}.{kind.suffix}"
         if kind.key not in ARTICLES:
@@ -124,7 +124,7 @@ class EntryExports:
         Args:
             kind: format of the export.
             wanted: entries to export.
-            name: of the file; included in some formats.
+            name: name of the file, which some formats contain.
             at: timestamp of the snapshot, for the article of one entry; None for the newest.
             on_count: called with the number of entries.
             on_damage: called for each damaged part that is left out.
@@ -167,7 +167,7 @@ class EntryExports:
         path: Path,
         on_progress: OnProgress = lambda _: None,
     ) -> WrittenExport:
-        """Write an export to a file, replacing one of that name.
+        """Write an export to a file, replacing an existing file.
 
         The bytes go to `FILE.part`, which is renamed once all of them are on disk. If anything
         fails, or the task is cancelled, `FILE.part` is removed and `FILE` is as it was.
@@ -179,7 +179,8 @@ class EntryExports:
         """
         part = path.with_name(path.name + PART)
         size, counts, damaged = 0, [0], list[str]()
-        with _open_part(part, path) as file:  # in a thread, a cancelled task would leave it open
+        # Not opened in a thread: if the task were cancelled, the file would stay open.
+        with _open_part(part, path) as file:
             try:
                 pieces = await self.begin(
                     kind,
@@ -210,8 +211,8 @@ class EntryExports:
 
         Args:
             wanted: entries to export.
-            directory: files in it are replaced one by one.
-            on_progress: called with the number of entries written, and of all.
+            directory: target directory; existing files are replaced one by one.
+            on_progress: called with the number of entries written and the number of all entries.
             on_damage: called for each damaged article that is left out.
         """
         rows, written = array("q", sorted(await self._rows(wanted))), 0
@@ -271,7 +272,7 @@ def _open_part(part: Path, path: Path) -> IO[bytes]:
 
 
 def _lock(file: IO[bytes], path: Path) -> bool:
-    """Lock a file; return whether it was free and still has its name."""
+    """Lock a file; return whether the lock was free and ``path`` still refers to the file."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         return os.path.samestat(os.fstat(file.fileno()), path.stat())

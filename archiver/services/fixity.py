@@ -121,7 +121,7 @@ class Finding:
 
     Attributes:
         where: file, byte offset or snapshot.
-        problem: a sentence.
+        problem: sentence that describes the problem.
         is_wrong: whether it is an error; otherwise it is a note.
     """
 
@@ -144,11 +144,12 @@ class _Checked:
     """A verified record.
 
     Attributes:
-        location: of the record.
-        capture: parsed from it, if it is a capture.
-        findings: its problems.
-        answer: its id, if it is the response to a script, which is not replayed at its URL.
-        entry_record: parsed from it, if it is one.
+        location: location of the record.
+        capture: the capture that the record contains, if any.
+        findings: problems of the record.
+        answer: id of the record, if it is the response to a request of a script other than a GET
+            of the URL.
+        entry_record: the parsed record, if it is an intact entry record.
     """
 
     location: Location
@@ -177,7 +178,7 @@ class Fixity:
     async def verify(
         self, on_progress: Callable[[Progress], None] = lambda _: None
     ) -> AsyncIterator[Finding]:
-        """Read every stored record, and check its digest and what the index shows of it.
+        """Read every stored record, and compare it with its digest and with the index.
 
         Records added by running processes during the check are skipped.
         """
@@ -240,10 +241,11 @@ class Fixity:
         ]
 
     async def _batches(self, file: SegmentFile, end: int) -> AsyncIterator[_Batch]:
-        """Yield the records of a segment up to the indexed byte, in batches.
+        """Yield the records of a segment in batches.
 
-        Later bytes may be incomplete while the writer is alive. If the segment was read completely,
-        the last batch is empty: no index row may follow.
+        While the writer of the segment is alive, records from the offset ``end`` on may be
+        incomplete, so they are not read. If the last record is intact, an empty batch follows. It
+        covers the rest of the indexed bytes, which must have no index rows.
         """
         is_written = await asyncio.to_thread(self._store.lock.is_alive, file.writer)
         records = _check_records(self._store.storage, file.name, end if is_written else None)
@@ -258,7 +260,7 @@ class Fixity:
     async def _compare(self, name: str, batch: _Batch, end: int) -> list[Finding]:
         """Compare the index rows of a batch with its records.
 
-        Records from ``end`` on may or may not be indexed by now.
+        Records from the offset ``end`` on need not have an index row yet.
         """
         first, last = batch.first, batch.last
         async with self._db.read() as conn:
@@ -366,7 +368,7 @@ class Fixity:
 
 
 def _check_other_files(found: Survey, indexed: Mapping[str, int]) -> Iterator[Finding]:
-    """Yield findings for other files, and for segments missing from the index."""
+    """Yield findings for unusable files, missing files of indexed segments, and truncated tails."""
     names = {each.name for each in found.segments}
     for each in found.unusable_files:
         names.add(each.name)
@@ -390,12 +392,12 @@ def _other_answers(
 def _check_records(
     storage: SegmentStorage, name: str, until: int | None, from_offset: int = 0
 ) -> Iterator[_Checked]:
-    """Read a segment's records one by one; unreadable ones become findings.
+    """Read and check the records of a segment one by one; damaged parts become findings.
 
     Args:
         storage: segment storage.
-        name: of the segment.
-        until: byte offset to stop at; None for all.
+        name: name of the segment.
+        until: byte offset to stop at; None to read all records.
         from_offset: byte offset of the first record.
     """
     place = Location(name, from_offset, 0)
@@ -435,7 +437,7 @@ def _check(scanned: segment_scanning.Scanned, name: str) -> _Checked:
 
 
 class _EntryComparison:
-    """Comparison of the entries that the index shows with their records."""
+    """Comparison of the entries in the index with their records."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -444,9 +446,10 @@ class _EntryComparison:
         self._lacking = dict[str, Finding]()
 
     async def compare(self, checked: Sequence[_Checked]) -> None:
-        """Compare entries with some of their records, of which those of earlier edits count less.
+        """Compare a batch of entry records with the index.
 
-        Several records may have the revision of an entry; one of them must match.
+        An older record need not match the metadata of its entry. Several records can have the
+        current revision of an entry; at least one of them must match.
         """
         found = [(each.entry_record, each.location) for each in checked if each.entry_record]
         keys = {each.hash_url for each, _ in found}
@@ -479,7 +482,7 @@ class _EntryComparison:
     async def _report_lacking(
         self, lacking: Sequence[tuple[str, SnapshotRecord, Location]]
     ) -> None:
-        """Report snapshots that the index lacks, unless their page was lost with a segment."""
+        """Report snapshots that the index lacks, if the response of their page is still stored."""
         keys = [(each.capture_url, each.capture_record) for _, each, _ in lacking]
         async with self._db.read() as conn:
             rows = await captures.of_records(conn, keys)
@@ -503,7 +506,10 @@ class _EntryComparison:
                 self._matched.add(row_id)
 
     async def left(self, conn: AsyncConnection) -> dict[int, str]:
-        """Return the URLs of entries that match no record, by row id."""
+        """Return the URLs of entries that match no record, by row id.
+
+        Entries whose current metadata still waits to be written to a record are left out.
+        """
         found, after = dict[int, str](), 0
         while True:
             batch, after = await entries.summaries_after(conn, after, limit=MAX_BATCH)
@@ -517,7 +523,7 @@ class _EntryComparison:
             found |= {row_id: each.entry.url for row_id, each in shown.items()}
 
     def findings(self, left: Mapping[int, str]) -> list[Finding]:
-        """Return the findings for entries that were left and still match no record."""
+        """Return all findings; ``left`` is the result of the method ``left``."""
         unmatched = [
             self._differing.get(row_id, Finding(url, _NO_RECORD))
             for row_id, url in left.items()
@@ -540,7 +546,7 @@ _COMPARED: Mapping[str, Callable[[Annotation], object]] = {
     "highlights": lambda each: each.highlights,
     "date": lambda each: each.added_at,
 }
-"""What people see of an annotation, by name."""
+"""Functions that return the compared fields of an annotation, by the name for messages."""
 
 
 def _differences(shown: Annotation, recorded: Annotation) -> list[str]:
@@ -548,11 +554,11 @@ def _differences(shown: Annotation, recorded: Annotation) -> list[str]:
 
 
 def _comparable(capture: Capture, row: Capture | None = None) -> Capture:
-    """Return the fields that an index row must match; revisit records lack the payload's length.
+    """Return a capture in which the fields that may differ between record and index row are equal.
 
-    Rows made before revision 0005 lack ``is_chunked``. Media types are not compared with ``row`` if
-    the record is a revisit of an unknown type, or the row is older than the sniffing of generic
-    types.
+    These are the payload length of a revisit, which its record lacks, and ``is_chunked``, which
+    rows from before index revision 0005 lack. The media type is taken from ``row`` if the record
+    has none, or if ``row`` has a generic type from a version that did not sniff such types.
     """
     if row and (not capture.media_type or _is_unsniffed(row.media_type)):
         capture = replace(capture, media_type=row.media_type)
@@ -569,7 +575,7 @@ def _where(location: Location) -> str:
 
 
 LEAST_FREE_BYTES = 64 << 20
-"""With less free space the disk counts as full."""
+"""Minimum free space in bytes; with less, the disk counts as full."""
 KEPT_SECONDS = 10.0
 
 
@@ -578,9 +584,9 @@ class Health:
     """State of an archive's files.
 
     Attributes:
-        missing: segments that the index uses and that are missing or too short.
-        unusable_files: other unusable files among the segments.
-        damaged: problems that the last verification found.
+        missing: number of indexed segments whose file is missing, unusable or too short.
+        unusable_files: number of other unusable files among the segments.
+        damaged: number of problems that the last verification found.
         free_bytes: free bytes on the disk of the data directory.
         is_read_only: whether the data directory can't be written.
     """
@@ -646,7 +652,7 @@ class HealthCheck:
         """Return the current state.
 
         Raises:
-            ArchiverError, OSError: the index or the data directory can't be read, or was removed.
+            ArchiverError, OSError: the index or data directory was removed or can't be read.
         """
         now = time.monotonic()
         if now - self._read_at > KEPT_SECONDS:
@@ -655,7 +661,7 @@ class HealthCheck:
         return self._found
 
     async def warnings(self) -> tuple[Message, ...]:
-        """Return sentences about what needs attention; none if that can't be determined."""
+        """Return sentences about what needs attention; empty if the state can't be determined."""
         try:
             return (await self.current()).warnings
         except (ArchiverError, OSError):
@@ -695,10 +701,10 @@ def missing_segments(indexed: Mapping[str, int], found: Survey) -> Iterator[tupl
 
 
 class Upkeep:
-    """Verification and emptying of the bin that a page starts: one at a time, in the background.
+    """Verification and emptying of the bin as background tasks, one at a time.
 
     Attributes:
-        progress: of the running verification; None if none runs.
+        progress: progress of the running verification; None if none is running.
     """
 
     def __init__(
@@ -712,21 +718,21 @@ class Upkeep:
 
     @property
     def is_running(self) -> bool:
-        """Whether something is running."""
+        """Whether a task is running."""
         return self._task is not None and not self._task.done()
 
     def verify(self) -> None:
-        """Start a verification, unless something is running."""
+        """Start a verification, unless a task is running."""
         if not self.is_running:
             self._task = asyncio.create_task(self._verify(), name="verify")
 
     def empty_bin(self) -> None:
-        """Start to erase what is in the bin, unless something is running."""
+        """Start to erase the contents of the bin, unless a task is running."""
         if not self.is_running:
             self._task = asyncio.create_task(self._erase(), name="empty-bin")
 
     async def stop(self) -> None:
-        """Stop what is running."""
+        """Cancel the running task."""
         if self._task:
             self._task.cancel()
             await asyncio.wait([self._task])

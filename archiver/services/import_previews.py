@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 TMP = "tmp"
 STALE_SECONDS = 86400
 WHOLE, PREVIEWED = ".upload", ".look"
-"""Suffixes of complete uploads: to be imported, and previewed until the user decides."""
+"""Suffixes of complete uploads: to be imported, and waiting for a decision of the user."""
 UPLOAD_EXPIRED = marked("This upload has expired. Upload the file again.")
 _NAME = ".name"
 _TOKEN = re.compile(r"[0-9a-f]{32}")
@@ -44,7 +44,7 @@ class PreviewedFile:
 
 
 class PreviewedFiles:
-    """The previewed files of a data directory. They are on the machine that received them."""
+    """Previewed files in the data directory of the machine that received them."""
 
     def __init__(self, data: Path) -> None:
         self._directory = data / TMP
@@ -79,7 +79,7 @@ class PreviewedFiles:
         return [path for path in self._directory.glob(f"*{WHOLE}") if _is_stale(path)]
 
     async def discard(self, kept: PreviewedFile) -> None:
-        """Delete a file that is not to be imported."""
+        """Delete a file that the user does not import."""
         for path in (kept.path, kept.path.with_suffix(_NAME)):
             await asyncio.to_thread(path.unlink, missing_ok=True)
 
@@ -130,7 +130,7 @@ _FIELDS = {
 
 
 class ImportSurveys:
-    """Dry runs of imports. ``memory_bytes`` limits the child that parses files."""
+    """Dry runs of imports. ``memory_bytes`` limits the memory of the process that parses files."""
 
     def __init__(self, db: Database, *, memory_bytes: int) -> None:
         self._db = db
@@ -142,13 +142,13 @@ class ImportSurveys:
         """Preview an import.
 
         Args:
-            source: read from its current position; it need not be seekable.
-            name: for messages.
+            source: stream that is read from its current position; it need not be seekable.
+            name: name of the file, for messages.
             choices: options of the import.
-            most: maximum links to read; None for all.
+            most: number of links after which reading stops; None for all.
 
         Raises:
-            UnreadableFile: it is empty, of the wrong kind, or contains no link.
+            UnreadableFile: the file is empty, has the wrong format, or contains no link.
         """
         opened = open_links(source, name, memory_bytes=self._memory_bytes, choices=choices)
         async with opened as links:
@@ -170,7 +170,7 @@ class ImportSurveys:
         return len(left_out) + usable.left_out
 
     async def _foreseen(self, batch: Batch, choices: Choices) -> dict[str, Reception]:
-        """Predict the results of the links of a batch whose entries exist."""
+        """Predict the results of importing links whose entries exist already, by hash_url."""
         found: dict[str, Reception] = {}
         for capture, some in by_capture(batch.seeds, choices).items():
             async with self._db.read() as conn:
@@ -198,7 +198,7 @@ class _Tally:
         self._kept: Counter[str] = Counter()
 
     def add(self, batch: Batch, known: Mapping[str, Reception]) -> None:
-        """Count a batch, given the results for links that exist already."""
+        """Count a batch; ``known`` has the results of links whose entries exist, by hash_url."""
         self.read += batch.size
         self.lists = self.lists.with_more(batch.lists)
         self._saved = min_and_max((*self._saved, *batch.saved))
@@ -266,7 +266,7 @@ class _Tally:
 
 
 def _count(counter: Counter[str], names: Iterable[str]) -> None:
-    """Count names, up to a maximum number of distinct ones."""
+    """Count names; at most ``MAX_NAMES`` distinct names are counted."""
     for name in names:
         if name in counter or len(counter) < MAX_NAMES:
             counter[name] += 1

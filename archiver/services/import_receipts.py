@@ -1,8 +1,9 @@
 """Import receipts and their files.
 
-A receipt is written atomically from the index when its import is complete. Its name contains the
-start time and number of the import; the first line has the totals, each further line is a row, and
-the last one the number of rows.
+A receipt has the result of each row of an import. When the import is complete, the receipt is
+written atomically from the index to a compressed JSON Lines file, whose name contains the start
+time and number of the import. The first line has the totals, the last line the number of rows, and
+each line between them is a row.
 """
 
 import asyncio
@@ -47,7 +48,7 @@ class Receipts:
             return await import_receipts.reasons(conn, number, limit=MAX_REASONS)
 
     async def csv(self, number: int) -> AsyncGenerator[bytes, None]:
-        """Yield a receipt as CSV (RFC 4180); cells never start like a formula."""
+        """Yield a receipt as CSV (RFC 4180); cells that look like formulas are escaped."""
         yield _line(_COLUMNS)
         async for rows in self._pages(number):
             yield b"".join(map(_line, map(_cells, rows)))
@@ -108,11 +109,11 @@ async def write_pending(db: Database, directory: Path, *, with_missing: bool = F
 
     Args:
         db: the index.
-        directory: of the receipts.
+        directory: directory of the receipts.
         with_missing: whether to also write receipts whose files were removed.
 
     Raises:
-        OSError, IndexUnavailable: one can't be written or read; it stays pending.
+        OSError, IndexUnavailable: a receipt can't be written or read; it stays pending.
     """
     async with db.read() as conn:
         pending = await import_receipts.pending(conn)
@@ -127,7 +128,7 @@ async def write_pending(db: Database, directory: Path, *, with_missing: bool = F
 
 
 async def write_pending_if_possible(db: Database, directory: Path) -> None:
-    """Write pending receipts; failures are retried later."""
+    """Write pending receipts; log errors, after which the receipts stay pending."""
     try:
         await write_pending(db, directory)
     except (OSError, IndexUnavailable):
@@ -228,7 +229,7 @@ def _rows(packed: gzip.GzipFile) -> Iterator[ReceiptRow]:
     """Yield the rows of a receipt after its first line.
 
     Raises:
-        ValueError: its last line is missing or wrong.
+        ValueError: the last line is missing or has a wrong number.
     """
     count = 0
     while line := packed.readline(MAX_LINE):

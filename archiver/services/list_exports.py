@@ -18,7 +18,7 @@ from archiver.services.search import Search
 from archiver.warc.temporary_lines import SortedLines
 
 PAGE = 100
-"""Entries written per batch; each may have half a megabyte of metadata."""
+"""Entries written per batch; an entry can have half a megabyte of metadata."""
 
 SORTED_AT_ONCE = 1000
 """Entries read per batch to sort them by folder or host."""
@@ -30,7 +30,7 @@ _BETWEEN = "\0"
 """Separates folder names; sorts before any character, so a folder comes before its subfolders."""
 
 _LAST = (1 << 63) - 1
-"""Sort key of an entry without a position in its list."""
+"""Sort key of an entry without a position in its list: the entry comes last."""
 
 _Placed = tuple[str, int]
 """Place of an entry (its folder or host; see `Order`) and its row id."""
@@ -45,7 +45,7 @@ async def write_list(
         db: the index.
         rows: row ids of the entries.
         form: format of the list.
-        heading: printed above the entries.
+        heading: title, date and lists, written before the entries.
     """
     writer = form.writer(heading)
     if opening := writer.opening():
@@ -146,11 +146,11 @@ class Feeds:
         """Return the newest entries of a list as a feed.
 
         Args:
-            query: of the list; its order and page are ignored.
+            query: query of the list; its order and page are ignored.
             form: format of the feed.
             origin: ``http(s)://host[:port]`` of the service.
-            path: of the feed.
-            home: path of the list as a page.
+            path: URL path of the feed.
+            home: URL path of the list in the web interface.
 
         Raises:
             InvalidQuery: the query can't be parsed.

@@ -32,7 +32,7 @@ class Forgotten:
     """Segments, snapshots and entries that were lost with a machine.
 
     Attributes:
-        segments: its segments that were not uploaded.
+        segments: names of the machine's segments that were not uploaded.
         snapshots: number of snapshots in them.
         entries: number of entries without another snapshot.
     """
@@ -55,23 +55,23 @@ class Machines:
         return self._db.machine or ""
 
     async def workers(self) -> list[Worker]:
-        """Return the workers that are alive, of all machines."""
+        """Return the live workers of all machines."""
         if not self._db.is_shared:
             return []
         async with self._db.read() as conn:
             return await all_workers(conn)
 
     async def unsealed(self) -> list[Unsealed]:
-        """Return the segments that are not uploaded yet, by machine, the oldest first."""
+        """Return the segments that exist on one machine only, sorted by machine and age."""
         async with self._db.read() as conn:
             return await segment_rows.unsealed(conn)
 
     async def forget(self, name: str) -> Forgotten:
-        """Remove a machine: record for each entry which of its snapshots were lost.
+        """Remove a lost machine, and record for each entry which snapshots were lost with it.
 
         Raises:
             InputError: it is this machine, or one of its workers is alive.
-            NotFound: no worker and no segment of this machine is known.
+            NotFound: the machine has no segments that wait to be uploaded.
             StoreError: the object store can't be listed.
         """
         if name == self.own:
@@ -102,7 +102,7 @@ LOOK_SECONDS = 1.0
 FIRST_REST_SECONDS = 1.0
 MAX_REST_SECONDS = 60.0
 FINISH_SECONDS = 30.0
-"""Seconds for which an exiting process continues to upload; the next process does the rest."""
+"""Time for which an exiting process continues to upload; the next process uploads the rest."""
 AT_ONCE = 500
 
 log = get_log(__name__)
@@ -115,9 +115,9 @@ class Backlog:
     Attributes:
         segments: number of segments.
         bytes: total size.
-        since: creation time of the oldest one, None if there is none. The store has everything
-            before it (the recovery point).
-        is_full: whether fetching is paused until it is smaller.
+        since: creation time of the oldest segment; None if there is none. The object store has all
+            earlier data, so this is the recovery point.
+        is_full: whether fetching is paused until the backlog is smaller.
         problem: error of the last upload; None if it succeeded.
     """
 
@@ -129,16 +129,16 @@ class Backlog:
 
 
 class SegmentUploads:
-    """Uploads of closed segments. Each process that writes segments uploads the folder's.
+    """Uploads of the closed segments in a data directory.
 
-    ``watch`` and ``upload`` run as tasks; ``finish`` is called on exit. A lock lets one process at
-    a time upload from a data directory.
+    Each process that writes segments runs this; a lock ensures that only one process at a time
+    uploads. ``watch`` and ``upload`` run as tasks; ``finish`` is called on exit.
 
     Args:
         db: the index.
-        store: of this process.
+        store: segment store of this process.
         storage: the object store.
-        settings: limits.
+        settings: settings with the limits.
         close_segment: closes the segment that this process writes.
     """
 
@@ -189,7 +189,8 @@ class SegmentUploads:
         """Upload closed segments, the oldest first.
 
         Args:
-            until: time of the event loop after which no further upload starts.
+            until: time on the clock of the event loop after which no upload starts; None for no
+                limit.
 
         Raises:
             StoreError: an upload failed.
@@ -200,9 +201,8 @@ class SegmentUploads:
                 break
             if not await asyncio.to_thread(self._upload, name):
                 break
-            self._has_recorded_locations = (
-                True  # its first row in the index may not have been read yet
-            )
+            # The index may still say that the segment exists only on this machine.
+            self._has_recorded_locations = True
             self._measure(await self._here())
         await self._update_locations()
 
@@ -216,7 +216,7 @@ class SegmentUploads:
             log.warning("segments wait to be uploaded", reason=str(error))
 
     def _upload(self, name: str) -> bool:
-        """Upload a segment unless another process is uploading; return whether it could.
+        """Upload a segment; return False if another process is uploading.
 
         The thread continues if the task is cancelled: the next upload waits for it.
         """
@@ -240,7 +240,7 @@ class SegmentUploads:
         return [each.name for each in here if not why_unsettled(each, here, indexed, self._store)]
 
     async def _update_locations(self) -> None:
-        """Tell other machines which segments are only here, if that changed."""
+        """Write to the index which segments exist only on this machine, if that changed."""
         if (machine := self._db.machine) is None:
             return
         here = {each.name for each in await self._here()}
@@ -266,5 +266,5 @@ class SegmentUploads:
 
 
 def recovery_seconds(backlog: Backlog) -> float:
-    """Return the seconds of data that would be lost with this machine's disk."""
+    """Return for how many seconds data would be lost if this machine's disk failed."""
     return (datetime.now(UTC) - backlog.since).total_seconds() if backlog.since else 0.0

@@ -25,14 +25,14 @@ class Preference:
     """A setting with its value.
 
     Attributes:
-        name: of the setting.
-        value: as text; lists are separated by commas.
+        name: name of the setting.
+        value: value as text; the items of a list are separated by commas.
         source: where the value comes from; values of the environment can't be changed.
-        default: the default as text.
-        values: valid values of a choice.
-        is_switch: whether it is true or false.
-        is_number: whether it is a number.
-        description: of the setting, in English.
+        default: default value as text.
+        values: valid values, if only some texts are valid.
+        is_switch: whether the value is true or false.
+        is_number: whether the value is a number.
+        description: description of the setting, in English.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Preferences:
         self._file = AtomicFile(settings.data / SETTINGS_FILE)
 
     async def all(self) -> dict[str, Preference]:
-        """Return all settings that are not secret as they are stored now, by name.
+        """Return all settings except the password, as they are stored now, by name.
 
         Raises:
             InputError: the file was edited and is no longer valid.
@@ -68,7 +68,7 @@ class Preferences:
         return {name: _preference(current, name) for name in SETTINGS if name != "password"}
 
     async def change(self, values: Mapping[str, str | None]) -> bool:
-        """Store values; None removes one, so that the default applies.
+        """Store values; None removes a stored value, so that the default applies.
 
         Return whether anything changed. The values take effect when services are restarted.
 
@@ -79,7 +79,7 @@ class Preferences:
 
     def _change(self, values: Mapping[str, str | None]) -> bool:
         parsed = {name: self._parse(name, value) for name, value in values.items()}
-        # The library is slow to import, and only changes need it.
+        # tomlkit is slow to import, and only needed for changes.
         import tomlkit  # noqa: PLC0415
 
         with self._file.alone():

@@ -28,7 +28,7 @@ MAX_LINKS = 2_000
 """Maximum number of links of an article that are looked up in the archive."""
 
 LEAST_HEADINGS = 3
-"""Number of headings from which an article has a table of contents."""
+"""Minimum number of headings for which a table of contents is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +45,13 @@ class Reading:
 
     Attributes:
         detail: the entry and its snapshots.
-        shown: the snapshot; None if there is none.
-        article: its article, ready to be shown; None if there is none.
-        word_count: of its article, as in lists.
-        outline: its headings, if there are enough for a table of contents.
-        hits: number of matches of the search that led here.
-        neighbours: neighbours in the list it was opened from, if any.
-        highlights: in the order of the text; those not found come last.
+        shown: the shown snapshot; None if the entry has no snapshot.
+        article: article of the snapshot, ready to be shown; None if there is none.
+        word_count: number of words of the article, counted as in lists.
+        outline: headings of the article, if there are enough for a table of contents.
+        hits: number of matches of the query of the list from which the entry was opened.
+        neighbours: neighbours of the entry in that list, if any.
+        highlights: highlights in the order of the text; those not found in the article come last.
     """
 
     detail: EntryDetail
@@ -65,16 +65,16 @@ class Reading:
 
 
 MAX_PLACES = 300
-"""Partly read articles whose position is stored; the oldest one is dropped."""
+"""Maximum number of stored positions; the least recently read articles are dropped."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadingPlace:
-    """How far an article is read.
+    """Position up to which an article was read.
 
     Attributes:
-        block: number of its paragraph at the top of the window.
-        percent: of the article that was read.
+        block: number of the paragraph at the top of the window.
+        percent: position in the article in percent.
     """
 
     block: int
@@ -105,7 +105,7 @@ class ReadingPlaces:
 
 
 READ_PERCENT = 97
-"""From this position on an article counts as read completely."""
+"""Position in percent from which on an article counts as completely read."""
 
 
 def _places_in(content: bytes | None) -> dict[str, ReadingPlace]:
@@ -140,8 +140,8 @@ class Reader:
         Args:
             ref: hash_url or URL.
             timestamp: 4 to 14 digits, or None.
-            listed: the list it was opened from.
-            past: hash_urls of its neighbours there.
+            listed: the list from which the entry was opened.
+            past: hash_urls of the neighbours in that list when it was opened.
 
         Raises:
             NotFound: there is no such entry.
@@ -170,7 +170,7 @@ class Reader:
             return None
 
     async def _held(self, own: HashUrl, article: ArticleTree) -> dict[str, HashUrl]:
-        """Return the entries with snapshots that an article links to, by address."""
+        """Return the hash_urls of other archived entries that an article links to, by link URL."""
         named = {}
         for url in article.links(MAX_LINKS):
             try:

@@ -1,8 +1,8 @@
 """Reindexing from WARC files.
 
-Segments can be missing for harmless reasons: a disk that is not mounted, the wrong folder, an
-object store that lists too little. An index built without them would lack their entries, so
-``reindex`` refuses unless the user accepts that.
+Segments can be missing for harmless reasons: a disk is not mounted, the directory is the wrong one,
+or the object store does not list all segments. An index built without them would lack their
+entries, so ``reindex`` refuses unless the user accepts that.
 
 Data that only the current index has is copied from it (``previous_index``). If the index can't be
 read, or has snapshots that no record has, its file is kept as a backup next to the new one.
@@ -73,7 +73,7 @@ async def require_segments(old: Database, store: SegmentStore) -> None:
     """Check that every segment the current index uses is there, and not shorter than it was.
 
     Raises:
-        RecordsMissing: one is not; the message names it.
+        RecordsMissing: a segment is missing or too short; the message names it.
         StoreError: the segments can't be listed.
     """
     async with old.read() as conn:
@@ -86,7 +86,7 @@ def require_any_segment(found: Survey, place: str) -> None:
     """Check that there are segments if an index exists that can't be read.
 
     Raises:
-        RecordsMissing: there are none.
+        RecordsMissing: there are no segments.
     """
     if not found.segments:
         raise RecordsMissing(_NO_SEGMENTS, place=place)
@@ -96,10 +96,10 @@ def require_readable(unreadable: Mapping[str, str]) -> None:
     """Check that all segments can be read.
 
     Args:
-        unreadable: reasons by name.
+        unreadable: segments that can't be read, with the reasons.
 
     Raises:
-        RecordsMissing: there are some; the message names them.
+        RecordsMissing: there are unreadable segments; the message names them.
     """
     if not unreadable:
         return
@@ -113,7 +113,7 @@ def require_same_entries(losses: Losses) -> None:
     """Check that a new index has every snapshot of the current one.
 
     Raises:
-        RecordsMissing: it lacks some.
+        RecordsMissing: the new index lacks entries or snapshots.
     """
     if losses:
         raise RecordsMissing(_LOST, entries=losses.entries, snapshots=losses.snapshots)
@@ -136,7 +136,7 @@ _IN_USE_ELSEWHERE = (
     "Another machine uses the archive. Stop the servers and crawls of all machines first."
 )
 SOFTWARE = f"archiver/{__version__}"
-"""Another version may parse records differently, so its partial index is discarded."""
+"""Version that builds an index; another version may parse records differently."""
 
 
 log = get_log(__name__)
@@ -155,10 +155,11 @@ class ReindexReport:
     """Counts of a rebuilt index, and problems.
 
     Attributes:
-        segments, records, captures, snapshots: numbers read.
-        queued: jobs copied from the previous index.
-        lost: snapshots of the previous index that no record has.
-        kept: backups of the previous index, if it had something that the new one lacks.
+        segments, records, captures, snapshots: how many of them were read.
+        queued: number of jobs copied from the previous index.
+        lost: number of snapshots of the previous index that no record has.
+        kept: file names of the backup of the previous index, if it has data that the new index
+            lacks.
         problems: unusable records, with reasons.
         unreadable: segments that could not be read completely, with reasons.
     """
@@ -183,12 +184,12 @@ async def reindex(
     """Rebuild the index from the WARC files; the old one stays in use until the end.
 
     Args:
-        settings: of the archive.
+        settings: settings of the archive.
         on_progress: called after each batch of records.
         accept_missing: whether the new index may lack entries of the current one.
 
     Raises:
-        ConfigurationError: another process is using the archive; the lock also keeps new ones out.
+        ConfigurationError: another process is using the archive.
         RecordsMissing: segments or records are missing, and ``accept_missing`` is false.
         StoreError: the segments can't be listed.
     """
@@ -231,14 +232,14 @@ async def reindex(
 
 
 def _mark_of(report: ReindexReport) -> str:
-    """Return the mark of the backup of an index that has more than the new one; else empty."""
+    """Return the suffix for a backup of the old index; empty if the new index lacks nothing."""
     if any(each.where == OLD_INDEX for each in report.problems):
         return DAMAGED
     return MISSING if report.lost else ""
 
 
 async def _settle(old: Database, store: SegmentStore, data: Path) -> None:
-    """Write what the current index knows and no file has: records, receipts of imports."""
+    """Write to files what only the current index has: pending records and import receipts."""
     try:
         await settle_interrupted(old, store.lock)
         await _write_pending(old, store)
@@ -328,7 +329,7 @@ async def _refuse_if_used_elsewhere(db: Database, machine: str) -> None:
 
 
 def _keep_only_backup(path: Path, mark: str) -> list[Path]:
-    """Keep an index that has more than the new one as a backup, and remove earlier backups."""
+    """Keep an index as a backup if ``mark`` is not empty, and remove earlier backups."""
     kept = keep_backup(path, mark) if mark and path.exists() else []
     for each in backups(path):
         if each not in kept:
@@ -337,12 +338,12 @@ def _keep_only_backup(path: Path, mark: str) -> list[Path]:
 
 
 DAMAGED, MISSING = "damaged", "complete"
-"""Ends of names of backups: a damaged index, and one that knows lost snapshots."""
+"""Suffixes of backups: of a damaged index, and of an index with snapshots that no record has."""
 
 
 @dataclass(slots=True)
 class _Opened:
-    """The current index, or None if it can't be read; then ``mark`` names its backup."""
+    """The current index; None if it can't be read. Then ``mark`` is the suffix of its backup."""
 
     index: Database | None = None
     mark: str = ""
@@ -352,12 +353,12 @@ class _Opened:
 async def _opened_if_readable(
     place: Engines, outdated: str | None, *, accept_missing: bool
 ) -> AsyncIterator[_Opened]:
-    """Open the current index; of an outdated one a copy of its queue.
+    """Open the current index; if its format is outdated, open a copy of its job queue.
 
     Raises:
-        RecordsMissing: it is of a newer version, or outdated and on a server, so its queue can't
-            be read.
-        ArchiverError: it can't be opened now, and is not damaged.
+        RecordsMissing: the index is of a newer version, or is outdated and on a server, so its
+            queue can't be read.
+        ArchiverError: the index can't be opened now, but is not damaged.
     """
     copied = engines_of(Path(f"{place.place}.carried")) if outdated else None
     opened = _Opened()
@@ -447,7 +448,7 @@ async def _build_index(
 
 
 async def _write_pending(old: Database, store: SegmentStore) -> None:
-    """Write records of deletions and list arrangements that have none yet."""
+    """Write the pending records of deletions and list arrangements."""
     async with old.read() as conn:
         owed = await tombstones.pending(conn, limit=MAX_PENDING)
     if owed:
@@ -456,7 +457,7 @@ async def _write_pending(old: Database, store: SegmentStore) -> None:
 
 
 def _cut_truncated_tails(store: SegmentStore) -> list[Finding]:
-    """Cut truncated tails; segments that can't be cut are read as they are."""
+    """Cut truncated tails off segments; return findings for segments that can't be cut."""
     uncut = []
     for each in store.storage.survey_local().segments:
         try:

@@ -1,12 +1,13 @@
 """Pages of search results and their cursors.
 
-Newest, oldest and list order read an index, so they are exact. Other orders are sorted in memory,
-so they apply to the newest ``SORTED`` results only. Queries with words are sorted like this even by
-newest and oldest, because the word index is ordered by document id. Further results follow in
-batches.
+Newest, oldest and list order are read from an index of the database, so all results are in order.
+For other orders, the newest ``SORTED`` results are sorted in memory, and further results follow in
+batches that are sorted separately. Queries with words are sorted in memory even by newest and
+oldest, because the word index is ordered by document id.
 
-The cursor of a sorted page contains the last shown entry and the newest entry known at the first
-page, so entries saved later do not shift pages.
+The cursor of a page that was sorted in memory contains the last shown entry, and the entry that was
+the newest when the first page was shown: entries saved later are excluded, so they do not shift the
+pages.
 """
 
 import re
@@ -36,7 +37,7 @@ from archiver.services.result_iteration import (
 )
 
 _PLACE = re.compile(r"(-?[0-9]{1,18})\.([0-9]{1,18})?")
-"""Range of integers in the index; times before 1970 are negative."""
+"""A ``Place``: sort key, which is negative for times before 1970, and row id."""
 _BATCH_POSITION = re.compile(
     r"([0-9]{1,18})\.([0-9]{1,18})\.([0-9]{1,18})\.([0-9]{1,18})(?:\.([0-9]{1,18}))?"
 )
@@ -47,13 +48,13 @@ class BatchPosition:
     """Position in a sorted batch.
 
     Attributes:
-        known: newest entry when the first page was shown; later ones are excluded. 0 on the first
-            page.
-        batch_start: document after which the sorted batch begins; 0 for the first.
-        count: number of entries shown so far.
-        last: last shown entry of this batch; 0 if none was shown.
-        end: last document of the batch; 0 if no results follow it. It keeps the batch's end fixed
-            when one of its documents is deleted.
+        known: row id of the newest entry when the first page was shown; later entries are excluded.
+            0 on the first page.
+        batch_start: row id of the document after which the batch begins; 0 for the first batch.
+        count: number of entries of this batch that were shown so far.
+        last: row id of the last shown entry of this batch; 0 if none was shown.
+        end: row id of the last document of the batch; 0 if no results follow the batch. The end
+            stays the same if documents of the batch are deleted.
     """
 
     known: int = 0
@@ -112,9 +113,9 @@ class Page:
     Attributes:
         entries: row ids, in order.
         beyond: where the next page begins; None if this is the last.
-        is_of_newest: only the newest results were sorted.
+        is_of_newest: whether only the newest results were sorted.
         partial: number of entries at the end that lack a word of the query.
-        is_nothing_whole: no result has all words.
+        is_nothing_whole: whether no result has all words of the query.
     """
 
     entries: tuple[int, ...]
@@ -133,15 +134,16 @@ async def read_results(
     *,
     ahead: int = 0,
 ) -> Found:
-    """Read the results that a page needs: the first of two steps.
+    """Read the results that ``page_of`` needs for a page.
 
     Args:
         conn: a connection.
         request: the query.
         sort: sort order.
         beyond: where the page begins; None for the first.
-        limit: entries on it.
-        ahead: number of newest results to include for the summary, if they are read anyway.
+        limit: maximum number of entries on the page.
+        ahead: minimum number of results to read if the page begins with the newest results, because
+            the summary needs them.
 
     Raises:
         InputError: there is no such page.
@@ -159,7 +161,7 @@ async def read_results(
 
 
 def _up_to(end: int, found: Found, *, oldest_first: bool = False) -> Found:
-    """Drop results after the original end of a batch, which deletions have moved into it."""
+    """Drop results after the original end of a batch; deletions of others moved them into it."""
     sign = -1 if oldest_first else 1
     count = sum(sign * each >= sign * end for each in found.rows)
     if not end or count == len(found.rows):
@@ -177,7 +179,7 @@ def is_from_newest(
 
 
 def _has_index_order(sort: Sort, request: SearchRequest) -> bool:
-    """Return whether an index has this order."""
+    """Return whether results can be read from a database index in this order."""
     if sort in _BY_DAY:
         return not split(request.tree).match
     if sort is Sort.CAPTURED:
@@ -257,7 +259,8 @@ async def _first_of(
 ) -> Sequence[int] | None:
     """Return the first results in the order of saving; None if too few entries match.
 
-    Iterate over entries in that order and test each. Entries with the same time stay together.
+    Iterate over entries in that order and test each. All entries with the same time are read before
+    the results are cut off.
     """
     filters = await list_order.iteration_filters(conn, request.tree, request.filters)
     found: list[Place] = []
@@ -331,9 +334,10 @@ def _slice_page(
 
 
 def _start(put: Sequence[int], position: BatchPosition, limit: int) -> int:
-    """Return the index of the page's first entry; if uncertain, repeat entries, never skip any.
+    """Return the index of the page's first entry.
 
-    New entries are excluded, so the last shown entry has moved back only if it was changed itself.
+    If entries have moved, some may be shown again, but none is skipped. New entries are excluded,
+    so the last shown entry has moved back only if it was changed itself.
     """
     if position.last in put:
         found = put.index(position.last) + 1

@@ -36,7 +36,7 @@ from archiver.warc.reader import StoredRecord
 from archiver.warc.segments import SegmentReader, SegmentStore
 
 Excerpt = tuple[tuple[Marked, ...], Timestamp | None]
-"""An excerpt, and the earlier snapshot it is from; None for the newest."""
+"""An excerpt, and the timestamp of the earlier snapshot that has it; None for the newest."""
 
 
 def excerpts_of(
@@ -46,7 +46,7 @@ def excerpts_of(
 
     Args:
         store: the segments.
-        snapshots: of each entry, newest first.
+        snapshots: snapshots of each entry, newest first.
         tree: the query.
     """
     read = SegmentReader(store).read
@@ -56,7 +56,7 @@ def excerpts_of(
 def _excerpt(
     read: Callable[[Location], StoredRecord], snapshots: Sequence[SnapshotRow], tree: Node
 ) -> Excerpt:
-    """Return an excerpt of the newest article with a match, else the beginning of the newest."""
+    """Return an excerpt of the newest article with a match, or the start of the newest article."""
     begins: tuple[Marked, ...] = ()
     seen = set()
     for n, each in enumerate(snapshots):
@@ -124,7 +124,7 @@ MAX_COUNTED = 1000
 async def summary_of(
     conn: AsyncConnection, request: SearchRequest, newest: Found | None, asked: Node
 ) -> Summary:
-    """Return number and facets of a query's results; of the newest if there are many.
+    """Return the number and the facets of a query's results; of the newest if there are many.
 
     Args:
         conn: a connection.
@@ -149,7 +149,7 @@ async def summary_of(
 
 
 async def _tagged(conn: AsyncConnection, request: SearchRequest) -> int | None:
-    """Return the number of entries of a single tag, which is kept up to date."""
+    """Return the stored number of entries with a tag, if the query is a single tag; else None."""
     tree, filters = request.tree, request.filters
     if not (isinstance(tree, Is) and tree.condition is Condition.TAG):
         return None
@@ -160,7 +160,7 @@ async def _tagged(conn: AsyncConnection, request: SearchRequest) -> int | None:
 
 
 def _narrowing_all(facet: Facet, tree: Node) -> Facet:
-    """Add queries to facet values: with the filter added, or removed if active."""
+    """Add to each facet value the query with its condition added, or removed if it is active."""
     return replace(
         facet, values=tuple(_narrowing(facet.field, each, tree) for each in facet.values)
     )
@@ -192,10 +192,10 @@ class ListedEntry:
 
     Attributes:
         entry: the entry.
-        excerpt: of its text, with matches.
+        excerpt: excerpt of its text, with marked matches.
         page: metadata of its newest snapshot.
-        word_count: of its article; 0 if not extracted.
-        found_at: the earlier snapshot of the excerpt; None for the newest.
+        word_count: number of words of its article; 0 if no article was extracted.
+        found_at: timestamp of the earlier snapshot that has the excerpt; None for the newest.
         preview_images: favicon and preview image.
     """
 

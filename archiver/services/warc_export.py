@@ -83,7 +83,7 @@ class Selection:
         self._store = store
 
     async def snapshots(self, manifest: Manifest) -> AsyncIterator[SnapshotRow]:
-        """Yield the selected snapshots; for selected entries each one's newest first."""
+        """Yield the selected snapshots; for selected entries, entry by entry, newest first."""
         pages = self._all_snapshots if manifest.selected.is_everything else self._chosen_snapshots
         async for some in pages(manifest):
             for held in some:
@@ -107,9 +107,10 @@ class Selection:
     async def notes(
         self, manifest: Manifest, damaged: Sequence[Damage] = ()
     ) -> AsyncIterator[Record]:
-        """Yield records of entries that the copied ones do not cover: queued, failed, changed.
+        """Yield new records of queued, failed or changed entries whose data no copied record has.
 
-        If the record of an entry is damaged, the index still has the user's metadata.
+        An entry whose record is damaged gets a new record too, because the index still has the
+        user's metadata.
         """
         beyond = array("q", manifest.beyond_records)
         for each in damaged:
@@ -223,7 +224,7 @@ def _needed(
 
 def _notes(revised: Revised, failed: Sequence[Attempt]) -> Iterator[Record]:
     """Yield records of failed attempts, queue state and user metadata."""
-    # The generation counts deletions in this archive, which the archive that imports does not have.
+    # The generation counts deletions in this archive. It means nothing to another archive.
     revised, state = replace(revised, generation=0), revised.entry.state
     for each in failed if state is not State.SAVED else ():
         yield entry_note(revised, each.at, each.failure)
@@ -263,7 +264,7 @@ def _write_line(place: Location, capture: Capture | None) -> bytes:
 
 
 def _stretches(lines: Iterator[bytes]) -> list[Piece]:
-    """Return the next ranges; adjacent records become one range."""
+    """Return the next byte ranges to copy; adjacent records are joined to one range."""
     found: list[Piece] = []
     for piece in map(_read_line, islice(lines, PAGE)):
         last, here = found[-1].location if found else None, piece.location
@@ -309,7 +310,7 @@ class Packages:
         self._selection = Selection(db, store)
 
     async def begin(self, selected: Selected) -> Manifest:
-        """Fix the contents of an export.
+        """Determine the contents of an export.
 
         Raises:
             NotFound: there is nothing to export.
@@ -328,8 +329,8 @@ class Packages:
         Damaged records are left out. Entries without copied records get new records at the end.
 
         Args:
-            manifest: contents.
-            name: of the file, for its warcinfo record.
+            manifest: contents of the export.
+            name: name of the file, for its warcinfo record.
             on_damage: called for each damaged part.
         """
         yield _opening(name)
@@ -340,7 +341,7 @@ class Packages:
     async def wacz(
         self, manifest: Manifest, *, title: str, on_damage: OnDamage = lambda _: None
     ) -> AsyncGenerator[bytes, None]:
-        """Yield a WACZ file (1.1.1): the WARC, its index, its pages, and the digests of all."""
+        """Yield a WACZ file (1.1.1): a WARC file, its index, a list of its pages, and digests."""
         zip_ = _Zip()
         with SortedLines() as lines:
             zip_.open(warc_wacz.DATA)
@@ -404,7 +405,8 @@ class Packages:
 class _Zip:
     """Zip file that is written sequentially; ``take`` returns the bytes written so far.
 
-    Members are stored: their contents are compressed already, and readers fetch ranges of them.
+    Members are stored without compression: their contents are compressed already, and readers fetch
+    byte ranges of them.
     """
 
     def __init__(self) -> None:
@@ -417,9 +419,9 @@ class _Zip:
         self.resources: list[warc_wacz.Resource] = []
 
     def open(self, path: str) -> None:
-        """Begin a member."""
+        """Start a member."""
         self._path, self._digest, self.written = path, hashlib.sha256(), 0
-        # The date stays at zip's earliest, so that the same pages give the same bytes.
+        # The default date of ZipInfo (1980) is used, so that the same pages give the same bytes.
         self._member = self._zip.open(zipfile.ZipInfo(path), "w", force_zip64=True)
 
     def write(self, data: bytes) -> None:
@@ -486,7 +488,7 @@ def _packed(record: Record) -> bytes:
 
 
 def _checked(store: SegmentStore, piece: Piece) -> Iterator[Piece | Damage]:
-    """Decompress the records of a range; yield the ranges of whole ones and the damaged parts.
+    """Decompress the records of a range; yield ranges of intact records, and damaged parts.
 
     Raises:
         StoreError: the segment can't be opened.
@@ -506,7 +508,7 @@ def _checked(store: SegmentStore, piece: Piece) -> Iterator[Piece | Damage]:
         try:
             begun.add(each, captures)
         except (InvalidRecord, TruncatedRecord):
-            continue  # the scan reports it next
+            continue  # the scan yields the damage next
         if begun.length >= MAX_CHECKED_BYTES:
             yield from begun.pieces()
             begun = _Range(place.segment, begun.start + begun.length)
@@ -516,7 +518,7 @@ def _checked(store: SegmentStore, piece: Piece) -> Iterator[Piece | Damage]:
 
 
 class _Range:
-    """Adjacent whole records."""
+    """Range of adjacent intact records."""
 
     def __init__(self, segment: str, start: int) -> None:
         self._segment = segment
@@ -530,7 +532,7 @@ class _Range:
         """Read a record and add it.
 
         Raises:
-            InvalidRecord, TruncatedRecord: it is damaged.
+            InvalidRecord, TruncatedRecord: the record is damaged.
         """
         record, place = scanned.record, Location(self._segment, scanned.offset, 0)
         answer = capture_of(record, place) if is_answer(record) else None
@@ -567,7 +569,7 @@ def _collect_index_lines(zip_: _Zip, lines: SortedLines, piece: Piece) -> None:
 
 
 def _add_index(zip_: _Zip, lines: SortedLines) -> bytes:
-    """Add the index of a package; blocks first, since their offsets are needed."""
+    """Add the index of a package; its blocks come first, because pointers contain their offsets."""
     pointers = [META]
 
     def blocks() -> Iterator[bytes]:

@@ -63,7 +63,7 @@ class RunLock:
         partial = self._path.with_suffix(".new")
         self._file = os.open(partial, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o644)
         fcntl.flock(self._file, fcntl.LOCK_EX)
-        # The file is locked before it gets its name, so no other process takes it for a dead one's.
+        # The file is locked before it gets its name, so that no process considers this one dead.
         partial.rename(self._path)
 
     def is_alive(self, name: str) -> bool:
@@ -88,7 +88,7 @@ class RunLock:
 
 
 class NoLock(RunLock):
-    """Stand-in for the run lock of a process that can't write; no other process is alive."""
+    """Replacement for the run lock in a process that can't write to the archive directory."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory

@@ -19,19 +19,19 @@ _MOST = 0.5
 """Minimum share of a page's text in an element that holds the article."""
 
 _TEXT_OF_ALL = 1000
-"""Characters of a text that are examined to detect its script."""
+"""Maximum number of letters that are examined to detect the direction of a text."""
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 """Hebrew, Arabic, Syriac, Thaana, N'Ko and others (UAX 44, bidirectional classes R and AL)."""
 _HAS_DIRECTION = etree.XPath("boolean(descendant::*[@dir])")
 
 
 def text_direction(page: LexborHTMLParser, body: Element) -> str:
-    """Return the ``dir`` of a page's text: ``rtl``, ``ltr``, ``auto``, or empty if it has none.
+    """Return the ``dir`` attribute of a page's text, such as ``rtl``; empty if there is none.
 
-    The innermost element with most of the text decides.
+    The innermost element that holds most of the text and has the attribute decides.
 
     Args:
-        page: the page as parsed, of which the ``html`` and ``body`` elements are read.
+        page: the parsed page, whose ``html`` and ``body`` elements are read.
         body: the body of the same page as an lxml tree.
     """
     given = [each.attributes.get("dir") for each in page.css("html, body")]
@@ -82,7 +82,7 @@ _SOURCES = {
 
 
 def finish(root: Element, url: str, base: str) -> None:
-    """Make an article self-contained.
+    """Complete an article: absolute addresses, link targets, media controls, no empty elements.
 
     Args:
         root: the root of the article.
@@ -131,7 +131,7 @@ def _normalise_targets(root: Element) -> None:
 
 
 def _is_drawing(element: Element) -> bool:
-    """Return whether an element is part of an SVG, whose ids are also referenced otherwise."""
+    """Return whether an element is part of an SVG, where not only links refer to ids."""
     above = element.getparent()
     return above is not None and above.tag in {"svg", "defs", "g", "symbol"}
 
@@ -209,7 +209,7 @@ def _set(element: Element, name: str, value: str | None) -> None:
 def _drop_empty(root: Element) -> None:
     """Remove empty elements, innermost first, so that emptied parents go too.
 
-    Marked white space stays: it separates words and indents code.
+    White space in a ``span`` is kept, because it can separate words or indent code.
     """
     for element in reversed(list(root.iter())):
         if element is root or element.tag not in _EMPTY_GOES:
