@@ -1,7 +1,7 @@
 """Similarity of two views of a page.
 
-The screenshots are scaled so that a pixel is about a line of text: differences in font smoothing
-disappear, and missing content shows.
+The screenshots are scaled so that a pixel is about as high as a line of text: differences in font
+smoothing disappear, and missing content remains visible.
 """
 
 from collections import Counter
@@ -40,11 +40,11 @@ def read_png(data: bytes) -> Rows:
 
 
 def similarity_of(before: Rows, after: Rows) -> int:
-    """Return how much of one view is in the other, in percent, ignoring pixels empty in both.
+    """Return the percentage of equal pixels, ignoring those with the background colour in both.
 
     Args:
         before: the reference view.
-        after: the view that may show the same.
+        after: the view to compare with it.
     """
     counted = Counter(pixel for row in before for pixel in row)
     if not counted:

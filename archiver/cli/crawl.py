@@ -91,10 +91,10 @@ SOURCE = "cli"
 
 
 def run_recapture(settings: Settings, *, refs: Sequence[str], below: float | None = None) -> int:
-    """Recapture the given entries, those with a score below ``below``, or all incomplete ones.
+    """Recapture the given entries, entries with a lower quality score, or all incomplete entries.
 
     Raises:
-        InputError: both are given.
+        InputError: both entries and a score are given.
     """
     if refs and below is not None:
         raise InputError("Name the entries, or use --below; not both.")
@@ -140,7 +140,7 @@ async def _queue(runtime: App, urls: Sequence[str], below: float | None) -> tupl
 
 
 def run_rescue(settings: Settings, *, refs: Sequence[str], query: str | None) -> int:
-    """Recover entries from public archives: the given ones, search results, or all missing."""
+    """Recover given entries, search results or all missing pages from public archives."""
     if refs and query:
         raise InputError("Name the entries, or use --query; not both.")
     return run_crawling(_rescue(settings, refs, query))
@@ -171,7 +171,7 @@ STOPPED_AGAIN = "Stopped. Run the same command again to continue."
 
 
 def run_extract(settings: Settings, *, again: bool, query: str, diff: bool) -> int:
-    """Extract pending articles, or re-extract those of an older extractor."""
+    """Extract pending articles, or re-extract those of another extractor version."""
     if (query or diff) and not again:
         raise InputError("--query and --diff require --again.")
     if again:
@@ -222,7 +222,7 @@ def _revision_lines(revision: Revision, *, diff: bool) -> Iterator[str]:
 
 
 def changed_lines(pieces: Iterable[Piece]) -> Iterator[str]:
-    """Yield the changed paragraphs, with removed and inserted words marked."""
+    """Yield the paragraphs that changed, with removed and inserted words marked."""
     line, is_changed = "", False
     for piece in pieces:
         before, after = _MARKS.get(piece.side, ("", ""))

@@ -99,7 +99,7 @@ class _Report:
         self._show("")
 
     def note(self, job: Job) -> None:
-        """Process a change of a job; one that is queued again has failed for now."""
+        """Report the result of a job that has finished, or that failed and waits for a retry."""
         ended = job.state in (State.SAVED, State.FAILED) or self._waits_for_retry(job)
         for each in self.waiting.pop(job.id, ()) if ended else ():
             self._write(each, job)

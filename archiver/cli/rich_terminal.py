@@ -1,4 +1,4 @@
-"""Tables and progress bars of a terminal."""
+"""Tables and progress bars in a terminal."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -13,12 +13,12 @@ from archiver.cli.terminal import Bar, Field, clean
 
 _WIDTH = 60
 _NARROW = 24
-"""Columns up to this width are never cut."""
+"""Width in characters up to which a column is never cut."""
 _STYLES = {"failed": "red", "queued": "yellow", "link": "blue"}
 
 
 def print_table(titles: Sequence[str], rows: Sequence[Sequence[Field]]) -> None:
-    """Print aligned columns; if they don't fit into the terminal, wide ones are cut."""
+    """Print aligned columns; if they don't fit into the terminal, wide columns are cut."""
     table = Table(box=None, pad_edge=False, header_style="dim")
     cells = [[*map(_text, row)] for row in rows]
     for title, column in zip(titles, zip(*cells, strict=True), strict=True):
@@ -32,7 +32,7 @@ def print_table(titles: Sequence[str], rows: Sequence[Sequence[Field]]) -> None:
 
 
 def _text(field: Field) -> Text:
-    """Return a cell; parts in bold are pairs of text and True."""
+    """Return a table cell; ``field`` is a string, or pairs of a text and whether it is bold."""
     if isinstance(field, str):
         return Text(_one_line(field), _STYLES.get(field, ""))
     return Text.assemble(*((_one_line(text), "bold" if bold else "") for text, bold in field))
@@ -43,7 +43,7 @@ def _one_line(text: str) -> str:
 
 
 class TerminalBar(Bar):
-    """Progress bar of rich."""
+    """Progress bar that is drawn by rich."""
 
     is_shown = True
 

@@ -1,16 +1,16 @@
 """Recorder with group commit.
 
-All items that arrive while a batch is being written form the next batch. Its records are written
-while the rows of the previous batch are inserted. Rows are committed after the records they refer
-to are on disk, and a job ends in the same transaction as its rows. So a process can be killed at
-any time, and ``crash_recovery`` indexes the rest.
+All items that arrive while a batch is being written form the next batch. The records of a batch are
+written while the rows of the previous batch are inserted. Rows are committed after the records they
+refer to are on disk, and a job ends in the same transaction as its rows. So a process can be killed
+at any time: ``crash_recovery`` then indexes the records that have no rows yet.
 
 If the index rejects rows whose records are on disk, the jobs stay leased until the records are
 indexed. Otherwise their pages would be visited again, and recovery would create two snapshots.
 
 | queue | from | to | length | when full |
 | --- | --- | --- | --- | --- |
-| ``_waiting`` | visits | the committing task | 64 MiB, an item at least 16 KiB | visits wait |
+| ``_waiting`` | visits | the committing task | 64 MiB; items count ≥ 16 KiB | visits wait |
 """
 
 import asyncio
@@ -40,7 +40,10 @@ from archiver.warc.records import new_record_id
 from archiver.warc.segments import SegmentStore
 
 MAX_TRIES = 3
-"""Attempts to index records that an available index rejects; then they are left to recovery."""
+"""Attempts to index records that an available index rejects.
+
+After the last attempt, the records stay unindexed until crash recovery or ``archiver reindex``.
+"""
 
 log = get_log(__name__)
 
@@ -55,7 +58,7 @@ class UnindexedRecords:
         self._tries = 0
 
     def __bool__(self) -> bool:
-        """Return whether there are any."""
+        """Return whether any segment has unindexed records."""
         return bool(self._names)
 
     @contextmanager
@@ -70,7 +73,8 @@ class UnindexedRecords:
     async def index(self) -> None:
         """Index the records in one transaction and end their jobs; the segments must be closed.
 
-        Errors are logged or ignored; the records then stay unindexed.
+        After an error the records stay unindexed, and the next call tries again. If the error
+        persists although the index is available, give up after ``MAX_TRIES`` attempts.
         """
         if not self._names:
             return
@@ -106,10 +110,13 @@ class UnindexedRecords:
 
 BATCH = 2048
 GATHER_SECONDS = 0.1
-"""Time to collect items for a batch, since a small batch has mostly fixed costs."""
+"""Time to collect items for a batch: most costs of a small batch do not depend on its size."""
 BUSY_ITEMS = 64
 BUSY_FACTOR = 2.5
-"""Longer collection time with this many waiting items: a larger batch costs less per item."""
+"""Factor of the collection time if more than ``BUSY_ITEMS`` items are waiting.
+
+A larger batch costs less per item.
+"""
 MAX_PENDING_BYTES = 64 << 20
 LEAST_WEIGHT = 16 << 10
 SPOOLED_BYTES = 1 << 20
@@ -132,13 +139,13 @@ class Recorder:
         self._unindexed = UnindexedRecords(db, store)
 
     async def keep(self, exchange: Exchange, capture: Capture | None = None) -> CaptureRef:
-        """Accept an exchange and close its body later.
+        """Accept an exchange, and close its body after its records are written.
 
-        Wait while too much is pending.
+        Wait while ``MAX_PENDING_BYTES`` or more are pending.
 
         Args:
             exchange: the exchange.
-            capture: its capture, if the record id was chosen before.
+            capture: the capture of the exchange; None to create one with a new record id.
         """
         capture = capture or await make_capture(exchange, new_record_id())
         weight = LEAST_WEIGHT + min(exchange.payload_length, SPOOLED_BYTES)
@@ -148,12 +155,12 @@ class Recorder:
     async def end(self, visit_result: VisitResult) -> "asyncio.Future[VisitResult | None]":
         """Accept the result of an attempt.
 
-        Wait while too much is pending.
+        Wait while ``MAX_PENDING_BYTES`` or more are pending.
 
         Returns:
             A future that is done once the result is durable and indexed. Its value is the recorded
-            result, which is a failure if the visit could not be recorded. If nothing could be
-            written, it has a ``StoreError``, and the job stays leased.
+            result, which is a failure if the visit could not be recorded. If the whole batch could
+            not be recorded, the future raises a ``StoreError``, and the job stays leased.
         """
         done = _future()
         shown = visit_result.visit.renditions if visit_result.visit else ()
@@ -166,15 +173,15 @@ class Recorder:
         await self._record([EntryEdit(each) for each in entry_ids])
 
     async def write_pending(self, pending: Mapping[int, str]) -> None:
-        """Write pending deletion and lists records, by their row ids."""
+        """Write pending records of deletions and lists; ``pending`` is their JSON by row id."""
         await self._record([PendingRecord(row_id, each) for row_id, each in pending.items()])
 
     async def end_segment(self) -> None:
-        """Return once all earlier items are indexed and their segment is closed."""
+        """Wait until all earlier items are indexed and their segment is closed."""
         await self._record([Marker(ends_segment=True)])
 
     async def flush(self) -> None:
-        """Return once all earlier items are durable and indexed.
+        """Wait until all earlier items are durable and indexed.
 
         Raises:
             StoreError: the last batch could not be written.
@@ -182,7 +189,7 @@ class Recorder:
         await self._record([Marker()])
 
     async def _record(self, contents: Sequence[EntryEdit | PendingRecord | Marker]) -> None:
-        """Return once all of these are durable and indexed."""
+        """Queue items, and wait until they are durable and indexed."""
         waiting = []
         for each in contents:
             waiting.append(done := _future())
@@ -192,7 +199,7 @@ class Recorder:
             await done
 
     def raise_if_unindexed(self) -> None:
-        """Raise if written records are not indexed; their jobs must not be returned.
+        """Raise if written records are not indexed; their jobs must not return to the queue.
 
         Raises:
             StoreError: some records are not indexed.
@@ -200,10 +207,10 @@ class Recorder:
         self._unindexed.raise_if_unindexed()
 
     async def wait_until_indexed(self) -> None:
-        """Return once all written records are indexed and their jobs have ended.
+        """Wait until all written records are indexed and their jobs have ended.
 
         Raises:
-            StoreError: the index still rejects them; no job may be returned yet.
+            StoreError: some records are not indexed; their jobs must not return to the queue.
         """
         if self._unindexed:
             await self.flush()
@@ -235,9 +242,9 @@ class Recorder:
             await asyncio.sleep(GATHER_SECONDS * (BUSY_FACTOR if is_busy else 1))
 
     async def _restart(self) -> "asyncio.Future[bool]":
-        """Restart after a failed batch, whose records are not indexed.
+        """Restart after a batch whose records could not be indexed.
 
-        The next records go to a new segment; then the rest of the old one is indexed.
+        Close the segment, so that later records go to a new one, and index its records.
         """
         self._rows.forget_written()
         try:
@@ -272,14 +279,14 @@ class Recorder:
     async def _step(
         self, first: Item, written: asyncio.Event, before: "asyncio.Future[bool]"
     ) -> bool:
-        """Commit a batch after the one before it; return whether it was committed."""
+        """Commit a batch after the previous batch; return whether it was committed."""
         batch = [first]
         while len(batch) < BATCH and not self._waiting.empty():
             batch.append(self._waiting.get_nowait())
         try:
             await self._commit(batch, written, before)
         except Exception as error:
-            # All waiting callers must get the error, and the recorder must survive it.
+            # All callers that wait for this batch must get the error; the recorder continues.
             log.exception("writing a batch failed", items=len(batch))
             resolve(batch, _store_error(error))
             return False

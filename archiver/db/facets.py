@@ -1,4 +1,4 @@
-"""Facets: how many entries of a list have each site, tag, year and type."""
+"""Facets: the number of entries of a list by site, tag, year and type."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ FACETS = (Condition.SITE, Condition.TAG, Condition.ADDED, Condition.TYPE)
 MAX_VALUES = 8
 """Maximum number of values of a facet."""
 MAX_YEARS = 20
-"""Maximum number of years."""
+"""Maximum number of years in the facet of years."""
 _MAX_SPANNED = 100
 _OWN = select(
     Gathered(entry.c.host), Gathered(YearOf(entry.c.added_at)), Gathered(document.c.kind)
@@ -45,7 +45,10 @@ _ENDS = select(
     select(func.min(entry.c.added_at)).scalar_subquery(),
     select(func.max(entry.c.added_at)).scalar_subquery(),
 )
-"""Two subqueries, since each reads one end of an index; a single query would read all of it."""
+"""Times of the oldest and the newest entry.
+
+Each subquery reads one end of the index; a single query for both would read the whole index.
+"""
 
 
 async def facets_of_all(conn: AsyncConnection, *, most: int) -> tuple[Facet, ...]:
@@ -53,7 +56,7 @@ async def facets_of_all(conn: AsyncConnection, *, most: int) -> tuple[Facet, ...
 
     Args:
         conn: a connection.
-        most: number up to which the entries of a year are counted.
+        most: maximum count of a year; counting stops there.
     """
     tags = [FacetValue(*row) for row in await conn.execute(_MOST_USED_TAGS)]
     first, last = (await conn.execute(_ENDS)).one()
@@ -74,7 +77,7 @@ async def facets_of_all(conn: AsyncConnection, *, most: int) -> tuple[Facet, ...
 
 @lru_cache(8)
 def _years_from(oldest: int, newest: int) -> CompoundSelect[int, int]:
-    """Return the query for the number of entries of each year; building it takes milliseconds."""
+    """Return the query for the number of entries of each year; cached, as it is slow to build."""
     return union_all(*(_of_year(year) for year in range(oldest, newest + 1)))
 
 
@@ -86,7 +89,7 @@ def _of_year(year: int) -> Select[int, int]:
 
 
 async def facets_of(conn: AsyncConnection, entry_ids: Sequence[int]) -> tuple[Facet, ...]:
-    """Return the most frequent values of each facet among some entries, and the newest years.
+    """Return the facets of some entries: their most frequent values, and the newest years.
 
     Facets without values are left out.
     """
@@ -105,7 +108,7 @@ async def facets_of(conn: AsyncConnection, entry_ids: Sequence[int]) -> tuple[Fa
 
 
 def _most(values: Sequence[str | None] | None) -> list[FacetValue]:
-    """Return the most frequent values, those with the same number in alphabetical order."""
+    """Return the most frequent values; values with the same count are in alphabetical order."""
     counts = Counter(filter(None, values or ()))
     most = nsmallest(MAX_VALUES, ((-count, value) for value, count in counts.items()))
     return [FacetValue(value, -less) for less, value in most]

@@ -1,10 +1,10 @@
 """Job rows, the order of their changes, and whether the crawl is paused.
 
-Followers of changes (``changes_after``) remember the last change they have seen. A time is not
-enough for that: clocks differ between processes and may be set back, and a change with an earlier
-time may be committed later. So each transaction has a stamp: the time in milliseconds, or the
-newest stamp plus one if that is greater. Only one transaction writes at a time, so stamps increase
-in commit order.
+Callers of ``changes_after`` remember the last change they have read. A time is not sufficient for
+that: clocks differ between processes and may be set back, and a change with an earlier time may be
+committed later. So each transaction has a number, the change stamp: the time in milliseconds, or
+the newest stamp plus one if that is greater. Only one transaction writes at a time, so stamps
+increase in commit order.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ _COUNTED = (State.QUEUED, State.FETCHING, State.SAVED, State.FAILED)
 _PAUSED = "paused"
 PACE_MS = 120_000
 LEAST_ENDED = 3
-"""Finished jobs within ``PACE_MS`` from which the time left is estimated."""
+"""Minimum number of jobs finished within ``PACE_MS`` for an estimate of the time left."""
 
 
 async def by_ids(conn: AsyncConnection, ids: Sequence[int]) -> list[Job]:
@@ -38,7 +38,7 @@ async def by_ids(conn: AsyncConnection, ids: Sequence[int]) -> list[Job]:
 
 
 async def fetching(conn: AsyncConnection, limit: int) -> list[Job]:
-    """Return jobs that any process fetches now."""
+    """Return the jobs that are being fetched, by any process."""
     rows = await conn.execute(
         query().where(job.c.state == State.FETCHING).order_by(job.c.owner, job.c.id).limit(limit)
     )
@@ -58,8 +58,9 @@ async def superseded(
     Args:
         conn: a connection.
         visits: visits to check.
-        grace: how long a process that lost its lease may continue after another one has ended the
-            job. A visit in this time is superseded, unless the entry has another job by then.
+        grace: time for which a process that lost its lease may continue after another process has
+            ended the job. A visit that began in this time is superseded, unless the entry had a new
+            job before.
     """
     keys = among_texts({key for key, _ in visits})
     rows = await conn.execute(
@@ -142,7 +143,7 @@ async def set_paused(conn: AsyncConnection, *, paused: bool) -> None:
 
 
 async def fetching_of_import(conn: AsyncConnection, import_id: int) -> int:
-    """Return how many jobs of an import are fetched now."""
+    """Return the number of jobs of an import that are being fetched."""
     rows = await conn.execute(
         select(func.count()).where(job.c.state == State.FETCHING, job.c.import_id == import_id)
     )
@@ -152,7 +153,7 @@ async def fetching_of_import(conn: AsyncConnection, import_id: int) -> int:
 async def seconds_per_job(
     conn: AsyncConnection, now: datetime, *, import_id: int | None = None
 ) -> float | None:
-    """Return how long a job took on average in the last minutes; None if too few have finished."""
+    """Return the average seconds per job in the last minutes; None if too few jobs finished."""
     moment = now.timestamp() * 1000
     ended = select(func.count(), func.min(job.c.changed_at_ms)).where(
         job.c.changed_at_ms > int(moment) - PACE_MS,
@@ -196,14 +197,14 @@ async def next_stamp(conn: AsyncConnection, now: datetime) -> int:
 
 
 async def newest_change(conn: AsyncConnection) -> ChangeCursor:
-    """Return the cursor after all committed changes."""
+    """Return the cursor that follows all committed changes."""
     return ChangeCursor(await _newest(conn), LAST_ID)
 
 
 async def changes_after(
     conn: AsyncConnection, cursor: ChangeCursor, *, limit: int
 ) -> Sequence[Change]:
-    """Return changes after a cursor, in order; a job is listed at its last change only."""
+    """Return changes after a cursor, in order: only the last change of each job."""
     place = tuple_(job.c.changed_at_ms, job.c.id)
     rows = await conn.execute(
         query()

@@ -52,13 +52,13 @@ async def receive(
     import_id: int | None = None,
     capture: CaptureWhen = CaptureWhen.NOW,
 ) -> list[Received]:
-    """Add up to a few thousand seeds, and a job for each entry that is to be captured.
+    """Add up to a few thousand seeds, and a job for each entry to capture.
 
     Args:
         conn: a writing connection.
         seeds: seeds in order; a URL may occur more than once.
         now: current time (aware, UTC).
-        recapture: capture saved URLs again, and before the jobs of imports.
+        recapture: whether to capture saved URLs again, and with priority over imports.
         import_id: the import that the seeds belong to, if any.
         capture: when to capture; with ``NEVER``, new entries are stored as links without a job.
 
@@ -106,7 +106,7 @@ async def ensure(
 async def predict(
     conn: AsyncConnection, seeds: Sequence[Seed], *, capture: CaptureWhen
 ) -> dict[str, Reception]:
-    """Return what ``receive`` would do in an import with seeds whose entries exist, by hash_url."""
+    """Predict the results of ``receive`` in an import for existing entries, by hash_url."""
     unique = _merged_by_key(seeds)
     known = await known_entries(conn, [*unique])
     unique = _without_own_export(unique, known)
@@ -144,8 +144,8 @@ async def insert_entries(
         conn: a writing connection.
         seeds: seeds of different entries that do not exist.
         now: current time (aware, UTC).
-        import_id: the import that creates them, if any.
-        is_link: store them as links, without a capture until a user requests one.
+        import_id: the import that creates the entries, if any.
+        is_link: whether to store them as links, which are captured only if a user requests it.
     """
     if not seeds:
         return {}
@@ -236,7 +236,7 @@ async def _add(
     """Insert new entries and merge seeds into known ones.
 
     Returns:
-        Row ids by hash_url, and the ids of known entries that changed.
+        Row ids by hash_url, and the row ids of known entries that changed.
     """
     if import_id is None:
         await mark_touched(conn, [row.id for row in known.values() if row.brought_by is not None])
@@ -251,7 +251,7 @@ async def _add(
 
 
 def _merged_by_key(seeds: Sequence[Seed]) -> dict[str, Seed]:
-    """Return seeds by hash_url, with those of one entry merged."""
+    """Return seeds by hash_url; several seeds of one entry are merged."""
     groups: dict[str, list[Seed]] = {}
     for seed in seeds:
         groups.setdefault(seed.hash_url, []).append(seed)
@@ -270,7 +270,7 @@ def _without_own_export(
 ) -> dict[str, Seed]:
     """Remove the description of captures in archiver's exports from seeds of known entries.
 
-    Otherwise each import of such an export would add it to the source record of the entry.
+    Otherwise each import of such an export would add the description to the source record.
     """
     return {
         key: _without_captures(seed) if key in known and _is_more_than_queued(known[key]) else seed
@@ -293,9 +293,10 @@ def _without_captures(seed: Seed) -> Seed:
 
 
 def _finished(known: Iterable[KnownRow], *, recapture: bool, is_import: bool) -> set[int]:
-    """Return entries that get no job: saved ones and, in an import, failed ones.
+    """Return the row ids of entries that get no job: saved and, in an import, failed entries.
 
-    So importing a file again changes nothing; failures are retried by a button.
+    With ``recapture``, all entries get a job. Without it, importing a file again changes nothing;
+    users retry failures explicitly.
     """
     return {
         row.id
@@ -327,7 +328,7 @@ def _adds(seed: Seed, row: KnownRow, labels: tags_and_lists.Labels) -> bool:
 
 
 async def _set_queued(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
-    """Set failed entries and links, which have a new job, to queued."""
+    """Set the state of entries with a new job from failed or link to queued."""
     if entry_ids:
         await conn.execute(
             update(entry_table)
@@ -347,7 +348,7 @@ def _results(
     merged: Collection[int],
     job_ids: Mapping[int, int],
 ) -> list[Received]:
-    """Return the result of each seed; a repetition of an added seed is ``MERGED``."""
+    """Return the result of each seed; a second seed of an added entry is ``MERGED``."""
     results, seen = [], set()
     for seed in seeds:
         entry_id = ids[seed.hash_url]
@@ -366,13 +367,15 @@ async def restore(
 ) -> dict[HashUrl, int]:
     """Create or update entries from records, without jobs; return row ids by hash_url.
 
-    A seed with a higher revision than the entry replaces its metadata, one with a lower revision is
-    ignored, and one with the same revision is merged, since old archives have no revisions.
+    A seed with a higher revision than the entry replaces the entry's metadata. A seed with a lower
+    revision is ignored. A seed with the same revision is merged, since old archives have no
+    revisions.
 
     Args:
         conn: a writing connection.
         found: seeds from records, of different entries.
-        unrecorded: the records are of another archive, so this one must write its own.
+        unrecorded: whether the records are of another archive, so that this archive must write new
+            records.
     """
     unique: dict[str, RevisedSeed] = {each.seed.hash_url: each for each in found}
     known = await known_entries(conn, [*unique])
@@ -391,7 +394,7 @@ async def restore(
         conn, (name for key in newer for name in unique[key].seed.annotation.tags)
     )
     await _mark_stale(conn, changed | {row.id for row in newer.values()})
-    if unrecorded:  # no record of this archive has what was merged
+    if unrecorded:  # no record of this archive contains the merged metadata
         await mark_unrecorded(conn, changed & {row.id for row in alike.values()})
     await _set_revisions(
         conn, {ids[key]: unique[key].revision for key in (*fresh, *newer)}, unrecorded=unrecorded
@@ -451,7 +454,7 @@ async def _replace(
 
 
 async def _keep_as_links(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
-    """Set entries without captures and jobs to links."""
+    """Set the state of entries with neither snapshots nor open jobs to link."""
     if entry_ids:
         waits = await jobs.open_jobs(conn, entry_ids)
         await conn.execute(
@@ -500,7 +503,8 @@ class OpenSeed:
         seed: the seed.
         made_at: when the job was created (aware, UTC).
         sort_at: sort key of the entry (``Entry.sorted_at``).
-        is_urgent: a user waits for the job; the URL is captured even if it has a snapshot.
+        is_urgent: whether a user waits for the job; then the URL is captured even if it has a
+            snapshot.
     """
 
     seed: Seed

@@ -1,4 +1,4 @@
-"""Deletions, as deletion records and tombstones describe them."""
+"""Deletions, as stored in deletion records and tombstones."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,9 +11,9 @@ class DeletedSnapshot:
     """Deleted snapshot of an entry.
 
     Attributes:
-        timestamp: of the snapshot.
-        page: record id of its page, which distinguishes it from a snapshot of the same second that
-            is added later.
+        timestamp: timestamp of the snapshot.
+        page: record id of the snapshot's page, which distinguishes the snapshot from one that is
+            added later with the same timestamp.
     """
 
     timestamp: Timestamp
@@ -22,11 +22,12 @@ class DeletedSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class RemainingArticle:
-    """Article of a remaining snapshot whose records refer to that of a deleted snapshot.
+    """Article of a remaining snapshot whose record refers to the article of a deleted snapshot.
 
     Attributes:
-        timestamp: of the remaining snapshot.
-        article: record id of its own conversion record; empty if it has none.
+        timestamp: timestamp of the remaining snapshot.
+        article: id of the conversion record with the article of the remaining snapshot; empty if
+            there is no such record.
     """
 
     timestamp: Timestamp
@@ -38,11 +39,11 @@ class DeletedEntry:
     """Deleted parts of one entry.
 
     Attributes:
-        hash_url: of the entry; its URL is not stored.
-        generation: how often the entry was deleted before, if it is deleted; None if only some of
-            its snapshots are. A later generation of the entry is not affected.
+        hash_url: hash_url of the entry; the URL is not stored.
+        generation: number of earlier deletions of the entry; None if only snapshots are deleted. If
+            the entry is added again, it has a higher generation and is not affected.
         snapshots: deleted snapshots.
-        articles: articles of remaining snapshots.
+        articles: articles of remaining snapshots whose records refer to deleted articles.
     """
 
     hash_url: HashUrl
@@ -56,11 +57,11 @@ class Deletion:
     """Content of a deletion record: deleted items, or the restoration of earlier deletions.
 
     Attributes:
-        id: random number of 62 bits, by which restorations refer to it.
-        at: when it happened (aware, UTC).
+        id: random number of 62 bits, by which restorations refer to the deletion.
+        at: time of the deletion or restoration (aware, UTC).
         gone: deleted entries and snapshots.
-        captures: record ids of captures that no other snapshot needs.
-        restores: ids of the deletions that are undone.
+        captures: record ids of deleted captures, which no remaining snapshot needs.
+        restores: ids of the deletions that this one undoes.
     """
 
     id: int
@@ -75,9 +76,9 @@ class BinnedItem:
     """A deleted entry or snapshot that can be restored.
 
     Attributes:
-        deletion: number of the deletion (a time in milliseconds).
-        hash_url, url, title: of the entry.
-        timestamp: of the snapshot; empty for an entry with all its snapshots.
+        deletion: number of the deletion: its Unix time in milliseconds.
+        hash_url, url, title: hash_url, URL and title of the entry.
+        timestamp: timestamp of the snapshot; empty for an entry with all its snapshots.
         snapshots: number of deleted snapshots.
     """
 
@@ -90,5 +91,5 @@ class BinnedItem:
 
     @property
     def deleted_at(self) -> datetime:
-        """The time of the deletion (UTC)."""
+        """Time of the deletion (aware, UTC)."""
         return datetime.fromtimestamp(self.deletion / 1000, UTC)

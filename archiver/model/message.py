@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True, init=False)
 class Message:
-    """A sentence, or a few words.
+    """Translatable sentence or phrase.
 
     Attributes:
-        text: in English, with ``{name}`` placeholders. A text without values may contain braces.
-        many: plural form for any ``count`` but one; empty if nothing is counted.
-        values: by name. Numbers are formatted and messages translated in the page's language.
+        text: English text with ``{name}`` placeholders. A text without values may contain braces.
+        many: English plural form, for any ``count`` except 1; empty if nothing is counted.
+        values: values of the placeholders by name. A page shows numbers and messages among them in
+            its language.
     """
 
     text: str
@@ -47,12 +48,12 @@ def counted(one: str, many: str, /, *, count: int, **values: object) -> Message:
 
 
 def marked(text: str) -> str:
-    """Mark a text for translation; the page that shows it translates it."""
+    """Mark a text for translation and return it unchanged; it is translated when it is shown."""
     return text
 
 
 def forms(one: str, many: str, /) -> tuple[str, str]:
-    """Mark singular and plural for translation, to pass to ``counted``."""
+    """Mark a singular and a plural form for translation; the result is passed to ``counted``."""
     return one, many
 
 

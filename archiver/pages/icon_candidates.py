@@ -1,6 +1,6 @@
 """Icon and preview image candidates of a page.
 
-``link rel=icon`` (HTML §4.6.7.8), Open Graph, Twitter's cards, JSON-LD.
+They come from ``link rel=icon`` (HTML §4.6.7.8), Open Graph, Twitter cards and JSON-LD.
 """
 
 import re
@@ -18,13 +18,13 @@ MAX_ICONS: Final = 4
 MAX_COVERS: Final = 2
 MAX_LINKS: Final = 50
 WANTED: Final = 48
-"""Minimum side in pixels of a sharp icon; larger ones are scaled down."""
+"""Minimum side in pixels of a sharp icon; larger icons are scaled down."""
 _DRAWN: Final = WANTED + 1
 _UNSAID: Final = 32
 _TOUCH: Final = 180
-"""Assumed side of icons without a declared size; Apple's standard size."""
+"""Assumed side of an ``apple-touch-icon`` without a declared size: Apple's standard size."""
 _NO_ICONS: Final = frozenset({"mask-icon", "fluid-icon"})
-"""Icon types that are unsuitable: masks to be coloured, and icons of discontinued programs."""
+"""``rel`` values of unsuitable icons: masks to be coloured, and icons of Fluid apps."""
 _SIZE = re.compile(r"([0-9]{1,4})x[0-9]{1,4}")
 _COVERS: Final = ("og:image:secure_url", "og:image", "og:image:url", "twitter:image")
 _FURTHER: Final = ("twitter:image:src", "thumbnailurl")
@@ -33,12 +33,12 @@ _FURTHER: Final = ("twitter:image:src", "thumbnailurl")
 def find_icons(tree: LexborHTMLParser, url: str, base: str) -> tuple[str, ...]:
     """Return the candidate URLs of a site's icon, absolute, the best first.
 
-    Without a link to an icon it is ``/favicon.ico``.
+    Without a link to an icon, the only candidate is ``/favicon.ico``.
 
     Args:
         tree: the tree of the page.
         url: the URL of the page.
-        base: the base URL of its references.
+        base: the base URL of the page's references.
     """
     links = [each for each in tree.css("link[rel*='icon' i][href]")[:MAX_LINKS] if _is_icon(each)]
     if not links:
@@ -63,7 +63,10 @@ def _is_icon(link: LexborNode) -> bool:
 
 
 def _sort_key(link: LexborNode) -> tuple[bool, bool, int]:
-    """Return a sort key: the smallest sharp icon first, then SVG, then the largest other icon."""
+    """Return a sort key: sharp icons first, the smallest first, then others, the largest first.
+
+    SVG follows icons of exactly the wanted size. Icons for a ``media`` condition come last.
+    """
     attributes = link.attributes
     size = _size(link)
     return bool(attributes.get("media")), size < WANTED, size if size >= WANTED else -size
@@ -81,7 +84,7 @@ def _size(link: LexborNode) -> int:
 
 
 def _addresses(image: Any) -> list[str]:
-    """Return the URLs of a JSON-LD ``image``: a text, an object, or several of them."""
+    """Return the URLs of a JSON-LD ``image``: a string, an object, or a list of them."""
     if isinstance(image, list):
         return [each for one in image[:MAX_COVERS] for each in _addresses(one)]
     found = (image.get("url") or image.get("contentUrl")) if isinstance(image, dict) else image
@@ -95,7 +98,7 @@ def _resolved(given: list[str], base: str) -> tuple[str, ...]:
 
 
 LEAST: Final = {RenditionKind.ICON: (8, 8), RenditionKind.COVER: (200, 100)}
-"""Minimum size in pixels; smaller images are badges or tracking pixels."""
+"""Minimum width and height in pixels; smaller images are badges or tracking pixels."""
 
 _PNG = struct.Struct(">8x4x4sII")
 _GIF = struct.Struct("<6xHH")

@@ -28,7 +28,7 @@ _LINKS: Final = "head link[rel~='canonical' i][href]"
 
 
 def canonical_of(tree: LexborHTMLParser, url: str) -> str:
-    """Return the canonical URL of a parsed page, absolute; empty if it is missing or the same."""
+    """Return the canonical URL of a page, absolute; empty if it is missing or equals ``url``."""
     links = tree.css(_LINKS)[:MAX_LINKS]
     if not links:
         return ""
@@ -39,7 +39,7 @@ def canonical_in_header(link_header: str, url: str) -> str:
     """Return the canonical URL in ``Link`` fields, which ignore ``<base>`` (RFC 8288 §3.2).
 
     Args:
-        link_header: their values joined with commas, decoded as latin-1.
+        link_header: values of the fields, joined with commas and decoded as latin-1.
         url: the URL of the response.
     """
     links = link_values(link_header[:MAX_LINK_HEADER])
@@ -90,7 +90,7 @@ _BY_CLOCK = re.compile(
 """Dates in mail archives: ``Mon Aug 4 10:25:49 CDT 2014`` (asctime, C99 §7.23.3.1)."""
 
 FIRST_ONLINE: Final = 1990
-"""First plausible publication year: earlier dates belong to the article's subject."""
+"""First plausible year of publication on the web; earlier dates are part of the subject."""
 
 _LEADING = re.compile(r"(?:posted|published|written|date)\b(?:\s+on\b)?[\s:]*", re.IGNORECASE)
 _WORDS = re.compile(r"[^\W\d_]+")
@@ -103,7 +103,7 @@ _OF_DATES = re.compile(
 
 
 def read_dateline(lines: Iterable[str]) -> str:
-    """Return the first line that is only a date, as ISO 8601; empty if there is none."""
+    """Return the first line that contains only a date, as ISO 8601; empty if there is none."""
     for line in lines:
         words = _LEADING.sub("", line.strip(), count=1) if len(line) <= MAX_DATE else ""
         if words and all(map(_OF_DATES.fullmatch, _WORDS.findall(words))):
@@ -117,8 +117,8 @@ def to_iso(text: str) -> str:
     """Convert a date, optionally with time and zone, to ISO 8601.
 
     Returns:
-        ``2019-05-04`` or ``2019-05-04T12:30:00+02:00``; empty for invalid, absurd (before 1900 or
-            from 2100 on) and ambiguous dates (order of day and month).
+        ``2019-05-04`` or ``2019-05-04T12:30:00+02:00``. Empty if the date is invalid, before 1900,
+            from 2100 on, or ambiguous (unclear order of day and month).
     """
     given = text.strip()[:MAX_DATE]
     if found := _ISO.match(given):
@@ -237,8 +237,8 @@ class HeadMetadata:
     """Metadata in the head of a page, parsed once for several uses.
 
     Attributes:
-        meta: contents of ``meta`` elements by lower-case name; the first of equal names.
-        data: the first JSON-LD object that is a page with a headline; empty if there is none.
+        meta: contents of ``meta`` elements by lower-case name; the first content of each name.
+        data: the first JSON-LD object of a page that has a headline; empty if there is none.
     """
 
     meta: dict[str, str]
@@ -278,19 +278,20 @@ def read_metadata(
 def _decoded(text: str) -> str:
     """Decode the character references in a text that a site has escaped twice.
 
-    A heading that shows such a reference proves that it is meant; see ``read_metadata``.
+    ``read_metadata`` does not decode a title that the heading contains, because then the page
+    displays the reference.
     """
     return _clean(unescape(text)) if _REFERENCE.search(text) else text
 
 
 def document_title(tree: LexborHTMLParser) -> str:
-    """Return the text of a page's ``title``, on one line; drawings have titles of their own."""
+    """Return the text of a page's ``title``, on one line; titles inside SVG are ignored."""
     titles = (each for each in tree.css("title")[:_MAX_TITLES] if not _is_drawn(each))
     return next((_clean(each.text() or "") for each in titles), "")
 
 
 def _is_drawn(node: LexborNode) -> bool:
-    """Return whether an element is part of an SVG; ``foreignObject`` holds no document title."""
+    """Return whether an element is inside an ``svg`` element."""
     above = node.parent
     while above is not None:
         if above.tag == "svg":
@@ -302,7 +303,7 @@ def _is_drawn(node: LexborNode) -> bool:
 def _is_site_title(given: str, shown: str, heading: str) -> bool:
     """Return whether a title is the same on all pages of the site, as with some generators.
 
-    The page's own title is then its heading, with which its ``title`` begins.
+    The page's own title is then its heading, and the ``title`` element begins with that heading.
     """
     heading = _SIGNS_BEHIND.sub("", heading)
     is_another = given.casefold() not in shown.casefold() and heading not in given
@@ -369,7 +370,7 @@ def _inside(value: Any) -> Iterable[Any]:
 
 
 def objects_in(parsed: Any) -> Iterator[dict[str, Any]]:
-    """Yield the objects of parsed JSON-LD: the outermost, and those of its graph."""
+    """Yield the objects of parsed JSON-LD: the outermost objects, and those in ``@graph``."""
     if isinstance(parsed, dict):
         yield parsed
         parsed = parsed.get("@graph")
@@ -395,20 +396,20 @@ def _heading(tree: LexborHTMLParser) -> str:
 
 
 def _headline(data: dict[str, Any], shown: str = "") -> str:
-    """Return the page's JSON-LD name if only that is displayed, else its headline."""
+    """Return the JSON-LD headline, or the name if ``shown`` contains only the name."""
     headline, name = _text(data.get("headline")), _text(data.get("name"))
     return name if name and name in shown and headline not in shown else headline or name
 
 
 def _published(tree: LexborHTMLParser, meta: dict[str, str], data: dict[str, Any]) -> str:
-    """Return the first valid date."""
+    """Return the publication date as ISO 8601: the first valid one that the page states."""
     given = [_text(data.get("datePublished"))]
     given += [meta[name] for name in _DATES if name in meta]
     return next(filter(None, map(to_iso, given)), "") or to_iso(_time(tree))
 
 
 def _author(tree: LexborHTMLParser, meta: dict[str, str]) -> str:
-    """Return all authors named by the first field that names any."""
+    """Return all authors in the first ``meta`` field for authors; empty if it is a URL."""
     name = next((each for each in _AUTHORS if each in meta), "")
     if not name or meta[name].startswith(("http://", "https://")):
         return ""

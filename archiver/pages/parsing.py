@@ -1,11 +1,11 @@
 """HTML parsing in linear time.
 
 HTML parsers compare each attribute with all earlier ones, so the number of attributes per tag is
-limited first. Text that only looks like a tag, as in a script, is limited too: no parser in any
-state can find a tag with many more than ``MAX_ATTRIBUTES``.
+limited first. Text that only looks like a tag, as in a script, is limited too. So no parser, in any
+of its states, can find a tag with many more than ``MAX_ATTRIBUTES``.
 
 Deep nesting costs time quadratic in the depth. An unclosed formatting element is reconstructed in
-every following block (HTML §13.2.4.3), so that a few kilobytes can grow to gigabytes.
+every following block (HTML §13.2.4.3), so that the tree of a few kilobytes can take gigabytes.
 """
 
 import re
@@ -20,7 +20,7 @@ from archiver.pages.references import clean_reference
 
 
 def base_of(tree: LexborHTMLParser, url: str) -> str:
-    """Return the base URL of a parsed page: the first ``<base>`` counts (HTML §4.2.3)."""
+    """Return the base URL of a parsed page; only the first ``<base>`` counts (HTML §4.2.3)."""
     element = tree.css_first("base[href]")
     given = (element.attributes.get("href") or "") if element else ""
     return join(url, clean_reference(given)) or url
@@ -34,7 +34,7 @@ _CONDITION = r"\([a-z-]{1,30}:\s*[0-9.]{1,9}(?:px|r?em)\)"
 _CONDITIONS = rf"{_CONDITION}(?:\s+and\s+{_CONDITION}){{0,3}}"
 
 SIZES: Final = re.compile(rf"(?:{_CONDITIONS}\s+{_LENGTH},\s*){{0,20}}{_LENGTH}")
-"""Valid ``sizes`` attributes."""
+"""Valid values of the ``sizes`` attribute."""
 
 _SAID = {
     "dir": re.compile("ltr|rtl|auto", re.IGNORECASE),
@@ -57,20 +57,20 @@ _KINDS = {
         re.ASCII,
     ),
 }
-"""Valid values of ``type``."""
+"""Valid values of the ``type`` attribute by element."""
 
 
 def is_valid_value(tag: str, name: str, value: str) -> bool:
     """Return whether a value is valid for an attribute of an element.
 
-    Unknown attributes always are.
+    Any value of an attribute without a rule is valid.
     """
     allowed = _KINDS.get(tag) if name == "type" else _SAID.get(name)
     return allowed is None or allowed.fullmatch(value) is not None
 
 
 MAX_ATTRIBUTES: Final = 128
-"""Maximum number of attributes: far more than any real element has."""
+"""Maximum number of attributes of a tag; no real page has nearly as many."""
 
 MAX_MERGED: Final = 64
 """Maximum number of ``<html>`` and ``<body>`` tags whose attributes are merged."""
@@ -87,13 +87,13 @@ _FEW_ATTRIBUTES = re.compile(
 )
 """Text without a tag that has too many attributes.
 
-Any ``<`` may begin a tag in some parser state, so each is checked, but only for a limited length,
-and once for all following ``<`` without white space in between, which would continue alike. Most
-tags are short, have no quotation marks and match quickly.
+Any ``<`` may begin a tag in some parser state, so each is checked, but only for a limited length. A
+sequence of ``<`` without white space in between is checked once, because the same attributes follow
+each of them. Most tags are short, have no quotation marks and match quickly.
 """
 
 _KEPT = MAX_ATTRIBUTES - 8
-"""Attributes that are kept of an excessive tag, leaving room for those that may follow."""
+"""Number of kept attributes of an excessive tag; a few more may follow the removed part."""
 
 _EXCESSIVE_TAG = re.compile(rf"({_TAG}{_ATTRIBUTE}{{{_KEPT}}})((?>{_ATTRIBUTE}+))")
 """Tag with too many attributes: the part to keep, and the part to remove."""
@@ -102,7 +102,10 @@ _RAW_TEXT_END = re.compile(
     rf"</(?:script|style|title|textarea|xmp|iframe|noembed|noframes)[{_SPACE}/]*+>|--!?>",
     re.IGNORECASE,
 )
-"""End tag of a raw text element, which must stay; in other states its ``>`` ends the tag."""
+"""End of a raw text element or of a comment, which must be kept.
+
+Depending on the state of the parser, it ends the element or comment, or its ``>`` ends the tag.
+"""
 
 _MERGED_START = re.compile("<[hHbB][tToO][mMdD][lLyY]")
 _MERGED = re.compile(rf"<(?=(?:html|body)[{_SPACE}/])", re.IGNORECASE)
@@ -119,7 +122,7 @@ def limit_attributes(html: str) -> str:
 
 
 def _cut(html: str) -> str:
-    """Cut each excessive tag once; one inside a kept value is left for the next pass."""
+    """Cut each excessive tag once; a tag inside a kept attribute value is cut in the next round."""
     out: list[str] = []
     at = 0
     while at < len(html):
@@ -143,7 +146,7 @@ def _limit_merged(html: str) -> str:
 
 
 MAX_DEPTH: Final = 4000
-"""Maximum nesting: deeper than any real page; browsers flatten elements below 512."""
+"""Maximum nesting, deeper than any real page; browsers limit the depth to 512."""
 
 MAX_REBUILT: Final = 256
 """Maximum average number of open formatting elements at the start of an element."""
@@ -159,7 +162,7 @@ _NOT_NESTED = (
 _NESTING_TAG = re.compile(rf"<(/?)(?!(?:{_NOT_NESTED})[{_SPACE}/>])([a-z][^{_SPACE}/>]*+)".encode())
 _START = re.compile(rf"<(?!(?:{_NOT_NESTED})[{_SPACE}/>])[a-z]".encode())
 _REBUILT = "b|big|code|em|font|i|s|small|strike|strong|tt|u"
-"""Formatting elements except ``a`` and ``nobr``, which close the previous one."""
+"""Formatting elements except ``a`` and ``nobr``, whose start tags close an open one."""
 _REBUILT_START = re.compile(rf"<(?:{_REBUILT})[{_SPACE}/>]".encode())
 _ANY_TAG = re.compile(rf"<(?:(/)?({_REBUILT})(?=[{_SPACE}/>])([^<>]*+)|[a-z])".encode())
 
@@ -173,7 +176,7 @@ def is_too_deep(html: str) -> bool:
 
 
 def _is_nested(html: bytes) -> bool:
-    """Return whether elements are nested too deep; an end tag closes its own name, or nothing."""
+    """Return whether elements are nested too deep; end tags without a start tag are ignored."""
     if len(_START.findall(html)) <= MAX_DEPTH:
         return False
     opened: Counter[bytes] = Counter()
@@ -191,7 +194,7 @@ def _is_nested(html: bytes) -> bool:
 
 
 def _is_rebuilt(html: bytes) -> bool:
-    """Return whether too many formatting elements are open where others begin."""
+    """Return whether too many formatting elements are open, on average, at each start tag."""
     if len(_REBUILT_START.findall(html)) <= MAX_REBUILT:
         return False
     opened: dict[bytes, list[bytes]] = {}
@@ -213,7 +216,7 @@ def _is_rebuilt(html: bytes) -> bool:
 
 
 MAX_SHADOWS: Final = 5000
-"""Maximum number of shadow roots that are opened."""
+"""Maximum number of shadow roots whose content is put into the page."""
 
 _SHADOW_MODE = "shadowrootmode"
 

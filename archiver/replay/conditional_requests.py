@@ -10,7 +10,7 @@ _MAX_LENGTH = 8192
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """Request headers that the response depends on; empty if missing."""
+    """Conditional and range headers of a request; missing headers are empty strings."""
 
     if_match: str = ""
     if_none_match: str = ""
@@ -46,7 +46,7 @@ def select(conditions: Conditions, etag: str, length: int, *, in_parts: bool) ->
         conditions: headers of the request.
         etag: a strong entity tag, with its quotes.
         length: bytes of the whole representation.
-        in_parts: whether a part may be sent; False for HEAD.
+        in_parts: whether a range of the representation may be sent; False for HEAD.
     """
     if conditions.if_match and not _matches(conditions.if_match, etag, is_weak=False):
         return Selection(412, 0, 0)
@@ -59,7 +59,7 @@ def select(conditions: Conditions, etag: str, length: int, *, in_parts: bool) ->
 
 
 def _matches(field: str, etag: str, *, is_weak: bool) -> bool:
-    """Return whether a list of entity tags, or ``*``, matches (§8.8.3.2)."""
+    """Return whether a header with entity tags, or with ``*``, matches ``etag`` (§8.8.3.2)."""
     if field.strip() == "*":
         return True
     tags = _TAG.findall(field[:_MAX_LENGTH])
@@ -67,7 +67,7 @@ def _matches(field: str, etag: str, *, is_weak: bool) -> bool:
 
 
 def _part(field: str, length: int) -> Selection | None:
-    """Return the selection of a single range (§14.1.2); None if the header is not valid."""
+    """Return the selection of a ``Range`` header (§14.1.2); None unless it is one valid range."""
     found = _RANGE.fullmatch(field.strip())
     if found is None or not (found[1] or found[2]):
         return None

@@ -1,9 +1,9 @@
 """Streaming rewriter of HTML and XML.
 
-It tokenizes a document as a browser does (HTML §13.2.5), and changes start tags and style sheets:
-references lead to the archive, and scripts, event handlers and plug-ins are disabled. All other
-characters are copied. Between two calls of ``feed`` it holds back at most one tag, of
-bounded length.
+The rewriter tokenizes a document as a browser does (HTML §13.2.5), and changes start tags and style
+sheets: references lead to the archive, and scripts, event handlers and plug-ins are disabled. All
+other characters are copied. Between two calls of ``feed``, the rewriter holds back at most one tag
+of limited length.
 """
 
 import re
@@ -59,18 +59,18 @@ _FALLBACKS = ("<noscript", "</picture>")
 
 
 class HtmlRewriter:
-    """Rewrites one document in pieces; the output does not depend on the size of the pieces.
+    """Rewriter of one document; its output does not depend on the size of the pieces it is fed.
 
     Args:
         links: rewriter of the document's references; ``<base>`` changes its base URL.
-        encoding: an ASCII-transparent encoding if each character represents a byte (latin-1); None
-            if the characters are text.
+        encoding: the document's encoding, a superset of ASCII, if the markup is its bytes decoded
+            as latin-1; None if the markup is decoded text.
         xml: the document is XML (XHTML, SVG).
         depth: nesting level of documents in ``srcdoc``.
     """
 
     _plain = PLAIN
-    """Markup that can be copied without examining each tag."""
+    """Pattern of markup that can be copied without examining each tag."""
 
     def __init__(
         self,
@@ -117,7 +117,7 @@ class HtmlRewriter:
 
     @property
     def is_in_svg(self) -> bool:
-        """Return whether one foreign element is open, and nothing is incomplete."""
+        """Return whether exactly one foreign element is open, and no tag is incomplete."""
         is_complete = not self._text and self._partial is None and self._step == self._data
         return is_complete and self._foreign.depth == 1
 
@@ -156,7 +156,10 @@ class HtmlRewriter:
         return self._markup(at)
 
     def _after_image(self, at: int) -> int | None:
-        """Detect a noscript after a promoted image, which would show the image a second time."""
+        """Detect a ``noscript`` that would show an image a second time.
+
+        It follows an image for which the rewriter has set the lazy-loaded source.
+        """
         end = end_of(_AFTER_IMAGE, self._text, at)
         if end > at:
             return self._copy(at, end)
@@ -302,7 +305,7 @@ class HtmlRewriter:
             self._enter_element(name)
 
     def _with_copy(self, source: str) -> str:
-        """Return a ``use`` that names an element in the page, which is copied there if needed."""
+        """Return a ``use`` tag that refers to the same page; copy its target there if needed."""
         tag = StartTag(source, "use", self._raw)
         attribute = next((each for each in ("href", "xlink:href") if tag.has(each)), "")
         found = self._links.copy_of(tag.value(attribute)) if attribute else None
@@ -365,7 +368,7 @@ class HtmlRewriter:
             self._sheet = None
 
     def _foreign_sheet(self) -> CssReferences:
-        """Return a rewriter for a style element in SVG or XML, which decodes references."""
+        """Return a rewriter for a style element in SVG or XML that decodes character references."""
         return CssReferences(self._rewrite_in_markup, self._raw.to_text)
 
     def _rewrite_in_markup(self, reference: str, use: Use) -> str | None:

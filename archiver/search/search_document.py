@@ -29,7 +29,7 @@ def page_document(
     Args:
         annotation: the user's metadata.
         metadata: the page's own metadata.
-        urls: URL of the entry, and of the page that it led to.
+        urls: URL of the entry, and the final URL after redirects.
         host: host of the entry's URL.
         media_type: media type of the page.
         words: words of the article, as returned by ``indexed``.

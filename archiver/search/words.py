@@ -2,14 +2,14 @@
 
 Words are folded, so that searches ignore case and diacritics: Unicode NFKD without combining marks,
 and case folded. Latin letters that do not decompose become their base letters, as in ICU's
-Latin-ASCII. Kana and Hangul are only normalised (NFKC), because a mark makes another letter there.
+Latin-ASCII. Kana and Hangul are only normalised (NFKC), because their marks distinguish letters.
 Invisible characters, such as soft hyphens, variation selectors and kashida, are dropped.
 
-Text in scripts without spaces is split into overlapping pairs of characters, and the last character
-alone: 東京都 becomes 東京, 京都, 都. So each part of it is a phrase of pairs, and each character
+Text in scripts without spaces is split into overlapping pairs of characters, followed by its last
+character: 東京都 becomes 東京, 京都, 都. So each substring is a phrase of pairs, and each character
 is the start of a word.
 
-An index key is a word that stands for a condition such as ``site:example.org``. It starts with a
+An index key is a word that represents a condition such as ``site:example.org``. It starts with a
 private-use character, which no other word has.
 """
 
@@ -30,14 +30,14 @@ MAX_WORD_LENGTH = 60
 MAX_WORDS = 200_000
 """Maximum words of one text; words after that are not indexed."""
 MAX_UNLIMITED_LENGTH = 2 * MAX_WORDS
-"""Characters of a text that cannot contain more than ``MAX_WORDS`` words."""
+"""Length in characters up to which a text has at most ``MAX_WORDS`` words."""
 UNSPACED = (
     "\u0e01-\u0edf\u1000-\u109f\u1780-\u17d3\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 )
 """Thai, Lao, Burmese, Khmer, kana and Han, without their digits and signs."""
 _SEPARATORS_TO_SPACE = {code: " " for code in range(128) if not chr(code).isalnum()}
-"""Translation to spaces, twice as fast as a regular expression for ASCII separators."""
+"""Translation of ASCII separators to spaces, which is twice as fast as a regular expression."""
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
 _UNSPACED_RUN = re.compile(rf"[{UNSPACED}]+")
 _COMPOSED = re.compile("[\u3040-\u30ff\uac00-\ud7a3]")
@@ -57,7 +57,7 @@ def words_of(text: str) -> list[str]:
 
 
 def phrase_of(text: str) -> list[str]:
-    """Return the consecutive words to search in the index for a text."""
+    """Return the words that a text has in the index, in order, for a phrase search."""
     *runs, last = _runs(text) or [""]
     words = [word for run in runs for word in _pieces(run, ends_alone=True)]
     return words + _pieces(last, ends_alone=False) if last else []
@@ -103,12 +103,12 @@ _LATIN = re.compile(
     r"(?:AFRICAN |BROKEN |DOTLESS |INSULAR |LONG |SCRIPT |SHARP |BARRED |OPEN (?=E))?"
     r"(ENG|ETH|KRA|THORN|[A-Z]{1,2})(?: BAR\b.*| DIGRAPH.*| WITH .*)?"
 )
-"""Matches Unicode names of letters with a base letter, or two."""
+"""Unicode names of Latin letters; the group is the base letter, or the two base letters."""
 _NAMED = {"ENG": "n", "ETH": "d", "KRA": "q", "THORN": "th"}
 
 
 class _Folding(dict[int, str]):
-    """Translation table for ``str.translate`` that computes folded characters when first used."""
+    """Translation table for ``str.translate`` that folds each character when it is first used."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
@@ -141,7 +141,7 @@ FOLDED = _Folding()
 
 
 def _runs(text: str) -> list[str]:
-    """Return the folded words of a text; characters of scripts without spaces are in own words."""
+    """Return the folded words of a text; a run of a script without spaces is a separate word."""
     return _runs_of(fold(text))
 
 
@@ -214,7 +214,7 @@ _KEY_PREFIX = "\ue000"
 MAX_LABELS = 10
 """Maximum number of labels of a host for which index keys are made."""
 MAX_YEARS, MAX_YEARS_BY_MONTH = 30, 2
-"""Maximum number of years of a range that is searched by index keys, and by keys of months."""
+"""Maximum length in years of a date range that is searched by year keys, and by month keys."""
 
 
 @lru_cache(4096)
@@ -225,7 +225,7 @@ def key(condition: Condition, value: str) -> str:
 
 
 def list_key(path: str) -> str:
-    """Return the form of a list's path by which lists are found: folded, without quotes."""
+    """Return a list's path in the form that searches compare: folded, without quotes."""
     return fold(unquoted(path))
 
 
@@ -248,7 +248,7 @@ def languages_of(tag: str) -> Iterator[str]:
 
 
 def months_of(moment: datetime) -> tuple[str, str]:
-    """Return the year of a moment, and its year and month."""
+    """Return the year of a time, and its year and month: ``2026`` and ``2026-11``."""
     return f"{moment.year:04}", f"{moment.year:04}-{moment.month:02}"
 
 
@@ -271,16 +271,17 @@ def dates_within(value: Dates) -> list[str]:
 def reversed_host(host: str) -> str:
     """Return a host's labels in reverse order: ``org.example.www.`` for ``www.example.org:80``.
 
-    So the subdomains of a host have its reversed form as a prefix. An IP address is not reversed.
+    So the reversed name of a host is a prefix of those of its subdomains. An IP address is not
+    reversed.
     """
     bare = _without_port(host)
     return f"={bare}=" if _is_address(bare) else ".".join(reversed(bare.split("."))) + "."
 
 
 def site_range(site: str) -> tuple[str, str]:
-    """Return the first reversed host of a site and its subdomains, and the end of their range.
+    """Return the range of the reversed names of a host and its subdomains: start and exclusive end.
 
-    The range of a site with a port is empty, since it is a single host.
+    The range is empty for a host with a port, which has no subdomains.
     """
     first = reversed_host(site)
     beyond = first[:-1] + chr(ord(first[-1]) + 1)

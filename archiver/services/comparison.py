@@ -14,14 +14,14 @@ from archiver.warc.reader import open_payload
 from archiver.warc.segments import SegmentStore
 
 MAX_SHOWN = 200
-"""Maximum headers and requisites of each kind."""
+"""Maximum number of differing headers, and of URLs in each list of requisites."""
 _ALWAYS_NEW = frozenset({"date", "age", "expires", "x-request-id", "cf-ray", "x-served-by"})
 """Headers that differ between any two responses and are ignored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A value that differs between snapshots; empty where one has none."""
+    """Value that differs between two snapshots; a missing value is an empty string."""
 
     name: str
     before: str
@@ -35,11 +35,13 @@ class Compared:
     Attributes:
         before, after: the snapshots.
         text: difference of the article's text.
-        metadata: differing page metadata and response status.
-        headers: differing response headers, without those that always differ.
-        came, went: requisites of only the later, and only the earlier snapshot.
-        lost, found: requisites of both that only the earlier, and only the later snapshot has.
-        is_same_payload: whether the pages are identical bytes.
+        metadata: differing page metadata, status, media type, final URL and encoding.
+        headers: differing response headers, without headers that differ in every response.
+        came: URLs of requisites that only the later snapshot refers to.
+        went: URLs of requisites that only the earlier snapshot refers to.
+        lost: URLs of requisites of both snapshots that are missing only in the later one.
+        found: URLs of requisites of both snapshots that are missing only in the earlier one.
+        is_same_payload: whether the payloads of both pages are identical.
     """
 
     before: SnapshotDetail
@@ -66,8 +68,9 @@ class SnapshotComparison:
 
         Args:
             ref: hash_url or URL.
-            earlier: 4 to 14 digits; empty for the previous one, else the next one.
-            later: likewise; empty for the newest.
+            earlier: timestamp of a snapshot, 4 to 14 digits; empty for the snapshot before
+                ``later``, or the snapshot after it if there is none before it.
+            later: timestamp of the other snapshot, 4 to 14 digits; empty for the newest snapshot.
 
         Raises:
             NotFound: there is no such entry, or it has no snapshot.
@@ -101,7 +104,7 @@ class SnapshotComparison:
         )
 
     def _headers(self, capture: Capture) -> dict[str, str]:
-        """Return the headers of a response by name; repeated ones are joined."""
+        """Return the headers of a response by name; repeated headers are joined with commas."""
         try:
             record = self._store.read(capture.location)
             head = open_payload(record)[0] if record.block_length else None

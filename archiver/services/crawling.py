@@ -1,4 +1,4 @@
-"""Crawling of queued jobs: its control, its status, and a stream of changes."""
+"""Crawling of queued jobs: control, status, and a stream of changes."""
 
 import asyncio
 import shutil
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Crawling:
-    """The crawl of this process, and the shared queue."""
+    """Crawl of this process, which takes jobs from the queue that all processes share."""
 
     def __init__(self, context: CrawlContext) -> None:
         self._context = context
@@ -38,16 +38,16 @@ class Crawling:
 
     @property
     def is_running(self) -> bool:
-        """Whether the crawl is running, and so records are written."""
+        """Whether the crawl of this process is running, so that its recorder accepts records."""
         return self._running is not None
 
     @property
     def browser_problem(self) -> Message | None:
-        """Why pages can't be rendered in a browser, in a sentence; None if they can."""
+        """Reason why pages can't be rendered in a browser, as a sentence; None if they can."""
         return self._context.renderer.problem
 
     async def check_browser(self) -> None:
-        """Test whether a browser can start, for ``browser_problem``."""
+        """Test whether a browser can start, and update ``browser_problem``."""
         await self._context.renderer.check()
 
     def wake(self) -> None:
@@ -64,8 +64,10 @@ class Crawling:
     ) -> QueueCounts:
         """Capture until the queue is empty, or until each job in ``only`` had an attempt.
 
-        Changed user metadata is searchable when it returns.
-        Returns the states of all jobs afterwards.
+        Changed user metadata is searchable afterwards.
+
+        Returns:
+            The number of jobs in each state.
         """
         while True:
             running = Pipeline(self._context, only=only, on_change=on_change, left=self._left)
@@ -115,13 +117,13 @@ class CrawlState:
     """State of the crawl.
 
     Attributes:
-        counts: of jobs.
-        snapshots: total number, including those without a job in this index.
-        warc_bytes: size of the archive.
+        counts: number of jobs in each state.
+        snapshots: number of all snapshots, including those without a job in this index.
+        warc_bytes: total size of the segments in bytes.
         is_paused: whether fetching is paused.
         under_way: jobs being fetched.
-        hosts: those with the most queued jobs.
-        failed: failed entries by reason.
+        hosts: the hosts with the most queued jobs.
+        failed: number of failed entries by reason; only the newest are counted if there are many.
     """
 
     counts: QueueCounts
@@ -134,7 +136,11 @@ class CrawlState:
 
     @property
     def failed_pages(self) -> int:
-        """Number of failed entries; of failed jobs if there are very many."""
+        """Number of failed entries.
+
+        ``failed`` counts at most ``MAX_FAILED`` entries. At that limit, this is the number of
+        failed jobs if there are more of them.
+        """
         known = sum(each.entries for each in self.failed)
         return known if known < MAX_FAILED else max(known, self.counts.failed)
 
@@ -171,7 +177,7 @@ class CrawlStatus:
             )
 
     async def queue_lag(self) -> QueueLag:
-        """Return how far the crawl is behind."""
+        """Return the delay of the crawl: due hosts, and the age of the oldest lease."""
         async with self.context.db.read() as conn:
             return await crawl_status.queue_lag(conn, datetime.now(UTC))
 
@@ -196,7 +202,7 @@ class CrawlStatus:
         return self._storage_usage
 
     def settings(self) -> Mapping[str, str]:
-        """The settings in effect, by name, without secrets."""
+        """Return the settings in effect as text, by name; the password is only shown as ``set``."""
         return {name: _shown(self.context.settings, name) for name in SETTINGS}
 
     async def pause(self, *, paused: bool) -> None:
@@ -212,7 +218,7 @@ class CrawlStatus:
         return tuple(found)
 
     async def try_again(self, reason: str, import_id: int | None = None) -> int:
-        """Queue entries again that failed for a reason, of all or one import; return their number.
+        """Requeue entries that failed for a reason, all or those of an import; return their number.
 
         Raises:
             InputError: the reason is empty.
@@ -261,7 +267,7 @@ class CrawlStatus:
         return count
 
     async def cancel(self, import_id: int | None = None) -> int:
-        """Cancel queued jobs, all or of one import; return their number. They count as failed."""
+        """Cancel all queued jobs or those of an import, so that they fail; return their number."""
         count = 0
         async with self.open_writer() as context:
             while leases := await self._waiting(import_id):
@@ -291,7 +297,7 @@ class CrawlStatus:
 
 
 def _site(key: str) -> str:
-    """Return the readable site of a SURT prefix: ``org,example:8080``."""
+    """Return the host of a SURT prefix: ``example.org:8080`` for ``org,example:8080``."""
     host, colon, port = key.partition(":")
     return ".".join(reversed(host.split(","))) + colon + port
 
@@ -314,7 +320,7 @@ _BEGINNING = ChangeCursor(0, 0)
 class ChangeStream:
     """Changes of jobs and imports, found by polling the index.
 
-    Of several changes of a job between two polls, only the last is seen.
+    If a job changes several times between two polls, only the last change is reported.
     """
 
     def __init__(self, db: Database, statuses: "ImportStatuses") -> None:
@@ -351,15 +357,15 @@ class ChangeStream:
             await asyncio.sleep(POLL_SECONDS)
 
     async def newest_change(self) -> ChangeCursor:
-        """Return the position after all changes so far."""
+        """Return the cursor that follows all changes so far."""
         async with self._db.read() as conn:
             return await jobs.newest_change(conn)
 
     async def all_jobs(self, cursor: ChangeCursor) -> AsyncIterator[Change]:
-        """Yield all changes after a position, forever.
+        """Yield all changes after a cursor, without end.
 
-        A position beyond the newest change means that the index was rebuilt: all changes are
-        repeated.
+        A cursor after the newest change means that the index was rebuilt; then all changes are
+        yielded again.
         """
         if cursor.stamp > (await self.newest_change()).stamp:
             cursor = _BEGINNING

@@ -1,6 +1,6 @@
-"""Articles, search documents and scores, kept up to date.
+"""Updates of articles, search documents and scores from stored records.
 
-Nothing is fetched. New extractions replace those of an older extractor.
+A new extraction of an article replaces the one of an older extractor version.
 """
 
 import asyncio
@@ -33,11 +33,11 @@ ARTICLES_CHECK_SECONDS = 3.0
 
 
 class Articles:
-    """Pending articles.
+    """Articles whose extraction is pending.
 
     Args:
-        context: of the crawl.
-        open_writer: opens a writer with a running recorder, if no crawl runs.
+        context: context of the crawl.
+        open_writer: opens a second writer, with its own segments and a running recorder.
     """
 
     def __init__(
@@ -54,14 +54,14 @@ class Articles:
             return await snapshots.count_pending_articles(conn)
 
     async def read_all(self, on_read: Callable[[str], None] = lambda _: None) -> None:
-        """Extract all pending articles; ``on_read`` is called with the URL of each."""
+        """Extract all pending articles; ``on_read`` is called with the URL of each article."""
         async with self._open_writer() as context:
             deferred = DeferredExtraction(context)
             while await deferred.read(lambda read: on_read(read.snapshot.url)):
                 pass
 
     async def read_when_idle(self) -> None:
-        """Extract pending articles while the queue is empty, forever.
+        """Extract pending articles whenever no job is running or due, without end.
 
         Requires a running crawl.
 
@@ -94,12 +94,12 @@ class Revision:
 
 
 class Reextraction:
-    """Articles of older extractors.
+    """Re-extraction of articles of other extractor versions.
 
     Args:
         db: the index.
-        open_writer: opens a writer with a running recorder, if no crawl runs.
-        writer: the crawl's writer while it runs, else a new one.
+        open_writer: opens a second writer, with its own segments and a running recorder.
+        writer: returns the crawl's writer while a crawl runs; else opens a second writer.
     """
 
     def __init__(
@@ -113,7 +113,7 @@ class Reextraction:
         self._writer = writer
 
     async def read_all(self, query: ListingQuery | None = None) -> AsyncIterator[Revision]:
-        """Re-extract articles of another extractor version, all or those of a search.
+        """Re-extract articles of another extractor version: all, or those of search results.
 
         Raises:
             InvalidQuery: the query can't be parsed.
@@ -158,7 +158,7 @@ class Reextraction:
 
 
 async def _read(deferred: DeferredExtraction, found: list[SnapshotRow]) -> AsyncIterator[Revision]:
-    """Extract in small groups, to keep few texts in memory."""
+    """Extract articles again in small groups, so that few texts are in memory."""
     for start in range(0, len(found), 16):
         read: list[ExtractedArticle] = []
         await deferred.extract(found[start : start + 16], read.append)
@@ -180,7 +180,7 @@ class Documents:
         self._store = store
 
     async def keep_up_to_date(self) -> None:
-        """Update outdated and pending documents, forever.
+        """Update outdated and pending documents, without end.
 
         Raises:
             ArchiverError: the disk or the index failed.
@@ -194,7 +194,7 @@ class Documents:
             await asyncio.sleep(REST_SECONDS if has_more else DOCUMENTS_CHECK_SECONDS)
 
     async def merge_parts(self) -> bool:
-        """Merge full-text segments of a part; return whether there may be more.
+        """Merge segments in one part of the full-text index; return whether there may be more.
 
         Raises:
             IndexUnavailable: the index failed.

@@ -55,11 +55,12 @@ _HASH_PREFIX = re.compile("[0-9a-f]{1,31}")
 
 
 async def find_entry(conn: AsyncConnection, ref: str) -> tuple[int, Entry]:
-    """Return an entry and its row id by hash_url or URL.
+    """Return an entry and its row id by hash_url, start of a hash_url, or URL.
 
     Raises:
-        NotFound: there is none.
-        InvalidUrl: it is neither a hash_url nor a URL.
+        NotFound: there is no such entry.
+        InputError: the start of a hash_url is too short, or several entries have it.
+        InvalidUrl: ``ref`` is neither a hash_url nor a URL.
     """
     if _HASH_PREFIX.fullmatch(ref):
         return await _by_prefix(conn, ref)
@@ -71,11 +72,11 @@ async def find_entry(conn: AsyncConnection, ref: str) -> tuple[int, Entry]:
 
 
 async def find_page(conn: AsyncConnection, ref: str) -> tuple[int, Entry]:
-    """Return an entry and its row id as ``find_entry``, or by any other URL of its page.
+    """Return an entry and its row id as ``find_entry`` does, or by any other URL of its page.
 
     Raises:
-        NotFound: there is none.
-        InvalidUrl: it is neither a hash_url nor a URL.
+        NotFound: there is no such entry.
+        InvalidUrl: ``ref`` is neither a hash_url nor a URL.
     """
     try:
         return await find_entry(conn, ref)
@@ -130,7 +131,7 @@ def clean_tags(tags: Sequence[str]) -> tuple[str, ...]:
     """Normalise tags: strip spaces and a leading #, drop duplicates, keep the order.
 
     Raises:
-        InputError: one is too long, or there are too many.
+        InputError: a tag is too long, or there are too many tags.
     """
     cleaned = unique_tags(filter(None, (tidy_tag(tag).lstrip("# ") for tag in tags)))
     if len(cleaned) > MAX_TAGS:
@@ -148,10 +149,14 @@ def clean_tags(tags: Sequence[str]) -> tuple[str, ...]:
 
 
 def checked_urls(urls: Sequence[str], *, is_described: bool) -> list[str]:
-    """Return the URLs of a request.
+    """Return the URLs of a request, without empty ones.
+
+    Args:
+        urls: the submitted URLs.
+        is_described: whether the request has a title or note, which is allowed for one URL only.
 
     Raises:
-        InputError: there is none, there are too many, or several have one title or note.
+        InputError: there is no URL, or there are too many.
     """
     given = [with_scheme(url) for url in urls if url.strip()]
     if not given:
@@ -171,7 +176,7 @@ def checked_urls(urls: Sequence[str], *, is_described: bool) -> list[str]:
 def seeds_of(
     given: Sequence[str], annotation: Annotation, now: datetime
 ) -> tuple[list[Seed], list[Rejected]]:
-    """Return seeds of URLs with the same metadata, and rejected URLs."""
+    """Return seeds of URLs that all get the same metadata, and the rejected URLs."""
     kept, rejected = [], []
     for url in given:
         try:
@@ -189,7 +194,7 @@ _log = get_log(__name__)
 
 @dataclass(frozen=True, slots=True)
 class SaveResult:
-    """Result of saving URLs: ``accepted`` ones are queued durably."""
+    """Result of saving URLs: ``accepted`` URLs are queued and durable."""
 
     accepted: tuple[Received, ...]
     rejected: tuple[Rejected, ...]
@@ -197,9 +202,14 @@ class SaveResult:
 
 @dataclass(frozen=True, slots=True)
 class SavedAddress:
-    """A URL that is already saved: as submitted, its entry, and its first snapshot.
+    """A URL that is already saved.
 
-    ``is_twin``: the entry has another URL of the same page; ``others`` are further URLs of it.
+    Attributes:
+        given: the URL as submitted.
+        entry: entry of the URL, or of another URL of the same page.
+        since: timestamp of the first snapshot of the entry.
+        is_twin: whether the entry has another URL of the same page.
+        others: further entries of the page.
     """
 
     given: str
@@ -211,11 +221,11 @@ class SavedAddress:
 
 @dataclass(frozen=True, slots=True)
 class SavedPage:
-    """Entries of one page; none if it is not saved.
+    """Entries of one page; there are none if the page is not saved.
 
     Attributes:
-        url: as parsed.
-        entries: the entry of that URL first, then entries of its other URLs.
+        url: the submitted URL after parsing.
+        entries: the entry of ``url`` first, then entries of other URLs of the page.
     """
 
     url: str
@@ -224,11 +234,11 @@ class SavedPage:
 
 @dataclass(frozen=True, slots=True)
 class Pasted:
-    """URLs to be saved.
+    """URLs that a user is about to save.
 
     Attributes:
-        known: those that have a snapshot.
-        fresh: all others.
+        known: URLs of pages that have a snapshot.
+        fresh: all other URLs.
     """
 
     known: tuple[SavedAddress, ...] = ()
@@ -239,8 +249,8 @@ class Pasted:
 class EntryDetail:
     """An entry with its newest job, its snapshots and failed attempts, newest first.
 
-    ``preview_images`` are those of the newest shown snapshot, ``duplicates`` entries with other
-    URLs of the same page that have snapshots.
+    ``preview_images`` are the icon and the preview image of the newest snapshot. ``duplicates`` are
+    entries with other URLs of the same page that have snapshots.
     """
 
     entry: Entry
@@ -256,16 +266,16 @@ class SnapshotDetail:
     """A snapshot with its details.
 
     Attributes:
-        entry: its entry.
+        entry: the entry of the snapshot.
         snapshot: the snapshot.
-        article: sanitised HTML with absolute URLs; empty if it has none.
-        requisites: results of fetching, without previews that only lists show.
+        article: article as sanitised HTML with absolute URLs; empty if the snapshot has none.
+        requisites: results of fetching the page requisites, without preview images for lists.
         charset: the detected and the declared encoding.
-        renditions: renditions of a browser, if any.
-        score: quality and what is missing.
-        earlier, later: timestamps of the adjacent snapshots.
-        provenance: its origin, if not crawled.
-        is_unreadable: the record of its article is damaged; it will be extracted again.
+        renditions: images and PDFs that a browser made of the page, if any.
+        score: quality score, with the reasons for a lower score.
+        earlier, later: timestamps of the adjacent snapshots; None if there is none.
+        provenance: origin of the capture, if this archive did not crawl it.
+        is_unreadable: whether the record of the article can't be read.
     """
 
     entry: Entry
@@ -287,7 +297,7 @@ class SnapshotDetail:
 
     @property
     def text(self) -> str:
-        """The article as plain text, with code unchanged."""
+        """Text of the article, with code unchanged."""
         return to_reading(self.article)
 
 
@@ -311,14 +321,14 @@ class Entries:
         note: str = "",
         render: bool = False,
     ) -> SaveResult:
-        """Queue URLs ahead of imports; known ones are captured again.
+        """Queue URLs with priority over imports; saved URLs are captured again.
 
         Args:
-            urls: as submitted, up to ``MAX_URLS``; empty ones are skipped.
-            tags: for all of them.
-            source: ``web``, ``cli`` or ``api``.
-            title: user-supplied, for a single URL.
-            note: likewise.
+            urls: submitted URLs, up to ``MAX_URLS``; empty ones are skipped.
+            tags: tags for all URLs.
+            source: ``web``, ``cli`` or ``api``; empty if no user requested the capture.
+            title: the user's title; only for a single URL.
+            note: the user's note; only for a single URL.
             render: whether to render in a browser even if not needed.
 
         Raises:
@@ -335,7 +345,7 @@ class Entries:
         return SaveResult(tuple(received), tuple(rejected))
 
     async def before_saving(self, urls: Sequence[str]) -> Pasted:
-        """Return information for the user before URLs are saved; empty ones are skipped."""
+        """Return which URLs have snapshots and which are new; empty URLs are skipped."""
         known, fresh = [], []
         async with self._db.read() as conn:
             for given in filter(None, (with_scheme(each) for each in urls)):
@@ -346,10 +356,10 @@ class Entries:
         return Pasted(tuple(known), tuple(fresh))
 
     async def saved_at(self, given: str) -> SavedPage:
-        """Return the entries of a page by any of its URLs: its own, redirects to it, canonical.
+        """Return the entries of a page by any of its URLs: its own, a redirecting or canonical one.
 
         Raises:
-            InvalidUrl: it is not a URL.
+            InvalidUrl: ``given`` is not a URL.
         """
         url = parse_entry_url(with_scheme(given))
         async with self._db.read() as conn:
@@ -361,8 +371,8 @@ class Entries:
         """Return an entry by hash_url or URL.
 
         Raises:
-            NotFound: there is none.
-            InvalidUrl: it is neither a hash_url nor a URL.
+            NotFound: there is no such entry.
+            InvalidUrl: ``ref`` is neither a hash_url nor a URL.
         """
         async with self._db.read() as conn:
             entry_id, entry = await find_page(conn, ref)
@@ -381,7 +391,7 @@ class Entries:
 
         Args:
             ref: hash_url or URL.
-            timestamp: 4 to 14 digits, or None.
+            timestamp: 4 to 14 digits; None for the newest snapshot.
 
         Raises:
             NotFound: there is no such entry, or it has no snapshot.
@@ -417,7 +427,7 @@ class Entries:
         """Return (media type, content) of a snapshot's rendition.
 
         Raises:
-            NotFound: there is none.
+            NotFound: the snapshot has no such rendition.
         """
         detail = await self.snapshot(ref, timestamp)
         for each in detail.renditions:
@@ -429,7 +439,7 @@ class Entries:
         """Return (media type, content) of a favicon or preview image.
 
         Raises:
-            NotFound: there is none, or its snapshot was deleted.
+            NotFound: there is no such image, or its snapshot was deleted.
         """
         async with self._db.read() as conn:
             found = await screenshots.by_digest(conn, digest)
@@ -449,7 +459,7 @@ class Entries:
     async def jobs(self, ids: Sequence[int]) -> list[Job]:
         """Return jobs in their current state, in order of creation.
 
-        A job that waits because another page of its host failed has the failure of that page.
+        If a job waits because another page of its host failed, it has the failure of that page.
         """
         async with self._db.read() as conn:
             found = await db_jobs.by_ids(conn, ids[:MAX_URLS])
@@ -462,7 +472,7 @@ class Entries:
         ]
 
     async def _extract_again(self, held: db_snapshots.SnapshotRow) -> None:
-        """Mark an article as pending: `archiver serve` and `archiver extract` rebuild it."""
+        """Mark an article as pending; `archiver serve` or `archiver extract` extracts it again."""
         _log.warning("record damaged; the article is extracted again", url=held.snapshot.url)
         with suppress(IndexUnavailable):
             async with self._db.write() as conn:
@@ -477,7 +487,7 @@ class Entries:
             except StoreUnavailable:
                 raise
             except StoreError as error:
-                # A missing segment may come back, so only damage leads to another extraction.
+                # Only damage causes another extraction: a missing segment may become available.
                 article, is_damaged = None, is_damaged or isinstance(error, InvalidRecord)
         provenance = None
         with suppress(StoreError):
@@ -488,7 +498,7 @@ class Entries:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """Records of a snapshot; ``article`` is None if its record is damaged."""
+    """Records of a snapshot; ``article`` is None if its record can't be read."""
 
     article: str | None
     record: SnapshotRecord

@@ -49,7 +49,7 @@ class OtherForm(NoFeed):
 
 
 class FeedChecks:
-    """Checks of feeds, fetched by the crawl. ``on_queued`` is called after new items are queued."""
+    """Checks of feeds for new items. ``on_queued`` is called after new items are queued."""
 
     def __init__(self, context: CrawlContext, on_queued: Callable[[], None]) -> None:
         self._context = context
@@ -58,10 +58,10 @@ class FeedChecks:
         self.pause = min(PAUSE_SECONDS, self._interval)
 
     async def find(self, url: str) -> Subscription:
-        """Return the feed at a URL, or the first one that its page links to.
+        """Return the feed at a URL, or the first feed that the page at the URL links to.
 
         Raises:
-            InputError: there is none; the message says why.
+            InputError: there is no feed; the message says why.
         """
         try:
             answer = await request_feed(self._context, url)
@@ -125,8 +125,8 @@ class FeedChecks:
         """Parse the items of a feed in a worker process.
 
         Raises:
-            NoFeed: it is not a feed.
-            UnreadableFile: none of its items has a valid link.
+            NoFeed: the response is not a feed.
+            UnreadableFile: no item of the feed has a valid link.
         """
         name = host(answer.url)
         memory = self._context.settings.extract_memory_bytes
@@ -253,7 +253,7 @@ def _is_since(item: Seed, subscription: Subscription, began_at: datetime) -> boo
 
 
 def _annotated(item: Seed, subscription: Subscription, now: datetime) -> Seed:
-    """Return an item with the subscription's metadata and without its own."""
+    """Return an item with the tags of the subscription, and without the note and folders."""
     annotation = replace(
         item.annotation,
         added_at=now,
@@ -277,7 +277,7 @@ _Change = Callable[[list[Subscription]], list[Subscription]]
 
 
 class Subscriptions:
-    """Subscriptions of an archive."""
+    """Feed subscriptions of an archive."""
 
     def __init__(self, data: Path, db: Database, checks: FeedChecks) -> None:
         self._file = user_file(data, FEEDS, db)
@@ -298,16 +298,17 @@ class Subscriptions:
     async def follow(
         self, given: str, tags: Sequence[str] = (), *, everything: bool = False
     ) -> FollowedFeed:
-        """Follow a feed, or the first one that a page links to.
+        """Follow a feed, or the first feed that a page links to.
 
         Args:
             given: URL of a feed or page.
-            tags: for entries of the feed.
-            everything: whether current items are captured too, also for a feed already followed.
+            tags: tags of entries from the feed.
+            everything: whether the current items are captured too. With this option, the feed may
+                already be followed.
 
         Raises:
             InvalidUrl: the URL is invalid.
-            InputError: there is no feed, or it is followed already; the message says which.
+            InputError: there is no feed, or the feed is already followed.
         """
         url = parse_url(with_scheme(given))
         since = None if everything else datetime.now(UTC).replace(microsecond=0)
@@ -328,7 +329,7 @@ class Subscriptions:
         """Unfollow a feed; its entries stay.
 
         Raises:
-            NotFound: it is not followed.
+            NotFound: the feed is not followed.
         """
         url = with_scheme(given)
 
@@ -348,7 +349,7 @@ class Subscriptions:
         Existing subscriptions are unchanged.
 
         Raises:
-            InputError: it is too large, not OPML, or contains no feed.
+            InputError: the file is too large, not OPML, or contains no feed.
         """
         if len(content) > MAX_BYTES:
             raise InputError("{name} is larger than {most} bytes.", name=name, most=MAX_BYTES)
@@ -378,7 +379,7 @@ class Subscriptions:
         """Check a feed now; with ``everything``, include older items.
 
         Raises:
-            NotFound: it is not followed.
+            NotFound: the feed is not followed.
         """
         url = with_scheme(given)
         for each in await self.all():
@@ -403,7 +404,7 @@ class Subscriptions:
         return await self._checks.each(due, self._check)
 
     async def keep_checking(self) -> None:
-        """Check feeds when they are due, forever."""
+        """Check feeds when they are due, without end."""
         while True:
             await self.check_due()
             await asyncio.sleep(self._checks.pause)
@@ -449,7 +450,11 @@ class Subscriptions:
 
 
 def _written(subscriptions: Sequence[Subscription], *, is_more: bool) -> bytes:
-    """Serialise the subscriptions, and check that they can be parsed again."""
+    """Serialise the subscriptions.
+
+    Raises:
+        InputError: subscriptions were added, and the file would be too large to be read.
+    """
     written = write_subscriptions(subscriptions)
     if is_more and len(written) > MAX_BYTES:
         raise InputError("The list of feeds would be larger than {most} bytes.", most=MAX_BYTES)

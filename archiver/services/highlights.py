@@ -61,7 +61,7 @@ class HighlightedEntry:
 
 @dataclass(frozen=True, slots=True)
 class HighlightList:
-    """A page of highlights by entry; ``after`` is the cursor of the next one."""
+    """A page of highlights by entry; ``after`` is the cursor of the next page."""
 
     items: tuple[HighlightedEntry, ...]
     after: str | None
@@ -101,8 +101,8 @@ class Highlights:
             quote: the passage; whitespace may differ from the article.
             start: character offset in the text of the article.
             colour: one of ``Colour``.
-            note: user-supplied.
-            timestamp: of the snapshot; None for the newest.
+            note: the user's note on the passage.
+            timestamp: timestamp of the snapshot; None for the newest snapshot.
 
         Raises:
             NotFound: there is no such entry, or it has no article.
@@ -159,7 +159,7 @@ class Highlights:
 
         Args:
             q: search in highlights and notes.
-            after: cursor of the previous page.
+            after: cursor from the previous page; empty for the first page.
             limit: entries per page, 1 to 200.
 
         Raises:
@@ -275,7 +275,7 @@ def _with(before: Annotation, made: Highlight) -> Annotation:
     """Return an annotation with an additional highlight.
 
     Raises:
-        InputError: it has the maximum number of highlights.
+        InputError: the entry has the maximum number of highlights.
     """
     if len(before.highlights) >= MAX_HIGHLIGHTS:
         raise InputError("A page can have at most {most} highlights.", most=MAX_HIGHLIGHTS)

@@ -3,10 +3,10 @@
 The process that reads an import owns it. A service claims stored files without an owner: after a
 restart, or when the process that read them died.
 
-An entry stays if a person or another import saved or changed it since; so do the tags, notes and
-dates that the import added to entries that existed before. The entries are deleted as a person
-would delete them, so they can be restored in the same way. Each batch is one transaction: an undo
-that a crash interrupts is resumed when it is requested again.
+An undo deletes the entries that the import created, except those that a user or another import has
+saved or changed since. Tags, notes and dates that the import added to older entries stay. The
+deleted entries can be restored from the bin. Each batch is one transaction: an undo that was
+interrupted by a crash is resumed when it is requested again.
 """
 
 import asyncio
@@ -87,7 +87,7 @@ class StoredImports:
         """Read a stored file; a file that becomes unreadable ends its import.
 
         Raises:
-            ArchiverError, OSError: can be retried.
+            ArchiverError, OSError: reading failed, but can be retried.
         """
         try:
             await self._read_from(kept, skip)
@@ -125,7 +125,7 @@ STOPPED = "It was stopped. Import the file again to read the rest."
 
 
 class Imports:
-    """Running imports. ``keep_resuming`` and ``stop`` are called by the application.
+    """Imports that this process reads. The application calls ``keep_resuming`` and ``stop``.
 
     Attributes:
         previews: previewed files that the user has not imported or discarded yet.
@@ -163,14 +163,14 @@ class Imports:
         """Import a whole file: queue links, store captures.
 
         Args:
-            source: to read.
-            name: for messages.
+            source: the file to read.
+            name: name of the file, for messages.
             choices: options for links.
-            on_progress: called with the status.
+            on_progress: called with the status of the import while the file is read.
             uploaded_at: upload time of captures, if they were uploaded.
 
         Raises:
-            UnreadableFile: it is empty, of the wrong kind, or contains no link.
+            UnreadableFile: the file is empty, of the wrong kind, or contains no link.
         """
         kind = await asyncio.to_thread(kind_of_file, source, name)
         if kind:
@@ -200,12 +200,13 @@ class Imports:
         """Take over an uploaded file, and import it in the background.
 
         Args:
-            path: of the file.
-            name: for messages.
+            path: path of the file.
+            name: name of the file, for messages.
             choices: options for links.
 
         Raises:
-            UnreadableFile: it is empty, of the wrong kind, or contains no link; it is deleted.
+            UnreadableFile: the file is empty, of the wrong kind, or contains no link. The file is
+                deleted.
         """
         try:
             form = await self._detect_format(path, name)
@@ -221,15 +222,15 @@ class Imports:
         return await self.status(number)
 
     async def holds_links(self, path: Path, name: str) -> bool:
-        """Return whether a file contains links instead of captures; it may still be unreadable."""
+        """Return whether a file is read as links, because its format is not one for captures."""
         with await asyncio.to_thread(path.open, "rb") as source:
             return await asyncio.to_thread(kind_of_file, source, name) is None
 
     async def resume(self) -> None:
-        """Continue imports that no process reads.
+        """Continue imports that no process is reading.
 
-        On servers these are the imports whose file is on this machine: the machine that received a
-        file imports it.
+        With an index on a server, only imports whose file is on this machine are continued, because
+        other machines have no copy of the file.
         """
         await self._delete_orphans()
         here = None
@@ -249,7 +250,8 @@ class Imports:
     async def _delete_orphans(self) -> None:
         """Delete uploads from more than a day ago that no import will read.
 
-        Their process was killed before it created the import, or after it had read the file.
+        They remain if a process was killed before it created the import, or after it had read the
+        file.
         """
         old = await asyncio.to_thread(self.previews.old_uploads)
         if not old:
@@ -265,7 +267,7 @@ class Imports:
         return [each.id for each in waiting if (self._data / each.path).exists()]
 
     async def keep_resuming(self) -> None:
-        """Resume periodically, forever, because the process that reads an import may die.
+        """Resume imports periodically, without end, because a process that reads one may die.
 
         Raises:
             ArchiverError: the index failed.
@@ -277,14 +279,14 @@ class Imports:
                 await self.resume()
 
     async def stop(self) -> None:
-        """Stop reading; the rest is read after the next start."""
+        """Stop reading; the remaining links are read after the next start."""
         if not self._reading:
             return
         reading = [*self._reading.values()]
         for task in reading:
             task.cancel()
         await asyncio.wait(reading)
-        with suppress(ArchiverError):  # the next process must see that no process reads it
+        with suppress(ArchiverError):  # without an owner, another process can resume it
             async with self._db.write() as conn:
                 await imports.release(conn, self._owner)
 
@@ -304,7 +306,7 @@ class Imports:
         """Return the status of an import.
 
         Raises:
-            NotFound: it does not exist.
+            NotFound: the import does not exist.
         """
         found = await self._statuses.find(number)
         if found is None:
@@ -319,7 +321,7 @@ class Imports:
         """Detect the format of an uploaded file.
 
         Raises:
-            UnreadableFile: it can't be read, or contains no link.
+            UnreadableFile: the file can't be read, or contains no link.
         """
         with await asyncio.to_thread(path.open, "rb") as source:
             if kind := await asyncio.to_thread(kind_of_file, source, name):
@@ -371,13 +373,13 @@ class Imports:
 
     def _begin(self, kept: StoredImport, *, skip: int) -> None:
         if kept.number in self._reading:
-            return  # another process claimed it while this one had no worker lock, and continues
+            return  # this process is still reading it, although the import had lost its owner
         task = asyncio.create_task(self._read_kept(kept, skip), name=f"import-{kept.name}")
         self._reading[kept.number] = task
         task.add_done_callback(lambda _: self._reading.pop(kept.number, None))
 
     async def _read_kept(self, kept: StoredImport, skip: int) -> None:
-        """Read a stored file completely, then delete it, even if stopped at that moment."""
+        """Read a stored file, then delete it if it was read completely."""
         try:
             await self._kept.read(kept, skip)
         finally:
@@ -392,9 +394,10 @@ class Imports:
 
 
 async def carry_over_imports(old: Database, new: Database) -> None:
-    """Copy import data that only the index has into a rebuilt one.
+    """Copy import data that is only in the index from an old index to a rebuilt one.
 
-    These are the receipts of unfinished imports, and which import created which entry or open job.
+    These are the receipts of unfinished imports, and the imports that created lists, entries and
+    open jobs.
     """
     async with old.read() as conn:
         unfinished = [each.id for each in await imports.unfinished(conn)]
@@ -426,7 +429,7 @@ async def _carry_over_receipt(old: Database, new: Database, number: int) -> None
 
 
 def _within(path: Path, data: Path) -> Path:
-    """Return a path relative to the data directory, so that it stays valid if that is moved."""
+    """Return a path relative to the data directory, so that the directory can be moved."""
     whole, around = path.resolve(), data.resolve()
     return whole.relative_to(around) if whole.is_relative_to(around) else whole
 
@@ -441,7 +444,7 @@ def _why(error: BaseException) -> str:
 
 
 BATCH = 250
-"""Entries that one transaction deletes; other writers run between two of them."""
+"""Number of entries that one transaction deletes; others can write between transactions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -458,7 +461,7 @@ class UndoPlan:
 
 
 class ImportUndo:
-    """Undoes imports. `on_changed` is called when records are pending."""
+    """Undo of imports. `on_changed` is called when deletions have to be recorded."""
 
     def __init__(
         self, db: Database, store: SegmentStore, on_changed: Callable[[], None] = lambda: None
@@ -474,7 +477,7 @@ class ImportUndo:
 
         Raises:
             NotFound: there is no import of that number.
-            InputError: it cannot be undone, or not yet.
+            InputError: the import cannot be undone, or its file is still being read.
         """
         await self._checked(number)
         async with self._db.read() as conn:
@@ -482,7 +485,11 @@ class ImportUndo:
             return UndoPlan(entries, await tags_and_lists.count_created(conn, number))
 
     async def has_created(self, status: ImportStatus) -> bool:
-        """Return whether an import of links created or named anything, be it only lists."""
+        """Return whether an import has anything that can be undone.
+
+        It has created lists or has at least one valid link. Imports of captures, and imports whose
+        file is still being read, cannot be undone.
+        """
         if status.is_archive or status.is_unread:
             return False
         if status.read > status.rejected:
@@ -495,7 +502,7 @@ class ImportUndo:
 
         Raises:
             NotFound: there is no import of that number.
-            InputError: it cannot be undone, or not yet.
+            InputError: the import cannot be undone, or its file is still being read.
         """
         status = await self._checked(number)
         before = status.undone or ImportUndone()
@@ -520,7 +527,7 @@ class ImportUndo:
 
         Raises:
             NotFound: there is no import of that number.
-            InputError: it cannot be undone, or not yet.
+            InputError: the import cannot be undone, or its file is still being read.
         """
         await self._checked(number)
         if number not in self._running:
@@ -534,7 +541,7 @@ class ImportUndo:
         return number in self._running
 
     async def stop(self) -> None:
-        """Stop all undos; the rest is done when it is requested again."""
+        """Stop all undos; each continues when it is requested again."""
         running = [*self._running.values()]
         for task in running:
             task.cancel()
@@ -591,7 +598,7 @@ class ImportUndo:
 
 
 async def _completed(conn: AsyncConnection, undone: ImportUndone) -> ImportUndone:
-    """Mark an undo as complete; it has no deletion if nothing was deleted."""
+    """Mark an undo as complete, without a deletion to restore if nothing was deleted."""
     deleted = await deletions.size(conn, undone.deletion)
     deletion = undone.deletion if deleted and deleted.entries else 0
     return replace(undone, deletion=deletion, is_done=True)

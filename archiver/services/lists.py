@@ -62,7 +62,7 @@ class Where(StrEnum):
 
 
 class EntryLists:
-    """Lists. ``on_changed`` is called when an edit has to be recorded."""
+    """Lists of entries. ``on_changed`` is called after changes that have to be recorded."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class EntryLists:
         """Return all lists in tree order.
 
         Counts of saved searches, and of lists with entries in several nested lists, may be outdated
-        or missing (``keep_counted``).
+        or missing until ``keep_counted`` has updated them.
         """
         async with self._db.read() as conn:
             known = tuple(await tags_and_lists.all_lists(conn))
@@ -97,7 +97,7 @@ class EntryLists:
         """Create a list, or save a search; a saved search with the same name is replaced.
 
         Raises:
-            InputError: the name is empty, or belongs to a list.
+            InputError: the name is empty, or a list has this name.
             InvalidQuery: the search can't be parsed.
         """
         query = well_formed(query.strip())
@@ -121,7 +121,7 @@ class EntryLists:
     async def rename(self, path: str, new: str) -> Edited | None:
         """Rename or move a list with its nested lists.
 
-        It is merged with an existing list of the new name. Return None if it had no entries.
+        If a list has the new name, the two lists are merged. Return None if no entry was changed.
 
         Raises:
             NotFound: there is no such list.
@@ -150,7 +150,7 @@ class EntryLists:
     async def delete(self, path: str) -> Edited | None:
         """Delete a list with its nested lists, but not their entries.
 
-        Return None if it had no entries.
+        Return None if the list had no entries.
 
         Raises:
             NotFound: there is no such list.
@@ -180,13 +180,13 @@ class EntryLists:
         """Move a list with its nested lists into another one, or to the top level.
 
         Args:
-            path: of the list.
+            path: path of the list to move.
             parent: path of the list that it will be nested in; empty for the top level.
-            before: path of the list there that will follow it; empty to place it last.
+            before: path of the sibling that the list is placed before; empty to place it last.
 
         Raises:
             NotFound: there is no such list.
-            InputError: it can't be nested there, or a list of that name exists there.
+            InputError: the list can't be nested in ``parent``, or its name is taken there.
         """
         own = await self._find(path)
         if parent:
@@ -231,7 +231,7 @@ class EntryLists:
         return await self._editing.apply_to_all(in_batches([*places]), become)
 
     async def keep_counted(self) -> None:
-        """Recount lists that changed after they are viewed, forever."""
+        """Update the counts after lists are viewed, without end."""
         while True:
             await self._is_viewed.wait()
             self._is_viewed.clear()
@@ -269,7 +269,7 @@ class EntryLists:
         return next((each for each in known if each.path == path), None)
 
     async def _refuse_too_deep(self, path: str, goal: str) -> None:
-        """Raise ``InputError`` if moved lists would be nested deeper than can be read back."""
+        """Raise ``InputError`` if moved lists would be nested deeper than ``MAX_DEPTH``."""
         async with self._db.read() as conn:
             known = await tags_and_lists.all_lists(conn)
         moved = (moved_path(each.path, path, goal) for each in known if is_within(each.path, path))
@@ -308,7 +308,7 @@ def _path(path: str) -> str:
     """Normalise a path.
 
     Raises:
-        InputError: it has no name, or one that is too long.
+        InputError: the path is empty or too long.
     """
     if len(path) > MAX_TYPED:
         raise InputError("The name of a list can have at most {most} characters.", most=MAX_TYPED)
@@ -319,7 +319,7 @@ def _path(path: str) -> str:
 
 
 def _renamed(known: Iterable[EntryList], path: str, goal: str) -> list[EntryList]:
-    """Rename a list and its nested lists; of duplicates keep the first."""
+    """Rename a list and its nested lists; keep the first of several lists with the same path."""
     found: dict[str, EntryList] = {}
     for each in known:
         name = moved_path(each.path, path, goal)
@@ -328,7 +328,7 @@ def _renamed(known: Iterable[EntryList], path: str, goal: str) -> list[EntryList
 
 
 def _places(rows: Sequence[tuple[int, int]], moved: set[int], where: Where) -> dict[int, int]:
-    """Return sort keys for the moved rows, or for all rows if there is no gap left."""
+    """Return sort keys by row id: of the moved rows, or of all rows if there is no gap left."""
     block = [row for row, _ in rows if row in moved]
     others = [each for each in rows if each[0] not in moved]
     if not block or not others:
@@ -357,9 +357,9 @@ class Activity:
     """Progress of the crawl since its queue was last empty.
 
     Attributes:
-        open, saved, failed: jobs by state.
+        open, saved, failed: number of jobs in each state.
         is_paused: whether fetching is paused.
-        seconds_left: estimate of the time until all are done; None if unknown.
+        seconds_left: estimated seconds until all jobs are finished; None if unknown.
     """
 
     open: int = 0
@@ -370,12 +370,12 @@ class Activity:
 
     @property
     def done(self) -> int:
-        """Finished jobs."""
+        """Number of finished jobs."""
         return self.saved + self.failed
 
     @property
     def total(self) -> int:
-        """All jobs."""
+        """Number of all jobs."""
         return self.open + self.done
 
 
@@ -389,7 +389,7 @@ class Navigation:
 
 
 class NavigationData:
-    """Reads the data of the navigation."""
+    """Reader of the data of the navigation."""
 
     def __init__(self, db: Database, lists: EntryLists) -> None:
         self._db = db
@@ -405,7 +405,7 @@ class NavigationData:
             return Navigation(lists, tuple(tags), await entries.count_unread(conn))
 
     async def activity(self) -> Activity:
-        """Return the progress of the crawl; jobs that ended before an empty queue don't count."""
+        """Return the progress of the crawl since its queue was last empty."""
         async with self._db.read() as conn:
             counts = await jobs.queue_counts(conn)
             is_paused = await jobs.is_paused(conn)

@@ -22,7 +22,7 @@ from archiver.warc.segments import SegmentStore
 BATCH = 500
 GONE = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
 AUTOMATIC = ""
-"""Source of recaptures: no user named these pages, so entries from feeds keep their source."""
+"""Source of recaptures: empty, so that entries from feeds keep the feed as their source."""
 
 
 class Recaptures:
@@ -36,7 +36,7 @@ class Recaptures:
     async def gaps(self) -> tuple[int, int]:
         """Queue entries with incomplete newest snapshots; return the numbers queued and skipped.
 
-        Entries are skipped if everything missing was 404 or 410 in the last two snapshots.
+        An entry is skipped if each missing requisite was 404 or 410 in its last two snapshots.
         """
         queued = gone = 0
         async for hopeful, hopeless in self._with_gaps():
@@ -49,14 +49,14 @@ class Recaptures:
         """Queue entries by hash_url or URL; return their number.
 
         Raises:
-            NotFound: one does not exist; then none is queued.
+            NotFound: an entry does not exist; then no entry is queued.
         """
         async with self._db.read() as conn:
             numbers = [(await find_entry(conn, each))[0] for each in refs]
         return await self._save(numbers)
 
     async def found(self, query: ListingQuery) -> int:
-        """Queue all entries of a list; return their number.
+        """Queue all results of a search; return their number.
 
         Raises:
             InvalidQuery: the query can't be parsed.
@@ -84,11 +84,11 @@ class Recaptures:
         return queued
 
     async def below(self, score: int, *, render: bool) -> int:
-        """Queue entries with a lower score, worst first; return their number.
+        """Queue entries with a lower quality score, lowest first; return their number.
 
         Args:
-            score: in percent.
-            render: whether to render them in a browser this time.
+            score: score in percent; only entries below it are queued.
+            render: whether to render the entries in a browser.
         """
         queued, after = 0, (-1, 0)
         while True:
@@ -101,7 +101,7 @@ class Recaptures:
             queued += len(found)
 
     async def _with_gaps(self) -> AsyncIterator[tuple[list[str], int]]:
-        """Yield batches of URLs worth a retry, and the number of other ones."""
+        """Yield batches: the URLs to capture again, and the number of skipped entries."""
         after = 0
         while True:
             async with self._db.read() as conn:
@@ -127,7 +127,7 @@ class Recaptures:
 
 
 def _lost(record: SnapshotRecord) -> dict[str, int | None]:
-    """Return what a snapshot lacks: the status of permanent failures, None for temporary ones."""
+    """Return the missing requisites by URL, with their status if it is 404 or 410, else None."""
     return {
         each.url: each.status if each.status in GONE else None
         for each in record.requisites
@@ -151,14 +151,14 @@ class PublicArchiveRecovery:
 
     @property
     def archives(self) -> tuple[str, ...]:
-        """Hosts of the configured archives."""
+        """Hosts of the configured public archives."""
         return tuple(map(host, self._gates))
 
     async def rescue(self, refs: Sequence[str]) -> int:
-        """Queue entries by hash_url or URL; return their number.
+        """Queue the recovery of entries by hash_url or URL; return their number.
 
         Raises:
-            NotFound: one does not exist; then none is queued.
+            NotFound: an entry does not exist; then no entry is queued.
             InputError: no archive is configured.
         """
         self._refuse_if_off()
@@ -169,7 +169,7 @@ class PublicArchiveRecovery:
             return await self._queue(conn, wanted, priority=queue.INTERACTIVE)
 
     async def recover_missing(self) -> int:
-        """Queue all missing pages without a snapshot; return their number.
+        """Queue all entries without a snapshot whose page no longer exists; return their number.
 
         Raises:
             InputError: no archive is configured.
@@ -180,14 +180,14 @@ class PublicArchiveRecovery:
         """Queue the entries that failed for a reason; return their number.
 
         Raises:
-            InputError: no archive is configured, or the reason is unknown.
+            InputError: no archive is configured, or the reason is empty.
         """
         if not reason.strip():
             raise InputError("Choose the failures to look up in public archives.")
         return await self._each(partial(crawl_status.failed_of, why=reason))
 
     async def rescue_found(self, query: ListingQuery) -> int:
-        """Queue the entries of a list without a snapshot; return their number.
+        """Queue the search results that failed and have no snapshot; return their number.
 
         Raises:
             InvalidQuery: the query can't be parsed.
@@ -204,7 +204,7 @@ class PublicArchiveRecovery:
         return count
 
     async def _each(self, find: Callable[..., Awaitable[Sequence[tuple[int, str]]]]) -> int:
-        """Queue all results, batch by batch."""
+        """Queue all entries that ``find`` returns, in batches; return their number."""
         self._refuse_if_off()
         last = count = 0
         while True:

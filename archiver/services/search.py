@@ -56,7 +56,7 @@ def tree_of(query: ListingQuery) -> Node:
     """Parse the query and filters of a list.
 
     Raises:
-        InvalidQuery: it can't be parsed, or contains nothing to search for.
+        InvalidQuery: the query can't be parsed, or contains nothing to search for.
     """
     tree = parse_query(well_formed(query.q))
     if tree == conjunction([]) and query.q.strip():
@@ -83,7 +83,7 @@ async def question_of(conn: AsyncConnection, tree: Node, query: ListingQuery) ->
 
 
 def sort_of(query: ListingQuery, tree: Node) -> Sort:
-    """Return the sort order, by default the one that fits the query.
+    """Return the requested sort order, or the default order of the query.
 
     Raises:
         InputError: there is no such order.
@@ -100,7 +100,7 @@ def sort_of(query: ListingQuery, tree: Node) -> Sort:
 
 
 def _the_list(tree: Node) -> str:
-    """Return the list whose order applies: the only one in the query; else empty."""
+    """Return the only list that the query names, if it excludes nested lists; else empty."""
     named = [
         each.value
         for each in conjuncts(tree)
@@ -129,7 +129,7 @@ MAX_PER_PAGE = 200
 MAX_WITH_EARLIER = 20
 """Maximum entries of a page for which earlier snapshots are also searched for excerpts."""
 FEW = 3
-"""Spelling suggestions are looked up if there are fewer results."""
+"""Number of results below which a spelling suggestion is looked up."""
 NOTHING = Summary(0, has_more=False)
 
 
@@ -138,12 +138,12 @@ class Listing:
     """A page of a list.
 
     Attributes:
-        items: its entries.
-        after: cursor of the next page; None if this is the last.
+        items: entries on the page.
+        after: cursor of the next page; None on the last page.
         sort: sort order.
-        is_of_newest: only the newest results were sorted, because there are many.
+        is_of_newest: whether only the newest results were sorted, because there are too many.
         partial: number of entries at the end that lack a word of the query.
-        answers: the query that was run instead, if the original found nothing.
+        answers: the query that was run instead because the original found nothing; else empty.
         meant: spelling suggestion; empty if there is none.
     """
 
@@ -158,7 +158,7 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """An adjacent entry in a list, and the cursor of its page."""
+    """An adjacent entry in a list, and the cursor of the page that contains it."""
 
     entry: Entry
     after: str = ""
@@ -175,7 +175,7 @@ class Neighbours:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """Totals of the archive, and current fetches."""
+    """Totals of the archive, and the jobs that are being fetched."""
 
     entries: int
     snapshots: int
@@ -186,7 +186,7 @@ class Overview:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A page, the query it answers, and its summary."""
+    """A page of results, the query that was run, and the summary of all results."""
 
     page: Page
     tree: Node
@@ -248,7 +248,7 @@ class Search:
         """Yield all entries of a list in the order of its first page.
 
         Args:
-            query: of the list.
+            query: query of the list.
             most: maximum number of entries; None for all.
 
         Raises:
@@ -299,7 +299,7 @@ class Search:
     async def _is_nothing_whole(
         self, conn: AsyncConnection, request: SearchRequest, query: ListingQuery, page: Page
     ) -> bool:
-        """Return whether no result has all words; an empty later page is judged by the first."""
+        """Return whether no result has all words; for an empty later page, check the first page."""
         place = read_cursor(query.after) if query.after else None
         if (
             not (isinstance(place, BatchPosition) and place.batch_start)
@@ -341,7 +341,8 @@ class Search:
         Args:
             query: page of a list.
             key: hash_url of the entry.
-            past: hash_urls of its neighbours when it was opened, used if it has left the list.
+            past: hash_urls of the neighbours when the entry was opened. They are used if the entry
+                has left the list since.
 
         Raises:
             InvalidQuery: the query can't be parsed.
@@ -366,7 +367,7 @@ class Search:
     async def summary(self, query: ListingQuery) -> Summary:
         """Return the entry count and facets of a list.
 
-        The facets of a long list cover its newest entries only.
+        The facets of a long list only count its newest entries.
 
         Raises:
             InvalidQuery: the query can't be parsed.
@@ -402,7 +403,7 @@ class Search:
 def _neighbours_of_removed(
     query: ListingQuery, shown: Sequence[Neighbour], past: Sequence[str]
 ) -> Neighbours | None:
-    """Return the neighbours of an entry that left the list, if one of them is still there."""
+    """Return the neighbours of an entry that left the list, if one of ``past`` is still there."""
     names: list[str] = [each.entry.hash_url for each in shown]
     before, behind = (names.index(each) if each in names else None for each in (*past, "", "")[:2])
     if before is None and behind is None:
@@ -422,7 +423,7 @@ async def _known(
 async def _listed(
     conn: AsyncConnection, listed: Sequence[int], *, with_earlier: bool
 ) -> dict[int, list[SnapshotRow]]:
-    """Return the newest snapshot of each entry; for the first few also earlier ones."""
+    """Return the newest snapshot of each entry, and earlier ones for the first few entries."""
     newest = await db_snapshots.latest_of(conn, listed)
     kept = {number: [each] for number, each in newest.items()}
     several = [n for n, each in newest.items() if with_earlier and each.snapshot_count > 1]
@@ -434,7 +435,7 @@ async def _listed(
 async def matching_entries(
     conn: AsyncConnection, query: ListingQuery, *, limit: int
 ) -> AsyncIterator[list[int]]:
-    """Yield row ids of all entries of a list, newest first, ignoring its page and order.
+    """Yield the row ids of all results of a query, newest first; ignore its cursor and sort order.
 
     ``limit`` is the number of rows per query.
 

@@ -1,6 +1,6 @@
 """Files of user settings: password, feeds and cookies.
 
-Each is a small file in the data directory. If the index is on a server, each is a row of the index
+Each file is in the data directory. If the index is on a server, each file is a row of the index
 instead, so that all machines use the same settings.
 """
 
@@ -17,21 +17,24 @@ from archiver.http import cookies
 ACCESS: Final = "access.json"
 FEEDS: Final = "feeds.opml"
 READING: Final = "reading.json"
-"""How far articles are read."""
+"""Reading positions in articles."""
 SECRET: Final = "secret"  # noqa: S105 - a file name
 """The key of session cookies and signed addresses."""
 MAX_BYTES: Final = 64 << 20
 _MODES: Final = {ACCESS: PRIVATE, cookies.NAME: PRIVATE, FEEDS: 0o644}
 
 Rewrite = Callable[[bytes | None], bytes | None]
-"""Gets the content, None if there is none; returns the new content, None to change nothing."""
+"""Function from the current content to the new content of a file.
+
+The current content is None if there is no file; the function returns None to change nothing.
+"""
 
 
 class UserFile(Protocol):
     """A file of user settings, read and written as a whole.
 
     Attributes:
-        place: its location, for messages.
+        place: location of the file, for messages.
     """
 
     place: str
@@ -40,10 +43,10 @@ class UserFile(Protocol):
         """Return a value that differs after each change."""
 
     async def read(self) -> bytes | None:
-        """Return the content; None if there is none."""
+        """Return the content; None if there is no file."""
 
     async def change(self, rewrite: Rewrite) -> object:
-        """Replace the content under a lock, and return the new mark."""
+        """Change the content while holding a lock, and return the new value of ``mark``."""
 
 
 class _FileInFolder:
@@ -103,15 +106,16 @@ async def user_settings_of(place: Engines, old: Database | None) -> dict[str, by
     """Return the user settings that an index on a server holds, by name.
 
     Args:
-        place: of the index.
-        old: the open index; None if it is missing, unreadable or of another version: then only the
-            table of user settings is read.
+        place: location of the index.
+        old: the open index; None if the index is missing, unreadable or of another version. Then
+            only the table of user settings is read.
 
     Returns:
-        None if the index is a file: the settings are in the folder.
+        The content of each file; None if the index is a file, since then the settings are files in
+        the data directory.
 
     Raises:
-        IndexUnavailable: the index is there, but its table of user settings can't be read.
+        IndexUnavailable: the index exists, but its table of user settings can't be read.
     """
     if not place.is_shared:
         return None
@@ -129,12 +133,12 @@ async def user_settings_of(place: Engines, old: Database | None) -> dict[str, by
 
 
 async def put_user_settings(found: dict[str, bytes] | None, new: Database, data: Path) -> None:
-    """Write user settings to a new index on a server, or to the folder.
+    """Write user settings to a new index on a server, or to the data directory.
 
     Args:
-        found: what ``user_settings_of`` returned; None to take those in the folder.
+        found: result of ``user_settings_of``; None to read the files in the data directory.
         new: the new index.
-        data: the folder.
+        data: the data directory.
     """
     if found is None:
         found = await asyncio.to_thread(_in_folder, data)
@@ -158,6 +162,6 @@ def _write_to_folder(data: Path, found: dict[str, bytes]) -> None:
 
 
 def remove_user_files(data: Path) -> None:
-    """Delete the files in the folder after their content was copied to an index; blocking."""
+    """Delete the files of user settings after they were copied to an index; blocking."""
     for name in _MODES:
         (data / name).unlink(missing_ok=True)

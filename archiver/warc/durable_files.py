@@ -7,7 +7,7 @@ from archiver.helpers import PRIVATE_DIRECTORY
 
 
 def make_directory(path: Path) -> None:
-    """Create a directory and its parents, for their owner only, and fsync their names."""
+    """Create a directory and its parents, accessible to their owner only, and fsync their names."""
     if path.is_dir():
         return
     make_directory(path.parent)

@@ -1,8 +1,8 @@
 """WARC and ARC files written by other programs.
 
 A block is a stream, so the caller limits how much is read. An unreadable record is reported, and
-reading continues with the next record: after the length that the invalid head states, or else at
-the next line or member that begins a record.
+reading continues with the next record. It is after the block if the head states a valid length;
+else it begins at the next line or compressed member that looks like a record.
 
 An ARC record is a line of fields followed by its content; the first record describes the file
 (https://archive.org/web/researcher/ArcFileFormat.php).
@@ -29,7 +29,7 @@ _LENGTH = re.compile(r"\d{1,18}", re.ASCII)
 
 
 class Content(Protocol):
-    """Bytes that are read forward."""
+    """Bytes that can be read sequentially."""
 
     def read(self, size: int, /) -> bytes:
         """Read up to ``size`` bytes; fewer only at the end."""
@@ -43,7 +43,7 @@ class ForeignBlock:
 
     Attributes:
         left: number of bytes still to be read.
-        is_broken: the block was damaged or ended too early.
+        is_broken: whether the block was damaged or ended too early.
     """
 
     def __init__(self, content: Content, length: int) -> None:
@@ -95,7 +95,7 @@ class ForeignBlock:
 class ForeignRecord:
     """Record of another program's file.
 
-    Its block must be read before the next record.
+    The block must be read before the next record is read.
 
     Attributes:
         type: the WARC-Type in lower case; may be an unknown type.
@@ -104,7 +104,7 @@ class ForeignRecord:
         target_uri: the WARC-Target-URI, or empty.
         fields: every named field, names in lower case.
         block: the content.
-        place: offset of the record, or of the member that contains it, in the file.
+        place: offset in the file of the record, or of the compressed member that contains it.
     """
 
     type: str
@@ -201,7 +201,7 @@ class ForeignWarc(ForeignFile):
 
 
 def _skip_block(block: ForeignBlock, content: DecompressedFile, begins: re.Pattern[bytes]) -> str:
-    """Skip the rest of a block; return why that failed, empty if it did not.
+    """Skip the rest of a block; return the problem if that fails, else an empty string.
 
     After damage, reading continues at the next line that begins a record.
     """
@@ -247,7 +247,7 @@ def _read(content: DecompressedFile, line: bytes) -> ForeignRecord:
 
 
 def _fields(content: DecompressedFile) -> dict[str, str]:
-    """Read named fields up to the empty line: the first of each name, folded lines joined."""
+    """Read the fields up to the empty line: the first of each name, with folded lines joined."""
     fields: dict[str, str] = {}
     left, name, is_new = MAX_HEAD_BYTES, "", False
     while (line := content.line(left)).strip():
@@ -267,7 +267,7 @@ def _fields(content: DecompressedFile) -> dict[str, str]:
 
 
 def _text(line: bytes) -> str:
-    """Decode a line; if it is not UTF-8, its other bytes are percent-encoded, as in a URL."""
+    """Decode a line; if it is not UTF-8, percent-encode the bytes that are not ASCII."""
     try:
         return line.decode()
     except UnicodeDecodeError:
@@ -275,7 +275,7 @@ def _text(line: bytes) -> str:
 
 
 ARC_FIRST = b"filedesc:"
-"""Start of an ARC file."""
+"""Start of the first line of an ARC file."""
 ARC_BEGINS = re.compile(
     rb"[A-Za-z][A-Za-z0-9+.-]{0,30}:[^\n]{1,8000}? (?:[0-9A-Fa-f.:]{2,45}|-) \d{8,17} [^\n]"
 )
@@ -319,7 +319,7 @@ def _read_arc(content: DecompressedFile, line: bytes) -> ForeignRecord:
 
 
 def _date_at(words: list[str]) -> int:
-    """Return the index of the date, which follows the IP address (URLs may have spaces), or 0."""
+    """Return the index of the date, which follows an IP address, or 0; URLs may have spaces."""
     for at in range(2, len(words) - 1):
         if _DATE.fullmatch(words[at]) and _IP.fullmatch(words[at - 1]):
             return at

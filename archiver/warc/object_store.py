@@ -3,12 +3,12 @@
 Only this module uses obstore; it is imported only if ``ARCHIVER_STORE`` is set. obstore reads the
 endpoint, region and credentials from the usual environment variables (``AWS_…``).
 
-Every function blocks, with a timeout. Responses of the store are never shown to users: the
-explanation of a rejected signature contains parts of what was signed.
+Every function blocks, with a timeout. Responses of the store are never shown to users, because the
+response to a wrong signature contains parts of the signed request.
 
-A segment in a bucket never changes, so data that was read can be cached without expiry. The folder
-of a local file states whether it was uploaded: files in ``warc/`` may be missing from the bucket,
-files in ``uploaded/`` are copies of objects in the bucket and can be deleted at any time.
+A segment in a bucket never changes, so its data can be cached without expiry. Local files are in
+two folders: files in ``warc/`` may be missing from the bucket, and files in ``uploaded/`` are
+copies of objects in the bucket and can be deleted at any time.
 """
 
 import hashlib
@@ -39,7 +39,7 @@ RETRY_SECONDS = 10.0
 CONNECT_SECONDS = 5.0
 SILENT_SECONDS = 20.0
 TRANSFER_SECONDS = 300.0
-"""Limit for one request: the largest segment over a slow connection."""
+"""Time limit of one request, sufficient for the largest segment over a slow connection."""
 _ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
 _REFUSALS = frozenset(
     {"AccessDenied", "SignatureDoesNotMatch", "InvalidAccessKeyId", "InvalidToken", "ExpiredToken"}
@@ -64,7 +64,7 @@ class Bucket:
     """Objects below a prefix of a bucket; names are relative to the prefix.
 
     Raises:
-        StoreUnavailable: by every method: the store does not respond or refuses.
+        StoreUnavailable: by every method: the store does not respond, or refuses the request.
         NoBucket: by every method: the bucket does not exist.
         FileNotFoundError: by methods that take a name: the object does not exist.
     """
@@ -114,7 +114,7 @@ class Bucket:
             return b"", self.size(name)
 
     def create(self, name: str, path: Path) -> bool:
-        """Upload a file if the name is free, without overwriting; return whether it was free."""
+        """Upload a file unless an object with the name exists; return whether it was uploaded."""
         try:
             with _user_errors():
                 obstore.put(self._objects, name, path, mode="create", use_multipart=False)
@@ -163,7 +163,7 @@ def _user_errors() -> Iterator[None]:
 
 
 def _error_code(text: str) -> str:
-    """Return the part of an error that is safe to show to users."""
+    """Return the error code or status in an error message, which is safe to show to users."""
     if found := _CODE.search(text) or _STATUS.search(text):
         return found[1]
     return "no response in time" if "timed out" in text or "timeout" in text else "no connection"
@@ -175,9 +175,7 @@ _Value = TypeVar("_Value")
 
 
 class Blocks:
-    """LRU cache of object blocks.
-
-    Thread-safe.
+    """Thread-safe LRU cache of blocks of objects.
 
     Args:
         bucket: the bucket to read from.
@@ -239,7 +237,7 @@ class Blocks:
 
 
 class RemoteSegment:
-    """Segment in a bucket, read by position; opening it sends no request."""
+    """Segment in a bucket, which can be read at any position; creation sends no request."""
 
     def __init__(self, name: str, blocks: Blocks) -> None:
         self._name = name
@@ -248,7 +246,7 @@ class RemoteSegment:
 
     @property
     def size(self) -> int:
-        """Size in bytes; never changes."""
+        """Size in bytes, which never changes."""
         return self._blocks.size(self._name)
 
     def seek(self, offset: int) -> int:
@@ -302,7 +300,7 @@ def open_bucket_storage(address: str, directory: Path, uploaded: Path) -> "Bucke
 
     Raises:
         ConfigurationError: the bucket does not exist.
-        StoreUnavailable: the store does not respond or refuses.
+        StoreUnavailable: the store does not respond, or refuses the request.
     """
     bucket = Bucket(address)
     try:
@@ -338,7 +336,7 @@ class BucketStorage(UploadingStorage):
         return self._open_local(name) or self._open_remote(name)
 
     def copy(self, name: str, offset: int, length: int) -> Iterator[bytes]:
-        """Iterate over the compressed bytes of a range; short ranges use the block cache."""
+        """Yield the compressed bytes of a range; short ranges use the block cache."""
         is_short = length < WHOLE_BLOCK_BYTES
         return self.copy_of(self.open if is_short else self.open_whole, name, offset, length)
 
@@ -377,21 +375,23 @@ class BucketStorage(UploadingStorage):
         """Upload a local segment, verify it, and move the file to ``uploaded/``.
 
         Raises:
-            StoreUnavailable: the upload failed or the object differs; the file stays in ``warc/``.
+            StoreUnavailable: the upload failed; the file stays in ``warc/``.
+            StoreError: an object with other content exists; the file stays in ``warc/``.
         """
         path = self.directory / name
         try:
             self._put_file(path, name)
             self._move_to_uploaded(path, name)
         except FileNotFoundError:
-            # A compaction replaced the segment during the upload and removed the files it knew of.
+            # A compaction removed the segment during the upload, so the new object is removed too.
             if not (self.uploaded / name).exists():
                 self.bucket.remove(name)
 
     def download(self, name: str) -> None:
         """Download a segment to ``warc/`` and verify its digest after fsync.
 
-        The file gets its final name last, so a killed process leaves no partial segment.
+        The file gets its final name at the end, so an interrupted download leaves no partial
+        segment.
         """
         path, partial = self.directory / name, self.directory / f".{name}.coming"
         if path.exists():
@@ -412,7 +412,7 @@ class BucketStorage(UploadingStorage):
         (self.uploaded / name).unlink(missing_ok=True)
 
     def empty(self) -> None:
-        """Remove objects from the bucket that ``warc/`` has or that compactions have replaced."""
+        """Remove objects that ``warc/`` also has, or that compactions have replaced."""
         replaced = self.survey().superseded
         local = {each.name: each.size for each in self.survey_local().segments}
         for name, size in [*self.bucket.sizes()]:
@@ -431,7 +431,7 @@ class BucketStorage(UploadingStorage):
             excess -= size
 
     def publish(self, version: NextVersion) -> None:
-        """Put a new version where the earlier version is: also into the bucket if that is there."""
+        """Store a new version of a segment, in the bucket if the earlier version is there."""
         if not self._has(version.earlier):
             super().publish(version)
         else:
@@ -450,7 +450,7 @@ class BucketStorage(UploadingStorage):
         return freed
 
     def _has(self, name: str) -> bool:
-        """Return whether the bucket has a segment, or may have it."""
+        """Return whether the bucket has a segment; assume so if there is no file in ``warc/``."""
         if not (self.directory / name).exists():
             return True
         try:

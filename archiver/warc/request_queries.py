@@ -1,7 +1,7 @@
-"""Queries that stand for the bodies of requests in CDXJ indexes.
+"""Query strings that represent the bodies of requests in CDXJ indexes.
 
-An index finds responses by URL. So Webrecorder's tools append the method and the body of a request
-other than GET to its URL (``postquery`` of cdxj-indexer, ``postToGetUrl`` of warcio.js).
+A CDXJ index finds responses by URL. So Webrecorder's tools append the method and the body of a
+request other than GET to the URL (``postquery`` of cdxj-indexer, ``postToGetUrl`` of warcio.js).
 """
 
 import json
@@ -21,13 +21,13 @@ _FORM_PART = re.compile(r'name="([^"]+)"[^\r\n]*\r\n\r\n([^\r\n]*)', re.IGNORECA
 
 @dataclass(frozen=True, slots=True)
 class RequestQuery:
-    """Method of a request, and its body as a query."""
+    """Method of a request, and its body as a query string."""
 
     method: str
     text: str
 
     def added_to(self, url: str) -> str:
-        """Return the URL under which an index lists the response."""
+        """Return the URL under which a CDXJ index lists the response."""
         query = f"&{unquote_plus(self.text)}" if self.text else ""
         return f"{url}{'&' if '?' in url else '?'}__wb_method={self.method}{query}"
 
@@ -64,7 +64,7 @@ def _binary_query(body: bytes) -> str:
 
 
 def _json_query(body: bytes) -> str | None:
-    """Return the members of a JSON value as a query; None if it is not JSON."""
+    """Return the members of a JSON body as a query string; None if the body is not JSON."""
     try:
         found = [*_members(json.loads(body), "", 0)]
     except (ValueError, RecursionError):

@@ -1,6 +1,6 @@
 """Inventory of the files in segment storage.
 
-Unusable files are reported and skipped; they never prevent the use of the others.
+Unusable files are reported and skipped; all other files remain usable.
 """
 
 import os
@@ -41,7 +41,7 @@ class UnusableFile:
     Attributes:
         name: file name.
         problem: the reason as a sentence.
-        is_loss: the file has a segment name, so records are missing from the archive.
+        is_loss: whether the file has a segment name; then its records are missing from the archive.
     """
 
     name: str
@@ -53,7 +53,8 @@ class UnusableFile:
 class Survey:
     """Files of segment storage, sorted by name.
 
-    ``superseded`` maps earlier versions of segments to the version that replaces them.
+    ``truncated`` are copies of damaged ends of segments (``.torn`` files). ``superseded`` maps
+    earlier versions of segments to the version that replaces them.
     """
 
     segments: tuple[SegmentFile, ...] = ()

@@ -34,7 +34,7 @@ class Original:
 
 
 def warcinfo(*, filename: str, software: str, date: datetime) -> Record:
-    """Return the record at the start of a segment (ISO 28500 §6.2)."""
+    """Return the warcinfo record for the start of a segment (ISO 28500 §6.2)."""
     fields = {
         "software": software,
         "format": "WARC File Format 1.1",
@@ -56,8 +56,8 @@ def warcinfo(*, filename: str, software: str, date: datetime) -> Record:
 def response(exchange: Exchange, *, id: RecordId, request_id: RecordId | None) -> Record:
     """Return a response record as received (§6.3).
 
-    A block with chunk framing states no WARC-Payload-Digest: the payload is the body without the
-    framing, but validators digest the framing too.
+    The record of a chunked body has no WARC-Payload-Digest: the payload is the body without the
+    chunk framing, but validators compute the digest with the framing.
     """
     fields = [_concurrent_to(request_id), ("WARC-IP-Address", exchange.ip), *exchange.fields]
     if not exchange.chunked:
@@ -156,14 +156,14 @@ def metadata(
 
 
 def _concurrent_to(other: RecordId | None) -> tuple[str, str]:
-    """Return the field that names the other record of an exchange; empty fields are omitted."""
+    """Return the field that names the other record of an exchange; empty if there is none."""
     return "WARC-Concurrent-To", f"<{other}>" if other else ""
 
 
 iso_date = lru_cache(256)(write_iso)
 """Format a WARC-Date to the second (§5.4), the precision of memento timestamps.
 
-Cached, because the records of a batch have few different dates.
+Cached, because many records of a batch have the same date.
 """
 
 
@@ -183,11 +183,11 @@ def as_response(
     """Return the full response record that replaces a revisit record.
 
     Args:
-        revisit: the record; its block may have been read.
+        revisit: the revisit record; its block is not read.
         head: the response head.
         body: the body with the transfer coding that the head states.
         digest: the payload digest.
-        is_chunked: the body has chunk framing; then no payload digest is stated.
+        is_chunked: whether the body has chunk framing; then the record has no payload digest.
     """
     fields = _kept_fields(revisit, without=_OF_REVISITS | {_DIGEST})
     if not is_chunked:
@@ -230,14 +230,14 @@ def _replaced(
 
 
 def _kept_fields(record: StoredRecord, *, without: frozenset[str]) -> dict[str, str]:
-    """Return the named fields of a record that ``Record`` has no attribute for."""
+    """Return the fields of a record that are not attributes of ``Record``, except ``without``."""
     dropped = _OF_EVERY_RECORD | without
     kept = (name for name in record.fields if name not in dropped)
     return {_header_name(name): record.fields[name] for name in kept}
 
 
 def _header_name(name: str) -> str:
-    """Return a field name in the capitalisation of the standard."""
+    """Return a field name, capitalised as in the standard."""
     upper = {"warc", "ip", "id", "uri"}
     return "-".join(
         each.upper() if each in upper else each.capitalize() for each in name.split("-")

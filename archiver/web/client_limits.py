@@ -16,11 +16,11 @@ _FEWEST = 8
 
 @dataclass(frozen=True, slots=True)
 class ServerLimits:
-    """Limits of one server. Tests use shorter ones.
+    """Limits of one server. Tests use lower limits.
 
     Attributes:
-        head_seconds: timeout for the next request's head, from the start of the connection or the
-            last response; also the limit for idle connections.
+        head_seconds: timeout for the head of the next request, counted from the start of the
+            connection or from the last response; also the limit for idle connections.
         body_seconds: timeout for a whole form or JSON body.
         upload_seconds: timeout for the next bytes of an upload.
         connections: maximum number of open connections.
@@ -43,7 +43,7 @@ class ServerLimits:
 
     @property
     def files(self) -> int:
-        """Return the number of open files that all connections need."""
+        """Number of open files that all connections need."""
         return self.connections + self.loopback_connections
 
     def fit_to_machine(self) -> Self:
@@ -56,7 +56,7 @@ class ServerLimits:
 
 
 MAX_LISTENERS = 100
-"""Maximum number of listeners. Each uses a connection and takes part in index polling."""
+"""Maximum number of listeners for events. Each uses a connection and polls the index."""
 
 
 class TooManyListeners(Exception):
@@ -64,7 +64,7 @@ class TooManyListeners(Exception):
 
 
 class Listeners:
-    """Counter of event listeners, with an event that tells them to stop."""
+    """Counter of clients that listen for events; ``closing`` is set when they must stop."""
 
     def __init__(self, most: int = MAX_LISTENERS) -> None:
         self._most = most
@@ -76,7 +76,7 @@ class Listeners:
         """Count a listener while the block runs.
 
         Raises:
-            Full: the maximum is reached.
+            TooManyListeners: the maximum is reached.
         """
         if self.count >= self._most:
             raise TooManyListeners
@@ -102,10 +102,10 @@ class _Record:
 
 
 class LoginThrottle:
-    """Failed logins by address, at most 1,024 addresses; an IPv6 address counts as its /64.
+    """Delays after failed logins, for at most 1,024 addresses; an IPv6 address counts as its /64.
 
-    Five failures are free; after that the wait doubles from one second to five minutes. A success,
-    or an hour without a failure, resets the count.
+    The fifth failure causes a wait of one second, and each further failure doubles the wait, up to
+    five minutes. A success, or an hour without a failure, resets the count.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

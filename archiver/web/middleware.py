@@ -125,9 +125,9 @@ async def _read_form(request: web.Request) -> None:
 
     Raises:
         web.HTTPUnsupportedMediaType: the content type is not that of a form.
-        web.HTTPBadRequest: it is not UTF-8.
-        web.HTTPRequestEntityTooLarge: it is larger than `FORM_BYTES`.
-        TimeoutError: it took too long to arrive.
+        web.HTTPBadRequest: the form is not UTF-8.
+        web.HTTPRequestEntityTooLarge: the form is larger than `FORM_BYTES`.
+        TimeoutError: the form took too long to arrive.
     """
     if not request.can_read_body:
         return
@@ -146,7 +146,7 @@ OPEN_ROUTES = frozenset({"healthz", "static", "manifest", "login", "sign_in", "c
 """Routes without login: health check, static files and the login page."""
 
 NO_TOKEN_ROUTES = frozenset({"access", "change_access"})
-"""Routes that no token opens."""
+"""Routes that accept no token."""
 
 ADDING_ROUTES = frozenset(
     {
@@ -217,7 +217,7 @@ async def _admit_token(request: web.Request, given: str) -> None:
 
 
 def opens(scope: Scope, route: str, method: str) -> bool:
-    """Return whether a token opens a route; access settings are for signed-in users only."""
+    """Return whether a token of this scope gives access to a route with this method."""
     if route in NO_TOKEN_ROUTES:
         return False
     if scope is Scope.READ:
@@ -235,7 +235,7 @@ def _is_open(request: web.Request) -> bool:
 def _is_from_bookmarklet(request: web.Request) -> bool:
     """Return whether the bookmarklet opened this page, in which case the session cookie is missing.
 
-    The cookie is ``SameSite=Strict``; after a click within this site the browser sends it.
+    The cookie is ``SameSite=Strict``, so the browser sends it only after a click on this site.
     """
     is_elsewhere = request.headers.get("Sec-Fetch-Site") in ("cross-site", "same-site")
     return request.match_info.route.name == "save" and is_elsewhere
@@ -288,7 +288,10 @@ _BY_CLASS: tuple[tuple[type[Exception], int, str], ...] = (
     (TooManyListeners, 503, "too_many_listeners"),
     (TimeoutError, 408, "timeout"),
 )
-"""The first match is used, so subclasses come before their base classes."""
+"""Status and error code by exception class.
+
+The first matching class is used, so subclasses come before their base classes.
+"""
 
 _MESSAGES = {
     400: Message("The request is invalid."),
@@ -305,7 +308,7 @@ _GENERAL_MESSAGES: dict[type[Exception], Message] = {
         "log of the service has the reason."
     ),
 }
-"""Messages that hide details for the operator, such as the address of the database."""
+"""Messages for users, without details such as the address of the database."""
 _INTERNAL_ERROR = 500
 _CLIENT_CLOSED = 499
 """Status in the metrics for a client that disconnected; never sent."""
@@ -397,11 +400,11 @@ CONTENT_SECURITY_POLICY = (
     "media-src 'self'{there}; font-src 'self'; manifest-src 'self'; connect-src 'self'; "
     "frame-src 'self'{there}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-"""``there`` is the separate origin of archived pages, if any."""
+"""Policy of all pages; ``there`` is the separate origin of archived pages, if there is one."""
 
 _COMMON_HEADERS = (
     ("X-Content-Type-Options", "nosniff"),
-    # Not no-referrer: then browsers send "Origin: null" with forms of this site (Fetch §3.2).
+    # With no-referrer, browsers send "Origin: null" with forms of this site (Fetch §3.2).
     ("Referrer-Policy", "same-origin"),
     ("Cross-Origin-Opener-Policy", "same-origin"),
     ("Cross-Origin-Resource-Policy", "same-origin"),
@@ -413,7 +416,7 @@ OWN_HEADERS = (
     ("Content-Security-Policy", CONTENT_SECURITY_POLICY.format(there="")),
     *_COMMON_HEADERS,
 )
-"""Headers of responses that are made outside the application."""
+"""Headers of responses to invalid requests, which do not reach ``add_headers``."""
 
 
 async def add_headers(request: web.Request, response: web.StreamResponse) -> None:
@@ -426,7 +429,7 @@ async def add_headers(request: web.Request, response: web.StreamResponse) -> Non
         _add_base(request, response, base)
     for name, value in _COMMON_HEADERS:
         if name == "Server":
-            response.headers[name] = value  # aiohttp has set its own version there before
+            response.headers[name] = value  # replaces the version of aiohttp
         else:
             response.headers.setdefault(name, value)
 
@@ -468,7 +471,10 @@ async def _compress(request: web.Request, response: web.Response) -> None:
 
 
 def _may_be_changed(response: web.Response) -> bool:
-    """Return whether the body may be compressed: an entity tag belongs to its exact bytes."""
+    """Return whether the body may be compressed.
+
+    A body with an entity tag must not be, because the tag identifies its exact bytes.
+    """
     headers = response.headers
     is_as_made = hdrs.ETAG not in headers and hdrs.CONTENT_ENCODING not in headers
     is_whole = response.status != _PARTIAL

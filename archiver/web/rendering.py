@@ -58,7 +58,7 @@ def density_of(request: web.Request) -> Density:
 
 
 def remember(request: web.Request, response: web.StreamResponse) -> None:
-    """Store the chosen density in a cookie; it is not secret."""
+    """Store the density that the ``view`` parameter chooses in a cookie."""
     asked = request.query.get(DENSITY_COOKIE)
     if asked in set(Density) and asked != request.cookies.get(DENSITY_COOKIE):
         response.set_cookie(
@@ -132,9 +132,10 @@ def _with_choice(request: web.Request, cookie: str, value: str) -> web.Response:
 
 
 def _page_before(request: web.Request) -> str:
-    """Return the page that contained the form, from the browser's headers.
+    """Return the path of the page that contained the form, from the ``Referer`` header.
 
-    A form field is not used: request data must not be in a response with an access token (BREACH).
+    A form field could not be used: a page with access tokens must not contain data of the request,
+    because its compressed length could reveal the tokens (BREACH).
     """
     try:
         before = urlsplit(request.headers.get("Referer", ""))
@@ -171,7 +172,7 @@ def render(
     activity: Activity | None = None,
     status: int = 200,
 ) -> web.Response:
-    """Render a template in the request's language, with the navigation if there is any."""
+    """Render a template in the request's language; ``side`` and ``activity`` are optional."""
     wording = wording_of(request)
     text = (
         environment(wording, base_path(request))
@@ -204,7 +205,7 @@ class _Environment(Environment):
 
 @cache
 def environment(wording: Wording, base: str = "") -> Environment:
-    """Return the templates of one language, with the filters they use.
+    """Return the Jinja environment of one language, with the filters for its templates.
 
     ``base`` is the path under which a reverse proxy serves the application; empty for the root.
     """
@@ -247,7 +248,7 @@ def environment(wording: Wording, base: str = "") -> Environment:
 
 @cache
 def _icon(base: str, name: str) -> Markup:
-    """Return an icon of ``static/icons.svg``, which screen readers skip."""
+    """Return an icon of ``static/icons.svg``; screen readers skip icons."""
     source = f"{base}{static_files(helpers.STATIC).url('icons.svg')}#{name}"
     return Markup('<svg class="i" aria-hidden="true"><use href="{}"/></svg>').format(source)
 
@@ -300,7 +301,7 @@ def without_direction_changes(text: str) -> str:
 
 
 def initial(site: str) -> str:
-    """Return the letter shown for a site without a favicon."""
+    """Return the letter that is shown for a site without a favicon."""
     name = site.removeprefix("www.").lstrip("[.")
     return name[:1].upper() or "?"
 
@@ -335,7 +336,7 @@ def _when(value: datetime | Timestamp) -> datetime:
 
 @lru_cache(1024)
 def _moment_of(timestamp: Timestamp) -> datetime:
-    """Convert a timestamp; cached, since pages contain most times as text and as an attribute."""
+    """Convert a timestamp. Cached, because pages contain most times twice."""
     return to_datetime(timestamp)
 
 

@@ -1,4 +1,4 @@
-"""Routes.
+"""Routes of the web application.
 
 Middleware and metrics refer to routes by name.
 """
@@ -184,7 +184,7 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.get("/api/v1/queue", entries.queue_status, name="api_queue"),
     web.get("/api/v1/events", events.events, name="api_events"),
     web.get("/api/v1/openapi.json", openapi.document, name="openapi"),
-    # Files and machines
+    # Static files, health check and metrics
     web.get("/static/{version:[0-9a-f]+}/{name:.+}", static_files.static, name="static"),
     web.get("/manifest.webmanifest", static_files.manifest, name="manifest"),
     web.get("/healthz", metrics.healthz, name="healthz"),

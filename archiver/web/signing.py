@@ -1,8 +1,9 @@
 """Signed values and access tokens for replay.
 
 A replayed page has an opaque origin, so its requests carry no cookie. Their addresses contain an
-access token instead: for one memento, for a limited time, and with permission to be framed.
-References in the response inherit the same expiry; nothing renews it.
+access token instead. The token is valid for one memento and a limited time, and allows the memento
+to be framed. References in the response get tokens with the same expiry, so a page cannot extend
+its own access.
 
 Without a password everything is public, and tokens only allow a memento to be framed, and to be
 loaded with CORS.
@@ -55,7 +56,7 @@ def load_secret(data: Path) -> bytes:
         try:
             data.mkdir(mode=PRIVATE_DIRECTORY, parents=True, exist_ok=True)
             _create(path)
-        except OSError:  # a full or read-only disk: the secret is valid until the restart
+        except OSError:  # on a full or read-only disk, use a secret that is valid until the restart
             return secrets.token_bytes(SECRET_BYTES)
     secret = path.read_bytes()
     if len(secret) != SECRET_BYTES:
@@ -67,7 +68,7 @@ def load_secret(data: Path) -> bytes:
 
 
 def _create(path: Path) -> None:
-    """Create the file atomically, also if two processes start together."""
+    """Create the file atomically; if another process has just created it, keep that file."""
     fresh = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
@@ -77,7 +78,7 @@ def _create(path: Path) -> None:
             os.fsync(file.fileno())
         path.hardlink_to(fresh)
     except FileExistsError:
-        pass  # another process was first; its secret is used
+        pass  # another process created the file first; its secret is used
     finally:
         fresh.unlink()
 
@@ -93,7 +94,7 @@ class Signer:
         self.derive_keys(password)
 
     def derive_keys(self, password: str | None) -> None:
-        """Derive the keys from this password from now on.
+        """Derive new keys from a password.
 
         Args:
             password: the password's hash, or other data that changes with it.
@@ -123,9 +124,13 @@ def _digest(text: str) -> bytes:
 
 MINUTES = 60
 WINDOW_SECONDS = 15 * MINUTES
-"""A token is valid for one to two windows: addresses stay the same for a while, for caches."""
+"""Unit of the expiry of tokens.
+
+A token expires at the end of the window after the current one. So addresses do not change within a
+window, and browsers can cache responses.
+"""
 OPEN_WINDOW_SECONDS = 24 * 60 * MINUTES
-"""The window without a password."""
+"""Unit of the expiry of tokens if no password is set."""
 _EXPIRED = 0
 """Expiry of a token that gives no access."""
 _PURPOSE = "replay"
@@ -140,8 +145,8 @@ class Permission:
 
     Attributes:
         ends: expiry in seconds since 1970.
-        home: the service's origin if replay has a separate one; else empty.
-        banner: number of the banner above the frame; empty for none.
+        home: origin of the service if replay has a separate origin; else empty.
+        banner: number of the banner above the frame; empty without a banner.
     """
 
     ends: int
@@ -189,7 +194,7 @@ class Permissions:
         return self._base + plain_path(address)
 
     def given(self, token: str, address: ReplayAddress) -> Permission | None:
-        """Return the permission in a token issued for an address, even if it is expired."""
+        """Return the permission in a token that was issued for an address, even if expired."""
         found = _TOKEN.fullmatch(token)
         if found is None:
             return None
@@ -202,7 +207,7 @@ class Permissions:
         return permission if is_ours else None
 
     def opens(self, token: str, address: ReplayAddress) -> Permission | None:
-        """Return the permission in a token if it is valid now."""
+        """Return the permission in a token that was issued for an address and has not expired."""
         permission = self.given(token, address)
         return permission if permission and self.clock() < permission.ends else None
 
@@ -210,10 +215,10 @@ class Permissions:
         """Return the path writers for references in a response.
 
         With a password, every requisite and frame gets an access token. Without a password, only
-        frames and requisites that may be loaded with CORS get one. Links get none, because they
-        lead to other pages and signed-in users need no token. Below a banner, links get an expired
-        token that only contains the banner's number. Without a password, a response that may be
-        framed only links to pages that may also be framed.
+        frames and requisites that may be loaded with CORS get one. Links usually get none, because
+        they lead to other pages and signed-in users need no token. Below a banner, links get an
+        expired token that only carries the banner's number. If no password is set and the response
+        may be framed, its links get a token, so that their targets may also be framed.
 
         Args:
             held: permission of the request; None if it has no token. Links and redirects inherit

@@ -33,7 +33,7 @@ from archiver.services.search import Listing, Overview
 
 @dataclass(frozen=True, slots=True)
 class Month:
-    """The captures of a month: count and newest timestamp; empty for none."""
+    """The captures of a month: their number, and the newest timestamp or an empty string."""
 
     count: int
     newest: str
@@ -69,7 +69,7 @@ def calendar(timestamps: Iterable[str]) -> tuple[Year, ...]:
 
 
 SHOWN = 200
-"""Maximum characters of each part of an invalid search that are shown."""
+"""Maximum number of characters shown of each part of an invalid search."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +120,10 @@ class SideBar:
         lists: the first lists, in depth-first order.
         current: the list that the page shows.
         count: number of all lists.
-        is_whole: whether the page includes nested lists.
+        is_whole: whether the page also shows the entries of nested lists.
         tags: the most used tags, with their number of entries.
         unread: number of unread entries.
-        here: the path of the page, with the search of a list.
+        here: the path of the page, with its search as a parameter.
     """
 
     lists: tuple[EntryList, ...] = ()
@@ -147,9 +147,9 @@ class BinView:
     """Deleted entries and snapshots.
 
     Attributes:
-        items: the last deleted first.
-        days: days until they are erased; 0 for the next compaction.
-        notice: about the last restoration.
+        items: deleted items, most recently deleted first.
+        days: days until deleted items are erased; 0 to erase them in the next compaction.
+        notice: notice about the last restoration.
         asks: whether to ask for confirmation before everything is erased.
         is_emptying: whether everything is being erased.
     """
@@ -167,7 +167,8 @@ class SettingsView:
     """The settings page.
 
     Attributes:
-        here, key: origin of the service and proof of origin, for the bookmarklet.
+        here, key: for the bookmarklet: origin of the service, and signature that proves that the
+            user's own bookmarklet opened the page.
         preferences: settings by name.
         groups: names of the settings in each section.
         problem: why a change was refused.
@@ -189,20 +190,21 @@ class HomeView:
 
     Attributes:
         overview: statistics of the archive.
-        desk: new entries, and entries saved on this day in earlier years.
-        listing: the latest entries, if there are no new ones.
+        home_page: new entries, and entries saved on this day in earlier years.
+        listing: the latest entries; None if ``home_page`` has new entries.
         running: unfinished imports.
         jobs: jobs of the last submitted form, whose progress is shown.
         rejected: invalid URLs of the last submitted form, shown in the form again.
         tags: tags of the last submitted form, if it is shown again.
         problem: why nothing in the last submitted form could be saved.
-        here, key: origin of the service and proof of origin, for the bookmarklet.
+        here, key: for the bookmarklet: origin of the service, and signature that proves that the
+            user's own bookmarklet opened the page.
         can_render: whether a browser can render pages.
         is_paused: whether the crawl is paused.
         cleaned: submitted addresses from which tracking parameters were removed.
-        warnings: what needs attention: missing segments, a full disk, damage.
-        archives: hosts of public archives to request failed pages from.
-        reading: partly read entries, and how far.
+        warnings: problems of the archive: missing segments, a full disk, damage.
+        archives: hosts of public archives from which failed pages can be requested.
+        reading: partly read entries, and the reading position in each.
     """
 
     overview: Overview
@@ -231,7 +233,7 @@ class SearchError:
 
     Attributes:
         message: the error.
-        before, at, behind: parts of the search.
+        before, at, behind: the search before, at and after the error.
         suggestion: a corrected search; empty for none.
     """
 
@@ -257,8 +259,8 @@ class SaveView:
         url, given_title, tags: sent by the bookmarklet or app.
         known: the entry of the URL, if there is one.
         duplicates: entries with another URL of the same page, if the URL has no entry.
-        note, lists: of the entry in ``instead``, as its tags.
-        instead: the failed entry whose address is corrected; None for none.
+        note, lists: note and lists of the entry ``instead``; ``tags`` then has its tags.
+        instead: the failed entry whose URL the user corrects; None for a new page.
     """
 
     url: str
@@ -277,8 +279,8 @@ class SaveWindowView:
     """Small window of the bookmarklet: a page to save, or the entry after it is saved.
 
     Attributes:
-        url: address of the page.
-        entry: its entry; None before it is saved.
+        url: URL of the page.
+        entry: entry of the page; None before the page is saved.
         is_known: whether the page was saved before.
     """
 
@@ -306,9 +308,9 @@ class ListingView:
 
     Attributes:
         query: the search.
-        listing: its results.
+        listing: the results on this page.
         next_url: URL of the next page; empty for none.
-        back_url: URL of the previous page, or the first; empty on the first.
+        back_url: URL of the previous page, or of the first page if unknown; empty on the first.
         start: number of entries before this page; None if unknown.
         tags: most frequent tags, with counts.
         export_query: query string for exports.
@@ -316,7 +318,7 @@ class ListingView:
         summary: facets of the whole list.
         is_narrowed: whether a search or a filter is set.
         refusal: why the search is invalid; None if it is valid.
-        owed_percent: percentage of entries whose search index is not up to date.
+        owed_percent: percentage of entries whose search document is not up to date.
         sorts: labels of the sort orders.
         archives: hosts of the public archives in use, for lists of failures.
         address: the search text if it looks like the URL of a page; else empty.
@@ -387,7 +389,7 @@ class SnapshotView:
     Attributes:
         marks: the entry's timeline: the position (0 to 1000) and timestamp of each snapshot.
         missing: page requisites that are not archived.
-        is_pdf: whether it is a PDF, which browsers do not show in a sandboxed frame.
+        is_pdf: whether the page is a PDF, which browsers do not show in a sandboxed frame.
         banner: number of the banner, which identifies its frame.
     """
 
@@ -424,12 +426,12 @@ class NotArchivedView:
 
 @dataclass(frozen=True, slots=True)
 class ContinueView:
-    """Intermediate page from a restricted page to another one.
+    """Intermediate page between a replayed page and another page that its token does not open.
 
     Attributes:
         url: URL of the requested page.
         onward: address of the page for a signed-in user; empty if unknown.
-        by_itself: address to which the browser is redirected if the page is not in a frame.
+        by_itself: address of an automatic redirect; empty if the page is in a frame.
     """
 
     url: str
@@ -539,13 +541,13 @@ class EntryView:
 
     Attributes:
         detail: the entry and its snapshots.
-        shown: the snapshot that is shown; None for none.
-        article: its article, with archived images.
+        shown: the snapshot that is shown; None if the entry has no snapshot.
+        article: article of the snapshot as HTML, with archived images.
         payload_url: URL of the capture, to embed in this page.
         payload_link: URL of the capture, for a link.
         kind: type of view: ``article``, ``image``, ``pdf``, ``unread``, ``file``, ``page`` (without
             text) or ``nothing``.
-        minutes: reading time.
+        minutes: reading time in minutes.
         is_outdated: whether an older version of the extractor was used.
         outline: headings, if there are enough for a table of contents.
         hits: number of matches of the search from which the entry was opened.
@@ -556,7 +558,7 @@ class EntryView:
         browser_problem: why pages cannot be rendered; None if they can.
         archives: hosts of the public archives in use.
         refused: values of a rejected edit form.
-        place: how far the article was read, on any device; None if it was not begun.
+        place: reading position in the article, from any device; None if there is none.
     """
 
     detail: EntryDetail
@@ -600,10 +602,10 @@ class FoldedPiece:
     """Part of a comparison.
 
     Attributes:
-        side: which of the two snapshots contains it, or both.
-        text: the text, or its beginning if a part is folded.
+        side: the snapshot that contains the text, or both.
+        text: the text, or its beginning if the middle is hidden.
         folded: the hidden middle of a long unchanged text.
-        end: the text after the folded part.
+        end: the text after the hidden middle.
     """
 
     side: Side
@@ -628,7 +630,7 @@ class CompareView:
     Attributes:
         compared: the differences.
         snapshots: snapshots to choose from.
-        pieces: both texts merged.
+        pieces: the merged text of both snapshots, in parts.
         is_side: whether both texts are shown side by side.
     """
 
@@ -640,7 +642,7 @@ class CompareView:
 
 
 class _ActionResult:
-    """A page shown after an action; ``done`` is the result, such as ``queued-3``."""
+    """Page that is shown after an action; ``done`` is the result, such as ``queued-3``."""
 
     __slots__ = ()
     done: str
@@ -693,7 +695,7 @@ class DeleteView:
         timestamp: the snapshot to delete; empty for all snapshots.
         query: the search whose results are deleted; None if ``keys`` names the entries.
         back: the page to return to.
-        listed: the list to show if the page of the entry no longer exists.
+        listed: path of the list to show if the page of the entry no longer exists.
     """
 
     keys: tuple[str, ...]
@@ -708,7 +710,7 @@ class DeleteView:
 
     @property
     def after(self) -> str:
-        """Return the page to show afterwards, which is not that of a deleted entry."""
+        """Return the page to show afterwards: a list instead of the page of a deleted entry."""
         is_gone = not self.timestamp and any(self.back.startswith(f"/{key}") for key in self.keys)
         return self.listed if is_gone else self.back
 
@@ -743,7 +745,7 @@ class CrawlView(_ActionResult):
         work: running jobs, waiting hosts and failures.
         room: largest users of storage.
         settings: current settings by name.
-        archives: hosts of public archives to request gone pages from.
+        archives: hosts of public archives from which missing pages can be requested.
         backlog: data that is not yet in the object store; None if there is none.
         checked: result of the last verification; None for none.
         verifying: progress of the running verification; None if none runs.

@@ -1,6 +1,7 @@
-"""Panels that a click shows: tabs, accordions, disclosures.
+"""Panels that are shown by a click: tabs, accordions and disclosures.
 
-A panel with content is shown below the name of its tab, or below its button as a heading.
+A panel with content is shown below the name of its tab, or below its button, which becomes a
+heading.
 """
 
 import re
@@ -24,7 +25,7 @@ from archiver.pages.article.tree import around, first_text, lead_with, remove
 MAX_LABEL = 200
 MAX_TAB = 80
 MAX_LINKED = 0.33
-"""Maximum link density of a panel with content; menus have more."""
+"""Maximum link density of a panel with content; menus have a higher one."""
 
 _SHORTEST = 20
 _MAX_ELEMENTS = 200
@@ -76,7 +77,7 @@ def normalise_panels(body: Element) -> None:
 
 
 def _normalise_tabs(body: Element, found: list[_Tabs], measures: _Measures) -> None:
-    """Show code and prose of unselected tabs, and label every panel with its tab."""
+    """Show code and prose of unselected tabs, and label every panel with the name of its tab."""
     coded = around(body.iter("pre")) if found else set()
     for holder, tabs, panels in found:
         names = [first_text(each, MAX_TAB) for each in tabs]
@@ -114,7 +115,7 @@ def _panels(behind: Element | None) -> list[Element]:
 
 
 def _by_label(body: Element) -> Iterator[_Tabs]:
-    """Yield blocks of radio button labels followed by a block with the same number of panels."""
+    """Yield blocks of radio button labels, the labels, and the children of the next block."""
     buttons = {each.get("id") for each in body.iter("input") if each.get("type") == "radio"}
     for block in body.iter("div") if buttons else ():
         behind = block.getnext()
@@ -137,7 +138,7 @@ def _show(panel: Element) -> None:
 
 
 def _normalise_headings(body: Element) -> None:
-    """Replace buttons that are the whole text of a heading by their text."""
+    """Replace each button that contains the whole text of a heading by its text."""
     for heading in body.iter(*HEADINGS, "summary", "dt"):
         for button in list(islice(heading.iter("button"), _MAX_ELEMENTS)):
             text = first_text(button, MAX_LABEL)
@@ -171,7 +172,7 @@ def _line_of(trigger: Element) -> Element:
 
 
 def _panel_of(trigger: Element, line: Element, places: dict[str, Element]) -> Element | None:
-    """Return the hidden element that a trigger opens: the one it names, or the next one."""
+    """Return the element that a trigger opens: by an id it names, or the next if it is hidden."""
     target = (
         trigger.get("data-bs-target") or trigger.get("data-target") or trigger.get("href") or ""
     )

@@ -2,8 +2,8 @@
 
 Each paragraph adds points to its ancestors, more to nearer ones; links subtract points. So points
 accumulate where paragraphs are dense. In a thread whose posts have no paragraph markup, or a manual
-in sections, the best element is only one post or section; then the choice is widened to the element
-with much more prose.
+in sections, the best element is only one post or section; then an ancestor with much more prose is
+chosen.
 """
 
 import re
@@ -51,7 +51,7 @@ _MORE = frozenset({*_COUNTED, "ul", "ol", *HEADINGS, *KEPT_EMPTY})
 class Measure:
     """Content of an element including its descendants.
 
-    Text in characters, white space collapsed.
+    Amounts of text are in characters, with white space collapsed.
     """
 
     text: int = 0
@@ -67,20 +67,20 @@ class Measure:
     pictures: int = 0
     linked_pictures: int = 0
     enlarged: int = 0
-    """Pictures that link to larger versions."""
+    """Number of pictures that link to larger versions."""
 
     items: int = 0
     controls: int = 0
     embedded: int = 0
     elements: int = 1
     shown: int = 0
-    """Visible content without text."""
+    """Number of visible elements without text."""
 
     essential: int = 0
-    """Essential parts: tables, code, formulas, quotations, definitions."""
+    """Number of code blocks, formulas, quotations and definition lists."""
 
     has_more: bool = False
-    """Whether anything other than plain text is counted."""
+    """Whether any of the amounts that ``_add_more`` adds may differ from zero."""
 
     @property
     def worth(self) -> int:
@@ -144,7 +144,7 @@ def take(element: Element, measures: dict[Element, Measure]) -> Measure:
 
 
 def count_text(measure: Measure, text: str) -> None:
-    """Count a text unless it is only white space."""
+    """Add a text, which must not be only white space, to a measure."""
     measure.text += len(" ".join(text.split())) + (text[-1].isspace())
     measure.commas += text.count(",")
     if not text.isascii():
@@ -152,7 +152,7 @@ def count_text(measure: Measure, text: str) -> None:
 
 
 def count_element(measure: Measure, element: Element) -> None:
-    """Count the element itself."""
+    """Update a measure for the tag of the element itself."""
     tag = element.tag
     if tag in TEXTISH:
         measure.textish = max(measure.textish, measure.text)
@@ -184,15 +184,15 @@ def _count_more(measure: Measure, element: Element) -> None:
 
 
 def leads_to_picture(link: Element) -> bool:
-    """Return whether a link targets an image; around a thumbnail it is content, not navigation."""
+    """Return whether a link leads to an image; around a thumbnail such a link is content."""
     return _PICTURE.search(link.get("href") or "") is not None
 
 
 WIDENING_FACTOR = 0.5
-"""Factor of additional prose for which the choice is widened to an ancestor."""
+"""Amount of additional prose, relative to the chosen text, from which an ancestor is chosen."""
 
 MAX_LINKED = 0.33
-"""Maximum link density of added content; lists of related pages have more."""
+"""Maximum link density of added content; lists of related pages have a higher one."""
 
 _EXCLUDED = ("nav", "aside", "footer", "header", "form")
 
@@ -209,7 +209,7 @@ class Coverage:
                 self._exclude(element)
 
     def widen(self, top: Element, parts: tuple[Element, ...]) -> Element:
-        """Return an ancestor that holds much more prose than the parts, or else ``top``."""
+        """Return an ancestor that has much more prose than ``parts``, or else ``top``."""
         covered = [sum(each) for each in zip(*map(self._prose_and_links, parts), strict=True)]
         for above in list(top.iterancestors()):
             if above.tag == "html":
@@ -239,7 +239,7 @@ LEVELS = 5
 """Number of ancestors of a paragraph that get points."""
 TOP = 5
 FEWEST_IN_SERIES = 3
-"""Equally named siblings with prose that form one text."""
+"""Minimum number of siblings with prose and similar classes that are taken for one text."""
 
 _SHORTEST = 25
 _SENTENCE_END = re.compile(r"\.(?: |$)")
@@ -254,9 +254,9 @@ _STAYS = frozenset({"div", "article", "section", "p", "ol", "ul", "pre", "table"
 _LEADING = frozenset({"h1", "blockquote", "pre", "dl"})
 _SECTIONS = frozenset({"section", "article"})
 _HOLDERS = frozenset({"main", "center", "form", "fieldset", "details", "blockquote"})
-"""Elements that hold blocks and loose text side by side; custom elements do so too."""
+"""Elements that may contain both blocks and loose text; so may custom elements."""
 _ITEMS = frozenset({"li", "dd"})
-"""Likewise if they contain a ``div``; the text of a plain list item stays unchanged."""
+"""Items that may contain both blocks and loose text if they contain a ``div``."""
 
 _GUARDED = frozenset({"table", "code", "pre", "math", "figure"}) | HEADINGS
 """Elements whose descendants are never removed for an unlikely name."""
@@ -274,9 +274,10 @@ class Scores:
     """Scores of the elements of one page.
 
     Args:
-        body: is modified: loose text becomes paragraphs, and unlikely elements are removed.
-        strict: whether to remove elements with unlikely names.
-        weighted: whether names count.
+        body: body of the page. It is modified: loose text becomes paragraphs, and elements that are
+            unlikely to be content are removed.
+        strict: whether to remove elements whose class or id suggests boilerplate.
+        weighted: whether the class and id of an element influence its score.
     """
 
     def __init__(self, body: Element, *, strict: bool, weighted: bool) -> None:
@@ -333,7 +334,11 @@ class Scores:
         return self.measures.get(element) or Measure()
 
     def _common_parent(self, ranked: list[tuple[float, Element]]) -> Element:
-        """Return the common parent of three more elements with nearly the best score."""
+        """Return the nearest common ancestor of the best element and three others.
+
+        The others must have at least 75 % of the best score; without three of them, return the
+        best element.
+        """
         best, top = ranked[0]
         others = [
             set(each.iterancestors())
@@ -350,7 +355,7 @@ class Scores:
         return top
 
     def _climb(self, top: Element) -> Element:
-        """Go up while ancestors have more points, and out of wrappers without other content."""
+        """Go up to an ancestor with more points, and out of wrappers without other content."""
         last = self._scores.setdefault(top, self._start(top))
         least = last / 3
         above = top.getparent()
@@ -398,7 +403,7 @@ class Scores:
     def _similar_siblings(self, siblings: list[Element], name: str) -> set[Element]:
         """Return siblings with similar classes and content: cells, sections, posts.
 
-        If most of them are long, the short ones are included.
+        If at least three of them, and more than half, have prose, all of them are returned.
         """
         named = [each for each in siblings if _is_similar(each, name)]
         found = {each for each in named if self._is_prose(each)}
@@ -419,19 +424,19 @@ class Scores:
         return measure.text > 0 and measure.linked == 0 and is_sentence is not None
 
     def _is_prose(self, element: Element) -> bool:
-        """Return whether there is readable or visible content that is not a link."""
+        """Return whether an element has a long text, pictures or code, and few links."""
         measure = self._measure(element)
         shows = measure.essential or measure.pictures or measure.text > SENTENCE
         return bool(shows) and measure.link_density < 0.25
 
 
 def _is_accompanying(element: Element) -> bool:
-    """Return whether it accompanies a text in sections: its title, a motto, code."""
+    """Return whether an element can accompany a text in sections: a title, quotation or code."""
     return element.tag in _LEADING and not is_boilerplate_name(named(element))
 
 
 def _is_wrapper(element: Element) -> bool:
-    """Return whether it has a single child, alone or under a heading, as sections do."""
+    """Return whether an element has a single child, or a heading and one other child."""
     return len(element) == 1 or (len(element) == 2 and element[0].tag in HEADINGS)
 
 
@@ -469,7 +474,7 @@ def _prepare(body: Element, *, strict: bool) -> list[Element]:
 
 
 def _is_holder(element: Element) -> bool:
-    """Return whether loose text in an element could be lost when one of its blocks is chosen."""
+    """Return whether an element may have loose text next to blocks, which could be lost."""
     if element.tag in _ITEMS:
         return any(child.tag == "div" for child in element)
     return (element.tag in _HOLDERS or "-" in element.tag) and has_block(element)

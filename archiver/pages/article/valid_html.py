@@ -1,8 +1,8 @@
 """Valid HTML: elements moved to where the content model allows them.
 
-Browsers display invalid HTML differently, and screen readers stumble over it. Only element names
-are lost: an element that cannot be valid becomes a more generic one. Formulas and SVG are not
-checked.
+Browsers display invalid HTML differently, and screen readers misread it. Text is kept: an element
+that cannot be valid becomes a more generic one, such as ``div`` or ``span``. Formulas and SVG are
+not checked.
 """
 
 import re
@@ -90,7 +90,7 @@ def _normalise_links(root: Element, worded: set[Element]) -> None:
 
 
 def _make_plain(element: Element) -> None:
-    """Unwrap an element, keeping its id."""
+    """Unwrap an element; if it has an id, convert it to a ``span`` with that id instead."""
     if element.get("id"):
         element.tag = "span"
         for name in set(element.attrib) - {"id", "lang", "dir", "title"}:
@@ -114,7 +114,7 @@ def _normalise_pictures(root: Element, worded: set[Element]) -> None:
 
 
 def _normalise_sources(picture: Element) -> None:
-    """Make a ``picture`` sources and an image; without an image use its best source."""
+    """Reduce a ``picture`` to its sources and one image; unwrap a ``picture`` without an image."""
     images = list(picture.iter("img"))
     if not images:
         unwrap(picture)
@@ -137,7 +137,7 @@ def _normalise_sources(picture: Element) -> None:
 
 
 def _name_of_link(image: Element, worded: set[Element]) -> str:
-    """Return a description for an image that is a link's only content: its file name."""
+    """Return the file name of an image that is the only content of a link; else an empty string."""
     link = next(image.iterancestors("a"), None)
     if link is None or link in worded:
         return ""
@@ -171,7 +171,7 @@ def _normalise_part(element: Element, worded: set[Element]) -> None:
 def _is_whole(element: Element) -> bool:
     """Return whether an element has its required content.
 
-    ``main`` is already around the article.
+    ``main`` is never valid, since the page has a ``main`` element around the article.
     """
     if element.tag == "ruby":
         return element.find("rt") is not None
@@ -181,7 +181,7 @@ def _is_whole(element: Element) -> bool:
 
 
 def _normalise_played(element: Element, worded: set[Element]) -> None:
-    """Give media one URL or sources, and move other content after it."""
+    """Reduce a media element to its URL or its sources, and move other content after it."""
     others = [each for each in element if each.tag != "source"]
     if not _is_notice(element, any(each in worded for each in others)):
         behind = etree.Element("span")
@@ -303,7 +303,7 @@ def _normalise_heads(root: Element) -> None:
 
 
 def _order(table: Element) -> None:
-    """Order the caption, head, rows and foot of a table; additional ones become rows."""
+    """Order the caption, head, rows and foot of a table; additional heads and feet become rows."""
     seen: set[str] = set()
     for part in table:
         if part.tag in _ONCE and part.tag in seen:

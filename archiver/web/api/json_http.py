@@ -40,7 +40,7 @@ def answer(value: object, *, shape: Any = None, status: int = 200) -> web.Respon
 
     Args:
         value: a dataclass of the services or the model.
-        shape: its type, if ``type(value)`` is not enough (lists).
+        shape: type of the value; needed for lists, since ``type(value)`` lacks the item type.
         status: HTTP status.
     """
     return web.Response(
@@ -58,7 +58,7 @@ def entry_answer(request: web.Request, detail: EntryDetail) -> web.Response:
 
 
 def to_json(value: object, shape: Any = None) -> bytes:
-    """Convert a value to JSON-compatible data."""
+    """Convert a value to JSON in UTF-8."""
     document = adapter(shape or type(value)).dump_python(value, mode="json")
     return json.dumps(flattened(document), ensure_ascii=False, separators=(",", ":")).encode()
 
@@ -66,7 +66,7 @@ def to_json(value: object, shape: Any = None) -> bytes:
 MAX_URLS = 10_000
 MAX_JOBS = 1_000
 LISTED = ("q", "tag", "host", "status", "sort", "after")
-"""Parameters that select a list and a page of it."""
+"""Query parameters that select entries, and a page of them."""
 CHOSEN = ("folders_as", "to_read", "capture", "into")
 """Import options with a single value."""
 
@@ -97,7 +97,7 @@ class EditRequest:
     is_starred: bool | None = None
 
     def change(self) -> AnnotationChange:
-        """Return the change for the services."""
+        """Return the request as an ``AnnotationChange``."""
         return AnnotationChange(
             title=self.title,
             note=self.note,
@@ -110,7 +110,7 @@ class EditRequest:
 
 @dataclass(frozen=True, slots=True)
 class ListRequest:
-    """A list to create, by its path; with a query, a search to save under that name."""
+    """Path of a list to create; with a query, path of a search to save."""
 
     path: str
     query: str = ""
@@ -118,7 +118,7 @@ class ListRequest:
 
 @dataclass(frozen=True, slots=True)
 class TagChange:
-    """A tag, and its new name; an existing name merges the two."""
+    """A tag and its new name; if the new name exists, the two tags are merged."""
 
     name: str
     new_name: str
@@ -146,7 +146,7 @@ class OrderRequest:
 
 @dataclass(frozen=True, slots=True)
 class FeedRequest:
-    """A feed to follow, or a page with one; ``everything``: also add its current entries."""
+    """URL of a feed, or of a page with a feed; ``everything`` adds the current items too."""
 
     url: str
     tags: list[str] = field(default_factory=list)
@@ -174,7 +174,7 @@ class HighlightChange:
 
 @dataclass(frozen=True, slots=True)
 class AgainRequest:
-    """The reason of the failures to retry; all if missing."""
+    """The reason of the failures to retry; without a reason, all failures are retried."""
 
     __pydantic_config__: ClassVar[ConfigDict] = _NOTHING_ELSE
     reason: str | None = None
@@ -182,7 +182,7 @@ class AgainRequest:
 
 @dataclass(frozen=True, slots=True)
 class RescueRequest:
-    """Pages to request from public archives: by hash_url or URL, by search, or all that are gone.
+    """Pages to request from public archives: by hash_url or URL, by search, or all missing ones.
 
     ``entries`` and ``query`` exclude each other. An empty list or query is rejected, so that a
     selection without results does not mean all entries.
@@ -198,8 +198,8 @@ async def read_json(request: web.Request, shape: type[_T]) -> _T:
 
     Raises:
         web.HTTPUnsupportedMediaType: the content type is not JSON.
-        InputError: the body is not valid JSON, or not of the right shape; the message has the
-            place.
+        InputError: the body is not valid JSON, or does not match ``shape``; the message names the
+            invalid field.
     """
     if request.content_type != "application/json":
         raise web.HTTPUnsupportedMediaType(text="Send the body as application/json.")
@@ -220,7 +220,7 @@ def number(request: web.Request, name: str, default: int) -> int:
     """Return an integer query parameter.
 
     Raises:
-        InputError: it is not a number.
+        InputError: the parameter is not a whole number.
     """
     text = request.query.get(name)
     return default if text is None else _whole(name, text)
@@ -230,7 +230,7 @@ def numbers(request: web.Request, name: str) -> list[int]:
     """Return a query parameter with a comma-separated list of at most 1,000 integers.
 
     Raises:
-        InputError: a value is not a number, or there are too many.
+        InputError: a value is not a whole number, or there are too many values.
     """
     words = [word for word in request.query.get(name, "").split(",") if word.strip()]
     if len(words) > MAX_JOBS:
@@ -239,7 +239,7 @@ def numbers(request: web.Request, name: str) -> list[int]:
 
 
 def listing_query(request: web.Request) -> ListingQuery:
-    """Return the list that the query parameters select."""
+    """Return the query of a list from the query parameters of a request."""
     asked = request.query
     q, tag, host, status, sort, after = (asked.get(name, "") for name in LISTED)
     return ListingQuery(q, tag, host, status, sort, after)
@@ -274,7 +274,7 @@ def list_query(query: ListingQuery) -> str:
 
 
 def path_number(request: web.Request, name: str) -> int:
-    """Return an integer of the path; the route only matches digits."""
+    """Return an integer from the path; the route only matches digits."""
     return _whole(name, request.match_info[name])
 
 

@@ -184,7 +184,8 @@ def _article(
 def _missing_urls(shown: SnapshotDetail) -> frozenset[str]:
     """Return the URLs of the snapshot's requisites that are not archived.
 
-    A requisite without a status counts only if the entry has no other snapshot that may have it.
+    A requisite without a status counts as missing only if the entry has no other snapshot, which
+    could contain the requisite.
     """
     is_alone = shown.entry.snapshot_count == 1
     return frozenset(
@@ -195,7 +196,7 @@ def _missing_urls(shown: SnapshotDetail) -> frozenset[str]:
 
 
 def _own_url(request: web.Request, beside: Neighbours) -> str:
-    """Return the entry's URL with its list and its neighbours, in case it leaves the list."""
+    """Return the entry's URL with its list and its neighbours in that list as parameters."""
     past = [each.entry.hash_url if each else "" for each in (beside.before, beside.behind)]
     asked = {"at": request.query.get("at", ""), "in": list_query(beside.query)}
     asked["past"] = ".".join(past) if any(past) else ""

@@ -22,7 +22,7 @@ from archiver.web.rendering import render_with_sidebar
 from archiver.web.views import SearchError
 
 LARGE_LIST, LARGE_EXPORT = 50_000, 1_000
-"""Numbers of entries from which lists and other exports are offered as background exports."""
+"""Numbers of entries from which list exports and other exports run in the background."""
 
 _NARROWING = ("q", "tag", "host", "status")
 
@@ -33,11 +33,11 @@ class ExportView:
 
     Attributes:
         query: the search to export.
-        export_query: its query string; empty for everything.
-        count: number of entries; None if the search cannot be read.
-        has_more: whether there are more than that.
+        export_query: query string of the search; empty to export everything.
+        count: number of entries; None if the search is invalid.
+        has_more: whether there are more than ``count`` entries.
         jobs: background exports.
-        refusal: why the search cannot be read, if it cannot.
+        refusal: why the search is invalid; None if it is valid.
     """
 
     query: ListingQuery
@@ -129,7 +129,7 @@ async def _stream(
     """Send pieces in chunks.
 
     An error before the first piece becomes an error page. After it, the connection is closed
-    without the last chunk, so that no client takes what it has for a complete file.
+    without the last chunk, so that clients detect that the file is incomplete.
     """
     response = web.StreamResponse(headers=_headers(name, media_type))
     async with aclosing(pieces):

@@ -39,7 +39,7 @@ MAX_PARTLY_READ = 4
 MAX_FOLLOWED = 200
 MAX_CLEANED = 5
 MAX_CLEANED_LENGTH = 1_000
-"""Cleaned addresses that are named after saving, and their characters."""
+"""Number and length limits of the URLs listed after their tracking parameters were removed."""
 
 
 async def home(request: web.Request) -> web.StreamResponse:
@@ -100,7 +100,7 @@ async def _after_saving(
 ) -> list[int]:
     """Add saved entries to the lists in the form, and delete the entry that they replace.
 
-    Return the deletion, if any.
+    Return the number of the deletion in a list; empty without a deletion.
     """
     app, instead = request.app[RUNTIME], str(form.get("instead", ""))
     if lists := names_in(str(form.get("lists", ""))):
@@ -118,7 +118,7 @@ def _differ(given: str, cleaned: str) -> bool:
 async def _questions_first(
     request: web.Request, urls: list[str], form: Mapping[str, Any]
 ) -> tuple[list[str], SaveAgainView | None]:
-    """Return the URLs to save immediately, and the questions about the others."""
+    """Return the URLs to save immediately, and the questions about all other URLs."""
     if form.get("again") or len(urls) > MAX_FOLLOWED:
         return urls, None
     pasted = await request.app[RUNTIME].entries.before_saving(urls)
@@ -171,7 +171,7 @@ async def _view(
 
 
 async def _partly_read(request: web.Request) -> tuple[tuple[Entry, ReadingPlace], ...]:
-    """Return the unread entries whose article was read last, and how far."""
+    """Return the unread entries with the latest reading positions, and these positions."""
     found = []
     for key, place in (await request.app[RUNTIME].reading_places.all()).items():
         with suppress(NotFound):
@@ -206,7 +206,7 @@ async def save_page(request: web.Request) -> web.StreamResponse:
     except (InvalidUrl, NotFound):
         known = None
     if known and known.hash_url != hash_url(parse_entry_url(url)):
-        known = None  # another address of a saved page: `duplicates` names its entry
+        known = None  # another URL of a saved page: `duplicates` has its entry
     kept = () if known else (await entries.before_saving([url])).known
     duplicates = (kept[0].entry, *kept[0].others) if kept else ()
     view = SaveView(url, title, tags, known, duplicates)
