@@ -1,13 +1,13 @@
 """Request gate: forward proxy for one browser page.
 
-The only client is Chromium, but its requests are controlled by a hostile page, so heads and bodies
-are bounded (RFC 9112).
+The only client is Chromium, but a hostile page can control its requests. So the sizes of request
+heads and bodies are limited (RFC 9112).
 
-The gate terminates TLS in order to read the requests. ``GateHandlers`` answer them, and connect
-only to permitted addresses. A refused or failed request looks like a network error to the page: it
-is redirected to a target that Chromium rejects (``REFUSAL``). Closing the connection instead would
-cost a new connection and TLS handshake for each refusal. A truncated response, and a failed
-WebSocket, closes its connection.
+The gate terminates TLS in order to read the requests. ``GateHandlers`` respond to the requests, and
+connect only to permitted addresses. A refused or failed request looks like a network error to the
+page: the gate redirects the request to a target that Chromium rejects (``REFUSAL``). If the gate
+closed the connection instead, each refusal would cost a new connection and TLS handshake. The gate
+closes a connection if a request is invalid, a response is truncated, or a WebSocket fails.
 """
 
 import asyncio
@@ -47,7 +47,8 @@ class GateKey:
 
     Attributes:
         tls: the server-side TLS context, for HTTP/1.1.
-        fingerprint: Base64 of the SHA-256 of its SubjectPublicKeyInfo, as Chromium expects it.
+        fingerprint: Base64 of the SHA-256 of the certificate's SubjectPublicKeyInfo, as Chromium
+            expects it.
     """
 
     tls: ssl.SSLContext
@@ -110,9 +111,10 @@ class Proxied:
     """Request as received by the gate.
 
     Attributes:
-        method, target: from its first line.
-        headers: (name, value) in order.
-        body: its content.
+        method: method of the request line.
+        target: target of the request line.
+        headers: (name, value) in the order received.
+        body: body of the request.
     """
 
     method: str
@@ -121,17 +123,17 @@ class Proxied:
     body: bytes = b""
 
     def header(self, name: str) -> str:
-        """Return the first field of that lower-case name; empty if there is none."""
+        """Return the value of the first field with a lower-case ``name``; empty if none."""
         return next((value for key, value in self.headers if key.lower() == name), "")
 
     @property
     def is_websocket(self) -> bool:
-        """Return whether it requests an upgrade to WebSocket (RFC 6455 §4.1)."""
+        """Whether the request is for an upgrade to WebSocket (RFC 6455 §4.1)."""
         return self.header("upgrade").lower() == "websocket"
 
     @property
     def onward(self) -> tuple[tuple[str, str], ...]:
-        """Return the end-to-end fields."""
+        """Headers to forward: all except hop-by-hop fields, Host and Content-Length."""
         return tuple(
             (name, value)
             for name, value in self.headers
@@ -143,7 +145,7 @@ async def read_request(stream: asyncio.StreamReader) -> Proxied | None:
     """Read the next request; return None at the end of the connection.
 
     Raises:
-        InvalidResponse: it is invalid or too large.
+        InvalidResponse: the request is invalid or too large.
     """
     try:
         head = await stream.readuntil(b"\r\n\r\n")
@@ -216,7 +218,7 @@ async def connect(
     Raises:
         FetchError: no address is permitted, or none can be reached.
     """
-    # Loading the machine's certificates would block the loop for tens of milliseconds.
+    # Loading the machine's certificates would block the event loop for tens of milliseconds.
     context = await asyncio.to_thread(ssl.create_default_context) if is_tls else None
     try:
         async with asyncio.timeout(settings.connect_timeout):
@@ -254,11 +256,11 @@ _Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class Answering(Protocol):
-    """Response as the gate forwards it."""
+    """Response that the gate forwards to the browser."""
 
     @property
     def head(self) -> ResponseHead:
-        """Return its status and fields."""
+        """Status and headers of the response."""
 
     def payload(self) -> AsyncIterator[bytes]:
         """Yield the body without its transfer coding."""
@@ -266,11 +268,11 @@ class Answering(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class GateHandlers:
-    """Handlers behind the gate.
+    """Functions with which the gate handles requests.
 
     Attributes:
-        answer: context manager that fetches the response, valid inside the ``with`` block; raises
-            ``FetchError`` on failure.
+        answer: context manager that fetches a response, which can be read inside the ``with``
+            block; raises ``FetchError`` on failure.
         connect: opens a connection to a host and port, with or without TLS, for a WebSocket.
     """
 
@@ -279,12 +281,12 @@ class GateHandlers:
 
 
 class Gate:
-    """Network access of one page.
+    """Proxy server of one browser page.
 
     Args:
-        listening: the socket that its browser context connects to; closed with the gate.
+        listening: socket that the page's browser context connects to; ``serve`` closes it.
         tls: the server-side TLS context.
-        beyond: the handlers of its requests.
+        beyond: handlers of the page's requests.
     """
 
     def __init__(self, listening: socket.socket, tls: ssl.SSLContext, beyond: GateHandlers) -> None:
@@ -330,7 +332,7 @@ class Gate:
     async def _exchange(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, origin: str
     ) -> bool:
-        """Serve one request; return whether another may follow."""
+        """Serve one request; return whether the connection may have another request."""
         proxied = await read_request(reader)
         if proxied is None:
             return False
@@ -373,7 +375,7 @@ class Gate:
 
 
 async def _read_connect(accepted: socket.socket) -> str:
-    """Read the authority of a CONNECT request; empty if it is another method.
+    """Read and accept a CONNECT request; return its authority, or "" for other methods.
 
     Raises:
         InvalidResponse: the request is invalid.

@@ -1,7 +1,8 @@
 """Additional crawl process.
 
 Run as ``python -m archiver.cli.worker until-empty|for-ever`` with the settings as one JSON line on
-standard input. It ends when the queue is empty, or when its standard input does.
+standard input. The process ends when standard input is closed; with ``until-empty`` also when the
+queue is empty.
 """
 
 import asyncio

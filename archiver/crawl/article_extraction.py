@@ -1,7 +1,7 @@
 """Article extraction from stored pages, without fetching anything.
 
-Each article becomes a visit result, which the recorder writes: a conversion record, and a new entry
-record that replaces the snapshot's record with an article of an older extractor.
+The recorder writes two records for each article: a conversion record with the article, and a new
+record of the snapshot that replaces its earlier record.
 """
 
 import asyncio
@@ -38,14 +38,14 @@ async def read_whole(
     timestamp: Timestamp,
     article: Article | None = None,
 ) -> Article:
-    """Extract the article of a page and its further parts from stored captures.
+    """Extract an article, which may continue on further pages, from stored captures.
 
     Args:
-        context: the crawl.
-        document: the page.
-        outcomes: its requisites, among them its further parts.
-        timestamp: time of the page; the nearest captures are used.
-        article: the article of the page alone, if it was extracted before.
+        context: services of the crawl.
+        document: the first page.
+        outcomes: requisites of the first page, including the further pages of the article.
+        timestamp: time of the first page; the captures nearest to this time are used.
+        article: the article of the first page alone, if it was extracted before.
 
     Raises:
         StoreError: the index can't be read.
@@ -77,7 +77,7 @@ log = get_log(__name__)
 async def run_readers(
     context: CrawlContext, work: Callable[[], Coroutine[None, None, None]]
 ) -> None:
-    """Run ``work`` in as many tasks as keep the worker processes busy; raise its first error."""
+    """Run enough tasks of ``work`` to keep the worker processes busy; raise the first error."""
     try:
         async with asyncio.TaskGroup() as group:
             for _ in range(context.settings.extract_processes + SPARE_READERS):
@@ -88,7 +88,7 @@ async def run_readers(
 
 @dataclass(frozen=True, slots=True)
 class ExtractedArticle:
-    """Snapshot whose article was extracted, and the text of its article before and after."""
+    """Snapshot with an extracted article, and the article's text before and after extraction."""
 
     snapshot: Snapshot
     before: str
@@ -99,7 +99,10 @@ OnRead = Callable[[ExtractedArticle], None]
 
 
 class DeferredExtraction:
-    """Extraction of deferred articles. The recorder of ``context`` must be running."""
+    """Extraction of articles that were not extracted when their pages were captured.
+
+    The recorder of ``context`` must be running.
+    """
 
     def __init__(self, context: CrawlContext) -> None:
         self._context = context
@@ -160,7 +163,7 @@ class DeferredExtraction:
     async def _outcomes(
         self, found: Discovery, timestamp: Timestamp
     ) -> tuple[RequisiteOutcome, ...]:
-        """Return the stored requisites of a page whose own record is damaged."""
+        """Return the archived requisites of a page whose snapshot record is damaged."""
         urls = [each.url for each in found.requisites]
         async with self._context.db.read() as conn:
             known = await captures.nearest_of(conn, urls, timestamp, exact_only=True)

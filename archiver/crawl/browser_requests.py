@@ -1,4 +1,8 @@
-"""Requests of a browser page: fetched, recorded, limited, and replayed to compare the page."""
+"""Network requests of a page in the browser.
+
+Requests are fetched, limited and recorded. The responses are also kept in memory, so that the saved
+document can be loaded without the network and compared with the page.
+"""
 
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -27,18 +31,18 @@ from archiver.pages.page_problems import wall_in_headers
 from archiver.warc.records import ANSWERS
 
 MAX_BYTES = 200 << 20
-"""Maximum total size of a page's responses."""
+"""Maximum total size of a page's responses in bytes."""
 MAX_REPLAYED = 32 << 20
-"""Maximum total size of the responses held in memory to show the saved document."""
+"""Maximum total bytes of the responses kept in memory, from which the saved document is loaded."""
 _STREAM = "text/event-stream"
 _CONDITIONS = frozenset({"if-none-match", "if-modified-since", "if-range"})
-"""Conditional headers are removed, so that captures never contain a 304."""
+"""Conditional request headers. They are removed, so that no response is a 304 without a body."""
 _CODED_FIELDS = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 
 
 @dataclass(frozen=True, slots=True)
 class _BufferedResponse:
-    """Response held in memory."""
+    """Response kept in memory."""
 
     head: ResponseHead
     content: bytes
@@ -63,7 +67,7 @@ class _CountedResponse:
         return essence_of(declared_media_type(self.head.headers)) == _STREAM
 
     async def payload(self) -> AsyncIterator[bytes]:
-        """Yield the body while the page is below its limits."""
+        """Yield the body and count it towards the page's limits."""
         async for piece in self._received():
             self._traffic.count(len(piece), is_stream=self.is_stream)
             if self._pieces is not None and self._traffic.reserve(len(piece)):
@@ -73,7 +77,7 @@ class _CountedResponse:
             yield piece
 
     async def _received(self) -> AsyncIterator[bytes]:
-        """Yield the received body; note a response that is over the size limit."""
+        """Yield the body; add ``Limit.ANSWER`` to the page's limits if the body is too large."""
         try:
             async for piece in self._answer.payload():
                 yield piece
@@ -84,7 +88,7 @@ class _CountedResponse:
 
     @property
     def buffered(self) -> _BufferedResponse | None:
-        """Copy of the response; None if it did not fit into memory."""
+        """Copy of the response; None if the page's memory limit was exceeded."""
         return (
             None if self._pieces is None else _BufferedResponse(self.head, b"".join(self._pieces))
         )
@@ -95,18 +99,18 @@ class Traffic:
 
     Args:
         services: services of the crawl.
-        page: an already received response to the first request; None to fetch it.
-        initiators: hosts that led to the page; further navigations add to them.
-        jar: the cookies set during the visit; responses add to them.
+        page: response to the first request if it was already received; None to fetch it.
+        initiators: hosts of the navigations that led to the page; later navigations are added.
+        jar: cookies set during the visit; cookies of later responses are added.
 
     Attributes:
         pages: captures of the received HTML documents, by URL.
-        loaded: status of each capture, by URL.
-        walls: names of the bot walls that responses declare, by record.
+        loaded: HTTP status of each complete response to a GET request, by URL.
+        walls: names of the bot walls that response headers declare, by record id.
         failures: reasons of failed requests, by URL.
-        answers: record ids of responses that are not what a GET of their URL returns.
+        answers: record ids of responses to requests other than GET, and of partial responses.
         limits: limits that the page has reached.
-        is_refused: the last document is an error or a check of the browser instead of the page.
+        is_refused: whether the last navigation got an error status or a bot wall.
     """
 
     def __init__(
@@ -139,10 +143,10 @@ class Traffic:
         return 0.0 if self._active_requests else time.monotonic() - self._changed
 
     def count(self, length: int, *, is_stream: bool) -> None:
-        """Count received bytes; those of a stream do not count as activity.
+        """Count received bytes. Bytes of an event stream do not count as network activity.
 
         Raises:
-            FetchError: the page's limit is reached.
+            FetchError: the page has received more than ``MAX_BYTES``.
         """
         self._bytes += length
         if not is_stream:
@@ -153,12 +157,12 @@ class Traffic:
             raise FetchError(Failure(FailureKind.TOO_LARGE, message))
 
     def reserve(self, length: int) -> bool:
-        """Reserve ``length`` bytes of memory; return whether they fit."""
+        """Reserve ``length`` bytes of memory; return whether the page is within the limit."""
         self._memory_left -= length
         return self._memory_left >= 0
 
     def replay_only(self, url: str, html: str) -> None:
-        """From now on serve only responses already received, and ``html`` at ``url``.
+        """Serve only the responses in memory from now on, and ``html`` at ``url``.
 
         Nothing more is fetched or recorded.
         """
@@ -169,10 +173,10 @@ class Traffic:
 
     @asynccontextmanager
     async def answer(self, request: Outgoing) -> AsyncIterator[Answering]:
-        """Respond to a request for the duration of the block.
+        """Provide the response to a request; it can be read inside the ``with`` block.
 
         Raises:
-            FetchError: the response can't be fetched or is not allowed.
+            FetchError: the response can't be fetched, or the request is not allowed.
         """
         if self._is_replaying:
             with self._active():
@@ -198,7 +202,7 @@ class Traffic:
                 async with self._services.fetcher.open(self._to_send(request), slot) as answer:
                     counted = _CountedResponse(answer, self)
                     if counted.is_stream:
-                        await stack.aclose()  # a stream must not block other requests to the host
+                        await stack.aclose()  # an endless stream would keep its slot of the host
                     async with self._recorded(request, answer, counted):
                         yield counted
         except FetchError as error:
@@ -206,7 +210,7 @@ class Traffic:
             raise
 
     def _to_send(self, request: Outgoing) -> Outgoing:
-        """Return the request to send: complete, with the hosts that decide which cookies apply."""
+        """Return the request to send: unconditional, with the hosts that decide about cookies."""
         initiators = self.initiators if request.is_own_site else frozenset[str]()
         return replace(_without_conditions(request), initiators=initiators, jar=self._jar)
 
@@ -229,7 +233,7 @@ class Traffic:
     async def _recorded(
         self, request: Outgoing, answer: Answer, counted: _CountedResponse
     ) -> AsyncIterator[None]:
-        """Record the response after the block; an unfinished stream is recorded in part."""
+        """Record the response after the block. If the block fails, only a stream is recorded."""
         try:
             yield
         except BaseException:
@@ -241,7 +245,11 @@ class Traffic:
             self._received[request.url] = buffered
 
     def _check_allowed(self, request: Outgoing) -> None:
-        """Refuse URLs that failed before, excess requests, and hosts that asked for a pause."""
+        """Raise ``FetchError`` if the request must not be sent.
+
+        This applies to URLs that failed before, to requests over the page's limit, and to hosts
+        that asked for a long pause.
+        """
         if request.url in self.failures:
             raise FetchError(self.failures[request.url])
         self._requests += 1
@@ -280,7 +288,7 @@ class Traffic:
 
 
 def _buffered(page: FetchedResponse) -> _BufferedResponse:
-    """Return the decoded response of a page, without fields about its coding."""
+    """Return the decoded response of a page, without headers that describe its encoding."""
     headers = tuple(each for each in page.headers if each[0] not in _CODED_FIELDS)
     return _BufferedResponse(ResponseHead("HTTP/1.1", page.ref.status, "OK", headers), page.content)
 
@@ -296,7 +304,7 @@ def _without_conditions(request: Outgoing) -> Outgoing:
 
 
 def _marked(request: Outgoing, exchange: Exchange) -> Exchange:
-    """Mark an exchange whose response is not what a GET of its URL returns."""
+    """Mark an exchange that is not replayed: its method is not GET, or its response is partial."""
     is_part = exchange.status == 206
     if request.method == "GET" and not is_part:
         return exchange

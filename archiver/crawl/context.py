@@ -2,8 +2,9 @@
 
 A host that times out several times in a row counts as dead. Its other queued jobs are moved to the
 end of the queue (``db.queue.set_last_priority``) and tried one by one when nothing else is due. If
-these time out too, the rest of the host's jobs wait, from 15 minutes up to a day. Then one is tried
-again, and all of them are released once the host responds. Each process keeps this state in memory.
+these jobs time out too, the remaining jobs of the host wait for 15 minutes, then one is tried. Each
+further wait is twice as long, up to a day. When the host responds, all its jobs are released. Each
+process keeps this state in memory.
 """
 
 import time
@@ -25,15 +26,15 @@ from archiver.warc.segments import SegmentStore
 
 MAX_ROUTES = 4096
 MAX_IMAGES = 512
-"""Icons and preview images that are remembered by the payloads they were made from."""
+"""Maximum number of cached icons and preview images."""
 DEAD_AFTER = 3
 """Timeouts in a row after which a host counts as dead."""
 WAITS_AFTER = 10
-"""Timeouts in a row after which the other jobs of a host wait."""
+"""Timeouts in a row after which the remaining jobs of a host wait."""
 RETRY_SECONDS = 10.0
-"""Wait of a job that timed out at a dead host, so that pages not tried yet come first."""
+"""Seconds before a job of a dead host is tried again, so that untried pages come first."""
 WAIT_SECONDS = 900.0
-"""Wait of the jobs of a dead host, which doubles each time up to ``MAX_WAIT_SECONDS``."""
+"""First wait of a dead host's jobs; each further wait doubles, up to ``MAX_WAIT_SECONDS``."""
 MAX_WAIT_SECONDS = 86_400.0
 REMEMBERED_SECONDS = 900.0
 REMEMBERED_HOSTS = 4096
@@ -41,13 +42,13 @@ REMEMBERED_HOSTS = 4096
 
 @dataclass(slots=True)
 class _Timeouts:
-    """Timeouts of a host in a row.
+    """Consecutive timeouts of a host. Times are seconds of the clock of ``DeadHosts``.
 
     Attributes:
         count: number of timeouts.
-        last: time of the last one, by the clock.
-        waits_until: end of the wait of the host's jobs, by the clock.
-        waits: number of waits so far; each is twice as long as the one before.
+        last: time of the last timeout.
+        waits_until: time until which the host's jobs wait.
+        waits: number of waits so far; each wait is twice as long as the previous one.
     """
 
     count: int = 0
@@ -57,7 +58,7 @@ class _Timeouts:
 
 
 class DeadHosts:
-    """Hosts that do not respond to this process. ``clock`` returns seconds, for tests."""
+    """Hosts that do not respond to this process. ``clock`` returns seconds; tests replace it."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -71,12 +72,12 @@ class DeadHosts:
             self._revived.add(host)
 
     def take_revived(self) -> set[str]:
-        """Return the hosts that responded since the last call while their jobs wait."""
+        """Return the hosts with waiting jobs that have responded since the last call."""
         revived, self._revived = self._revived, set()
         return revived
 
     def timed_out(self, host: str) -> bool:
-        """Record a timeout; return whether the host counts as dead from now on."""
+        """Record a timeout; return whether this timeout makes the host count as dead."""
         known = self._timeouts.get(host) or _Timeouts()
         if self._clock() - known.last > REMEMBERED_SECONDS and not known.waits:
             known.count = 0
@@ -86,7 +87,7 @@ class DeadHosts:
         return known.count == DEAD_AFTER
 
     def postponed_job_failed(self, host: str) -> None:
-        """Let the other jobs of a host wait if several of its postponed jobs have timed out."""
+        """Make the other jobs of a host wait if it has timed out ``WAITS_AFTER`` times in a row."""
         known = self._timeouts.get(host)
         if known and known.count >= WAITS_AFTER:
             wait = min(WAIT_SECONDS * 2**known.waits, MAX_WAIT_SECONDS)
@@ -120,10 +121,11 @@ class CrawlContext:
     """Services and caches of one crawling process.
 
     Attributes:
-        derive: processes that parse pages and extract articles.
+        derive: pool of worker processes that parse pages and extract articles.
         renderer: the browser.
-        image_cache: icons and preview images by kind and payload; None for unusable payloads.
-        routes: timestamp of the last visit of an application route, by URL without the route.
+        image_cache: icons and preview images, by kind and payload digest of the original image;
+            None if the original image is not usable.
+        routes: timestamp of the last visit of a single-page application, by URL without the route.
     """
 
     settings: Settings

@@ -1,9 +1,9 @@
 """Frontier: the leases of a process, by host.
 
 At most ``room`` leases are in memory; other jobs stay in the database. Each host has a limited
-number of active pages and a few waiting leases. It has only one active page until it responds, and
-again after it fails to respond, so a dead host occupies one worker. A host that asked for a pause
-has no leases.
+number of active pages and a few waiting leases. A host has only one active page until it responds,
+and after each failure to respond. So a dead host occupies only one worker task. A host that asked
+for a pause has no leases.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from archiver.model.job import Lease
 
 REMEMBERED_HOSTS = 4096
 LEASES_PER_PAGE = 3
-"""Leases of a host that responds for each of its active pages, so that no page slot is idle."""
+"""Maximum leases per active page of a responding host, so that the next page can start quickly."""
 SOON_SECONDS = 60.0
 """A crawl continues if a postponed job is due within this time."""
 
@@ -31,8 +31,8 @@ class _Host:
     Attributes:
         allowed: maximum number of active pages.
         active: number of active pages.
-        next_at: earliest start of the next page, by the loop's clock.
-        timer: starts the next page at that time.
+        next_at: earliest start of the next page, in seconds of the event loop's clock.
+        timer: timer that starts the next page at ``next_at``; None if it is not set.
         waiting: leases that have not started.
     """
 
@@ -48,13 +48,13 @@ class Frontier:
 
     Args:
         db: the database.
-        owner: the run lock's name of this process.
+        owner: name of this process, which is stored as the owner of its leases.
         room: maximum number of waiting and active leases.
         each: maximum number of active pages of one host.
-        delay: seconds between the starts of two pages of a host. Leases wait here for it, so they
-            do not block a worker.
+        delay: seconds between the starts of two pages of a host. Leases wait in the frontier until
+            the delay is over, so that they do not block a worker task.
         only: ids of the jobs to lease; None for all jobs.
-        paused_hosts: returns the hosts that must not be requested now.
+        paused_hosts: function that returns the hosts that must not be requested now.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class Frontier:
 
     @property
     def held(self) -> int:
-        """Number of leases of this process."""
+        """Number of leases of this process, including leases whose results are being recorded."""
         return len(self._held)
 
     @property
@@ -97,17 +97,17 @@ class Frontier:
 
     @property
     def is_low(self) -> bool:
-        """Whether at least a quarter of the window is free, which is worth a transaction."""
+        """Whether a quarter of the window is free, so that leasing is worth a transaction."""
         return self._unfinished * 4 <= self._room * 3
 
     async def next(self) -> Lease:
-        """Wait for a lease that may start."""
+        """Wait for a lease that may start, and return it."""
         return await self._ready.get()
 
     async def lease(self) -> list[Lease]:
         """Lease due jobs up to the size of the window, round-robin over hosts.
 
-        On a server a host is locked first, so that no other worker fetches from it.
+        With PostgreSQL a host is locked first, so that no other process fetches from the host.
 
         Raises:
             IndexUnavailable: the index can't be reached.
@@ -127,7 +127,10 @@ class Frontier:
         return taken
 
     async def _lock_hosts(self, room: int) -> list[str] | None:
-        """Lock a fair share of the hosts with due jobs; None with SQLite."""
+        """Lock a fair share of the hosts with due jobs; return the locked hosts.
+
+        With SQLite there are no locks, and the result is None.
+        """
         locks = self._db.locks
         if locks is None:
             return None
@@ -149,7 +152,7 @@ class Frontier:
         return [host for host in hosts if host not in paused_hosts]
 
     def _wanted(self, room: int) -> list[int]:
-        """Return jobs of ``only`` that are not leased yet, a few more than fit."""
+        """Return up to ``4 * room`` ids of jobs in ``only`` that are not leased yet."""
         return sorted((self._only or set()) - self._held.keys())[: room * 4]
 
     async def _lease_jobs(
@@ -216,13 +219,13 @@ class Frontier:
         return aside
 
     def done(self, lease: Lease) -> None:
-        """Forget a lease whose end is recorded."""
+        """Remove a lease whose result is recorded."""
         self._held.pop(lease.job_id, None)
         if self._only is not None:
             self._only.discard(lease.job_id)
 
     async def give_back(self, leases: Sequence[Lease], *, interrupted: bool = True) -> None:
-        """Return leases to the queue; those of ``interrupted`` visits may have captures."""
+        """Return leases to the queue; ``interrupted`` visits may have stored captures already."""
         async with self._db.write() as conn:
             ids = [lease.job_id for lease in leases]
             await queue.requeue(
@@ -232,7 +235,7 @@ class Frontier:
             self._held.pop(lease.job_id, None)
 
     async def leave_hosts(self) -> None:
-        """Release the locks of hosts without leases, except hosts with a pause.
+        """Release the locks of hosts that have no leases, no pause, and no delay that is running.
 
         Raises:
             IndexUnavailable: the locks are lost.
@@ -247,7 +250,8 @@ class Frontier:
     async def due_in(self, *, until_empty: bool = False) -> float | None:
         """Return seconds until a job may be due; None if the queue is empty.
 
-        ``until_empty``: jobs that wait for a dead host do not count.
+        With ``until_empty``, postponed jobs of dead hosts count only if they are due within
+        ``SOON_SECONDS``.
         """
         if self._only is not None:
             return 0.0 if self._only else None

@@ -7,11 +7,11 @@
 | ``Recorder._waiting`` | ``_work`` | ``Recorder.run`` | 64 MiB | visits wait |
 | ``WorkerPool`` | ``_work`` | its processes | one request per process | visits wait |
 
-``concurrency`` workers process leases. A host occupies one of them until it responds
-(``frontier``).
+``concurrency`` worker tasks process leases. A host that has not responded yet occupies at most one
+of these tasks (``frontier``).
 
-The crawl ends when nothing is queued or active. A stop cancels visits, returns their leases, and
-lets the recorder finish.
+The crawl ends when nothing is queued or active. Stopping a crawl cancels its visits, returns their
+leases to the queue, and waits for the recorder to finish.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ from archiver.model.job import Job, Lease, State
 LOCK_SECONDS = 2.0
 LEAST_WINDOW = 1024
 SHARED_WINDOW = 16
-"""Maximum window on a server, times ``concurrency``, so that other workers find jobs."""
+"""Maximum leases per worker task with PostgreSQL, so that other processes find jobs too."""
 
 log = get_log(__name__)
 
@@ -47,7 +47,8 @@ class Pipeline:
 
     Attributes:
         left: leases that could not be returned; the next crawl of this process returns them.
-        is_broken_off: the crawl ended because its worker lock was lost (``db.worker_locks``).
+        is_broken_off: whether the crawl ended because its worker lock was lost
+            (``db.worker_locks``).
     """
 
     def __init__(
@@ -81,9 +82,9 @@ class Pipeline:
         self._dispatcher.wake()
 
     async def run(self, *, until_empty: bool) -> None:
-        """Process the queue, until it is empty or without end, and return all leases.
+        """Process the queue until it is empty, or until cancelled; then return all leases.
 
-        A crawl without end obeys a pause; a crawl that was started to empty the queue ignores it.
+        A crawl that runs until the queue is empty ignores a pause by the user.
         """
         await self._have_worker_lock()
         recording = asyncio.create_task(self._context.recorder.run(), name="recorder")
@@ -107,7 +108,7 @@ class Pipeline:
             await self._give_all_back()
 
     async def _have_worker_lock(self) -> None:
-        """Take the worker lock; wait if the server can't be reached."""
+        """Take the worker lock; wait while the database server can't be reached."""
         while True:
             try:
                 await self._context.db.enter()
@@ -118,7 +119,7 @@ class Pipeline:
                 return
 
     async def _wait_for_loss(self) -> None:
-        """Return when the worker lock is lost; other workers may then have its jobs and hosts."""
+        """Wait until the worker lock is lost, and other processes may take the jobs and hosts."""
         locks = self._context.db.locks
         if locks is None:
             await asyncio.Event().wait()
@@ -126,14 +127,14 @@ class Pipeline:
             await locks.lost()
 
     async def _give_all_back(self) -> None:
-        """Return all leases, unless some of their visits are recorded but not indexed."""
+        """Return all leases to the queue, unless some visits are recorded but not indexed."""
         self.left = [*self._frontier.leases, *self._dispatcher.left]
         try:
             self._context.recorder.raise_if_unindexed()
             await self._frontier.give_back(self.left)
             self.left = ()
         except StoreError:
-            # The next process that opens the archive finds this one dead and takes the leases.
+            # The next process that opens the archive finds this process dead, and takes its leases.
             log.warning("leases were not released, because the index or the store is unavailable")
 
     async def _work(self) -> None:
@@ -149,7 +150,7 @@ class Pipeline:
             self._dispatcher.give_up(surplus)
 
     def _is_host_paused(self, lease: Lease) -> bool:
-        """Return whether a lease's host must not be requested now; the lease is then returned."""
+        """Return whether a host must not be requested now; if so, give its lease back."""
         host = lease.entry.host
         if lease.rescue:
             return False
@@ -167,7 +168,7 @@ class Pipeline:
         visit_result: VisitResult,
         closing: "asyncio.Future[VisitResult | None]",
     ) -> None:
-        """Handle the end of a recording: report it, or return the lease if it failed."""
+        """Report a visit that was recorded; give the lease back if recording failed."""
         if closing.cancelled() or closing.exception():
             self._dispatcher.give_up([lease], has_failed=True)
         else:
@@ -176,7 +177,7 @@ class Pipeline:
         self._dispatcher.note_room()
 
     async def _attempt(self, lease: Lease) -> VisitResult:
-        """Make one attempt; every failure becomes a value."""
+        """Attempt a visit once; return failures as results instead of raising them."""
         self._report(lease, State.FETCHING)
         at = datetime.now(UTC).replace(microsecond=0)
         try:
@@ -206,7 +207,7 @@ class Pipeline:
         return await visit(self._context, self._requisites, lease)
 
     def _timed_out(self, lease: Lease, failure: Failure, at: datetime) -> VisitResult | None:
-        """Return the result of a timeout at a dead host; None if it is an ordinary failure."""
+        """Return the result of a timeout at a dead host; None if the host is not dead."""
         dead, host = self._context.dead, lease.entry.host
         if lease.rescue:
             return None
@@ -255,5 +256,5 @@ def _window_of(concurrency: int, *, is_shared: bool) -> int:
 
 
 def _has_responded(visit_result: VisitResult) -> bool:
-    """Return whether the host responded, if only with an error."""
+    """Return whether the host responded, even if only with an error."""
     return visit_result.failure is None or visit_result.failure.kind is not FailureKind.TIMEOUT

@@ -1,8 +1,9 @@
 """Rendering policy: the decision to render a page in a browser, and render hints of hosts.
 
-If the newest page of a host needed a browser, its next pages are rendered without trying them in
-plain form first. One page in ten is tried in plain form again; if it is complete, the hint is
-dropped. Hints are stored in records and in the index, and cached here.
+If the newest page of a host needed a browser, the next pages of the host are rendered immediately,
+without first inspecting the HTML as received. One page in ten is inspected first; if it is complete
+without a browser, the hint is removed. Hints are stored in records and in the index, and cached
+here.
 
 The browser code (``crawl.browser_rendering``) is slow to import, so the first page that needs a
 browser imports it.
@@ -45,7 +46,7 @@ ONE_IN = 10
 """One in this many pages of a host with a render hint is inspected without a browser."""
 MAX_HOSTS = 50_000
 REFRESH_SECONDS = 10.0
-"""Interval between reads of the hints from other processes."""
+"""Seconds between reads of new hints from the index."""
 
 
 class RenderHints:
@@ -59,7 +60,7 @@ class RenderHints:
         self._lock = asyncio.Lock()
 
     async def of(self, url: str) -> RenderHint:
-        """Return the hint to render pages of a URL's host; ``NONE`` without one."""
+        """Return the render hint for a URL's host; ``NONE`` if there is none."""
         if self._is_old:
             await self._refresh()
         if not self._known:
@@ -68,7 +69,10 @@ class RenderHints:
         return RenderHint.NONE if look is RenderHint.WHOLE else look
 
     def note(self, url: str, timestamp: int, look: RenderHint) -> None:
-        """Add the hint from a page, unless it has none or a newer page is known."""
+        """Store the hint that a page gives for its host.
+
+        A hint is ignored if it is ``NONE``, or if the stored hint is from a newer page.
+        """
         before, _ = self._known.get(host(url), (0, RenderHint.NONE))
         if look is not RenderHint.NONE and timestamp >= before:
             self._known[host(url)] = timestamp, look
@@ -92,8 +96,8 @@ class RenderHints:
 def is_sampled(lease: Lease) -> bool:
     """Return whether a page is inspected without a browser despite a hint (one in ``ONE_IN``).
 
-    The decision is a hash of the page and its newest snapshot: all processes agree, and it changes
-    with each snapshot, so every page is inspected sooner or later.
+    The decision depends on a hash of the entry and its newest snapshot. So all processes decide
+    alike, and the decision can change with each snapshot.
     """
     return zlib.crc32(f"{lease.entry.hash_url} {lease.latest}".encode()) % ONE_IN == 0
 
@@ -102,18 +106,18 @@ SHADOW = b'<template shadowrootmode="open">'
 """Start tag of a shadow root in a saved document; no other template has exactly this tag."""
 
 REFUSALS = frozenset({403, 405, 406, 429, 503})
-"""Statuses that servers send to clients that they do not take for a browser."""
+"""Statuses that servers send to clients that they do not recognise as browsers."""
 _GONE = frozenset({404, 410})
-"""Statuses of missing pages; applications also send them for pages that a script shows."""
+"""Statuses of missing pages; single-page applications also send them for existing pages."""
 MAX_REFUSALS = 3
-"""Refused pages of a host after which the browser is no longer tried for refused pages."""
+"""Pages of a host that a browser could not get either; after these, refusals are accepted."""
 MAX_REMEMBERED = 4096
 
 RETRY_SECONDS = 600.0
-"""Wait before a browser that failed to start is tried again."""
+"""Seconds before the program tries again to start a browser that failed to start."""
 
 MAX_ATTEMPTS = 2
-"""Attempts for a page if the browser crashes, because another page may be the cause."""
+"""Maximum attempts to render a page, because another page may be the cause of a crash."""
 
 log = get_log(__name__)
 
@@ -130,9 +134,11 @@ class BrowserServices:
 
 @dataclass(frozen=True, slots=True)
 class Fidelity:
-    """Share of a page that is visible without scripts: screenshot and words, in percent.
+    """Shares of a rendered page that remain without scripts, in percent; None if unknown.
 
-    None if unknown.
+    Attributes:
+        picture: share of the screenshot that looks the same without scripts.
+        words: share of the words that are present without scripts.
     """
 
     picture: int | None = None
@@ -145,16 +151,16 @@ class Rendered:
 
     Attributes:
         page: capture of the page.
-        renditions: its renderings; the saved document is the first.
-        document: the saved document, for extraction.
-        loaded: all resources loaded for it, including those of scripts.
-        fidelity: share that is visible without scripts.
-        initiators: hosts that led to it.
+        renditions: files made by the browser, such as screenshots; the first is the saved document.
+        document: the saved document, as input of the article extraction.
+        loaded: outcomes of all resources of the page, including those that scripts loaded.
+        fidelity: share of the page that is visible without scripts.
+        initiators: hosts of the navigations that led to the page.
         jar: the cookies set during the visit.
-        answers: ids of recorded responses to scripts, and of partial responses.
-        source: the page with its scripts, to recognise a bot wall; None unless it was reloaded.
-        wall: the bot wall that its response declares, or empty.
-        limits: limits that kept the browser from rendering all of it.
+        answers: record ids of responses to requests other than GET, and of partial responses.
+        source: the page with its scripts, to detect bot walls; None unless it was requested again.
+        wall: name of the bot wall that the response's headers declare; empty if there is none.
+        limits: limits that kept the browser from rendering all of the page.
     """
 
     page: CaptureRef
@@ -171,7 +177,7 @@ class Rendered:
 
     @property
     def readable(self) -> Document:
-        """The document as a user reads it."""
+        """The saved document with its shadow roots inlined, for extraction."""
         return as_read(self.document)
 
 
@@ -186,7 +192,7 @@ class NotRendered:
     """Page that was not rendered.
 
     Attributes:
-        limits: why an available browser could not render it; empty without a browser.
+        limits: limits that kept the browser from rendering the page; empty if no browser tried.
     """
 
     limits: tuple[Limit, ...] = ()
@@ -224,8 +230,8 @@ class Renderer:
 
         Args:
             url: the page.
-            found: the result of the plain inspection, if any.
-            failure: the failure of the plain visit, if any.
+            found: the result of inspecting the page as received without a browser, if any.
+            failure: the failure of the visit without a browser, if any.
             requested: whether a user requested rendering.
         """
         mode = self._settings.render
@@ -245,9 +251,9 @@ class Renderer:
         return is_suspect and self._refusals.get(host(url), 0) < MAX_REFUSALS
 
     def note_outcome(self, url: str, *, has_passed: bool) -> None:
-        """Record whether a browser got a page that was refused without it.
+        """Record whether a browser got a page that was refused without a browser.
 
-        After ``MAX_REFUSALS``, the other refused pages of the host are not tried in a browser.
+        After ``MAX_REFUSALS`` failures, other refused pages of the host are not tried in a browser.
         """
         if has_passed:
             self._refusals.pop(host(url), None)
@@ -255,22 +261,22 @@ class Renderer:
         self._refusals[host(url)] = self._refusals.get(host(url), 0) + 1
 
     async def hint_for(self, url: str) -> RenderHint:
-        """Return the hint to render pages of a URL's host; ``NONE`` without one or a browser."""
+        """Return the render hint for a URL's host; ``NONE`` if no browser can be used."""
         if self._settings.render == "never" or self.problem:
             return RenderHint.NONE
         return await self._hosts.of(url)
 
     def note_hint(self, url: str, timestamp: Timestamp, look: RenderHint) -> None:
-        """Add the hint from a page."""
+        """Store the hint that a page gives for its host."""
         self._hosts.note(url, int(timestamp), look)
 
     async def show(self, page: FetchedResponse, *, reload: bool) -> Rendered | NotRendered:
         """Render a page, if possible.
 
         Args:
-            page: the plain response.
-            reload: whether the browser must request the page again, because the plain response is
-                an error or a bot wall.
+            page: the response received without a browser.
+            reload: whether the browser must request the page again, because ``page`` is an error
+                or a bot wall.
         """
         if not (is_html(page.media_type) or reload) or self._has_failed_recently():
             return NotRendered()

@@ -27,7 +27,7 @@ from archiver.pages.article.multipage import MAX_PARTS
 async def read_nearest(
     context: CrawlContext, url: str, timestamp: Timestamp
 ) -> FetchedResponse | None:
-    """Return the stored response of a URL nearest to a time, following redirects.
+    """Follow stored redirects from a URL; return the stored response nearest to a time.
 
     Raises:
         StoreError: the index can't be read.
@@ -53,11 +53,11 @@ class FetchResult:
     """Result of fetching one requisite.
 
     Attributes:
-        status: status of the last response; None if there is no response.
-        failure: why there is no response.
-        requisites: requisites of the style sheet or frame itself.
-        expires_at: until when the result is used for other pages (aware, UTC).
-        hosts: hosts of the request and its redirects, which lead to further requests.
+        status: HTTP status of the last response; None if there is no response.
+        failure: why there is no response; None if there is one.
+        requisites: nested requisites, if the requisite is a style sheet, frame or further page.
+        expires_at: time until which the result is used for other pages (aware, UTC).
+        hosts: hosts of the request and its redirects; initiators of the nested requisites.
     """
 
     status: int | None
@@ -84,7 +84,7 @@ class FetchResult:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Requisite of a page, its nesting depth, and the hosts that led to it."""
+    """Requisite of a page, its nesting depth, and the hosts that led to the requisite."""
 
     requisite: Requisite
     depth: int
@@ -99,7 +99,7 @@ class PageRequisites:
         jar: the cookies set during the visit.
         queue: requisites that are not fetched yet.
         outcomes: outcomes by URL.
-        stored: stored captures of the requisites that can be used, by URL.
+        stored: stored captures that can be used instead of a request, by URL.
     """
 
     def __init__(self, page_url: str, limit: int, jar: VisitCookies | None = None) -> None:
@@ -142,33 +142,40 @@ class PageRequisites:
         )
 
     def give_up(self, failure: Failure) -> None:
-        """Give all requisites without an outcome the same failure."""
+        """Set the same failure as outcome of all requisites without an outcome."""
         for url, wanted in self._seen.items():
             if url != self.page_url and url not in self.outcomes:
                 self.note(wanted, None, failure)
 
 
 def nested_requisites(wanted: Wanted, result: FetchResult) -> list[Wanted]:
-    """Return nested requisites; the next part of an article has the same depth."""
+    """Return the nested requisites of a requisite.
+
+    The depth of nested requisites is one more than the depth of ``wanted``. For requisites of a
+    further page of an article, it is the depth of that page.
+    """
     depth = wanted.depth if wanted.requisite.kind is RequisiteKind.PART else wanted.depth + 1
     initiators = with_initiators(wanted.initiators, result.hosts)
     return [Wanted(each, depth, initiators) for each in result.requisites]
 
 
 def without_other_parts(wanted: Requisite, nested: tuple[Requisite, ...]) -> tuple[Requisite, ...]:
-    """Remove article parts that a style sheet or frame names; only a page and its parts lead on."""
+    """Remove further pages of an article from the nested requisites of style sheets and frames.
+
+    Only the page and its further pages may name the next page of the article.
+    """
     if wanted.kind is RequisiteKind.PART:
         return nested
     return tuple(each for each in nested if each.kind is not RequisiteKind.PART)
 
 
 CONCURRENT = 6
-"""Concurrent requisites of one page, as browsers do for one host."""
+"""Maximum concurrent fetches for one page; browsers have the same limit for one host."""
 CACHE_BYTES = 16 << 20
 FAILED_SECONDS = 600
-"""Time before a failed requisite is requested again."""
+"""Seconds before a failed requisite is requested again."""
 PREVIEW_IMAGE_SECONDS = 86400
-"""Minimum time before a host's icon or preview image is requested again."""
+"""Minimum seconds before an icon or preview image is requested again."""
 
 
 Get = Callable[[Outgoing], Awaitable[FetchedResponse]]
@@ -178,7 +185,7 @@ Get = Callable[[Outgoing], Awaitable[FetchedResponse]]
 class Requisites:
     """Fetching of requisites with a cache shared by all pages.
 
-    ``get`` fetches a requisite; by default from its host.
+    ``get`` is the function that fetches a requisite; by default it requests the URL.
     """
 
     def __init__(self, context: CrawlContext, get: Get | None = None) -> None:
@@ -196,9 +203,9 @@ class Requisites:
         initiators: frozenset[str] = frozenset(),
         jar: VisitCookies | None = None,
     ) -> tuple[RequisiteOutcome, ...]:
-        """Fetch a page's requisites and nested ones; return their outcomes.
+        """Fetch a page's requisites and their nested requisites; return the outcomes.
 
-        Never raises for a requisite: failures, timeouts and excess requisites are outcomes.
+        Failures, timeouts and requisites over the limit are returned as outcomes, not raised.
 
         Args:
             page_url: URL of the page.
@@ -230,7 +237,7 @@ class Requisites:
             page.queue.task_done()
 
     async def _add(self, page: PageRequisites, wanted: Sequence[Wanted]) -> None:
-        """Add to a page's requisites, after one query for stored captures."""
+        """Look up stored captures of requisites, then add the requisites to the page."""
         if not wanted:
             return
         async with self._context.db.read() as conn:
@@ -264,7 +271,10 @@ class Requisites:
             self._cache_bytes = 0
 
     async def _result(self, wanted: Wanted, page: PageRequisites) -> FetchResult:
-        """Return the result of a requisite: a cached, stored or shared one, or a new one."""
+        """Return the result of a requisite.
+
+        The sources in order are the cache, a stored capture, an active fetch, and a new fetch.
+        """
         requisite = wanted.requisite
         cached = self._cache.get(requisite.url)
         if cached and cached.is_valid_for(requisite):
@@ -281,7 +291,7 @@ class Requisites:
         return await self._wait_for(requisite.url, shared)
 
     async def _wait_for(self, url: str, shared: "_SharedFetch") -> FetchResult:
-        """Wait for a shared fetch; it is cancelled only when the last waiter leaves."""
+        """Wait for a shared fetch; cancel the fetch when no page waits for it any more."""
         shared.waiting += 1
         try:
             return await asyncio.shield(shared.task)
@@ -292,7 +302,7 @@ class Requisites:
                 await shared.stop()
 
     async def _fetch(self, wanted: Wanted, page: PageRequisites) -> FetchResult:
-        """Fetch a requisite, parse it if it may have requisites itself, and cache the result."""
+        """Fetch a requisite, find its nested requisites, and cache the result."""
         requisite, now = wanted.requisite, datetime.now(UTC)
         lasts = self._max_age(is_preview_image=requisite.is_preview_image)
         request = Outgoing(
@@ -331,9 +341,9 @@ class Requisites:
     async def _follow(
         self, request: Outgoing, stored: Capture | None, *, is_preview_image: bool
     ) -> tuple[FetchedResponse, frozenset[str]]:
-        """Follow redirects; return the last response and the hosts of all.
+        """Follow redirects; return the last response and the hosts of all requests.
 
-        Stored captures are used as long as there is one for each redirect.
+        Stored captures replace requests, up to the first redirect target without a stored capture.
         """
         hosts = frozenset[str]()
         for _ in range(self._context.settings.max_redirects + 1):
@@ -356,7 +366,7 @@ class Requisites:
         )
 
     def _cached(self, url: str, result: FetchResult) -> FetchResult:
-        """Cache a result and return it; drop the results that were cached first."""
+        """Cache a result and return it; remove the oldest results above ``CACHE_BYTES``."""
         before = self._cache.pop(url, None)
         self._cache_bytes += result.weight - (before.weight if before else 0)
         self._cache[url] = result

@@ -22,15 +22,15 @@ from archiver.warc.metadata_records import read_annotation, write_annotation
 async def not_in_snapshot_records(
     conn: AsyncConnection, ids: Sequence[int], *, whole_segments: bool
 ) -> list[int]:
-    """Return entries whose current metadata or state the records of their snapshots do not have.
+    """Return row ids of entries whose current metadata or state is not in their snapshot records.
 
-    An export of snapshots must describe these entries itself.
+    An export must write new records for these entries.
 
     Args:
         conn: a connection.
         ids: row ids of entries.
-        whole_segments: whether the export has all records of the segments, so also those of edits
-            and of the last failures.
+        whole_segments: whether the export copies all records of the segments. Then the metadata
+            and state may also be in the records of edits and failures.
     """
     known = [entry.c.state == State.SAVED]
     if whole_segments:
@@ -48,7 +48,7 @@ async def not_in_snapshot_records(
 async def unrecorded(conn: AsyncConnection, limit: int) -> list[int]:
     """Return row ids of entries with changes that are not in a record.
 
-    Entries that wait for a visit are left out, since it will record them.
+    Queued entries are excluded, because their next visit writes the changes to a record.
     """
     rows = await conn.execute(
         select(entry.c.id)
@@ -60,7 +60,7 @@ async def unrecorded(conn: AsyncConnection, limit: int) -> list[int]:
 
 
 async def mark_unrecorded(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
-    """Increase the revision of annotations, whose records and search documents become outdated."""
+    """Increase the revision of entries, and mark their records and search documents as outdated."""
     if entry_ids:
         await conn.execute(
             update(entry_table)
@@ -77,9 +77,10 @@ async def mark_unrecorded(conn: AsyncConnection, entry_ids: Collection[int]) -> 
 
 
 async def mark_recorded(conn: AsyncConnection, revisions: Mapping[int, int]) -> None:
-    """Store that WARC records have these revisions of annotations, given by row id.
+    """Mark entries as recorded.
 
-    An annotation that has been changed since stays unrecorded.
+    ``revisions`` is the revision of the annotation in the WARC record, by row id of the entry. An
+    entry whose annotation was changed after this revision stays unrecorded.
     """
     if revisions:
         await conn.execute(
@@ -99,16 +100,16 @@ MAX_EDITS = 20
 
 @dataclass(frozen=True, slots=True)
 class EditSize:
-    """Edit that can be undone, and how many entries it changed."""
+    """Edit that can be undone, and the number of entries that it changed."""
 
     edit_id: int
     changed: int
 
 
 async def begin(conn: AsyncConnection, now: datetime) -> int:
-    """Create an edit without entries, delete the oldest ones, and return the new id.
+    """Create an edit without entries, and return its id; keep only the newest ``MAX_EDITS``.
 
-    The id is the time in milliseconds, so that it is not used again after a rebuild of the index.
+    The id is the time in milliseconds, so that ids are not used again after the index is rebuilt.
     """
     last = (await conn.execute(select(func.max(edit.c.id)))).scalar() or 0
     number = max(int(now.timestamp() * 1000), last + 1)
@@ -130,7 +131,7 @@ async def change(
 
     Args:
         conn: a writing connection.
-        entry_ids: up to a few thousand.
+        entry_ids: row ids of up to a few thousand entries.
         become: function that returns the changed annotation.
         edit_id: the edit, which stores the annotations before the change, for undo.
     """
@@ -173,10 +174,10 @@ async def size(conn: AsyncConnection, edit_id: int) -> EditSize | None:
 async def undo(conn: AsyncConnection, edit_id: int, *, most: int) -> tuple[int, int]:
     """Undo an edit for up to ``most`` entries; call again until none are left.
 
-    Annotations that have been changed since stay as they are.
+    Annotations that were changed again after the edit stay as they are.
 
     Returns:
-        How many annotations were restored, and how many entries of the edit were processed.
+        Number of restored annotations, and number of processed entries of the edit.
     """
     rows = await conn.execute(
         select(edited.c.entry_id, edited.c.revision, edited.c.before)
@@ -218,7 +219,7 @@ async def _write(
     before: Mapping[int, Annotation],
     after: Mapping[int, Annotation],
 ) -> None:
-    """Replace annotations."""
+    """Write changed annotations to the entries' columns, tags and lists."""
     columns = [
         {"entry_id": number, **found}
         for number, each in after.items()

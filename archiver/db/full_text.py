@@ -1,11 +1,12 @@
 """Full-text index in SQLite (FTS5) and PostgreSQL (tsvector).
 
-SQLite: the tables have no content, since the text is in WARC records. The words were normalised
+SQLite: the tables are contentless, because the text is in WARC records. The words were normalised
 by ``search.words``, so the tokenizer only splits them at spaces.
 
 PostgreSQL: each word is a lexeme. A word of a column other than the text is stored a second time
-with a prefix for the column, and the first word of a title a third time. No text search
-configuration is used. Queries are FTS5 expressions, which ``tsquery`` converts.
+with a prefix for the column. The first word of a title is stored a third time with another prefix.
+No text search configuration is used. Queries are FTS5 expressions, which the function ``tsquery``
+converts.
 """
 
 import re
@@ -87,23 +88,23 @@ class WordIndex(Protocol):
     Attributes:
         matches: condition that a document matches the expression ``:match``.
         has_positions: whether the index finds phrases itself, without reading documents.
-        first_parts: how many of the newest parts are searched first, because planning a statement
-            takes time for each part; None if all are searched together.
-        matching: query for the ``id`` of matching documents. SQLite returns those from
-            ``:first{1}`` to ``:last{1}``, PostgreSQL only those of the list ``:wanted{1}``, because
-            it would test each document for nearby words.
+        first_parts: number of the newest parts that are searched first, because planning a
+            statement takes time for each part; None if all parts are searched together.
+        matching: query for the ``id`` of matching documents. SQLite returns ids from ``:first{1}``
+            to ``:last{1}``. PostgreSQL returns only ids of the list ``:wanted{1}``, because it must
+            read each matching document to test for nearby words.
         matching_wanted: query for the ``id`` of matching documents of the list ``:wanted{1}``.
-        vocabulary: query for all words (``term``) and the number of their documents (``doc``);
-            empty with PostgreSQL, whose scores don't depend on these numbers.
-        existing_words: query for those of the words ``:tried`` that exist, with the same columns;
-            empty with SQLite, which uses ``vocabulary``.
-        columns: columns of the table besides ``rowid``.
+        vocabulary: query for all words (``term``) and the number of documents with each word
+            (``doc``); empty with PostgreSQL, whose scores don't depend on these numbers.
+        existing_words: query with the columns of ``vocabulary`` for those of the words ``:tried``
+            that exist; empty with SQLite, which uses ``vocabulary``.
+        columns: columns of the table except ``rowid``.
         merge: statement that merges up to ``:pages`` pages of the index.
         changes: query for the number of rows that this connection has changed.
-        prefix_pages: query for the estimated number of index pages with words from ``:first`` up to
-            ``:beyond``.
-        frequent_words: query for the ``:most`` most frequent words (``term``) from ``:first`` up to
-            ``:beyond``, without the first ``:known`` ones.
+        prefix_pages: query for the estimated number of index pages with the words from ``:first``
+            to ``:beyond`` (exclusive).
+        frequent_words: query for the ``:most`` most frequent words (``term``) from ``:first`` to
+            ``:beyond`` (exclusive), after skipping the ``:known`` most frequent words.
     """
 
     matches: str
@@ -120,7 +121,7 @@ class WordIndex(Protocol):
     frequent_words: str
 
     def __hash__(self) -> int:
-        """Return a hash, for caches by index."""
+        """Return a hash, because an index is a key of caches."""
 
     def ddl(self, part: int) -> tuple[str, ...]:
         """Return the statements that create the table of a part."""
@@ -144,7 +145,7 @@ class SqliteWords:
         "SELECT rowid AS id FROM {0} WHERE {0} MATCH :match AND rowid BETWEEN :first{1} AND"
         " :last{1} AND +rowid IN (SELECT value FROM json_each(:wanted{1}))"
     )
-    """The plus makes SQLite test the matches against the list, not search once per list item."""
+    """The plus before ``rowid`` prevents SQLite from searching once for each item of the list."""
     has_positions = True
     first_parts: int | None = None
     vocabulary = "SELECT term, doc FROM {0}_words"
@@ -162,8 +163,8 @@ class SqliteWords:
     AND term <= CAST('0' || :beyond AS BLOB) ORDER BY term DESC LIMIT 1) AS last
   FROM piece WHERE segid IS NOT NULL
 ) SELECT coalesce(sum((last - coalesce(first, 2)) / 2), 0) FROM leaf"""
-    """FTS5 stores a segment in numbered leaf pages. For each leaf with new words, ``_idx`` has the
-    first of these words and the doubled number of the leaf.
+    """FTS5 stores an index segment in numbered leaf pages. For each leaf in which a word starts,
+    the table ``_idx`` has the first such word, and in ``pgno`` twice the number of the leaf.
     """
     frequent_words = """WITH leaf AS (SELECT
   substr(CAST(term AS TEXT), 2) AS first,
@@ -174,8 +175,8 @@ class SqliteWords:
 ) SELECT (SELECT term FROM {0}_words
     WHERE term >= leaf.first AND term < leaf.beyond ORDER BY doc DESC LIMIT 1) AS term
   FROM leaf WHERE beyond > first ORDER BY pages DESC, first LIMIT :most OFFSET :known"""
-    """Leaves without a row in ``_idx`` continue the last word of the leaf before. So a word is
-    frequent if many leaves are missing after it.
+    """A leaf without a row in ``_idx`` continues the last word of the previous leaf. So a word is
+    frequent if many leaves after its leaf have no row.
     """
     columns: tuple[ColumnClause[Any], ...] = tuple(column(name, Words) for name in SEARCH_COLUMNS)
 
@@ -193,7 +194,7 @@ class SqliteWords:
         return tuple(getattr(search_document, name) for name in SEARCH_COLUMNS)
 
     def score(self, weights: Mapping[str, float]) -> str:
-        """Return SQL for the score of a match, comparable within its part only."""
+        """Return SQL for the score of a match. Scores are comparable only within one part."""
         return f"-bm25({{0}}, {', '.join(str(weights[name]) for name in SEARCH_COLUMNS)})"
 
 
@@ -206,13 +207,13 @@ def _matches(each: Matches, compiler: SQLCompiler, **more: Any) -> str:
 COLUMN = "\ue001"
 """Separator of the column prefix and the word in a lexeme; no word contains it."""
 _COLUMNS = {"title": "t", "tags": "g", "note": "n", "by": "b", "url": "u", "keys": "k", "text": ""}
-"""Letter of each column before ``COLUMN``; short columns come first."""
+"""Letter of each column, which precedes ``COLUMN`` in a lexeme; short columns come first."""
 _WEIGHTS = {"title": "A", "tags": "B", "note": "C", "by": "C", "url": "C", "keys": "", "text": ""}
-"""PostgreSQL's weight class of each column; an empty one is the lowest class, D."""
+"""PostgreSQL's weight class of each column; an empty string is the lowest class, D."""
 _FIRST = "^"
-"""Prefix of the first word of a title."""
+"""Letter before ``COLUMN`` that marks the first word of a title."""
 _SECOND = f"{digits}{ascii_lowercase}æðøþđħıĸłŋœŧƿəɛɔ"
-"""Second characters of words that start with the letter of a column."""
+"""Possible second characters of a word, for searches for a prefix of one letter."""
 _APART = 100
 """Unused positions between two columns, so that no phrase spans them."""
 _LAST_PLACE = 16_383
@@ -222,7 +223,7 @@ _MAX_PLACES = 255
 _MAX_BYTES = 1_000_000
 """Maximum size of a tsvector in bytes; PostgreSQL allows 1 MiB."""
 _MAX_BYTES_WITH_PLACES = 700_000
-"""Size from which words that are in the vector get no further positions."""
+"""Size in bytes after which words in the vector get no further positions."""
 _BEGINS = 'one.lexeme COLLATE "C" >= :first AND one.lexeme COLLATE "C" < :beyond'
 _NOTHING = f"'{COLUMN}'"
 """Query that matches no document."""
@@ -232,8 +233,8 @@ _TOKEN = re.compile(r'\s*("(?:[^"]|"")*"|[A-Za-z]+|\d+|[(){}:*^,])')
 class PostgresWords:
     """Full-text index of PostgreSQL (tsvector).
 
-    A score depends on how often and in which columns a document has the words, but not on how many
-    documents have them.
+    A score depends on how often and in which columns a document has the words, but not on the
+    number of documents with the words.
     """
 
     matches = "words @@ CAST(:match AS tsquery)"
@@ -245,8 +246,8 @@ class PostgresWords:
     matching_wanted = matching
     has_positions = False
     first_parts: int | None = 8
-    """The newest parts have enough results for frequent words, and planning a statement for all
-    parts of a million entries takes a sixth of the server's time.
+    """Frequent words have enough results in the newest parts, and planning a statement for many
+    parts is slow.
     """
     vocabulary = ""
     existing_words = (
@@ -255,20 +256,22 @@ class PostgresWords:
         " WHERE words @@ CAST(quote_literal(word) AS tsquery)) AS counted WHERE doc > 0"
     )
     merge = "SELECT gin_clean_pending_list(CAST('{0}_words' AS REGCLASS))"
-    """Merges the pending list: recent writes, up to 4 MB, which each query scans."""
+    """Merges the pending list of the GIN index. The list has recent writes, up to 4 MB, and each
+    query scans it.
+    """
     changes = "SELECT 0"
     prefix_pages = """SELECT coalesce(CAST(avg(held) * 44 AS BIGINT), 0) FROM (
   SELECT (SELECT count(*) FROM unnest(words) AS one WHERE BEGINS) AS held
   FROM (SELECT words FROM {0} ORDER BY rowid DESC LIMIT 32) AS newest
 ) AS sample""".replace("BEGINS", _BEGINS)
-    """Estimated from the newest documents. A word in all documents of a full part takes 44 pages of
-    FTS5.
+    """Estimated from the newest 32 documents of a part: the average number of words in the range,
+    times the 44 index pages that FTS5 needs for a word in all documents of a full part.
     """
     frequent_words = """SELECT one.lexeme AS term
   FROM (SELECT words FROM {0} ORDER BY rowid DESC LIMIT 32) AS newest, unnest(newest.words) AS one
   WHERE BEGINS GROUP BY one.lexeme ORDER BY count(*) DESC, one.lexeme
   LIMIT :most OFFSET :known""".replace("BEGINS", _BEGINS)
-    """Estimated from the newest documents of a part."""
+    """Estimated from the newest 32 documents of a part."""
     columns: tuple[ColumnClause[Any], ...] = (column("words", TSVECTOR),)
 
     def ddl(self, part: int) -> tuple[str, ...]:
@@ -347,7 +350,8 @@ def tsquery(expression: str) -> str:
 class _Reader:
     """Recursive descent parser of FTS5 expressions that returns tsquery text.
 
-    The methods get the prefix letters of the columns to search; none means all.
+    The methods get the letters (``_COLUMNS``) of the columns to search; without letters, all
+    columns are searched.
     """
 
     def __init__(self, tokens: Sequence[str]) -> None:
@@ -395,7 +399,7 @@ class _Reader:
         return _phrase(words, columns, is_open=self._take("*"))
 
     def _near(self) -> str:
-        """Parse ``NEAR(phrase phrase …, n)``: each phrase is near the one before."""
+        """Parse ``NEAR(phrase phrase …, n)``: each phrase must be near the previous phrase."""
         self._at += 1
         phrases = []
         while not self._take(","):
@@ -419,7 +423,7 @@ class _Reader:
 
 
 def _phrase(words: Sequence[str], columns: Sequence[str], *, is_open: bool) -> str:
-    """Return tsquery text for a phrase in any of the columns, or in all if there are none."""
+    """Return tsquery text for a phrase in any of ``columns``; in all columns if it is empty."""
     if not words:
         return _NOTHING
     found = []
@@ -434,8 +438,8 @@ def _phrase(words: Sequence[str], columns: Sequence[str], *, is_open: bool) -> s
 def _begun(lexeme: str) -> str:
     """Return tsquery text for the words that start with a lexeme.
 
-    A one-letter prefix would also match all lexemes with this column letter, so each second letter
-    is listed.
+    If the prefix is the letter of a column, it would also match all lexemes with that column's
+    prefix. So the query lists the prefix with each possible second character.
     """
     if lexeme not in _COLUMNS.values():
         return f"{_quoted(lexeme)}:*"
@@ -444,9 +448,10 @@ def _begun(lexeme: str) -> str:
 
 
 def _in_column(column: str, word: str, place: int) -> str:
-    """Return the lexeme of the n-th word of a phrase in a column (empty: any column).
+    """Return the lexeme of a word in a column, or in any column if ``column`` is empty.
 
-    In a phrase at the start of a title, only the first word has the prefix for it.
+    ``place`` is the index of the word in its phrase. In a phrase at the start of a title, only the
+    first word has the letter ``_FIRST``; the others have the letter of the title.
     """
     letter = _COLUMNS["title"] if column == _FIRST and place else column
     return f"{letter}{COLUMN}{word}" if letter else word
@@ -466,5 +471,5 @@ def word_index_of(conn: AsyncConnection) -> WordIndex:
 
 
 def word_index_named(name: str) -> WordIndex:
-    """Return a full-text index by SQLAlchemy's name of the database."""
+    """Return the full-text index of the SQLAlchemy dialect ``name``."""
     return _POSTGRES if name == POSTGRESQL else _SQLITE

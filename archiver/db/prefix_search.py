@@ -1,8 +1,9 @@
-"""Searches with expensive prefixes.
+"""Searches for prefixes that start many words.
 
-To search for a prefix, the database reads all words of a part that start with it. If the query has
-other words, too, these are searched alone, and their results are tested for the most frequent words
-with the prefix. Only the results that remain are tested for the prefix itself.
+The full-text index is divided into tables (parts). To search for a prefix, the database reads all
+words of a part that start with the prefix. If the query also has other words, only these are
+searched at first. The results are tested for the most frequent words with the prefix, and the
+remaining results for the prefix itself.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -28,7 +29,7 @@ from archiver.search.query_tree import Node, Term, conjunction, conjuncts
 from archiver.search.words import phrase_of
 
 ROUNDS = (8, 24, 72)
-"""Number of words with the prefix that are tested in each round."""
+"""Number of words with the prefix that are added in each round of tests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +37,11 @@ class LoosenedQuery:
     """Query without its expensive prefixes.
 
     Attributes:
-        split_query: the rest of the query.
-        prefixes: the left-out prefixes.
+        split_query: the query without the expensive prefixes.
+        prefixes: the expensive prefixes.
         match: FTS5 expression of the whole query.
-        pages: estimated number of index pages that the prefixes read in one part.
-        part: number of the part that provides frequent words.
+        pages: estimated number of index pages that a search for the prefixes reads in one part.
+        part: number of the part from which the most frequent words are read.
     """
 
     split_query: Split
@@ -51,7 +52,10 @@ class LoosenedQuery:
 
 
 async def loosen(conn: AsyncConnection, tree: Node, parts: Sequence[int]) -> LoosenedQuery | None:
-    """Return a query without expensive prefixes; None if it has none, or no other words."""
+    """Return a query without its expensive prefixes.
+
+    The result is None if the query has no expensive prefixes, or no other words.
+    """
     nodes = conjuncts(tree)
     terms = [each for each in nodes if isinstance(each, Term) and _is_simple_prefix(each)]
     others = [each for each in nodes if each not in terms]
@@ -78,10 +82,11 @@ async def test_for_prefixes(
     Args:
         conn: a connection.
         loose: the loosened query.
-        documents: its results, in the order of the search.
+        documents: ids of the results of the loosened query, in the order of the search.
 
     Returns:
-        The documents that match, and those that were not tested; these are in the last parts.
+        The documents that match, and the documents that were not tested to limit the cost. Only
+        documents in the last parts are not tested.
     """
     left, found = dict.fromkeys(documents), set[int]()
     words: list[list[str]] = [[] for _ in loose.prefixes]
@@ -105,7 +110,7 @@ async def test_for_prefixes(
 async def _frequent_words(
     conn: AsyncConnection, part: int, prefix: str, count: int, known: int
 ) -> list[str]:
-    """Return the next ``count`` most frequent words of a part with a prefix, after ``known``."""
+    """Return the most frequent words with a prefix: ``count`` words after the first ``known``."""
     statement = text(word_index_of(conn).frequent_words.format(search_table(part)))
     given = {"first": prefix, "beyond": f"{prefix}\U0010ffff", "most": count, "known": known}
     return [word for word in (await conn.execute(statement, given)).scalars() if word]
@@ -118,6 +123,6 @@ def _any_of(words: Iterable[Collection[str]]) -> str:
 
 
 async def _matching(conn: AsyncConnection, match: str, documents: Collection[int]) -> set[int]:
-    """Return which documents match."""
+    """Return those of ``documents`` that match an FTS5 expression."""
     (found,) = await matches_among(conn, [match], by_part(documents))
     return found & {*documents}

@@ -23,9 +23,9 @@ INLINE_DIGEST_BYTES = 64 << 10
 
 
 class BodySink:
-    """Buffer and digest of a body as it arrives.
+    """Buffer of a body while it arrives, and the digest of the body.
 
-    Large amounts are hashed and written in a thread.
+    Large bodies are hashed and written to a file in a thread.
     """
 
     def __init__(self) -> None:
@@ -44,11 +44,11 @@ class BodySink:
         self.payload_length += len(payload)
         self.wire_length += len(wire)
         if self._held >= SPOOL_BYTES:
-            # If it were cancelled halfway, the next call would write the same bytes again.
+            # If writing were cancelled halfway, the next call would write the same bytes again.
             await run_to_completion(asyncio.to_thread(self._spool))
 
     async def finish(self) -> tuple[BinaryIO, PayloadDigest]:
-        """Return the whole body as a file at its start, and the digest of its payload."""
+        """Return the whole body as a file at position 0, and the digest of the payload."""
         if self._held > INLINE_DIGEST_BYTES or self._file:
             await asyncio.to_thread(self._finish)
         else:
@@ -64,7 +64,7 @@ class BodySink:
 
     def _spool(self) -> None:
         if self._file is None:
-            # Closed by the caller of ``finish``, or by ``discard``.
+            # The caller of ``finish``, or ``discard``, closes this file.
             self._file = scratch_file()
         self._file.write(b"".join(self._wire))
         self._wire.clear()
@@ -87,10 +87,10 @@ COOKIE = frozenset({"cookie"})
 
 
 class Answer:
-    """Open response; it keeps its connection until it is read or discarded.
+    """Open response, which keeps its connection until ``release`` or ``discard``.
 
     If user cookies were sent, the response is private: its exchange contains neither these cookies
-    nor any that the server sets.
+    nor cookies that the server sets.
 
     Attributes:
         head: the response head.
@@ -125,7 +125,7 @@ class Answer:
         """Yield the body without transfer coding as it arrives; can be iterated once.
 
         Raises:
-            FetchError: it is too large, or ended before any content arrived.
+            FetchError: the body is too large, or the response ended before any content arrived.
         """
         self._refuse_too_large(self._reader.content_length or 0)
         while wire := await self._line.piece():
@@ -134,10 +134,10 @@ class Answer:
             yield rest
 
     async def whole(self) -> Exchange:
-        """Read the whole body and return the exchange; the caller closes it.
+        """Read the whole body and return the exchange; the caller closes the exchange.
 
         Raises:
-            FetchError: it is too large, or ended before any content arrived.
+            FetchError: the body is too large, or the response ended before any content arrived.
         """
         try:
             async for _ in self.payload():
@@ -167,10 +167,10 @@ class Answer:
         return rest
 
     async def exchange(self, *, truncated: Truncation | None = None) -> Exchange:
-        """Return the exchange with the body read so far; the caller closes it.
+        """Return the exchange with the body read so far; the caller closes the exchange.
 
         Args:
-            truncated: the reason why reading stops early, if the body is incomplete.
+            truncated: the reason why reading stopped early, if the body is incomplete.
         """
         sink, reader = self._sink, self._reader
         self._is_taken = True
@@ -197,7 +197,7 @@ class Answer:
         )
 
     def release(self) -> None:
-        """Return the connection to the pool; close it if more bytes may arrive."""
+        """Return the connection to the pool; close the connection if more bytes may arrive."""
         if self._line.is_free:
             self._connection.release()
         else:

@@ -32,7 +32,7 @@ def in_utc(moment: datetime) -> datetime:
 
 
 def write_iso(moment: datetime) -> str:
-    """Format a time to the second.
+    """Format a time in UTC to the second (RFC 3339).
 
     >>> write_iso(datetime(1, 1, 1, tzinfo=UTC))
     '0001-01-01T00:00:00Z'
@@ -44,13 +44,13 @@ def read_iso(text: str) -> datetime:
     """Parse an ISO 8601 time.
 
     Raises:
-        ValueError: it is invalid.
+        ValueError: the text is not a valid time.
     """
     return in_utc(datetime.fromisoformat(text))
 
 
 SHORTEST = 4
-"""Digits of the shortest prefix that names a period: a year."""
+"""Minimum number of digits of a timestamp prefix: a year."""
 
 _FIELDS = ((0, 4), (4, 6), (6, 8), (8, 10), (10, 12), (12, 14))
 _DIGITS = re.compile(r"[0-9]{4,14}")
@@ -63,7 +63,7 @@ _IMF_FIXDATE = re.compile(
     re.ASCII,
 )
 REMEMBERED = 256
-"""Size of the format cache: many events happen in the same second."""
+"""Number of cached timestamps, because many events happen in the same second."""
 
 
 @lru_cache(REMEMBERED)
@@ -81,7 +81,7 @@ def to_datetime(timestamp: Timestamp) -> datetime:
     """Convert 14 digits to an aware datetime.
 
     Raises:
-        InputError: they are not a date and time.
+        InputError: the digits are not a valid date and time.
     """
     if len(timestamp) != len("YYYYMMDDhhmmss") or not _DIGITS.fullmatch(timestamp):
         raise InputError(f"{timestamp!r} is not a timestamp. Use 14 digits: YYYYMMDDhhmmss.")
@@ -95,17 +95,17 @@ def to_datetime(timestamp: Timestamp) -> datetime:
 
 
 def pad(prefix: str) -> Timestamp:
-    """Return the middle of the period that 4 to 14 digits name.
+    """Return the middle of the period that a prefix of 4 to 14 digits covers.
 
-    If there are captures within the period, the capture nearest to its middle is one of them; the
-    nearest to either end might not be. Impossible digits (a month 13) become the nearest possible
-    ones.
+    If there are captures within the period, the capture nearest to the middle is one of them. The
+    capture nearest to the start or the end of the period can be outside of it. Impossible values,
+    such as month 13, become the nearest possible value.
 
     >>> pad("2024"), pad("202402"), pad("20240229"), pad("20240229120001")
     ('20240702000000', '20240215120000', '20240229120000', '20240229120001')
 
     Raises:
-        InputError: not 4 to 14 digits.
+        InputError: the prefix does not consist of 4 to 14 digits.
     """
     if not _DIGITS.fullmatch(prefix):
         raise InputError(
@@ -116,7 +116,7 @@ def pad(prefix: str) -> Timestamp:
 
 
 def _end(prefix: str, filler: str) -> datetime:
-    """Return one end of the period: missing digits from ``filler``, clamped to a valid date."""
+    """Return the prefix completed with the last digits of ``filler``, clamped to a valid date."""
     digits = prefix + filler[len(prefix) :]
     year = max(1, int(digits[:4]))
     month = min(max(1, int(digits[4:6])), 12)
@@ -142,7 +142,7 @@ def parse_accept_datetime(value: str) -> datetime:
     The obsolete forms of HTTP-date are accepted too.
 
     Raises:
-        InputError: not an HTTP-date; a TimeGate answers 400 (RFC 7089 §4.5.3).
+        InputError: the value is not an HTTP-date; a TimeGate responds 400 (RFC 7089 §4.5.3).
     """
     try:
         return in_utc(_http_date(value[:_MAX_DATE].strip()))

@@ -10,33 +10,33 @@ from archiver.model.message import Message
 
 
 class Rendering(StrEnum):
-    """Whether a browser rendered a page. Values are stored; do not change them."""
+    """Rendering state of a stored page. Values are stored; do not change them."""
 
     NONE = ""
-    """As received; scripts are not needed."""
+    """Stored as received; the page needs no scripts."""
     NEEDED = "needed"
-    """As received, but empty without scripts, which were not run."""
+    """Stored as received, but the page is empty without its scripts, which were not run."""
     DONE = "done"
-    """After its scripts ran in a browser."""
+    """Stored after its scripts ran in a browser."""
 
 
 class RenderHint(StrEnum):
-    """Whether pages of a host need a browser. Values are stored; do not change them."""
+    """Hint whether pages of a host need a browser. Values are stored; do not change them."""
 
     NONE = ""
-    """No hint; it is not stored, because most hosts never need a browser."""
+    """No hint. ``NONE`` is not stored, because most hosts never need a browser."""
     EMPTY = "empty"
     """The page was empty without its scripts."""
     WALLED = "walled"
-    """A bot wall was shown instead of the page; a browser got past it."""
+    """The site sent a bot wall instead of the page; a browser got past the bot wall."""
     WHOLE = "whole"
-    """The page was complete; the previous page of the host was not."""
+    """The page was complete without a browser, unlike the previous page of the host."""
 
 
 class Limit(StrEnum):
     """Reason why a browser did not render all of a page. Values are stored; do not change them.
 
-    With ``TIME`` and the members after it, rendering failed: the page is stored as received.
+    ``TIME`` and all later members mean that rendering failed, and the page is stored as received.
     """
 
     LOADING = "loading"
@@ -93,7 +93,7 @@ class RenditionKind(StrEnum):
     """Type of a rendition. Values are stored; do not change them."""
 
     PAGE = "page"
-    """The rendered page as HTML without scripts: replayed, extracted and searched."""
+    """Rendered page as HTML without scripts, used for replay, article extraction and search."""
     PICTURE = "picture"
     """Full-page screenshot."""
     THUMBNAIL = "thumbnail"
@@ -115,11 +115,11 @@ MEDIA_TYPES: Mapping[RenditionKind, frozenset[str]] = {
     RenditionKind.ICON: frozenset({"image/webp", "image/svg+xml"}),
     RenditionKind.COVER: frozenset({"image/webp"}),
 }
-"""Allowed media types of each kind; imported records may claim anything."""
+"""Allowed media types of each kind; imported records may declare any other media type."""
 DERIVED_KINDS = frozenset({RenditionKind.ICON, RenditionKind.COVER})
-"""Derived from stored images during extraction."""
+"""Kinds that are made from stored images during article extraction."""
 PREVIEW_KINDS = (RenditionKind.ICON, RenditionKind.COVER, RenditionKind.THUMBNAIL)
-"""Kinds shown in lists, requested by digest."""
+"""Kinds that are shown in lists; their URLs contain the digest."""
 DIGEST_DIGITS = 32
 _HEX = frozenset("0123456789abcdef")
 
@@ -134,7 +134,7 @@ class NewRendition:
 
     @property
     def digest(self) -> str:
-        """Identifier in the URLs of preview images: half of the SHA-256 in hex. Else empty."""
+        """Identifier in URLs of preview images: half of the SHA-256 in hex; empty if no preview."""
         if self.kind not in PREVIEW_KINDS:
             return ""
         return hashlib.sha256(self.content).hexdigest()[:DIGEST_DIGITS]
@@ -142,7 +142,7 @@ class NewRendition:
 
 @dataclass(frozen=True, slots=True)
 class RenditionRef:
-    """What a snapshot record says about a rendition; ``digest`` as in ``NewRendition``."""
+    """Reference to a rendition in a snapshot record; ``digest`` is that of ``NewRendition``."""
 
     kind: RenditionKind
     media_type: str
@@ -155,9 +155,9 @@ class Rendition:
     """Stored rendition of a page.
 
     Attributes:
-        kind: its kind.
-        media_type: its media type.
-        location: location of its record.
+        kind: type of the rendition.
+        media_type: media type of the rendition.
+        location: location of the rendition's record.
         digest: identifier in the URLs of preview images; empty for other kinds.
     """
 
@@ -186,7 +186,7 @@ def is_digest(given: str) -> bool:
 def renditions_of(
     named: Sequence[RenditionRef], places: Mapping[RecordId, Location]
 ) -> tuple[Rendition, ...]:
-    """Return the renditions whose location is known; the first one of each kind."""
+    """Return the first rendition of each kind whose record has a known location."""
     found = {
         each.kind: Rendition(each.kind, each.media_type, places[each.record_id], each.digest)
         for each in reversed(named)
@@ -201,17 +201,18 @@ WHOLE = 100
 
 @dataclass(frozen=True, slots=True)
 class QualitySignals:
-    """Quality signals of a page, besides its requisites.
+    """Signals of a page for its quality score, except its requisites.
 
     Attributes:
-        readable: number of readable characters, counted up to 600; None if it is not HTML.
-        source: number of characters of its source.
-        is_error: whether it looks like an error page, whatever its status.
-        is_cut: whether it is truncated.
+        readable: number of readable characters, counted up to 600; None if the page is not HTML.
+        source: number of characters of the page's source.
+        is_error: whether the page looks like an error page, regardless of its HTTP status.
+        is_cut: whether the page is truncated.
         picture: similarity of screenshots without and with scripts, in percent; None if they were
             not compared.
-        words: share of its words that it has without scripts, in percent; None if not compared.
-        limits: why a browser did not render all of it.
+        words: share of the page's words that are present without scripts, in percent; None if not
+            compared.
+        limits: limits that kept a browser from rendering all of the page.
     """
 
     readable: int | None = None
@@ -238,7 +239,7 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Quality of a snapshot in percent, and what is missing."""
+    """Quality score of a snapshot in percent, and the reasons for a score below 100."""
 
     hundredths: int
     reasons: tuple[Reason, ...] = ()

@@ -1,4 +1,4 @@
-"""Links on their way into the archive: bookmarks in files, seeds, and pages in files."""
+"""Links to add to the archive: bookmarks and archived pages of imported files, and seeds."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -8,7 +8,7 @@ from archiver.model.annotation import Annotation
 from archiver.model.capture import HashUrl
 
 PLACE = "https://archiver.invalid/part/"
-"""Base of URLs for parts that have none; the host can never exist (RFC 2606)."""
+"""Base of the URLs of requisites without a URL; the host can never exist (RFC 2606)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +25,9 @@ class ArchivedPage:
     """An archived page from a file.
 
     Attributes:
-        content: bytes of the page, or of its article alone.
-        media_type: of the content, with the charset for text.
-        parts: requisites that came with it.
+        content: bytes of the whole page, or only of its article.
+        media_type: media type of ``content``, with the charset for text.
+        parts: requisites of the page that the file contains.
     """
 
     content: bytes
@@ -36,17 +36,17 @@ class ArchivedPage:
 
     @property
     def weight(self) -> int:
-        """Total bytes."""
+        """Total size of the page and its requisites in bytes."""
         return len(self.content) + sum(len(each.content) for each in self.parts)
 
 
 def html_page(text: str) -> ArchivedPage | None:
-    """Return a page of HTML without parts; None if it is empty."""
+    """Return an HTML page without requisites; None if ``text`` is empty."""
     return ArchivedPage(text.encode("utf-8", "replace")) if text else None
 
 
 def part_url(content: bytes) -> str:
-    """Return the URL for a part without one, derived from its bytes."""
+    """Return the URL of a requisite without a URL, derived from a hash of its content."""
     return PLACE + sha256(content).hexdigest()
 
 
@@ -55,10 +55,10 @@ class Bookmark:
     """A link in an imported file.
 
     Attributes:
-        annotation: ``url_given`` is the URL as in the file.
-        problem: why this row can't be read, in a sentence; else empty.
-        page: the archived page that came with the link, if any.
-        is_broken: whether this is no row, but a position where the file can't be read.
+        annotation: user metadata; ``url_given`` is the URL as written in the file.
+        problem: why the link can't be imported, as a sentence; empty if it can.
+        page: the archived page that the file contains for the link, if any.
+        is_broken: whether this marks a position where the file can't be read, instead of a link.
     """
 
     annotation: Annotation
@@ -68,12 +68,12 @@ class Bookmark:
 
 
 def unreadable(given: str, problem: str) -> Bookmark:
-    """Return a row that can't be imported, with its text in the file."""
+    """Return a bookmark for a row that can't be imported; ``given`` is the text of the row."""
     return Bookmark(Annotation(given[:500]), problem)
 
 
 def broken(given: str, problem: str) -> Bookmark:
-    """Return a position where the file can't be read, with the text there."""
+    """Return a marker of a position where the file can't be read; ``given`` is the text there."""
     return Bookmark(Annotation(given[:500]), problem, is_broken=True)
 
 
@@ -82,9 +82,9 @@ class Seed:
     """A link to be queued.
 
     Attributes:
-        hash_url: of ``url``.
-        url: serialised, without fragment.
-        host: of ``url``.
+        hash_url: lower-case hex MD5 of ``url``, which identifies the entry.
+        url: URL serialised as in browsers, without its fragment.
+        host: host of ``url``.
         annotation: user metadata; ``added_at`` is set.
     """
 
@@ -96,12 +96,12 @@ class Seed:
 
 @dataclass(frozen=True, slots=True)
 class RevisedSeed:
-    """Seed from a record.
+    """Seed that is restored in an index.
 
     Attributes:
         seed: the seed.
-        revision: revision of its annotation.
-        is_link: whether it was saved as a link that is not captured.
+        revision: revision number of the seed's annotation.
+        is_link: whether the user saved only a link, which is not captured.
     """
 
     seed: Seed
@@ -119,11 +119,11 @@ class Reception(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """Result for a seed that was queued, with its open job, if any.
+    """Result of queueing one seed, with the id of its unfinished job, if any.
 
-    ``ADDED`` means that an entry or a job was created, and ``KNOWN`` that the entry exists.
-    ``MERGED`` means that the entry is queued already. In an import it means that the entry exists
-    and the seed has new metadata, or that the seed is repeated.
+    ``ADDED``: an entry or a job was created. ``KNOWN``: the entry exists already. ``MERGED``: the
+    entry is queued already; in an import, the entry exists and gets new metadata from the seed, or
+    the import contains the seed more than once.
     """
 
     hash_url: HashUrl
@@ -138,8 +138,8 @@ class SavedPage:
 
     Attributes:
         seed: the link.
-        page: its archived page.
-        is_dated: whether the file says when the link was saved.
+        page: the archived page of the link.
+        is_dated: whether the file contains the time when the link was saved.
     """
 
     seed: Seed

@@ -1,8 +1,8 @@
 """Capture quality score.
 
-The score is 100 percent multiplied by one factor per flaw. Resources that no longer exist on the
-web (404, 410) count a quarter. Scores are recomputed from the records, so that the weights can
-change.
+The score is 100 percent multiplied by one factor for each flaw. A missing resource that no longer
+exists on the web (404, 410) has a quarter of the weight of other missing resources. Scores can be
+computed again from the records, so these weights may change.
 """
 
 from collections.abc import Iterator, Sequence
@@ -58,13 +58,13 @@ _COSTS: Final = {
         forms("{missing} of {count} icon missing.", "{missing} of {count} icons missing."),
     ),
 }
-"""Loss if all requisites of a kind are missing, and the message for one and for many."""
+"""Share of the score lost if all requisites of a kind are missing; singular and plural message."""
 _GONE: Final = frozenset({404, 410})
 _GONE_COUNTS: Final = 0.25
 _USUAL_AREA: Final = 60_000
 """Assumed image area in CSS pixels if the markup gives no size."""
 _LEAST_SIZE, _MAX_SIZE = 0.02, 6.0
-"""Bounds of the size factor relative to the usual area."""
+"""Minimum and maximum weight of one requisite; ``_USUAL_AREA`` has the weight 1."""
 
 _LEAVES: Final = {
     Limit.RESTLESS: 0.98,
@@ -74,7 +74,7 @@ _LEAVES: Final = {
     Limit.REQUESTS: 0.9,
     Limit.BYTES: 0.9,
 }
-"""Factors of limits that cost less, or more, than the default."""
+"""Factors of some limits; all other limits have the factor ``_LIMITED``."""
 _LIMITED: Final = 0.95
 _UNSHOWN: Final = 0.1
 _ERROR: Final = 0.2
@@ -95,9 +95,9 @@ def score_of(
     """Return the quality score of a snapshot.
 
     Args:
-        rendering: whether a browser rendered the page, or should have.
+        rendering: whether a browser rendered the page, or the page needs a browser.
         requisites: the outcome of each requisite.
-        appearance: observations about the rendered page.
+        appearance: quality signals of the page.
     """
     value, reasons = float(WHOLE), []
     for leaves, message in (
@@ -165,7 +165,7 @@ def _of_replay(seen: QualitySignals) -> Iterator[tuple[float, Message]]:
 
 
 def _size(outcome: RequisiteOutcome) -> float:
-    """Return the area of a requisite relative to the usual one."""
+    """Return the weight of a requisite: its area relative to ``_USUAL_AREA``; 1 if unknown."""
     if not outcome.area:
         return 1.0
     return min(max(outcome.area / _USUAL_AREA, _LEAST_SIZE), _MAX_SIZE)

@@ -1,7 +1,7 @@
 """Syntax highlighting.
 
-A lexer's patterns can be slow on malicious code, so this runs only in worker processes, where a
-signal can interrupt it.
+A lexer's patterns can be slow on malicious code, so highlighting runs only in worker processes,
+where a signal can interrupt it.
 """
 
 import gc
@@ -21,7 +21,7 @@ from pygments.util import ClassNotFound
 MAX_CODE = 20_000
 """Maximum characters of highlighted code in an article."""
 SECONDS = 0.5
-"""CPU time limit for an article."""
+"""CPU time limit for one article in seconds."""
 _AS_SANITISED = {0xA0: "&nbsp;"}
 _CODE = re.compile(r'(<pre[^<>]*><code class="language-([^"]+)">)([^<>]*)(</code></pre>)')
 _COLOURED = re.compile(r'<code class="language-[^"]+">.*?</code>', re.DOTALL)
@@ -29,7 +29,7 @@ _SPAN = re.compile(r"</?span[^<>]*>")
 
 
 class _OutOfTime(BaseException):
-    """End of the time limit; not an ``Exception``, because lexers catch those."""
+    """Exceeded time limit. This is no ``Exception``, because lexers catch every ``Exception``."""
 
 
 def coloured(html: str) -> str:
@@ -76,10 +76,11 @@ def _formatter() -> HtmlFormatter[str]:
 
 @contextmanager
 def _within(seconds: float) -> Iterator[None]:
-    """Raise ``_OutOfTime`` in the block after this much CPU time.
+    """Raise ``_OutOfTime`` in the ``with`` block after ``seconds`` of CPU time.
 
-    Outside the main thread it is raised immediately, because signals are not available there.
-    Garbage collection is paused, because an exception raised during it is lost.
+    Outside of the main thread ``_OutOfTime`` is raised immediately, because signals are not
+    available there. Garbage collection is paused, because an exception that a signal raises during
+    garbage collection is lost.
     """
 
     def ring(_: int, __: FrameType | None) -> None:

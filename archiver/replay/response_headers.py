@@ -1,10 +1,11 @@
 """Headers of replayed responses.
 
-``Content-Language`` is kept; ``Location`` and ``Link`` are rewritten. Every other
-header is renamed to ``X-Archive-Orig-<name>``, so that it is visible but has no effect: policies
-(Content-Security-Policy, Strict-Transport-Security, Clear-Site-Data, Service-Worker-Allowed …)
-apply to another origin. Cookies are dropped because they are secrets. The caller sets the headers
-that describe the bytes (``Content-Type``, ``Content-Encoding``, ``Content-Length``).
+``Content-Language`` is kept; ``Location`` and ``Link`` are rewritten. All headers are repeated as
+``X-Archive-Orig-<name>``, so that they are visible but have no effect. Policies
+(Content-Security-Policy, Strict-Transport-Security, Clear-Site-Data, Service-Worker-Allowed …) must
+have no effect, because the original site sent them for its own origin. Cookies are dropped because
+they are secrets. The caller sets the headers that describe the bytes (``Content-Type``,
+``Content-Encoding``, ``Content-Length``).
 """
 
 import re
@@ -35,7 +36,7 @@ def rewrite_headers(fields: Iterable[tuple[str, str]], links: UrlRewriter) -> li
 
     Args:
         fields: (name, value) as archived.
-        links: rewriter for the response's URL; redirect targets get the modifier of its pages.
+        links: URL rewriter of the response; redirect targets are rewritten like links to pages.
     """
     effective: list[tuple[str, str]] = []
     shown: list[tuple[str, str]] = []
@@ -51,7 +52,7 @@ def rewrite_headers(fields: Iterable[tuple[str, str]], links: UrlRewriter) -> li
         elif name in _REWRITTEN and clean and not (name == "location" and has_location):
             if rewritten := _REWRITTEN[name](clean, links):
                 effective.append((name.title(), rewritten))
-            if name == "location":  # only the first counts, as in the crawl
+            if name == "location":  # only the first Location counts, as in the crawler
                 has_location = True
     return effective + shown[:_MAX_FIELDS]
 
@@ -61,9 +62,10 @@ def _location(value: str, links: UrlRewriter) -> str:
 
 
 def _link(value: str, links: UrlRewriter) -> str:
-    """Keep only links that load something: others could be mistaken for the archive's own links.
+    """Rewrite links that load resources, such as style sheets, and drop all other links.
 
-    Preloads are dropped: the page requests what it needs, and the rest is for scripts.
+    Other links could be mistaken for links of the archive itself. Preloads are dropped too: the
+    page requests the resources that it uses, and the other preloads are for scripts.
     """
     written = []
     for link in read_link_header(value):
@@ -136,7 +138,7 @@ class Viewer:
     Attributes:
         origin: ``http://host[:port]`` of the replay origin as requested, validated.
         has_token: whether the request has a valid access token, which only the archive's own pages
-            know: the response may be framed, and loaded with CORS.
+            know. The response to such a request may be framed, and loaded with CORS.
         base: path under which a reverse proxy serves the application; empty for the root.
     """
 
@@ -148,9 +150,9 @@ class Viewer:
 def security_headers(viewer: Viewer, *, is_sandboxed: bool = True) -> tuple[tuple[str, str], ...]:
     """Return the security headers of every replay response.
 
-    The page's origin is opaque, so its requests to this server are cross-origin. Browsers load
-    fonts, masks, clip paths, shapes and subtitles with CORS. So responses to requests with an
-    access token allow the origin ``null``; others are not readable by scripts of another site.
+    The origin of a replayed page is opaque, so the page's requests to this server are cross-origin.
+    Browsers load fonts, masks, clip paths, shapes and subtitles with CORS. So responses to requests
+    with an access token allow the origin ``null``. Without a token, no site may read a response.
     """
     policy = content_security_policy(viewer, is_sandboxed=is_sandboxed)
     granted = (("Access-Control-Allow-Origin", "null"),) if viewer.has_token else ()
@@ -170,9 +172,9 @@ def content_security_policy(viewer: Viewer, *, is_sandboxed: bool = True) -> str
 
     Sources are absolute because ``'self'`` matches nothing in an opaque origin. ``http:`` sources
     also match ``https:`` of the same host (CSP §6.7.2.8), so a TLS proxy needs no configuration.
-    ``frame-ancestors`` cannot list an origin that may frame the page: the ancestor of a frame
-    inside a replayed page has an opaque origin, which matches nothing. So responses without an
-    access token must not be framed at all; only the banner and the pages it shows have a token.
+    ``frame-ancestors`` cannot list the origins that may frame a response: a replayed page with a
+    frame has an opaque origin, which no source matches. So responses without an access token must
+    not be framed at all. Only the replay banner and the pages below the banner have a token.
 
     Args:
         viewer: properties of the client.

@@ -1,7 +1,7 @@
-"""Entries that an export contains, fixed when it begins.
+"""Selection of an export's entries, fixed when the export begins.
 
-Lists are ordered by their latest activity, so paginating while pages are saved would skip entries
-that move to the front. Therefore the row ids are read first, in one transaction.
+Entries are ordered by their latest activity, so pagination while pages are saved would skip entries
+that move to the front. Therefore the export first reads all row ids in one transaction.
 """
 
 from array import array
@@ -28,8 +28,8 @@ class Selected:
     """Selection for an export.
 
     Attributes:
-        query: as for a list; an empty one selects everything.
-        hash_url: a single entry, ignoring the query.
+        query: query of a list of entries; an empty query selects everything.
+        hash_url: the only selected entry; None if ``query`` selects the entries.
         title: title of a book or page, shortened if it is long; empty for the default.
     """
 
@@ -49,13 +49,13 @@ class Manifest:
 
     Attributes:
         selected: the selection.
-        entries: row ids in the order of the list; eight bytes each.
-        beyond_records: row ids of entries whose current metadata is in no record that is copied;
-            new records are written for them.
-        last_snapshot: row id; later snapshots are not exported.
-        segments: their names, and the number of indexed bytes.
-        has_whole_segments: segments are copied whole: everything is selected, and they contain no
-            deleted records.
+        entries: row ids of the entries in the order of the list, eight bytes each.
+        beyond_records: row ids of entries whose current metadata is in none of the copied records;
+            the export writes new records for these entries.
+        last_snapshot: row id of the last snapshot; later snapshots are not exported.
+        segments: number of indexed bytes of each segment, by name.
+        has_whole_segments: whether segments are copied whole, because everything is selected and
+            the segments contain no deleted records.
     """
 
     selected: Selected
@@ -99,7 +99,7 @@ async def _entries(conn: AsyncConnection, selected: Selected) -> AsyncIterator[l
 
 
 OnDamage = Callable[[str], None]
-"""Called with the place and problem of each damaged part, which the export leaves out."""
+"""Function that is called with a message about each damaged item that the export leaves out."""
 _DAMAGED = (
     "The record of the article is damaged. `archiver serve` or `archiver extract` extracts it "
     "again from the page: export again after that."
@@ -116,10 +116,10 @@ class ExportedEntries:
     async def each(
         self, rows: Iterable[int], at: str | None, on_damage: OnDamage
     ) -> AsyncIterator[tuple[Entry, SnapshotDetail | None]]:
-        """Yield the entries of rows that still exist, in order.
+        """Yield the entries that still exist, each with one snapshot, in the order of ``rows``.
 
-        Each comes with its newest snapshot, or the one closest to a timestamp. In place of a
-        damaged article comes a text that says so.
+        The snapshot is the one nearest to the timestamp ``at``, by default the newest; None if it
+        is missing or damaged. A damaged article is replaced by a text that reports the damage.
 
         Raises:
             StoreUnavailable: the object store cannot be read now.

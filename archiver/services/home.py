@@ -20,7 +20,7 @@ class HomePageContent:
 
     Attributes:
         new: entries saved within the last week.
-        on_this_day: entries saved on this day of earlier years, the last year first.
+        on_this_day: entries saved on this day of earlier years, the latest year first.
     """
 
     new: tuple[ListedEntry, ...] = ()
@@ -34,7 +34,7 @@ class HomePage:
         self._db = db
 
     async def read(self, now: datetime) -> HomePageContent:
-        """Return the contents at a time (aware); days are in UTC."""
+        """Return the contents at the time ``now`` (aware). A day is a day in UTC."""
         today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
         async with self._db.read() as conn:
             week = [_span(now - WEEK, now + timedelta(days=1))]
@@ -48,7 +48,7 @@ class HomePage:
 
 
 def years_before(today: datetime) -> list[tuple[int, int]]:
-    """Return the start and end of the same day in earlier years."""
+    """Return the start and end of the same day in earlier years, as Unix times."""
     years = [*range(today.year - 1, today.year - 1 - MAX_YEARS, -1)]
     if (today.month, today.day) == _LEAP_DAY:
         years = [year for year in years if year % 4 == 0 and (year % 100 or year % 400 == 0)]

@@ -1,9 +1,9 @@
-"""Data that only the previous index has, copied to a rebuilt one.
+"""Copying of data that only the previous index has into a rebuilt index.
 
-Some data is never in a segment: seeds without an attempt, unfinished imports, feed states, and
-edits without a record. Other data is missing from the segments because records were lost or
-damaged. Of such entries the metadata is copied, and a snapshot if the record of its page is intact.
-Other snapshots are lost, which is stored as the failure of their entries.
+Some data is never in a segment: queued seeds that were never attempted, unfinished imports, feed
+states, and edits that are not in a WARC record yet. Other data is missing from the segments because
+records were lost or damaged. In that case the metadata of the entry is copied, and each snapshot
+whose page record is intact. All other snapshots are lost; a failure is stored for their entries.
 """
 
 import asyncio
@@ -60,11 +60,11 @@ _PART_LOST = "The old index is damaged, and its {} can't be read: {}"
 
 @dataclass(frozen=True, slots=True)
 class Losses:
-    """Entries and snapshots of the previous index that no record has.
+    """Number of entries and snapshots of the previous index that could not be restored.
 
     Attributes:
-        entries: entries without any snapshot left.
-        snapshots: lost snapshots.
+        entries: number of entries that have lost all their snapshots.
+        snapshots: number of lost snapshots.
     """
 
     entries: int = 0
@@ -75,9 +75,9 @@ class Losses:
 
 
 async def take_over(old: Database, new: Database, receipts: Path) -> tuple[int, list[Finding]]:
-    """Copy what is in no segment; return the number of queued seeds, and problems.
+    """Copy data that is in no segment; return the number of queued seeds, and the problems.
 
-    Of a damaged index, each part that can be read is copied.
+    If the previous index is damaged, each kind of data that can be read is copied.
 
     Raises:
         IndexUnavailable: an index can't be read or written now.
@@ -147,7 +147,10 @@ async def _take_over_queue(old: Database, new: Database) -> int:
 
 
 async def _enqueue_again(conn: AsyncConnection, found: list[new_entries.OpenSeed]) -> int:
-    """Queue open seeds with their list positions, unless a segment has their snapshot."""
+    """Queue seeds with unfinished jobs again, and return their number.
+
+    Entries keep their sort keys. A seed is skipped if its newest snapshot is newer than its job.
+    """
     latest = await entries.latest_of(conn, [each.seed.hash_url for each in found])
     open_ = [
         each for each in found if latest.get(each.seed.hash_url, "") <= to_timestamp(each.made_at)
@@ -159,7 +162,7 @@ async def _enqueue_again(conn: AsyncConnection, found: list[new_entries.OpenSeed
 
 
 async def restore_missing(old: Database, new: Database, store: SegmentStore) -> Losses:
-    """Restore entries, edits and snapshots that the segments lack; count the lost snapshots.
+    """Restore entries, edits and snapshots that the segments lack; count those that are lost.
 
     Raises:
         IndexUnavailable: an index can't be read or written now.
@@ -215,7 +218,7 @@ async def _restore_snapshots(
     """Write new records of snapshots whose own records are damaged, and index them.
 
     Returns:
-        How many snapshots of each entry are deleted in the segments.
+        Number of snapshots of each entry that have a tombstone, by ``hash_url`` of the entry.
     """
     deleted = Counter[str]()
     async with old.read() as conn:
@@ -260,7 +263,7 @@ def _record(known: Revised, held: SnapshotRow) -> Record:
 
 
 def append_alone(store: SegmentStore, made: Sequence[Record]) -> set[str]:
-    """Append records to new segments; return the names of these segments."""
+    """Append records to new segments and sync them to disk; return the names of the segments."""
     places = store.append(made)
     store.sync()
     store.close()
@@ -270,7 +273,10 @@ def append_alone(store: SegmentStore, made: Sequence[Record]) -> set[str]:
 async def _copy_details(
     old: Database, new: Database, restored: Sequence[tuple[Revised, SnapshotRow]]
 ) -> None:
-    """Copy what the record of a restored snapshot does not contain."""
+    """Copy data of restored snapshots that is not in their records.
+
+    The data are the number of requisites, the score, the resource list and the screenshots.
+    """
     before = {(known.entry.hash_url, held.snapshot.timestamp): held for known, held in restored}
     rows = [held.row_id for held in before.values()]
     async with old.read() as conn:
@@ -316,7 +322,13 @@ async def _copy_details(
 async def _mark_lost(
     new: Database, before: Sequence[Revised], deleted: Mapping[str, int]
 ) -> tuple[int, int]:
-    """Store a failure for each entry that lacks snapshots; count these entries and snapshots."""
+    """Store a failure for each entry with lost snapshots.
+
+    The previous failure of an entry that never had a snapshot is copied.
+
+    Returns:
+        Number of entries that have lost all their snapshots, and number of lost snapshots.
+    """
     now = datetime.now(UTC)
     failed, bare, lost = [], 0, 0
     async with new.write() as conn:

@@ -1,7 +1,7 @@
 """Replay of captures.
 
-Reading, decoding and rewriting run in threads, one chunk at a time: sending starts before the
-record is read completely, and no whole page is held in memory.
+Reading, decoding and rewriting run in threads, one chunk at a time. Sending starts before the whole
+record is read, and a large response is never completely in memory.
 """
 
 import asyncio
@@ -43,12 +43,12 @@ _OK = 200
 _SVG = "image/svg+xml"
 _MAX_SVG_BYTES = 2 << 20
 _SVG_SECONDS = 10
-"""Timeout of the lookup of an SVG file whose elements are copied into a page."""
+"""Timeout of the index query for an SVG file whose elements are copied into a page."""
 MAX_COPIES = 10
-"""Records with the same payload that are tried when one is damaged."""
+"""Maximum number of records with the same payload that are tried if a record is damaged."""
 _PAGES = frozenset({Modifier.NONE, Modifier.FRAME})
 RENDERED_HEAD = ResponseHead("HTTP/1.1", 200, "OK", (("content-type", "text/html; charset=utf-8"),))
-"""Response head for a rendered page."""
+"""Response head for a page that was rendered in a browser."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +56,12 @@ class Replayed:
     """A replayed response.
 
     Attributes:
-        status: of the archived response.
+        status: HTTP status to send.
         headers: headers to send.
         length: length of the body in bytes; None if unknown.
         is_made: whether the body was decoded or rewritten, so it differs from the stored bytes.
         body: the chunks of the body. The caller closes it (``contextlib.aclosing``). Reading the
-            first chunk can raise ``StoreError`` or ``TooLarge``, as ``open`` can.
+            first chunk can raise the same errors as ``open``.
     """
 
     status: int
@@ -115,14 +115,14 @@ class Replay:
         """Open a capture for replay.
 
         Args:
-            capture: from ``resolve``.
+            capture: a capture that ``resolve`` returned.
             asked: context of the request. With ``IDENTITY`` the payload is returned as stored,
                 including content codings. Otherwise it is decoded, and rewritten if its media type
                 can contain URLs.
 
         Raises:
             StoreError: a record is missing or damaged.
-            TooLarge: it decompresses to more than ``max_decoded_bytes``.
+            TooLarge: the response decompresses to more than ``max_decoded_bytes``.
         """
         loop = asyncio.get_running_loop()
         asked = replace(asked, read_svg=lambda url: self._read_svg(url, capture.timestamp, loop))
@@ -138,7 +138,7 @@ class Replay:
     async def _open_copy(
         self, capture: Capture, source: Capture, asked: ReplayRequest, error: InvalidRecord
     ) -> Replayed:
-        """Open another record with the payload of a damaged one.
+        """Open another record that has the payload of the damaged record.
 
         Raises:
             InvalidRecord: ``error``, if no other record can be read.
@@ -152,7 +152,7 @@ class Replay:
         raise error
 
     async def _rendered_page(self, capture: Capture, asked: ReplayRequest) -> Location | None:
-        """Return the location of the rendered page, if that is to be shown."""
+        """Return the location of the rendered page; None if the original response is shown."""
         is_page = asked.modifier in _PAGES and 200 <= capture.status < 300
         if not (is_page and is_html(capture.media_type)):
             return None
@@ -181,7 +181,7 @@ class Replay:
         )
 
     async def _source(self, capture: Capture) -> Capture:
-        """Return the capture whose record has the payload."""
+        """Return the capture whose record has the payload; for a revisit, an earlier capture."""
         if not capture.is_revisit:
             return capture
         async with self._db.read() as conn:
@@ -212,7 +212,11 @@ class Replay:
         payload: Iterator[bytes],
         asked: ReplayRequest,
     ) -> Replayed:
-        """Build the response for a capture from a payload, which may be another capture's."""
+        """Build the response for a capture.
+
+        ``of`` contains the capture to replay, and the capture whose record has the payload. They
+        are the same capture unless the first is a revisit or its record is damaged.
+        """
         capture, source = of
         coding = head.combined("content-encoding")
         if coding and asked.modifier is not Modifier.IDENTITY:
@@ -236,7 +240,7 @@ class Replay:
         return Replayed(shown.status, [*shown.headers], length, is_made, _flow(first, rest))
 
     def _read_svg(self, url: str, timestamp: Timestamp, loop: asyncio.AbstractEventLoop) -> str:
-        """Return the SVG file of a URL nearest in time; empty if there is none; blocking."""
+        """Return the text of the SVG file captured nearest in time; empty if none; blocking."""
         finding = asyncio.run_coroutine_threadsafe(self._find_svg(url, timestamp), loop)
         with suppress(StoreError, TooLarge, TimeoutError):
             source = finding.result(_SVG_SECONDS)
@@ -249,7 +253,7 @@ class Replay:
         return ""
 
     async def _find_svg(self, url: str, timestamp: Timestamp) -> Capture | None:
-        """Return the capture with an SVG file's payload, after redirects; None if there is none."""
+        """Follow redirects to an SVG file; return the capture whose record has it, or None."""
         async with self._db.read() as conn:
             for _ in range(_MAX_HOPS):
                 found = await captures.nearest(conn, url, timestamp)
@@ -277,7 +281,7 @@ class Replay:
 def _peek(
     pieces: Iterator[bytes], is_enough: Callable[[bytes], bool] = bool
 ) -> tuple[bytes, Iterator[bytes]]:
-    """Return the first bytes, enough for detection, and all chunks."""
+    """Read until ``is_enough`` or a maximum size; return the bytes read, and all chunks."""
     start = next(pieces, b"")
     while not is_enough(start) and len(start) < MAX_START_BYTES and (more := next(pieces, b"")):
         start += more
@@ -285,7 +289,7 @@ def _peek(
 
 
 def _begin(pieces: Iterator[bytes]) -> tuple[bytes, Iterator[bytes] | None]:
-    """Return the first chunk and the remaining ones; None if a small page has no more."""
+    """Return the first ``PIECE_BYTES`` or more, and the remaining chunks; None if none remain."""
     begun: list[bytes] = []
     length = 0
     for piece in pieces:
@@ -297,7 +301,7 @@ def _begin(pieces: Iterator[bytes]) -> tuple[bytes, Iterator[bytes] | None]:
 
 
 async def _flow(first: bytes, rest: Iterator[bytes] | None) -> AsyncGenerator[bytes, None]:
-    """Yield chunks, each produced in a thread on demand."""
+    """Yield ``first``, then the remaining chunks; each of them is read in a thread on demand."""
     if first:
         yield first
     while rest is not None and (piece := await asyncio.to_thread(next, rest, None)) is not None:

@@ -14,24 +14,24 @@ from archiver.model.listing import Sort
 from archiver.search.query_tree import EVERYTHING, Node, Term, conjunction, conjuncts, disjunction
 
 MIN_ROWS, MAX_ROWS = 100, 5000
-"""Rows per query; the number grows if few of them match."""
+"""Minimum and maximum number of rows per query; the number grows if few rows match."""
 MAX_EXAMINED = 10_000
-"""Rows examined for a page before it is returned incomplete."""
+"""Number of rows examined for a page after which the page is returned with fewer results."""
 MIN_DOCUMENTS, FIRST_PARTS = 1000, 2
-"""Documents and parts read per query if words are found without their positions."""
+"""Initial documents and index parts per query, if each document must be tested for phrases."""
 ENOUGH_READ = 64
-"""Results found by reading documents that are enough for a page."""
+"""Number of results that are enough for a page, if each document must be tested for phrases."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Results of one batch, in order, in columns.
+    """Results of one batch in order, as parallel sequences.
 
     Attributes:
-        entries: row ids of matching entries.
-        rows: row ids of the iterated table.
-        firsts: primary sort keys; for documents the time of saving.
-        beyond: where the next batch begins; None if this is the last.
+        entries: row ids of the matching entries.
+        rows: row ids of the results in the iterated table: documents or entries.
+        firsts: primary sort keys of the results; for documents, the time of saving.
+        beyond: position after which the next batch begins; None if this is the last batch.
     """
 
     entries: Sequence[int]
@@ -47,7 +47,7 @@ class Found:
         return Found(self.entries[:count], self.rows[:count], self.firsts[:count], beyond)
 
     def then(self, more: "Found") -> "Found":
-        """Append the next batch."""
+        """Return these results followed by those of the next batch."""
         return Found(
             [*self.entries, *more.entries],
             [*self.rows, *more.rows],
@@ -57,9 +57,10 @@ class Found:
 
 
 class ResultIteration:
-    """Iteration over the results of a query in the order of an index.
+    """Iteration over the results of a query in the order of a database index.
 
-    With words that is the order in which documents were created, newest or oldest first.
+    The results of a query with words are in the order in which the search documents were created,
+    newest or oldest first.
     """
 
     def __init__(
@@ -80,16 +81,18 @@ class ResultIteration:
 
     @property
     def _sought(self) -> Split:
-        """Condition for documents."""
+        """Query for documents, without its expensive prefixes."""
         return self._loose.split_query if self._loose else self._parted
 
     async def page(self, beyond: Place | None, limit: int, *, goes_on: bool = True) -> Found:
-        """Return results after a position; fewer, with a position to continue, if few rows match.
+        """Return the results after a position.
+
+        If few rows match, there are fewer results than ``limit``, and a position to continue.
 
         Args:
-            beyond: position; None for the first.
+            beyond: position; None for the first page.
             limit: maximum number of entries.
-            goes_on: whether the next page can begin where this one ends.
+            goes_on: whether the caller can continue with another page.
         """
         enough = min(limit, ENOUGH_READ) if goes_on else limit
         found = Found((), (), (), beyond)
@@ -106,7 +109,7 @@ class ResultIteration:
             if some.beyond is None or count > limit:
                 return replace(found, beyond=None).first(limit)
             if self._is_read and count > enough:
-                # The last row belongs to the next batch, which proves that there is one.
+                # The last row is left for the next page, so that the next page is not empty.
                 return found.first(count - 1)
             met = self._documents - before
             if self._is_read:
@@ -120,7 +123,7 @@ class ResultIteration:
 
     @property
     def _initial_parts(self) -> int | None:
-        """Return the initial number of parts to search."""
+        """Number of index parts to search at first; None for all parts."""
         return word_index_of(self._conn).first_parts if self._parted.match else None
 
     def _next_read(self, lacking: int, found: int) -> tuple[int, int]:
@@ -140,7 +143,10 @@ class ResultIteration:
                 return
 
     async def _parts_per_query(self) -> int | None:
-        """Return the number of parts to search in one query if word queries are expensive."""
+        """Return the maximum number of index parts to search in one query; None for all parts.
+
+        Also find out whether expensive prefixes and phrases are tested separately.
+        """
         if not self._parted.match:
             return None
         tree, parts = self._question.tree, self._question.context.parts
@@ -151,7 +157,7 @@ class ResultIteration:
     async def _read_batch(
         self, beyond: Place | None, count: int, reach: int | None = None
     ) -> Found:
-        """Query ``count`` rows after a position, in up to ``reach`` parts."""
+        """Read ``count`` rows after a position, in up to ``reach`` index parts."""
         if self._parted.match:
             return await self._read_documents(beyond, count, reach)
         return await self._read_entries(beyond, count)
@@ -181,7 +187,10 @@ class ResultIteration:
     async def _known_matches(
         self, loose: prefix_search.LoosenedQuery, passing: FoundDocuments, last: Place | None
     ) -> tuple[FoundDocuments, Place | None]:
-        """Return the rows known to match the whole query, if that is cheap to decide."""
+        """Return the documents that match the whole query, and the position to continue.
+
+        Documents from the first untested one on are left for the next page.
+        """
         documents = passing.documents
         has, untold = await prefix_search.test_for_prefixes(self._conn, loose, documents)
         end = next((n for n, each in enumerate(documents) if each in untold), None)
@@ -202,7 +211,7 @@ class ResultIteration:
         return [each for each in parts if row is None or each * PART_SIZE < row]
 
     def _end_of_parts(self, searched: Sequence[int]) -> Place | None:
-        """Return the position at the end of some parts; None if no documents follow."""
+        """Return the position at the end of the searched parts; None if no parts follow."""
         if not searched or searched[-1] == self._parts_after(None)[-1]:
             return None
         if self._order is Sort.OLDEST:
@@ -232,14 +241,14 @@ class ResultIteration:
 
 
 def _known(values: Sequence[int | None]) -> list[int]:
-    """Return values of matching rows, which are never NULL."""
+    """Return the values without None; matching rows have no NULL."""
     return [each for each in values if each is not None]
 
 
 CANDIDATES = 1000
-"""Number of newest matches, and of newest matches in names, that are ranked."""
+"""Number of newest matches that are ranked, in addition to some matches in title or tags."""
 ENOUGH = 10
-"""With fewer full matches, those that lack one word are appended."""
+"""If there are fewer full matches, entries that lack one word of the query are appended."""
 MAX_WORDS = 8
 
 
@@ -248,9 +257,9 @@ class Ranked:
     """Ranked results, best first.
 
     Attributes:
-        entries: row ids.
-        partial: number of entries at the end that lack a word.
-        is_cut: more entries match than were ranked.
+        entries: row ids of the entries.
+        partial: number of entries at the end that lack a word of the query.
+        is_cut: whether more entries match than were ranked.
     """
 
     entries: tuple[int, ...]
@@ -261,22 +270,24 @@ class Ranked:
 async def candidates(
     conn: AsyncConnection, request: SearchRequest, beyond: Place | None = None
 ) -> Found:
-    """Return the newest results after a position, which are then ranked."""
+    """Return the newest results after a position, for ranking."""
     return await ResultIteration(conn, request).page(beyond, CANDIDATES)
 
 
 def behind(found: Found) -> Place | None:
-    """Return the position after the candidates, unless they were enough."""
+    """Return the position after the newest results; None if ``CANDIDATES`` were found."""
     return found.beyond if len(found.entries) < CANDIDATES else None
 
 
 async def best(
     conn: AsyncConnection, request: SearchRequest, newest: Found, *, is_further: bool = False
 ) -> Ranked:
-    """Rank results of a query with words, whose ``candidates`` are the newest.
+    """Rank the results of a query with words.
 
-    Later batches are ranked separately, without matches in names that came before. Entries that
-    lack a word come after all full matches, so there are none while more full matches may follow.
+    ``newest`` is a batch that ``candidates`` returned. With ``is_further`` it is not the first
+    batch: it is ranked separately, without the matches in title or tags of the first batch. Entries
+    that lack a word must come after all full matches, so they are added only if no full matches can
+    follow.
     """
     if is_further:
         before = await _named(conn, request, None)
@@ -300,7 +311,7 @@ async def best(
 
 
 async def _ranked(conn: AsyncConnection, request: SearchRequest, newest: Found) -> list[int]:
-    """Return entries, best first: of the newest matches, and of the newest matches in names."""
+    """Rank the newest matches, and the newest matches in title or tags; return their entries."""
     passing = dict(zip(newest.rows, newest.entries, strict=True))
     if newest.beyond is not None:
         passing |= await _named(conn, request, behind(newest))
@@ -310,7 +321,7 @@ async def _ranked(conn: AsyncConnection, request: SearchRequest, newest: Found) 
 async def _in_order(
     conn: AsyncConnection, request: SearchRequest, passing: Mapping[int, int]
 ) -> list[int]:
-    """Return entries by document, best first."""
+    """Return the entries of documents, best first; ``passing`` is the entry of each document."""
     match = split(request.tree).match
     scored = await ranking.scored(conn, match, request.tree, passing)
     return [passing[each] for each in scored]
@@ -319,9 +330,10 @@ async def _in_order(
 async def _named(
     conn: AsyncConnection, request: SearchRequest, further: Place | None
 ) -> dict[int, int]:
-    """Return some of the newest documents that match in their names, and their entries.
+    """Return some of the newest documents that match in title or tags, and their entries.
 
-    Documents before the end of the candidates are excluded, since they are candidates.
+    The result is empty if all searched parts are newer than the position ``further``, because their
+    documents are already ranked.
     """
     match = ranking.in_titles(split(request.tree).match, request.tree)
     if not match:
@@ -336,7 +348,7 @@ async def _named(
 
 
 def _without_one_word(tree: Node) -> Node | None:
-    """Return the query for entries that lack one word; None without several words."""
+    """Return the query for entries that lack one word; None unless there are 2 to ``MAX_WORDS``."""
     nodes = conjuncts(tree)
     words = [each for each in nodes if isinstance(each, Term) and each.column is None]
     if not 2 <= len(words) <= MAX_WORDS:

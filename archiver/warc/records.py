@@ -1,7 +1,7 @@
 """WARC records: values, digests, dates and extension fields.
 
-Most extension fields are used by imported records, for values of the original record that had to
-change.
+Most extension fields are for imported records. They preserve values of the original record that had
+to be changed.
 """
 
 import base64
@@ -87,7 +87,7 @@ def digest_of(pieces: Iterable[bytes]) -> tuple[PayloadDigest, int]:
 
 
 def digest_with(algorithm: str, pieces: Iterable[bytes]) -> str:
-    """Return a payload's digest by a known algorithm, in the form of ``canonical_digest``."""
+    """Return a payload's digest in the form of ``canonical_digest``; ``algorithm`` is known."""
     digest = _new_hash(algorithm)
     for piece in pieces:
         digest.update(piece)
@@ -110,11 +110,11 @@ def _new_hash(algorithm: str) -> "hashlib._Hash":
 
 
 class DigestCheck:
-    """Incremental comparison of bytes with the digest in a field, which is hex or base32.
+    """Incremental comparison of bytes with the hex or base32 digest in a WARC field.
 
     Attributes:
         algorithm: name of the algorithm.
-        wanted: the stated digest in bytes.
+        wanted: the digest in the field, decoded to bytes.
 
     Raises:
         InvalidRecord: the algorithm or the encoding of the value is unknown.
@@ -129,11 +129,11 @@ class DigestCheck:
         self.wanted = _digest_bytes(value.strip(), self._digest.digest_size)
 
     def update(self, data: bytes) -> None:
-        """Digest more bytes."""
+        """Add the next bytes to the computed digest."""
         self._digest.update(data)
 
     def matches(self) -> bool:
-        """Return whether the digest of the bytes so far is the stated one."""
+        """Return whether the computed digest of all added bytes equals ``wanted``."""
         return self._digest.digest() == self.wanted
 
 
@@ -153,18 +153,21 @@ ORIGINAL_DIGEST = "WARC-Archiver-Original-Payload-Digest"
 """Original WARC-Payload-Digest, if it was correct but in another form."""
 HEAD = "WARC-Archiver-Head"
 SYNTHESISED = "synthesised"
-"""Value of ``HEAD`` for a block whose HTTP head was made by archiver because it had none."""
+"""Value of ``HEAD`` if archiver added the HTTP head, because the original block had none."""
 ANSWERS = "WARC-Archiver-Answers"
-"""On responses to requests other than a GET of the URL: the request method, or ``part``."""
+"""Field of responses that are not replayed: the method if it is not GET; ``part`` if partial."""
 
 ORIGIN = "WARC-Archiver-Origin"
-"""On pages that no site sent: the links file that contained the page, and its format."""
+"""Field of pages from an imported or uploaded file: name and format of the file."""
 SOURCE_URI = "WARC-Source-URI"
-"""On records recovered from another archive: the URL of the memento, as in pywb."""
+"""Field of records recovered from another archive: the URL of the memento, as in pywb."""
 CREATION_DATE = "WARC-Creation-Date"
-"""On recovered records, whose date is the capture's: when the record was written, as in pywb."""
+"""Field of recovered records: when the record was written, as in pywb.
+
+The WARC-Date of such a record is the time of the original capture.
+"""
 HANDED_IN = "WARC-Archiver-Handed-In"
-"""When a user uploaded a page that their own browser had saved."""
+"""Field of pages that the user's own browser saved: when the user uploaded the page."""
 
 MAX_VALUE = 1000
 _CARRIED = (
@@ -181,7 +184,7 @@ def imported_fields(fields: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
 
 
 def read_provenance(fields: Mapping[str, str]) -> Provenance | None:
-    """Return where a record came from; None if a site sent it. ``fields`` has lower-case names."""
+    """Return the origin of a record; None if it was crawled. ``fields`` has lower-case names."""
     source, origin = fields.get(SOURCE_URI.lower(), ""), fields.get(ORIGIN.lower(), "")
     if uploaded_at := fields.get(HANDED_IN.lower()):
         return Provenance(Way.UPLOADED, origin, _moment(uploaded_at))
@@ -217,15 +220,15 @@ _LEAP_SECOND = 60
 
 
 def read_moment(text: str) -> datetime:
-    """Parse a date of any precision, or up to 14 digits, to the first second it covers (UTC).
+    """Parse a W3C date of any precision, or 4 to 14 digits; return its first second in UTC.
 
-    A leap second becomes the second before it. Dates without a zone are UTC, as in the standard.
+    A leap second becomes the second before. Dates without a time zone are UTC, as in the standard.
 
     >>> read_moment("2014-01"), read_moment("2016-12-31T23:59:60Z").second
     (datetime.datetime(2014, 1, 1, 0, 0, tzinfo=datetime.timezone.utc), 59)
 
     Raises:
-        InvalidRecord: it is no date.
+        InvalidRecord: the text is not a date.
     """
     found = _W3C.fullmatch(text[:64].strip()) or _DIGITS.fullmatch(text[:64].strip())
     if not found:

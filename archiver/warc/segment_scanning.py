@@ -15,7 +15,7 @@ from archiver.warc.reader import ReadOnly, SegmentBytes, StoredRecord, iterate, 
 WINDOW = 1 << 20
 COMPARED_BYTES = 64
 UNPACKED_BYTES = 4096
-"""Output size per step. Up to this many bytes before the damage are lost."""
+"""Output bytes of one decompression step. The output of a step that fails is not available."""
 MAX_HEAD_BYTES = 64 << 10
 _MAGIC = b"\x1f\x8b\x08"
 _OURS = b"\x1f\x8b\x08\x00"
@@ -42,7 +42,7 @@ class Scanned:
         return self.record.offset
 
     def place(self) -> Location:
-        """Return the location of the record; reads the rest of it."""
+        """Read the rest of the record and return its location."""
         return Location(self.segment, self.record.offset, self.record.finish())
 
 
@@ -51,10 +51,10 @@ class Damage:
     """Unreadable part of a segment.
 
     Attributes:
-        location: the part.
+        location: location of the unreadable bytes.
         problem: the reason as a sentence.
-        is_truncated: the file ends inside its last record, because its writer died or is not
-            done.
+        is_truncated: whether the file ends inside its last record, because the writer was killed
+            or is still writing.
     """
 
     location: Location
@@ -73,9 +73,9 @@ class Damage:
 
 
 def scan(path: Path, *, from_offset: int) -> Iterator[Scanned | Damage]:
-    """Iterate over the records of a segment; use each record before the next.
+    """Iterate over the records of a segment. A record is valid until the next one is requested.
 
-    Damage is reported and skipped; records after it are still found.
+    Damaged bytes are yielded as ``Damage``, and the scan continues with the next readable record.
 
     Raises:
         StoreError: the segment can't be opened or read.
@@ -86,7 +86,7 @@ def scan(path: Path, *, from_offset: int) -> Iterator[Scanned | Damage]:
 def scan_opened(
     opened: Callable[[], SegmentBytes], name: str, *, from_offset: int
 ) -> Iterator[Scanned | Damage]:
-    """Scan the segment returned by ``opened``, which is called when the first record is read."""
+    """Scan a segment like ``scan``; ``opened`` is called at the first record to open the file."""
     start: int | None = from_offset
     try:
         file = opened()
@@ -106,7 +106,7 @@ def scan_opened(
 
 
 class _DamagedMember:
-    """Content of a damaged member up to the damage, for a forward search.
+    """Decompressed content of a damaged gzip member up to the damage, for a forward search.
 
     The checksum is not verified, because a decompressor that verifies it does not return the
     content immediately before the damage.
@@ -119,7 +119,7 @@ class _DamagedMember:
         self._content = b""
 
     def holds(self, piece: bytes) -> bool:
-        """Return whether the content has ``piece`` after the previously found ones."""
+        """Return whether the content has ``piece`` after the previous match, and move there."""
         while (found := self._content.find(piece)) < 0:
             more = self._more()
             if not more:
@@ -147,8 +147,8 @@ class _DamagedMember:
 def _next_record(file: SegmentBytes, damaged: _DamagedMember, offset: int) -> int | None:
     """Return the offset of the next readable record, at or after ``offset``.
 
-    Incompressible content is stored as it is. So a captured page may contain gzip members with WARC
-    records, which must not be taken for records of the segment.
+    Deflate stores incompressible content unchanged. So the damaged record can contain a captured
+    file with gzip members of WARC records, which are not records of the segment.
     """
     window, at = b"", offset
     while True:
@@ -179,8 +179,8 @@ def _is_incomplete(file: SegmentBytes, offset: int) -> bool:
     """Return whether the last member was truncated rather than damaged.
 
     A member ends with the length of its content (RFC 1952 §2.3.1), which must match the length in
-    the record's head. If the head itself is truncated, the last bytes are compared with the
-    lengths that are possible for a member of this size; arbitrary bytes rarely pass.
+    the record's head. If the head itself is truncated, the last bytes must not be a length that is
+    possible for a member of this size. Arbitrary bytes are rarely such a length.
     """
     if not _OURS.startswith(file.read_at(offset, len(_OURS))):
         return False

@@ -1,14 +1,16 @@
-"""Versions of a segment, and writing the next one.
+"""Versions of a segment, and the writer of the next version.
 
 ``archiver-….warc.gz`` is the first version of a segment, ``archiver-….2.warc.gz`` the second.
-Compaction writes a new version with everything that is still wanted. As soon as the new version has
-its name it replaces the earlier one, which is never read again, even if it still exists.
+Compaction writes a new version with all records that are still needed. The new version gets its
+final name when it is complete. From then on the earlier version is never read, even if its file
+still exists.
 
-Names that end in two serial numbers (``…-00003-00009.warc.gz``) were written by earlier versions of
-the program, which merged several segments of a writer into one. They are read like any other.
+Segments with two serial numbers in the name (``…-00003-00009.warc.gz``) were written by earlier
+releases of archiver, which merged several segments of a writer into one. They are read like other
+segments.
 
-Functions here block. A process killed at any point leaves the earlier version, the later one, or
-both.
+The functions of this module block. If the process is killed at any point, the earlier version, the
+later version, or both exist.
 """
 
 import os
@@ -77,7 +79,7 @@ def next_version(name: str) -> str:
 
 
 def is_replaced(name: str, names: Collection[str]) -> bool:
-    """Return whether a later version of a segment is among some names."""
+    """Return whether ``names`` contains a later version of the segment ``name``."""
     named = _NAME.fullmatch(name)
     if named is None:
         return False
@@ -91,7 +93,7 @@ def is_replaced(name: str, names: Collection[str]) -> bool:
 
 
 def superseded(names: Iterable[str]) -> dict[str, str]:
-    """Return the names that a later version replaces, each with the name of the last version."""
+    """Return the names of replaced segments, each with the name of the segment's last version."""
     by_stem: dict[str, list[str]] = defaultdict(list)
     for name in names:
         if named := _NAME.fullmatch(name):
@@ -111,10 +113,10 @@ class NextVersion:
     """Next version of a segment while it is written.
 
     Attributes:
-        name: its final name.
-        earlier: name of the version that it replaces.
-        path: temporary file.
-        size: bytes written so far.
+        name: final file name of the next version.
+        earlier: name of the version that is replaced.
+        path: path of the temporary file.
+        size: number of bytes written so far.
     """
 
     def __init__(self, directory: Path, source: SegmentBytes, segment: str, software: str) -> None:
@@ -123,13 +125,13 @@ class NextVersion:
         self.size = 0
         self._source = source
         self.path = directory / f".{self.name}{_PARTIAL_SUFFIX}"
-        make_directory(directory)  # missing if all segments are in the object store
+        make_directory(directory)  # it does not exist if all segments are in the object store
         self._file = self.path.open("wb")
         now = datetime.now(UTC).replace(microsecond=0)
         self.add(warcinfo(filename=self.name, software=software, date=now))
 
     def copy(self, offset: int, length: int) -> Location:
-        """Copy a range of the earlier version unchanged."""
+        """Copy a range of the earlier version unchanged; return the location of the copy."""
         place = Location(self.name, self.size, length)
         while length:
             piece = self._source.read_at(offset, min(length, _COPIED_BYTES))
@@ -140,7 +142,7 @@ class NextVersion:
         return place
 
     def add(self, record: Record) -> Location:
-        """Write a record."""
+        """Write a record and return its location."""
         start = self.size
         return Location(self.name, start, write_record(record, self))
 
@@ -162,7 +164,7 @@ class NextVersion:
 
 
 def remove_partial_versions(directory: Path) -> None:
-    """Remove temporary files of killed processes. No version may be in progress."""
+    """Remove temporary files of killed processes. No process may be writing a version."""
     for path in directory.glob(f".archiver-*{_PARTIAL_SUFFIX}"):
         path.unlink(missing_ok=True)
 

@@ -1,8 +1,9 @@
 """Truncated tails of segments, moved to separate files.
 
 A writer that is killed, or whose machine loses power, leaves a partial record at the end of its
-segment. Only such a tail is cut: never a damaged but complete record, anything before another
-record, or a file of another program. The tail is copied to ``SEGMENT.torn`` before it is cut.
+segment. Only such a record is moved, and only from segments that archiver wrote. Damaged but
+complete records, damage before other records, and files of other programs are not changed. The
+partial record is copied to ``SEGMENT.torn`` before the segment is truncated.
 """
 
 import fcntl
@@ -26,13 +27,13 @@ _COPIED_BYTES = 1 << 20
 def cut_truncated_tail(path: Path, *, from_offset: int, is_writer_known: bool = False) -> int:
     """Move the partial record at the end of a segment to its own file; return the new size.
 
-    Call this only for a segment whose writer is dead.
+    Call this only for a segment whose writer has ended.
 
     Args:
-        path: the segment.
-        from_offset: the end of the indexed part.
-        is_writer_known: the process in the segment's name is known to be archiver's;
-            otherwise the warcinfo record must name archiver.
+        path: path of the segment.
+        from_offset: offset in bytes of the end of the indexed records.
+        is_writer_known: whether the writer in the segment's name is known to be a process of
+            archiver; otherwise the warcinfo record must name archiver.
 
     Raises:
         StoreError: the segment can't be read or cut, or has a truncated tail but is not written by
@@ -64,7 +65,7 @@ def _truncated_offset(path: Path, from_offset: int) -> int | None:
 
 
 def _copy_tail(path: Path, offset: int) -> None:
-    """Copy the end of a segment durably to a new file next to it."""
+    """Copy the end of a segment to a new file next to the segment, and sync it to disk."""
     partial = path.with_name(f"{path.name}{SUFFIX}.new")
     with partial.open("wb") as copy:
         source = ReadOnly(path)

@@ -1,7 +1,7 @@
 """WACZ packages: page lists, CDXJ indexes and unpacking.
 
-A package is a zip file. All problems are raised as UnreadableFile with a sentence, since
-``zipfile`` raises a dozen exception types and trusts the sizes that a file states.
+A package is a zip file. Every problem is raised as UnreadableFile, because ``zipfile`` raises many
+exception types. Sizes are limited here, because ``zipfile`` trusts the sizes that a file declares.
 """
 
 import hashlib
@@ -44,9 +44,9 @@ def cdxj_line(
 
     Args:
         capture: the response.
-        filename: of the WARC file.
-        offset: of its record in that file.
-        query: of its request, if that was no GET.
+        filename: name of the WARC file.
+        offset: offset of the capture's record in the WARC file, in bytes.
+        query: method and body of the request; None if the method was GET.
     """
     fields = {
         "url": capture.url,
@@ -66,7 +66,7 @@ def cdxj_line(
 
 @dataclass(frozen=True, slots=True)
 class IndexBlock:
-    """Gzip member of sorted CDXJ lines, and the index line that points to it."""
+    """Gzip member of sorted CDXJ lines, and the line of ``index.idx`` that points to it."""
 
     packed: bytes
     pointer: str
@@ -110,7 +110,7 @@ class Resource:
 
 
 def page_line(snapshot: Snapshot) -> str:
-    """Return the line of a snapshot in ``pages.jsonl`` (§5.2.2)."""
+    """Return the line of a snapshot in ``pages.jsonl`` (WACZ 1.1.1 §5.2.2)."""
     line = {
         "id": f"{snapshot.hash_url}-{snapshot.timestamp}",
         "url": snapshot.url,
@@ -128,7 +128,7 @@ def data_package(
     created: datetime,
     main_page: Snapshot | None,
 ) -> bytes:
-    """Return ``datapackage.json`` (§5.2.4)."""
+    """Return ``datapackage.json`` (WACZ 1.1.1 §5.2.4)."""
     document: dict[str, object] = {
         "profile": "data-package",
         "wacz_version": WACZ_VERSION,
@@ -153,7 +153,7 @@ def data_package(
 
 
 def package_digest(package: bytes) -> bytes:
-    """Return ``datapackage-digest.json`` (§5.2.5)."""
+    """Return ``datapackage-digest.json`` (WACZ 1.1.1 §5.2.5)."""
     found = hashlib.sha256(package).hexdigest()
     return json.dumps({"path": PACKAGE, "hash": f"sha256:{found}"}, indent=2).encode()
 
@@ -193,7 +193,7 @@ class FileWindow(io.RawIOBase):
 
 MAX_LINE = 1 << 20
 MAX_CONTENTS_BYTES = 16 << 20
-"""Maximum size of the central directory at the end of a zip file: some 200,000 names."""
+"""Maximum bytes of the central directory at the end of a zip file: about 200,000 file names."""
 MAX_RATIO = 250
 SLACK_BYTES = 1 << 30
 SUFFIXES = (".warc", ".warc.gz", ".warc.zst", ".arc", ".arc.gz")
@@ -215,7 +215,10 @@ _DAMAGED = (
     ArithmeticError,
     ValueError,
 )
-"""Exceptions of ``zipfile``; RuntimeError includes NotImplementedError for unsupported features."""
+"""Exceptions of ``zipfile`` for unreadable files.
+
+RuntimeError includes NotImplementedError, which is raised for unsupported features.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,14 +231,14 @@ class ListedPage:
 
 
 class Package:
-    """WACZ file, or a zip file of several (Multi-WACZ).
+    """WACZ file, or a zip file that contains several WACZ files (Multi-WACZ).
 
     Attributes:
         records: names of the WARC and ARC files in the package.
         packages: names of the nested packages.
 
     Raises:
-        UnreadableFile: the file is damaged, or a zip file of another kind.
+        UnreadableFile: the file is damaged, or contains neither WARC nor WACZ files.
     """
 
     def __init__(self, file: BinaryIO, name: str) -> None:
@@ -282,7 +285,10 @@ class Package:
             ) from error
 
     def window(self, name: str) -> FileWindow | None:
-        """Return an uncompressed file as a part of the package file; None if it is compressed."""
+        """Return a file of the package as a range of the zip file.
+
+        The result is None if the file is compressed, encrypted or damaged.
+        """
         info = self._zip.getinfo(name)
         if info.compress_type != zipfile.ZIP_STORED or info.flag_bits & 1:
             return None
@@ -349,10 +355,11 @@ class Entry(ExitStack):
 
 
 def central_directory_bytes(file: BinaryIO) -> int:
-    """Return the stated size of a zip file's central directory; 0 if it has none.
+    """Return the declared size of a zip file's central directory; 0 if there is no directory.
 
-    ``zipfile`` reads the whole directory into memory. Like it, this uses the last complete end
-    record, and the Zip64 record immediately before it (APPNOTE 4.3.14 to 4.3.16).
+    The size is checked because ``zipfile`` reads the whole directory into memory. The directory is
+    found in the same way as by ``zipfile``: with the last complete end record, and the Zip64 record
+    immediately before the end record (APPNOTE 4.3.14 to 4.3.16).
     """
     length = file.seek(0, io.SEEK_END)
     file.seek(max(0, length - _MAX_COMMENT - _END.size - _LOCATOR_64.size - _END_64.size))

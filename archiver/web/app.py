@@ -41,13 +41,13 @@ def build_app(
     worded: Mapping[str, Wording] | None = None,
     secret: bytes | None = None,
 ) -> web.Application:
-    """Return the application for an open archive, which the caller opens and closes.
+    """Return the web application of an archive. The caller opens and closes the archive.
 
     Args:
         runtime: the services of the archive.
         routes: all routes; tests can pass others to run behind the same middleware.
-        limits: limits per client.
-        worded: available languages by tag; the built-in ones by default.
+        limits: limits on connections and clients.
+        worded: texts and formats by language tag; the built-in languages by default.
         secret: signing key; read from the data directory by default.
 
     Raises:
@@ -77,9 +77,10 @@ def build_app(
 
 
 def _ignoring_expectations(route: web.RouteDef) -> web.RouteDef:
-    """Return the route with a handler that ignores unknown expectations (RFC 9110 §10.1.1).
+    """Return the route, changed to ignore unknown ``Expect`` headers (RFC 9110 §10.1.1).
 
-    aiohttp would reject them before any middleware runs, with its default error page.
+    aiohttp would reject requests with such a header with its own error page, before any middleware
+    runs.
     """
     options = {"expect_handler": send_continue, **route.kwargs}
     return web.RouteDef(route.method, route.path, route.handler, options)

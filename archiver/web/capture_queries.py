@@ -96,14 +96,14 @@ def memento_uri(request: web.Request, capture: Capture) -> str:
 
 
 def whole_uri(request: web.Request, path: str) -> str:
-    """Return an absolute URI, because TimeMaps may be read from a file."""
+    """Return the absolute URI of a path. A TimeMap that was saved to a file needs such URIs."""
     return public_origin(request) + base_path(request) + path
 
 
 async def _text(
     request: web.Request, url: str, pieces: AsyncGenerator[str, None], content_type: str
 ) -> web.StreamResponse:
-    """Stream text; return 404 if there is no memento, which is known after the first read."""
+    """Stream text, or return 404 if the first read shows that there is no memento."""
     try:
         return await stream(request, _gathered(pieces), content_type)
     except NotInArchive:
@@ -111,7 +111,7 @@ async def _text(
 
 
 async def _gathered(pieces: AsyncGenerator[str, None]) -> AsyncGenerator[bytes, None]:
-    """Join small pieces, because a packet for each memento would be slow."""
+    """Join small pieces, because sending a network packet for each memento would be slow."""
     held: list[str] = []
     size = 0
     async with aclosing(pieces):

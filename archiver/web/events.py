@@ -1,10 +1,12 @@
 """Server-sent events of jobs and imports.
 
-``event: job`` and ``event: import`` carry the same JSON as the API. For named jobs and for an
-import, the first events report the current state; when all are finished, ``event: end`` is sent and
-the stream ends. The page must close it then, because browsers reconnect to a stream that ends. The
-stream of all jobs reports every change with an ``id``: a client that reconnects with the last id in
-``Last-Event-ID``, as browsers do, misses no change.
+``event: job`` and ``event: import`` carry the same JSON as the API. There are two kinds of streams:
+
+- The stream of named jobs or of an import starts with their current state. When all are finished,
+  ``event: end`` is sent and the stream ends. The page must then close its ``EventSource``, because
+  browsers reconnect to a stream that ends.
+- The stream of all jobs reports every change with an ``id``. A client that reconnects with the last
+  id in ``Last-Event-ID``, as browsers do, misses no change.
 """
 
 import asyncio
@@ -100,9 +102,10 @@ async def _send(
 async def _with_heartbeats(
     request: web.Request, source: AsyncIterator[Event]
 ) -> AsyncGenerator[bytes, None]:
-    """Yield events, a comment when there are none for a while, and the end.
+    """Yield the events, a comment after 15 seconds without an event, and the end of the stream.
 
-    aiohttp does not notify a handler of a closed connection, so it is checked every second.
+    aiohttp does not notify a handler of a closed connection, so the connection is checked every
+    second.
     """
     stopping = asyncio.ensure_future(request.app[LISTENERS].closing.wait())
     next_event = asyncio.ensure_future(_next(source))
@@ -134,9 +137,9 @@ async def _next(source: AsyncIterator[Event]) -> Event | None:
 
 
 def _frame(event: Event) -> bytes:
-    """Return an event in the format of HTML §9.2.6; JSON contains no raw line breaks.
+    """Return an event in the format of HTML §9.2.6, with one data line of JSON.
 
-    A cursor becomes an id without data: browsers remember it and dispatch no event.
+    A cursor becomes an id without data: browsers remember the id and dispatch no event.
     """
     match event:
         case ChangeCursor():

@@ -48,7 +48,7 @@ _GAUGES = {
 
 
 class Metrics:
-    """Metrics registry of one application. Labels come from bounded sets, never from a client."""
+    """Metrics registry of one application. No label value comes from a client."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
@@ -92,19 +92,19 @@ class Metrics:
             self._jobs.labels(state).set(getattr(counts, state))
 
     def set_waits(self, waits: Iterable[tuple[str, float]]) -> None:
-        """Set the hosts that wait longest, with their waits in seconds."""
+        """Set the hosts that wait longest, given as pairs of host and seconds."""
         self._waits.clear()
         for host, seconds in waits:
             self._waits.labels(host).set(seconds)
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
-        """Count one request."""
+        """Count a response and its duration."""
         known = method if method in _METHODS else "other"
         self._requests.labels(known, route, str(status)).inc()
         self._seconds.labels(route).observe(seconds)
 
     def page(self) -> bytes:
-        """Return all metrics in the text format, version 0.0.4."""
+        """Return all metrics in the Prometheus text format, version 0.0.4."""
         return generate_latest(self._registry)
 
 

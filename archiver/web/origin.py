@@ -1,10 +1,10 @@
-"""Separate origin for replayed content.
+"""Checks of a request's origin, and the separate origin for replayed content.
 
-Forms carry no CSRF tokens. Every browser since 2020 sends the origin of each unsafe request (Fetch
-Metadata; RFC 6454), and the session cookie is `SameSite=Strict`.
+Forms need no CSRF tokens, because every browser since 2020 sends the origin of each unsafe request
+(Fetch Metadata; RFC 6454), and the session cookie is `SameSite=Strict`.
 
-Replay on the service's own origin is protected by its Content-Security-Policy alone. A second
-origin adds the same-origin policy of the browser.
+Pages that are replayed on the service's own origin are isolated only by a Content-Security-Policy.
+With a separate origin, the browser's same-origin policy isolates them too.
 """
 
 from urllib.parse import urlsplit
@@ -37,13 +37,13 @@ def base_path(request: web.Request) -> str:
 
 
 def with_base(request: web.Request, path: str) -> str:
-    """Return a root-relative path as the client sees it."""
+    """Return a root-relative path with the base path, as the client sees it."""
     base = base_path(request)
     return path if not base or path.startswith(f"{base}/") else base + path
 
 
 def without_base(request: web.Request, path: str) -> str:
-    """Return a path as the application knows it."""
+    """Return a path without the base path, as the application's routes expect it."""
     base = base_path(request)
     return path.removeprefix(base) if path.startswith(f"{base}/") else path
 
@@ -55,7 +55,7 @@ def public_origin(request: web.Request) -> str:
 
 
 def service_origin(request: web.Request) -> str:
-    """Return the service's origin if replay has a separate one; else ""."""
+    """Return the service's origin if replay has a separate origin; otherwise ""."""
     return public_origin(request) if replay_origin(request) else ""
 
 
@@ -65,10 +65,10 @@ SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 def is_same_origin(request: web.Request) -> bool:
     """Return whether a page of this service, the user, or a program sent this request.
 
-    `Sec-Fetch-Site` is checked first. Browsers omit it on plain HTTP to other machines; then the
-    host in `Origin` must be the service's (the scheme may differ behind a TLS proxy). A request
-    with neither header is not from a browser: every browser sends `Origin` with a cross-origin
-    POST.
+    `Sec-Fetch-Site` is checked first. Browsers omit `Sec-Fetch-Site` on plain HTTP to other
+    machines. In that case the host in `Origin` must be the service's host; the scheme may differ
+    behind a TLS proxy. A request with neither header is not a cross-origin POST of a browser,
+    because every browser sends `Origin` with such a request.
     """
     site = request.headers.get("Sec-Fetch-Site")
     if site is not None:

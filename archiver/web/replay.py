@@ -1,7 +1,7 @@
 """Replay under ``/web/``.
 
-Replayed content is untrusted. It is served without scripts, in an opaque origin, with this path as
-the only source of resources, without cookies, and with MIME sniffing disabled.
+Replayed content is untrusted. It is served without scripts and cookies, in an opaque origin, and
+with MIME sniffing disabled. ``/web/`` is the only source of its resources.
 """
 
 import re
@@ -93,8 +93,8 @@ def _exact_address(
 ) -> str | None:
     """Return the address of the capture if the request did not use its exact URL and timestamp.
 
-    Styles and images are served without a redirect, which would cost a round trip each; users do
-    not see their addresses.
+    Images, styles and scripts with a full timestamp are served without a redirect, because a
+    redirect would cost a round trip, and users do not see these addresses.
     """
     if asked.is_exact:
         return None
@@ -106,7 +106,10 @@ def _exact_address(
 
 
 def _note_request(request: web.Request, address: ReplayAddress, shown: FrameRequest) -> str:
-    """Record what the frame below a banner shows; return the banner's number, or ""."""
+    """Record what the frame below a replay banner shows; return the number of the banner.
+
+    The result is "" if the response is not in the frame below a banner.
+    """
     permission = permission_of(request)
     if permission is None or not permission.banner or address.modifier is not Modifier.FRAME:
         return ""
@@ -117,7 +120,7 @@ def _note_request(request: web.Request, address: ReplayAddress, shown: FrameRequ
 async def _with_forms_noted(
     body: AsyncGenerator[bytes, None], note: Callable[[], None]
 ) -> AsyncGenerator[bytes, None]:
-    """Yield the body, and record that it contains a form before that part is sent."""
+    """Yield the body; call ``note`` once, before sending the first chunk with a form."""
     is_noted, end = False, b""
     async with aclosing(body):
         async for piece in body:
@@ -150,7 +153,7 @@ def _absent(request: web.Request, address: ReplayAddress) -> web.Response:
 
 
 def _headers(request: web.Request) -> dict[str, str]:
-    """Return the headers of a response without a capture."""
+    """Return the headers of a redirect, or of a response for a URL without captures."""
     return {**dict(security_headers(_viewer(request))), "Cache-Control": "private, no-cache"}
 
 
@@ -183,10 +186,10 @@ def _conditions(request: web.Request) -> Conditions:
 async def _stream(
     request: web.Request, replayed: Replayed, *, is_followed: bool
 ) -> web.StreamResponse:
-    """Send the body as it is read; stored bytes are not compressed, rewritten ones are.
+    """Send the body as it is read. Decoded and rewritten bodies are compressed, stored bytes not.
 
-    Content below a banner is never cached, also on the way back, so that the banner knows what is
-    shown.
+    Browsers must not cache content in the frame below a replay banner, not even for the Back
+    button, so that each page view is a request and the banner knows the page.
     """
     response = web.StreamResponse(status=replayed.status, headers=CIMultiDict(replayed.headers))
     if is_followed:

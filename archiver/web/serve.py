@@ -42,14 +42,14 @@ def run(settings: Settings) -> None:
     """Serve until SIGTERM or SIGINT, on a new event loop.
 
     Raises:
-        ConfigurationError: as ``serve``.
+        ConfigurationError: for the same reasons as in ``serve``.
     """
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(serve(settings))
 
 
 async def serve(settings: Settings) -> None:
-    """Serve until SIGTERM or SIGINT; print the address once requests are answered.
+    """Serve until SIGTERM or SIGINT; print the address when the server accepts requests.
 
     Raises:
         ConfigurationError: the address is not available, or it is public and there is no password.
@@ -101,7 +101,7 @@ async def _serve_until(
 
 @asynccontextmanager
 async def open_to_serve(settings: Settings, connections: int) -> AsyncIterator[App]:
-    """Open the archive; on a full or read-only disk for reading only."""
+    """Open the archive; if the disk is full or read-only, open it for reading only."""
     async with AsyncExitStack() as stack:
         try:
             opened = open_app(settings, serve=True, connections=connections)
@@ -114,7 +114,7 @@ async def open_to_serve(settings: Settings, connections: int) -> AsyncIterator[A
 
 
 def _reread(settings: Settings) -> Settings:
-    """Return the changed settings; the old ones if the file became invalid."""
+    """Return the changed settings; return ``settings`` if the settings file became invalid."""
     try:
         return reread(settings)
     except InvalidSettings as error:
@@ -123,10 +123,12 @@ def _reread(settings: Settings) -> Settings:
 
 
 def require_password(settings: Settings) -> None:
-    """Raise unless a password is set or only this machine can connect.
+    """Check that a password is set, or that only this machine can connect.
+
+    With PostgreSQL a stored password is in the database, so ``_secret_of_cluster`` checks this.
 
     Raises:
-        ConfigurationError: says what to do.
+        ConfigurationError: the password is missing, empty or too short.
     """
     if settings.password == "":
         raise ConfigurationError(
@@ -144,10 +146,10 @@ def require_password(settings: Settings) -> None:
 
 
 async def _secret_of_cluster(runtime: App) -> bytes | None:
-    """Return the secret that all machines sign with; None on a single machine.
+    """Return the secret with which all machines of a cluster sign; None without PostgreSQL.
 
     Raises:
-        ConfigurationError: as ``require_password``.
+        ConfigurationError: there is no password, and other machines can connect.
     """
     settings, access = runtime.settings, runtime.access
     if not settings.index:
@@ -167,10 +169,10 @@ def _require_password_on_network(settings: Settings, *, is_locked: bool) -> None
 
 
 def _bind_replay_origin(settings: Settings, listening: socket.socket) -> socket.socket | None:
-    """Bind the port of the replay origin too, if it is on the same host with plain HTTP.
+    """Bind the port of the replay origin too, if this origin is on the same host with plain HTTP.
 
-    Requests for any other replay origin must be forwarded here by a proxy, with its ``Host``
-    header.
+    For any other replay origin, a proxy must forward requests to this server with the ``Host`` of
+    the replay origin.
     """
     there = urlsplit(settings.replay_origin or "")
     if there.scheme != "http" or not there.port or there.port == listening.getsockname()[1]:
@@ -180,7 +182,7 @@ def _bind_replay_origin(settings: Settings, listening: socket.socket) -> socket.
 
 
 def _bind(name: str, port: int) -> socket.socket:
-    """Bind the address before the services start, so that a conflict has no side effects."""
+    """Bind the address. This is done first, so that an unavailable port has no side effects."""
     host = name.strip("[]") or None
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
@@ -192,7 +194,7 @@ def _bind(name: str, port: int) -> socket.socket:
 
 
 def _stop_on_signals() -> asyncio.Event:
-    """Stop cleanly on the first signal; exit immediately on the second."""
+    """Return an event that the first stop signal sets; a second signal ends the process."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
 

@@ -1,15 +1,16 @@
 """HTTP server with limits on connections.
 
-Errors in a request are logged in one line, without its content, because anyone can send them.
+Invalid requests are logged in one line without their content, because anyone can send them.
 
 A connection either waits for a request's head or has a request in progress. aiohttp closes
 connections that wait too long, even if bytes of a head arrive slowly: its keep-alive timer starts
-with the connection and with each response. At the maximum number of connections, a new one replaces
+with the connection and with each response. Above the maximum number of connections, the server
+closes
 
-1. the one that has waited longest for a head, else
-2. the one whose request body has been arriving for longest, else
-3. none: it is closed, unless it comes from this machine and one of the reserved connections is
-   free, so that health checks are answered under load.
+1. the connection that has waited longest for a head, or if no other connection waits,
+2. the connection whose request body has been arriving for longest, or if there is none,
+3. the new connection. A new connection from this machine stays open while one of the reserved
+   connections is free, so that health checks get a response under load.
 """
 
 import asyncio
@@ -46,7 +47,7 @@ class Handler(web.RequestHandler):
         exc: BaseException | None = None,
         message: str | None = None,
     ) -> web.StreamResponse:
-        """Send an error with the headers of every response, and close the connection.
+        """Return an error response with the usual headers, and close the connection afterwards.
 
         Raises:
             ConnectionError: a response has already started.
@@ -87,7 +88,7 @@ class BoundedServer(web.Server):
     Args:
         inner: the application's server.
         limits: limits on connections.
-        base_path: removed from the start of request paths, if a proxy passes it on.
+        base_path: prefix that is removed from request paths, if a proxy does not remove it.
     """
 
     def __init__(self, inner: web.Server, limits: ServerLimits, base_path: str = "") -> None:
@@ -112,7 +113,7 @@ class BoundedServer(web.Server):
         return Handler(self, loop=self._loop, **self._kwargs)
 
     def connection_made(self, handler: web.RequestHandler, transport: asyncio.Transport) -> None:
-        """Accept a connection, and close another one at the maximum."""
+        """Accept a connection; above the maximum number, close one connection."""
         super().connection_made(handler, transport)
         self._waiting[handler] = None
         taken = len(self._waiting) + len(self._answering)
@@ -172,7 +173,7 @@ class BoundedServer(web.Server):
 def _request_without_base(
     make: Callable[..., web.BaseRequest], base_path: str, message: RawRequestMessage, *rest: Any
 ) -> web.BaseRequest:
-    """Make a request, without the base path at the start of its target."""
+    """Create a request, without the base path at the start of its target."""
     target = message.path
     if base_path and target.startswith((f"{base_path}/", f"{base_path}?")):
         path = "/" + target[len(base_path) :].lstrip("/")

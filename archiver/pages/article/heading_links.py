@@ -1,6 +1,6 @@
-"""Removal of links in headings and above the title that are not part of the text.
+"""Removal of links that are not part of an article's text.
 
-They are permalinks of headings, edit links of wikis, and lists of links to related pages.
+These are permalinks of headings, edit links of wikis, and lists of links above the title.
 """
 
 import re
@@ -18,17 +18,17 @@ from archiver.pages.article.tree import remove
 
 _FEWEST_LINKS = 3
 _MAX_LINKED = 0.8
-"""Minimum link density of a list of related pages, without its heading."""
+"""Minimum share of characters in links, in a list of related pages without its headings."""
 
 _LEAST_OF_TITLE = 0.5
-"""Minimum share of the page's title in a heading; with less it may be the heading of a section."""
+"""Minimum length of the title's heading, relative to the title; a section's heading is shorter."""
 
 _MAX_TEXT = 5000
 _MAX_SIBLINGS = 50
 
 
 def drop_above_title(root: Element, title: str) -> None:
-    """Remove elements that contain only links before the heading with the title."""
+    """Remove elements before the title's heading that consist mostly of links."""
     heading = title_of(root, title)
     if heading is None or len("".join(heading.itertext()).strip()) < _LEAST_OF_TITLE * len(title):
         return
@@ -56,11 +56,11 @@ def _letters(element: Element) -> int:
 
 
 _LEVELS = 2
-"""Number of ancestors of a heading that may have the id, such as its section."""
+"""Number of ancestors that may have the id of a heading, or the brackets of an edit link."""
 
 
 def drop_permalinks(body: Element) -> None:
-    """Remove links in headings that point to the heading itself, such as ¶; the id stays."""
+    """Remove links in headings that point to the heading itself, such as ¶; keep the id."""
     for heading in list(body.iter(*HEADINGS)):
         links = [each for each in heading.iterdescendants("a") if _is_sign(each)]
         if not links or not _has_words(heading, links):
@@ -75,7 +75,10 @@ def drop_permalinks(body: Element) -> None:
 
 
 def _is_sign(link: Element) -> bool:
-    """Return whether a link within a page has no words; links to notes have numbers."""
+    """Return whether a link to a fragment has no letters, digits or images.
+
+    Links to footnotes have digits, so they are kept.
+    """
     if "#" not in (link.get("href") or ""):
         return False
     has_picture = next(link.iterdescendants("img", "math"), None) is not None
@@ -83,7 +86,7 @@ def _is_sign(link: Element) -> bool:
 
 
 def _has_words(heading: Element, links: list[Element]) -> bool:
-    """Return whether a heading has words outside of some of its links."""
+    """Return whether a heading has words outside of ``links``."""
     beside = {each for link in links for each in link.iter()}
     words = [heading.text or ""]
     for each in heading.iterdescendants():
@@ -92,14 +95,14 @@ def _has_words(heading: Element, links: list[Element]) -> bool:
 
 
 def _words(element: Element) -> str:
-    """Return the text of an element without the titles of SVG."""
+    """Return the text of an element without the text inside SVG images."""
     drawn = {each for drawing in element.iter("svg") for each in drawing.iter()}
     words = "".join(each.text or "" for each in element.iter() if each not in drawn)
     return words + "".join(each.tail or "" for each in element.iterdescendants())
 
 
 def _names(heading: Element) -> Iterator[str]:
-    """Yield the ids of a heading, and of elements in it, directly before it and around it."""
+    """Yield the ids of a heading, of elements in the heading, and of elements around it."""
     before = heading.getprevious()
     beside = [before] if before is not None and not len(before) else []
     above = islice(heading.iterancestors(), _LEVELS)
@@ -111,7 +114,7 @@ _EDITS: Final = re.compile(r"[?&;](?:action|veaction|do)=edit\b|/edit/?(?:$|[?#]
 """Edit URLs of MediaWiki, DokuWiki, MoinMoin and code hosts."""
 
 _MAX_TOOLS = 60
-"""Maximum characters of an element with edit links and brackets."""
+"""Maximum characters of an element that contains only edit links and brackets."""
 
 
 def drop_edit_links(body: Element) -> None:
@@ -129,7 +132,7 @@ def _is_edit(link: Element) -> bool:
 
 
 def _with_brackets(link: Element, heading: Element) -> Element:
-    """Return a link, or the element around it that has no words besides those of edit links."""
+    """Return the largest element around an edit link that has no words except edit links."""
     largest = link
     for above in islice(link.iterancestors(), _LEVELS):
         text = "".join(above.itertext())

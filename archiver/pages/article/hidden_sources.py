@@ -1,7 +1,7 @@
 """Articles outside of the visible markup.
 
-If scripts show the article, the markup often has it in templates, ``noscript``, structured data or
-hidden elements. Such an article is used if it is much longer than the visible one.
+If scripts show the article, the page often contains the article in templates, ``noscript``,
+``textarea`` or JSON data. Such an article is used if it is much longer than the visible article.
 """
 
 import re
@@ -31,17 +31,20 @@ _BODIES = ("articleBody", "reviewBody")
 
 
 STATED, POSSIBLE = 1.9, 3.0
-"""Factor by which a stated article body, or a template, must exceed the visible article."""
+"""Minimum length of a hidden article, relative to the visible article.
+
+``STATED`` is for article bodies that JSON-LD declares, ``POSSIBLE`` for all other markup.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class HiddenSource:
-    """Markup of a possible article.
+    """Markup outside of the visible markup that may contain the article.
 
     Attributes:
-        markup: HTML.
-        size: characters of its text.
-        factor: factor by which its article must exceed the visible one.
+        markup: the markup as HTML.
+        size: number of characters of text in the markup.
+        factor: minimum length of the article in the markup, relative to the visible article.
     """
 
     markup: str
@@ -50,7 +53,7 @@ class HiddenSource:
 
 
 def hidden_sources(page: LexborHTMLParser) -> list[HiddenSource]:
-    """Return possible articles in templates and data, the longest first."""
+    """Return markup in templates and data that may contain the article, the longest first."""
     stated: list[str] = []
     found: list[str] = []
     for script in page.css("script[type]")[:_MAX_ELEMENTS]:
@@ -73,7 +76,7 @@ def hidden_sources(page: LexborHTMLParser) -> list[HiddenSource]:
 
 
 def _bodies(text: str) -> Iterator[str]:
-    """Yield the article bodies that JSON-LD states."""
+    """Yield the article bodies that JSON-LD declares, as markup."""
     if any(each in text for each in _BODIES):
         for each in objects_in(parse_json_ld(text)):
             bodies = (each.get(name) for name in _BODIES)
@@ -81,7 +84,7 @@ def _bodies(text: str) -> Iterator[str]:
 
 
 def _markup_in(text: str) -> Iterator[str]:
-    """Yield the markup in the data of a framework."""
+    """Yield the strings with markup in the JSON data of a web framework, joined."""
     if "<p" in text or "\\u003cp" in text:
         yield "\n".join(each for each in _strings(parse_json_ld(text)) if "<p" in each)
 
@@ -100,7 +103,7 @@ def _strings(parsed: object) -> Iterator[str]:
 
 
 def _as_markup(text: str) -> str:
-    """Return text as markup: escaped markup decoded, lines as paragraphs."""
+    """Return text as markup: decode escaped markup, and turn lines of text into paragraphs."""
     if not _MARKUP.search(text):
         decoded = unescape(text)
         if not _MARKUP.search(decoded):

@@ -66,7 +66,7 @@ async def undo(request: web.Request) -> web.StreamResponse:
 
 
 async def notice_of(request: web.Request) -> EditNotice | None:
-    """Return the notice for the page shown after an edit."""
+    """Return the notice about an edit, from the query of the URL; None if there is none."""
     here = _without_notices(request.path_qs)
     if undone := request.query.get("undone"):
         return EditNotice(here, is_undone=number(undone) > 0)
@@ -87,13 +87,13 @@ async def notice_of(request: web.Request) -> EditNotice | None:
 
 
 def query_of(form: Mapping[str, Any]) -> ListingQuery:
-    """Return the list that a form belongs to."""
+    """Return the query of the list of entries that a form belongs to."""
     q, tag, host, status = (str(form.get(name, "")) for name in _LISTED)
     return ListingQuery(q=q, tag=tag, host=host, status=status)
 
 
 def change_of(form: MultiMapping[Any]) -> AnnotationChange:
-    """Return the change in a form: fields that are missing stay as they are."""
+    """Return the change in a form: metadata whose field is missing stays unchanged."""
     tags, lists = form.get("tags"), form.get("lists")
     return AnnotationChange(
         title=form.get("title"),
@@ -116,12 +116,12 @@ def names_in(text: str) -> tuple[str, ...]:
 
 
 def _lines(text: str | None) -> str | None:
-    """Return text as typed: forms send CRLF for each line end (WHATWG HTML §4.10.21.4)."""
+    """Replace CRLF, which forms send for each line end (WHATWG HTML §4.10.21.4), with LF."""
     return None if text is None else text.replace("\r\n", "\n")
 
 
 def _flag(form: MultiMapping[Any], name: str) -> bool | None:
-    """Return the value of a flag; a button comes after the fields and overrides them."""
+    """Return a flag. The last field of this name counts, because buttons override other fields."""
     return {"1": True, "0": False}.get(form.getall(name, [""])[-1])
 
 
@@ -129,7 +129,7 @@ def number(text: str) -> int:
     """Parse the id of a change.
 
     Raises:
-        InputError: it is not a number.
+        InputError: the text is not a whole number.
     """
     if not (text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS):
         raise InputError("The id of a change must be a whole number.")
@@ -198,7 +198,7 @@ async def delete(request: web.Request) -> web.StreamResponse:
 
 
 def _outside(path: str, deleted: Sequence[str]) -> str:
-    """Return the path; that of its list if it is the page of a deleted entry."""
+    """Return the path to go back to; for the page of a deleted entry, the path of its list."""
     parts = urlsplit(path)
     if parts.path.strip("/") not in deleted:
         return path

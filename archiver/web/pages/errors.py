@@ -29,7 +29,7 @@ TITLES = {
     500: Message("Internal error"),
     503: Message("Temporarily unavailable"),
 }
-"""Titles of error pages, in words for users (RFC 9110 §15)."""
+"""Titles of error pages by HTTP status (RFC 9110 §15), in words for users."""
 
 
 def error_page(request: web.Request, status: int, message: Message) -> web.Response:
@@ -43,8 +43,8 @@ def not_in_archive(
 ) -> web.Response:
     """Render the page for a URL without captures, with a button to capture it.
 
-    In the frame below a banner forms do not work, and links open outside the frame; `home` is their
-    target if replay has a separate origin.
+    In the frame below a replay banner, forms do not work, and links open outside of the frame. If
+    replay has a separate origin, these links lead to `home`, the origin of the service.
     """
     try:
         parse_url(url)
@@ -56,15 +56,15 @@ def not_in_archive(
 
 
 _POLICY = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'none'"
-"""The page contains nothing of the archive, so any site may frame it."""
+"""Policy of the page of ``passage``. The page has no archived content, so any site may frame it."""
 _FRAMES = frozenset({"iframe", "frame", "object", "embed"})
 
 
 def passage(request: web.Request, address: ReplayAddress) -> web.Response:
     """Return a page with a link to the memento, for a request without a valid access token.
 
-    The status is 401. In the frame below a banner it is 200, and the request is recorded, so that
-    the banner's script can load the frame with a new token.
+    The status is 401. In the frame below a replay banner the status is 200, and the request is
+    recorded, so that the banner's script can load the frame with a new token.
     """
     permission, dest = _past(request, address), request.headers.get("Sec-Fetch-Dest")
     is_framed = address.modifier is Modifier.FRAME and dest != "document"
@@ -94,6 +94,6 @@ def passage(request: web.Request, address: ReplayAddress) -> web.Response:
 
 
 def _past(request: web.Request, address: ReplayAddress) -> Permission | None:
-    """Return the expired permission: it has the service's origin and the banner's number."""
+    """Return the expired permission, which has the service's origin and the banner's number."""
     token = token_of(request.raw_path)
     return request.app[PERMISSIONS].given(token, address) if token else None

@@ -39,7 +39,7 @@ async def change(request: web.Request) -> web.StreamResponse:
 
 
 def _why(request: web.Request, error: InputError) -> Message | str:
-    """Return the message of an error; for a feed that cannot be read, the reason."""
+    """Return the message of an error; if the feed could not be fetched, return the reason."""
     cause = error.__cause__
     return (
         why(wording_of(request), cause.failure) if isinstance(cause, FetchError) else error.sentence
