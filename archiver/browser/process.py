@@ -31,14 +31,14 @@ class Launch:
     """Parameters for starting a browser.
 
     Attributes:
-        executable: its path.
+        executable: path of the browser's executable.
         profiles: the directory in which a temporary profile is created.
-        fingerprint: the fingerprint of the gate's key.
+        fingerprint: fingerprint of the TLS key of the request gate, the proxy of a page.
         user_agent: the user agent.
-        memory_bytes: memory limit of all its processes together.
+        memory_bytes: memory limit of all processes of the browser together.
         is_sandboxed: whether to enable Chromium's sandbox.
-        is_isolated: whether to give it its own network namespace, if the machine allows that.
-        confined: the flags that keep it from bypassing its proxy.
+        is_isolated: whether to give the browser its own network namespace, if that is possible.
+        confined: flags that keep the browser from bypassing its proxy.
     """
 
     executable: Path
@@ -56,7 +56,7 @@ class Browser:
 
     Attributes:
         connection: the DevTools connection.
-        is_isolated: whether the kernel isolates it from every network.
+        is_isolated: whether the kernel isolates the browser from every network.
     """
 
     def __init__(self) -> None:
@@ -75,7 +75,7 @@ class Browser:
         """Start a browser.
 
         Raises:
-            NoBrowser: it cannot be started; the message gives the browser's reason, if any.
+            NoBrowser: the browser cannot be started; the message gives the reason, if it is known.
         """
         browser = cls()
         try:
@@ -105,7 +105,7 @@ class Browser:
                 self._process.kill()
             await self._process.wait()
         if self._profile:
-            # The supervisor removes it unless it was killed.
+            # The supervisor removes the profile, unless the supervisor was killed.
             await asyncio.to_thread(shutil.rmtree, self._profile, ignore_errors=True)
         for task in filter(None, (self._listening, self._watching)):
             task.cancel()
@@ -189,7 +189,7 @@ class Browser:
 
 
 def sweep_profiles(profiles: Path) -> None:
-    """Delete profiles left behind by browsers before a crash or power loss."""
+    """Delete old profiles that browsers left behind at a crash or power loss."""
     for each in profiles.glob(f"{PREFIX}*"):
         with suppress(OSError):
             if time.time() - each.stat().st_mtime > LONG_SECONDS:
@@ -202,7 +202,7 @@ def _make_profile(profiles: Path) -> Path:
 
 
 def _plan(launch: Launch, profile: Path, pipes: tuple[int, int]) -> str:
-    """Return the supervisor's plan as JSON."""
+    """Return the parameters of the supervisor process as JSON."""
     words = command(
         launch.executable,
         profile,

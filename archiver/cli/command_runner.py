@@ -1,4 +1,4 @@
-"""Running of commands, whose modules are imported on use."""
+"""Runner of commands, which imports the module of a command when the command runs."""
 
 from importlib import import_module
 
@@ -34,7 +34,7 @@ _COMMANDS = {
     "verify": ("archiver.cli.maintenance", "run_verify"),
     "serve": ("archiver.web.serve", "run"),
 }
-"""Modules and functions of commands, imported when a command runs."""
+"""Module and function of each command."""
 
 _CREATE_ARCHIVE = frozenset({"serve", "add", "import_", "crawl", "password", "cookies"})
 """Commands that create the data directory; others require an existing one."""
@@ -72,7 +72,7 @@ def rebuild_if_outdated(settings: Settings) -> int:
     """Rebuild the index if an earlier version wrote it; return the exit status.
 
     Raises:
-        ArchiverError: it can't be rebuilt; it is left unchanged.
+        ArchiverError: the index can't be rebuilt and is left unchanged.
     """
     # `--help` imports this module and must be fast.
     from archiver.app import outdated_index  # noqa: PLC0415

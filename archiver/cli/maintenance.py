@@ -1,4 +1,4 @@
-"""Maintenance commands: compact, reindex, verify, migrate and machines."""
+"""Maintenance commands: compact, config, bin, reindex, verify, migrate and machines."""
 
 import asyncio
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from archiver.services.reindex import ReindexProgress, ReindexReport, reindex
 
 
 def run_compact(settings: Settings, *, dry_run: bool, empty_bin: bool) -> int:
-    """Erase deleted data, or print what that would free."""
+    """Erase deleted data, or with ``dry_run`` only print how much that would free."""
     return run_until_signal(_compact(settings, dry_run=dry_run, empty_bin=empty_bin))
 
 
@@ -37,7 +37,7 @@ async def _compact(settings: Settings, *, dry_run: bool, empty_bin: bool) -> int
 
 
 def run_config(settings: Settings, *, name: str | None, value: str | None, unset: bool) -> int:
-    """Print settings, or store one."""
+    """Print all settings or one setting, or change a setting."""
     preferences = Preferences(settings)
     known = asyncio.run(preferences.all())
     if name is None:
@@ -55,7 +55,7 @@ def run_config(settings: Settings, *, name: str | None, value: str | None, unset
 
 
 def run_bin(settings: Settings, *, action: str, refs: Sequence[str], yes: bool) -> int:
-    """List, restore or erase deleted entries; return 1 if none of them could be restored."""
+    """List, restore or erase deleted entries; return 1 if none could be restored."""
     if action == "empty" and not yes:
         click.confirm("Erase everything in the bin? It can't be restored afterwards.", abort=True)
     if action == "empty":
@@ -188,7 +188,7 @@ def _places(given: Sequence[str]) -> Places:
     """Parse locations.
 
     Raises:
-        ConfigurationError: one is invalid, or two are of the same kind.
+        ConfigurationError: a location is invalid, or two locations are of the same kind.
     """
     found: dict[str, object] = {}
     for each in given:
@@ -210,7 +210,7 @@ _LOCAL_INDEX = "archiver: the index is a local file. To use several machines, se
 
 
 def run_machines(settings: Settings, *, unsealed: bool, forget: str | None) -> int:
-    """List workers or pending uploads, or remove a machine."""
+    """List workers or segments that wait to be uploaded, or remove a machine."""
     if forget is not None:
         return run_until_signal(_forget(settings, forget))
     return run_until_signal(_list(settings, unsealed=unsealed))

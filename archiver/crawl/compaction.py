@@ -1,15 +1,16 @@
 """Compaction: erasing deleted records from segments.
 
-``scan_segment`` lists the records of a segment in batches, ``choose_action`` decides for each of
-them, and ``write_version`` writes the next version of the segment.
+``scan_segment`` lists the records of a segment in batches, ``choose_action`` chooses what happens
+to each record, and ``write_version`` writes the next version of the segment.
 
-If the record that holds a payload is deleted, one of the revisits becomes a response with the
-payload, and the others refer to it. A payload with chunk framing can be referred to only from its
-own URL, so a revisit with ``Transfer-Encoding: chunked`` is used only if there is no other.
+If the record that holds a payload is deleted, one of its revisits becomes a response with the
+payload, and the other revisits refer to the new response. A payload with chunk framing can be
+referred to only from its own URL, so a revisit with ``Transfer-Encoding: chunked`` becomes the
+response only if there is no other revisit.
 
 A crash can leave two versions of a segment. ``settle_versions`` then switches the index to the
 later version, or removes the later version if it lacks a record that the index refers to. Several
-processes may do so at the same time.
+processes may call ``settle_versions`` at the same time.
 """
 
 import asyncio
@@ -75,11 +76,11 @@ def why_unsettled(
 
 @dataclass(slots=True)
 class Moves:
-    """Changes to revisits whose original is deleted, by record id.
+    """Changes to revisits whose original is deleted, by record id of the revisit.
 
     Attributes:
-        whole: the record that holds the payload, for revisits that become responses.
-        refer: the new original, for revisits that refer to another one.
+        whole: the capture that holds the payload, for each revisit that becomes a response.
+        refer: the new original, for each revisit that must refer to another original.
     """
 
     whole: dict[RecordId, Capture] = field(default_factory=dict)
@@ -93,7 +94,7 @@ class Revisit:
     Attributes:
         capture: the capture in the index.
         refers_to: id of the record that it refers to.
-        is_chunked: its HTTP head has ``Transfer-Encoding: chunked``.
+        is_chunked: whether its HTTP head has ``Transfer-Encoding: chunked``.
     """
 
     capture: Capture
@@ -111,8 +112,8 @@ def plan_moves(
 
     Args:
         revisits: all revisits of such payloads.
-        living: returns the response records of a payload that stay.
-        holder: returns the deleted record of a payload.
+        living: function that returns the response records of a payload that are not deleted.
+        holder: function that returns the deleted response record of a payload.
         deleted: ids of deleted records, which revisits must not refer to.
     """
     moves = Moves()
@@ -148,7 +149,7 @@ def _original(capture: Capture) -> Original:
 
 
 BATCH = 1000
-"""Records per batch of a scan."""
+"""Number of records per batch of a scan."""
 SPOOLED_BYTES = 8 << 20
 MAX_REQUEST_BYTES = 64 << 10
 _REFERER = re.compile(rb"(?im)^referer:[ \t]*([^\r\n]*?)[ \t]*\r?\n")
@@ -165,7 +166,7 @@ class ScannedRecord:
         length: length in the segment.
         type: record type.
         id: record id.
-        related: id in ``WARC-Concurrent-To``, else in ``WARC-Refers-To``.
+        related: record id in ``WARC-Concurrent-To`` or else in ``WARC-Refers-To``.
         hash_url: hash_url of the entry that the record belongs to, if any.
         entry_record: content of an entry record.
         referer: hash_url of the Referer of a request, if it has one.
@@ -182,11 +183,11 @@ class ScannedRecord:
 
 
 class RecordAction(Enum):
-    """What the next version of a segment does with a record.
+    """Action for a record when the next version of its segment is written.
 
     Attributes:
-        KEEP: copy it.
-        DROP: leave it out.
+        KEEP: copy the record.
+        DROP: leave the record out.
         WITHOUT_SNAPSHOT: keep the metadata of an entry record, without its deleted snapshot.
         WITHOUT_REFERER: remove the Referer of a request, because it is the URL of a deleted entry.
         WHOLE: turn a revisit into a response with the payload.
@@ -203,7 +204,7 @@ class RecordAction(Enum):
 
 @dataclass(frozen=True, slots=True)
 class DeletedRecords:
-    """What the index knows about deletions in a batch of records.
+    """Data of the index about deletions in a batch of records.
 
     Attributes:
         captures: ids of deleted captures.
@@ -211,7 +212,7 @@ class DeletedRecords:
         snapshots: (hash_url, timestamp, record id of the page) of deleted snapshots.
         entries: hash_urls of deleted entries that were not saved again.
         articles: offsets of articles that snapshots use.
-        wanted: offsets of records that the index refers to; damaged records elsewhere are dropped.
+        wanted: offsets of records that the index refers to; other damaged records are dropped.
         payload_holders: ids of deleted captures that stay until their payload is stored elsewhere.
     """
 
@@ -302,7 +303,7 @@ def _referer_of(head: bytes) -> HashUrl | None:
 
 
 def choose_action(seen: ScannedRecord, known: DeletedRecords, moves: Moves) -> RecordAction:
-    """Return the action for a record. Pure."""
+    """Return the action for a record."""
     if seen.type in _RESPONSES:
         return _of_response(seen, known, moves)
     if seen.type is RecordType.REQUEST:
@@ -368,7 +369,7 @@ def compare_versions(store: SegmentStore, was: str, to: str) -> list[Moved]:
     """Match the records of two versions of a segment by id; return their new positions.
 
     Raises:
-        StoreError: one of them can't be read.
+        StoreError: a version can't be read.
     """
     found: dict[RecordId, list[tuple[ScannedRecord, bool]]] = {}
     for seen, is_chunked in _all_seen(store, to):
@@ -421,7 +422,7 @@ def _snapshotless_record(seen: ScannedRecord) -> Record:
 
 
 def _whole(store: SegmentStore, revisit: StoredRecord, holder: Capture) -> tuple[Record, bool]:
-    """Return a response with a revisit's head and the payload of ``holder``, as `_replacement`."""
+    """Convert a revisit to a response with the payload of ``holder``; see ``_replacement``."""
     held = store.read(holder.location)
     if revisit.block_length:
         head = read_head(revisit)

@@ -42,7 +42,7 @@ MAX_STEPS = 6
 """Maximum number of redirects within an archive, from the TimeGate to a memento."""
 TRIES = 3
 MAX_PAUSE = 120.0
-"""Maximum pause in seconds that an archive may ask for; longer ones wait in the queue."""
+"""Maximum seconds to wait if an archive asks for it; the job of a longer pause is requeued."""
 _BUSY = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
 
 
@@ -51,10 +51,11 @@ class FoundMemento:
     """Memento with its response.
 
     Attributes:
-        exchange: exchange as of the original, at its time; the caller closes its body.
+        exchange: response converted to that of the original server, at the time of the memento; the
+            caller closes its body.
         url: URL of the memento in the archive.
         address: the same URL, parsed; None if its form is unknown.
-        others: further mementos that the archive names in the response.
+        others: further mementos that the response links to.
     """
 
     exchange: Exchange
@@ -66,7 +67,7 @@ class FoundMemento:
 async def locate(
     context: CrawlContext, gate: str, url: str, moment: datetime
 ) -> Sequence[PublicMemento]:
-    """Return the mementos of a URL that a TimeGate redirects to or names, possibly none.
+    """Return the mementos of a URL that a TimeGate redirects or links to; there may be none.
 
     Raises:
         FetchError: the TimeGate can't be reached.
@@ -83,7 +84,7 @@ async def locate(
             return [PublicMemento(stated or archive_url, at), *found]
         target = redirect_target(archive_url, exchange.status, exchange.headers)
         if target is None:
-            # pywb shows the memento in a frame and names it in the Link header.
+            # pywb shows the memento in a frame, and links to it in the Link header.
             return found if exchange.status == HTTPStatus.OK else []
         if address := read_address(target):
             return [PublicMemento(target, to_datetime(address.timestamp)), *found]
@@ -95,7 +96,7 @@ async def fetch_memento(context: CrawlContext, archive_url: str, url: str) -> Fo
     """Fetch a memento of ``url`` from an archive.
 
     Raises:
-        FetchError: there is none, or it can't be fetched now.
+        FetchError: there is no memento, or it can't be fetched now.
     """
     for _ in range(MAX_STEPS):
         exchange = await _ask(context, archive_url, ())
@@ -105,7 +106,7 @@ async def fetch_memento(context: CrawlContext, archive_url: str, url: str) -> Fo
         address = read_address(target) if target else None
         may_follow = address is not None and surt(address.url) != surt(url)
         if at and (target is None or address is None or may_follow):
-            # Without a known form, the archive may still state the original's redirect unchanged.
+            # If the form of the archive's URLs is unknown, this may be the original's redirect.
             location = (
                 address.url if address else redirect_target(url, exchange.status, exchange.headers)
             )
@@ -123,7 +124,7 @@ async def fetch_memento(context: CrawlContext, archive_url: str, url: str) -> Fo
 
 async def _ask(context: CrawlContext, url: str, headers: tuple[tuple[str, str], ...]) -> Exchange:
     """Send a request to an archive; wait and retry if the archive asks for a pause."""
-    request = Outgoing(url, headers=headers)  # without cookies, since no user's page led there
+    request = Outgoing(url, headers=headers)  # without cookies of the user
     for left in reversed(range(TRIES)):
         exchange = await send(context, request, spaced=True, max_pause=MAX_PAUSE)
         pause = retry_after_seconds(
@@ -147,7 +148,7 @@ async def _ask(context: CrawlContext, url: str, headers: tuple[tuple[str, str], 
 def _as_original(
     exchange: Exchange, url: str, at: datetime, source: str, location: str | None
 ) -> Exchange:
-    """Convert an archive's response to a capture of the original."""
+    """Convert an archive's response to that of the original server."""
     length = None if exchange.chunked else exchange.payload_length
     head = original_head(exchange.status, exchange.headers, length=length, location=location)
     parsed = parse_head(head)
@@ -167,9 +168,9 @@ def _as_original(
 
 
 AT_ONCE = 4
-"""Maximum number of concurrent recoveries in a process, since they use the same few archives."""
+"""Maximum number of concurrent recoveries per process, because all use the same few archives."""
 MAX_TRIED = 4
-"""Maximum number of mementos tried for a page, since the nearest may be an error page."""
+"""Maximum number of mementos that are tried for a page; the nearest one may be an error page."""
 OFF = Failure(
     FailureKind.NOT_ARCHIVED,
     "Archive lookup is off, because no public archive is chosen in Settings.",
@@ -178,7 +179,7 @@ OFF = Failure(
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """Response on the redirect path to a page, as an exchange and as read."""
+    """Response on the redirect path to a page: the exchange and the result of reading it."""
 
     exchange: Exchange
     found: FetchedResponse
@@ -190,7 +191,7 @@ class PublicArchiveFetcher:
     def __init__(self, context: CrawlContext) -> None:
         self._context = context
         settings = replace(context.settings, requisite_max_age=0)
-        # Recent captures from the web are not what the page needed at that time.
+        # Recent captures of requisites are not reused, because the page had older versions of them.
         self._without_age = replace(context, settings=settings)
         self._slots = asyncio.Semaphore(AT_ONCE)
 
@@ -198,7 +199,7 @@ class PublicArchiveFetcher:
         """Fetch the page of a lease from an archive.
 
         Raises:
-            FetchError: no archive has it, or none could be reached.
+            FetchError: no archive has the page, or no archive could be reached.
         """
         async with self._slots:
             async with self._context.db.read() as conn:
@@ -208,7 +209,7 @@ class PublicArchiveFetcher:
             return await self._nearest(without_route(lease.entry.url), found, moment)
 
     async def _locate(self, url: str, moment: datetime) -> list[PublicMemento]:
-        """Return the mementos of all archives, nearest first."""
+        """Return the mementos of a URL in all archives, the nearest to ``moment`` first."""
         gates = self._context.settings.rescue
         if not gates:
             raise FetchError(OFF)
@@ -244,7 +245,7 @@ class PublicArchiveFetcher:
         """Fetch the page of a memento; further mementos are added to ``others``.
 
         Raises:
-            FetchError: it is not a page or can't be fetched; nothing is recorded.
+            FetchError: the memento is not a page or can't be fetched; nothing is recorded.
         """
         with ExitStack() as bodies:
             steps, last = await self._follow(url, memento, others, bodies)
@@ -312,7 +313,7 @@ class PublicArchiveFetcher:
         )
 
     async def _requisite(self, source: FoundMemento, url: str) -> FetchedResponse:
-        """Fetch a requisite from the same archive at the same time."""
+        """Fetch a requisite from the archive of a memento, at the memento's time."""
         address = source.address
         if address and address.has_raw_form:
             got = await fetch_memento(self._context, address.of(url).raw, url)
@@ -323,7 +324,7 @@ class PublicArchiveFetcher:
         raise FetchError(_not_archived([source.url]))
 
     async def _keep(self, step: _Step) -> CaptureRef:
-        """Pass a response to the recorder, unless it was recovered before."""
+        """Pass a response to the recorder, unless the same response is already stored."""
         exchange, ref = step.exchange, step.found.ref
         async with self._context.db.read() as conn:
             stored = await captures.at_moments(conn, [ref.url], [ref.timestamp])
@@ -342,7 +343,7 @@ def _not_archived(archive_urls: Sequence[str]) -> Failure:
 
 
 def _no_page(tried: dict[str, Failure]) -> Failure:
-    """Return the failure of a page whose mementos are not pages."""
+    """Return the failure of a page for which no tried memento is a usable page."""
     names = ", ".join(dict.fromkeys(map(host, tried)))
     last = next(reversed(tried.values())).message
     return Failure(FailureKind.NOT_ARCHIVED, f"The copy at {names} is not a usable page. {last}")

@@ -1,7 +1,8 @@
-"""WARC records of a batch of exchanges, visit results, edits and deletions.
+"""Builder of the WARC records of a batch of exchanges, visit results, edits and deletions.
 
-A record with chunk framing states no payload digest, and other programs find an original at another
-URL by that digest. So a revisit refers to such a record only from the same URL.
+If the original of a revisit has another URL, other programs find the original by its payload
+digest. A record with chunk framing states no payload digest, so only a revisit with the same URL
+refers to it.
 """
 
 import asyncio
@@ -59,7 +60,7 @@ log = get_log(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ExchangeItem:
-    """Exchange and its capture, which has no location yet."""
+    """Exchange and its capture, which gets its location when it is written."""
 
     exchange: Exchange
     capture: Capture
@@ -74,7 +75,7 @@ class EntryEdit:
 
 @dataclass(frozen=True, slots=True)
 class PendingRecord:
-    """Pending deletion or lists record: its row id and its JSON."""
+    """Deletion or lists record that must be written: its row id and its JSON."""
 
     row_id: int
     document: str
@@ -84,7 +85,8 @@ class PendingRecord:
 class Marker:
     """Marker without content, used to wait for all items before it.
 
-    ``ends_segment``: items after it go to another segment.
+    Attributes:
+        ends_segment: whether items after the marker are written to another segment.
     """
 
     ends_segment: bool = False
@@ -95,12 +97,12 @@ ItemContent = ExchangeItem | VisitResult | EntryEdit | PendingRecord | Marker
 
 @dataclass(slots=True)
 class Item:
-    """Item on its way to disk.
+    """Item that waits to be recorded.
 
     Attributes:
-        content: what is recorded.
-        weight: bytes of memory that it uses until it is recorded.
-        done: resolved once it is durable and indexed; None if no caller waits.
+        content: content to record.
+        weight: bytes of memory that the item uses until it is recorded.
+        done: future that is resolved once the item is durable and indexed; None if no caller waits.
     """
 
     content: ItemContent
@@ -132,8 +134,8 @@ class Originals:
     """Response records by their payloads.
 
     Attributes:
-        anywhere: a record of each payload, preferably one without chunk framing.
-        at_url: a record of each payload at each URL.
+        anywhere: a record by payload digest, preferably one without chunk framing.
+        at_url: a record by URL and payload digest.
     """
 
     anywhere: dict[PayloadDigest, Capture] = field(default_factory=dict)
@@ -148,7 +150,7 @@ class Originals:
             self.at_url.setdefault((each.url, each.payload_digest), each)
 
     def of(self, exchange: Exchange) -> Capture | None:
-        """Return the record that a revisit of this exchange can refer to, or None."""
+        """Return the record that an exchange can refer to as a revisit, or None."""
         if not exchange.payload_length:
             return None
         found = self.anywhere.get(exchange.payload_digest)
@@ -159,7 +161,10 @@ class Originals:
     def payloads_of_other_urls(
         self, exchanges: Iterable[Exchange]
     ) -> list[tuple[str, PayloadDigest]]:
-        """Return (URL, payload) of exchanges whose payload is known only from another URL."""
+        """Return the exchanges whose only known record has chunk framing and another URL.
+
+        Each is returned as (URL, payload digest).
+        """
         return [
             (each.url, each.payload_digest)
             for each in exchanges
@@ -188,10 +193,10 @@ class PlannedSnapshot:
 
     Attributes:
         record: content of the snapshot in the entry record.
-        reused: earlier snapshot whose article it shares, if any.
+        reused: earlier snapshot that has the same article; None if there is none.
         entry_record: position of the entry record.
         article: position of the article's conversion record; None if there is none.
-        renditions: screenshots and the positions of their conversion records.
+        renditions: renditions such as screenshots, and the positions of their conversion records.
     """
 
     record: SnapshotRecord
@@ -203,12 +208,13 @@ class PlannedSnapshot:
 
 @dataclass(slots=True)
 class Plan:
-    """Records of a batch, and the positions of their parts.
+    """Records of a batch. A position is an index in ``records``.
 
     Attributes:
         records: records in writing order.
         captures: captures without location, by position of the record.
-        answers: record ids of responses that are not what a GET of their URL returns, by position.
+        answers: record ids of responses that are not replayed, such as those to POST requests, by
+            position.
         snapshots: the snapshots of visits, by entry and timestamp.
     """
 
@@ -224,8 +230,8 @@ NOWHERE = Location("", 0, 0)
 def plan_batch(batch: Sequence[Item], known: Known) -> Plan:
     """Plan the records of a batch.
 
-    A visit that can't be recorded becomes a failure. Retrying it would block thousands of other
-    visits again and again.
+    A visit that can't be recorded becomes a failure. If it were retried, each attempt would block
+    the other visits of its batch.
     """
     plan = Plan()
     for item in batch:
@@ -253,15 +259,16 @@ def _plan_item(plan: Plan, content: ItemContent, known: Known) -> None:
 
 
 def plan_exchange(plan: Plan, exchange: Exchange, capture: Capture, originals: Originals) -> None:
-    """Add an exchange's records: a revisit if its payload is stored and can be referred to.
+    """Add the records of an exchange: a revisit if it can refer to a stored payload.
 
-    A new response record is added to ``originals``, so later exchanges can refer to it.
+    A new response record is added to ``originals``, so that later exchanges can refer to it.
     """
     original = originals.of(exchange) if exchange.is_shown else None
     record_id = capture.record_id
     if original:
         declared = declared_media_type(exchange.headers)
-        is_text = original.media_type.startswith("text/")  # never sniffed if a type is declared
+        # Text is not sniffed if a type is declared.
+        is_text = original.media_type.startswith("text/")
         is_sniffed = is_generic(declared) and not (declared and is_text)
         media_type = original.media_type if is_sniffed else capture.media_type
         capture = replace(capture, is_revisit=True, is_chunked=False, media_type=media_type)
@@ -289,12 +296,12 @@ def plan_exchange(plan: Plan, exchange: Exchange, capture: Capture, originals: O
 def plan_visit_result(
     plan: Plan, visit_result: VisitResult, known: Revised, previous: Snapshot | None = None
 ) -> None:
-    """Add the records of an attempt's result: screenshots, article and entry record.
+    """Add the records of a visit result: article, renditions and entry record.
 
     Args:
         plan: the plan.
         visit_result: the result.
-        known: its entry.
+        known: entry of the result.
         previous: the newest snapshot of the entry before this one.
     """
     visit = visit_result.visit
@@ -347,7 +354,7 @@ def _metadata(record: EntryRecord) -> Record:
 
 
 def _reused_article(visit: Visit, previous: Snapshot | None) -> Snapshot | None:
-    """Return the previous snapshot if this page has the same payload and so the same article."""
+    """Return the previous snapshot if its page has the same payload, and so the same article."""
     if previous is None or previous.extractor != EXTRACTOR_VERSION:
         return None
     if Rendering.DONE in (visit.rendering, previous.rendering):
@@ -359,7 +366,7 @@ def _reused_article(visit: Visit, previous: Snapshot | None) -> Snapshot | None:
 def _plan_snapshot(
     plan: Plan, visit: Visit, known: Revised, previous: Snapshot | None
 ) -> PlannedSnapshot:
-    """Add the records of a visit's article and screenshots; the entry record is the next one."""
+    """Add the records of an article and renditions; the caller adds the entry record next."""
     reused, own, article = _reused_article(visit, previous), visit.article, None
     if own.html and not reused:
         article = len(plan.records)
@@ -386,7 +393,7 @@ def _plan_snapshot(
 
 
 def _plan_renditions(plan: Plan, visit: Visit, hash_url: HashUrl) -> list[tuple[RenditionRef, int]]:
-    """Add the records of a visit's screenshots; return the screenshots and their positions."""
+    """Add the records of renditions such as screenshots; return them with their positions."""
     placed = []
     for each in visit.renditions:
         made = RenditionRef(each.kind, each.media_type, new_record_id(), each.digest)

@@ -1,4 +1,4 @@
-"""Payloads, articles and snapshot records read from segments."""
+"""Reading of payloads, articles and snapshot records from segments."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,11 +25,11 @@ def article_text(read: Callable[[Location], StoredRecord], article: Location) ->
     Blocking.
 
     Args:
-        read: returns the record at a location, like ``SegmentStore.read``.
+        read: function that returns the record at a location, such as ``SegmentStore.read``.
         article: location of the article's record.
 
     Raises:
-        StoreError: the record can't be read.
+        StoreError: the article's record can't be read.
     """
     return to_text(article_html(read, article))
 
@@ -52,14 +52,18 @@ class Payload:
 
 
 async def holder_at(conn: AsyncConnection, url: str, moment: Timestamp) -> Capture | None:
-    """Return the capture that holds a URL's payload at a time; None unless its status is 200."""
+    """Return the capture that stores the payload of a URL at a time.
+
+    Redirects are followed, and a revisit is resolved to the original capture. Returns None unless
+    the status is 200.
+    """
     return await holder_from(conn, await captures.nearest(conn, url, moment), moment)
 
 
 async def holder_from(
     conn: AsyncConnection, found: Capture | None, moment: Timestamp
 ) -> Capture | None:
-    """Return the capture that holds the payload of ``found``, after redirects; as ``holder_at``."""
+    """Return the capture that stores the payload of ``found``, resolved as in ``holder_at``."""
     for _ in range(MAX_HOPS):
         if found is None or not found.redirect_to:
             break
@@ -86,9 +90,9 @@ def read_payload(store: SegmentStore, holder: Capture, most: int) -> Payload | N
 
 
 def record_from_index(known: Snapshot) -> SnapshotRecord:
-    """Return a snapshot record with what the index knows, to replace an unreadable one.
+    """Return a snapshot record built from the index, to replace an unreadable record.
 
-    It names no article, so the article is extracted again.
+    The new record has no article, so that the article is extracted again.
     """
     return SnapshotRecord(
         timestamp=known.timestamp,
@@ -106,12 +110,12 @@ def record_from_index(known: Snapshot) -> SnapshotRecord:
 
 
 def snapshot_record_of(store: SegmentStore, held: SnapshotRow) -> tuple[SnapshotRecord, bool]:
-    """Return a snapshot's record, or what the index knows of it if the record is damaged.
+    """Return a snapshot's record, or one built from the index if the record can't be read.
 
     Blocking.
 
     Returns:
-        The record, and whether the stored one is damaged.
+        The record, and whether the stored record is damaged.
 
     Raises:
         StoreUnavailable: the object store can't be read now.
@@ -130,7 +134,7 @@ def read_snapshot_record(store: SegmentStore, place: Location) -> SnapshotRecord
     Blocking.
 
     Raises:
-        StoreError: it can't be read or is of another kind.
+        StoreError: the record can't be read, or is not a snapshot record.
     """
     entry_record = read_entry_record(store.read(place).block.read())
     if entry_record is None or entry_record.snapshot is None:

@@ -1,9 +1,9 @@
 """Deletion and restoration of rows.
 
 Deleted rows stay in their tables, with the number of the deletion in ``deleted_at``, until
-compaction erases them. Queries read views without them (``schema.not_deleted``). To restore a row,
-``deleted_at`` is set to NULL. Tombstones (``db.tombstones``) keep deleted items from being added
-again when their records are read.
+compaction erases them. Queries read views without deleted rows (``schema.not_deleted``). To restore
+a row, ``deleted_at`` is set to NULL. Tombstones (``db.tombstones``) keep deleted items from being
+added again when their records are read.
 """
 
 import json
@@ -49,7 +49,7 @@ _TAGS, _LISTS = "tags", "lists"
 
 @dataclass(frozen=True, slots=True)
 class DeletionSize:
-    """Number of a deletion, and how many entries and snapshots of it are still in the bin."""
+    """Number (id) of a deletion, and how many of its entries and snapshots are still in the bin."""
 
     id: int
     entries: int
@@ -58,15 +58,15 @@ class DeletionSize:
 
 @dataclass(frozen=True, slots=True)
 class RestoredBatch:
-    """Result of restoring the part of a deletion that one tombstone record names.
+    """Result of restoring those items of a deletion that one deletion record names.
 
     Attributes:
-        record: id of the tombstone record.
-        captures: row ids of its restored captures; empty if nothing was restored.
+        record: id of the deletion record.
+        captures: row ids of restored captures; empty if nothing was restored.
         entry_ids: row ids of restored entries.
         snapshots: number of restored snapshots.
-        stayed: entries (hash_url) that stay deleted, or whose snapshots do, because they were saved
-            or deleted again since, or were not to be restored.
+        stayed: hash_urls of entries that stay deleted or whose snapshots stay deleted. They were
+            saved or deleted again after the deletion, or were not selected.
     """
 
     record: int
@@ -77,7 +77,7 @@ class RestoredBatch:
 
     @property
     def is_restored(self) -> bool:
-        """Whether anything was restored."""
+        """Return whether anything was restored."""
         return bool(self.entry_ids or self.snapshots)
 
 
@@ -90,7 +90,7 @@ async def begin(conn: AsyncConnection, now: datetime) -> int:
 
 
 async def size(conn: AsyncConnection, number: int) -> DeletionSize | None:
-    """Return how much of a deletion can be restored; None if nothing."""
+    """Return the size of a deletion; None if none of its items are in the bin."""
     entries, snapshots = [
         (
             await conn.execute(
@@ -107,7 +107,8 @@ async def delete_entries(
 ) -> tuple[int, int]:
     """Delete entries with their snapshots; return how many entries and how many snapshots.
 
-    Their jobs are deleted, too. A worker that fetches one of them discards the visit.
+    The jobs of the entries are deleted, too. A worker that is fetching such an entry discards the
+    visit.
     """
     if not entry_ids:
         return 0, 0
@@ -141,7 +142,7 @@ async def delete_entries(
 
 
 async def delete_snapshots(conn: AsyncConnection, row_ids: Collection[int], *, number: int) -> int:
-    """Delete some of the snapshots of entries that have others; return how many."""
+    """Delete snapshots of entries that keep other snapshots; return how many were deleted."""
     if not row_ids:
         return 0
     mine = among(row_ids)
@@ -159,7 +160,7 @@ async def delete_snapshots(conn: AsyncConnection, row_ids: Collection[int], *, n
 
 
 async def delete_captures(conn: AsyncConnection, row_ids: Collection[int], *, number: int) -> None:
-    """Delete captures."""
+    """Mark captures as deleted."""
     if row_ids:
         await conn.execute(
             update(capture_table)
@@ -169,7 +170,7 @@ async def delete_captures(conn: AsyncConnection, row_ids: Collection[int], *, nu
 
 
 async def delete_named_captures(conn: AsyncConnection, *, after: int) -> None:
-    """Delete captures whose record ids tombstones name, with row ids after ``after``."""
+    """Delete captures that have a tombstone and a row id above ``after``."""
     await conn.execute(
         update(capture_table)
         .where(
@@ -182,7 +183,7 @@ async def delete_named_captures(conn: AsyncConnection, *, after: int) -> None:
 
 
 async def erase_entries(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
-    """Remove entries and all that belongs to them from the index."""
+    """Remove entries and all rows that belong to them from the index."""
     if not entry_ids:
         return
     await counters.keep_last_ids(conn)
@@ -199,7 +200,7 @@ async def erase_entries(conn: AsyncConnection, entry_ids: Collection[int]) -> No
 
 
 async def erase_snapshots(conn: AsyncConnection, row_ids: Collection[int]) -> None:
-    """Remove some of the snapshots of entries from the index, and update these entries."""
+    """Remove snapshots from the index, and update their entries, which keep other snapshots."""
     if not row_ids:
         return
     await counters.keep_last_ids(conn)
@@ -212,7 +213,7 @@ async def erase_snapshots(conn: AsyncConnection, row_ids: Collection[int]) -> No
 
 
 async def items_in_bin(conn: AsyncConnection, limit: int) -> list[BinnedItem]:
-    """Return deleted entries, and deleted snapshots of other entries, last deleted first."""
+    """Return deleted entries, and deleted snapshots of existing entries, last deleted first."""
     own, of = entry_table.c, snapshot_table.c
     title = func.coalesce(func.nullif(own.given_title, ""), own.page_title)
     entries = await conn.execute(
@@ -240,7 +241,12 @@ async def items_in_bin(conn: AsyncConnection, limit: int) -> list[BinnedItem]:
 
 
 async def is_anything_deleted(conn: AsyncConnection, *, before: int | None = None) -> bool:
-    """Return whether any row is deleted but not erased; with ``before``, up to that deletion."""
+    """Return whether any row is deleted but not erased.
+
+    Args:
+        conn: a connection.
+        before: number of the last deletion to include; None for all deletions.
+    """
     for table in (entry_table, snapshot_table, capture_table):
         query = select(table.c.id).where(_is_deleted(table.c.deleted_at, before)).limit(1)
         if (await conn.execute(query)).scalar() is not None:
@@ -259,8 +265,8 @@ async def erase_deleted(
 
     Args:
         conn: a writing connection.
-        number: the deletion; None for all deletions.
-        before: the last deletion to erase, if ``number`` is None; None for no limit.
+        number: number of the deletion; None for all deletions.
+        before: number of the last deletion to erase, if ``number`` is None; None for no limit.
     """
     await counters.keep_last_ids(conn)
 
@@ -279,17 +285,18 @@ async def erase_deleted(
 async def restore(
     conn: AsyncConnection, number: int, only: Collection[str] | None = None
 ) -> list[RestoredBatch]:
-    """Undo a deletion, except for entries that were saved or deleted again since.
+    """Undo a deletion, except for entries that were saved or deleted again after it.
 
-    The items of the deletion that can't be restored are erased, unless nothing is restored.
+    If anything is restored and ``only`` is None, the items that can't be restored are erased.
 
     Args:
         conn: a writing connection.
-        number: the deletion.
-        only: entries (hash_url) to restore; the others stay in the bin. None for everything.
+        number: number of the deletion.
+        only: hash_urls of entries to restore, while all other items stay in the bin; None to
+            restore everything.
 
     Returns:
-        A result for each tombstone record of the deletion.
+        A result for each deletion record that names items of the deletion.
     """
     found = [
         await _restore_entries(conn, number, only, *each)
@@ -309,7 +316,7 @@ async def restore(
 
 
 async def update_from_newest_snapshots(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
-    """Copy data of the newest snapshots to their entries, after others were deleted or restored."""
+    """Copy data of the newest snapshots to their entries, after snapshots changed."""
     if not entry_ids:
         return
     newest = (
@@ -338,7 +345,7 @@ async def update_from_newest_snapshots(conn: AsyncConnection, entry_ids: Collect
 async def _entries_of(
     conn: AsyncConnection, number: int
 ) -> list[tuple[int, list[Row[*tuple[Any, ...]]]]]:
-    """Return the entries of a deletion, grouped by the tombstone record that names them."""
+    """Return the entries of a deletion, grouped by the deletion record that names them."""
     own = entry_table.c
     rows = await conn.execute(
         select(
@@ -358,7 +365,7 @@ async def _entries_of(
 async def _snapshots_of(
     conn: AsyncConnection, number: int
 ) -> list[tuple[int, list[Row[*tuple[Any, ...]]]]]:
-    """Return the snapshots that a deletion deleted without their entry, by tombstone record."""
+    """Return the snapshots that were deleted without their entry, by deletion record."""
     own = snapshot_table.c
     rows = await conn.execute(
         select(
@@ -396,7 +403,7 @@ async def _restore_entries(
     record: int,
     rows: Sequence[Row[*tuple[Any, ...]]],
 ) -> RestoredBatch:
-    """Restore entries, except those that exist, were deleted again, or are not in ``only``."""
+    """Restore entries, unless they were saved or deleted again, or are not in ``only``."""
     keys = {row.hash_url: row.generation for row in rows}
     here = select(entry.c.hash_url).where(entry.c.hash_url.in_(among_texts(keys)))
     there = {*(await conn.execute(here)).scalars()}
@@ -442,7 +449,7 @@ async def _restore_entries(
 async def _restore_snapshots(
     conn: AsyncConnection, number: int, record: int, rows: Sequence[Row[*tuple[Any, ...]]]
 ) -> RestoredBatch:
-    """Restore snapshots, unless their entry is deleted or has new ones with these timestamps."""
+    """Restore snapshots, unless their entry is deleted or has snapshots with these timestamps."""
     taken = await conn.execute(
         select(snapshot.c.id).where(
             snapshot.c.entry_id.in_(among({row.entry_id for row in rows})),
@@ -462,7 +469,7 @@ async def _restore_snapshots(
 
 
 async def _restore_captures(conn: AsyncConnection, number: int, record: int) -> tuple[int, ...]:
-    """Restore the captures of a deletion that a tombstone record names; return their row ids."""
+    """Restore the captures of a deletion that a deletion record names; return their row ids."""
     named = select(gone_capture.c.record_id).where(gone_capture.c.deletion == record)
     rows = await conn.execute(
         update(capture_table)
@@ -505,7 +512,7 @@ async def _update_from_snapshot(
 
 
 async def _detach(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
-    """Remove an entry's jobs, tags, lists, search documents and edits."""
+    """Remove the jobs, tags, lists, search documents and edits of entries."""
     mine = among(entry_ids)
     await _uncount_jobs(conn, entry_ids)
     await tags_and_lists.remove_labels(conn, entry_ids)
@@ -526,7 +533,10 @@ async def _erase_snapshot_rows(conn: AsyncConnection, row_ids: Any) -> None:
 
 
 async def _uncount_jobs(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
-    """Subtract the jobs of entries from the counters, and their open jobs from imports."""
+    """Subtract the jobs of entries from the counters.
+
+    Open jobs of an import are counted as items without capture.
+    """
     states = await conn.execute(
         select(job.c.state, func.count())
         .where(job.c.entry_id.in_(among(entry_ids)))

@@ -1,4 +1,4 @@
-"""Entry rows with their user metadata, and entries of alias URLs."""
+"""Queries for entries with their user metadata, and for entries of alias URLs."""
 
 import json
 from collections import deque
@@ -34,9 +34,9 @@ from archiver.model.rendering import Rendering
 from archiver.warc.metadata_records import read_web_annotation, write_web_annotation
 
 _IN_OTHER_TABLES = frozenset({"tags", "folders", "places"})
-"""Fields of annotations that the tables of tags and lists store."""
+"""Fields of annotations that are stored in the tables of tags and lists."""
 _COLUMN_NAMES = {"title": "given_title"}
-"""Columns with another name than their field. Pages have titles, too."""
+"""Column names that differ from the field name; the title of a page has another column."""
 COLUMNS = {
     each.name: entry.c[_COLUMN_NAMES.get(each.name, each.name)]
     for each in fields(Annotation)
@@ -70,7 +70,7 @@ def by_column(annotation: Annotation) -> dict[str, str | int]:
 
 
 def changes(before: Annotation, after: Annotation) -> Mapping[str, str | int]:
-    """Return the column values of ``after`` by name, or nothing if they are those of ``before``."""
+    """Return the column values of ``after`` by name; empty if ``before`` has the same values."""
     new = by_column(after)
     return new if new != by_column(before) else {}
 
@@ -109,7 +109,7 @@ _WRITE: Mapping[str, Callable[[Any], str | int]] = {
     "highlights": _highlights,
 }
 _WRITERS = [(place, _WRITE[field]) for place, field in enumerate(COLUMNS) if field in _WRITE]
-"""Conversion functions of fields by position in ``COLUMNS``; other fields need none."""
+"""(position in ``COLUMNS``, function) for the fields that must be converted to be written."""
 _columns = attrgetter(*NAMES)
 _READ: Mapping[str, Callable[[Any], Any]] = {
     "added_at": _moment,
@@ -117,7 +117,7 @@ _READ: Mapping[str, Callable[[Any], Any]] = {
     **dict.fromkeys(_FLAGS, bool),
 }
 _READERS = [(place, _READ[field]) for place, field in enumerate(COLUMNS) if field in _READ]
-"""Conversion functions of columns when read."""
+"""(position in ``COLUMNS``, function) for the columns that must be converted to fields."""
 
 
 class Place(NamedTuple):
@@ -138,15 +138,15 @@ class Filters:
 
     Attributes:
         tag: name of a tag that the entry has.
-        host: its host, with the port if it is not the default.
-        state: its state.
-        status: HTTP status of its newest snapshot.
+        host: host of the entry, with the port if it is not the default.
+        state: state of the entry.
+        status: HTTP status of the newest snapshot of the entry.
         any_of: other filters, at least one of which the entry must pass.
-        list_id: row id of a list that has the entry.
-        is_highlighted: whether it must have highlights.
-        is_changed: whether its article must differ from that of the previous snapshot.
-        is_starred: whether it must be starred.
-        is_read: whether it must be marked as read.
+        list_id: row id of a list that contains the entry.
+        is_highlighted: whether the entry must have highlights.
+        is_changed: whether the article must differ from that of the previous snapshot.
+        is_starred: whether the entry must be starred.
+        is_read: whether the entry must be marked as read.
     """
 
     tag: str | None = None
@@ -162,7 +162,7 @@ class Filters:
 
 
 async def by_hash(conn: AsyncConnection, hash_url: HashUrl) -> tuple[int, Entry] | None:
-    """Return an entry with its row id by hash_url."""
+    """Return the row id and the entry with a hash_url; None if there is no such entry."""
     row = (await conn.execute(select(entry).where(entry.c.hash_url == hash_url))).one_or_none()
     if row is None:
         return None
@@ -236,7 +236,10 @@ async def newest(
 def newest_query(
     filters: Filters, *, below: Place | None, limit: int, oldest_first: bool = False
 ) -> Select[*tuple[Any, ...]]:
-    """Return the query of ``newest`` or of its reverse; with one filter, it uses an index."""
+    """Return the query for a page of entries, newest or oldest first.
+
+    With a single filter, the query uses an index.
+    """
     query: Select[*tuple[Any, ...]] = select(entry)
     added_at, row = entry.c.added_at, entry.c.id
     if filters.list_id is not None:
@@ -258,7 +261,7 @@ def newest_query(
 
 
 def narrowed(query: Select[*tuple[Any, ...]], filters: Filters) -> Select[*tuple[Any, ...]]:
-    """Add conditions for the filters on columns of ``entry``; not for tag, list and ``any_of``."""
+    """Add the conditions of all filters except tag, list and ``any_of`` to a query of ``entry``."""
     if filters.host is not None:
         query = query.where(entry.c.host == filters.host)
     if filters.state is not None:
@@ -281,7 +284,8 @@ async def with_gaps(
 ) -> tuple[dict[int, Entry], int]:
     """Return entries whose newest snapshot has missing requisites, by row id.
 
-    Snapshots after the row id ``after`` are read; the last row id read is returned, too.
+    Only snapshots with row ids above ``after`` are read. The second result is the row id of the
+    last snapshot that was read.
     """
     rows = await conn.execute(
         select(snapshot.c.id, snapshot.c.entry_id)
@@ -296,7 +300,7 @@ async def with_gaps(
 
 
 async def unrendered(conn: AsyncConnection, *, after: int, limit: int) -> dict[int, str]:
-    """Return URLs of entries whose newest snapshot needs a browser, by row id, after a row id."""
+    """Return URLs, by row id above ``after``, of entries whose newest snapshot needs a browser."""
     rows = await conn.execute(
         select(entry.c.id, entry.c.url)
         .where(entry.c.rendering == literal_column("'needed'"), entry.c.id > after)
@@ -307,21 +311,21 @@ async def unrendered(conn: AsyncConnection, *, after: int, limit: int) -> dict[i
 
 
 async def with_prefix(conn: AsyncConnection, prefix: str, *, limit: int) -> list[HashUrl]:
-    """Return the hash_urls that start with some hex digits."""
+    """Return up to ``limit`` hash_urls that start with a prefix of hex digits."""
     name = entry.c.hash_url
     query = select(name).where(name >= prefix, name < f"{prefix}g").order_by(name)
     return [HashUrl(each) for each in (await conn.execute(query.limit(limit))).scalars()]
 
 
 async def existing_rows(conn: AsyncConnection, ids: Collection[int]) -> set[int]:
-    """Return which of these row ids exist."""
+    """Return the row ids in ``ids`` that exist."""
     if not ids:
         return set()
     return set((await conn.execute(_STILL_THERE, {"these": ids})).scalars())
 
 
 async def latest_of(conn: AsyncConnection, keys: Sequence[HashUrl]) -> dict[HashUrl, Timestamp]:
-    """Return the newest snapshots' timestamps of entries that have one."""
+    """Return the timestamp of the newest snapshot by hash_url, for entries with snapshots."""
     rows = await conn.execute(
         select(entry.c.hash_url, entry.c.latest).where(
             entry.c.hash_url.in_(among_texts(keys)), entry.c.latest.is_not(None)
@@ -331,7 +335,7 @@ async def latest_of(conn: AsyncConnection, keys: Sequence[HashUrl]) -> dict[Hash
 
 
 async def states_of(conn: AsyncConnection, keys: Sequence[HashUrl]) -> dict[HashUrl, State]:
-    """Return the states of existing entries."""
+    """Return the states of existing entries by hash_url."""
     rows = await conn.execute(
         select(entry.c.hash_url, entry.c.state).where(entry.c.hash_url.in_(among_texts(keys)))
     )
@@ -339,7 +343,7 @@ async def states_of(conn: AsyncConnection, keys: Sequence[HashUrl]) -> dict[Hash
 
 
 async def rows_of(conn: AsyncConnection, keys: Sequence[str]) -> dict[HashUrl, int]:
-    """Return the row ids of existing entries."""
+    """Return the row ids of existing entries by hash_url."""
     rows = await conn.execute(
         select(entry.c.hash_url, entry.c.id).where(entry.c.hash_url.in_(among_texts(keys)))
     )
@@ -347,7 +351,7 @@ async def rows_of(conn: AsyncConnection, keys: Sequence[str]) -> dict[HashUrl, i
 
 
 async def of_documents(conn: AsyncConnection, documents: Sequence[int]) -> dict[int, int]:
-    """Return entry ids by search document."""
+    """Return entry ids by the id of their search document."""
     rows = await conn.execute(
         select(document.c.id, document.c.entry_id).where(document.c.id.in_(documents))
     )
@@ -384,7 +388,7 @@ class Summary:
 
     Attributes:
         row_id: row id of the entry.
-        hash_url: its identifier.
+        hash_url: identifier of the entry.
         revision: number of changes of its annotation.
         generation: how often an entry with this URL was deleted before.
         snapshot_count: number of its snapshots.
@@ -463,10 +467,10 @@ _NAMES_ANOTHER = snapshot.c.canonical != literal_column("''")
 
 
 async def aliases_of(conn: AsyncConnection, url: str) -> list[str]:
-    """Return other URLs of the same page, at most ``MAX_ALIASES``, those of its host first.
+    """Return up to ``MAX_ALIASES`` other URLs of the same page; URLs of the same host are first.
 
-    URLs are aliases if one redirects to the other, if they differ in scheme or ``www.`` only, or if
-    one is the canonical URL of the other or both have the same one.
+    URLs are aliases if one redirects to the other, if they differ in scheme or ``www.`` only, if
+    one is the canonical URL of the other, or if both have the same canonical URL.
     """
     found = {
         each
@@ -480,7 +484,7 @@ async def aliases_of(conn: AsyncConnection, url: str) -> list[str]:
 
 
 async def saved_aliases(conn: AsyncConnection, url: str) -> dict[int, Entry]:
-    """Return entries of alias URLs that have snapshots, by row id, in the same order."""
+    """Return entries of alias URLs that have snapshots, by row id, in the order of the aliases."""
     keys = [hash_url(each) for each in await aliases_of(conn, url)]
     rows = await rows_of(conn, keys) if keys else {}
     found = await by_ids(conn, sorted(rows.values())) if rows else {}
@@ -494,7 +498,7 @@ def _host(url: str) -> str:
 
 
 async def _leading(conn: AsyncConnection, url: str) -> set[str]:
-    """Return the URLs that lead to a URL by one or several redirects."""
+    """Return the URLs that redirect to a URL, directly or through other URLs."""
     found, targets = {url}, deque([url])
     for _ in range(MAX_ALIASES):
         if not targets or len(found) > MAX_ROWS:

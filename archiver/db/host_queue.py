@@ -1,7 +1,8 @@
-"""Hosts: the queue of hosts with pending jobs, and render hints of hosts.
+"""Queue of hosts with pending jobs, and queries for host names and render hints.
 
-The table ``queue_host`` has a row for each host and priority with queued jobs. ``ready_at_ms`` is
-its place in the queue: the earliest time of its next job, or when it was last served.
+The table ``queue_host`` has a row for each host and priority with queued jobs. The host with the
+lowest ``ready_at_ms`` is served first. It is the time (milliseconds since 1970) when the next job
+of the host is due, or when the host was last served.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -34,11 +35,11 @@ from archiver.search.words import reversed_host, site_range
 PRIORITIES = (0, 1, 2, 3)
 """Priorities, most urgent first."""
 LEASED = (*job.c, entry.c.hash_url, entry.c.url, entry.c.latest, entry.c.source)
-"""Columns of a lease."""
+"""Columns that are read to lease a job: all of the job and some of its entry."""
 
 
 def _first_in_line(*which: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
-    """Return the query for the earliest ``ready_at_ms`` of each priority, as columns."""
+    """Return a query for the earliest ``ready_at_ms`` of each priority, one column per priority."""
     own = queue_host.c
     return select(
         *(
@@ -68,7 +69,7 @@ _READY = (
 )
 _IS_PROVEN = queue_host.c.host.in_(among_texts(bindparam("proven")))
 _IS_MINE = queue_host.c.host.in_(among_texts(bindparam("mine")))
-"""With PostgreSQL: hosts that this worker has locked."""
+"""Condition that this worker has locked the host (PostgreSQL only)."""
 _DUE_HOSTS = (
     select(queue_host.c.host)
     .where(
@@ -100,10 +101,10 @@ _FORGET = delete(queue_host).where(*_IS_THIS, ~exists().where(*_MINE))
 
 @dataclass(frozen=True, slots=True)
 class HostGroups:
-    """Hosts as known by one process.
+    """Hosts grouped by what one process knows about them.
 
     Attributes:
-        busy: hosts with as many requests as they may have at a time.
+        busy: hosts that have the maximum number of concurrent requests.
         proven: hosts that responded recently.
     """
 
@@ -118,9 +119,10 @@ def next_jobs(*, is_postgresql: bool, is_proven: bool, only_mine: bool) -> Selec
     A host without due jobs has one row, whose job columns are NULL (LEFT JOIN).
 
     Args:
-        is_postgresql: the database; PostgreSQL needs a LATERAL join to use the index of jobs.
-        is_proven: hosts of the parameter ``proven`` only; otherwise all other hosts only.
-        only_mine: hosts of the parameter ``mine`` only.
+        is_postgresql: whether the database is PostgreSQL, which needs a LATERAL join to use the
+            index of jobs.
+        is_proven: find only hosts in the parameter ``proven``; if false, only other hosts.
+        only_mine: find only hosts in the parameter ``mine``.
     """
     hosts = _READY.where(_IS_PROVEN if is_proven else ~_IS_PROVEN)
     ready = (hosts.where(_IS_MINE) if only_mine else hosts).subquery("ready")
@@ -162,9 +164,12 @@ async def due_hosts(
 
 
 async def make_ready(conn: AsyncConnection, ready: Mapping[tuple[int, str], int]) -> None:
-    """Add hosts to the queue, given as due times (ms) by (priority, host).
+    """Add hosts to the queue, or make them due earlier.
 
-    A host that is in the queue gets the earlier of both times.
+    Args:
+        conn: a connection.
+        ready: the time when a host's next job is due (milliseconds since 1970), by (priority,
+            host). A host that is already in the queue keeps its own time if that is earlier.
     """
     if not ready:
         return
@@ -192,14 +197,14 @@ def from_ms(moment: int) -> datetime:
 
 
 async def insert_hosts(conn: AsyncConnection, names: Collection[str]) -> None:
-    """Insert host names; known ones are skipped."""
+    """Insert host names; existing names are skipped."""
     if names:
         rows = [(name, reversed_host(name)) for name in sorted(names)]
         await insert_rows(conn, host, ("name", "reversed"), rows, OnConflict.KEEP)
 
 
 async def of_site(conn: AsyncConnection, site: str, *, limit: int) -> list[str]:
-    """Return up to ``limit`` hosts that are a site or its subdomains, with any port."""
+    """Return up to ``limit`` host names of a site and its subdomains, with any port."""
     named = await conn.execute(select(host.c.name).where(host.c.name == site))
     first, beyond = site_range(site)
     rows = await conn.execute(
@@ -214,9 +219,9 @@ async def of_site(conn: AsyncConnection, site: str, *, limit: int) -> list[str]:
 async def render_hints_after(
     conn: AsyncConnection, row_id: int, *, limit: int
 ) -> list[tuple[int, int, RenderHint, str]]:
-    """Return the newest snapshots with a render hint after a row id, in row order.
+    """Return up to ``limit`` newest snapshots with a render hint and a row id above ``row_id``.
 
-    Each is a tuple of row id, timestamp, hint and page URL.
+    Each snapshot is a tuple of row id, timestamp, hint and page URL. The oldest one is first.
     """
     own = snapshot.c
     rows = await conn.execute(

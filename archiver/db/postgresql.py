@@ -1,7 +1,8 @@
 """PostgreSQL engine.
 
-All machines share one advisory lock for writing, so one transaction writes at a time, and row ids
-and change stamps increase in commit order. Each read transaction reads one snapshot.
+All machines share one advisory lock for writing. So one transaction writes at a time, and row ids
+and ``job.changed_at_ms`` increase in commit order. Each read transaction reads one database
+snapshot.
 """
 
 import asyncio
@@ -20,7 +21,7 @@ from archiver.db.schema_version import is_current, upgrade_schema
 from archiver.errors import ConfigurationError, IndexUnavailable
 
 OLDEST = 15
-"""Oldest supported version of the server."""
+"""Oldest supported major version of PostgreSQL."""
 SCHEMA = "archiver"
 """PostgreSQL schema of the index; a rebuild fills a second schema."""
 WRITING = 0x6172636869766572
@@ -28,16 +29,16 @@ WRITING = 0x6172636869766572
 MIGRATING = WRITING - 1
 """Key of the advisory lock for creating, migrating and claiming the schema."""
 READERS = 4
-"""Connections for reading that stay open."""
+"""Number of connections for reading that stay open."""
 MAX_READERS = 16
 """Maximum number of connections for reading."""
 CONNECT_SECONDS = 10
 STATEMENT_SECONDS = 120
-"""Maximum time of a statement; the connection is closed after it."""
+"""Maximum duration of a statement in seconds; the connection is closed after a timeout."""
 IDLE_SECONDS = 60
-"""Time after which the server ends a transaction that sends no statement: its process hangs."""
+"""Seconds without a statement after which the server ends a transaction of a hanging process."""
 _DOWN = ("08", "25006", "53", "55", "57", "58")
-"""Prefixes of SQLSTATE codes that the server's state causes, not a bug of this program."""
+"""Prefixes of SQLSTATE codes of errors that the server's state causes, instead of a bug."""
 _WRONG_PASSWORD = "28P01"  # noqa: S105 - an error code
 _ACCESS_HINT = ". Check the user and the password (PGPASSWORD or ~/.pgpass)"
 
@@ -46,11 +47,11 @@ class PostgresIndex:
     """Index in a PostgreSQL database.
 
     Attributes:
-        place: the URL of the database without password, also for messages.
-        is_shared: whether other machines can use the index.
+        place: URL of the database without a password; messages show it.
+        is_shared: True, because other machines can use the index.
 
     Args:
-        address: the URL.
+        address: URL of the database without a password.
         schema: name of the PostgreSQL schema.
     """
 
@@ -65,7 +66,8 @@ class PostgresIndex:
         """Create the schema or migrate it to this program's version. Blocking.
 
         Raises:
-            ConfigurationError: a newer version wrote it, or it can't be opened.
+            ConfigurationError: a newer version of archiver wrote the index, or the database can't
+                be opened or is older than ``OLDEST``.
         """
         asyncio.run(self._prepare())
 
@@ -87,7 +89,7 @@ class PostgresIndex:
 
     @asynccontextmanager
     async def _administering(self) -> AsyncIterator[AsyncConnection]:
-        """Yield a separate connection; its errors become ``ConfigurationError``."""
+        """Yield a connection outside the pools; raise its errors as ``ConfigurationError``."""
         engine = self._engine(poolclass=NullPool)
         try:
             async with engine.connect() as conn:
@@ -108,7 +110,7 @@ class PostgresIndex:
 
     def writer(self) -> AsyncEngine:
         """Return an engine with the one connection that writes."""
-        # Writers look up batches of rows by key, for which index scans are faster.
+        # Writers look up batches of rows by key. This setting makes PostgreSQL use index scans.
         return self._engine("SET random_page_cost = 1.1", pool_size=1, max_overflow=0)
 
     def readers(self) -> AsyncEngine:
@@ -164,20 +166,21 @@ class PostgresIndex:
         return str(cause).rstrip(".") or "the connection was lost"
 
     def identity(self) -> tuple[int | str, ...]:
-        """Return a value that differs for every index, also for one that was rebuilt."""
+        """Return a value that identifies the index and changes when the index is rebuilt."""
         return self.place, self._id
 
     def claim(self, name: str, store: str | None) -> tuple[str, str | None]:
-        """Claim the index for an archive and its object store, unless it is claimed. Blocking.
+        """Claim the index for an archive and its object store. Blocking.
 
-        The comment of the schema stores the claim.
+        An existing claim of another archive stays. The comment of the PostgreSQL schema stores the
+        claim.
 
         Args:
             name: name of the archive.
-            store: URL of its object store.
+            store: URL of the archive's object store; None if it has no object store.
 
         Returns:
-            The archive that has the index, and its store; others than given if it was claimed.
+            Name and object store of the archive that owns the index.
         """
         return asyncio.run(self._claim(name, store))
 
@@ -239,7 +242,7 @@ class PostgresIndex:
         settings = "; ".join(
             (
                 f"SET search_path = {self._schema}",
-                "SET jit = off",  # pages use short statements, which JIT slows down
+                "SET jit = off",  # web pages use short statements, which JIT slows down
                 f"SET idle_in_transaction_session_timeout = {IDLE_SECONDS * 1000}",
                 *statements,
             )
@@ -253,7 +256,7 @@ class PostgresIndex:
 
 
 async def _set_up(connection: asyncpg.Connection, settings: str) -> None:
-    """Set up a new connection, and encode text, because PostgreSQL can't store U+0000."""
+    """Apply settings to a new connection and encode U+0000, which PostgreSQL can't store."""
     await connection.execute(settings)
     for kind in ("text", "varchar"):
         await connection.set_type_codec(

@@ -76,7 +76,7 @@ class Split:
 
     Attributes:
         match: FTS5 expression that all results match; empty if the query has no words.
-        rest: conditions that the matches must meet, or all entries if ``match`` is empty.
+        rest: conditions that SQL checks for each match, or for each entry if ``match`` is empty.
         unordered_match: expression with the words of each phrase in any order and place; empty if
             ``match`` has no phrases. Its matches include those of ``match``.
     """
@@ -89,9 +89,9 @@ class Split:
 def split(tree: Node) -> Split:
     """Split a query into an expression for the full-text index and conditions for SQL.
 
-    Entries without a search document are not in the index, so it is used only if the query has
-    words. Conditions with index keys (``search.words.key``), such as ``site:``, narrow its results.
-    SQL checks these conditions again, because keys may be outdated.
+    Entries without a search document are not in the index, so the index is used only if the query
+    has words. Conditions with index keys (``search.words.key``), such as ``site:``, narrow the
+    results of the index. SQL checks these conditions again, because keys may be outdated.
     """
     full_text: list[Node] = []
     rest: list[Node] = []
@@ -152,7 +152,7 @@ def expression(node: Node, *, unordered: bool = False) -> str:
 def _all(nodes: Sequence[Node], *, unordered: bool) -> str:
     wanted = [expression(each, unordered=unordered) for each in nodes if not isinstance(each, Not)]
     denied = [expression(each.node) for each in nodes if isinstance(each, Not)]
-    # Without duplicates, since the database would search for each of them.
+    # Duplicates are removed, because the database would search for each of them.
     found = f"({' AND '.join(dict.fromkeys(wanted))})"
     return f"({found} NOT ({' OR '.join(denied)}))" if denied else found
 
@@ -168,12 +168,19 @@ def _term(term: Term, *, unordered: bool) -> str:
 
 
 def is_open_ended(term: Term) -> bool:
-    """Return whether the last word of a term is a prefix, as typed or in an unspaced script."""
+    """Return whether the last word of a term is a prefix.
+
+    It is a prefix if the term says so (``orni*``, or the last word while the user types), or if its
+    script has no spaces between words.
+    """
     return term.prefix or is_open(term.text)
 
 
 def _keys(node: Is) -> list[str]:
-    """Return quoted index keys, one of which all documents have that meet a condition."""
+    """Return quoted index keys; every document that meets the condition has one of them.
+
+    Conditions without index keys return an empty list.
+    """
     values: list[str] = []
     if node.condition in _KEYED and isinstance(node.value, str):
         values = [node.value]
@@ -203,7 +210,7 @@ class SearchContext:
     ranges: Mapping[int, tuple[int, int]] | None = None
 
     def of_documents(self, numbers: Iterable[int]) -> "SearchContext":
-        """Return a context that searches each part from the first to the last of some documents."""
+        """Return a context that searches only the parts and id ranges of some documents."""
         by_part = groupby(sorted(numbers), key=lambda each: each // PART_SIZE)
         within = ((part, [*some]) for part, some in by_part if part in self.parts)
         ranges = {part: (some[0], some[-1]) for part, some in within}
@@ -291,7 +298,10 @@ def _tag(value: str) -> _Test:
 
 
 def lists_named(value: str) -> ColumnElement[bool]:
-    """Return the condition that a list has a path, or with a final slash, is nested in it, too."""
+    """Return the condition that a list has a path.
+
+    A path that ends with a slash includes the nested lists.
+    """
     path = list_key(value.removesuffix("/"))
     named = entry_list.c.folded == path
     if not value.endswith("/"):
@@ -395,16 +405,22 @@ _MOMENTS: Mapping[Condition, tuple[ColumnElement[int], Callable[[datetime], int]
 }
 
 MAX_PAGES = 3000
-"""Maximum number of pages (4 kB) read for negated prefixes; one part is always read."""
+"""Maximum number of database pages (4 kB) to read for negated prefixes.
+
+One part is read in any case.
+"""
 EXPENSIVE_PAGES = 500
-"""Number of pages in one part from which a prefix is expensive.
+"""Number of database pages in one part from which a prefix is expensive.
 
 In a full part, this is about sixteen words per document that start with the prefix.
 """
 
 
 async def prefix_pages(conn: AsyncConnection, terms: Iterable[Term], parts: Sequence[int]) -> int:
-    """Estimate how many index pages of one part prefixes read, from the part in the middle."""
+    """Estimate how many database pages a search for prefixes reads in one part.
+
+    The estimate is that of the middle part of ``parts``.
+    """
     prefixes = {phrase_of(term.text)[-1] for term in terms}
     if not (prefixes and parts):
         return 0
@@ -420,8 +436,8 @@ async def prefix_pages(conn: AsyncConnection, terms: Iterable[Term], parts: Sequ
 async def parts_within_cost(conn: AsyncConnection, tree: Node, parts: Sequence[int]) -> int | None:
     """Return the maximum number of parts to search, at least one; None for all.
 
-    Only negated prefixes limit it, because every searched part must be read for them. A search for
-    other prefixes stops when it has enough results.
+    Only negated prefixes limit the number, because every searched part must be read for them. A
+    search for other prefixes stops when it has enough results.
     """
     denied = [each for each, is_denied in _prefixes(tree) if is_denied]
     pages = await prefix_pages(conn, denied, parts)

@@ -1,8 +1,9 @@
 """Ranking of search results.
 
-Only candidates are ranked: the newest matches, and the newest matches in title or tags. So a search
-for frequent words stays fast. A score is that of bm25, multiplied by a factor if the words are in
-the title or the tags, and by another one if they are near each other.
+To keep searches for frequent words fast, only some matches are ranked, the candidates: the newest
+matches, and the newest matches in title or tags. The score of a candidate is its bm25 score,
+multiplied by a factor if the words are in the title or the tags, and by another factor if the words
+are near each other.
 """
 
 import math
@@ -42,12 +43,12 @@ from archiver.search.words import MAX_EXPANDED_TERMS, fold, forms_of, phrase_of,
 
 @dataclass(frozen=True, slots=True)
 class TitleMatches:
-    """Documents that have all words of a query in title or tags.
+    """Ids of documents that have all words of a query in title or tags.
 
     Attributes:
         exact: documents with the words as typed.
-        at_start: those of ``exact`` whose title starts with the words.
-        in_other_forms: other documents, which have some of the words in another form.
+        at_start: documents in ``exact`` whose title starts with the words.
+        in_other_forms: other documents, in which some words have another word form.
     """
 
     exact: set[int]
@@ -74,13 +75,13 @@ _TITLES_AND_TAGS = select(*map(Gathered, _OWN.c))
 async def title_matches(
     conn: AsyncConnection, documents: Sequence[int], terms: Sequence[Term], words: Sequence[str]
 ) -> TitleMatches:
-    """Find documents by reading their titles and tags.
+    """Find the documents that have all terms in title or tags, by reading titles and tags.
 
     Args:
         conn: a connection.
         documents: ids of the documents to read.
-        terms: terms that a title and its tags must have.
-        words: words of a title start, for ``at_start``; may be empty.
+        terms: terms that a title and its tags must contain.
+        words: words that a title must start with to be in ``at_start``; may be empty.
     """
     columns = (await conn.execute(_TITLES_AND_TAGS, {"these": documents})).one()
     forms_by_term = [forms_of(term) for term in terms]
@@ -107,9 +108,11 @@ async def title_matches(
 
 
 def _may_match(folded: str, words_by_term: Sequence[Sequence[Sequence[str]]]) -> bool:
-    """Return False if a folded text lacks a term in all its forms, without splitting it into words.
+    """Test quickly, by substrings, whether a folded text may contain all terms.
 
-    ``words_by_term`` has the words of each form of each term.
+    Args:
+        folded: the text.
+        words_by_term: for each term and each of its word forms, the words.
     """
     return all(
         any(all(word in folded for word in words) for words in forms) for forms in words_by_term
@@ -140,11 +143,14 @@ def _joined(words: Sequence[str], *, open_ended: bool = False) -> str:
 MAX_COUNTED = 8
 """Maximum number of query words whose documents are counted."""
 SAMPLE = 512
-"""Number of a word's first documents from which the number in the whole part is extrapolated."""
+"""Maximum number of documents that are counted per word and part; more are extrapolated."""
 MAX_POSTINGS = 1 << 18
-"""Maximum number of postings (a word in a document) that bm25 may read; it reads all of a word."""
+"""Maximum number of postings that bm25 may read.
+
+A posting is a word in a document. For each word, bm25 reads all postings.
+"""
 SAMPLED = 3
-"""Number of parts in which words are counted first, to find the very frequent ones."""
+"""Number of parts in which words are counted first, to find very frequent words."""
 _PREFIX_COST = 4
 """Estimated number of postings per document of a prefix."""
 _LEAST_RARITY = 1e-6
@@ -154,7 +160,13 @@ Counts = Mapping[int, Mapping[str, int]]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Part of the full-text index: its number, its candidates, and how many documents it has."""
+    """Part of the full-text index.
+
+    Attributes:
+        number: number of the part.
+        candidates: ids of the documents to rank, in ascending order.
+        size: number of documents in the part.
+    """
 
     number: int
     candidates: tuple[int, ...]
@@ -171,8 +183,8 @@ async def affordable(
 ) -> tuple[Sequence[Node], Counts]:
     """Return the nodes that bm25 can score within ``MAX_POSTINGS``, and document counts.
 
-    The other nodes are so frequent that they would hardly change the order of the results. If there
-    are many parts, the most frequent words are found in a few of them.
+    The words of the other nodes are so frequent that they would hardly change the order of the
+    results. If there are many parts, very frequent words are found by counting in three of them.
     """
     if len(parts) > SAMPLED:
         some = (parts[0], parts[len(parts) // 2], parts[-1])
@@ -184,10 +196,11 @@ async def affordable(
 
 
 def part_factors(terms: Sequence[Term], parts: Sequence[Part], counts: Counts) -> dict[int, float]:
-    """Return by part number the factor that makes its scores comparable to those of other parts.
+    """Return, by part number, the factor that makes scores of different parts comparable.
 
     bm25 weighs a word by its rarity in the same part, and ignores a word that more than half of the
-    documents have. A new part has few documents, so these weights differ from those of other parts.
+    documents have. In a new part with few documents, these weights differ from those of other
+    parts.
     """
     plain = {word for term in terms for word in phrase_of(term.text)}
     words = [word for word in plain if word in counts[parts[0].number]]
@@ -203,7 +216,7 @@ def part_factors(terms: Sequence[Term], parts: Sequence[Part], counts: Counts) -
 
 
 def _words_of(nodes: Sequence[Node]) -> list[str]:
-    """Return the words whose documents are counted."""
+    """Return up to ``MAX_COUNTED`` words of nodes, whose documents are counted."""
     words = dict.fromkeys(
         word for term in positive_terms(conjunction(nodes)) for word in phrase_of(term.text)
     )
@@ -211,7 +224,7 @@ def _words_of(nodes: Sequence[Node]) -> list[str]:
 
 
 def _cheapest(nodes: Sequence[Node], parts: Sequence[Part], counts: Counts) -> list[Node]:
-    """Return the cheapest nodes that together stay within ``MAX_POSTINGS``, in given order."""
+    """Return the cheapest nodes that together stay within ``MAX_POSTINGS``, in their order."""
     costs = {node: _cost(node, parts, counts) for node in nodes}
     chosen, left = [], MAX_POSTINGS
     for node in sorted(costs, key=lambda each: costs[each]):
@@ -222,7 +235,7 @@ def _cheapest(nodes: Sequence[Node], parts: Sequence[Part], counts: Counts) -> l
 
 
 def _cost(node: Node, parts: Sequence[Part], counts: Counts) -> int:
-    """Return how many postings bm25 reads for a node, as an estimate."""
+    """Estimate how many postings bm25 reads for a node."""
     terms = [*positive_terms(node)]
     prefixes = sum(map(is_open_ended, terms))
     words = [word for term in terms for word in phrase_of(term.text)]
@@ -238,8 +251,8 @@ async def _counts(
 ) -> dict[int, dict[str, int]]:
     """Estimate how many documents of each part have each word.
 
-    The numbers are extrapolated from the ids of a word's first documents, because FTS5 can only
-    count by reading all of them.
+    For frequent words, the number is extrapolated from the ids of a word's first ``SAMPLE``
+    documents, because FTS5 can count documents only by reading all of them.
     """
     arm = (
         "SELECT {1} AS part, count(*) AS found, max(id) AS last FROM (SELECT rowid AS id FROM {0}"
@@ -269,46 +282,48 @@ def _bm25_rarity(count: int, size: int) -> float:
 WEIGHTS = {"title": 8.0, "tags": 6.0, "note": 4.0, "by": 3.0, "url": 2.0, "keys": 0.0, "text": 1.0}
 """Weight of a word in each column, relative to a word in the text."""
 IN_TITLE, IN_TITLE_IN_OTHER_FORMS, AT_TITLE_START, NEAR, ADJACENT = 1.8, 1.5, 1.3, 1.15, 1.35
-"""Factors of the score if the words of the query are
+"""Factors of the score, in this order, if the words of the query are
 
-- in title or tags, as typed, or some of them in another form,
+- in title or tags as typed,
+- in title or tags, some of them in another word form,
 - at the start of the title,
-- near each other, or adjacent.
+- near each other,
+- adjacent.
 """
 NEAR_WORDS = 10
-"""Maximum number of words between two that are near each other."""
+"""Maximum number of words between two words that are near each other."""
 MAX_NEAR = 250
 """Number of best results that are tested for nearby words."""
 MIN_FREQUENT = 250
-"""Number of documents from which a prefix may be too frequent to be scored."""
+"""Minimum size of the newer half of the candidates to test whether words are very frequent."""
 MAX_TITLES_READ = 500
-"""Maximum number of candidates whose titles are read. For more, the full-text index is searched,
-which reads all postings of a word in each part.
+"""Maximum number of candidates whose titles are read. For more candidates, the full-text index is
+searched, which reads all postings of a word in each part.
 """
 PARTS_FOR_TITLES, PARTS_FOR_PREFIXES = 8, 2
-"""Maximum number of parts in which titles are searched for words, and for expensive prefixes."""
+"""Maximum number of parts in which titles are searched: without prefixes, and with prefixes."""
 _MATCHING = "SELECT rowid AS id FROM {0} WHERE MATCHES AND rowid BETWEEN :first{1} AND :last{1}"
-"""Query for the matches of an expression from a part's first to its last candidate."""
+"""Template of a query for the matches in one part, from the first to the last candidate."""
 _MAX_DOCUMENT = 1 << 60
-"""Greater than any document count."""
+"""Number greater than any document id and any number of documents."""
 
 
 async def scored(
     conn: AsyncConnection, match: str, tree: Node, candidates: Iterable[int]
 ) -> list[int]:
-    """Return the ids of candidates, best first; of equal scores the newest first.
+    """Return the ids of candidates, the best first; with equal scores, the newest first.
 
     Args:
         conn: a connection.
         match: FTS5 expression of the query.
-        tree: the query, whose plain words are sought in titles and near each other.
+        tree: the query. Words without a column are also searched in titles and near each other.
         candidates: document ids that match the query.
     """
     last = (await conn.execute(select(func.max(document.c.id)))).scalar() or 0
     parts = by_part(candidates, last)
     if not parts:
         return []
-    # One statement runs while the other result is read.
+    # The database runs one statement while the result of the other is read.
     scores, factors = await both(
         _scores(conn, match, tree, parts), _factors(conn, match, tree, parts)
     )
@@ -328,9 +343,9 @@ def _multiply(scores: dict[int, float], factors: Iterable[tuple[float, set[int]]
 
 
 def in_titles(match: str, tree: Node) -> str:
-    """Return an FTS5 expression for matches that have all plain words in title or tags.
+    """Return an FTS5 expression for matches that have all words in title or tags.
 
-    It is empty if the query has no plain words, or has words of a single column.
+    The expression is empty if the query has no words, or if it names a column for some of them.
     """
     terms = _plain_terms(tree)
     others = [each for each in conjuncts(tree) if isinstance(each, Term) and each.column]
@@ -340,10 +355,10 @@ def in_titles(match: str, tree: Node) -> str:
 async def parts_with_titles(
     conn: AsyncConnection, tree: Node, parts: Sequence[int]
 ) -> Sequence[int]:
-    """Return the parts in which titles are searched: a few of the newest, to limit the cost.
+    """Return the parts in which titles are searched: only a few of the newest, to limit the cost.
 
-    There are none if the query has an expensive prefix, since nearly all documents have a word that
-    starts with it.
+    If the query has an expensive prefix, no part is searched, because nearly all documents have a
+    word with this prefix.
     """
     prefixes = [*filter(is_open_ended, _plain_terms(tree))]
     if await prefix_pages(conn, prefixes, parts) >= EXPENSIVE_PAGES:
@@ -376,8 +391,8 @@ async def _scores(
 def _are_most(parts: Sequence[Part]) -> bool:
     """Return whether the newer half of the candidates is most of the documents in its id range.
 
-    If so, the words are too frequent to have a weight in bm25, which would read all postings of a
-    prefix to find that out.
+    If so, the words are so frequent that bm25 would ignore them, after reading all postings of a
+    prefix.
     """
     candidates = [each for part in parts for each in part.candidates]
     newer = candidates[len(candidates) // 2 :]
@@ -405,7 +420,7 @@ def _scoring(words: WordIndex, parts: Sequence[int]) -> Select[*tuple[Any, ...]]
     arm = words.matching_wanted.replace("SELECT rowid AS id", scored, 1)
     candidates = (bindparam(f"wanted{n}", type_=ListType()) for n in range(len(parts)))
     union = _union(parts, arm)
-    # LIMIT keeps SQLite from flattening the subquery; in a flattened one, bm25 is unavailable.
+    # LIMIT keeps SQLite from flattening the subquery; bm25 can't be used in a flattened one.
     limited = with_expressions(f"{union} LIMIT {_MAX_DOCUMENT}").bindparams(*candidates)
     return select_lists(limited, "id", "score")
 
@@ -458,7 +473,11 @@ async def _title_matches_by_index(
 async def _at_title_start(
     conn: AsyncConnection, match: str, tree: Node, parts: Sequence[Part], titled: set[int]
 ) -> set[int]:
-    """Return the candidates whose title starts with the words, all in parts that ``titled`` has."""
+    """Return the candidates whose title starts with the words of the query.
+
+    Only parts with documents in ``titled`` are searched: the candidates with the words in title or
+    tags.
+    """
     words = " ".join(_whole_words(_plain_terms(tree)))
     if not words:
         return set()
@@ -475,7 +494,12 @@ def _narrowed(match: str, tree: Node, stricter: str) -> str:
 
 
 def by_part(documents: Iterable[int], last: int = _MAX_DOCUMENT) -> list[Part]:
-    """Group candidates by part. ``last`` is the newest document, which limits the newest part."""
+    """Group candidates by part.
+
+    Args:
+        documents: ids of the candidates.
+        last: id of the newest document, which determines the size of the newest part.
+    """
     return [
         Part(number, tuple(some), min(PART_SIZE, last + 1 - number * PART_SIZE))
         for number, some in groupby(sorted(documents), key=lambda each: each // PART_SIZE)
@@ -485,7 +509,7 @@ def by_part(documents: Iterable[int], last: int = _MAX_DOCUMENT) -> list[Part]:
 async def _matches_in_range(
     conn: AsyncConnection, matches: Sequence[str], parts: Sequence[Part]
 ) -> list[set[int]]:
-    """Return the matches of each expression, from the first to the last candidate of each part."""
+    """Return the matches of each expression in the range of candidates of each part."""
     if not (matches and parts):
         return [set() for _ in matches]
     arm = _MATCHING.replace("MATCHES", word_index_of(conn).matches)
@@ -495,7 +519,7 @@ async def _matches_in_range(
 async def matches_among(
     conn: AsyncConnection, matches: Sequence[str], parts: Sequence[Part]
 ) -> list[set[int]]:
-    """Return all candidates that match each expression, and maybe other matches."""
+    """Return, for each expression, all candidates that match it and possibly other matches."""
     if not (matches and parts):
         return [set() for _ in matches]
     given: dict[str, Any] = _range_parameters(parts)
@@ -538,7 +562,7 @@ def _finding(arm: str, count: int, parts: Sequence[int]) -> CompoundSelect[*tupl
 
 
 def _union(parts: Sequence[int], arm: str) -> str:
-    """Return the UNION ALL of a query for each part, whose parameters are numbered."""
+    """Return the UNION ALL of a query for each part; the parameters of each query are numbered."""
     return " UNION ALL ".join(arm.format(search_table(part), n) for n, part in enumerate(parts))
 
 
@@ -549,12 +573,12 @@ def _range_parameters(parts: Sequence[Part]) -> dict[str, int]:
 
 
 def _among(match: str, tree: Node, stricter: str) -> str:
-    """Return ``stricter``, or ``match AND stricter`` unless that would read prefixes twice."""
+    """Narrow ``stricter`` to ``match``, unless that would read the prefixes of the query twice."""
     return stricter if prefix_terms(tree) else _narrowed(match, tree, stricter)
 
 
 def _near(terms: Sequence[Term]) -> dict[float, str]:
-    """Return FTS5 expressions for words near each other, by their factor of the score."""
+    """Return FTS5 expressions for words near each other, by the factor of the score."""
     phrases = [" ".join(phrase_of(term.text)) for term in terms if not term.prefix]
     if len(phrases) < 2:
         return {}
@@ -563,7 +587,7 @@ def _near(terms: Sequence[Term]) -> dict[float, str]:
 
 
 def _whole_words(terms: Sequence[Term]) -> list[str]:
-    """Return the words of a title start: all words besides prefixes."""
+    """Return all words except prefixes, to test whether a title starts with them."""
     return [word for term in terms if not term.prefix for word in phrase_of(term.text)]
 
 
@@ -572,5 +596,5 @@ def _titled(node: Node) -> str:
 
 
 def _plain_terms(tree: Node) -> list[Term]:
-    """Return the terms of a query that all results have, in any column."""
+    """Return the terms of a query that every result must contain in any column."""
     return [each for each in conjuncts(tree) if isinstance(each, Term) and each.column is None]

@@ -1,9 +1,10 @@
 """Database tables.
 
 Times are Unix seconds unless a name says otherwise; ``timestamp`` columns hold the 14 digits of a
-memento's timestamp as an integer, which sorts correctly. ``job.changed_at_ms`` is not only a time:
-it increases with every transaction (``jobs``). ``entry.sort_at`` is when an entry was last captured
-(``model.entry``); ``added_at`` of a label is its entry's.
+memento's timestamp as an integer, which sorts correctly. ``job.changed_at_ms`` is a time that is
+increased if necessary, so that it is greater in every later transaction (``jobs``).
+``entry.sort_at`` is the time of the last capture of an entry (``model.entry``). ``added_at`` of a
+row in ``entry_tag`` or ``in_list`` is that of its entry.
 """
 
 import hashlib
@@ -33,14 +34,14 @@ from sqlalchemy.types import TypeDecorator, TypeEngine
 POSTGRESQL = "postgresql"
 """SQLAlchemy's name of the dialect."""
 MAX_KEY_BYTES = 2_000
-"""Maximum bytes of a key in PostgreSQL, whose index rows have at most 2,704 with all columns."""
+"""Maximum bytes of a key in PostgreSQL, whose index rows have at most 2,704 bytes in total."""
 _START_BYTES = 1_900
 _SEPARATOR = "\x02"
 """Separator of the two parts of a shortened key; no key contains it."""
 
 
 def shortened(key: str | None) -> str | None:
-    """Return a key that fits into an index row of PostgreSQL: a long one as its start and digest.
+    """Shorten a key to fit into an index row of PostgreSQL: a long key to its start and digest.
 
     Long keys that start with the same text may be sorted in another order than their full texts.
     """
@@ -55,7 +56,7 @@ def shortened(key: str | None) -> str | None:
 
 
 class Key(TypeDecorator[str]):
-    """Column type of keys, which PostgreSQL stores shortened. Compare it to keys only."""
+    """Column type of keys, which are shortened in PostgreSQL; compare such columns only to keys."""
 
     impl = Text
     cache_ok = True
@@ -84,9 +85,9 @@ Words = Text().with_variant(Text(collation="C"), POSTGRESQL)
 def unique_text(name: str, column: str) -> tuple[SchemaItem, SchemaItem]:
     """Return constraints that make a text column of any length unique.
 
-    A B-tree of PostgreSQL accepts rows of at most 2,704 bytes, so an exclusion constraint with a
-    hash index is used there. It can't update the existing row: an insert with ``OnConflict.KEEP``
-    skips the new row, any other one fails.
+    A B-tree of PostgreSQL accepts rows of at most 2,704 bytes, so PostgreSQL gets an exclusion
+    constraint with a hash index. With this constraint, an insert can't update the existing row:
+    ``OnConflict.KEEP`` skips the new row, any other insert fails.
     """
     return (
         UniqueConstraint(column).ddl_if(dialect="sqlite"),
@@ -103,9 +104,9 @@ def partial_index(
         name: index name.
         columns: indexed columns.
         where: the condition, as SQL for both databases.
-        unique: values must be unique among these rows.
-        is_long: values of the only column may be too long for a B-tree of PostgreSQL. A hash index
-            is used there, which finds equal values only.
+        unique: whether values must be unique among these rows.
+        is_long: whether values of the only column may be too long for a B-tree of PostgreSQL, which
+            then gets a hash index. A hash index finds equal values only.
     """
     return Index(
         name,
@@ -120,13 +121,14 @@ def partial_index(
 def not_deleted(rows: Table) -> FromClause:
     """Define a read-only view of the rows of a table that are not deleted; return it as a table.
 
-    Queries read the view, so that none of them can forget the condition ``deleted_at IS NULL``. It
-    has the alias ``rows.name``. SQLite and PostgreSQL plan its queries like those of the table.
+    Queries read the view, so that none of them can forget the condition ``deleted_at IS NULL``. The
+    returned table has the alias ``rows.name``. SQLite and PostgreSQL plan queries of the view like
+    queries of the table.
     """
     name = VIEW.format(rows.name)
-    # Names come from this schema.
+    # There is no SQL injection, because the names come from this module.
     made = f"CREATE VIEW {name} AS SELECT * FROM {rows.name} WHERE deleted_at IS NULL"  # noqa: S608
-    # SQLAlchemy has no types for DDL.
+    # SQLAlchemy has no type annotations for DDL.
     event.listen(rows, "after_create", DDL(made))  # type: ignore[no-untyped-call]
     event.listen(rows, "before_drop", DDL(f"DROP VIEW {name}"))  # type: ignore[no-untyped-call]
     columns = [Column(each.name, each.type) for each in rows.columns]
@@ -134,7 +136,7 @@ def not_deleted(rows: Table) -> FromClause:
 
 
 PART_SIZE = 1 << 15
-"""Documents per full-text table; limits the work of a query in one table."""
+"""Number of documents per full-text table, which limits the work of a query in one table."""
 SEARCH_COLUMNS = ("title", "tags", "note", "by", "url", "keys", "text")
 
 
@@ -483,7 +485,11 @@ HEAD = "0103"
 
 
 def _live_index(name: str, *columns: str, where: str = "", unique: bool = False) -> Index:
-    """Return an index of entries that are not deleted; covering for queries of its columns."""
+    """Return an index of entries that are not deleted.
+
+    Unless it is unique, the index contains ``deleted_at``, so that queries of its columns need not
+    read the table.
+    """
     condition = " AND ".join(filter(None, (where, "deleted_at IS NULL")))
     covered = () if unique else ("deleted_at",)
     return partial_index(name, *columns, *covered, where=condition, unique=unique)
@@ -545,8 +551,8 @@ entry_table = Table(
 )
 """All entries, including deleted ones.
 
-``deleted_at`` is the number of the deletion, a time in milliseconds, used for undo;
-``deleted_labels`` has their tags and lists as JSON.
+``deleted_at`` is the number of the deletion, a time in milliseconds, which is used for undo.
+``deleted_labels`` contains the tags and lists of a deleted entry as JSON.
 """
 
 entry = not_deleted(entry_table)

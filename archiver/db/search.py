@@ -5,8 +5,8 @@ is a range of these ids, and FTS5 reads them in both directions without sorting.
 stop at the first page of results, also for a frequent word.
 
 FTS5 writes new documents to small index segments, about a dozen per part, and each query reads all
-of them. A full part no longer changes, so its segments are merged once. In PostgreSQL the same is
-done with the pending list of the index.
+of them. A full part no longer changes, so its segments are merged once. In PostgreSQL, the pending
+list of the index is merged instead.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,17 +27,17 @@ from archiver.db.schema import document, entry, search_table
 from archiver.search.query_tree import EVERYTHING, Node
 
 TOP = (1 << 62) - 1
-"""Greater than every document id."""
+"""Number greater than every document id."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """Parsed query with everything that decides which entries it finds.
+    """Parsed query with the filters and other values that determine its results.
 
     Attributes:
         tree: the parsed query.
-        filters: filters that entries must pass, too.
-        context: the current time and the parts of the index.
+        filters: filters that results must pass in addition to the query.
+        context: the current time and the parts of the full-text index.
         newest_entry: highest entry id to find, so that entries saved between two pages of a list
             are left out; 0 for all.
     """
@@ -54,12 +54,12 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class FoundDocuments:
-    """Documents that a search has read, as parallel lists, since a page may read thousands.
+    """Documents that a search has read, as parallel lists, which are fast for many documents.
 
     Attributes:
         documents: document ids.
-        entries: the entry of each document; None if the document is outdated or not a result.
-        times: when each of these entries was saved (Unix seconds).
+        entries: entry id of each document; None if the document is outdated or not a result.
+        times: when the entry of each document was saved (Unix seconds); None without an entry.
     """
 
     documents: Sequence[int]
@@ -98,7 +98,7 @@ async def found(
     """Read the next documents that match the expression of a query, and find their entries.
 
     If the index can't find phrases (PostgreSQL), the documents include some that have the words of
-    the phrases in another order; these have no entry in the result.
+    the phrases in another order; such documents have no entry in the result.
 
     Args:
         conn: a connection.
@@ -106,8 +106,8 @@ async def found(
         request: the whole query.
         parts: parts to search.
         count: maximum number of documents.
-        beyond: read documents after this one in the sort order.
-        oldest_first: sort order.
+        beyond: id of a document; only documents after it in the sort order are read.
+        oldest_first: whether documents are read in ascending order of their ids.
     """
     if not parts:
         return FoundDocuments((), (), ())
@@ -127,7 +127,7 @@ async def found(
 async def _with_entries(
     conn: AsyncConnection, union: str, given: Mapping[str, Any], rest: Node, request: SearchRequest
 ) -> FoundDocuments:
-    """Run the query ``union`` and find the entries of documents that meet the other conditions."""
+    """Run the query ``union``, and find the entries of its documents that meet ``rest``."""
     tests_phrases = "exactly" in given
     if rest == EVERYTHING and request.filters == Filters():
         template = _WITH_ENTRIES_POSTGRESQL if is_postgresql(conn) else _WITH_ENTRIES
@@ -228,7 +228,7 @@ _DOCUMENTS = select(Gathered(entry.c.document_id)).where(
 async def results_among(
     conn: AsyncConnection, entry_ids: Sequence[int], request: SearchRequest
 ) -> set[int]:
-    """Return which of some entries are results of a request."""
+    """Return the ids of the entries in ``entry_ids`` that are results of a request."""
     context = request.context
     if has_terms(request.tree):
         own = (await conn.execute(_DOCUMENTS, {"these": entry_ids})).scalar_one()
@@ -246,11 +246,11 @@ async def parts_of(conn: AsyncConnection) -> list[int]:
 
 
 WHOLE_BELOW = "parts whole below"
-"""Name of the counter of parts that are merged completely, from the oldest."""
+"""Name of a counter: all parts with lower numbers are merged completely."""
 PAGES = 250
 """Number of pages that one transaction merges, in about 50 ms."""
 _MIN_CHANGES = 2
-"""Number of changes from which a merge did something."""
+"""Minimum number of changes by a merge; with fewer changes, there was nothing left to merge."""
 
 
 async def part_to_merge(conn: AsyncConnection) -> int | None:
@@ -263,7 +263,7 @@ async def part_to_merge(conn: AsyncConnection) -> int | None:
 
 
 async def merge_part(conn: AsyncConnection, part: int) -> None:
-    """Merge some pages of a part; if there are none left, go on to the next part."""
+    """Merge some pages of a part; if there are none left, mark the part as merged."""
     words, name = word_index_of(conn), search_table(part)
     before = (await conn.execute(text(words.changes))).scalar_one()
     await conn.execute(text(words.merge.format(name)), {"pages": PAGES})

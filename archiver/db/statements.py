@@ -1,4 +1,4 @@
-"""Statements for many rows."""
+"""Statements for many rows, and reading of tables in batches."""
 
 from collections.abc import AsyncIterator, Sequence
 from enum import Enum, auto
@@ -29,7 +29,7 @@ class OnConflict(Enum):
     KEEP = auto()
     """The existing row stays, the new one is skipped."""
     REPLACE = auto()
-    """The new row replaces it."""
+    """The new row replaces the existing one."""
     ADD = auto()
     """The new row's numbers are added to the existing ones."""
     MAX = auto()
@@ -117,7 +117,7 @@ def _insertion(
 
 
 def _key(table: Table, columns: Sequence[str]) -> list[str]:
-    """Return the primary key or the unique columns of a table that are among ``columns``."""
+    """Return the columns of a primary key or unique constraint that ``columns`` contains."""
     keys = [[each.name for each in table.primary_key.columns]]
     unique = [each for each in table.constraints if isinstance(each, UniqueConstraint)]
     keys += [[each.name for each in one.columns] for one in unique]

@@ -1,7 +1,7 @@
-"""Tombstones: which entries, snapshots and captures deletion records delete.
+"""Tombstones of the entries, snapshots and captures that deletion records delete.
 
-They keep deleted items from being added again when older records are read. The deleted rows
-themselves are the subject of ``db.deletions``.
+Tombstones keep deleted items from being added again when older records are read. The module
+``db.deletions`` handles the deleted rows themselves.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -32,7 +32,7 @@ _BY_DELETION = (gone_entry, gone_snapshot, gone_capture)
 
 
 async def store(conn: AsyncConnection, found: Sequence[Deletion]) -> None:
-    """Store deletion records, in any order. Records that are known already change nothing."""
+    """Store the tombstones of deletion records, in any order; existing tombstones are kept."""
     if not found:
         return
     await counters.change(conn, {_COUNTER: len(found)})
@@ -94,7 +94,7 @@ async def _restore(conn: AsyncConnection, deletions: Sequence[int]) -> None:
 
 
 async def generations(conn: AsyncConnection, keys: Iterable[str]) -> dict[str, int]:
-    """Return the highest deleted generation of entries (hash_url) that were ever deleted."""
+    """Return the highest deleted generation by hash_url, for entries that were ever deleted."""
     if not await count(conn):
         return {}
     rows = await conn.execute(
@@ -123,9 +123,9 @@ async def snapshots(
 async def own_articles(
     conn: AsyncConnection, keys: Iterable[str]
 ) -> dict[tuple[HashUrl, Timestamp], RecordId]:
-    """Return the article records of remaining snapshots whose records refer to a deleted one.
+    """Return the articles of remaining snapshots whose records refer to a deleted snapshot.
 
-    The result maps (hash_url, timestamp) to the record id.
+    The result maps (hash_url, timestamp) of a remaining snapshot to the record id of its article.
     """
     rows = await conn.execute(
         select(own_article).where(own_article.c.hash_url.in_(among_texts(keys)))
@@ -139,10 +139,10 @@ async def own_articles(
 async def recorded(
     conn: AsyncConnection, deletion: int
 ) -> tuple[dict[HashUrl, DeletedEntry], list[RecordId]]:
-    """Return what a deletion record deletes, without restored items.
+    """Return the items that a deletion record deletes, without restored items.
 
     Returns:
-        Deleted parts of entries by hash_url, and record ids of captures.
+        Deleted entries or some of their snapshots by hash_url, and record ids of deleted captures.
     """
     rows = await conn.execute(
         select(gone_entry.c.hash_url, gone_entry.c.generation).where(
@@ -168,7 +168,7 @@ async def recorded(
 
 
 async def captures(conn: AsyncConnection, record_ids: Sequence[RecordId]) -> set[RecordId]:
-    """Return which of these record ids are of deleted captures."""
+    """Return the ids in ``record_ids`` that belong to deleted captures."""
     rows = await conn.execute(
         select(gone_capture.c.record_id).where(
             gone_capture.c.record_id.in_(among_texts(record_ids))
@@ -178,7 +178,7 @@ async def captures(conn: AsyncConnection, record_ids: Sequence[RecordId]) -> set
 
 
 async def count(conn: AsyncConnection) -> int:
-    """Return how many deletion records, also of restorations, are stored."""
+    """Return the number of stored deletion records, including those of restorations."""
     return await counters.get(conn, _COUNTER) or 0
 
 
@@ -232,7 +232,7 @@ async def add_pending(conn: AsyncConnection, document: str) -> None:
 
 
 async def pending(conn: AsyncConnection, *, limit: int) -> dict[int, str]:
-    """Return the oldest records that must be written, by row id."""
+    """Return the oldest records that must be written to a segment, by row id."""
     rows = await conn.execute(
         select(pending_record.c.id, pending_record.c.document)
         .order_by(pending_record.c.id)

@@ -1,9 +1,9 @@
-"""PostgreSQL advisory locks of workers: one that shows that a worker runs, and one per host.
+"""PostgreSQL advisory locks of workers: a lock that shows that a worker runs, and host locks.
 
 A worker holds its locks with one session on a separate connection. PostgreSQL releases them when
-that session ends: because the process or its machine died, because the network was cut, or because
-the process was stopped and the session was idle for ``SILENT_SECONDS``. A worker that notices the
-loss stops fetching, and other workers requeue its jobs.
+that session ends: because the process or its machine died, because the network was interrupted, or
+because the process was suspended and the session was idle for ``SILENT_SECONDS``. A worker that
+notices the loss stops fetching, and other workers requeue its jobs.
 """
 
 import asyncio
@@ -94,9 +94,9 @@ class WorkerLocks:
         workers: number of workers on all machines at the last check.
 
     Args:
-        name: see above.
-        machine: see above.
-        connect: opens a connection to the server, or raises ``IndexUnavailable``.
+        name: name of this process, as the owner of jobs.
+        machine: name of its data directory.
+        connect: function that opens a connection to the server, or raises ``IndexUnavailable``.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class WorkerLocks:
 
     @property
     def hosts(self) -> frozenset[str]:
-        """Hosts locked by this worker."""
+        """Return the hosts that this worker has locked."""
         return frozenset(self._hosts)
 
     async def enter(self) -> None:
@@ -183,10 +183,13 @@ class WorkerLocks:
             await self._checked.wait()
 
     async def take_hosts(self, hosts: Collection[str]) -> set[str]:
-        """Lock the hosts that no other worker has locked; return those that this worker has.
+        """Lock those of ``hosts`` that no other worker has locked.
+
+        Returns:
+            The hosts in ``hosts`` that this worker has locked.
 
         Raises:
-            IndexUnavailable: the connection was lost, and with it all locks.
+            IndexUnavailable: the connection was lost, which released all locks.
         """
         wanted = [host for host in sorted(hosts) if host not in self._hosts]
         if wanted:
@@ -252,7 +255,7 @@ class ExpiredWorkers:
     """Tracker of workers that own jobs but hold no worker lock.
 
     Args:
-        clock: returns seconds.
+        clock: function that returns the time in seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -274,7 +277,8 @@ class ExpiredWorkers:
         Args:
             names: names of workers that own jobs.
             alive: keys of held worker locks (``alive_workers``), read after ``names``.
-            is_known_dead: returns whether a worker is dead, without waiting.
+            is_known_dead: function that returns whether a worker is certainly dead; such a worker
+                is expired immediately.
         """
         now, dead = self._clock(), []
         for name in names:
@@ -313,7 +317,7 @@ def _key(name: str) -> int:
 
 
 def _unsigned(key: int) -> int:
-    """Return a key as the view ``pg_locks`` shows it."""
+    """Return a key as an unsigned integer, as in the view ``pg_locks``."""
     return key & 0xFFFFFFFF
 
 

@@ -1,6 +1,6 @@
-"""Records of foreign archive files.
+"""Reader of records in archive files of other programs.
 
-A request is joined to the response before or after it.
+The segments of a record are joined, and a request is joined to the response before or after it.
 """
 
 import re
@@ -26,7 +26,7 @@ from archiver.http.urls import parse_url
 from archiver.warc.foreign_files import ForeignBlock, ForeignRecord, Skipped
 
 MAX_OPEN = 16
-"""Maximum number of incomplete segmented records; the oldest is dropped first."""
+"""Maximum number of incomplete segmented records; if there are more, the oldest is dropped."""
 PIECE = 64 << 10
 _CONTINUATION = "continuation"
 
@@ -138,7 +138,7 @@ def _incomplete(partial: _PartialRecord) -> Skipped:
 
 
 class _LineReader:
-    """Block of a joined record as ``foreign_files.Content``."""
+    """Block of a joined record, with the interface of ``foreign_files.Content``."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -158,7 +158,7 @@ _Response = ForeignCapture | ForeignRevisit
 
 
 def read_records(records: Iterable[ForeignRecord | Skipped], *, most_bytes: int) -> Iterator[Found]:
-    """Yield exchanges, with request and response joined, and the other objects in records.
+    """Yield the exchanges in records, with request and response joined, and the other objects.
 
     Args:
         records: the records of one file.
@@ -187,7 +187,7 @@ class _Pairs:
         self._request: tuple[str, bytes] | None = None
 
     def request(self, record: ForeignRecord) -> Iterator[Found]:
-        """Add a request; yield the exchange that it completes, or what it replaces."""
+        """Add a request; yield the exchange that it completes, or the items that it replaces."""
         try:
             request = record.target_uri, record.block.read(MAX_REQUEST)
         except StoreError as error:
@@ -203,7 +203,7 @@ class _Pairs:
         self._request = request
 
     def found(self, found: Found) -> Iterator[Found]:
-        """Add an object other than a request; yield what it completes or replaces."""
+        """Add an object other than a request; yield all items that need no further record."""
         if not isinstance(found, _Response):
             yield found
             return
@@ -252,7 +252,7 @@ _LEAST_MEMORY_SIZE = 16 << 10
 
 
 class FoundBatches:
-    """Batches of converted records, limited by memory; a read error follows the last batch."""
+    """Batches of converted records, limited by memory; a read error is raised after the last."""
 
     def __init__(self, found: Iterator[Found]) -> None:
         self._found = found

@@ -1,4 +1,4 @@
-"""Compressed files.
+"""Reader of compressed files.
 
 The decompressed size is limited relative to the compressed size, so only the first megabytes of a
 decompression bomb are read. The memory of the decompressor is limited, too. A damaged file is read
@@ -25,17 +25,22 @@ else:
 
 MAX_BYTES = 8 << 30
 MAX_STREAMS = 200_000
-"""Maximum number of streams: enough for the largest output in bgzip blocks of 64 KiB."""
+"""Maximum number of concatenated streams; enough for ``MAX_BYTES`` in bgzip blocks of 64 KiB."""
 ALWAYS_ALLOWED = 64 << 20
 _GZIP_BITS = 31
 _MAX_MEMORY = 96 << 20
 """Memory limit for xz; its highest level needs 65 MiB."""
 _ZSTD_WINDOW = 27
-"""128 MiB, the limit of the zstd command line tool without options (RFC 8878 §3.1.1)."""
+"""Base-2 logarithm of the maximum window size of Zstandard (RFC 8878 §3.1.1).
+
+It is 128 MiB, the limit of the zstd command line tool without options.
+"""
 _PIECE = 1 << 20
 _INPUT_PIECE = 16 << 10
-"""Input is read in small pieces, because each stream end copies the rest of its piece, and a stream
-may have only 9 bytes.
+"""Number of bytes of input that are read at a time.
+
+Pieces are small, because the rest of a piece is copied at the end of each stream, and a stream may
+have only 9 bytes.
 """
 _READ_ERRORS = (zlib.error, OSError, EOFError, ValueError, lzma.LZMAError, zstd.ZstdError)
 

@@ -1,8 +1,8 @@
-"""HTML lists of links, split into items.
+"""Parser of HTML lists of links, which are split into items.
 
 Titles in these files are often not escaped. An HTML parser given a whole file with ``About <script>
-elements`` in a title takes all following bookmarks for a script. So the file is split before each
-tag that begins an item, and no item can affect the next one.
+elements`` in a title parses all following bookmarks as a script. So the file is split before each
+tag that begins an item, and no item can affect the next item.
 """
 
 import re
@@ -19,7 +19,7 @@ MAX_PIECE = 1 << 21
 _BATCH_PIECES = 200
 _BATCH_CHARACTERS = 1 << 19
 _MAX_HIDDEN = 8 << 20
-"""Maximum characters, and pieces, of a comment or script from its first link to its end."""
+"""Maximum characters of a comment or script, counted from its first link."""
 _MAX_PIECES = 20_000
 
 _CUT = re.compile(r"<(/?dl|/?dd|dt|h[1-3]|hr|a)(?=[\s/>])", re.IGNORECASE | re.ASCII)
@@ -47,7 +47,7 @@ _KNOWN = frozenset(
     "h4 h5 h6 hr i img ins kbd li mark nobr ol p pre q s samp small span strike strong sub sup tt "
     "u ul var wbr".split()
 )
-"""Elements that are markup in a title or note; other tags are text unless they are closed in it."""
+"""Elements that are markup in a title or note; other tags are text unless they have an end tag."""
 _ITEM = "archiver-item"
 _BARE_AMPERSAND = re.compile(
     r"&(?!#[0-9]{1,7};?|#[xX][0-9a-fA-F]{1,6};?|[a-zA-Z][a-zA-Z0-9]{1,31};)"
@@ -60,8 +60,8 @@ class Item(NamedTuple):
 
     Attributes:
         name: ``a``, ``dd``, ``dl``, ``/dl``, ``h3`` and so on, in lower case; empty for the text
-            before the first one.
-        element: the element with its text; None for names without either.
+            before the first tag.
+        element: the parsed element of a link, note or heading; None for other tags.
     """
 
     name: str
@@ -98,12 +98,12 @@ def element_text(element: Tag) -> str:
 
 
 def parse_fragment(html: str) -> BeautifulSoup:
-    """Parse a fragment so that no unclosed element hides the rest."""
+    """Parse a fragment, in which an unclosed element can't hide the text after it."""
     return _soup(f"<{_ITEM}>{_escape_text(html)}")
 
 
 def plain_text(html: str) -> str:
-    """Return the text of a title or note with markup and character references."""
+    """Return the plain text of a title or note, which may have markup and character references."""
     return element_text(parse_fragment(html)) if "<" in html or "&" in html else html
 
 
@@ -128,7 +128,8 @@ def _pieces(chunks: Iterable[str]) -> Iterator[_Piece]:
 def _skip_hidden(pieces: Iterator[_Piece]) -> Iterator[_Piece]:
     """Skip comments, scripts and styles that begin outside of titles and notes.
 
-    An unclosed one hides nothing: it is text, and so are all later ones of its kind.
+    If a comment is not closed, this comment and all later ones are text; likewise for scripts and
+    styles.
     """
     replayed: deque[_Piece] = deque()
     unclosed: set[str] = set()
@@ -182,7 +183,10 @@ def _find_hidden(piece: _Piece, unclosed: set[str]) -> re.Match[str] | None:
 
 
 def _joined_notes(pieces: Iterator[_Piece]) -> Iterator[_Piece]:
-    """Join the pieces of one text: links in the note of a ``<DT>`` item, anchors without URL."""
+    """Join the pieces of a text that contains anchors without URL or is the note of a ``<DT>``.
+
+    Links in such a note are part of the text.
+    """
     name, parts, size = "", list[str](), 0
     is_item = has_link = False
     for piece in pieces:

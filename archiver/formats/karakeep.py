@@ -23,7 +23,7 @@ from archiver.model.listing import NOTES
 from archiver.model.message import marked
 from archiver.model.seed import ArchivedPage, Bookmark, broken, html_page
 
-# JSON: bookmarks, and lists that refer to them by id.
+# JSON export: lists, and bookmarks that refer to the lists by id.
 
 _SMART_LIST = "smart"
 _LIST_FIELDS = ("description", "icon")
@@ -44,7 +44,7 @@ def _bookmarks_of_export(document: dict[str, Any]) -> Iterator[Bookmark]:
 
 
 def _lists_of(lists: Any) -> Lists:
-    """Return lists by id, without smart lists: they are queries and have no members."""
+    """Return lists by id, without smart lists, which are queries and have no members."""
     return {
         text_of(each.get("id")): each
         for each in (lists if isinstance(lists, list) else ())
@@ -55,8 +55,8 @@ def _lists_of(lists: Any) -> Lists:
 def _bookmark(row: Row, lists: Lists, page: ArchivedPage | None = None) -> Bookmark:
     """Return a bookmark with its lists and its archived page.
 
-    A note without an address gets the first address in its text, and the whole note is kept. If
-    there is none, the note becomes a page of its own.
+    A note without a URL gets the first URL in its text, and the whole text is kept. If the text has
+    no URL, the note becomes an archived page.
     """
     content = row.peek("content")
     content = dict(content) if isinstance(content, dict) else {}
@@ -96,7 +96,7 @@ _FIELDS = FieldMap(
 
 
 def _note_url(identity: str) -> str:
-    """Return the address of a note, which is the same in each export."""
+    """Return the URL of a note that becomes a page; the URL is the same for each export."""
     number = sha256(identity.encode("utf-8", "replace")).hexdigest()[:32]
     return f"https://karakeep{NOTES}/note/{number}"
 
@@ -132,7 +132,7 @@ KARAKEEP = Importer(
 
 
 FindAsset = Callable[[str], ArchivedPage | None]
-"""Returns the stored file of a bookmark by its kind; None if there is none."""
+"""Function that returns the stored file of a bookmark with a given kind; None if there is none."""
 
 
 def _best_copy(
@@ -141,10 +141,10 @@ def _best_copy(
     """Return the best archived copy of a page.
 
     Args:
-        find: returns a stored file.
+        find: function that returns the stored file of a kind.
         html: the HTML of the article; empty if it is not known.
-        whole: kinds of files with the whole page; they are better than the article.
-        others: kinds of files with the article or a PDF.
+        whole: kinds of files with the whole page, which are preferred to ``html``.
+        others: kinds of files with the article or a PDF, which are used without ``html``.
     """
     return (
         next(filter(None, map(find, whole)), None)
@@ -246,7 +246,7 @@ KARAKEEP_DUMP = Importer(
 
 
 # Karakeep's data directory as a zip: its database, ``db.db``, and its asset files.
-# See packages/db/schema.ts and packages/shared/assetdb.ts of its source.
+# See packages/db/schema.ts and packages/shared/assetdb.ts in the source code of Karakeep.
 
 _DATABASE = "db.db"
 _TABLES = frozenset({"bookmarks", "bookmarklinks", "bookmarktags", "tagsonbookmarks"})
@@ -261,7 +261,7 @@ _TABLE_EXPRESSIONS = {
     "bookmarktexts": "(SELECT json_object({columns}) FROM bookmarkTexts p WHERE p.id = b.id)",
     "bookmarkassets": "(SELECT json_object({columns}) FROM bookmarkAssets p WHERE p.id = b.id)",
 }
-"""SQL expressions for data of further tables, which not every version has."""
+"""SQL expressions for the data of tables that only some versions of Karakeep have, by table."""
 _COLUMNS = {
     "highlights": ("text", "note", "color", "createdAt", "startOffset", "endOffset"),
     "bookmarktexts": ("text", "sourceUrl"),
@@ -350,7 +350,7 @@ def _page_from_database(
 
 
 def _json_value(text: Any, kind: type) -> Any:
-    """Parse a JSON text of the given type; return an empty value otherwise."""
+    """Parse a JSON text; return an empty ``kind`` if it is invalid or of another type."""
     try:
         value = json.loads(text or "null")
     except (ValueError, RecursionError):

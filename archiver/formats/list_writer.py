@@ -11,11 +11,11 @@ from archiver.model.entry_list import EntryList
 
 
 class Order(StrEnum):
-    """Order of the entries, and the meaning of their place.
+    """Order of the entries, and the meaning of ``place`` in ``ListWriter.item``.
 
-    ``SAVED``: by date of saving; the place is always ``""``. ``FOLDERS``: folder by folder, each in
-    its own order, an entry in every one of its folders; the place is the folder's path. ``HOSTS``:
-    by host, then by entry; the place is the host.
+    ``SAVED``: by date of saving; ``place`` is always ``""``. ``FOLDERS``: by folder, in the order
+    of each folder; an entry in several folders is repeated, and ``place`` is the folder's path.
+    ``HOSTS``: by host, then by entry; ``place`` is the host.
     """
 
     SAVED = "saved"
@@ -56,9 +56,9 @@ class ListForm:
     """One list format.
 
     Attributes:
-        writer: creates a writer for one list.
+        writer: function that creates a writer for one list.
         order: the order of the entries.
-        has_snapshots: whether it includes snapshots.
+        has_snapshots: whether the format includes snapshots.
     """
 
     writer: Callable[[Heading], ListWriter]

@@ -1,7 +1,7 @@
 """Exports of note-taking programs: ENEX and folders of Markdown.
 
 A note that this program exported is imported as one entry, without the links in its article. From
-other notes the links are imported.
+any other note, the page that it was clipped from or the links in it are imported.
 """
 
 import binascii
@@ -62,7 +62,7 @@ def _read(file: SourceFile) -> Iterator[Bookmark]:
 
 
 class _Attachments:
-    """Attachments of one note by MD5, which the note's content refers to."""
+    """Attachments of one note by MD5 digest; the content of the note refers to these digests."""
 
     def __init__(self) -> None:
         self._files: dict[str, tuple[str, bytes]] = {}
@@ -71,7 +71,7 @@ class _Attachments:
         self._room = MAX_PARTS_BYTES
 
     def take(self, name: str, text: str) -> None:
-        """Process the end of an element in a resource, or of the resource, which completes it."""
+        """Process the end of ``data`` or ``mime``, or of ``resource``, which ends an attachment."""
         if name == "data":
             with suppress(binascii.Error):
                 self._data = binascii.a2b_base64(text.encode("ascii", "ignore"))
@@ -85,7 +85,7 @@ class _Attachments:
             self._data, self._kind = b"", ""
 
     def page(self, content: str) -> ArchivedPage:
-        """Return the clipped content with its images."""
+        """Return the clipped content of a note with its attachments."""
         shown = _MEDIA.sub(self._shown, content)
         parts = ((_REFERENCE_PREFIX + key, kind, data) for key, (kind, data) in self._files.items())
         return page_with_parts(shown.encode(), parts, "text/html; charset=utf-8")
@@ -104,7 +104,7 @@ class _Attachments:
 def _note(
     fields: dict[str, str], tags: tuple[str, ...], content: str, attachments: _Attachments
 ) -> Iterator[Bookmark]:
-    """Yield the page that a note was clipped from, or else each link in it, titled as the note."""
+    """Yield the page that a note was clipped from, or each link in a note that was not clipped."""
     row = Row(fields)
     url = row.text("sourceurl")
     if url:
@@ -128,7 +128,7 @@ def _note(
 
 
 def _links(content: str) -> tuple[dict[str, str], str]:
-    """Return the links of a note with their texts, including bare URLs, and its text."""
+    """Return the link texts in a note by URL, including bare URLs, and the text of the note."""
     found: dict[str, str] = {}
     soup = parse_fragment(content)
     for anchor in soup.find_all("a", href=_HTTP, limit=_MAX_LINKS):
@@ -164,7 +164,10 @@ _HTTP_NOTES_ZIP = ("http://", "https://")
 _MAX_FRONT = 1 << 14
 _OWN = re.compile(r"(?:\A|/)([0-9a-f]{32})/index\.md\Z")
 _MAX_OWN_FRONT = 2 << 20
-"""Maximum characters of our own front matter: room for the longest note and source record."""
+"""Maximum characters of the front matter of our own exports.
+
+It is enough for the longest note and source record.
+"""
 _MAX_TRIED = 5
 _MAX_OPEN_BRACKETS = 50
 """Maximum nesting of brackets in front matter."""
@@ -182,7 +185,7 @@ def _read_notes_zip(file: SourceFile) -> Iterator[Bookmark]:
 
 
 def _own_entry(packed: Members, name: str) -> Bookmark | None:
-    """Return the entry exported as this note; None if it is not our export."""
+    """Return the entry that this program exported as a note; None for other notes."""
     found = _OWN.search(name)
     if found is None:
         return None
@@ -247,13 +250,13 @@ class _Loader(yaml.SafeLoader):
         return super().compose_node(parent, index)
 
     def fetch_flow_collection_start(self, token_class: Any) -> None:
-        """Open a bracket unless too many are open: the cost of each grows with the depth."""
+        """Open a bracket unless too many are open, because its cost grows with its depth."""
         if self.flow_level >= _MAX_OPEN_BRACKETS:
             raise yaml.YAMLError("too many brackets")
         super().fetch_flow_collection_start(token_class)
 
     def compose_scalar_node(self, anchor: Any) -> Any:
-        """Compose a text regardless of tags: sexagesimal numbers take quadratic time to parse."""
+        """Compose each scalar as text, because parsing sexagesimal numbers takes quadratic time."""
         node = super().compose_scalar_node(anchor)
         node.tag = "tag:yaml.org,2002:str"
         return node

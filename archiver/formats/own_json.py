@@ -34,13 +34,13 @@ from archiver.model.job import State
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark, unreadable
 
-# User-supplied fields are at the top of a document, named as in the API. ``archive`` describes the
-# captures, which JSON does not contain. An import keeps this description in the source record, and
-# an export writes it again until the entry has a capture of its own.
+# User-supplied fields are at the top level of a document, named as in the API. The member
+# ``archive`` describes the captures, which JSON does not contain. An import stores this description
+# in the source record, and an export writes it again until the entry has a capture of its own.
 
 VERSION = 1
 MARK = "archiver"
-"""Member with the version of the document format."""
+"""Name of the JSON member with the version of the document format."""
 ARCHIVE = "archive"
 _DERIVED = (MARK, "url", "hash_url")
 _CAPTURE_FIELDS = ("status", "media_type", "payload_digest", "payload_length", "ip")
@@ -53,7 +53,7 @@ _DOCUMENT_KEY = re.compile(r"[0-9a-f]{16}")
 _MAX_AROUND = 1000
 _LINK = '{"archive":{"state":"link"'
 _END = 1 << 62
-"""Greater than every position in a text."""
+"""Number greater than every position in a text."""
 _MAX_ARCHIVE = MAX_SOURCE_LINE - 100
 
 
@@ -96,13 +96,13 @@ def read_highlights(value: Any) -> tuple[Highlight, ...]:
     """Parse highlights.
 
     Raises:
-        KeyError, TypeError, ValueError, AttributeError: they are invalid.
+        KeyError, TypeError, ValueError, AttributeError: a highlight is invalid.
     """
     return tuple(map(_highlight, value[:MAX_HIGHLIGHTS]))
 
 
 def was_saved_as_link(source_record: str) -> bool:
-    """Return whether an entry was saved as a link without a capture in the archive it came from."""
+    """Return whether the archive that exported an entry had it as a link without a capture."""
     return _LINK in source_record and any(
         _is_archive_line(each) and each[ARCHIVE].get("state") == State.LINK
         for line, each in _lines(source_record)
@@ -122,12 +122,12 @@ def without_captures(source_record: str) -> str:
 
 
 def captured_title_record(title: str) -> str:
-    """Return a source record with the page title in the original archive."""
+    """Return a source record that stores the page title from the original archive."""
     return write_source_record({ARCHIVE: {"state": State.SAVED.value, "title": title}})
 
 
 def captured_title(source_record: str) -> str:
-    """Return the page title in the original archive; empty if unknown."""
+    """Return the page title from the original archive in a source record; empty if unknown."""
     archives = (each[ARCHIVE] for _, each in _lines(source_record) if _is_archive_line(each))
     return next((each["title"] for each in archives if isinstance(each.get("title"), str)), "")
 
@@ -174,7 +174,7 @@ def _snapshot(snapshot: Snapshot) -> dict[str, Any]:
 
 
 def _is_default(name: str, value: Any) -> bool:
-    """Return whether a member only states that the entry is pending, which needs no record."""
+    """Return whether a member only states that the entry is queued, which need not be stored."""
     return name == ARCHIVE and value == {"state": State.QUEUED.value}
 
 
@@ -297,7 +297,10 @@ def _read(file: SourceFile) -> Iterator[Bookmark]:
 
 
 def _document(text: JsonText, lists: FileLists) -> Iterator[Bookmark]:
-    """Yield the entries or lists of the first object, or the one entry of JSON lines."""
+    """Read the first object of a file: yield its entries and add its lists.
+
+    In JSON lines, the object is one entry.
+    """
     document: dict[str, Any] = {}
     for name, value in text.members(_LISTS, _ENTRIES):
         if name in (_ENTRIES, ""):
@@ -311,7 +314,7 @@ def _document(text: JsonText, lists: FileLists) -> Iterator[Bookmark]:
 
 
 def _take(lists: FileLists, values: Any) -> None:
-    """Add the lists in a JSON value; skip invalid ones."""
+    """Add the lists in a JSON value; skip invalid values."""
     for value in values if isinstance(values, list) else ():
         fields = value if isinstance(value, dict) else {}
         path, query, colour = (text_of(fields.get(name)) for name in ("path", "query", "colour"))

@@ -77,7 +77,7 @@ _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
         "",
     ),
 )
-"""File signatures, the error message for each, and the name of the format in it."""
+"""(file signature, error message, name of the format in the message)."""
 _RIFF_TYPE = slice(8, 12)
 
 

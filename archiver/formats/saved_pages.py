@@ -1,4 +1,4 @@
-"""Pages saved to files: MHTML and SingleFile.
+"""Reader of pages saved to files: MHTML and SingleFile.
 
 A self-extracting SingleFile page is HTML followed by a zip archive with the page and its files.
 """
@@ -36,12 +36,12 @@ _PARSE_ERRORS = (
     AttributeError,
     RecursionError,
 )
-"""Exceptions of the standard library for damaged heads and bodies."""
+"""Exceptions of the standard library for damaged headers and bodies."""
 
 
 @dataclass(frozen=True, slots=True)
 class MimePart:
-    """One part, decoded.
+    """Decoded part of a MIME message.
 
     Attributes:
         media_type: its Content-Type, with parameters.
@@ -62,7 +62,7 @@ class MimePart:
 
 
 def read_head(text: str) -> Mapping[str, str]:
-    """Return the fields of a head by lower-case name; empty if it is damaged."""
+    """Return the header fields of a message by lower-case name; empty if they are damaged."""
     try:
         return _fields(HeaderParser(policy=policy.default).parsestr(text, headersonly=True))
     except _PARSE_ERRORS:
@@ -70,9 +70,9 @@ def read_head(text: str) -> Mapping[str, str]:
 
 
 def mime_parts(data: bytes) -> list[MimePart]:
-    """Return the parts of a message, up to ``MAX_MIME_PARTS``, without damaged ones."""
+    """Return the parts of a message, up to ``MAX_MIME_PARTS``, without damaged parts."""
     try:
-        # ``policy.default`` parses each head in quadratic time.
+        # ``policy.default`` parses each header in quadratic time.
         message = email.message_from_bytes(data.lstrip(), policy=policy.compat32)
         parts = [*islice(message.walk(), MAX_MIME_PARTS)]
     except _PARSE_ERRORS:
@@ -81,7 +81,7 @@ def mime_parts(data: bytes) -> list[MimePart]:
 
 
 def page_of(parts: list[MimePart], url: str) -> ArchivedPage | None:
-    """Return the page at a URL, or the first page, with the other parts."""
+    """Return the page at a URL, or else the first page, with the other parts; None if no page."""
     pages = [each for each in parts if each.essence in _HTML]
     root = next((each for each in pages if each.location == url), None) or next(iter(pages), None)
     if root is None:
@@ -116,13 +116,13 @@ def _part(message: Message) -> MimePart | None:
 
 
 def _part_address(part: MimePart, url: str) -> str:
-    """Return the address of a part, which may be relative to the page (RFC 2557 §5)."""
+    """Return the URL of a part; its Content-Location may be relative to the page (RFC 2557 §5)."""
     place = join(url, part.location) if part.location else None
     return place or part_url(part.content)
 
 
 def _resolved(part: MimePart, places: Mapping[str, str]) -> bytes:
-    """Return a part's content, with references by Content-ID replaced by addresses."""
+    """Return the content of a part, with references by Content-ID replaced by URLs."""
     if part.essence not in _WITH_REFERENCES or not places:
         return part.content
 
@@ -141,7 +141,7 @@ _NO_PLACE = marked("This saved page does not contain its URL.")
 
 
 def _read(file: SourceFile) -> Iterator[Bookmark]:
-    """Yield the saved page."""
+    """Yield the page in an MHTML file, or the reason why it is unreadable."""
     head = read_head(file.text.lstrip())
     if not head:
         yield unreadable(file.name, _NO_HEAD)
@@ -177,7 +177,7 @@ MAX_FILE = 64 << 20
 MAX_PARTS_BYTES = 64 << 20
 MAX_PARTS = 500
 _MAX_SEARCHED = 1000
-"""Maximum number of files that are searched for a page, because each search reads the archive."""
+"""Maximum number of file names that are searched in a page; each search reads the whole page."""
 HTML = "text/html"
 _KINDS = {
     **dict.fromkeys(("jpg", "jpeg"), "image/jpeg"),
@@ -207,7 +207,7 @@ def page_with_files(
     Args:
         content: the content of the page.
         packed: the archive that contains the files.
-        files: the names of existing files, by the references in the page.
+        files: names of files in the archive, by the reference to them in the page.
         media_type: the media type of the page.
     """
     candidates = islice(files.items(), _MAX_SEARCHED)
@@ -226,7 +226,7 @@ def page_with_parts(
 
     Args:
         content: the content of the page.
-        parts: (reference in the page, media type, bytes); up to ``MAX_PARTS_BYTES``.
+        parts: (reference in the page, media type, bytes), up to ``MAX_PARTS_BYTES`` in total.
         media_type: the media type of the page.
     """
     kept: list[ArchivedPart] = []
@@ -290,7 +290,10 @@ def _moment(text: str) -> datetime | None:
 
 
 def _extract_page(file: SourceFile) -> ArchivedPage | str:
-    """Return the page in the archive; empty if it is damaged, because the HTML only extracts it."""
+    """Return the page in the zip archive; empty if it is damaged.
+
+    The HTML before the archive is not used, because it only contains the extractor.
+    """
     packed = Members(file.seekable())
     content = packed.read(_PAGE, MAX_PAGE)
     files = {each: each for each in packed.names if each != _PAGE}

@@ -1,8 +1,8 @@
-"""References in style sheets.
+"""Rewriter of references in style sheets.
 
-Each reference is passed to a callback that may replace it. Style sheets are read in pieces, and the
-text held between two pieces is bounded: a URL longer than ``MAX_HELD`` stays if it is a ``data:``
-URL, and is replaced by ``BLANK`` otherwise.
+Each reference is passed to a callback that may replace it. Style sheets are read in pieces. To
+limit memory, a URL longer than ``MAX_HELD`` is not passed to the callback: a ``data:`` URL is
+copied, and any other URL is replaced by ``BLANK``.
 """
 
 import re
@@ -13,7 +13,7 @@ from typing import Final
 from archiver.pages.references import Use
 
 _BESIDE = tuple(mark for mark in map(chr, range(1, 0x80)) if not (mark.isalnum() or mark in "-_"))
-"""ASCII characters outside of identifiers; a small class compiles quickly."""
+"""ASCII characters that can't be in an identifier, as a small set that compiles quickly."""
 
 
 def _beside(but: str = "") -> str:
@@ -22,7 +22,10 @@ def _beside(but: str = "") -> str:
 
 _IDENT = f"[^{_beside()}]"
 _NON_PRINTABLE = r"\x01-\x08\x0b\x0e-\x1f\x7f"
-"""Forbidden in an unquoted URL; U+0000 is read as U+FFFD, which is allowed (§3.3, §4.2)."""
+"""Characters that are forbidden in an unquoted URL (CSS Syntax 3 §4.2).
+
+U+0000 is allowed, because it is read as U+FFFD (§3.3).
+"""
 _ESCAPE = r"\\(?:[0-9a-fA-F]{1,6}+(?>(?:\r\n|[ \t\n\r\f])?)|[^\n\r\f0-9a-fA-F])"
 _IMAGE = r"(?:-[a-zA-Z]+-)?[iI][mM][aA][gG][eE](?:-[sS][eE][tT])?"
 _URL_FUNCTION = rf"(?:[uU][rR][lL]|[sS][rR][cC]|{_IMAGE})"
@@ -39,7 +42,7 @@ PLAIN: Final = re.compile(
     )*)""",
     re.VERBOSE,
 )
-"""Text that certainly contains no URL and is complete."""
+"""Complete tokens that contain no URL."""
 
 IDENT: Final = re.compile(rf"(?>(?:{_IDENT}++|{_ESCAPE})+)")
 SPACE: Final = re.compile(r"[ \t\n\r\f]*+")
@@ -49,7 +52,7 @@ BODIES: Final = {
     "'": re.compile(r"(?>(?:[^'\\\n\r\f]++|\\(?:\r\n|[^\r]|\r(?=[^\n])))*)"),
     ")": re.compile(rf"""(?>(?:[^"'()\\ \t\n\r\f{_NON_PRINTABLE}]++|{_ESCAPE})*)"""),
 }
-"""Content of a string, or of an unquoted ``url(…)``, up to its end."""
+"""Content of a string or of an unquoted ``url(…)``, by its closing character."""
 
 REMNANTS: Final = re.compile(r"(?>(?:[^)\\]++|\\[\s\S])*)")
 """The rest of a bad url token (CSS Syntax 3 §4.3.14)."""
@@ -59,7 +62,7 @@ _LINES = frozenset({"\n", "\r\n", "\r", "\f"})
 
 
 def end_of(pattern: re.Pattern[str], text: str, at: int) -> int:
-    """Return the end of a match that starts at ``at``; ``at`` itself without a match."""
+    """Return the end of a match that starts at ``at``, or ``at`` if nothing matches."""
     found = pattern.match(text, at)
     return found.end() if found else at
 
@@ -97,7 +100,7 @@ _CLOSED_BY: Final = {_SET: ")", _FACE: "}"}
 
 
 class Nesting:
-    """Brackets in ``image-set()`` and ``@font-face``; others are not counted.
+    """Open brackets in ``image-set()`` and ``@font-face``; other brackets are not tracked.
 
     A closing bracket that does not match the innermost open one is ignored (CSS Syntax 3 §5.4.8).
     """
@@ -110,16 +113,16 @@ class Nesting:
 
     @property
     def matters(self) -> bool:
-        """Return whether brackets are being counted."""
+        """Return whether brackets are being tracked."""
         return bool(self._open) or self._face_from >= 0
 
     @property
     def in_set(self) -> bool:
-        """Return whether a string here is a URL."""
+        """Return whether a string at the current position is a URL, as in ``image-set()``."""
         return bool(self._open) and self._open[-1] is _SET
 
     def announce_face(self) -> None:
-        """Note that the block of an ``@font-face`` rule follows."""
+        """Record that the block of an ``@font-face`` rule follows."""
         self._face_from = len(self._open)
 
     def open_set(self) -> None:
@@ -152,10 +155,10 @@ Rewrite = Callable[[str, Use], str | None]
 """Callback: given a reference and its use, return its replacement, or None to keep it."""
 
 MAX_HELD: Final = 64 << 10
-"""Maximum source characters of one URL: each of its 8,192 characters may be an escape of 8."""
+"""Maximum length of a URL in the source: 8,192 characters, each an escape of 8 characters."""
 
 BLANK: Final = "data:,"
-"""Replacement of a URL that must not remain."""
+"""Replacement of a URL that is too long or that the callback removes."""
 
 _MAX_NAME = 256
 _STRING_FUNCTIONS = frozenset({"image-set", "-webkit-image-set", "image", "src"})
@@ -177,8 +180,8 @@ class CssReferences:
     """Streaming rewriter of one style sheet, fed in pieces of any size.
 
     Args:
-        rewrite: called with each reference.
-        to_text: decodes source characters that represent bytes.
+        rewrite: callback for each reference.
+        to_text: function that decodes a URL, for sources whose characters represent bytes.
     """
 
     def __init__(self, rewrite: Rewrite, to_text: Callable[[str], str] = str) -> None:
@@ -209,7 +212,7 @@ class CssReferences:
         return ready
 
     def close(self) -> str:
-        """Return the end of the sheet; open constructs are closed (CSS Syntax 3 §5)."""
+        """Return the rest of the output; open constructs end here (CSS Syntax 3 §5)."""
         self._final = True
         ready = self.feed("")
         rest, self._text = self._text, ""
@@ -295,11 +298,11 @@ class CssReferences:
         return self._copy(at, max(end, at + 1))
 
     def _is_cut(self, end: int) -> bool:
-        """Return whether a token that ends here may continue in the next feed."""
+        """Return whether a token that ends at ``end`` may continue in the next piece."""
         return not self._final and self._rest_is(end, _NAME_CUTS)
 
     def _rest_is(self, end: int, cuts: tuple[str, ...]) -> bool:
-        """Return whether the text ends here, or in an escape that begins here."""
+        """Return whether the text ends at ``end``, or in an escape that begins at ``end``."""
         return len(self._text) - end <= _MAX_CUT and self._text[end:] in cuts
 
     def _long_name(self, at: int, end: int) -> int:
@@ -390,7 +393,7 @@ class CssReferences:
         return self._copy(at, end)
 
     def _too_long(self, at: int, end: int) -> int:
-        """Pass a long ``data:`` URL through; blank any other, which is longer than allowed."""
+        """Copy a ``data:`` URL that exceeds ``MAX_HELD``; replace any other URL by ``BLANK``."""
         start = decode_escapes(self._text[at : at + _MAX_NAME]).lstrip().lower()
         if start.startswith("data:"):
             return self._pass(at, end)

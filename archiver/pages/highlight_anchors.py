@@ -9,27 +9,27 @@ from rapidfuzz import fuzz
 from archiver.model.annotation import Highlight
 
 CONTEXT = 48
-"""Characters kept before and after a quotation."""
+"""Number of characters stored before and after a quotation."""
 MAX_TEXT = 400_000
 """Maximum characters of a text for fuzzy matching."""
 MAX_ALIKE = 40
-"""Maximum highlights of one article for fuzzy matching."""
+"""Maximum number of highlights of one article that are found by fuzzy matching."""
 MAX_PLACES = 200
 MIN_SIMILARITY = 78.0
 """Minimum similarity in percent for a passage to match a highlight."""
 _EDGE = 120
-"""Characters at either end of a quotation that are used to find candidates."""
+"""Number of characters at each end of a quotation that are used to find similar passages."""
 _SLACK = 30
 _SIMILARITY_TOLERANCE = 3.0
-"""Similarity difference in percent below which two passages are equally good."""
+"""Difference of similarities in percentage points below which two passages are equally similar."""
 _NUMBER = re.compile(r"\d+")
 
 
 def anchor(text: str, highlights: Sequence[Highlight]) -> list[tuple[int, int] | None]:
-    """Return the (start, end) of each highlight in a text; None if it is no longer there.
+    """Return the (start, end) of each highlight in a text; None if the text does not contain it.
 
-    Candidates by preference: the same words at the same place, then the same words with the most
-    similar context, then similar words.
+    The same words at the same position are preferred, then the same words with the most similar
+    context, then similar words.
     """
     left = MAX_ALIKE if len(text) <= MAX_TEXT else 0
     found: list[tuple[int, int] | None] = []
@@ -48,7 +48,7 @@ def quoted(text: str, start: int, end: int) -> tuple[str, str, str]:
 
 
 def look_up(text: str, words: str) -> tuple[int, int] | None:
-    """Return the position of words in a text, ignoring white space, or of the most similar ones."""
+    """Return the (start, end) of words in a text, ignoring white space, or of similar words."""
     pieces = words.split()
     if not pieces:
         return None
@@ -101,7 +101,10 @@ def _most_similar(text: str, quote: str) -> tuple[int, int] | None:
 
 
 def _differs_in_numbers(text: str, quote: str, start: int, end: int) -> bool:
-    """Return whether a passage is one of several that differ in numbers: rows, notes, versions."""
+    """Return whether a passage has other numbers than a quotation, and is one of several such.
+
+    Examples are rows of a table, numbered notes and versions.
+    """
     ours, theirs = ({*_NUMBER.findall(each)} for each in (quote, text[start:end]))
     if not ours or not theirs or ours & theirs:
         return False

@@ -1,7 +1,7 @@
 """Thumbnails and safe SVG icons.
 
-The service displays SVG only as an image and with a restrictive policy. It is cleaned as well,
-because exported copies have no such policy.
+The service displays an SVG icon only as an image and with a restrictive security policy. Unsafe
+content is removed as well, because exported copies have no such policy.
 
 Only web image formats are read. Images that declare more than ``MAX_PIXELS`` are not decoded.
 """
@@ -22,8 +22,10 @@ from archiver.pages.worker_messages import MAX_PICTURE_BYTES
 
 MAX_DRAWING: Final = 32 << 10
 MAX_DRAWN: Final = 5_000
-"""Maximum number of rendered elements, counting repeated references: a few lines can expand to a
-billion.
+"""Maximum number of rendered elements of an SVG.
+
+An element is counted each time that it is referenced, because nested references can expand a few
+lines to a billion elements.
 """
 _NAMES: Final = """
     svg g defs symbol use title desc style switch path rect circle ellipse line polyline polygon
@@ -38,7 +40,7 @@ _POINTS: Final = frozenset({"href", "{http://www.w3.org/1999/xlink}href"})
 _LOADS = re.compile(
     r"\\|@import|image\s*\(|image-set|src\s*\(|url\(\s*+['\"]?+\s*+(?!#)", re.IGNORECASE
 )
-"""External references in CSS; any escape may hide one."""
+"""External references in CSS, and any backslash, because an escape may hide such a reference."""
 _REFERENCE = re.compile(r"(?:^\s*|url\(\s*['\"]?\s*)#([^'\")\s]+)", re.IGNORECASE)
 _RULE = re.compile(r"([^{}]*)\{([^{}]*)\}")
 _CLASSES = re.compile(r"\s*\.[\w-]+\s*(?:,\s*\.[\w-]+\s*)*")
@@ -80,7 +82,7 @@ def _clean(element: etree._Element) -> None:
 
 
 def _is_cheap(root: etree._Element) -> bool:
-    """Return whether rendering is cheap; circular references are not."""
+    """Return whether rendering an SVG draws at most ``MAX_DRAWN`` elements."""
     named = {str(name): each for each in root.iter() if (name := each.get("id"))}
     styled = _style_references(root)
     waiting, drawn = [root], 0
@@ -101,7 +103,7 @@ def _references(element: etree._Element, styled: Mapping[str, list[str]]) -> Ite
 
 
 def _style_references(root: etree._Element) -> dict[str, list[str]]:
-    """Return the ids referenced by style sheets, by class; under ``""`` those for any element."""
+    """Return the ids that style sheets reference, by class; key ``""`` has all other rules."""
     found: dict[str, list[str]] = defaultdict(list)
     for sheet in root.iter(_STYLE):
         for selector, body in _RULE.findall("".join(sheet.itertext())):
@@ -115,12 +117,12 @@ MAX_PIXELS: Final = 50_000_000
 COVER_SIDE: Final = 480
 ICON_SIDE: Final = 64
 MAX_ICON_PIXELS: Final = 4_200_000
-"""Maximum pixels of an icon: 2,048 on a side is larger than any real icon."""
+"""Maximum number of pixels of an icon; 2,048 by 2,048 pixels is larger than any real icon."""
 MAX_SCANS: Final = 50
-"""Maximum scans of a JPEG: each costs a pass over all pixels; ten are usual."""
+"""Maximum number of scans of a JPEG. Each scan costs a pass over all pixels; ten are usual."""
 _SCAN: Final = b"\xff\xda"
 MAX_STRETCH: Final = 5
-"""Maximum aspect ratio; more elongated images are rules or banners."""
+"""Maximum aspect ratio; more elongated images are separator lines or banners."""
 _FORMATS: Final = ("PNG", "JPEG", "GIF", "WEBP", "ICO", "BMP", "AVIF")
 Image.MAX_IMAGE_PIXELS = MAX_PIXELS
 warnings.simplefilter("error", Image.DecompressionBombWarning)
@@ -146,7 +148,10 @@ def _is_drawing(content: bytes) -> bool:
 
 
 def _has_many_scans(content: bytes) -> bool:
-    """Return whether a JPEG has too many scans (ITU T.81 §B.1.1.5: no such marker within data)."""
+    """Return whether a JPEG has more than ``MAX_SCANS`` scans.
+
+    Counting markers is sufficient, because image data can't contain them (ITU T.81 §B.1.1.5).
+    """
     return content.startswith(b"\xff\xd8") and content.count(_SCAN) > MAX_SCANS
 
 

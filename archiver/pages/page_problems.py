@@ -1,8 +1,8 @@
 """Detection of error pages, parked domains, bot walls and empty pages.
 
-Only pages with little text are judged, because articles about such pages contain the same marks.
-Scripts that bot protection adds to ordinary pages are not marks. Little text and scripts occur on
-good pages too, so a page needs a browser only if there is another sign.
+Only pages with little text are examined, because an article about such pages may contain the same
+text. Scripts that bot protection adds to ordinary pages are not signs of a wall. Good pages may
+have little text and scripts, too, so a page needs a browser only if there is another sign.
 """
 
 import re
@@ -16,13 +16,13 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from archiver.pages.metadata import document_title
 
 LEAST_CHARACTERS: Final = 200
-"""Characters of text that make a page usable without its scripts."""
+"""Minimum characters of text for a page to be usable without its scripts."""
 MAX_COUNTED: Final = 600
 _PLACEHOLDER = 40
 """Maximum characters of a placeholder such as ``Loading…``."""
 _NEXT_TO_NOTHING = 16
 _LEAST_MARKUP = 100
-"""Ratio of source to text above which a page is an application."""
+"""Ratio of source length to text length above which a page is a JavaScript application."""
 _LONG_SOURCE = 10_000
 
 _UNREAD = frozenset(
@@ -57,8 +57,8 @@ def needs_browser(tree: LexborHTMLParser, source_length: int, read: int) -> bool
 
     Args:
         tree: the tree of the page.
-        source_length: the characters of its source.
-        read: the length of ``readable_start``.
+        source_length: number of characters of its source.
+        read: length of the text from ``readable_start``.
     """
     if tree.body is None or not _has_scripts(tree):
         return False
@@ -77,7 +77,7 @@ def needs_browser(tree: LexborHTMLParser, source_length: int, read: int) -> bool
 
 _FURNITURE = frozenset({"nav", "footer", "header", "aside", "dialog"})
 _OWN_HEADS = frozenset({"header", "footer"})
-"""Elements that are part of the content within ``main`` and ``article``."""
+"""Elements that are part of the content if they are in ``main`` or ``article``."""
 _FURNITURE_ROLES = frozenset(
     "banner navigation contentinfo complementary dialog alertdialog search menu menubar "
     "toolbar".split()
@@ -102,15 +102,16 @@ _WAITING_ROLES = frozenset({"progressbar"})
 _MAIN = frozenset({"main", "article"})
 _MEDIA = frozenset("img picture svg canvas video audio iframe object embed form".split())
 _MOST_WAITING = 60
-"""Maximum characters of a text that asks to wait."""
+"""Maximum characters of a text that asks to wait, such as ``Loading…``."""
 
 
 class _MainContent:
     """Content of a page apart from its header, navigation, footer, sidebars and notices.
 
     Attributes:
-        length: characters of its text without links and spaces, up to ``LEAST_CHARACTERS``.
-        linked: characters of the text of its links, likewise.
+        length: number of characters of text outside of links, without spaces. Reading stops when
+            ``length`` reaches ``LEAST_CHARACTERS``.
+        linked: number of characters of link texts, without spaces.
     """
 
     def __init__(self, body: LexborNode) -> None:
@@ -121,12 +122,12 @@ class _MainContent:
 
     @property
     def is_enough(self) -> bool:
-        """Whether there is enough text."""
+        """Return whether the content has at least ``LEAST_CHARACTERS``."""
         return self.length + self.linked >= LEAST_CHARACTERS
 
     @property
     def is_missing(self) -> bool:
-        """Whether scripts have yet to fill it."""
+        """Return whether scripts still have to insert the content."""
         if self.length >= LEAST_CHARACTERS:
             return False
         if self._waits or self._has_empty_main:
@@ -135,7 +136,7 @@ class _MainContent:
 
     @property
     def _seen(self) -> int:
-        """Measure of what was read so far, which grows with any content."""
+        """Return a measure of the content that was read so far; any content increases it."""
         return self.length + self.linked + self._media
 
     def _read(self, body: LexborNode) -> None:
@@ -175,7 +176,7 @@ class _MainContent:
             self.length += len(text)
 
     def _is_beside(self, node: LexborNode, main: LexborNode | None) -> bool:
-        """Return whether an element is not part of the content."""
+        """Return whether an element is outside of the content, such as navigation."""
         tag, attributes = node.tag or "", node.attributes
         if tag in _MAIN or tag == "body":
             return False
@@ -189,7 +190,7 @@ class _MainContent:
         return node.css_first("main, article") is None
 
     def _look_at(self, node: LexborNode) -> None:
-        """Note the signs of an element that scripts will fill."""
+        """Record the signs that scripts will fill an element."""
         tag, attributes = node.tag or "", node.attributes
         names = f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
         if tag in _MEDIA:
@@ -282,7 +283,7 @@ def _is_named_root(node: LexborNode) -> bool:
 
 
 def _is_custom_element(node: LexborNode) -> bool:
-    """Return whether an element is a custom element."""
+    """Return whether a node is an element whose name is not defined by HTML."""
     return node.is_element_node and (node.tag or "div") not in _HTML_ELEMENTS
 
 
@@ -293,16 +294,16 @@ def _asks_for_scripts(tree: LexborHTMLParser) -> bool:
 
 
 _MAX_SEARCHED: Final = 128 << 10
-"""Characters of the source that are searched: error pages and walls are short."""
+"""Maximum characters of the source that are searched; error pages and bot walls are short."""
 _MAX_PATTERNS = 256
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Signature of a provider; both title and source must match.
+    """Signature of a provider of bot walls or parked domains; title and source must match.
 
     Attributes:
-        name: the provider.
+        name: name of the provider.
         title, source: case-insensitive regular expressions; empty if not required.
     """
 
@@ -357,7 +358,7 @@ def is_error(title: str, text: str) -> bool:
     """Return whether a page is an error page.
 
     Args:
-        title: its title.
+        title: title of the page.
         text: the start of its text, from ``readable_start``; a page with much text is not an error
             page, regardless of its title.
     """
@@ -393,7 +394,7 @@ _CHALLENGES: Final = (
     ("x-amzn-waf-action", "captcha", "AWS WAF"),
     ("x-vercel-mitigated", "challenge", "Vercel"),
 )
-"""(header, value, provider of the wall)."""
+"""Response headers of bot walls: (header, value, provider)."""
 
 
 _WALL_MARKS = (
@@ -416,7 +417,7 @@ _WALL_MARKS = (
 
 
 def wall_in_headers(headers: Sequence[tuple[str, str]]) -> str:
-    """Return the provider of a challenge according to the response's headers; empty without one.
+    """Return the provider of a bot wall according to the response's headers; empty for none.
 
     Args:
         headers: (name, value), names in lower case.

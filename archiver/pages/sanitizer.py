@@ -12,7 +12,7 @@ from archiver.pages.foreign_elements import MATHML, MATHML_ATTRIBUTES, SVG, SVG_
 from archiver.pages.parsing import is_too_deep, is_valid_value, limit_attributes
 
 PREFIX: Final = "a-"
-"""Prefix of every id in an article, so that none equals an id of the surrounding page."""
+"""Prefix of every id in an article, which keeps it different from ids of the surrounding page."""
 
 TAGS: Final = frozenset(
     "a abbr address article aside audio b bdi bdo blockquote br caption cite code col colgroup dd "
@@ -71,8 +71,8 @@ _MAX_ROUNDS = 8
 def sanitise(html: str) -> str:
     """Return HTML with only structure, text, links, media over http(s), formulas and SVG.
 
-    Sanitising is idempotent. HTML that is nested too deep, or that does not become stable, is
-    reduced to its text.
+    Sanitising is idempotent. HTML that is nested too deep, or that still changes after several
+    rounds, is reduced to its text.
     """
     if is_too_deep(html):
         return escape(without_tags(html))
@@ -125,7 +125,7 @@ def _quoted(character: re.Match[str]) -> str:
 
 
 def _drawn(tag: str, name: str, value: str) -> str | None:
-    """Return the allowed value of an SVG attribute: it may reference only the same drawing."""
+    """Return the allowed value of an SVG attribute, with references only to the same document."""
     if name == "href":
         if tag == "a":
             return _address(tag, name, value)

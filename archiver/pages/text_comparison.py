@@ -8,16 +8,16 @@ from rapidfuzz.distance import LCSseq
 from archiver.model.page import Comparison, Piece, Side
 
 MAX_COMPARED = 400_000
-"""Maximum characters of either text."""
+"""Maximum number of characters of each text that are compared."""
 MAX_CELLS = 40_000_000
-"""Maximum pairs of words, or of paragraphs, compared at a time."""
+"""Maximum number of pairs of words or paragraphs to compare; longer sequences are different."""
 _TOKEN = re.compile(r"\s+|[^\W\u3040-\u9fff]+|[\u3040-\u9fff]|[^\w\s]")
-"""Spaces, words, signs; single characters in scripts without spaces."""
+"""Token: white space, a word, a sign, or a single character of a script without spaces."""
 _WORD = re.compile(r"[^\W\u3040-\u9fff]+|[\u3040-\u9fff]")
 
 
 def compare(before: str, after: str) -> Comparison:
-    """Compare two texts whose paragraphs are lines, ignoring white space."""
+    """Compare two texts, in which each line is a paragraph, ignoring white space."""
     first, second = before[:MAX_COMPARED], after[:MAX_COMPARED]
     pieces = tuple(_joined(_by_paragraph(_paragraphs(first), _paragraphs(second))))
     counts = {side: sum(_count(each.text) for each in pieces if each.side is side) for side in Side}
@@ -59,7 +59,7 @@ def _by_word(before: str, after: str) -> Iterator[Piece]:
 def _steps(
     before: Sequence[str], after: Sequence[str]
 ) -> Iterator[tuple[bool, tuple[int, int], tuple[int, int]]]:
-    """Yield (whether equal, range of the first, range of the second), in order."""
+    """Yield (is equal, range in ``before``, range in ``after``) in order."""
     if len(before) * len(after) > MAX_CELLS:
         yield False, (0, len(before)), (0, len(after))
         return
@@ -75,7 +75,7 @@ def _steps(
 
 
 def _joined(pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """Merge adjacent pieces of one side, and drop empty ones."""
+    """Merge adjacent pieces of the same side, and drop empty pieces."""
     merged: list[Piece] = []
     for each in pieces:
         if not each.text:

@@ -16,12 +16,12 @@ from archiver.model.requisite import Requisite, RequisiteKind
 
 PREFIX = struct.Struct(">I")
 READY = b"\n"
-"""First output of a worker, sent after its start."""
+"""First output of a worker, which is then ready for requests."""
 COLLECT = (20_000, 20, 100)
-"""Garbage collection thresholds: workers create many objects and few cycles."""
+"""Thresholds of Python's garbage collector: workers create many objects and few cycles."""
 
 MAX_PICTURE_BYTES = 16 << 20
-"""Maximum size of an image to scale down."""
+"""Maximum size in bytes of an image to scale down."""
 
 
 class Task(StrEnum):
@@ -39,7 +39,7 @@ class Document:
     """Content to be processed.
 
     Attributes:
-        payload: its bytes without content coding; long ones may be cut.
+        payload: its bytes without content coding; a long payload may be truncated.
         media_type: the media type as which it is processed.
         charset: the charset declared by its Content-Type; empty without one.
         url: its URL, to resolve references against.
@@ -58,7 +58,7 @@ class Document:
 
 
 def pack(head: dict[str, Any], payload: bytes = b"") -> bytes:
-    """Return a message with its length."""
+    """Return a message of JSON and raw bytes, preceded by its length."""
     encoded = as_json(head)
     body = PREFIX.pack(len(encoded)) + encoded + payload
     return PREFIX.pack(len(body)) + body

@@ -1,4 +1,4 @@
-"""Replay addresses."""
+"""Addresses of replayed captures, such as ``/web/20240229120001/https://example.com/``."""
 
 import re
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from archiver.http.urls import parse_url
 PREFIX = "/web"
 
 ALL_CAPTURES = "*"
-"""In place of a timestamp: all captures of a URL."""
+"""Value in the place of a timestamp that stands for all captures of a URL."""
 
 
 class Modifier(StrEnum):
@@ -61,7 +61,7 @@ def replay_path(timestamp: str, modifier: Modifier, url: str, *, prefix: str = P
 
 
 PathWriter = Callable[[ReplayAddress], str]
-"""Writer of memento paths, with an access token where one is needed."""
+"""Function that returns the path of a memento, with an access token if it is needed."""
 
 
 def plain_path(address: ReplayAddress) -> str:
@@ -74,11 +74,12 @@ class PathWriters:
     """Path writers for each kind of reference in a replayed document.
 
     Attributes:
-        requisite: for page requisites.
-        shared: for page requisites that browsers may load with CORS; they need an access token.
-        frame: for documents within a page.
-        link: for pages that a page links to.
-        redirect: for the targets of redirects.
+        requisite: writer for page requisites.
+        shared: writer for page requisites that browsers may load with CORS, which need an access
+            token.
+        frame: writer for documents in frames of a page.
+        link: writer for pages that a page links to.
+        redirect: writer for the targets of redirects.
     """
 
     requisite: PathWriter = plain_path
@@ -88,7 +89,7 @@ class PathWriters:
     redirect: PathWriter = plain_path
 
     def below(self, origin: str) -> "PathWriters":
-        """Return writers of absolute URLs, for documents whose base is not this server."""
+        """Return writers of absolute URLs, for documents whose base URL is not on this server."""
         return PathWriters(*(_below(origin, getattr(self, each.name)) for each in fields(self)))
 
 
@@ -106,8 +107,8 @@ PLAIN = PathWriters()
 def parse_replay_path(path_and_query: str, *, prefix: str = PREFIX) -> ReplayAddress:
     """Parse the path and query of a replay request; the query belongs to the archived URL.
 
-    ``http:/example.com`` (proxies and path normalisers merge slashes), a URL without a scheme
-    (``http`` is assumed) and a percent-encoded URL are accepted.
+    The archived URL may also be percent-encoded, have no scheme (``http`` is assumed), or have one
+    slash as in ``http:/example.com``, because proxies and path normalisers merge slashes.
 
     Raises:
         InvalidUrl: the URL is invalid or cannot be in an archive.
@@ -122,7 +123,7 @@ def parse_replay_path(path_and_query: str, *, prefix: str = PREFIX) -> ReplayAdd
 
 
 def parse_archived_url(text: str) -> str:
-    """Return the URL of a path, serialised, as accepted by ``parse_replay_path``.
+    """Parse an archived URL in the forms that ``parse_replay_path`` accepts; serialise it.
 
     Raises:
         InvalidUrl: the URL is invalid or cannot be in an archive.

@@ -9,7 +9,7 @@ from archiver.replay.cdx_query import DUPES, FIELDS, PYWB_NAMES, RESOLVED, CdxQu
 REVISIT = "warc/revisit"
 Row = dict[str, str]
 Found = tuple[str, Capture, int]
-"""A capture with its SURT key and its row id in the index."""
+"""(SURT key, capture, row id of the capture in the index)."""
 Originals = Mapping[PayloadDigest, Capture]
 
 
@@ -30,12 +30,12 @@ def row_of(key: str, capture: Capture) -> Row:
 
 
 class Selection:
-    """Filter and collapse the captures of a query.
+    """Selection of captures by the filters, collapsing, offset and limit of a query.
 
-    Stateful: captures arrive one page at a time.
+    Captures are passed one page at a time, so the object has a state.
 
     Attributes:
-        following: row id of the first capture beyond the limit.
+        following: row id of the first capture beyond the limit; None until it is found.
     """
 
     def __init__(self, query: CdxQuery) -> None:
@@ -48,12 +48,12 @@ class Selection:
 
     @property
     def is_done(self) -> bool:
-        """Return whether further captures can change the result."""
+        """Return whether the result is complete, so that no further captures are needed."""
         wants_following = self._query.paging.shows_resume_key
         return not self._left and (not wants_following or self.following is not None)
 
     def prime(self, before: Iterable[Found]) -> None:
-        """Record the captures before the first one: rows collapse across page boundaries."""
+        """Process captures before the first page, because rows collapse across page boundaries."""
         for key, capture, _ in before:
             self._passes(row_of(key, capture))
 
@@ -87,7 +87,7 @@ class Selection:
         return True
 
     def _resolved(self, row: Row, capture: Capture, originals: Originals) -> Row:
-        """Return the row of a revisit with the location and the media type of its payload."""
+        """Add the original's location and media type to the row of a revisit, if requested."""
         if RESOLVED[0] not in self._query.counts:
             return row
         original = originals.get(capture.payload_digest) if capture.is_revisit else None
@@ -151,7 +151,7 @@ class CdxWriter:
         return " ".join(each.replace(" ", "%20") or "-" for each in values) + "\n"
 
     def _array(self, row: Row) -> str:
-        """Return a row as a JSON array, after an array of field names, as in Wayback."""
+        """Return a row as a JSON array; the first row follows an array of field names."""
         lead = ",\n"
         if not self._started:
             self._started = True

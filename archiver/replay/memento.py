@@ -1,7 +1,7 @@
 """Memento Link headers and TimeMaps (RFC 7089).
 
-The JSON format is that of pywb and MemGator. TimeMaps are streamed, so their length is not limited;
-one memento is held back because the last one must be marked ``last``.
+The JSON format is that of pywb and MemGator. TimeMaps are streamed, so their length is not limited.
+A memento is written when the next one is known, because the last one must be marked ``last``.
 """
 
 import json
@@ -14,12 +14,12 @@ from archiver.http.timestamps import http_date, to_timestamp
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One link-value.
+    """Link-value of a ``Link`` header.
 
     Attributes:
         target: URI reference.
-        relations: in order, such as ``("first", "memento")``.
-        attributes: further (name, value) parameters.
+        relations: relation types in order, such as ``("first", "memento")``.
+        attributes: further parameters as (name, value).
     """
 
     target: str
@@ -28,7 +28,7 @@ class Link:
 
 
 def write_links(links: Iterable[Link], *, separator: str = ", ") -> str:
-    """Return links as a header value, or as a TimeMap's body with a newline in the separator.
+    """Return links as a header value, or with a newline in ``separator`` as a TimeMap's body.
 
     >>> write_links([Link("https://example.com/", ("original",))])
     '<https://example.com/>; rel="original"'
@@ -89,7 +89,7 @@ class Addresses:
     Attributes:
         original: URI-R.
         timegate: URI-G.
-        link_timemap, json_timemap: URI-T in either format.
+        link_timemap, json_timemap: URI-T of the TimeMap in link format and in JSON.
     """
 
     original: str

@@ -1,8 +1,8 @@
 """Responses of replay: status, media type, charset and security headers.
 
-A rewritten document keeps its encoding if that is ASCII-transparent, and bytes outside references
-stay the same; otherwise it is served as UTF-8. Browsers give the charset in ``Content-Type``
-precedence over the document.
+A rewritten document keeps its encoding if the encoding is ASCII-transparent, so that bytes outside
+of references are unchanged. Otherwise the document is served as UTF-8. In browsers, the charset in
+``Content-Type`` has precedence over the charset that the document declares.
 """
 
 import re
@@ -62,7 +62,7 @@ class ReplayRequest:
 
     @property
     def page(self) -> Modifier:
-        """Return the modifier for linked pages: within a frame they are also shown in the frame."""
+        """Return the modifier for linked pages, which are shown in the same frame as this page."""
         return self.modifier if self.modifier is Modifier.FRAME else Modifier.NONE
 
     def links(self, capture: Capture, encoding: Encoding) -> UrlRewriter:
@@ -82,7 +82,7 @@ class ReplayRequest:
         )
 
     def redirects(self, capture: Capture) -> UrlRewriter:
-        """Return the rewriter for headers; a redirect's target keeps the redirect's modifier."""
+        """Return the rewriter for headers; the target of a redirect has the same modifier."""
         paths = replace(self.paths, link=self.paths.redirect)
         return UrlRewriter(capture.url, capture.timestamp, page=self.modifier, paths=paths)
 
@@ -92,7 +92,7 @@ class DocumentCharset:
     """The charset in which a document is read and served.
 
     Attributes:
-        encoding: the stored encoding.
+        encoding: encoding of the stored bytes.
         label: label of the served encoding (WHATWG Encoding §4.2); empty if none is stated.
     """
 
@@ -108,10 +108,13 @@ class DocumentCharset:
 def document_charset(
     start: bytes, media_type: MediaType, url: str, *, is_rewritten: bool
 ) -> DocumentCharset:
-    """Return the charset of a document; an undeclared style sheet inherits that of its page.
+    """Return the charset of a document.
+
+    A style sheet that declares no charset is served without one, so that it inherits that of its
+    page.
 
     Args:
-        start: its first bytes, enough for ``has_enough``.
+        start: its first bytes, for which ``has_enough`` returns True.
         media_type: its media type.
         url: its URL.
         is_rewritten: whether the served bytes differ from the stored bytes.
@@ -146,9 +149,9 @@ class Delivery:
     """The part of the content to send, and its headers.
 
     Attributes:
-        status: a final status (RFC 9110 §15).
+        status: final HTTP status (RFC 9110 §15).
         part: byte range (the end is exclusive); None for all.
-        length: number of bytes; None if they are not yet known.
+        length: number of bytes; None if the number is not known in advance.
         headers: ``ETag``, ``Accept-Ranges`` and ``Content-Range``, if they apply.
     """
 
@@ -167,7 +170,7 @@ def select_delivery(
     this program.
 
     Args:
-        capture: has the digest and the length of the payload.
+        capture: the capture, with the digest and the length of its payload.
         head: head of the archived response.
         request: the replay request.
         is_as_stored: whether the payload is sent byte for byte.
@@ -193,7 +196,10 @@ def select_delivery(
 
 
 def _status(head: ResponseHead, length: int) -> int:
-    """Return a final status; other statuses become 502, an invalid upstream response (§15.6.3)."""
+    """Return the status to send; a status that is not final becomes 502 (RFC 9110 §15.6.3).
+
+    A 206 without a valid Content-Range becomes 200.
+    """
     if not 200 <= head.status < 600:
         return _BAD_GATEWAY
     return 200 if head.status == _PARTIAL and not _range_of(head, length) else head.status
@@ -220,7 +226,7 @@ _MAX_TYPE_LENGTH = 256
 _PAYLOAD_HEADERS = frozenset(
     {"content-encoding", "content-length", "content-range", "content-type", "transfer-encoding"}
 )
-"""Headers that describe the bytes of the response in which they are sent."""
+"""Headers that describe the body of their own response, not that of another response."""
 
 
 class Rewriting(StrEnum):
@@ -237,13 +243,13 @@ class Presentation:
     """The response for a capture.
 
     Attributes:
-        status: a final status (RFC 9110 §15).
+        status: final HTTP status (RFC 9110 §15).
         media_type: the stated media type, which browsers must not override.
         rewriting: syntax for rewriting references.
-        charset: charset of a rewritten document.
-        is_sandboxed: whether it gets an opaque origin without scripts.
+        charset: charset of the document.
+        is_sandboxed: whether the document gets an opaque origin and no scripts.
         part: byte range (the end is exclusive); None for all.
-        length: number of bytes, if known in advance.
+        length: number of bytes; None if the number is not known in advance.
         headers: all headers except ``Content-Length``.
     """
 
@@ -265,7 +271,8 @@ def build_presentation(
     Args:
         capture: the requested capture.
         head: head of the archived response; for a revisit, from ``head_of_revisit``.
-        start: first bytes of the payload without content codings, enough for ``has_start``.
+        start: first bytes of the payload without content codings, for which ``has_start`` returns
+            True.
         request: the replay request.
     """
     is_stored = request.modifier is Modifier.IDENTITY
@@ -318,7 +325,7 @@ def head_of_revisit(own: ResponseHead | None, original: ResponseHead) -> Respons
 
 
 def _media_type(head: ResponseHead, start: bytes, modifier: Modifier) -> MediaType:
-    """Return the media type, as browsers determine it for what the modifier says."""
+    """Return the media type as browsers determine it for the content that the modifier expects."""
     given = resolve_media_type(declared_media_type(head.headers), start)
     if modifier is Modifier.STYLE:
         return as_style(given, start)
@@ -341,7 +348,7 @@ def has_start(head: ResponseHead, start: bytes, request: ReplayRequest) -> bool:
 def _charset(
     capture: Capture, start: bytes, media_type: MediaType, rewriting: Rewriting, *, is_stored: bool
 ) -> DocumentCharset:
-    """State the detected charset for text, so that browsers need not guess."""
+    """Return the charset to state. For text it is detected, so that browsers need not guess."""
     is_rewritten = rewriting is not Rewriting.NONE
     is_text = media_type.essence.startswith("text/") and not media_type.is_javascript
     if is_rewritten or (is_text and not is_stored):
@@ -415,7 +422,7 @@ def _coding_headers(head: ResponseHead) -> tuple[tuple[str, str], ...]:
 def _cache_headers(
     capture: Capture, request: ReplayRequest, rewriting: Rewriting
 ) -> tuple[tuple[str, str], ...]:
-    """Return caching headers: an exact memento never changes, except for expiring access tokens."""
+    """Return caching headers; an exact memento changes only if its access tokens expire."""
     ends_soon = request.paths_end and rewriting is not Rewriting.NONE
     if request.is_exact:
         return (("Cache-Control", f"private, {'no-cache' if ends_soon else 'max-age=3600'}"),)

@@ -1,4 +1,4 @@
-"""Copies of elements of other SVG files.
+"""Copies of elements of SVG files in the pages that refer to them.
 
 Browsers load ``<use href="file#id">`` and ``filter: url(file#id)`` only from the page's own
 origin, which is opaque in replay. So a copy of the element is put into the page, and a filter
@@ -14,21 +14,24 @@ from urllib.parse import quote
 from archiver.replay.tag_syntax import ATTRIBUTE, TAG, decode_references
 
 ReadSvg = Callable[[str], str]
-"""Reader of the SVG file of a URL; returns an empty text if there is none."""
+"""Function that returns the SVG file at a URL; an empty text if there is none."""
 
 
 def no_svg(_: str) -> str:
-    """Return no file."""
+    """Return an empty text for every URL."""
     return ""
 
 
 MAX_FILES: Final = 64
-"""Maximum files whose elements are copied into one document."""
+"""Maximum number of files whose elements are copied into one document."""
 MAX_COPIED: Final = 4 << 20
-"""Maximum characters copied into one document."""
+"""Maximum number of characters that are copied into one document."""
 _MAX_COPY: Final = 256 << 10
 _MAX_REPEATED: Final = 1024
-"""Copies up to this length are repeated for each ``use``, which may be in another shadow tree."""
+"""Maximum length of a copy that is repeated for each ``<use>``.
+
+A ``<use>`` in another shadow tree can't refer to an earlier copy.
+"""
 _MAX_STYLE: Final = 64 << 10
 _MAX_OPEN: Final = 256
 _SKIPPED: Final = (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"), ("<!", ">"))
@@ -43,7 +46,7 @@ _SVG: Final = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w
 
 @dataclass(frozen=True, slots=True)
 class _Element:
-    """Element of a file: its name without a prefix, and its place in the text."""
+    """Element of a file: its name without a prefix, and its position in the text."""
 
     name: str
     start: int
@@ -89,7 +92,9 @@ class SvgFile:
         return self._elements[id].name if id in self._elements else ""
 
     def copy(self, id: str) -> str:
-        """Return an element and those that it refers to; empty if it is missing or too long.
+        """Return the markup of an element and of the elements that it refers to.
+
+        The result is empty if the element is missing or too long.
 
         Args:
             id: the element's id; empty for the root.
@@ -120,7 +125,7 @@ class SvgFile:
 
     @property
     def style(self) -> str:
-        """The style sheets of the file, as markup without CDATA sections."""
+        """Return the style sheets of the file without CDATA sections; empty if too long."""
         sheets = (self._text[each.start : each.end] for each in self._styles)
         inner = (each.partition(">")[2].rpartition("</")[0].strip() for each in sheets)
         style = "\n".join(map(_without_section, inner))
@@ -165,7 +170,8 @@ class SvgCopy:
 
     Attributes:
         id: the id of the copied element in the page.
-        markup: its markup and that of what it refers to; empty if the page has it already.
+        markup: markup of the element and of the elements that it refers to; empty if the page
+            already contains a copy.
     """
 
     id: str
@@ -186,10 +192,10 @@ class SvgCopies:
         self._left = MAX_COPIED
 
     def included(self, url: str, id: str) -> SvgCopy | None:
-        """Return the copy of an element of a file; None if there is none.
+        """Return the copy of an element of a file; None if it is missing or too long.
 
         Args:
-            url: of the file.
+            url: URL of the file.
             id: the element's id; empty for the root element.
         """
         file = self._file(url)
@@ -210,7 +216,7 @@ class SvgCopies:
         return SvgCopy(new_id, _REFERENCE.sub(rf"\1#{prefix}\2", markup))
 
     def filter_url(self, url: str, id: str) -> str:
-        """Return the data URL of a filter; empty if the element is missing or no filter."""
+        """Return the data URL of a filter; empty if the element is missing or is not a filter."""
         file = self._file(url)
         if file is None or file.name_of(id) != "filter":
             return ""

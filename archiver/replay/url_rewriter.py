@@ -19,7 +19,7 @@ from archiver.replay.addresses import PLAIN, Modifier, PathWriters, ReplayAddres
 from archiver.replay.svg_copies import SvgCopies, SvgCopy
 
 BLOCKED: Final = ""
-"""Returned by ``UrlRewriter.rewrite`` if a reference must be disabled."""
+"""Result of ``UrlRewriter.rewrite`` for a reference that must be disabled."""
 
 _CACHE_SIZE = 4096
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
@@ -33,7 +33,7 @@ _MODIFIERS = {
     Use.SCRIPT: Modifier.SCRIPT,
 }
 _DISTINCT_USES = (Use.IMAGE, Use.PAINT, Use.STYLE, Use.SCRIPT, Use.FRAME, Use.ANCHOR)
-"""One use for each way that references are rewritten; other uses are rewritten like these."""
+"""One use for each way of rewriting; any other use is rewritten like one of these."""
 _NAVIGATES = frozenset({Use.ANCHOR, Use.FRAME})
 _SHARED = frozenset({Use.PAINT, Use.FONT, Use.MEDIA})
 """Uses that browsers may load with CORS: fonts, masks, clip paths, shapes, subtitles."""
@@ -45,18 +45,18 @@ _SELF_CONTAINED = frozenset({"about", "data"})
 
 
 RewriteDataUrl = Callable[[str, Use, "UrlRewriter"], str | None]
-"""Rewriter of a data URL with this use, given the rewriter of the references in its content."""
+"""Function that rewrites a data URL: takes the URL, its use, and a rewriter for its content."""
 _EMBEDDED = frozenset({Use.FRAME, Use.STYLE})
 """Uses of data URLs whose content may have references."""
 
 
 @dataclass(frozen=True, slots=True)
 class Embedding:
-    """Support for content of other files inside a document.
+    """Support for embedded content: data URLs, and copies of elements of SVG files.
 
     Attributes:
         origin: ``http://host[:port]`` of replay.
-        rewrite_data_url: rewriter of data URLs.
+        rewrite_data_url: function that rewrites a data URL.
         svg: copies of elements of SVG files.
         depth: nesting level of data URLs.
     """
@@ -72,9 +72,10 @@ class UrlRewriter:
 
     Args:
         url: the document's URL, serialised.
-        timestamp: 14-digit timestamp of its capture; requisites nearest to it are used.
-        page: ``FRAME`` if the document is shown in a frame, so that linked pages are too; else
-            ``NONE``.
+        timestamp: 14-digit timestamp of its capture; the captures of requisites that are nearest
+            to it are used.
+        page: ``FRAME`` if the document is in a frame, so that linked pages are shown in the frame;
+            else ``NONE``.
         paths: path writers for the rewritten references.
         embedding: support for data URLs and other SVG files; None if they are not rewritten.
         encoding: the document's encoding, in which browsers encode queries.
@@ -108,7 +109,7 @@ class UrlRewriter:
         """Return the copy of an element of another SVG file, and the rewriter for its references.
 
         Returns:
-            None if the reference stays within the document, or if there is no such element.
+            None if the reference is only a fragment, or if there is no such element.
         """
         address, _, fragment = clean_reference(reference).partition("#")
         url = join(self.base, address) if address else None
@@ -184,7 +185,7 @@ class UrlRewriter:
         return inside or self._path(url, use) + mark + quote(fragment, safe=_FRAGMENT_SAFE)
 
     def _data_url(self, url: str, use: Use, embedding: "Embedding") -> str | None:
-        """Rewrite the content of a data URL, in which only absolute URLs lead anywhere."""
+        """Rewrite the content of a data URL, in which relative URLs can't be resolved."""
         if embedding.depth >= MAX_NESTED_DOCUMENTS:
             return BLOCKED
         paths = self._paths if embedding.depth else self._paths.below(embedding.origin)
@@ -228,7 +229,7 @@ class UrlRewriter:
 
 
 def rewrite_srcset(value: str, rewrite: Callable[[str], str | None]) -> str:
-    """Rewrite each candidate of a srcset; the text between them is kept.
+    """Rewrite each candidate of a srcset; the text between candidates is kept.
 
     The URL of a blocked candidate becomes ``data:,``.
     """

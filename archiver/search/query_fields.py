@@ -33,7 +33,7 @@ class Field:
         takes: short description of the accepted values.
         example: an example query.
         means: what the field matches; a sentence without the full stop.
-        read: parser of the value, raises ValueError; None for fields that take words.
+        read: parser of the value, which raises ValueError; None for fields that take words.
         values: the accepted values, if they can be listed.
     """
 
@@ -69,7 +69,7 @@ def _status(text: str) -> str:
 
 
 def _failure(text: str) -> str:
-    """Parse a failure kind, an HTTP status, or both (``http 404``), as failures are grouped."""
+    """Parse a failure kind, an HTTP status, or both (``http 404``)."""
     text = text.lower()
     kind, _, status = text.rpartition(" ") if text[-1:].isdecimal() else (text, "", "")
     if (kind and kind not in _REASONS) or (status and not _HTTP_STATUS.fullmatch(status)):
@@ -95,7 +95,7 @@ def _numbers(text: str) -> Numbers:
 
 
 def _percent(text: str) -> Numbers:
-    """Parse whole percent, or fractions such as 0.5 if a number has a decimal point."""
+    """Parse a range of percentages, or of fractions if a number has a decimal point (0.5)."""
     if "." not in text.replace("..", " "):
         found = _numbers(text.replace("%", ""))
         if max(found.least or 0, found.most or 0) > _WHOLE:
@@ -265,7 +265,7 @@ BY_NAME: Mapping[str, Field] = {field.name.value: field for field in FIELDS}
 
 
 def _mark_named(text: str) -> str:
-    """Parse a value of ``has:``, which is the plural of a mark: ``has:gaps``."""
+    """Parse a value of ``has:``: a mark, or the nouns ``gaps`` and ``highlights``."""
     return _one_of(*_MARKS)({"gaps": "gap", "highlights": "highlighted"}.get(text.lower(), text))
 
 

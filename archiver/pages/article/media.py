@@ -1,4 +1,4 @@
-"""Images, audio, video, SVG and captions."""
+"""Normalisation of images, audio, video, SVG and captions of an article."""
 
 import re
 from itertools import islice
@@ -33,7 +33,7 @@ _CAPTIONED = ("img", "svg", "video", "audio", "table", "pre", "math", "blockquot
 def normalise_captions(root: Element) -> None:
     """Make the captions of an article valid (HTML §4.4.12).
 
-    A caption without a figure is a block.
+    A caption for which no figure is found becomes a ``div``.
     """
     loose = [each for each in root.iter("figcaption") if _figure_of(each) is None]
     sizes = lengths(root) if loose else {}
@@ -50,7 +50,10 @@ def _figure_of(caption: Element) -> Element | None:
 
 
 def _find_figure(caption: Element, sizes: dict[Element, int], pictured: set[Element]) -> None:
-    """Wrap a caption in a figure with the adjacent or enclosing picture."""
+    """Move a caption into an adjacent figure, or make the ``div`` around it a figure.
+
+    If neither is possible, the caption becomes a ``div``.
+    """
     above = caption.getparent()
     for beside in (caption.getprevious(), caption.getnext()):
         if beside is not None and beside.tag == "figure" and beside.find(".//figcaption") is None:
@@ -81,7 +84,7 @@ def _normalise_figure(figure: Element) -> None:
 
 
 ICON: Final = 32
-"""Maximum side of an icon in pixels."""
+"""Maximum width and height of an icon in pixels."""
 
 MAX_RULES: Final = 300
 MAX_SHEET: Final = 64 << 10
@@ -96,7 +99,11 @@ Rules = dict[str, dict[str, str]]
 
 
 def normalise_drawings(body: Element) -> None:
-    """Normalise every SVG of a page."""
+    """Normalise every SVG of a page.
+
+    An SVG that contains only an image is replaced by the image, an icon is removed, and the style
+    rules of other SVGs become attributes.
+    """
     for drawing in outermost(body, "svg"):
         if (picture := _only_picture(drawing)) is not None:
             replace(drawing, picture)
@@ -107,7 +114,7 @@ def normalise_drawings(body: Element) -> None:
 
 
 def _only_picture(drawing: Element) -> Element | None:
-    """Return the image that a drawing only frames, as an HTML image."""
+    """Return the image of an SVG with one image and no shapes, as ``<img>``; otherwise None."""
     images = [*islice(drawing.iter("image"), 2)]
     if len(images) != 1 or next(drawing.iter(*_SHAPES), None) is not None:
         return None
@@ -158,7 +165,10 @@ def _apply_styles(drawing: Element) -> None:
 
 
 def _read_rules(drawing: Element) -> Rules:
-    """Return the simple rules of an SVG's own style sheets, by selector."""
+    """Remove the style sheets in an SVG and return their declarations by selector.
+
+    Only selectors that are a single tag, class or id are returned.
+    """
     rules: Rules = {}
     for sheet in list(drawing.iter("style")):
         text = _COMMENT.sub("", (sheet.text or "")[:MAX_SHEET])
@@ -182,11 +192,11 @@ def _declarations(style: str, wanted: frozenset[str] | set[str]) -> dict[str, st
 
 
 SMALLEST: Final = 2
-"""Minimum side of an image in pixels; smaller ones are tracking pixels."""
+"""An image whose width and height are both below this number of pixels is a tracking pixel."""
 
 _MAX_BESIDE = 20
 _PREVIEW = re.compile(r"thumbnail|placeholder|preview|blur|lqip", re.IGNORECASE)
-"""Classes of previews that a script replaces."""
+"""Classes of preview images that a script replaces with the full image."""
 
 _MAX_STYLE = 2048
 _SIZE = re.compile(r"\s*([0-9]{1,5})(?:\.[0-9]{0,9})?(?:px)?\s*")
@@ -197,7 +207,7 @@ _WIDTH = re.compile(r"([0-9]{1,5})w|([0-9]{1,2}(?:\.[0-9]{1,3})?)x")
 
 
 def normalise_media(body: Element) -> None:
-    """Undo lazy loading, drop the worse of duplicate images, and set sizes."""
+    """Undo lazy loading, replace placeholders by their ``<noscript>`` images, and set sizes."""
     for twin in outermost(body, "noscript"):
         _use_noscript_fallback(twin)
     for element in list(body.iter("img", "source", "video", "audio")):
@@ -232,7 +242,10 @@ def _use_noscript_fallback(twin: Element) -> None:
 
 
 def _drop_placeholder(twin: Element, image: Element) -> None:
-    """Remove the placeholder before an image: one that needs scripts, or a blurred preview."""
+    """Remove the placeholder and previews before a ``<noscript>`` image.
+
+    The image gets the size, text and id of the placeholder.
+    """
     before = _pictured_alone(twin.getprevious())
     if before is None:
         return
@@ -254,7 +267,7 @@ def _drop_placeholder(twin: Element, image: Element) -> None:
 
 
 def _pictured_alone(before: Element | None) -> Element | None:
-    """Return the preceding element if it contains an image and no text."""
+    """Return the preceding element if it contains one image and no text; otherwise None."""
     if before is None or (before.tail and before.tail.strip()):
         return None
     is_one = len(list(before.iter("img"))) == 1
@@ -263,7 +276,7 @@ def _pictured_alone(before: Element | None) -> Element | None:
 
 
 def _undo_laziness(element: Element) -> None:
-    """Copy the lazy-loading attributes to those that browsers load (``references.LAZY``)."""
+    """Copy URLs from lazy-loading attributes to those that browsers load (``references.LAZY``)."""
     rules = HTML[element.tag]
 
     def value_of(name: str) -> str:
@@ -305,7 +318,7 @@ _MAX_HOLDER = 400
 
 
 def largest(srcset: str) -> str:
-    """The largest candidate of a ``srcset``; empty if there is none."""
+    """Return the URL of the largest image in a ``srcset``; empty if there is none."""
     best, most = "", -1.0
     for url, descriptors in read_candidates(srcset):
         found = _WIDTH.match(descriptors)
@@ -335,7 +348,7 @@ def _size(element: Element, name: str) -> int:
 
 
 def _add_image(picture: Element) -> None:
-    """Add the image that a script would add to a picture with sources only."""
+    """Add an ``<img>`` to a ``<picture>`` that has only sources, as a script would."""
     sets = (largest(each.get("srcset") or "") for each in picture.iter("source"))
     if best := next(filter(None, sets), ""):
         etree.SubElement(picture, "img", src=best, alt="")
@@ -350,7 +363,7 @@ def _is_called_picture(element: Element) -> bool:
 
 
 def _show_background(element: Element) -> None:
-    """Replace an element named as an image by its CSS background image."""
+    """Insert the background image of an element as an ``<img>``."""
     url = next((element.get(each) for each in BACKGROUNDS if element.get(each)), "")
     url = _in_css(url) if "(" in url else url or largest(element.get("data-bgset") or "")
     url = url or _background(element) or next(filter(None, map(_background, element)), "")
@@ -365,7 +378,7 @@ def _background(element: Element) -> str:
 
 
 def _in_css(style: str) -> str:
-    """Return the first image in declarations, or in a value."""
+    """Return the URL of the first image in CSS declarations or in a CSS value; empty if none."""
     if "url(" not in style or len(style) > _MAX_STYLE:
         return ""
     found: list[str] = []

@@ -1,4 +1,4 @@
-"""Footnotes and appendices."""
+"""Recovery of footnotes and appendices that extraction left out of an article."""
 
 import re
 from collections.abc import Iterator
@@ -16,10 +16,10 @@ MAX_NOTES = 500
 _MAX_TEXT = 2_000_000
 MAX_NOTE = 3000
 _MAX_AROUND = 80
-"""Maximum characters around all notes: their heading."""
+"""Maximum characters besides the notes, such as a heading, in the element around all notes."""
 
 _ANSWERS = re.compile(r"comment|disqus|replies|respon[ds]|related", re.IGNORECASE)
-"""Names of reader comments, which also link back."""
+"""Classes and ids of reader comments, which link back to the text but are not notes."""
 
 _PLACES = etree.XPath("descendant-or-self::*[@id or (self::a and @name)]")
 _NAMED = etree.XPath("descendant::*[@id or @name]")
@@ -28,7 +28,7 @@ _BLOCKS = frozenset({"li", "p", "div", "dd", "section", "aside"})
 
 
 def bring_notes(root: Element, body: Element) -> None:
-    """Append an article's notes that were left out of it.
+    """Append the notes that an article links to but does not contain.
 
     Args:
         root: the root of the article.
@@ -50,7 +50,12 @@ def bring_notes(root: Element, body: Element) -> None:
 
 
 def _note_of(target: Element, there: set[str]) -> Element | None:
-    """Return the block at a link's target, if it contains a link back."""
+    """Return the block around a note, if the block links back to the article; otherwise None.
+
+    Args:
+        target: the element that a link of the article targets.
+        there: names in the article that links may target.
+    """
     for element in (target, *islice(target.iterancestors(), _LEVELS)):
         text = first_text(element, MAX_NOTE)
         if len(text) > MAX_NOTE:
@@ -69,7 +74,7 @@ def _is_answer(note: Element) -> bool:
 
 
 def _together(notes: list[Element]) -> list[Element]:
-    """Return the notes, or the element that contains only them and their heading."""
+    """Return the element that contains only the notes and a heading, or the separate notes."""
     most = sum(len(first_text(each, MAX_NOTE)) for each in notes) + _MAX_AROUND
     shared = [*notes[0].iterancestors()]
     for each in notes[1:]:
@@ -94,10 +99,9 @@ def _fragment(link: Element) -> str:
 
 
 def _names_in(element: Element) -> set[str]:
-    """Return the names in an element that links within the page may target.
+    """Return the ids and names in an element, which are targets of links within the page.
 
-    Queries elements instead of attributes, because libxml2 sorts attribute results in quadratic
-    time.
+    The XPath selects elements, because libxml2 sorts selected attributes in quadratic time.
     """
     return {name for each in _PLACES(element) for name in _own_names(each)}
 

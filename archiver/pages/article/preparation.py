@@ -26,7 +26,7 @@ _VOID = re.compile(rb'<(embed|source|track|wbr)\b((?:[^<>"]|"[^"]*+")*+)>')
 
 _CONTROLS = bytes({*range(0x20)} - {*b"\t\n\f\r"})
 _NO_CHARACTERS = "\ufffe".encode(), "\uffff".encode()
-"""Characters that XML forbids, besides surrogates, which cannot be encoded (XML §2.2)."""
+"""Characters that XML forbids, in UTF-8 (XML §2.2). Surrogates are dropped by the encoding."""
 
 _BLANK = b" \t\r\f"
 _BLANKS = re.compile(rb"[ \t\r\f][ \t\r\f]+")
@@ -35,9 +35,9 @@ _PRE = re.compile(rb"(<pre\b.*?</pre>)", re.DOTALL)
 _MAX_CLASS = 500
 _UNSEEN = "unseen"
 _VISIBLE = frozenset({"img", "svg", "math", "figcaption"})
-"""Elements whose ``aria-hidden`` content is visible.
+"""Elements that are visible although they have ``aria-hidden``.
 
-It only avoids repetition in screen readers.
+They have it to avoid repetition in screen readers.
 """
 
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
@@ -46,7 +46,7 @@ _DRAWN = frozenset({"svg", "defs", "g"})
 
 
 def to_tree(page: LexborHTMLParser) -> Element | None:
-    """Convert the body of a page to an lxml tree, modifying the page. None if it is empty."""
+    """Convert the body of a page to an lxml tree; None if the body is empty. Modifies ``page``."""
     for script in page.css("script"):
         attributes = script.attributes
         is_read = (attributes.get("type") or "").startswith(_IS_TEX) or GIST.match(
@@ -84,7 +84,10 @@ _BLOCKS = FLOW | {"td", "li"}
 
 
 def _keep_lines(page: LexborHTMLParser) -> None:
-    """Turn lines that a ``style`` attribute preserves into code, or into breaks if they wrap."""
+    """Preserve line breaks in code cells and in elements whose style has ``white-space``.
+
+    Text becomes ``<pre>``, or gets ``<br>`` elements if its lines may wrap.
+    """
     within = {each.mem_id for each in page.css("pre *, textarea *")}
     for node in page.css(f"[style*='white-space' i], {_CODE_CELLS}")[:_MAX_SET]:
         found = _SPACED.search((node.attributes.get("style") or "")[:_MAX_CLASS])
@@ -99,7 +102,7 @@ def _keep_lines(page: LexborHTMLParser) -> None:
 
 
 def _holds_lines(node: LexborNode, *, is_cell: bool) -> bool:
-    """Return whether it holds several lines of text, and no blocks; cells may hold one line."""
+    """Return whether an element has several lines of text (a cell: one line) and no blocks."""
     within = [*islice(node.traverse(), 1, _MAX_WITHIN)]
     if len(within) == _MAX_WITHIN - 1 or any(each.tag in _BLOCKS for each in within):
         return False
@@ -130,9 +133,9 @@ def _break_lines(node: LexborNode) -> None:
 
 
 def _normalise_raw_text(node: LexborNode) -> None:
-    """Turn old elements for code into ``pre``, and empty frames.
+    """Replace ``xmp``, ``plaintext`` and ``listing`` by ``pre``; empty an ``iframe``.
 
-    The next parser would take their content for markup.
+    libxml2 would parse the text in these elements as markup.
     """
     if node.tag == "iframe":
         for child in [*node.iter(include_text=True)]:
@@ -152,29 +155,29 @@ def _as_xml_allows(html: str) -> bytes:
 
 
 def _collapse_white_space(html: bytes) -> bytes:
-    """Collapse white space outside ``<pre>``, where it has no meaning."""
+    """Collapse white space, except in ``<pre>``."""
     parts = _PRE.split(html)
     return b"".join(_collapse_runs(part) if n % 2 == 0 else part for n, part in enumerate(parts))
 
 
 def _collapse_runs(html: bytes) -> bytes:
-    """Replace each run of white space by a space, or by a line break if it contains one."""
+    """Replace each run of white space by a line break if the run has one, otherwise by a space."""
     first, *lines = html.split(b"\n")
     if lines:
         between = filter(None, (each.strip(_BLANK) for each in lines[:-1]))
         first = b"\n".join((first.rstrip(_BLANK), *between, lines[-1].lstrip(_BLANK)))
     if any(each in first for each in _RARE_BLANKS):
         return _BLANKS.sub(b" ", first)
-    while b"  " in first:  # halves each run, so the number of steps is logarithmic in its length
+    while b"  " in first:  # each step halves the runs, so few steps are needed
         first = first.replace(b"  ", b" ")
     return first
 
 
 def drop_hidden(body: Element) -> None:
-    """Remove hidden elements; a hidden body is assumed to be shown by a script."""
+    """Remove the hidden elements in a body. A hidden body stays, because a script may show it."""
     for element in [each for each in body.iterdescendants() if is_hidden(each)]:
         element.tag = _UNSEEN
-    # One call for all: removing elements one by one would append to the same text repeatedly.
+    # A single call is faster: each separate removal would append to the same text.
     etree.strip_elements(body, _UNSEEN, with_tail=False)
 
 
@@ -207,7 +210,7 @@ _NOT_TEXT = re.compile(
     r"|anchor|permalink",
     re.IGNORECASE,
 )
-"""Names of elements with ``aria-hidden`` that are hidden, or show a picture."""
+"""Classes and ids of ``aria-hidden`` elements that are really hidden, or are icons or formulas."""
 
 _UNSEEN_NAME = re.compile(
     r"(?:^|\s)(?:sr-only|visually-?hidden|screen-?reader(?:-?text|-only)?|assistive-text"
@@ -217,14 +220,14 @@ _UNSEEN_NAME = re.compile(
 
 
 def _is_waiting(element: Element) -> bool:
-    """Return whether an element is an image that a script shows when it is loaded."""
+    """Return whether an element is a lazy image, which a script shows after loading it."""
     if element.tag != "img":
         return False
     return not element.get("src") or "lazy" in (element.get("class") or "").lower()
 
 
 def _is_for_screen_readers(element: Element) -> bool:
-    """Return whether an element is a short text that is not displayed."""
+    """Return whether an element is a short text that only screen readers present."""
     name = (element.get("class") or "")[:_MAX_CLASS]
     if not _UNSEEN_NAME.search(name) or element.tag in HEADINGS:
         return False
@@ -233,9 +236,9 @@ def _is_for_screen_readers(element: Element) -> bool:
 
 
 def _is_visible_text(element: Element) -> bool:
-    """Return whether an element is text that only screen readers skip.
+    """Return whether an ``aria-hidden`` element is visible text, which only screen readers skip.
 
-    It is a word in a sentence, or a block with a sentence, inside of the page's main part.
+    Such text is an inline element next to other text, or a block with a sentence.
     """
     if element.tag == "a" or _NOT_TEXT.search(named(element)[:_MAX_CLASS]):
         return False

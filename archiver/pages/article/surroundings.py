@@ -1,7 +1,7 @@
-"""Removal of what stands around an article: related pages, share bars, letters, author boxes.
+"""Removal of blocks around an article: related pages, share bars, newsletter forms, author boxes.
 
-Such blocks are recognised by a label in front of them or by their class and id, in several
-languages (``labels.toml``), and only if their content is of that kind.
+A block is removed if two conditions are met: a label in front of the block, or its class and id,
+announces a kind of block (``labels.toml``, several languages), and its content is of that kind.
 """
 
 import re
@@ -71,7 +71,7 @@ _KIND_NAMES: Final = _compile_kind_names()
 
 @lru_cache(maxsize=4096)
 def kind_of_label(text: str) -> Kind | None:
-    """Return the kind of block that a short text announces; None if it is no such label."""
+    """Return the kind of block that a label announces; None for other texts."""
     label = _EDGE_SIGNS.sub("", text).lower().replace("\u2019", "'")
     if not label or len(label) > MAX_LABEL:
         return None
@@ -92,28 +92,35 @@ def _known_kind(name: str) -> Kind | None:
 
 
 MAX_TEASER = 260
-"""Maximum characters outside of links for each link to another page."""
+"""Maximum characters outside of links, per link, in a block of related pages."""
 
 SHORTEST_HEADLINE = 10
 MAX_CARD = 450
 SENTENCE = 80
 SHORTEST_POST = 140
-"""Minimum prose before comments; threads have less."""
+"""Minimum characters of prose before comments that are removed.
+
+Forum threads have less prose before their replies, which are the content.
+"""
 
 LEAST_REST, LEAST_SHARE = 200, 0.25
-"""Minimum prose of a page besides its cards, in characters and relative to their text.
+"""Minimum prose of a page without a block of related pages that is removed.
 
-Pages with less are lists of other pages.
+It is given in characters, and relative to the text of the block. A page with less prose is a list
+of other pages.
 """
 
 NEARLY_ALL = 0.75
-"""Minimum share of the prose before a label that announces the author."""
+"""Minimum share of the page's prose that precedes the label of an author box."""
 
 SHORT, MAX_OF_ALL = 300, 0.3
-"""Maximum prose of a letter or author box, in characters and as a share of the page's."""
+"""Maximum prose of a removed block, such as an author box.
+
+It is this number of characters or this share of the page's prose, whichever is more.
+"""
 
 _MOST = {Kind.AUTHOR: 1000, Kind.LETTER: 700, Kind.SHARE: 300, Kind.TAGS: 400}
-"""Maximum characters by kind."""
+"""Maximum characters of a block, by kind."""
 
 _UNLINKED = {Kind.SHARE: 100, Kind.TAGS: 60}
 _MAX_NOTE = 40
@@ -129,7 +136,7 @@ _CALLING = re.compile(
     r"|member|メール|フォロー|订阅|关注|подпис",
     re.IGNORECASE,
 )
-"""Words of letters and appeals."""
+"""Words of newsletter forms and of requests to follow, sign up or donate."""
 
 _PULLED = re.compile(r"pull-?quote", re.IGNORECASE)
 _SHORTEST_QUOTE, MAX_QUOTE, _MAX_QUOTES = 15, 500, 30
@@ -169,7 +176,11 @@ class Surroundings:
                 before += self._own_prose.get(element, 0)
 
     def _measure_prose(self) -> dict[Element, int]:
-        """Return the characters of sentences in each element, outside of the page's frame."""
+        """Return the number of characters of prose in each element.
+
+        Prose is text of at least ``SENTENCE`` characters outside of links, footers, navigation,
+        asides and forms.
+        """
         frames = {each for frame in self._body.iter(*_FRAME) for each in frame.iter()}
         self._own_prose: dict[Element, int] = {}
         prose: dict[Element, int] = {}
@@ -185,7 +196,7 @@ class Surroundings:
         return prose
 
     def _drop_other_articles(self) -> None:
-        """Remove articles with other titles behind the one with the page's title."""
+        """Remove other ``<article>`` elements whose heading is an ``h1`` or a link."""
         own = next((each for each in self._holding if each.tag == "article"), None)
         if own is None or self._prose[own] < LEAST_REST:
             return
@@ -209,7 +220,12 @@ class Surroundings:
         return kind is not None and self._fits(kind, [element]) and self._remove(element)
 
     def _drop_labelled(self, element: Element, before: int) -> bool:
-        """Remove the block that a label announces; ``before`` is the prose before it."""
+        """Remove the block that a label announces.
+
+        Args:
+            element: the element that may be a label.
+            before: number of characters of prose before the element.
+        """
         if element.tag not in _LABELLED:
             return False
         if 0 < self._measures[element].text <= MAX_LABEL + 2:
@@ -225,7 +241,7 @@ class Surroundings:
         return self._drop_line(element)
 
     def _drop_line(self, element: Element) -> bool:
-        """Remove a line with a label and links: *Read also: …*."""
+        """Remove a line that consists of a label and links, such as *Read also: …*."""
         if element.tag not in _LINES or self._measures[element].text > MAX_CARD:
             return False
         lead = _lead_of(element)
@@ -237,7 +253,10 @@ class Surroundings:
         return is_line and self._fits(kind, [element]) and self._remove(element)
 
     def _announced(self, label: Element, kind: Kind, before: int) -> Sequence[Element]:
-        """Return the block that begins with a label, or the label and the blocks behind it."""
+        """Return the block that begins with a label, or the label and the blocks after it.
+
+        Returns nothing if the content is not of the kind that the label announces.
+        """
         if kind is Kind.AUTHOR and before < NEARLY_ALL * self._left:
             return ()
         if kind is Kind.COMMENTS and (before < SHORTEST_POST):
@@ -268,7 +287,7 @@ class Surroundings:
         return False
 
     def _behind(self, top: Element, label: Element, kind: Kind) -> Iterator[Element]:
-        """Yield the blocks behind a label that are of its kind."""
+        """Yield the blocks after a label, up to the first one that is not of the label's kind."""
         level = label.tag if label.tag in HEADINGS else "h6"
         for each in islice(top.itersiblings(), _MAX_SIBLINGS):
             if each in self._gone:
@@ -285,7 +304,7 @@ class Surroundings:
             yield each
 
     def _fits(self, kind: Kind, blocks: list[Element], label: Element | None = None) -> bool:
-        """Return whether blocks have the content of a kind."""
+        """Return whether blocks have the content that is typical of a kind."""
         measure = Measure()
         for each in blocks:
             measure.add(self._measures[each])
@@ -305,7 +324,7 @@ class Surroundings:
         return measure.text > 0 or label is None
 
     def _calls(self, blocks: list[Element], label: Element | None) -> bool:
-        """Return whether blocks ask to subscribe, follow or pay."""
+        """Return whether blocks ask to subscribe, follow or pay; always true without a label."""
         text = " ".join(first_text(each, _MOST[Kind.LETTER]) for each in blocks)
         if label is None or _CALLING.search(text):
             return True
@@ -329,7 +348,7 @@ class Surroundings:
         return is_short and 2 * internal >= len(links) and self._leaves_enough(blocks, longest)
 
     def _leaves_enough(self, blocks: list[Element], prose: int) -> bool:
-        """Return whether the rest of the page is more than a list of other pages."""
+        """Return whether the page has enough prose besides these blocks to be an article."""
         rest = self._left - prose
         size = sum(self._measures[each].text for each in blocks)
         return rest >= LEAST_REST and rest >= LEAST_SHARE * size
@@ -360,7 +379,7 @@ class Surroundings:
 
 
 def _holds_answers(block: Element) -> bool:
-    """Return whether a block is named comments, or holds a form."""
+    """Return whether a block contains a form, or an element with a name such as ``comments``."""
     if next(block.iter(*FORM_CONTROLS), None) is not None:
         return True
     return any(_ANSWERS.search(named(each)) for each in islice(block.iter(), _MAX_LINKS))
