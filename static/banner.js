@@ -39,13 +39,16 @@ function leads(frame, address) {
 }
 
 let own, led;
-document.addEventListener("load", async ({ target }) => {
-  if (!target.matches?.("iframe.replay")) return;
+async function update(frame) {
   const answer = await fetch(`${document.documentElement.dataset.base}/shown/${document.querySelector("[data-banner]").dataset.banner}`);
   if (!answer.ok) return;
   const shown = await answer.json();
-  if (leads(target, shown.frame)) return;
+  if (leads(frame, shown.frame)) return;
   own ??= shown.url;
   hide("[data-forms]", !shown.has_form);
   if (own !== shown.url || !document.querySelector("[data-back]").hidden) show(shown, own === shown.url);
-}, true);
+}
+
+document.addEventListener("load", ({ target }) => target.matches?.("iframe.replay") && update(target), true);
+// The frame may have loaded before this script.
+for (const frame of document.querySelectorAll("iframe.replay")) update(frame);

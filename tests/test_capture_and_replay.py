@@ -114,7 +114,8 @@ async def the_banner_follows_the_framed_page(site, runtime, service, browser):
     assert await page.locator("h1").inner_text() == "About"
     read = await page.get_by_role("link", name="Read").get_attribute("href")
     assert about.entry.hash_url in read
-    await back.click()
+    async with page.expect_navigation():
+        await back.click()
     await page.locator("h1", has_text=title).wait_for()
     await below.get_by_text("Elsewhere", exact=True).click()
 
