@@ -279,6 +279,7 @@ class Source(StrEnum):
     DEFAULT = "default"
     FILE = "settings.toml"
     ENVIRONMENT = "environment"
+    COMMAND_LINE = "command line"
 
 
 @dataclass(frozen=True, slots=True)
@@ -487,14 +488,15 @@ class Settings:
 
     from_file: frozenset[str] = field(default=frozenset(), kw_only=True, repr=False, compare=False)
     """Names of the settings that ``settings.toml`` sets."""
-    fixed: frozenset[str] = field(default=frozenset(), kw_only=True, repr=False, compare=False)
-    """Names of the settings that flags or environment variables set."""
+    fixed: Mapping[str, Source] = field(
+        default_factory=dict, kw_only=True, repr=False, compare=False
+    )
+    """Settings that flags or environment variables set, with their source."""
 
-    def source(self, name: str) -> "Source":
+    def source(self, name: str) -> Source:
         """Return where the value of a setting comes from."""
-        if name in self.fixed:
-            return Source.ENVIRONMENT
-        return Source.FILE if name in self.from_file else Source.DEFAULT
+        otherwise = Source.FILE if name in self.from_file else Source.DEFAULT
+        return self.fixed.get(name, otherwise)
 
     def __post_init__(self) -> None:
         """Parse and validate each field."""
@@ -614,8 +616,8 @@ def read_settings(given: Mapping[str, object], environment: Mapping[str, str]) -
     values: dict[str, Any] = {
         name: environment[key] for name in SETTINGS if (key := variable(name)) in environment
     }
+    fixed = dict.fromkeys(values, Source.ENVIRONMENT) | dict.fromkeys(given, Source.COMMAND_LINE)
     values |= given
-    fixed = frozenset(values)
     values.setdefault("data", default_data(environment))
     in_file = read_file(Path(values["data"]))
     from_file = frozenset(in_file)

@@ -8,6 +8,7 @@ import json
 import logging
 import sys
 from datetime import UTC, datetime
+from enum import Enum
 from errno import EDQUOT, EFBIG, EIO, ENOSPC, EROFS
 from types import TracebackType
 from typing import Any
@@ -90,13 +91,13 @@ class _StandardError(logging.StreamHandler[Any]):
 
 
 class _Lines(logging.Formatter):
-    """``2026-11-21T22:00:00Z [warning] page not read url='http://…'``."""
+    """``2026-11-21T22:00:00Z [warning] page not read url=http://… reason="no route"``."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Format one line, followed by the traceback if there is one."""
         level = record.levelname.lower()
         shown = f"\x1b[{_COLOURS.get(level, 0)}m{level}\x1b[0m" if sys.stderr.isatty() else level
-        fields = "".join(f" {name}={value!r}" for name, value in _fields(record).items())
+        fields = "".join(f" {name}={_shown(value)}" for name, value in _fields(record).items())
         line = f"{_timestamp(record)} [{shown}] {record.getMessage()}{fields}"
         return f"{line}\n{_traceback(self, record)}" if record.exc_info else line
 
@@ -115,6 +116,13 @@ class _JsonLines(logging.Formatter):
         if record.exc_info:
             line["exception"] = _traceback(self, record)
         return json.dumps(line, default=str)
+
+
+def _shown(value: object) -> str:
+    """Return a value in one line, in quotes only if it contains spaces, quotes or controls."""
+    text = str(value.value if isinstance(value, Enum) else value)
+    is_plain = text.isprintable() and text and not set(text) & set(' "')
+    return text if is_plain else json.dumps(text, ensure_ascii=not text.isprintable())
 
 
 def _fields(record: logging.LogRecord) -> dict[str, object]:

@@ -8,6 +8,7 @@ import pytest
 
 from archiver.errors import StoreError
 from archiver.logs import configure, get_log
+from archiver.model.imports import FoldersAs
 
 
 @pytest.fixture(autouse=True)
@@ -19,14 +20,25 @@ def _as_before():
     ours.setLevel(before[2])
 
 
-def test_a_line_contains_the_event_and_its_fields(capsys):
+def test_a_line_contains_the_event_and_its_fields_in_quotes_where_needed(capsys):
     configure("info", as_json=False)
+    log = get_log("archiver.test")
 
-    get_log("archiver.test").info("50 % done", url="http://a.example/\n")
+    for value, shown in (
+        ("http://a.example/", "http://a.example/"),
+        ("http://a.example/\n", r'"http://a.example/\n"'),
+        ('no "route" é', r'"no \"route\" é"'),
+        ("\u2028", r'"\u2028"'),
+        ("", '""'),
+        (FoldersAs.LISTS, "lists"),
+        (3, "3"),
+        (None, "None"),
+    ):
+        log.info("50 % done", value=value)
 
-    line = capsys.readouterr().err
-    assert line.endswith(" [info] 50 % done url='http://a.example/\\n'\n")
-    assert line.count("\n") == 1
+        line = capsys.readouterr().err
+        assert line.endswith(f" [info] 50 % done value={shown}\n")
+        assert len(line.splitlines()) == 1
 
 
 def test_json_contains_the_fields_and_the_traceback(capsys):
@@ -56,7 +68,7 @@ def test_expected_errors_have_no_traceback(capsys, error):
     get_log("archiver.test").error("not kept", exc_info=error)
 
     for line, fields in zip(capsys.readouterr().err.splitlines(), (" items=3", ""), strict=True):
-        assert line.endswith(f" [error] not kept{fields} reason={str(error)!r}")
+        assert line.endswith(f" [error] not kept{fields} reason={json.dumps(str(error))}")
 
 
 def test_other_libraries_log_warnings_and_errors(capsys):

@@ -57,7 +57,8 @@ def run_body(command: str, settings: Settings, **given: object) -> int:
     """Import and run a command; return the exit status."""
     if command not in _CREATE_ARCHIVE and not settings.data.is_dir():
         raise ConfigurationError(
-            f"There is no archive in {settings.data}. Set --data or ARCHIVER_DATA."
+            f"There is no archive in {settings.data}. `archiver serve` creates one; to use another "
+            "folder, set --data or ARCHIVER_DATA."
         )
     logs.configure(settings.log_level, as_json=settings.log_json)
     needs_current_index = command not in _WITHOUT_INDEX and settings.index is None

@@ -49,7 +49,8 @@ async def _export(settings: Settings, kind: ExportKind, file: Path, wanted: Sele
                     lambda done, total: bar.show(done=done, total=total),
                     damaged.append,
                 )
-                write_row("written", str(written))
+                write_row("written", "a folder", str(file))
+                write_row("entries", f"{written:,}")
                 for each in damaged:
                     write_row("damaged", each)
                 return int(bool(damaged))

@@ -100,5 +100,5 @@ _ACTIONS: Final[dict[str, Callable[[Subscriptions, _Arguments], Awaitable[int]]]
     "unfollow": _unfollow,
     "import": _import,
     "export": _export,
-    "look": _check,
+    "check": _check,
 }

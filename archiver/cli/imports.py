@@ -177,7 +177,8 @@ async def _import(settings: Settings, file: Path, choices: Choices, *, crawl: bo
                 raise nothing_chosen(choices)
             if choices.capture is CaptureWhen.NEVER or status.is_archive:
                 await app.crawling.write_down_changes()
-            if crawl and (status.counts.open or not status.is_archive):
+            is_crawl = crawl and choices.capture is not CaptureWhen.NEVER
+            if is_crawl and (status.counts.open or not status.is_archive):
                 await _work_queue(app)
     if status.error:
         raise ArchiverError(status.error)
@@ -208,6 +209,8 @@ def _summarise(status: ImportStatus) -> None:
         number = getattr(status, what)
         is_explained = number and (status.is_archive or word == "left out")
         write_row(word, str(number), *(_EXPLANATIONS.get(word, ()) if is_explained else ()))
+    if status.without_capture:
+        write_row("links only", str(status.without_capture))
     if status.lists_left_out:
         write_row("lists left out", str(status.lists_left_out))
     if status.has_nothing_new:
@@ -308,7 +311,7 @@ def _undo_state(undone: ImportUndone, *, is_put_back: bool) -> str:
 def _numbers(status: ImportStatus) -> str:
     what = "captures" if status.is_archive else "links"
     counts = status.counts
-    links = f"{status.without_capture:,} without capture, " if status.without_capture else ""
+    links = f"{status.without_capture:,} links only, " if status.without_capture else ""
     return (
         f"{status.read:,} {what} read, {status.merged:,} merged, {counts.open:,} waiting, {links}"
         f"{counts.saved:,} saved, {counts.failed:,} failed, {status.rejected:,} unusable"

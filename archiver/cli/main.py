@@ -38,7 +38,7 @@ def _write_language(_: click.Context, formatter: click.HelpFormatter) -> None:
     language = import_module("archiver.search.query_fields").LANGUAGE
     with formatter.section("Operators"):
         formatter.write_dl([(each.example, each.means) for each in language.operators])
-    with formatter.section("Fields"):
+    with formatter.section("Filters"):
         rows = [(each.example, f"{each.means} ({each.takes})") for each in language.fields]
         formatter.write_dl(rows)
     formatter.write_paragraph()
@@ -57,9 +57,10 @@ class SearchCommand(Command):
 )
 @with_settings(COMMON)
 def password(settings: Settings, *, remove: bool) -> int:
-    """Set or change the password of the web service: from a prompt, or standard input.
+    """Set, change or remove the password of the web service.
 
-    This signs all users out; a running service applies it within seconds.
+    Asks for it on a terminal, otherwise reads it from standard input. All browsers are signed out;
+    a running service applies the change within seconds.
     """
     return run_body("password", settings, remove=remove)
 
@@ -67,9 +68,9 @@ def password(settings: Settings, *, remove: bool) -> int:
 @click.command(cls=Command)
 @with_settings(COMMON)
 def verify(settings: Settings) -> int:
-    """Verify all stored records against their digests, and print problems.
+    """Check every stored record against its digest.
 
-    Exits with 1 if there are any.
+    Prints the problems, and exits with 1 if there are any.
     """
     return run_body("verify", settings)
 
@@ -79,12 +80,13 @@ def verify(settings: Settings) -> int:
 @click.option("--empty-bin", is_flag=True, help="Erase all deleted entries, not only old ones.")
 @with_settings((*COMMON, "bin_days"), first=("bin_days",))
 def compact(settings: Settings, *, dry_run: bool, empty_bin: bool) -> int:
-    """Erase entries from disk that were deleted more than 30 days ago (--bin-days).
+    """Erase entries from disk after their days in the bin.
 
-    They can't be restored afterwards. `archiver serve` does this every day.
+    Erases what was deleted more than 30 days ago (--bin-days). It can't be restored afterwards.
+    `archiver serve` does this every day.
 
-    Prints the number of rewritten segments, erased records and freed bytes, and a line for each
-    segment that could not be compacted now.
+    Prints how many segment files were rewritten, how many records were erased and how many bytes
+    were freed, and a line for each segment that could not be rewritten now.
     """
     return run_body("compact", settings, dry_run=dry_run, empty_bin=empty_bin)
 
@@ -113,20 +115,21 @@ def reindex(settings: Settings, *, accept_missing: bool) -> int:
 def machines(settings: Settings, *, unsealed: bool, forget: str | None) -> int:
     """List the running workers of an archive on a database server.
 
-    Prints the machine, whether it is this one, the worker, its address and start time.
+    Prints machine, whether it is this one, worker, address and start time.
 
-    With --unsealed prints the segments that are not uploaded yet: machine, whether it is this one,
-    segment, bytes. With --forget records which snapshots were lost with a machine.
+    --unsealed prints the segments that are not uploaded yet: machine, whether it is this one,
+    segment, bytes. --forget prints the lost segments, and how many snapshots they contained.
     """
     return run_body("machines", settings, unsealed=unsealed, forget=forget)
 
 
 @click.group(cls=Program)
 def cookies() -> None:
-    """Manage cookies for pages that require a login; each is sent only to its own host.
+    """Manage cookies for pages behind a login.
 
-    They are stored in cookies.txt of the data directory, readable only by its owner, or in the
-    database server. They are never written to WARC files, exports or logs.
+    Each cookie is sent only to its own host. Cookies are stored in cookies.txt of the data
+    directory, readable only by its owner, or in the database server. They are never written to WARC
+    files, exports or logs.
     """
 
 
@@ -162,9 +165,16 @@ def remove_cookies(settings: Settings, host: str) -> int:
     multiple=True,
     required=True,
     metavar="PLACE",
-    help="folder, or postgresql://user@host/database, s3://bucket/prefix, or both of these.",
+    help="A folder, postgresql://user@host/database or s3://bucket/prefix; can be repeated for "
+    "index and WARC files.",
 )
-@click.option("--from", "from_", multiple=True, metavar="PLACE", help="Expected current location.")
+@click.option(
+    "--from",
+    "from_",
+    multiple=True,
+    metavar="PLACE",
+    help="Where it is now; checked before moving.",
+)
 @click.option(
     "--remove", is_flag=True, help="Remove the segments from the old location afterwards."
 )
@@ -172,10 +182,11 @@ def remove_cookies(settings: Settings, host: str) -> int:
 def migrate(
     settings: Settings, *, to: tuple[str, ...], from_: tuple[str, ...], remove: bool
 ) -> int:
-    """Move the segments to a folder or object store, or the index to a file or database server.
+    """Move the WARC files or the index to another place.
 
-    Each copied segment is verified; the index is rebuilt and keeps the queue. If interrupted, run
-    the same command again to continue. At the end, all records are verified (see
+    WARC files can be moved to a folder or an object store, the index to a file or a PostgreSQL
+    database. Each copied segment is verified; the index is rebuilt and keeps the queue. If
+    interrupted, run the same command again to continue. At the end, all records are verified (see
     `archiver verify`); exits with 1 if there are problems.
     """
     return run_body("migrate", settings, to=to, from_=from_, remove=remove)
@@ -191,7 +202,9 @@ _INTERRUPTED = 130
 def cli() -> None:
     """Personal web archive: save, search and read web pages.
 
-    Every setting is a flag and an environment variable; a flag overrides its variable.
+    Settings are flags after a command, ARCHIVER_* environment variables, or lines of settings.toml
+    in the data directory (~/.local/share/archiver, unless --data says otherwise). Flags override
+    variables, and variables override the file. `archiver config` shows and changes settings.
     """
 
 
@@ -204,10 +217,14 @@ def serve(settings: Settings) -> int:
 
 @cli.command(cls=AddCommand)
 @click.argument("urls", nargs=-1, required=True, metavar="URL...")
-@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Tag them; can be repeated.")
+@click.option(
+    "--tag", "tags", multiple=True, metavar="TAG", help="Tag for these entries; can be repeated."
+)
 @with_settings(CRAWLING, first=("render",))
 def add(settings: Settings, urls: tuple[str, ...], tags: tuple[str, ...]) -> int:
-    """Capture URLs now; prints hash_url, result and title of each.
+    """Save URLs.
+
+    Captures each URL, and prints its hash_url, result and title.
 
     "-" reads URLs from standard input, one per line. With --render pages are rendered in a browser
     even if they do not need JavaScript.
@@ -221,13 +238,13 @@ def add(settings: Settings, urls: tuple[str, ...], tags: tuple[str, ...]) -> int
 @import_options
 @with_settings(CRAWLING)
 def import_(settings: Settings, file: Path, **wanted: object) -> int:
-    """Import bookmarks, then capture them.
+    """Import bookmarks or archives, and capture the links.
 
-    FILE is an export of a browser or service, any text with URLs, or an archive file (WARC, WACZ)
-    whose captures are imported unchanged; "-" reads standard input. The format is detected.
+    FILE is an export of a browser or service, any text with URLs, or an archive (WARC, WACZ); "-"
+    reads standard input. The format is detected.
 
-    Prints counts of links: "added" are new; "known" were saved before; "merged" were saved before
-    (or are repeated in the file) and got new metadata; "unusable" are invalid.
+    Prints numbers of links: "added" are new; "known" were saved before; "merged" were, too, and got
+    new tags, notes or other metadata; "unusable" are invalid.
     """
     return run_body("import_", settings, file=file, **wanted)
 
@@ -248,15 +265,15 @@ def crawl(settings: Settings) -> int:
     "--below",
     type=click.FloatRange(0, 100),
     metavar="PERCENT",
-    help="Entries with a lower quality score; a value up to 1 is a fraction.",
+    help="All entries with a lower capture quality; 0.5 and 50 mean 50%.",
 )
 @with_settings(CRAWLING, first=("render",))
 def recapture(settings: Settings, refs: tuple[str, ...], below: float | None) -> int:
-    """Recapture entries to fill gaps: the given ones, or all incomplete ones.
+    """Capture incomplete entries again, to fill gaps.
 
-    Page requisites fetched within the last day are not fetched again. Entries are
-    skipped, and counted as "gone", if all their missing requisites were 404 or 410 in the last two
-    snapshots. Give the URL of such an entry to retry it.
+    Takes the given entries, or all that lack files. Files fetched within the last day are not
+    fetched again. An entry is skipped, and counted as "gone", if the server answered 404 or 410 for
+    all its missing files in the last two snapshots. Give the URL of such an entry to retry it.
 
     Exits with 1 if any given entry failed, and prints why.
     """
@@ -265,13 +282,14 @@ def recapture(settings: Settings, refs: tuple[str, ...], below: float | None) ->
 
 @cli.command(cls=Command)
 @click.argument("refs", nargs=-1, metavar="[URL|HASH_URL]...")
-@click.option("--query", metavar="WORDS", help="Search results without a snapshot.")
+@click.option("--query", metavar="WORDS", help="Only results of this search.")
 @with_settings(CRAWLING)
 def rescue(settings: Settings, refs: tuple[str, ...], query: str | None) -> int:
-    """Recover missing pages from public archives: the given ones, or all without a snapshot.
+    """Recover missing pages from public archives.
 
-    Set the archives with --rescue (wayback, archive.today, arquivo.pt, aggregator, or TimeGate
-    URLs). For each page, the memento closest to the date when the link was saved is stored.
+    Takes the given entries, or all without a snapshot. Set the archives with --rescue (wayback,
+    archive.today, arquivo.pt, aggregator, or TimeGate URLs). For each page, the copy closest to the
+    date when you saved the link is stored.
     """
     return run_body("rescue", settings, refs=refs, query=query)
 
@@ -279,24 +297,25 @@ def rescue(settings: Settings, refs: tuple[str, ...], query: str | None) -> int:
 @cli.command(cls=Command)
 @click.argument("refs", nargs=-1, metavar="[URL|HASH_URL]...")
 @click.option("--query", metavar="WORDS", help="Also all results of this search.")
-@click.option("--title", metavar="T", help='Your title; "" restores the page\'s.')
-@click.option("--note", metavar="N", help="Your note; replaces the old one.")
-@click.option("--tag", "with_tags", multiple=True, metavar="T", help="Add a tag; repeatable.")
-@click.option("--untag", "without_tags", multiple=True, metavar="T", help="Remove a tag.")
-@click.option("--list", "with_lists", multiple=True, metavar="L", help="Add them to a list.")
+@click.option("--title", metavar="TITLE", help='Your title; "" restores the page\'s.')
+@click.option("--note", metavar="NOTE", help="Your note; replaces the old one.")
+@click.option("--tag", "with_tags", multiple=True, metavar="TAG", help="Add a tag.")
+@click.option("--untag", "without_tags", multiple=True, metavar="TAG", help="Remove a tag.")
+@click.option("--list", "with_lists", multiple=True, metavar="PATH", help="Add to a list.")
 @click.option(
-    "--unlist", "without_lists", multiple=True, metavar="L", help="Remove them from a list."
+    "--unlist", "without_lists", multiple=True, metavar="PATH", help="Remove from a list."
 )
-@click.option("--read/--unread", "is_read", default=None, help="Mark as read, or not.")
-@click.option("--star/--unstar", "is_starred", default=None, help="Star, or not.")
+@click.option("--read/--unread", "is_read", default=None, help="Mark as read or unread.")
+@click.option("--star/--unstar", "is_starred", default=None, help="Star, or remove the star.")
 @click.option("--undo", type=int, metavar="NUMBER", help="Undo the edit with this number.")
 @click.option("--yes", is_flag=True, help="Skip the confirmation.")
 @with_settings(COMMON)
 def edit(settings: Settings, **given: object) -> int:
-    """Edit titles, notes, tags, lists and marks of entries: the given ones, or search results.
+    """Edit titles, notes, tags, lists, read and starred.
 
-    Prints how many were found, how many changed, and a number to undo the edit with; the last 20
-    edits can be undone.
+    Changes the given entries, or the results of a search. The options for tags and lists can be
+    repeated. Prints how many entries were found, how many changed, and a number to undo the edit
+    with; the last 20 edits can be undone.
     """
     return run_body("edit", settings, **given)
 
@@ -311,10 +330,11 @@ def edit(settings: Settings, **given: object) -> int:
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON array.")
 @with_settings(COMMON)
 def lists(settings: Settings, **given: object) -> int:
-    """Print lists in tree order: path, number of entries, query of a saved search.
+    """Show, create, rename or delete lists.
 
-    After a change, only the changed lists are printed. `archiver edit --list` puts entries in,
-    `archiver search list:PATH` prints them in their order.
+    Prints the path, the number of entries, and the query if the list is a saved search. After a
+    change, only the changed lists are printed. `archiver edit --list` puts entries in, `archiver
+    search list:PATH` prints them in their order.
     """
     return run_body("lists", settings, **given)
 
@@ -322,16 +342,16 @@ def lists(settings: Settings, **given: object) -> int:
 @cli.command(cls=Command)
 @click.argument("refs", nargs=-1, metavar="[URL|HASH_URL]...")
 @click.option("--query", metavar="WORDS", help="All results of this search.")
-@click.option("--snapshot", metavar="TIMESTAMP", help="Only this snapshot, by its 14 digits.")
+@click.option("--snapshot", metavar="TIMESTAMP", help="Only the snapshot of this time (14 digits).")
 @click.option("--undo", type=int, metavar="NUMBER", help="Undo the deletion with this number.")
 @click.option("--yes", is_flag=True, help="Skip the confirmation.")
 @with_settings(COMMON)
 def delete(settings: Settings, **given: object) -> int:
-    """Delete entries: the given ones, or search results.
+    """Delete entries.
 
-    They disappear immediately, with all their snapshots. Prints how many entries and snapshots
-    were deleted, and a number to undo it with. `archiver bin` lists and restores what was deleted
-    in the last 30 days.
+    Deletes the given entries, or the results of a search. They go to the bin, with all their
+    snapshots. Prints how many entries and snapshots were deleted, and a number to undo it with.
+    `archiver bin` lists and restores what was deleted in the last 30 days.
     """
     return run_body("delete", settings, **given)
 
@@ -342,10 +362,11 @@ def delete(settings: Settings, **given: object) -> int:
 @click.option("--unset", is_flag=True, help="Return to the default.")
 @with_settings(EVERYTHING, first=())
 def config(settings: Settings, **given: object) -> int:
-    """Show the settings, or store one in settings.toml of the data directory.
+    """Show or change settings.
 
-    `config` prints name, value and source of each setting: default, settings.toml or environment.
-    `config NAME` prints one, `config NAME VALUE` stores it for the next start of `archiver serve`.
+    `config` prints name, value and source of each setting: default, settings.toml, environment or
+    command line. `config NAME` prints one. `config NAME VALUE` stores it in settings.toml in the
+    data directory, for the next start of `archiver serve`.
     """
     return run_body("config", settings, **given)
 
@@ -356,7 +377,7 @@ def config(settings: Settings, **given: object) -> int:
 @click.option("--yes", is_flag=True, help="Skip the confirmation.")
 @with_settings((*COMMON, "bin_days"), first=("bin_days",))
 def bin_(settings: Settings, **given: object) -> int:
-    """List or restore deleted entries.
+    """List, restore or erase deleted entries.
 
     `list` prints the date of deletion, title and URL of each, latest deletion first.
 
@@ -376,7 +397,7 @@ def bin_(settings: Settings, **given: object) -> int:
 @click.option("--diff", is_flag=True, help="Print changed paragraphs, with marked words.")
 @with_settings(EXTRACTING, first=("extract_processes",))
 def extract(settings: Settings, *, again: bool, query: str, diff: bool) -> int:
-    """Extract articles that were postponed (--articles later).
+    """Extract postponed articles (--articles later).
 
     `archiver serve` does so automatically when the queue is empty.
 
@@ -391,16 +412,17 @@ def extract(settings: Settings, *, again: bool, query: str, diff: bool) -> int:
 @imports_options
 @with_settings(COMMON)
 def imports(settings: Settings, **given: object) -> int:
-    """List the newest imports: number, date, phase, file, progress.
+    """List imports, undo one, or retry its failures.
 
-    Phases: reading, waiting (the next `archiver serve` continues), capturing, stopped, done.
+    Without an action, prints number, date, phase, file and progress of the newest imports. Phases:
+    reading, waiting (the next `archiver serve` continues), capturing, stopped, done.
 
-    `undo NUMBER` deletes the entries that only that import created, and prints how many. Entries
-    that you changed since, or that another import contains, stay.
+    `undo NUMBER` deletes the entries that only this import added, and prints how many. It keeps
+    entries that you have changed since then, or that another import contains.
 
     `failed NUMBER` prints the reasons of failures, with counts; `again NUMBER` retries them.
 
-    `capture NUMBER` queues the entries that it saved as links.
+    `capture NUMBER` queues the entries that this import saved as links only.
     """
     return run_body("imports", settings, **given)
 
@@ -409,8 +431,9 @@ def imports(settings: Settings, **given: object) -> int:
 @list_options
 @with_settings(COMMON)
 def list_(settings: Settings, **wanted: object) -> int:
-    """List entries: a table on a terminal; elsewhere hash_url, date, state, title, URL.
+    """List entries, newest first.
 
+    Prints a table on a terminal, elsewhere tab-separated: hash_url, date, state, title, URL.
     Commands accept the short id shown in the table instead of a URL.
     """
     return run_body("listing", settings, q="", **wanted)
@@ -419,19 +442,29 @@ def list_(settings: Settings, **wanted: object) -> int:
 @cli.command(cls=Command)
 @click.argument(
     "action",
-    type=click.Choice(["list", "follow", "unfollow", "import", "export", "look"]),
+    type=click.Choice(["list", "follow", "unfollow", "import", "export", "check"]),
     default="list",
 )
 @click.argument("what", metavar="[ADDRESS|FILE]", default="")
-@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Tag entries of the feed.")
-@click.option("--everything", is_flag=True, help="Also capture the current items of the feed.")
+@click.option(
+    "--tag",
+    "tags",
+    multiple=True,
+    metavar="TAG",
+    help="With follow: tag for its entries; can be repeated.",
+)
+@click.option("--everything", is_flag=True, help="With follow and import: also save current items.")
 @with_settings(CRAWLING)
 def feeds(settings: Settings, **wanted: object) -> int:
-    """Follow feeds: `archiver serve` captures new items.
+    """Follow feeds, whose new items `archiver serve` saves.
 
-    ADDRESS is the URL of a feed, or of a page that links to one; FILE is an OPML file to import, or
-    to export to (default: standard output). `look` checks all feeds now, and exits with 1 if one
-    could not be read. Lists URL, last check (UTC), links saved, title, problem.
+    `list` prints URL, last check (UTC), number of saved links, title and problem of each feed.
+
+    `follow ADDRESS` and `unfollow ADDRESS` take the URL of a feed, or of a page that links to one.
+
+    `import FILE` reads an OPML file; `export FILE` writes one (default: standard output).
+
+    `check` checks all feeds now, and exits with 1 if one could not be read.
     """
     return run_body("feeds", settings, **wanted)
 
@@ -442,10 +475,11 @@ def feeds(settings: Settings, **wanted: object) -> int:
 @list_options
 @with_settings(COMMON)
 def search(settings: Settings, words: tuple[str, ...], **wanted: object) -> int:
-    """Search entries: on a terminal the best matches first, elsewhere all, newest first.
+    """Search entries.
 
-    All words must occur in the title, text, note, tags, author or URL. Put words that begin with
-    "-" after "--". Prints the same columns as `list`.
+    All words must occur in the title, text, note, tags, author or URL. Prints the same columns as
+    `list`: on a terminal the best matches, elsewhere all, newest first. Put words that begin with
+    "-" after "--".
     """
     return run_body("listing", settings, q=" ".join(words), **wanted)
 
@@ -458,9 +492,9 @@ def search(settings: Settings, words: tuple[str, ...], **wanted: object) -> int:
 def show(settings: Settings, ref: str, timestamp: str | None, as_json: bool) -> int:
     """Show an entry: its details, its snapshots, its article as text.
 
-    A prefix of the hash_url of at least four digits is enough.
+    The first four or more characters of the hash_url are enough.
 
-    TIMESTAMP is 4 to 14 digits, UTC: YYYYMMDDhhmmss.
+    TIMESTAMP is UTC, 4 to 14 digits: YYYYMMDDhhmmss, or the beginning of that.
     """
     return run_body("show", settings, ref=ref, timestamp=timestamp, as_json=as_json)
 
@@ -504,9 +538,8 @@ def _exit_quickly(status: int) -> None:
 def run(arguments: Sequence[str]) -> int:
     """Run one command, and print expected errors as a line on standard error.
 
-    Returns:
-        0 on success, 1 on failure, 2 for invalid arguments or settings, 128 plus the signal's
-        number after a signal.
+    Returns: 0 on success, 1 on failure, 2 for invalid arguments or settings, 128 plus the signal's
+    number after a signal.
     """
     try:
         status = cli.main(list(arguments), prog_name="archiver", standalone_mode=False)

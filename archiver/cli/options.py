@@ -191,11 +191,11 @@ def list_options(command: Callable[..., int]) -> Callable[..., int]:
     """Add filter, sort and output options."""
     for option in (
         click.option("--json", "as_json", is_flag=True, help="Print a JSON array."),
-        click.option("--all", "everything", is_flag=True, help="Print all, however many."),
+        click.option("--all", "everything", is_flag=True, help="Print all entries."),
         click.option(
             "--limit",
             type=click.IntRange(min=1),
-            help="Maximum to print; default: 50 on a terminal, else all.",
+            help="Number of entries to print; default: 50 on a terminal, else all.",
         ),
         click.option(
             "--sort",
@@ -203,10 +203,12 @@ def list_options(command: Callable[..., int]) -> Callable[..., int]:
             help="Sort order; default: best match, or newest without words.",
         ),
         click.option(
-            "--status", default="", help="saved, failed, queued, link, or an HTTP status."
+            "--status",
+            default="",
+            help="Only entries with this state (saved, failed, queued, link) or HTTP status.",
         ),
-        click.option("--host", default="", metavar="HOST", help="Only of this host."),
-        click.option("--tag", default="", metavar="TAG", help="Only with this tag."),
+        click.option("--host", default="", metavar="HOST", help="Only entries of this host."),
+        click.option("--tag", default="", metavar="TAG", help="Only entries with this tag."),
     ):
         command = option(command)
     return command
@@ -289,8 +291,8 @@ _IMPORT = (
         "columns",
         multiple=True,
         metavar="ROLE=NAME",
-        help="Role of a column in a table: url, title, note, tags, folder, date, read, "
-        "starred, later (to be read), or keep (unchanged); can be repeated.",
+        help="What column NAME of a table contains: url, title, note, tags, folder, date, read, "
+        "starred, later (to read), keep (unchanged); can be repeated.",
     ),
     click.option("--into", default="", metavar="PATH", help="Put all links into this list."),
     click.option(
@@ -309,19 +311,21 @@ _IMPORT = (
     ),
     click.option(
         "--to-read",
-        type=click.Choice(["as-said", "all", "none"]),
-        default="as-said",
+        type=click.Choice(["as-in-file", "all", "none"]),
+        default="as-in-file",
         show_default=True,
-        help="Which links to tag toread.",
+        help="Which links get the tag toread.",
     ),
     click.option(
         "--folders-as",
-        type=click.Choice(["tags", "paths", "nothing", "left-out"]),
-        default="nothing",
+        type=click.Choice(["lists", "tags", "paths", "ignored"]),
+        default="lists",
         show_default=True,
-        help="Also make folder names or whole paths tags; left-out ignores folders.",
+        help="Folders become lists, or lists and tags (each name or path).",
     ),
-    click.option("--tag", "tags", multiple=True, help="A tag for every link of the file."),
+    click.option(
+        "--tag", "tags", multiple=True, metavar="TAG", help="Tag for every link; can be repeated."
+    ),
     click.option("--json", "as_json", is_flag=True, help="With --dry-run: print JSON."),
     click.option("--dry-run", is_flag=True, help="Print a preview without importing."),
     click.option(
@@ -344,7 +348,9 @@ def imports_options(command: _Body) -> _Body:
     """Add options of ``imports``."""
     for option in (
         click.option(
-            "--reason", metavar="R", help="With again: only this one, as `failed` prints it."
+            "--reason",
+            metavar="REASON",
+            help="With `again`: retry only failures of this reason, as `failed` prints it.",
         ),
         click.option("--json", "as_json", is_flag=True, help="Print JSON."),
         click.argument("number", required=False, type=click.IntRange(min=1)),
@@ -420,7 +426,10 @@ def _command(name: str, holds: str) -> click.Command:
     body = click.argument("file", metavar="DIR" if is_tree else "FILE", type=kind)(body)
     summary = f"{holds[0].upper()}{holds[1:]}."
     to_stdout = '"-" is standard output.'
-    to_zip = 'A name that ends in .zip writes a zip file; "-" writes one to standard output.'
+    to_zip = (
+        "DIR is a folder that is created. If its name ends in .zip, one zip file is written "
+        'instead; "-" writes a zip file to standard output.'
+    )
     text = f"{summary}\n\n{to_zip if is_tree else to_stdout}"
     return click.command(name, cls=Command, help=text, short_help=summary)(body)
 

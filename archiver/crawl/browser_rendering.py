@@ -267,7 +267,7 @@ async def _take_screenshots(tab: Page, traffic: Traffic, renditions: list[NewRen
             async with asyncio.timeout(PICTURE_SECONDS):
                 picture = await make()
         except (BrowserError, TimeoutError) as error:
-            log.warning("screenshot failed", kind=kind, reason=repr(error))
+            log.warning("screenshot failed", kind=kind, reason=str(error) or type(error).__name__)
         else:
             renditions.append(NewRendition(kind, picture.media_type, picture.content))
             if not picture.is_whole:

@@ -288,7 +288,11 @@ class Renderer:
                 log.warning("no browser", reason=str(error))
                 break
             except (BrowserError, TimeoutError) as error:
-                log.warning("rendering a page failed", url=page.ref.url, reason=repr(error))
+                log.warning(
+                    "rendering a page failed",
+                    url=page.ref.url,
+                    reason=str(error) or type(error).__name__,
+                )
                 if attempt == MAX_ATTEMPTS or not isinstance(error, BrowserGone | PageGone):
                     return NotRendered((_limit_of(error),))
         return NotRendered()

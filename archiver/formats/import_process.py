@@ -273,8 +273,8 @@ async def _receive(process: asyncio.subprocess.Process, name: str) -> bytes:
         message: bytes = await answers.readexactly(size)
     except asyncio.IncompleteReadError as error:
         raise UnreadableFile(
-            "Reading {name} failed, possibly because it needs more memory than "
-            "ARCHIVER_EXTRACT_MEMORY_BYTES allows.",
+            "Reading {name} failed, possibly because it needs too much memory. Split it into "
+            "several files, or allow more: archiver config extract_memory_bytes BYTES",
             name=name,
         ) from error
     return message

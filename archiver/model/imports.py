@@ -231,14 +231,14 @@ class FoldersAs(StrEnum):
 
     TAGS = "tags"
     PATHS = "paths"
-    NOTHING = "nothing"
-    LEFT_OUT = "left-out"
+    LISTS = "lists"
+    IGNORED = "ignored"
 
 
 class ToRead(StrEnum):
     """Choice of the links that are tagged to read later."""
 
-    AS_IN_FILE = "as-said"
+    AS_IN_FILE = "as-in-file"
     ALL = "all"
     NONE = "none"
 
@@ -276,8 +276,7 @@ class Choices:
 
     Attributes:
         tags: tags that are added to each link.
-        folders_as: whether folder names become tags, whole paths become tags, or neither; with
-            ``LEFT_OUT``, folders do not become lists either.
+        folders_as: what folders become: lists; lists and a tag for each name or path; or nothing.
         to_read: which links are tagged to read later: as in the file, all, or none.
         capture: when links are captured.
         only_folders: paths of folders; links outside of them are skipped. If empty, no link is
@@ -287,7 +286,7 @@ class Choices:
     """
 
     tags: tuple[str, ...] = ()
-    folders_as: FoldersAs = FoldersAs.NOTHING
+    folders_as: FoldersAs = FoldersAs.LISTS
     to_read: ToRead = ToRead.AS_IN_FILE
     capture: CaptureWhen = CaptureWhen.NOW
     only_folders: tuple[str, ...] = ()
@@ -301,8 +300,8 @@ class Choices:
         columns = known.get("columns")
         return cls(
             tags=tuple(known.get("tags", ())),
-            folders_as=FoldersAs(known.get("folders_as", FoldersAs.NOTHING)),
-            to_read=ToRead(known.get("to_read", ToRead.AS_IN_FILE)),
+            folders_as=FoldersAs(_current(known.get("folders_as", FoldersAs.LISTS))),
+            to_read=ToRead(_current(known.get("to_read", ToRead.AS_IN_FILE))),
             capture=CaptureWhen(known.get("capture", CaptureWhen.NOW)),
             only_folders=tuple(known.get("only_folders", ())),
             into=known.get("into", ""),
@@ -338,7 +337,7 @@ class Choices:
         elif self.to_read is ToRead.NONE:
             tags = tuple(each for each in tags if tag_key(each) != TO_READ)
         labelled = annotation.labelled(tags, source)
-        is_left_out = self.folders_as is FoldersAs.LEFT_OUT
+        is_left_out = self.folders_as is FoldersAs.IGNORED
         if not (self.into or is_left_out):
             return labelled
         kept = {} if is_left_out else annotation.lists
@@ -346,7 +345,7 @@ class Choices:
 
     def arranged(self, lists: Sequence[EntryList]) -> tuple[EntryList, ...]:
         """Return the lists of a file after applying the options for folders."""
-        if self.only_folders or self.folders_as is FoldersAs.LEFT_OUT:
+        if self.only_folders or self.folders_as is FoldersAs.IGNORED:
             return ()
         if not self.into:
             return tuple(lists)
@@ -356,14 +355,19 @@ class Choices:
     @property
     def _adds_nothing(self) -> bool:
         changes_nothing = (
-            self.to_read is ToRead.AS_IN_FILE and self.folders_as is not FoldersAs.LEFT_OUT
+            self.to_read is ToRead.AS_IN_FILE and self.folders_as is not FoldersAs.IGNORED
         )
         return changes_nothing and not (self.tags or self.into)
 
     def with_tags_stated(self) -> "Choices":
         """Return a copy for a file whose tags already include its folders."""
         is_same = self.folders_as is not FoldersAs.TAGS
-        return self if is_same else replace(self, folders_as=FoldersAs.NOTHING)
+        return self if is_same else replace(self, folders_as=FoldersAs.LISTS)
+
+
+def _current(name: str) -> str:
+    """Return the current name of an option; unfinished imports may have stored an earlier name."""
+    return {"nothing": "lists", "left-out": "ignored", "as-said": "as-in-file"}.get(name, name)
 
 
 def _folder_tags(folders: tuple[str, ...], folders_as: FoldersAs) -> tuple[str, ...]:

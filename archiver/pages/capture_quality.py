@@ -153,14 +153,14 @@ def _of_replay(seen: QualitySignals) -> Iterator[tuple[float, Message]]:
         yield (
             1 - _PICTURE_COSTS * (WHOLE - min(seen.picture, WHOLE)) / WHOLE,
             Message(
-                "{share} % of the page looks the same without scripts.",
+                "{share}% of the page looks the same without scripts.",
                 share=seen.picture,
             ),
         )
     if seen.words is not None:
         yield (
             1 - _WORDS_COST * (WHOLE - min(seen.words, WHOLE)) / WHOLE,
-            Message("{share} % of the words are present without scripts.", share=seen.words),
+            Message("{share}% of the words are present without scripts.", share=seen.words),
         )
 
 

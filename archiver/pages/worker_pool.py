@@ -145,7 +145,12 @@ class WorkerPool:
                 answer = await child.ask(pack_request(task, document, self._limit))
             is_kept = child.tasks < TASKS_PER_WORKER and not child.is_large()
         except (TimeoutError, OSError, asyncio.IncompleteReadError) as error:
-            log.warning("processing a page failed", task=task, url=document.url, reason=repr(error))
+            log.warning(
+                "processing a page failed",
+                task=task,
+                url=document.url,
+                reason=str(error) or type(error).__name__,
+            )
             return None
         finally:
             if child and not is_kept:

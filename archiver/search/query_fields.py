@@ -193,7 +193,7 @@ FIELDS: tuple[Field, ...] = (
         Condition.IS,
         f"one of {', '.join(_MARKS)}",
         "is:gap",
-        marked("status: gap (missing files), gone (404 or 410), unrendered (needs JavaScript)"),
+        marked("state: gap (missing files), gone (404 or 410), unrendered (needs JavaScript)"),
         _one_of(*_MARKS),
         _MARKS,
     ),
@@ -250,7 +250,7 @@ FIELDS: tuple[Field, ...] = (
         Condition.SCORE,
         marked("a number from 0 to 100"),
         "score:<50",
-        marked("capture quality of the newest snapshot, in percent (1 is 1 %, 0.5 is 50 %)"),
+        marked("capture quality of the newest snapshot, in percent (1 is 1%, 0.5 is 50%)"),
         _percent,
     ),
     Field(

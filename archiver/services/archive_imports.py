@@ -208,7 +208,9 @@ class ArchiveImport:
             if is_inner:
                 yield self._failed(
                     member,
-                    UnreadableFile("It is a package inside a package, which is not supported."),
+                    UnreadableFile(
+                        "It is an archive inside another archive, which is not supported."
+                    ),
                 )
                 continue
             async for taken in self._inner_package(package, member):

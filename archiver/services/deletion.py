@@ -164,15 +164,14 @@ class EntryDeletion:
                 later.
 
         Raises:
-            NotFound: the deletion was already undone, was erased by compaction, or never existed.
+            NotFound: the deletion was already undone, was erased from disk, or never existed.
             InputError: everything was saved or deleted again since then.
         """
         async with self._db.write() as conn:
             if number > _LAST_NUMBER or await deletions.size(conn, number) is None:
                 raise NotFound(
-                    "Cannot undo deletion {number}: it was already undone, was erased by "
-                    "compaction, or never existed.",
-                    number=str(number),
+                    "This deletion can't be undone: it was already undone, its data was erased "
+                    "from disk, or there is no deletion with this number."
                 )
             restored = Restored(number, *await restore(conn, self._store, number, only))
             if not (restored.entries or restored.snapshots):

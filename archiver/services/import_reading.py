@@ -73,9 +73,7 @@ def typed_choices(
     """
     return Choices(
         tags=clean_tags(tags),
-        folders_as=_choice_of(
-            FoldersAs, words.get("folders_as"), FoldersAs.NOTHING, "Folders become"
-        ),
+        folders_as=_choice_of(FoldersAs, words.get("folders_as"), FoldersAs.LISTS, "folders_as"),
         to_read=_choice_of(ToRead, words.get("to_read"), ToRead.AS_IN_FILE, "to_read"),
         capture=_choice_of(CaptureWhen, words.get("capture"), CaptureWhen.NOW, "capture"),
         only_folders=_paths(only_folders),
@@ -144,7 +142,7 @@ class KnownFormat:
 
 _ARCHIVES = (
     KnownFormat("WARC", marked("captures from another archive"), ("warc", "gz", "zst")),
-    KnownFormat("ARC", marked("captures from an old archive"), ("arc",)),
+    KnownFormat("ARC", marked("captures from another archive, in the older ARC format"), ("arc",)),
     KnownFormat(
         "WACZ", marked("captures from another archive, packed with their index"), ("wacz",)
     ),

@@ -75,9 +75,7 @@ class Machines:
             StoreError: the object store can't be listed.
         """
         if name == self.own:
-            raise InputError(
-                "The command names the machine that it runs on. Run it on another machine."
-            )
+            raise InputError("A machine can't remove itself. Run this command on another machine.")
         if any(each.machine == name for each in await self.workers()):
             raise InputError(
                 "{machine} is still running. Stop it and try again in a minute.", machine=name

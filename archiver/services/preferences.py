@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from archiver.config import (
@@ -27,7 +27,8 @@ class Preference:
     Attributes:
         name: name of the setting.
         value: value as text; the items of a list are separated by commas.
-        source: where the value comes from; values of the environment can't be changed.
+        source: where the value comes from.
+        is_fixed: whether a flag or environment variable sets the value.
         default: default value as text.
         values: valid values, if only some texts are valid.
         is_switch: whether the value is true or false.
@@ -38,6 +39,7 @@ class Preference:
     name: str
     value: str
     source: Source
+    is_fixed: bool
     default: str
     values: tuple[str, ...]
     is_switch: bool
@@ -129,6 +131,7 @@ def _preference(settings: Settings, name: str) -> Preference:
         name,
         _text(_dumped(name, getattr(settings, name))),
         settings.source(name),
+        name in settings.fixed,
         _text(_dumped(name, setting.default)),
         setting.kind.values,
         not setting.kind.metavar,
@@ -144,7 +147,8 @@ def reread(settings: Settings) -> Settings:
         InvalidSettings: the file is invalid.
     """
     fixed = {name: getattr(settings, name) for name in settings.fixed}
-    return read_settings(fixed | {"data": settings.data}, {})
+    current = read_settings(fixed | {"data": settings.data}, {})
+    return replace(current, fixed=settings.fixed)
 
 
 def _dumped(name: str, value: Any) -> Any:

@@ -691,6 +691,7 @@ class DeleteView:
     Attributes:
         keys: hash_urls of the entries; empty for all results of ``query``.
         entries: the first entries, as examples.
+        days: number of days for which they can be restored.
         count, has_more: number of entries; a lower bound with ``has_more``.
         timestamp: the snapshot to delete; empty for all snapshots.
         query: the search whose results are deleted; None if ``keys`` names the entries.
@@ -700,6 +701,7 @@ class DeleteView:
 
     keys: tuple[str, ...]
     entries: tuple[Entry, ...]
+    days: int
     count: int = 1
     has_more: bool = False
     timestamp: str = ""

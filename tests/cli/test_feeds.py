@@ -13,7 +13,7 @@ def test_feeds_are_imported_and_exported_and_a_failed_check_is_an_error(tmp_path
     assert run(["import", str(given), "--no-crawl", *here]) == 0
 
     assert run(["feeds", "import", str(given), *here]) == 0
-    assert run(["feeds", "look", *here]) == 1
+    assert run(["feeds", "check", *here]) == 1
     capsys.readouterr()
     assert run(["feeds", "export", str(taken), *here]) == 0
     assert run(["feeds", "export", "-", *here]) == 0
@@ -26,7 +26,7 @@ def test_an_action_without_arguments_refuses_them(tmp_path, capsys):
     (tmp_path / "data").mkdir()
     here = ["--data", str(tmp_path / "data")]
 
-    assert run(["feeds", "look", "http://a.example/", *here]) == 1
+    assert run(["feeds", "check", "http://a.example/", *here]) == 1
     assert run(["feeds", "import", *here]) == 1
 
     assert "takes an OPML file" in capsys.readouterr().err

@@ -137,7 +137,8 @@ def test_reading_commands_create_no_archive(command: list[str], tmp_path: Path) 
 
     assert result.returncode == 1
     assert result.stderr == (
-        f"archiver: There is no archive in {tmp_path}/none. Set --data or ARCHIVER_DATA.\n"
+        f"archiver: There is no archive in {tmp_path}/none. `archiver serve` creates one; to use "
+        "another folder, set --data or ARCHIVER_DATA.\n"
     )
     assert list(tmp_path.iterdir()) == []
 

@@ -137,7 +137,7 @@ async def test_lists_of_a_file_stand_behind_those_that_there_are_and_as_was_chos
     await archive.imports.read_file(
         io.BytesIO(file.replace("New", "Out").encode()),
         name="c.json",
-        choices=Choices(folders_as=FoldersAs.LEFT_OUT),
+        choices=Choices(folders_as=FoldersAs.IGNORED),
     )
 
     found = [(each.path, each.query) for each in await archive.lists.all()]

@@ -59,10 +59,10 @@ async def test_only_links_in_chosen_folders_are_imported(archive):
     [
         ({}, ("toread",), ("Food/Soups",)),
         ({"folders_as": FoldersAs.TAGS}, ("Food", "Soups", "toread"), ("Food/Soups",)),
-        ({"folders_as": FoldersAs.LEFT_OUT}, ("toread",), ()),
-        ({"folders_as": FoldersAs.NOTHING, "to_read": ToRead.NONE}, (), ("Food/Soups",)),
-        ({"folders_as": FoldersAs.NOTHING, "into": "A/B"}, ("toread",), ("A/B/Food/Soups",)),
-        ({"folders_as": FoldersAs.LEFT_OUT, "into": "A"}, ("toread",), ("A",)),
+        ({"folders_as": FoldersAs.IGNORED}, ("toread",), ()),
+        ({"folders_as": FoldersAs.LISTS, "to_read": ToRead.NONE}, (), ("Food/Soups",)),
+        ({"folders_as": FoldersAs.LISTS, "into": "A/B"}, ("toread",), ("A/B/Food/Soups",)),
+        ({"folders_as": FoldersAs.IGNORED, "into": "A"}, ("toread",), ("A",)),
     ],
 )
 async def test_folders_and_read_marks_follow_the_options(archive, chosen, tags, folders):

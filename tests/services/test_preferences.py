@@ -9,7 +9,7 @@ from archiver.services.preferences import Preferences, reread
 
 @pytest.fixture
 def settings(tmp_path):
-    return read_settings({"data": tmp_path}, {"ARCHIVER_RETRIES": "3"})
+    return read_settings({"data": tmp_path, "port": "0"}, {"ARCHIVER_RETRIES": "3"})
 
 
 async def test_a_stored_setting_applies_when_settings_are_read_again(settings):
@@ -23,6 +23,7 @@ async def test_a_stored_setting_applies_when_settings_are_read_again(settings):
     assert (changed.bin_days, changed.host_delay, changed.retries) == (7, 1.5, 3)
     assert changed.source("render") is Source.FILE
     assert changed.source("retries") is Source.ENVIRONMENT
+    assert changed.source("port") is Source.COMMAND_LINE
     assert changed.source("language") is Source.DEFAULT
 
 

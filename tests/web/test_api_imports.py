@@ -18,7 +18,7 @@ BYTES = {"Content-Type": "application/octet-stream"}
 CHOSEN = (
     ("name", "mine.csv"),
     ("tags", "new, other"),
-    ("folders_as", "nothing"),
+    ("folders_as", "lists"),
     ("capture", "never"),
     ("into", "SegmentStorage"),
     ("only_folder", "Food"),

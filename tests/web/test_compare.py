@@ -65,7 +65,7 @@ async def test_added_and_removed_words_are_shown_in_one_text(client, live):
     assert "<ins>3 words added</ins>, <del>2 words removed</del>" in shown
     row = re.search(r'<th scope="row">x-by</th>.*', shown)[0]
     assert re.findall(r">(\w+):</span> (\w+)</td>", row) == [("Before", "one"), ("After", "two")]
-    assert re.search(r"Newly required</h2>\s*<ul[^>]*><li><code>[^<]*/a.css", shown)
+    assert re.search(r"New files</h2>\s*<ul[^>]*><li><code>[^<]*/a.css", shown)
 
 
 async def test_snapshots_are_compared_side_by_side_and_in_the_api(client, live):

@@ -48,7 +48,7 @@ async def test_a_feed_is_followed_checked_and_unfollowed_on_the_page(client, fee
     assert "The &lt;b&gt; Paper" in page
     assert "1 link so far" in page
     assert "1 feed added" in page
-    assert "Checked." in await send(client, do="look", url=feed)
+    assert "Checked." in await send(client, do="check", url=feed)
     assert "No feeds yet" in await send(client, do="unfollow", url=feed)
 
 
@@ -81,7 +81,7 @@ async def test_the_reason_for_an_unreadable_feed_is_translated(client, live, fee
     await send(client, do="follow", url=feed)
     live.put("/feed.xml", "<p>No feed any more</p>")
 
-    english = await send(client, do="look", url=feed)
+    english = await send(client, do="check", url=feed)
     german = await (await client.get("/feeds", headers={"Accept-Language": "de"})).text()
 
     assert "No feed found at" in english

@@ -50,9 +50,9 @@ async def test_a_file_is_previewed_and_imported_with_options_and_a_receipt(runti
     assert await runtime.imports.recent() == []
     for shown in ("CSV", "utf-8", "Food/Soups", "&lt;b&gt;One&lt;/b&gt;", "by its columns"):
         assert shown in page
-    again = await (await client.get(f"{path}?tags=new,%20two&folders_as=nothing")).text()
+    again = await (await client.get(f"{path}?tags=new,%20two&folders_as=lists")).text()
     assert 'value="new, two"' in again
-    chosen = {"tags": "new", "folders_as": "nothing"}
+    chosen = {"tags": "new", "folders_as": "lists"}
     done = await client.post(path, data=chosen, allow_redirects=False)
     number = int(done.headers["Location"].removeprefix("/import/"))
     async for status in runtime.change_stream.one_import(number):

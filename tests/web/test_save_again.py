@@ -90,7 +90,7 @@ async def test_a_duplicate_url_of_a_saved_page_is_reported(client, runtime, live
     assert await queued(client) == 0
     offered = await (await client.get("/save", params={"url": wolves})).text()
     assert f"is saved under another address: <code>{moved}</code>" in offered
-    assert ("again?" in offered, "Save under this address too?" in offered) == (False, True)
+    assert ("again?" in offered, "Save this one too?" in offered) == (False, True)
     assert ("Capture again" in page, "Save anyway" in page) == (False, True)
     await add(client, url=wolves, again="1")
     assert await queued(client) == 1

@@ -119,9 +119,8 @@ _OF_A_FILE = (
     Parameter("tags", "Tags for every link, separated by commas.", _TEXT),
     Parameter(
         "folders_as",
-        "Whether folder names become tags, whole paths become tags, neither, or folders are "
-        "ignored.",
-        {"type": "string", "enum": [*FoldersAs], "default": FoldersAs.NOTHING},
+        "What folders become: lists, lists and a tag for each folder name or path, or nothing.",
+        {"type": "string", "enum": [*FoldersAs], "default": FoldersAs.LISTS},
     ),
     Parameter(
         "to_read",

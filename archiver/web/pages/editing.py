@@ -173,6 +173,7 @@ async def confirm_deletion(request: web.Request) -> web.StreamResponse:
         timestamp=timestamp,
         back=back_to,
         listed=f"/snapshots?{listed}" if listed else "/snapshots",
+        days=request.app[RUNTIME].settings.bin_days,
     )
     return await render_with_sidebar(request, "pages/delete.html", view)
 
@@ -222,16 +223,17 @@ async def _question(
     request: web.Request, form: Mapping[str, Any], refs: tuple[str, ...]
 ) -> DeleteView:
     runtime = request.app[RUNTIME]
-    path = str(form.get("back", ""))
+    path, days = str(form.get("back", "")), runtime.settings.bin_days
     if refs:
         known = [(await runtime.entries.get(each)).entry for each in refs[:SHOWN]]
-        return DeleteView(refs, tuple(known), count=len(refs), back=path)
+        return DeleteView(refs, tuple(known), days, count=len(refs), back=path)
     query = query_of(form)
     summary = await runtime.search.summary(query)
     listing = await runtime.search.listing(query)
     return DeleteView(
         (),
         tuple(each.entry for each in listing.items[:SHOWN]),
+        days,
         count=summary.count,
         has_more=summary.has_more,
         query=query,

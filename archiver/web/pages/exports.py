@@ -100,7 +100,7 @@ async def prepare(request: web.Request) -> web.StreamResponse:
     form = await request.post()
     kind = BY_KEY.get(str(form.get("form", "")))
     if kind is None:
-        raise InputError("An export must be one of {known}.", known=", ".join(BY_KEY))
+        raise InputError("The format of an export must be one of {known}.", known=", ".join(BY_KEY))
     q, tag, host, status = (str(form.get(name, "")) for name in _NARROWING)
     query = ListingQuery(q, tag, host, status)
     app = request.app[RUNTIME]

@@ -91,7 +91,7 @@ async def _unfollow(request: web.Request, form: _Form) -> web.StreamResponse:
     return _done("unfollowed")
 
 
-async def _look(request: web.Request, form: _Form) -> web.StreamResponse:
+async def _check(request: web.Request, form: _Form) -> web.StreamResponse:
     await request.app[RUNTIME].subscriptions.check(_text(form, "url"))
     return _done("looked")
 
@@ -127,7 +127,7 @@ def _done(what: str) -> web.Response:
 _ACTIONS: Final[dict[str, Callable[[web.Request, _Form], Awaitable[web.StreamResponse]]]] = {
     "follow": _follow,
     "unfollow": _unfollow,
-    "look": _look,
-    "take-all": _check_everything,
+    "check": _check,
+    "capture-all": _check_everything,
     "take-in": _import_opml,
 }

@@ -53,7 +53,7 @@ async def mark(request: web.Request) -> web.StreamResponse:
     elif fields["do"] == "remove":
         return back(form, there, edit=await highlights.remove(key, fields["id"]))
     else:
-        raise InputError("A highlight can be added, changed or removed.")
+        raise InputError("The form has an unknown action.")
     raise web.HTTPSeeOther(f"{return_path(form, there)}#hl-{made.highlight.id}")
 
 

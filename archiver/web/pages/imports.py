@@ -112,6 +112,7 @@ class ImportUndoView:
 
     status: ImportStatus
     plan: UndoPlan
+    days: int
     title: str | Message = Message("Undo an import")
 
 
@@ -215,8 +216,10 @@ async def cancel(request: web.Request) -> web.StreamResponse:
 async def ask_undo(request: web.Request) -> web.StreamResponse:
     """Preview the undo of an import."""
     found = await _found(request)
-    plan = await request.app[RUNTIME].import_undo.plan(found.id)
-    view = ImportUndoView(found, plan, title=Message("Undo the import of {name}", name=found.name))
+    runtime = request.app[RUNTIME]
+    plan = await runtime.import_undo.plan(found.id)
+    title = Message("Undo the import of {name}", name=found.name)
+    view = ImportUndoView(found, plan, runtime.settings.bin_days, title=title)
     return await render_with_sidebar(request, "pages/import_undo.html", view)
 
 

@@ -4,7 +4,6 @@ from collections import defaultdict
 
 from aiohttp import web
 
-from archiver.config import Source
 from archiver.errors import InputError, NotFound
 from archiver.model.message import Message
 from archiver.web import auth
@@ -38,7 +37,7 @@ async def change_settings(request: web.Request) -> web.StreamResponse:
     values: dict[str, str | None] = {}
     for name in GROUPS.get(str(form.get("section", "")), ()):
         preference = known[name]
-        if preference.source is not Source.ENVIRONMENT:
+        if not preference.is_fixed:
             given = str(form.get(name, "false" if preference.is_switch else ""))
             values[name] = given.strip() or None
     try:
@@ -95,7 +94,7 @@ async def change_bin(request: web.Request) -> web.StreamResponse:
             f"/bin?restored={done.entries or done.snapshots}&stayed={done.stayed}"
         )
     if does != "restore":
-        raise InputError("Items in the bin can be restored or erased.")
+        raise InputError("The form has an unknown action.")
     wanted: dict[int, list[str]] = defaultdict(list)
     for each in form.getall("item", []):
         text, _, key = str(each).partition(" ")

@@ -52,7 +52,7 @@ async def _apply_to_tags(
     elif what == "delete":
         edited = [await editing.delete_tag(each) for each in names][-1:]
     else:
-        raise InputError("A tag can be renamed or deleted.")
+        raise InputError("The form has an unknown action.")
     raise web.HTTPSeeOther(f"/tags?edit={edited[0].id}" if edited else "/tags")
 
 
@@ -103,7 +103,7 @@ async def order_lists(request: web.Request) -> web.StreamResponse:
     refs = [str(each) for each in form.getall("entry", [])]
     where = str(form.get("where", ""))
     if where not in set(Where):
-        raise InputError("The direction must be one of {known}.", known=", ".join(Where))
+        raise InputError("The form has an unknown action.")
     if not refs:
         return back(form, "/snapshots", nothing=1)
     edited = await request.app[RUNTIME].lists.order(str(form.get("list", "")), refs, Where(where))
@@ -124,6 +124,6 @@ async def _changed(found: EntryLists, path: str, form: Mapping[str, Any]) -> Edi
         await found.set_colour(path, ListColour(str(form.get("colour", ""))))
         return None
     if what not in ("up", "down"):
-        raise InputError("A list can be created, renamed, coloured, moved or deleted.")
+        raise InputError("The form has an unknown action.")
     await found.shift(path, down=what == "down")
     return None
