@@ -166,6 +166,7 @@ def test_import_reads_reports_and_captures(site, run_in, tmp_path) -> None:
     file = tmp_path / "bookmarks.html"
     file.write_text(f'<DL><DT><H3>Zoo</H3><DL>{items}<DT><A HREF="place:x">P</A></DL></DL>')
 
+    links = run_in(tmp_path / "links", "import", str(file), "--capture", "never")
     read = run_in(tmp_path / "data", "import", str(file), "--no-crawl")
     again = run_in(tmp_path / "data", "import", str(file))
     listed = json.loads(run_in(tmp_path / "data", "list", "--json").stdout)
@@ -180,6 +181,8 @@ def test_import_reads_reports_and_captures(site, run_in, tmp_path) -> None:
         "left out": "0",
         "-": "unusable",
     }
+    assert {"saved", "failed"}.isdisjoint(row[0] for row in rows(links.stdout))
+    assert ["links only", "5"] in rows(links.stdout)
     assert ["added", "0"] in rows(again.stdout)
     assert ["saved", "5"] in rows(again.stdout)
     assert {each["url"]: each["tags"] for each in listed} == {url: ["birds"] for url in urls}
