@@ -18,14 +18,16 @@ from archiver.browser.process import Browser, Launch
 from archiver.browser.request_gate import Gate, GateHandlers, make_gate_key
 from archiver.config import Settings
 from archiver.http.headers import ResponseHead
-from tests.canaries import Made, refuse
+from tests.canaries import StaticResponse, refuse
 
 PAGE = b"<title>Busy</title><script>setTimeout(() => { while (true); }, 100)</script>"
 
 
 @asynccontextmanager
-async def answer(_: object) -> AsyncIterator[Made]:
-    yield Made(ResponseHead("HTTP/1.1", 200, "OK", (("content-type", "text/html"),)), PAGE)
+async def respond(_: object) -> AsyncIterator[StaticResponse]:
+    yield StaticResponse(
+        ResponseHead("HTTP/1.1", 200, "OK", (("content-type", "text/html"),)), PAGE
+    )
 
 
 async def main(directory: Path) -> None:
@@ -40,7 +42,7 @@ async def main(directory: Path) -> None:
         )
     )
     listening, port = await browser.gate_socket()
-    gate = asyncio.create_task(Gate(listening, key.tls, GateHandlers(answer, refuse)).serve())
+    gate = asyncio.create_task(Gate(listening, key.tls, GateHandlers(respond, refuse)).serve())
     async with open_page(browser, port) as page:
         await page.navigate("http://site.test/")
         with suppress(TimeoutError):

@@ -36,19 +36,19 @@ from archiver.model.failure import Failure, FailureKind
 PORT = 7777
 NAMED_PORT = 7778
 """Address of a canary that is only known by name."""
-OUT = "out"
+INTERFACE = "out"
 """The interface for all other addresses; its only neighbour does not exist."""
 _EVERYTHING, _IPV6 = 0x0003, 0x86DD
-SECONDS = 3.5
+ABSENCE_SECONDS = 3.5
 """Seconds to wait for connections that must not happen; nothing signals their absence."""
-PATIENCE_SECONDS = 60
+PRESENCE_SECONDS = 60
 """Seconds to wait for connections that must happen, on a busy machine."""
 V4 = ("127.0.0.1", "127.0.0.53", "10.9.8.7", "192.168.7.7", "169.254.169.254", "203.0.113.5")
 V6 = ("::1", "fd00::7")
 SITE = "https://site.test"
 TARGETS = [f"http://{each}:{PORT}" for each in (*V4, "localhost")]
 TARGETS += [f"http://[{each}]:{PORT}" for each in V6] + [f"https://10.9.8.7:{PORT}"]
-TRY = """
+ATTEMPT_SCRIPT = """
 for (const each of TARGETS) {
   fetch(each + '/fetch' + WHO, {mode: 'no-cors'}).catch(() => 0);
   fetch(each + '/alive' + WHO, {mode: 'no-cors', keepalive: true, method: 'POST', body: 'x'})
@@ -70,7 +70,7 @@ PAGE = (
     + "</script><script>const TARGETS = "
     + json.dumps(TARGETS)
     + ", WHO = '';"
-    + TRY
+    + ATTEMPT_SCRIPT
     + """
 for (const each of TARGETS) navigator.sendBeacon(each + '/beacon', 'x');
 new Worker('/worker.js?worker');
@@ -90,19 +90,19 @@ FILES = {
     "/": ("text/html", PAGE),
     "/worker.js": (
         "text/javascript",
-        f"const TARGETS = {json.dumps(TARGETS)}, WHO = location.search;{TRY}",
+        f"const TARGETS = {json.dumps(TARGETS)}, WHO = location.search;{ATTEMPT_SCRIPT}",
     ),
 }
 
 
-WAYS = {f"/{way}" for way in ("image", "frame", "prefetch", "beacon", "socket")}
-WAYS |= {
-    f"/{way} {who}".strip()
-    for way in ("fetch", "alive", "events")
-    for who in ("", "worker", "shared", "service")
+REQUEST_KINDS = {f"/{kind}" for kind in ("image", "frame", "prefetch", "beacon", "socket")}
+REQUEST_KINDS |= {
+    f"/{kind} {worker}".strip()
+    for kind in ("fetch", "alive", "events")
+    for worker in ("", "worker", "shared", "service")
 }
 """Kinds of requests that reach the gate; icons, speculation and WebRTC do not try."""
-LEFT_OUT = {
+OMITTED_FLAGS = {
     "nothing": (),
     "bypass": ("<-loopback>",),
     "webrtc": ("--force-webrtc",),
@@ -127,7 +127,7 @@ UNGATED = (f"http://localhost:{NAMED_PORT}/", f"http://127.0.0.1:{PORT}/", f"htt
 
 
 @dataclass(frozen=True)
-class Made:
+class StaticResponse:
     head: ResponseHead
     content: bytes
 
@@ -142,84 +142,88 @@ class Canaries(asyncio.DatagramProtocol):
         self.reached: Counter[str] = Counter()
         self._more = asyncio.Event()
 
-    def note(self, how: str) -> None:
+    def count(self, kind: str) -> None:
         """Count a connection."""
-        self.reached[how] += 1
+        self.reached[kind] += 1
         self._more.set()
 
-    async def was_reached(self, how: str) -> None:
+    async def wait_until_reached(self, kind: str) -> None:
         """Wait until a kind of canary was reached."""
-        while not self.reached[how]:
+        while not self.reached[kind]:
             self._more.clear()
             await self._more.wait()
 
     async def listen(self) -> None:
         loop = asyncio.get_running_loop()
         for each in (*V4, *V6):
-            await asyncio.start_server(partial(self._come, "tcp"), each, PORT)
-            await asyncio.start_server(partial(self._come, "name"), each, NAMED_PORT)
+            await asyncio.start_server(partial(self._connected, "tcp"), each, PORT)
+            await asyncio.start_server(partial(self._connected, "name"), each, NAMED_PORT)
             await loop.create_datagram_endpoint(lambda: self, (each, PORT))
 
     def datagram_received(self, *_: object) -> None:
-        self.note("udp")
+        self.count("udp")
 
-    def watch(self) -> None:
+    def count_other_traffic(self) -> None:
         """Count other traffic: Chromium's own requests, and name resolution.
 
         IPv6 packets are ignored, because the kernel itself sends them for neighbour discovery.
         """
-        leaving = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_EVERYTHING))
-        leaving.bind((OUT, 0))
-        asyncio.get_running_loop().add_reader(leaving, self._leave, leaving)
+        packets = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_EVERYTHING))
+        packets.bind((INTERFACE, 0))
+        asyncio.get_running_loop().add_reader(packets, self._packet_sent, packets)
 
-    def _leave(self, leaving: socket.socket) -> None:
-        kind = int.from_bytes(leaving.recv(1500)[12:14])
+    def _packet_sent(self, packets: socket.socket) -> None:
+        kind = int.from_bytes(packets.recv(1500)[12:14])
         if kind != _IPV6:
-            self.note("out")
+            self.count("out")
 
-    async def _come(self, how: str, _: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.note(how)
+    async def _connected(
+        self, kind: str, _: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        self.count(kind)
         writer.close()
 
 
-ALL_TRIED = asyncio.Event()
-TRIED: set[str] = set()
+ALL_ATTEMPTED = asyncio.Event()
+ATTEMPTED: set[str] = set()
 """Ways in which the gate was asked for each canary and refused, to prove that the page tries."""
 
 
-def way_of(url: str) -> str:
+def request_kind(url: str) -> str:
     """Return the kind of a request and its target."""
     parts = urlsplit(url)
     return f"{parts.path} {parts.query}".strip()
 
 
-def note(url: str) -> None:
+def record_attempt(url: str) -> None:
     """Record that it was tried."""
-    TRIED.add(url)
-    if {*map(way_of, TRIED)} >= WAYS:
-        ALL_TRIED.set()
+    ATTEMPTED.add(url)
+    if {*map(request_kind, ATTEMPTED)} >= REQUEST_KINDS:
+        ALL_ATTEMPTED.set()
 
 
 @asynccontextmanager
-async def answer(asked) -> AsyncIterator[Made]:
+async def respond(request) -> AsyncIterator[StaticResponse]:
     """Respond for the site, and refuse everything else."""
-    path = asked.url.removeprefix(SITE).partition("?")[0]
+    path = request.url.removeprefix(SITE).partition("?")[0]
     if path not in FILES:
-        note(asked.url)
+        record_attempt(request.url)
         raise FetchError(Failure(FailureKind.BLOCKED_ADDRESS, "No."))
     kind, text = FILES[path]
-    yield Made(ResponseHead("HTTP/1.1", 200, "OK", (("content-type", kind),)), text.encode())
+    yield StaticResponse(
+        ResponseHead("HTTP/1.1", 200, "OK", (("content-type", kind),)), text.encode()
+    )
 
 
 async def refuse(host: str, port: int, *_: object):
-    note(f"ws://{f'[{host}]' if ':' in host else host}:{port}/socket")
+    record_attempt(f"ws://{f'[{host}]' if ':' in host else host}:{port}/socket")
     raise FetchError(Failure(FailureKind.BLOCKED_ADDRESS, "No."))
 
 
 async def main(missing: str) -> None:
     canaries, key = Canaries(), make_gate_key()
     await canaries.listen()
-    canaries.watch()
+    canaries.count_other_traffic()
     is_ungated = missing.startswith("ungated")
     with tempfile.TemporaryDirectory() as profiles:
         launch = Launch(
@@ -232,56 +236,56 @@ async def main(missing: str) -> None:
             confined=confinement(missing),
         )
         browser = await Browser.start(launch)
-        trying = trial(canaries, missing)
+        waiting = wait_for_connections(canaries, missing)
         if is_ungated:
-            error = await show_ungated(browser, trying)
+            error = await show_ungated(browser, waiting)
         else:
-            error = await show_site(browser, key.tls, trying, missing)
+            error = await show_site(browser, key.tls, waiting, missing)
         await browser.close()
-    tried = {"tried": sorted(TRIED)} if TRIED else {}
+    tried = {"tried": sorted(ATTEMPTED)} if ATTEMPTED else {}
     sys.stdout.write(json.dumps({"error": error, **+canaries.reached, **tried}))
 
 
 def confinement(missing: str) -> tuple[str, ...]:
     """Return the flags except for the missing part."""
-    kept = (each for each in CONFINED if not any(part in each for part in LEFT_OUT[missing]))
-    return (*kept, FORCE_QUIC)
+    flags = (each for each in CONFINED if not any(part in each for part in OMITTED_FLAGS[missing]))
+    return (*flags, FORCE_QUIC)
 
 
-async def trial(canaries: Canaries, missing: str) -> None:
+async def wait_for_connections(canaries: Canaries, missing: str) -> None:
     """Wait for the expected connections, and as long for unexpected ones."""
     with suppress(TimeoutError):
-        async with asyncio.timeout(PATIENCE_SECONDS):
+        async with asyncio.timeout(PRESENCE_SECONDS):
             if missing in REACHED:
-                await canaries.was_reached(REACHED[missing])
+                await canaries.wait_until_reached(REACHED[missing])
             elif missing == "nothing":
-                await ALL_TRIED.wait()
-    await asyncio.sleep(SECONDS)
+                await ALL_ATTEMPTED.wait()
+    await asyncio.sleep(ABSENCE_SECONDS)
 
 
 async def show_site(
-    browser: Browser, tls: ssl.SSLContext, trying: Coroutine[None, None, None], missing: str
+    browser: Browser, tls: ssl.SSLContext, waiting: Coroutine[None, None, None], missing: str
 ) -> str:
     """Load the site through a gate until the trial ends."""
     listening, port = await browser.gate_socket()
-    gate = asyncio.create_task(Gate(listening, tls, GateHandlers(answer, refuse)).serve())
+    gate = asyncio.create_task(Gate(listening, tls, GateHandlers(respond, refuse)).serve())
     async with open_page(
         browser, port, bypass="" if missing == "bypass" else "<-loopback>"
     ) as page:
         error = await page.navigate(f"{SITE}/")
         while "NETWORK_CHANGED" in error:
             error = await page.navigate(f"{SITE}/")
-        await trying
+        await waiting
     gate.cancel()
     await asyncio.wait([gate])
     return error
 
 
-async def show_ungated(browser: Browser, trying: Coroutine[None, None, None]) -> str:
+async def show_ungated(browser: Browser, waiting: Coroutine[None, None, None]) -> str:
     """Load the canaries in pages without a context, until the trial ends."""
     for url in UNGATED:
         await browser.connection.call("Target.createTarget", url=url)
-    await trying
+    await waiting
     return ""
 
 
@@ -290,9 +294,9 @@ if __name__ == "__main__":
     # when addresses change.
     for words in (
         "link set lo up",
-        f"link add {OUT} type veth peer name far",
-        f"address add 198.51.100.1/24 dev {OUT}",
-        f"link set {OUT} addrgenmode none up",
+        f"link add {INTERFACE} type veth peer name far",
+        f"address add 198.51.100.1/24 dev {INTERFACE}",
+        f"link set {INTERFACE} addrgenmode none up",
         "link set far addrgenmode none up",
         "route add default via 198.51.100.2 dev out",
         *(f"address add {each} dev lo" for each in V4[1:]),

@@ -20,7 +20,7 @@ from archiver.pages import worker, worker_pool
 
 Serve = Callable[..., None]
 
-SERVED: dict[str, Serve] = {
+SERVE_FUNCTIONS: dict[str, Serve] = {
     "archiver.pages.worker": lambda source, sink, *_: worker.serve(source, sink),
     "archiver.formats.import_worker": lambda source, sink, _, *arguments: import_worker.serve(
         source, sink, *arguments
@@ -39,11 +39,11 @@ async def start_thread(
     module: str, *arguments: str, limit: int = 1 << 16, **_: str
 ) -> "ThreadedChild":
     """Start a thread in place of ``archiver.helpers.start_child``."""
-    (stdin, its_stdin), (stdout, its_stdout) = socket.socketpair(), socket.socketpair()
+    (stdin, child_stdin), (stdout, child_stdout) = socket.socketpair(), socket.socketpair()
     _, writer = await asyncio.open_connection(sock=stdin)
     reader, unused = await asyncio.open_connection(sock=stdout, limit=limit)
     return ThreadedChild(
-        SERVED[module], arguments, (its_stdin, its_stdout), (writer, reader, unused)
+        SERVE_FUNCTIONS[module], arguments, (child_stdin, child_stdout), (writer, reader, unused)
     )
 
 
@@ -54,18 +54,18 @@ class ThreadedChild:
         self,
         serve: Serve,
         arguments: tuple[str, ...],
-        inside: tuple[socket.socket, socket.socket],
-        outside: tuple[asyncio.StreamWriter, asyncio.StreamReader, asyncio.StreamWriter],
+        child_ends: tuple[socket.socket, socket.socket],
+        parent_ends: tuple[asyncio.StreamWriter, asyncio.StreamReader, asyncio.StreamWriter],
     ) -> None:
         self.returncode: int | None = None
         self.pid = 0  # no process, so its memory is not known
-        self.stdin, self.stdout, self._unused = outside
-        self._inside = inside
+        self.stdin, self.stdout, self._unused = parent_ends
+        self._child_ends = child_ends
         self._thread = threading.Thread(target=self._run, args=(serve, arguments), daemon=True)
         self._thread.start()
 
     def _run(self, serve: Serve, arguments: tuple[str, ...]) -> None:
-        stdin, stdout = self._inside
+        stdin, stdout = self._child_ends
         with (
             suppress(ConnectionError),
             stdin,
@@ -77,7 +77,7 @@ class ThreadedChild:
 
     def kill(self) -> None:
         """Close both ends, so that the thread ends at its next read or write."""
-        for each in self._inside:
+        for each in self._child_ends:
             with suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)
 

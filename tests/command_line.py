@@ -13,7 +13,7 @@ from archiver.cli.main import run
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class CompletedCommand:
     """Exit status and output of a command, named as ``subprocess`` names them."""
 
     returncode: int
@@ -24,9 +24,9 @@ class Finished:
 def run_command(
     *arguments: str,
     variables: dict[str, str] | None = None,
-    given: str | bytes = "",
+    input_data: str | bytes = "",
     stdin: TextIO | None = None,
-) -> Finished:
+) -> CompletedCommand:
     """Run a command.
 
     Args:
@@ -37,7 +37,7 @@ def run_command(
     """
     output, errors = (TextIOWrapper(BytesIO(), "utf-8", "backslashreplace") for _ in range(2))
     with TemporaryFile("w+", encoding="utf-8") as file, pytest.MonkeyPatch.context() as patch:
-        file.buffer.write(given.encode() if isinstance(given, str) else given)
+        file.buffer.write(input_data.encode() if isinstance(input_data, str) else input_data)
         file.seek(0)
         for name, value in (variables or {}).items():
             patch.setenv(name, value)
@@ -45,10 +45,10 @@ def run_command(
         patch.setattr(sys, "stdout", output)
         patch.setattr(sys, "stderr", errors)
         status = run(arguments)
-    return Finished(status, _text(output), _text(errors))
+    return CompletedCommand(status, _text(output), _text(errors))
 
 
-async def run_in_thread(*arguments: str, **more: Any) -> Finished:
+async def run_in_thread(*arguments: str, **more: Any) -> CompletedCommand:
     """Run a command while the test's event loop goes on; arguments as above."""
     return await asyncio.to_thread(run_command, *arguments, **more)
 

@@ -16,7 +16,7 @@ from tests.children_in_threads import choose_children
 from tests.chromium import chromium_path
 from tests.crawler import Crawl, crawler
 from tests.prepared_archives import Prepared
-from tests.single_handler import answering
+from tests.single_handler import serve_handler
 
 settings.register_profile("untimed", deadline=None, max_examples=30)
 settings.load_profile("untimed")
@@ -28,8 +28,8 @@ def pytest_xdist_auto_num_workers() -> int:
     Tests spend half of their time waiting for processes, browsers, clocks and servers.
     """
     cores = os.cpu_count() or 1
-    room = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 30
-    return max(cores, min((3 if "ARCHIVER_TEST_SERVER" in os.environ else 2) * cores, room))
+    gigabytes = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 30
+    return max(cores, min((3 if "ARCHIVER_TEST_SERVER" in os.environ else 2) * cores, gigabytes))
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -48,7 +48,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     choose_children(item)
 
 
-Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 SENTENCE = (
     "<p>This is what the page called {name} has to say for itself: that a page is kept by whoever "
     "reads it to its end, and that all the others, however clever, are lost in time.</p>"
@@ -60,8 +60,8 @@ class LiveWeb:
 
     def __init__(self) -> None:
         self.origin = ""
-        self.asked: Counter[str] = Counter()
-        self._answers: dict[str, Answer] = {}
+        self.requests: Counter[str] = Counter()
+        self.handlers: dict[str, Handler] = {}
         self._changed = asyncio.Condition()
         self.closing = asyncio.Event()
         """Set at the end; handlers that never respond wait for it."""
@@ -72,10 +72,10 @@ class LiveWeb:
     def put(self, path: str, body: str = "", *, kind: str = "text/html", **more: object) -> str:
         """Add a page; return its URL."""
 
-        async def answer(_: web.Request) -> web.Response:
+        async def respond(_: web.Request) -> web.Response:
             return web.Response(text=body, content_type=kind, **more)
 
-        return self.answer(path, answer)
+        return self.add_handler(path, respond)
 
     def article(self, name: str, *, head: str = "", body: str = "") -> str:
         """Add an article with this title at ``/name``; return its URL."""
@@ -83,23 +83,24 @@ class LiveWeb:
         page = f"<!DOCTYPE html><title>{name}</title>{head}<body>{text}"
         return self.put(f"/{name}", page)
 
-    def answer(self, path: str, answer: Answer) -> str:
-        self._answers[path] = answer
+    def add_handler(self, path: str, handler: Handler) -> str:
+        """Handle requests of a path; return its URL."""
+        self.handlers[path] = handler
         return self.url(path)
 
-    async def asked_for(self, path: str, times: int = 1) -> None:
+    async def wait_for_request(self, path: str, times: int = 1) -> None:
         """Wait until a path was requested this often."""
         async with self._changed:
-            await self._changed.wait_for(lambda: self.asked[path] >= times)
+            await self._changed.wait_for(lambda: self.requests[path] >= times)
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         async with self._changed:
-            self.asked[request.path_qs] += 1
+            self.requests[request.path_qs] += 1
             self._changed.notify_all()
-        known = self._answers.get(request.path_qs)
-        if known is None:
+        handler = self.handlers.get(request.path_qs)
+        if handler is None:
             raise web.HTTPNotFound
-        return await known(request)
+        return await handler(request)
 
 
 @pytest.fixture(scope="session")
@@ -120,20 +121,20 @@ def chromium() -> str:
 @asynccontextmanager
 async def live_web() -> AsyncIterator[LiveWeb]:
     """Run a local web server."""
-    served = LiveWeb()
-    async with answering(served.handle) as served.origin:
-        yield served
-        served.closing.set()
+    server = LiveWeb()
+    async with serve_handler(server.handle) as server.origin:
+        yield server
+        server.closing.set()
 
 
 @pytest.fixture
 async def live() -> AsyncIterator[LiveWeb]:
-    async with live_web() as served:
-        yield served
+    async with live_web() as server:
+        yield server
 
 
 @pytest.fixture
-def crawling(tmp_path: Path) -> Callable[..., AbstractAsyncContextManager[Crawl]]:
+def start_crawl(tmp_path: Path) -> Callable[..., AbstractAsyncContextManager[Crawl]]:
     """Return a function that starts a crawling process on this test's archive."""
 
     @asynccontextmanager
@@ -146,8 +147,8 @@ def crawling(tmp_path: Path) -> Callable[..., AbstractAsyncContextManager[Crawl]
 
 @pytest.fixture
 async def crawl(
-    crawling: Callable[..., AbstractAsyncContextManager[Crawl]],
+    start_crawl: Callable[..., AbstractAsyncContextManager[Crawl]],
 ) -> AsyncIterator[Crawl]:
     """A crawling process on this test's archive."""
-    async with crawling() as started:
+    async with start_crawl() as started:
         yield started

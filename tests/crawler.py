@@ -66,17 +66,17 @@ class Crawl:
 
     def __init__(self, context: CrawlContext) -> None:
         self.context = context
-        self.told: list[Job] = []
-        self.pipeline = Pipeline(context, on_change=self.told.append)
+        self.changed_jobs: list[Job] = []
+        self.pipeline = Pipeline(context, on_change=self.changed_jobs.append)
 
     async def queue(self, *urls: str, recapture: bool = True) -> list[int]:
         """Queue URLs; return their jobs."""
         now = datetime.now(UTC)
         parsed = map(parse_entry_url, urls)
-        wanted = [Seed(hash_url(u), u, host(u), Annotation(u, now)) for u in parsed]
+        seeds = [Seed(hash_url(u), u, host(u), Annotation(u, now)) for u in parsed]
         async with self.context.db.write() as conn:
-            made = await new_entries.receive(conn, wanted, now=now, recapture=recapture)
-        return [each.job_id for each in made]
+            created = await new_entries.receive(conn, seeds, now=now, recapture=recapture)
+        return [each.job_id for each in created]
 
     @asynccontextmanager
     async def recording(self) -> AsyncIterator[None]:

@@ -45,10 +45,10 @@ class Archive:
         status=200,
         headers=(),
         head=None,
-        wire=None,
+        wire_body=None,
         revisit_of=None,
     ) -> Capture:
-        """Store a response; ``body`` is its payload, ``wire`` the bytes of the wire."""
+        """Store a response; ``body`` is its payload, ``wire_body`` as it was sent."""
         lines = [f"HTTP/1.1 {status:03} OK", *(f"{name}: {value}" for name, value in headers)]
         fields = tuple((name.lower(), value) for name, value in headers)
         exchange = Exchange(
@@ -57,8 +57,8 @@ class Archive:
             ip="192.0.2.1",
             request=b"GET / HTTP/1.1\r\n\r\n",
             head="\r\n".join([*lines, "", ""]).encode("latin-1") if head is None else head,
-            body=io.BytesIO(body if wire is None else wire),
-            chunked=wire is not None,
+            body=io.BytesIO(body if wire_body is None else wire_body),
+            chunked=wire_body is not None,
             status=status,
             headers=fields,
             payload_digest=PayloadDigest(f"sha256:{hashlib.sha256(body).hexdigest()}"),
@@ -66,8 +66,8 @@ class Archive:
         )
         ids = {"id": new_record_id(), "request_id": new_record_id()}
         if revisit_of:
-            moment = datetime.now(UTC)
-            first = writer.Original(revisit_of.record_id, revisit_of.url, moment)
+            now = datetime.now(UTC)
+            first = writer.Original(revisit_of.record_id, revisit_of.url, now)
             record = writer.revisit(exchange, refers_to=first, **ids)
         else:
             record = writer.response(exchange, **ids)

@@ -14,7 +14,7 @@ from archiver.db.engine import Database, engines_of
 
 
 @contextmanager
-def none_made(data: Path) -> Iterator[None]:
+def hold_migration_lock(data: Path) -> Iterator[None]:
     """Hold the lock that the program takes before it creates an index."""
     with (data / LOCKS / "migrate").open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -34,7 +34,7 @@ def remove_index(data: Path) -> None:
     engines_of(data / INDEX).remove()
 
 
-async def change_by_hand(data: Path, *statements: str) -> None:
+async def execute_sql(data: Path, *statements: str) -> None:
     """Change rows of an index without regard for consistency."""
     db = await Database.open(data / INDEX)
     async with db.write() as conn:

@@ -12,7 +12,7 @@ from archiver.app import App
 Make = Callable[[Path], Awaitable[object]]
 
 
-async def take_in(runtime: App, archived: bytes) -> None:
+async def import_warc(runtime: App, archived: bytes) -> None:
     """Import a WARC file."""
     with BufferedReader(BytesIO(archived)) as source:
         await runtime.imports.read_file(source, name="some.warc.gz")

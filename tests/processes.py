@@ -11,12 +11,12 @@ from pathlib import Path
 from warcio.archiveiterator import ArchiveIterator
 
 from tests.command_line import run_in_thread
-from tests.segments import as_files
+from tests.segments import write_segment_files
 
 TESTS = Path(__file__).parent
 
 
-def in_small_batches(size: int) -> dict[str, str]:
+def batch_size_variables(size: int) -> dict[str, str]:
     """Return variables with which a process reads files of links in batches of that size."""
     paths = [str(TESTS / "in_small_batches"), str(TESTS.parent)]
     return {"PYTHONPATH": os.pathsep.join(paths), "TEST_BATCH": str(size)}
@@ -67,7 +67,7 @@ class Archive:
         links.write_text("\n".join(urls))
         await self.run("import", str(links), "--no-crawl")
 
-    async def told(self) -> tuple[list[dict[str, object]], dict[str, str]]:
+    async def listing_and_texts(self) -> tuple[list[dict[str, object]], dict[str, str]]:
         """Return the listing with all fields, and every entry's text by hash_url.
 
         The order of entries of one second is not defined.
@@ -83,17 +83,17 @@ class Archive:
 
     def segments(self) -> list[Path]:
         """Return the files that contain the segments."""
-        return as_files(self.data, self.data.with_name("segments"))
+        return write_segment_files(self.data, self.data.with_name("segments"))
 
-    def times_kept(self) -> Counter[str]:
+    def record_counts(self) -> Counter[str]:
         """Return the number of response and revisit records of each URL, read by warcio."""
-        kept: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         for path in self.segments():
             with path.open("rb") as file:
                 for record in ArchiveIterator(file):
                     if record.rec_type in {"response", "revisit"}:
-                        kept[record.rec_headers.get_header("WARC-Target-URI")] += 1
-        return kept
+                        counts[record.rec_headers.get_header("WARC-Target-URI")] += 1
+        return counts
 
     async def warcio_check(self) -> int:
         paths = map(str, self.segments())

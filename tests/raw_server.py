@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager, suppress
 
 
 @asynccontextmanager
-async def raw_web(answer: Callable[[bytes], bytes]) -> AsyncIterator[str]:
+async def raw_web(respond: Callable[[bytes], bytes]) -> AsyncIterator[str]:
     """Respond to each request target with raw bytes; yield the origin."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -14,7 +14,7 @@ async def raw_web(answer: Callable[[bytes], bytes]) -> AsyncIterator[str]:
             with suppress(asyncio.IncompleteReadError, ConnectionError):
                 while True:
                     request = await reader.readuntil(b"\r\n\r\n")
-                    writer.write(answer(request.split(b" ", 2)[1]))
+                    writer.write(respond(request.split(b" ", 2)[1]))
                     await writer.drain()
         finally:
             writer.close()

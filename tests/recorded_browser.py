@@ -18,13 +18,13 @@ from archiver.web.app import build_app
 from tests.chromium import chromium, new_page
 from tests.small_web.matter import png
 
-BROWSERS_OWN = re.compile(r"google(apis)?\.com[:/]|gstatic\.com[:/]")
+BROWSER_TRAFFIC = re.compile(r"google(apis)?\.com[:/]|gstatic\.com[:/]")
 """Chromium requests updates from Google, despite its flags."""
 SHEET = """@import 'nested.css'; body { color: rgb(10, 20, 30); background-color: #eef }
 p { background: url(relative.png) no-repeat right }"""
 
 
-class Web:
+class HostileWeb:
     """Web server: a page at ``/``, any page below ``/c/``, and the hostile ones."""
 
     def __init__(self):
@@ -33,11 +33,11 @@ class Web:
         self.pages = {}
         self.more = {}
         """Header fields of every page."""
-        self.heads = []
+        self.proxied_requests = []
         """Requests that a browser sent to the recording proxy."""
-        self.heard = asyncio.Event()
+        self.proxy_requested = asyncio.Event()
 
-    async def answer(self, request):
+    async def respond(self, request):
         self.hits.append(request.path_qs)
         name = request.path
         if name in self.pages:
@@ -61,50 +61,50 @@ class Web:
             )
         if suffix == "css":
             text = SHEET if "sheet" in name else ""
-            granted = {"Access-Control-Allow-Origin": "*"}
-            return web.Response(text=text, content_type="text/css", headers=granted)
+            cors = {"Access-Control-Allow-Origin": "*"}
+            return web.Response(text=text, content_type="text/css", headers=cors)
         if suffix == "html":
             return web.Response(text="<p>framed", content_type="text/html")
         raise web.HTTPNotFound
 
 
 @asynccontextmanager
-async def open_world(data, **more):
+async def open_testbed(data, **more):
     """Run the web server, an archive that captures it, its service, and a recording proxy."""
-    live, strays = Web(), []
+    live, connections = HostileWeb(), []
 
-    async def stray(reader, writer):
+    async def record_connection(reader, writer):
         line = (await reader.readline()).decode("latin-1")
-        if not BROWSERS_OWN.search(line):
-            strays.append(line)
+        if not BROWSER_TRAFFIC.search(line):
+            connections.append(line)
             with suppress(asyncio.IncompleteReadError):
                 head = line + (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
-                live.heads.append(head)
-                live.heard.set()
+                live.proxied_requests.append(head)
+                live.proxy_requested.set()
         writer.close()
 
     app = web.Application()
-    app.router.add_route("*", "/{path:.*}", live.answer)
+    app.router.add_route("*", "/{path:.*}", live.respond)
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     port = runner.addresses[0][1]
     live.origin, live.other = f"http://127.0.0.1:{port}", f"http://localhost:{port}"
-    proxy = await asyncio.start_server(stray, "127.0.0.1", 0)
+    proxy = await asyncio.start_server(record_connection, "127.0.0.1", 0)
     settings = Settings(data=data, allow_networks="127.0.0.0/8,::1/128", host_delay=0, **more)
     async with open_app(settings) as runtime:
-        served = web.AppRunner(build_app(runtime), access_log=None)
-        await served.setup()
-        await web.TCPSite(served, "127.0.0.1", 0).start()
-        yield live, runtime, served.addresses[0][1], (proxy, strays)
-        await served.cleanup()
+        service = web.AppRunner(build_app(runtime), access_log=None)
+        await service.setup()
+        await web.TCPSite(service, "127.0.0.1", 0).start()
+        yield live, runtime, service.addresses[0][1], (proxy, connections)
+        await service.cleanup()
     proxy.close()
     await runner.cleanup()
 
 
-def watching(world, *, whole=False):
+def logging_browser(testbed, *, whole=False):
     """Run a browser that can reach the service; other connections go to the recorder."""
-    _, _, port, (proxy, _) = world
+    _, _, port, (proxy, _) = testbed
     address = proxy.sockets[0].getsockname()
     return chromium(
         "--hide-scrollbars",
@@ -118,20 +118,20 @@ def watching(world, *, whole=False):
     )
 
 
-async def keep(live, runtime, *paths):
+async def save_and_capture(live, runtime, *paths):
     saved = await runtime.entries.save([live.origin + path for path in paths], source="test")
     await runtime.crawling.work()
     live.hits.clear()
     return [(await runtime.entries.get(each.hash_url)).entry for each in saved.accepted]
 
 
-class Asked(list):
+class RequestLog(list):
     """All requests of a page and of pages that it opens, as they arrive."""
 
     def __init__(self):
         self._more = asyncio.Event()
 
-    def note(self, url):
+    def add(self, url):
         self.append(url)
         self._more.set()
 
@@ -140,7 +140,7 @@ class Asked(list):
         """Return the last parts of their paths."""
         return {urlsplit(each).path.rpartition("/")[2] for each in self}
 
-    async def hold(self, *names):
+    async def wait_for(self, *names):
         """Wait until these were requested; a busy browser may be late."""
         with suppress(TimeoutError):
             async with asyncio.timeout(60):
@@ -150,17 +150,17 @@ class Asked(list):
         assert self.names >= {*names}
 
 
-async def observed(browser, url):
+async def open_logged_page(browser, url):
     """Yield a page, and every request of it and of pages that it opens."""
     page = await new_page(browser, viewport={"width": 700, "height": 900})
-    asked = Asked()
-    page.context.on("request", lambda request: asked.note(request.url))
-    page.context.on("websocket", lambda socket: asked.note(socket.url))
+    requests = RequestLog()
+    page.context.on("request", lambda request: requests.add(request.url))
+    page.context.on("websocket", lambda socket: requests.add(socket.url))
     await page.goto(url, wait_until="networkidle")
-    return page.context, page, asked
+    return page.context, page, requests
 
 
-async def lead(page, url):
+async def navigate(page, url):
     """Open a URL in a page, even if an earlier click is still navigating."""
     while True:
         try:
@@ -180,14 +180,14 @@ async def titles_of(page):
     raise AssertionError("the page was closed")
 
 
-def outside(asked, base, *ours):
+def outside_requests(requests, base, *allowed_prefixes):
     """Return requests that went neither into the archive nor to the service's pages."""
     own = (f"{base}/web/", f"{base}/static/", f"{base}/shown/")
-    allowed = (*own, "data:", "about:", "mailto:", *ours)
-    return [url for url in asked if not url.startswith(allowed)]
+    allowed = (*own, "data:", "about:", "mailto:", *allowed_prefixes)
+    return [url for url in requests if not url.startswith(allowed)]
 
 
-AT_ONCE = 6
+MAX_OPEN_PAGES = 6
 RUN = "document.title='ran';fetch('BEACON/run');new Image().src='BEACON/run'"
 HOSTILE = {
     "scripts": f"""<script>{RUN}</script><script src=BEACON/s.js></script><body onload="{RUN}"
@@ -236,11 +236,11 @@ HOSTILE = {
 }  # fmt: skip
 
 
-APART = ("break-out", "refresh")
+SEPARATE = ("break-out", "refresh")
 """They change what other constructs do."""
 HOSTILE_TOGETHER = {
-    "together": "".join(f"<div>{HOSTILE[each]}</div>" for each in HOSTILE if each not in APART),
-    **{each: HOSTILE[each] for each in APART},
+    "together": "".join(f"<div>{HOSTILE[each]}</div>" for each in HOSTILE if each not in SEPARATE),
+    **{each: HOSTILE[each] for each in SEPARATE},
 }
 """The same constructs in few pages."""
 
@@ -250,19 +250,19 @@ async def all_are_harmless(browser, base, entries, *, read=True):
 
     ``read``: whether to view its article as well.
     """
-    turns = asyncio.Semaphore(AT_ONCE)
+    slots = asyncio.Semaphore(MAX_OPEN_PAGES)
     async with asyncio.TaskGroup() as group:
         for entry in entries:
-            group.create_task(_is_harmless(browser, base, entry, turns, read))
+            group.create_task(_is_harmless(browser, base, entry, slots, read))
 
 
-async def _is_harmless(browser, base, entry, turns, is_read):
+async def _is_harmless(browser, base, entry, slots, is_read):
     snapshot = f"{base}/{entry.hash_url}/{entry.latest}/"
     read = f"{base}/{entry.hash_url}/"
     views = [snapshot, f"{base}/web/{entry.latest}/{entry.url}", *([read] if is_read else [])]
     for url in views:
-        async with turns:
-            context, page, asked = await observed(browser, "about:blank")
+        async with slots:
+            context, page, requests = await open_logged_page(browser, "about:blank")
             with suppress(Error):  # a download is not a page
                 await page.goto(url, wait_until="networkidle")
             for frame in page.frames[:2]:
@@ -272,6 +272,6 @@ async def _is_harmless(browser, base, entry, turns, is_read):
             titles = await titles_of(page)
             cookies, workers = await context.cookies(), context.service_workers
             await context.close()
-        assert outside(asked, base, snapshot, read) == [], entry.url
+        assert outside_requests(requests, base, snapshot, read) == [], entry.url
         assert "ran" not in titles, entry.url
         assert (cookies, workers) == ([], []), entry.url

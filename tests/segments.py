@@ -18,35 +18,39 @@ def storage_of(data: Path) -> SegmentStorage:
 def segments(data: Path) -> dict[str, bytes]:
     """Return the content of each segment of an archive, in order of names."""
     storage = storage_of(data)
-    found = storage.survey().segments
-    return {each.name: b"".join(storage.copy(each.name, 0, each.size)) for each in found}
+    locations = storage.survey().segments
+    return {each.name: b"".join(storage.copy(each.name, 0, each.size)) for each in locations}
 
 
-def as_files(data: Path, folder: Path) -> list[Path]:
+def write_segment_files(data: Path, directory: Path) -> list[Path]:
     """Write the segments of an archive as files into a new folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    found = {folder / name: content for name, content in segments(data).items()}
-    for path, content in found.items():
+    directory.mkdir(parents=True, exist_ok=True)
+    locations = {directory / name: content for name, content in segments(data).items()}
+    for path, content in locations.items():
         path.write_bytes(content)
-    return [*found]
+    return [*locations]
 
 
-def damage_record(data: Path, kind: str, about: str) -> None:
+def damage_record(data: Path, kind: str, url_part: str) -> None:
     """Change bytes in the middle of all records of a type whose target URI contains a text."""
     storage = storage_of(data)
     for segment in storage.survey().segments:
-        found = [
+        locations = [
             each.place()
             for each in storage.scan(segment.name)
             if isinstance(each, Scanned)
             and each.record.type == kind
-            and about in (each.record.target_uri or "")
+            and url_part in (each.record.target_uri or "")
         ]
-        if found:
-            change_segment(data, segment.name, lambda content, found=found: _flip(content, found))
+        if locations:
+            change_segment(
+                data,
+                segment.name,
+                lambda content, locations=locations: _flip_bits(content, locations),
+            )
 
 
-def _flip(content: bytearray, places: list[Location]) -> None:
+def _flip_bits(content: bytearray, places: list[Location]) -> None:
     for each in places:
         middle = each.offset + each.length // 2
         for n in range(middle, middle + 8):

@@ -8,7 +8,7 @@ from aiohttp.typedefs import Handler
 
 
 @asynccontextmanager
-async def answering(answer: Handler) -> AsyncIterator[str]:
+async def serve_handler(answer: Handler) -> AsyncIterator[str]:
     """Serve with this handler; yield the origin."""
     app = web.Application()
     app.router.add_route("*", "/{path:.*}", answer)

@@ -32,30 +32,30 @@ def exchange(payload, *, chunked=False):
 
 
 def records(*payloads):
-    made = []
+    built = []
     for payload, chunked in payloads:
-        kept, ids = exchange(payload, chunked=chunked), (new_record_id(), new_record_id())
-        made.append(writer.response(kept, id=ids[0], request_id=ids[1]))
-        made.append(writer.request(kept, id=ids[1], response_id=ids[0]))
-    original = writer.Original(record_id=made[0].id, url=URL, date=NOW)
+        stored, ids = exchange(payload, chunked=chunked), (new_record_id(), new_record_id())
+        built.append(writer.response(stored, id=ids[0], request_id=ids[1]))
+        built.append(writer.request(stored, id=ids[1], response_id=ids[0]))
+    original = writer.Original(record_id=built[0].id, url=URL, date=NOW)
     again = exchange(payloads[0][0])
-    made.append(
+    built.append(
         writer.revisit(again, id=new_record_id(), request_id=new_record_id(), refers_to=original)
     )
-    made.append(
+    built.append(
         writer.conversion(
             id=new_record_id(),
             url="urn:archiver:x:article",
             date=NOW,
-            refers_to=made[0].id,
+            refers_to=built[0].id,
             content_type="text/html; charset=utf-8",
             block="é".encode(),
         )
     )
-    made.append(
+    built.append(
         writer.metadata(id=new_record_id(), url="urn:archiver:x", date=NOW, document={"é": 1})
     )
-    return made
+    return built
 
 
 ALL_KINDS = ((b"hello " * 900, False), (b"hello", True), (b"", False), (os.urandom(3 << 20), False))

@@ -36,8 +36,8 @@ class Call:
     """
 
     name: str
-    began: int
-    ended: int
+    start_line: int
+    end_line: int
     path: str
     texts: tuple[bytes, ...]
     offset: int
@@ -66,28 +66,28 @@ class Trace:
             return list(_calls(lines))
 
 
-def program_of(strace: int) -> psutil.Process:
+def traced_process(strace: int) -> psutil.Process:
     """Return the process started by a running strace with this id."""
     return psutil.Process(strace).children()[0]
 
 
 def _calls(lines: Iterable[str]) -> Iterator[Call]:
-    begun: dict[str, tuple[int, str]] = {}
+    unfinished: dict[str, tuple[int, str]] = {}
     for number, line in enumerate(lines):
         found = _LINE.match(line)
         thread, rest = found["thread"], found["rest"]
         if rest.endswith("<unfinished ...>"):
-            begun[thread] = number, rest.removesuffix("<unfinished ...>")
+            unfinished[thread] = number, rest.removesuffix("<unfinished ...>")
             continue
-        began = number
+        start_line = number
         if resumed := _RESUMED.match(rest):
-            began, start = begun.pop(thread)
+            start_line, start = unfinished.pop(thread)
             rest = start + rest[resumed.end() :]
         if call := _CALL.match(rest):
-            yield from _read(call, began, number)
+            yield from _read(call, start_line, number)
 
 
-def _read(call: re.Match[str], began: int, ended: int) -> Iterator[Call]:
+def _read(call: re.Match[str], start_line: int, end_line: int) -> Iterator[Call]:
     if int(call["result"]) < 0:
         return
     name, arguments = call["name"], call["arguments"]
@@ -101,7 +101,7 @@ def _read(call: re.Match[str], began: int, ended: int) -> Iterator[Call]:
     elif name in ("mkdir", "unlink", "rename", "truncate"):
         path = texts[0].decode()
     offset = int(numbers[-1]) if numbers and name in ("pwrite64", "ftruncate", "truncate") else 0
-    yield Call(name, began, ended, path, tuple(texts), offset, flags)
+    yield Call(name, start_line, end_line, path, tuple(texts), offset, flags)
 
 
 def _bytes(escaped: str) -> bytes:
@@ -112,13 +112,13 @@ def _bytes(escaped: str) -> bytes:
 class _File:
     """A file: its safe content, and later changes (the call's end, and the change)."""
 
-    safe: bytes = b""
-    later: list[Call] = field(default_factory=list)
+    synced: bytes = b""
+    unsynced: list[Call] = field(default_factory=list)
 
     def content(self, count: int | None = None) -> bytes:
         """Return its content after the first ``count`` later changes."""
-        data = bytearray(self.safe)
-        for call in self.later[:count]:
+        data = bytearray(self.synced)
+        for call in self.unsynced[:count]:
             at = call.offset if call.name in _AT_OFFSET else len(data)
             data.extend(bytes(max(at - len(data), 0)))
             if call.name in ("truncate", "ftruncate"):
@@ -129,8 +129,8 @@ class _File:
 
     def sync(self, before: int) -> None:
         """Make changes before a line of the trace safe."""
-        count = sum(call.ended < before for call in self.later)
-        self.safe, self.later = self.content(count), self.later[count:]
+        count = sum(call.end_line < before for call in self.unsynced)
+        self.synced, self.unsynced = self.content(count), self.unsynced[count:]
 
 
 class Disk:
@@ -143,7 +143,7 @@ class Disk:
     def __init__(self, root: Path) -> None:
         self._root = str(root)
         self._files: dict[str, _File] = {}
-        self._safe_names: dict[str, _File | None] = {}
+        self._synced_names: dict[str, _File | None] = {}
         self._names: dict[str, tuple[int, _File | None]] = {}
 
     def apply(self, call: Call) -> None:
@@ -151,7 +151,7 @@ class Disk:
         if call.name == "openat" and "O_CREAT" in call.flags:
             self._open(call)
         elif call.name == "mkdir" and self._is_within(call.path):
-            self._names[call.path] = call.ended, None
+            self._names[call.path] = call.end_line, None
         elif call.name in ("unlink", "unlinkat"):
             self._remove(call)
         elif call.name.startswith("rename"):
@@ -159,77 +159,77 @@ class Disk:
         elif call.name in SYNCS:
             self._sync(call)
         elif call.path in self._files and call.name != "openat":
-            self._files[call.path].later.append(call)
+            self._files[call.path].unsynced.append(call)
 
-    def without_what_is_not_synced(self) -> dict[str, bytes]:
+    def synced_files(self) -> dict[str, bytes]:
         """Return only safe files."""
-        return self._as_named({name: file.safe for name, file in self._safe_files().items()})
+        return self._as_named({name: file.synced for name, file in self._synced_files().items()})
 
-    def with_everything(self) -> dict[str, bytes]:
+    def all_changes(self) -> dict[str, bytes]:
         """Return all changes, as if the process was killed but not the machine."""
         return self._as_named({name: file.content() for name, file in self._files.items()})
 
-    def with_sizes_only(self) -> dict[str, bytes]:
+    def zeros_for_unsynced(self) -> dict[str, bytes]:
         """Return files with their sizes, but zeros instead of bytes that were not synced."""
         return self._as_named(
             {
-                name: file.safe.ljust(len(file.content()), b"\0")
-                for name, file in self._safe_files().items()
+                name: file.synced.ljust(len(file.content()), b"\0")
+                for name, file in self._synced_files().items()
             }
         )
 
-    def with_half_of_it(self, *, segments: bool) -> dict[str, bytes]:
+    def half_of_unsynced(self, *, segments: bool) -> dict[str, bytes]:
         """Return half of the unsynced changes of the segments, or of the other files."""
-        kept = {}
-        for name, file in self._safe_files().items():
-            kept[name] = file.safe
-            if name.endswith(".warc.gz") == segments and file.later:
-                count = (len(file.later) + 1) // 2
-                whole, last = file.content(count), file.later[count - 1]
-                kept[name] = whole[: max(len(file.safe), len(whole) - len(last.data) // 2)]
-        return self._as_named(kept)
+        contents = {}
+        for name, file in self._synced_files().items():
+            contents[name] = file.synced
+            if name.endswith(".warc.gz") == segments and file.unsynced:
+                count = (len(file.unsynced) + 1) // 2
+                whole, last = file.content(count), file.unsynced[count - 1]
+                contents[name] = whole[: max(len(file.synced), len(whole) - len(last.data) // 2)]
+        return self._as_named(contents)
 
     def _open(self, call: Call) -> None:
         if not self._is_within(call.path):
             return
         if call.path not in self._files:
             self._files[call.path] = _File()
-            self._names[call.path] = call.ended, self._files[call.path]
+            self._names[call.path] = call.end_line, self._files[call.path]
         if "O_TRUNC" in call.flags:
-            empty = Call("truncate", call.began, call.ended, call.path, (), 0, "")
-            self._files[call.path].later.append(empty)
+            empty = Call("truncate", call.start_line, call.end_line, call.path, (), 0, "")
+            self._files[call.path].unsynced.append(empty)
 
     def _remove(self, call: Call) -> None:
         if self._files.pop(call.path, None):
-            self._names[call.path] = call.ended, None
+            self._names[call.path] = call.end_line, None
 
     def _rename(self, call: Call) -> None:
         file = self._files.pop(call.path, None)
         if file:
             new = call.texts[-1].decode()
             self._files[new] = file
-            self._names[call.path] = call.ended, None
-            self._names[new] = call.ended, file
+            self._names[call.path] = call.end_line, None
+            self._names[new] = call.end_line, file
 
     def _sync(self, call: Call) -> None:
         if call.path in self._files:
-            self._files[call.path].sync(call.began)
+            self._files[call.path].sync(call.start_line)
             return
-        for name, (ended, file) in [*self._names.items()]:
-            if str(PurePosixPath(name).parent) == call.path and ended < call.began:
-                self._safe_names[name] = file
+        for name, (end_line, file) in [*self._names.items()]:
+            if str(PurePosixPath(name).parent) == call.path and end_line < call.start_line:
+                self._synced_names[name] = file
                 del self._names[name]
 
     def _is_within(self, path: str) -> bool:
         return PurePosixPath(path).is_relative_to(self._root)
 
-    def _safe_files(self) -> dict[str, _File]:
+    def _synced_files(self) -> dict[str, _File]:
         """Return files with a safe name in directories with a safe name."""
         return {
             name: file
-            for name, file in self._safe_names.items()
+            for name, file in self._synced_names.items()
             if file and all(str(above) not in self._names for above in PurePosixPath(name).parents)
         }
 
-    def _as_named(self, kept: dict[str, bytes]) -> dict[str, bytes]:
-        return {name.removeprefix(f"{self._root}/"): data for name, data in kept.items()}
+    def _as_named(self, contents: dict[str, bytes]) -> dict[str, bytes]:
+        return {name.removeprefix(f"{self._root}/"): data for name, data in contents.items()}

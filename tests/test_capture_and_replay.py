@@ -15,7 +15,7 @@ from archiver.model.failure import FailureKind
 from archiver.model.job import State
 from archiver.web.app import build_app
 from tests.chromium import chromium, new_page
-from tests.segments import as_files
+from tests.segments import write_segment_files
 from tests.small_web.site import CODED, SmallWeb
 
 PATHS = (
@@ -63,17 +63,17 @@ async def capture(runtime, site, *paths):
     return [await runtime.entries.get(each.hash_url) for each in result.accepted]
 
 
-async def look(browser, url, *, scripts):
+async def screenshot_and_requests(browser, url, *, scripts):
     """Return a screenshot of a page, and every request it made."""
     page = await new_page(
         browser, java_script_enabled=scripts, viewport={"width": 800, "height": 900}
     )
-    asked = []
-    page.on("request", lambda request: asked.append(request.url))
+    requests = []
+    page.on("request", lambda request: requests.append(request.url))
     await page.goto(url, wait_until="networkidle")
-    picture = await page.screenshot()
+    image = await page.screenshot()
     await page.context.close()
-    return picture, asked
+    return image, requests
 
 
 async def a_replayed_page_looks_like_the_live_one_and_stays_in_the_archive(
@@ -81,20 +81,22 @@ async def a_replayed_page_looks_like_the_live_one_and_stays_in_the_archive(
 ):
     detail, lazy = await capture(runtime, site, "/", "/lazy.html")
     key, timestamp, url = detail.entry.hash_url, detail.entry.latest, detail.entry.url
-    live, _ = await look(browser, url, scripts=False)
+    live, _ = await screenshot_and_requests(browser, url, scripts=False)
     site.hits.clear()
 
-    replayed, asked = await look(browser, f"{service}/web/{timestamp}if_/{url}", scripts=True)
+    replayed, requests = await screenshot_and_requests(
+        browser, f"{service}/web/{timestamp}if_/{url}", scripts=True
+    )
 
     assert replayed == live
-    assert {urlsplit(each).netloc for each in asked} == {urlsplit(service).netloc}
+    assert {urlsplit(each).netloc for each in requests} == {urlsplit(service).netloc}
     for path in (f"/{key}/{timestamp}/", f"/{key}/"):
-        _, asked = await look(browser, service + path, scripts=True)
-        assert {urlsplit(each).netloc for each in asked} == {urlsplit(service).netloc}
-    _, asked = await look(
+        _, requests = await screenshot_and_requests(browser, service + path, scripts=True)
+        assert {urlsplit(each).netloc for each in requests} == {urlsplit(service).netloc}
+    _, requests = await screenshot_and_requests(
         browser, f"{service}/web/{lazy.entry.latest}if_/{lazy.entry.url}", scripts=True
     )
-    assert any(each.endswith("/pictures/lazy.png") for each in asked), "without its script"
+    assert any(each.endswith("/pictures/lazy.png") for each in requests), "without its script"
     assert not site.hits
     assert detail.snapshots[0].missing_count == 0
 
@@ -103,12 +105,12 @@ async def the_banner_follows_the_framed_page(site, runtime, service, browser):
     detail, about = await capture(runtime, site, "/", "/about.html")
     page = await new_page(browser)
     await page.goto(f"{service}/{detail.entry.hash_url}/{detail.entry.latest}/")
-    back, below = page.locator("[data-back]"), page.frame_locator("iframe.replay")
+    back, frame = page.locator("[data-back]"), page.frame_locator("iframe.replay")
     absent = page.locator("[data-absent]")
 
     assert not await back.is_visible()
     title = await page.locator("h1").inner_text()
-    await below.get_by_text("About", exact=True).click()
+    await frame.get_by_text("About", exact=True).click()
     await back.wait_for(state="visible")
     assert not await absent.is_visible()
     assert await page.locator("h1").inner_text() == "About"
@@ -117,11 +119,11 @@ async def the_banner_follows_the_framed_page(site, runtime, service, browser):
     async with page.expect_navigation():
         await back.click()
     await page.locator("h1", has_text=title).wait_for()
-    await below.get_by_text("Elsewhere", exact=True).click()
+    await frame.get_by_text("Elsewhere", exact=True).click()
 
-    await below.get_by_text("Not in the archive").wait_for()
+    await frame.get_by_text("Not in the archive").wait_for()
     await absent.wait_for(state="visible")
-    assert await below.locator("form:visible").count() == 0
+    assert await frame.locator("form:visible").count() == 0
 
 
 async def test_the_site_is_replayed_in_a_browser(site, runtime, service, subtests):
@@ -200,11 +202,11 @@ async def test_warcio_check_and_verify_find_no_problems(site, runtime, tmp_path)
     await capture(runtime, site, *PATHS)
     await capture(runtime, site, "/", "/coded/chunked")
 
-    paths = map(str, as_files(tmp_path / "data", tmp_path / "segments"))
+    paths = map(str, write_segment_files(tmp_path / "data", tmp_path / "segments"))
     checking = await asyncio.create_subprocess_exec(
         sys.executable, "-c", CHECK, "check", *paths, stdout=PIPE, stderr=STDOUT
     )
-    told, _ = await checking.communicate()
+    output, _ = await checking.communicate()
 
-    assert (checking.returncode, told) == (0, b"")
+    assert (checking.returncode, output) == (0, b"")
     assert [finding async for finding in runtime.fixity.verify()] == []

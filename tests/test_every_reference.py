@@ -10,7 +10,7 @@ from hashlib import md5
 from pathlib import Path
 
 from tests.chromium import chromium, new_page
-from tests.recorded_browser import keep, open_world
+from tests.recorded_browser import open_testbed, save_and_capture
 from tests.small_web.matter import FONT, pixels, png
 
 SIDE, ACROSS, WIDTH = 30, 23, 700
@@ -134,11 +134,11 @@ async def screenshot(browser, url, *, refused=None, **options):
 async def test_every_kind_of_reference_is_replayed(tmp_path):
     refused = []
     async with (
-        open_world(tmp_path / "data", max_requisites=2000) as (live, runtime, port, _),
+        open_testbed(tmp_path / "data", max_requisites=2000) as (live, runtime, port, _),
         chromium("--hide-scrollbars") as browser,
     ):
         live.pages |= page(live.origin)
-        (entry,) = await keep(live, runtime, "/")
+        (entry,) = await save_and_capture(live, runtime, "/")
         live_page = {"java_script_enabled": False, "bypass_csp": True}
         expected = shown(await screenshot(browser, entry.url, **live_page))
         live.hits.clear()

@@ -33,7 +33,7 @@ async def test_two_processes_capture_each_page_once(tmp_path, live):
     assert told.split() == ["saved", "30", "failed", "0"]
     listed = json.loads(await run(environment, "list", "--all", "--json"))
     assert {each["snapshot_count"] for each in listed} == {1}
-    assert all(live.asked[f"/page{n}"] == 1 for n in range(30))
+    assert all(live.requests[f"/page{n}"] == 1 for n in range(30))
     assert "problems\t0" in await run(environment, "verify")
     assert not list((tmp_path / "data" / "run").glob("*.lock"))
 

@@ -65,7 +65,7 @@ async def test_two_processes_together_respect_the_request_rate_of_a_host(live, p
         return web.Response(text="<title>x</title>", content_type="text/html")
 
     listing = tmp_path / "urls.txt"
-    listing.write_text("\n".join(live.answer(f"/page{n}", answer) for n in range(PAGES)))
+    listing.write_text("\n".join(live.add_handler(f"/page{n}", answer) for n in range(PAGES)))
     await program("import", str(listing), "--no-crawl")
 
     await program(
@@ -88,7 +88,7 @@ async def test_a_crawl_lowers_its_concurrency_to_fit_the_open_file_limit(live, p
         return web.Response(text="<title>x</title>", content_type="text/html")
 
     listing = tmp_path / "urls.txt"
-    listing.write_text("\n".join(live.answer(f"/page{number}", answer) for number in range(8)))
+    listing.write_text("\n".join(live.add_handler(f"/page{number}", answer) for number in range(8)))
     await program("import", str(listing), "--no-crawl")
 
     said, log = await program(

@@ -13,7 +13,7 @@ import pytest
 from archiver.app import open_app
 from archiver.config import Settings
 from tests.command_line import run_in_thread
-from tests.index_access import none_made
+from tests.index_access import hold_migration_lock
 
 BEING_REINDEXED = "is rebuilding the index of this archive"
 IN_USE = "in use by another process"
@@ -64,7 +64,7 @@ def is_held_exclusively(data, process):
 @asynccontextmanager
 async def reindexing(data):
     """Start a process that rebuilds the index and waits in the middle."""
-    with none_made(data):
+    with hold_migration_lock(data):
         async with started(data, "reindex") as process:
             while not is_held_exclusively(data, process):  # noqa: ASYNC110 - nothing to wait on
                 await asyncio.sleep(0.01)

@@ -13,14 +13,14 @@ import pytest
 from aiohttp import web
 
 from tests.index_access import remove_index
-from tests.processes import Archive, in_small_batches
-from tests.single_handler import answering
+from tests.processes import Archive, batch_size_variables
+from tests.single_handler import serve_handler
 
 PAGES = 40
 MAX_HITS_BEFORE_A_KILL = 8
 REPEATED = 20
 KILLS = 3
-SLOWLY = {"ARCHIVER_HOST_DELAY": "3600", **in_small_batches(10)}
+SLOWLY = {"ARCHIVER_HOST_DELAY": "3600", **batch_size_variables(10)}
 
 PAGE = """<!DOCTYPE html><html lang="en"><head><title>Essay {number}</title>
 <link rel="stylesheet" href="/site.css"></head><body><img src="/dot.png" alt="">
@@ -46,7 +46,7 @@ class Site:
     def urls(self) -> list[str]:
         return [f"{self.origin}/essay/{number}" for number in range(PAGES)]
 
-    async def answer(self, request: web.Request) -> web.Response:
+    async def handle(self, request: web.Request) -> web.Response:
         async with self._hit:
             self._hits += 1
             self._hit.notify_all()
@@ -69,7 +69,7 @@ class Site:
 @pytest.fixture
 async def site() -> AsyncIterator[Site]:
     served = Site()
-    async with answering(served.answer) as served.origin:
+    async with serve_handler(served.handle) as served.origin:
         yield served
 
 
@@ -93,11 +93,11 @@ async def kill_repeatedly(
 async def assert_kept_once(archive: Archive, site: Site) -> None:
     listing = json.loads(await archive.run("list", "--json", "--all"))
     pages = site.urls()
-    kept = archive.times_kept()
+    counts = archive.record_counts()
 
     assert sorted(entry["url"] for entry in listing) == sorted(pages)
     assert {(entry["state"], entry["snapshot_count"]) for entry in listing} == {("saved", 1)}
-    assert {url: kept[url] for url in pages} == dict.fromkeys(pages, 1)
+    assert {url: counts[url] for url in pages} == dict.fromkeys(pages, 1)
     assert (await archive.run("verify")).splitlines()[-1].split("\t") == ["problems", "0"]
     assert await archive.warcio_check() == 0
 
@@ -113,11 +113,11 @@ async def test_a_repeatedly_killed_crawl_captures_every_url_exactly_once(
     await archive.run("crawl")
 
     await assert_kept_once(archive, site)
-    before = await archive.told()
+    before = await archive.listing_and_texts()
     assert {tuple(entry["tags"]) for entry in before[0]} == {(), ("essays", "old")}
     remove_index(archive.data)
     await archive.run("reindex")
-    assert await archive.told() == before
+    assert await archive.listing_and_texts() == before
     assert (await archive.run("verify")).splitlines()[-1].split("\t") == ["problems", "0"]
 
 

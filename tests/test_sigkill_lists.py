@@ -10,7 +10,7 @@ from aiohttp import web
 from warcio.archiveiterator import ArchiveIterator
 
 from tests.processes import Archive
-from tests.single_handler import answering
+from tests.single_handler import serve_handler
 
 LINKS = 1_500
 GONE, HITS = 12, (2, 5)
@@ -69,9 +69,9 @@ class PublicArchive:
 
     def __init__(self):
         self.origin = ""
-        self.asked = Counter()
+        self.requests = Counter()
 
-    async def answer(self, request):
+    async def handle(self, request):
         path = request.path
         if path.startswith("/gone/"):
             raise web.HTTPNotFound
@@ -79,7 +79,7 @@ class PublicArchive:
             where = f"{self.origin}/web/20200102030405/{path.removeprefix('/timegate/')}"
             return web.Response(status=302, headers={"Location": where, "Vary": "accept-datetime"})
         moment = {"Memento-Datetime": "Thu, 02 Jan 2020 03:04:05 GMT"}
-        self.asked[path.rpartition("/")[2]] += 1
+        self.requests[path.rpartition("/")[2]] += 1
         text = PAGE.format(path.rpartition("/")[2], WORDS)
         return web.Response(text=text, headers=moment, content_type="text/html")
 
@@ -87,7 +87,7 @@ class PublicArchive:
 @pytest.fixture
 async def public():
     served = PublicArchive()
-    async with answering(served.answer) as served.origin:
+    async with serve_handler(served.handle) as served.origin:
         yield served
 
 
@@ -110,7 +110,7 @@ async def test_a_killed_recovery_stores_each_page_once(archive, public):
     asking = {"ARCHIVER_RESCUE": f"{public.origin}/timegate/"}
     for hits in HITS:
         process = await archive.start("rescue", **asking)
-        await until(lambda most=hits: public.asked.total() >= most)
+        await until(lambda most=hits: public.requests.total() >= most)
         await killed(process)
 
     process = await archive.start("rescue", **asking)

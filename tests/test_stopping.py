@@ -84,7 +84,7 @@ async def test_a_crawl_stops_while_another_program_writes(archive, live):
     pages = [live.article(f"page-{number}") for number in range(15)]
     await archive.queue(pages)
     process = await archive.start("crawl")
-    await live.asked_for("/page-0")
+    await live.wait_for_request("/page-0")
     with written(archive.data):
         await records_appended(archive.data, segment_bytes(archive.data))
         assert await stopped(process) == 128 + signal.SIGTERM

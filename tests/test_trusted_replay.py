@@ -10,16 +10,16 @@ from urllib.parse import urlsplit
 from playwright.async_api import Error
 
 from tests.recorded_browser import (
-    AT_ONCE,
     HOSTILE_TOGETHER,
+    MAX_OPEN_PAGES,
     RUN,
     all_are_harmless,
-    keep,
-    lead,
-    observed,
-    open_world,
-    outside,
-    watching,
+    logging_browser,
+    navigate,
+    open_logged_page,
+    open_testbed,
+    outside_requests,
+    save_and_capture,
 )
 from tests.small_web.matter import pixels
 
@@ -80,27 +80,27 @@ SHOWN = {
 """Requests to the archive."""
 
 
-async def no_construct_leaves_the_archive_when_loaded_hovered_or_clicked(world, watched):
-    live, runtime, port, (_, strays) = world
+async def no_construct_leaves_the_archive_when_loaded_hovered_or_clicked(testbed, browser):
+    live, runtime, port, (_, connections) = testbed
     base = f"http://127.0.0.1:{port}"
     live.pages["/"] = ("text/html", CONSTRUCTS.replace("OTHER", live.other))
-    (entry,) = await keep(live, runtime, "/")
+    (entry,) = await save_and_capture(live, runtime, "/")
     url = f"{base}/web/{entry.latest}if_/{entry.url}"
 
-    context, page, asked = await observed(watched, url)
+    context, page, requests = await open_logged_page(browser, url)
     await page.locator("#hover").hover()
-    await asked.hold("hover.png")
+    await requests.wait_for("hover.png")
     names = ("send", "link", "blank", "top", "mail", "js", "hash", "download")
     for name in names:
         await page.locator(f"#{name}").click(force=True)
         await page.wait_for_load_state("networkidle")
-        await lead(page, url)
+        await navigate(page, url)
     title = await page.title()
-    await asked.hold(*SHOWN)
+    await requests.wait_for(*SHOWN)
     await context.close()
 
-    assert outside(asked, base) == []
-    assert (live.hits, strays) == ([], [])
+    assert outside_requests(requests, base) == []
+    assert (live.hits, connections) == ([], [])
     assert title == "Everything"
 
 
@@ -129,23 +129,23 @@ FILES = {
 }
 
 
-async def hostile_pages_run_no_scripts_set_no_state_and_send_no_requests(world, watched):
-    live, runtime, port, (_, strays) = world
+async def hostile_pages_run_no_scripts_set_no_state_and_send_no_requests(testbed, browser):
+    live, runtime, port, (_, connections) = testbed
     base = f"http://127.0.0.1:{port}"
 
-    def armed(text):
+    def with_origins(text):
         return text.replace("BEACON", f"{live.other}/beacon").replace("SERVICE", base)
 
     for name, body in HOSTILE_TOGETHER.items():
         text = f"<!DOCTYPE html><title>calm</title><article><p>{'Words. ' * 60}</p>{body}</article>"
-        live.pages[f"/{name}"] = ("text/html", armed(text))
+        live.pages[f"/{name}"] = ("text/html", with_origins(text))
     for path, (kind, body) in FILES.items():
-        live.pages[path] = (kind.partition(";")[0], armed(body))
-    entries = await keep(live, runtime, *live.pages)
-    await all_are_harmless(watched, base, entries[: len(HOSTILE_TOGETHER)])
-    await all_are_harmless(watched, base, entries[len(HOSTILE_TOGETHER) :], read=False)
+        live.pages[path] = (kind.partition(";")[0], with_origins(body))
+    entries = await save_and_capture(live, runtime, *live.pages)
+    await all_are_harmless(browser, base, entries[: len(HOSTILE_TOGETHER)])
+    await all_are_harmless(browser, base, entries[len(HOSTILE_TOGETHER) :], read=False)
 
-    assert (live.hits, strays) == ([], [])
+    assert (live.hits, connections) == ([], [])
     assert (await runtime.crawling.counts()).open == 0
 
 
@@ -186,16 +186,16 @@ def pdf(link):
     )
 
 
-async def asked_for(live, address):
+async def wait_for_proxied_request(live, address):
     """Wait until the recorder was asked for a URL; a click ends before its request is sent."""
     async with asyncio.timeout(60):
-        while not any(address in head for head in live.heads):
-            live.heard.clear()
-            await live.heard.wait()
+        while not any(address in head for head in live.proxied_requests):
+            live.proxy_requested.clear()
+            await live.proxy_requested.wait()
 
 
-async def no_media_type_lets_a_page_run_leave_or_send_a_referrer(world, watched):
-    live, runtime, port, (_, strays) = world
+async def no_media_type_lets_a_page_run_leave_or_send_a_referrer(testbed, browser):
+    live, runtime, port, (_, connections) = testbed
     base = f"http://127.0.0.1:{port}"
     live.more = {
         "Referrer-Policy": "unsafe-url",
@@ -203,16 +203,16 @@ async def no_media_type_lets_a_page_run_leave_or_send_a_referrer(world, watched)
     }
     for number, kind in enumerate(TYPES):
         live.pages[f"/{number}"] = (kind, LEAKS.replace("NUMBER", str(number)))
-    entries = await keep(live, runtime, *live.pages)
+    entries = await save_and_capture(live, runtime, *live.pages)
     live.more = {}
-    turns = asyncio.Semaphore(AT_ONCE)
+    slots = asyncio.Semaphore(MAX_OPEN_PAGES)
 
-    async def is_still(entry, stored):
+    async def no_request_leaves(entry, stored):
         capture = (await runtime.entries.snapshot(entry.hash_url)).snapshot.capture
         modifier = "id_" if stored else ""
         url = f"{base}/web/{capture.timestamp}{modifier}/{capture.url}"
-        async with turns:
-            context, page, _ = await observed(watched, "about:blank")
+        async with slots:
+            context, page, _ = await open_logged_page(browser, "about:blank")
             with suppress(Error):  # a download is not a page
                 await page.goto(url, wait_until="networkidle")
             assert await page.title() != "ran", url
@@ -220,22 +220,26 @@ async def no_media_type_lets_a_page_run_leave_or_send_a_referrer(world, watched)
             if await link.count():  # other documents have nothing to click
                 await link.click(force=True)
                 if stored:
-                    await asked_for(live, f"//away.example/clicked{urlsplit(capture.url).path} ")
+                    await wait_for_proxied_request(
+                        live, f"//away.example/clicked{urlsplit(capture.url).path} "
+                    )
             await page.wait_for_load_state("networkidle")
             await context.close()
 
     for stored in (False, True):
         async with asyncio.TaskGroup() as group:
             for entry in entries:
-                group.create_task(is_still(entry, stored))
+                group.create_task(no_request_leaves(entry, stored))
 
-        assert [line for line in strays if line and "away.example/clicked" not in line] == []
-        assert [head for head in live.heads if "\r\nreferer:" in head.lower()] == []
-        assert bool(live.heads) is stored, "only what is given as it was stored has a live link"
+        assert [line for line in connections if line and "away.example/clicked" not in line] == []
+        assert [head for head in live.proxied_requests if "\r\nreferer:" in head.lower()] == []
+        assert bool(live.proxied_requests) is stored, (
+            "only what is given as it was stored has a live link"
+        )
         assert live.hits == []
 
 
-async def viewer_shows_blue(page, spot):
+async def wait_until_viewer_shows_blue(page, area):
     """Return whether the viewer displays the page.
 
     The viewer is a browser extension, whose loading gives no event; it rarely fails to start, and
@@ -245,17 +249,17 @@ async def viewer_shows_blue(page, spot):
     for _ in range(3):
         until = clock() + 20
         while clock() < until:
-            if pixels(await page.screenshot(clip=spot))[0][:3] == b"\x00\x00\xff":
+            if pixels(await page.screenshot(clip=area))[0][:3] == b"\x00\x00\xff":
                 return
         await page.reload(wait_until="networkidle")
     raise AssertionError("no page of the PDF")
 
 
-async def a_pdf_is_shown_and_its_links_send_no_referrer(world, watched):
-    live, runtime, port, (_, strays) = world
+async def a_pdf_is_shown_and_its_links_send_no_referrer(testbed, browser):
+    live, runtime, port, (_, connections) = testbed
     base = f"http://127.0.0.1:{port}"
     live.pages["/a.pdf"] = ("application/pdf", pdf("http://away.example/clicked"))
-    (entry,) = await keep(live, runtime, "/a.pdf")
+    (entry,) = await save_and_capture(live, runtime, "/a.pdf")
     capture = (await runtime.entries.snapshot(entry.hash_url)).snapshot.capture
 
     for url in (
@@ -263,20 +267,22 @@ async def a_pdf_is_shown_and_its_links_send_no_referrer(world, watched):
         f"{base}/{entry.hash_url}/",
         f"{base}/{entry.hash_url}/{entry.latest}/",
     ):
-        context, page, _ = await observed(watched, url)
+        context, page, _ = await open_logged_page(browser, url)
         box = await page.locator("iframe").bounding_box() if "/web/" not in url else None
         x, y = (box["x"] + box["width"] * 0.7, box["y"] + 150) if box else (500, 200)
-        spot = {"x": x, "y": y, "width": 4, "height": 4}
-        await viewer_shows_blue(page, spot)
-        live.heard.clear()
-        while not live.heard.is_set():  # the first click may only focus the viewer
+        area = {"x": x, "y": y, "width": 4, "height": 4}
+        await wait_until_viewer_shows_blue(page, area)
+        live.proxy_requested.clear()
+        while not live.proxy_requested.is_set():  # the first click may only focus the viewer
             await page.mouse.move(x - 5, y - 5)
             await page.mouse.click(x, y)
         await context.close()
-        assert all("away.example/clicked" in line for line in filter(None, strays)), strays
-        strays.clear()
+        assert all("away.example/clicked" in line for line in filter(None, connections)), (
+            connections
+        )
+        connections.clear()
 
-    assert [head for head in live.heads if "\r\nreferer:" in head.lower()] == []
+    assert [head for head in live.proxied_requests if "\r\nreferer:" in head.lower()] == []
     assert live.hits == []
 
 
@@ -289,12 +295,12 @@ async def test_replayed_pages_stay_in_the_archive(tmp_path, subtests):
         no_media_type_lets_a_page_run_leave_or_send_a_referrer,
         a_pdf_is_shown_and_its_links_send_no_referrer,
     )
-    async with open_world(tmp_path / "data") as world:
-        live, _, _, (_, strays) = world
+    async with open_testbed(tmp_path / "data") as testbed:
+        live, _, _, (_, connections) = testbed
         for whole, chosen in ((False, checks), (True, checks_with_pdf_viewer)):
-            async with watching(world, whole=whole) as browser:
+            async with logging_browser(testbed, whole=whole) as browser:
                 for check in chosen:
-                    for each in (live.pages, live.hits, live.heads, strays):
+                    for each in (live.pages, live.hits, live.proxied_requests, connections):
                         each.clear()
                     with subtests.test(check.__name__):
-                        await check(world, browser)
+                        await check(testbed, browser)

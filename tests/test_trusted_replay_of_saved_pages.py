@@ -13,10 +13,10 @@ from tests.recorded_browser import (
     HOSTILE_TOGETHER,
     RUN,
     all_are_harmless,
-    observed,
-    open_world,
-    outside,
-    watching,
+    logging_browser,
+    open_logged_page,
+    open_testbed,
+    outside_requests,
 )
 from tests.small_web.matter import png
 
@@ -39,8 +39,8 @@ PAGE = f"""<!DOCTYPE html><title>Nested</title><link rel=stylesheet href=/c/firs
 
 def single_file(url, html):
     """Return a page in the format of SingleFile."""
-    said = f"Page saved with SingleFile \n url: {url} \n saved date: {SAVED}\n"
-    return f"<!DOCTYPE html> <html><!--\n {said}-->{html}</html>".encode()
+    comment = f"Page saved with SingleFile \n url: {url} \n saved date: {SAVED}\n"
+    return f"<!DOCTYPE html> <html><!--\n {comment}-->{html}</html>".encode()
 
 
 def mhtml(url, html, parts):
@@ -86,28 +86,30 @@ def hostile_mhtml(url, html):
     return mhtml(url, html + needs, parts)
 
 
-async def hand_in(runtime, name, content):
-    taken = await runtime.page_uploads.take(io.BufferedReader(io.BytesIO(content)), Given(name))
-    return (await runtime.entries.get(taken.hash_url)).entry
+async def upload_page(runtime, name, content):
+    upload = await runtime.page_uploads.take(io.BufferedReader(io.BytesIO(content)), Given(name))
+    return (await runtime.entries.get(upload.hash_url)).entry
 
 
-async def hostile_uploaded_pages_are_harmless(world, watched):
-    live, runtime, port, _ = world
+async def hostile_uploaded_pages_are_harmless(testbed, browser):
+    live, runtime, port, _ = testbed
     base = f"http://127.0.0.1:{port}"
     entries = []
     for form in (single_file, hostile_mhtml):
         for name, body in HOSTILE_TOGETHER.items():
             html = f"<html><title>calm</title><article><p>{WORDS}</p>{body}</article>"
             content = form(f"{live.other}/{form.__name__}/{name}", html).decode()
-            armed = content.replace("BEACON", f"{live.other}/beacon").replace("SERVICE", base)
-            entries.append(await hand_in(runtime, name, armed.encode()))
+            with_origins = content.replace("BEACON", f"{live.other}/beacon").replace(
+                "SERVICE", base
+            )
+            entries.append(await upload_page(runtime, name, with_origins.encode()))
 
-    await all_are_harmless(watched, base, entries)
+    await all_are_harmless(browser, base, entries)
 
     assert (await runtime.crawling.counts()).open == 0
 
 
-def brought(html):
+def created_by_script(html):
     """Return a page created by a script, also in a shadow root; it may run during the capture."""
     html = html.replace(RAN, f"/archiver/.test(navigator.userAgent)||({RAN})")
     written = json.dumps(html).replace("</", "<\\/")
@@ -117,57 +119,60 @@ def brought(html):
         root.innerHTML = written;</script>"""
 
 
-async def hostile_rendered_pages_are_harmless(world, watched):
-    live, runtime, port, _ = world
+async def hostile_rendered_pages_are_harmless(testbed, browser):
+    live, runtime, port, _ = testbed
     base = f"http://127.0.0.1:{port}"
     live.more = {"Content-Security-Policy": ""}
     for name, body in HOSTILE_TOGETHER.items():
-        html = brought(f"<article><p>{WORDS}</p>{body}</article>")
-        armed = html.replace("BEACON", f"{live.other}/beacon").replace("SERVICE", base)
-        live.pages[f"/{name}"] = ("text/html", armed)
+        html = created_by_script(f"<article><p>{WORDS}</p>{body}</article>")
+        with_origins = html.replace("BEACON", f"{live.other}/beacon").replace("SERVICE", base)
+        live.pages[f"/{name}"] = ("text/html", with_origins)
     urls = [live.origin + path for path in live.pages]
     await runtime.entries.save(urls, source="test", render=True)
     await runtime.crawling.work()
     live.hits.clear()
     entries = [(await runtime.entries.get(each)).entry for each in urls]
 
-    await all_are_harmless(watched, base, entries)
+    await all_are_harmless(browser, base, entries)
 
     assert {each.rendering for each in entries} == {Rendering.DONE}
 
 
-async def resources_of_style_sheets_and_frames_are_counted_and_shown(world, watched):
-    _, runtime, port, _ = world
+async def resources_of_style_sheets_and_frames_are_counted_and_shown(testbed, browser):
+    _, runtime, port, _ = testbed
     base, url = f"http://127.0.0.1:{port}", "http://127.0.0.1/page"
-    entry = await hand_in(runtime, "page.mhtml", mhtml(url, PAGE, NESTED))
+    entry = await upload_page(runtime, "page.mhtml", mhtml(url, PAGE, NESTED))
 
     found = await runtime.entries.snapshot(entry.hash_url)
-    context, page, asked = await observed(watched, f"{base}/web/{entry.latest}if_/{url}")
+    context, page, requests = await open_logged_page(browser, f"{base}/web/{entry.latest}if_/{url}")
     heading = page.locator("h1")
     inner = page.frame_locator("iframe").frame_locator("iframe").locator("p")
     colour = "el => getComputedStyle(el).color"
     seen = await heading.evaluate(colour), await inner.evaluate(colour)
     needed = {"first.css", "second.css", "back.png", "outer.png", "inner.css", "within.png"}
-    await asked.hold(*needed)
+    await requests.wait_for(*needed)
     await context.close()
 
     names = {urlsplit(each.url).path.rpartition("/")[2] for each in found.requisites}
     assert not [each.url for each in found.requisites if each.is_missing]
     assert names >= needed
     assert seen == ("rgb(10, 20, 30)", "rgb(40, 50, 60)")
-    assert outside(asked, base) == []
+    assert outside_requests(requests, base) == []
     assert found.snapshot.rendering is Rendering.NONE
 
 
 async def test_saved_and_rendered_pages_stay_in_the_archive(tmp_path, monkeypatch, subtests):
     monkeypatch.setattr(browser_rendering, "LEAST_SECONDS", 1.2)
     settings = {"browser_pages": 6, "host_concurrency": 12}
-    async with open_world(tmp_path / "data", **settings) as world, watching(world) as browser:
+    async with (
+        open_testbed(tmp_path / "data", **settings) as testbed,
+        logging_browser(testbed) as browser,
+    ):
         for check in (
             hostile_uploaded_pages_are_harmless,
             hostile_rendered_pages_are_harmless,
             resources_of_style_sheets_and_frames_are_counted_and_shown,
         ):
             with subtests.test(check.__name__):
-                await check(world, browser)
-                assert (world[0].hits, world[3][1]) == ([], []), "no request left the archive"
+                await check(testbed, browser)
+                assert (testbed[0].hits, testbed[3][1]) == ([], []), "no request left the archive"

@@ -31,16 +31,15 @@ _COMMANDS = {
     "reindex": ("archiver.cli.maintenance", "run_reindex"),
     "rescue": ("archiver.cli.crawl", "run_rescue"),
     "show": ("archiver.cli.entries", "run_show"),
-    "sites": ("archiver.cli.maintenance", "run_sites"),
     "verify": ("archiver.cli.maintenance", "run_verify"),
     "serve": ("archiver.web.serve", "run"),
 }
 """Module and function of each command."""
 
-_CREATE_ARCHIVE = frozenset({"serve", "add", "import_", "crawl", "password", "cookies", "sites"})
+_CREATE_ARCHIVE = frozenset({"serve", "add", "import_", "crawl", "password", "cookies"})
 """Commands that create the data directory; others require an existing one."""
 
-_WITHOUT_INDEX = frozenset({"reindex", "password", "cookies", "sites"})
+_WITHOUT_INDEX = frozenset({"reindex", "password", "cookies"})
 """Commands that do not need an index of the current version."""
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.command_line import Finished, run_command
+from tests.command_line import CompletedCommand, run_command
 
-Run = Callable[..., Finished]
+Run = Callable[..., CompletedCommand]
 
 ARTICLE = """<!DOCTYPE html><html lang="en"><head><title>About {name}</title></head><body>
 <article><h1>About {name}</h1>{paragraphs}</article></body></html>"""
@@ -32,7 +32,7 @@ class Site(ThreadingHTTPServer):
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.asked = threading.Event()
+        self.slow_requested = threading.Event()
         self.closing = threading.Event()
 
     def url(self, path: str) -> str:
@@ -44,7 +44,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         if self.path == "/slow":
-            self.server.asked.set()
+            self.server.slow_requested.set()
             self.server.closing.wait()
             return
         if self.path in {"/missing", "/favicon.ico"}:
@@ -106,8 +106,8 @@ def command() -> Callable[..., dict[str, object]]:
 def run_in() -> Run:
     """Run a command on a data directory, in this process."""
 
-    def run(data: Path, *arguments: str, **given: object) -> Finished:
-        return run_command(*arguments, variables=_variables(data), **given)
+    def run(data: Path, *arguments: str, **options: object) -> CompletedCommand:
+        return run_command(*arguments, variables=_variables(data), **options)
 
     return run
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.command_line import Finished
+from tests.command_line import CompletedCommand
 from tests.index_access import remove_index
 from tests.segments import change_segment, segments, storage_of
 
@@ -25,13 +25,15 @@ def rows(text: str) -> list[list[str]]:
 
 
 @pytest.fixture(scope="module")
-def added(site, archiver) -> Finished:
+def added(site, archiver) -> CompletedCommand:
     """Add four URLs: two pages, one missing page, one invalid URL."""
     urls = [site.url("/foxes"), "nonsense", site.url("/missing"), site.url("/bears")]
     return archiver("add", *urls, "--tag", "animals", "--tag", "wild")
 
 
-def test_add_prints_a_line_for_each_url_and_fails_if_one_does(site, added: Finished) -> None:
+def test_add_prints_a_line_for_each_url_and_fails_if_one_does(
+    site, added: CompletedCommand
+) -> None:
     found = {row[0]: row[1:] for row in rows(added.stdout)}
 
     assert added.returncode == 1
@@ -189,7 +191,7 @@ def test_import_reads_reports_and_captures(site, run_in, tmp_path) -> None:
 
 
 def test_import_of_a_file_without_links_is_a_one_line_error(archiver) -> None:
-    refused = archiver("import", "-", given="nothing here")
+    refused = archiver("import", "-", input_data="nothing here")
 
     assert (refused.returncode, refused.stdout) == (1, "")
     assert refused.stderr.startswith("archiver: standard input ")
@@ -199,10 +201,10 @@ def test_import_of_a_file_without_links_is_a_one_line_error(archiver) -> None:
 def test_reindex_is_refused_during_a_capture_and_a_signal_leaves_the_url_queued(
     site, command, run_in, tmp_path
 ) -> None:
-    site.asked.clear()
+    site.slow_requested.clear()
     line = command(tmp_path / "data", "add", site.url("/slow"))
     with subprocess.Popen(**line, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert site.asked.wait(60)
+        assert site.slow_requested.wait(60)
         refused = run_in(tmp_path / "data", "reindex")
         process.send_signal(signal.SIGTERM)
         _, said = process.communicate(timeout=60)

@@ -8,7 +8,7 @@ import pytest
 
 
 @pytest.fixture(scope="module")
-def kept(archiver, site):
+def archiver_with_pages(archiver, site):
     """Two entries."""
     archiver("add", site.url("/foxes"), site.url("/bears"), "--tag", "animal")
     return archiver
@@ -18,28 +18,40 @@ def shown(archiver, url):
     return json.loads(archiver("show", url, "--json").stdout)
 
 
-def test_edits_are_applied_and_survive_a_reindex(kept, site):
+def test_edits_are_applied_and_survive_a_reindex(archiver_with_pages, site):
     url = site.url("/foxes")
-    done = kept("edit", url, "--title", "T", "--note", "N", "--tag", "new", "--untag", "animal",
-                "--read", "--star")  # fmt: skip
+    done = archiver_with_pages(
+        "edit",
+        url,
+        "--title",
+        "T",
+        "--note",
+        "N",
+        "--tag",
+        "new",
+        "--untag",
+        "animal",
+        "--read",
+        "--star",
+    )
 
     assert (done.returncode, done.stdout.startswith("found\t1\nchanged\t1\nundo\t")) == (0, True)
-    before = shown(kept, url)
+    before = shown(archiver_with_pages, url)
     assert (before["title"], before["note"], before["tags"]) == ("T", "N", ["new"])
     assert (before["is_read"], before["is_starred"]) == (True, True)
-    assert kept("reindex").returncode == 0
-    assert shown(kept, url) == before
+    assert archiver_with_pages("reindex").returncode == 0
+    assert shown(archiver_with_pages, url) == before
 
 
-def test_an_edit_is_undone_by_the_number_that_it_printed(kept, site):
-    before = shown(kept, site.url("/bears"))
-    done = kept("edit", "--query", "title:bears", "--note", "Other")
+def test_an_edit_is_undone_by_the_number_that_it_printed(archiver_with_pages, site):
+    before = shown(archiver_with_pages, site.url("/bears"))
+    done = archiver_with_pages("edit", "--query", "title:bears", "--note", "Other")
     number = done.stdout.splitlines()[-1].removeprefix("undo\t")
 
-    assert shown(kept, site.url("/bears"))["note"] == "Other"
-    assert kept("edit", "--undo", number).stdout == "found\t1\nchanged\t1\n"
-    assert shown(kept, site.url("/bears")) == before
-    assert "already undone" in kept("edit", "--undo", number).stderr
+    assert shown(archiver_with_pages, site.url("/bears"))["note"] == "Other"
+    assert archiver_with_pages("edit", "--undo", number).stdout == "found\t1\nchanged\t1\n"
+    assert shown(archiver_with_pages, site.url("/bears")) == before
+    assert "already undone" in archiver_with_pages("edit", "--undo", number).stderr
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ def test_the_program_prints_its_version() -> None:
 
 def test_flags_of_settings_may_precede_the_command(tmp_path: Path) -> None:
     data = str(tmp_path / "data")
-    run_command("--data", data, "import", "-", "--no-crawl", given="https://a.example/")
+    run_command("--data", data, "import", "-", "--no-crawl", input_data="https://a.example/")
 
     for flags in (["--data", data], [f"--data={data}", "--no-log-json"]):
         for command in (["list"], ["export", "json", "-"]):
@@ -76,19 +76,19 @@ print("LOADED", *({HEAVY!r} & sys.modules.keys()))
 
 
 @pytest.mark.parametrize(
-    ("driver", "given"),
+    ("driver", "options"),
     [
         ("asyncpg", ["--index", "postgresql://me@a.invalid/links"]),
         ("obstore", ["--store", "s3://bucket"]),
     ],
 )
 def test_a_missing_driver_is_reported_with_its_install_command(
-    driver: str, given: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    driver: str, options: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, driver, None)
     monkeypatch.delitem(sys.modules, "archiver.warc.object_store", raising=False)
 
-    result = run_command("import", "-", "--no-crawl", "--data", str(tmp_path), *given)
+    result = run_command("import", "-", "--no-crawl", "--data", str(tmp_path), *options)
 
     (line,) = result.stderr.splitlines()
     assert result.returncode == 1
@@ -191,7 +191,7 @@ os.execv(sys.executable, [sys.executable, "-m", "archiver", "imports"])
 
 def test_a_password_is_read_from_input_and_removed(tmp_path):
     def ask(*arguments, text=""):
-        return run_command("password", *arguments, "--data", str(tmp_path / "new"), given=text)
+        return run_command("password", *arguments, "--data", str(tmp_path / "new"), input_data=text)
 
     assert ask(text="short\n").returncode == 1
     assert ask(text="a good pass phrase\n").stdout == "The password is set.\n"

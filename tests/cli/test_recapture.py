@@ -26,7 +26,7 @@ async def test_only_missing_resources_are_fetched(tmp_path, live):
         after = await runtime.entries.snapshot(torn)
     assert [each.status for each in before.requisites] == [404]
     assert [each.status for each in after.requisites] == [200]
-    assert live.asked["/whole"] == 1
+    assert live.requests["/whole"] == 1
     assert after.charset.used == "utf-8"
 
 
@@ -45,7 +45,7 @@ async def test_a_resource_missing_twice_is_requested_again_only_explicitly(tmp_p
     assert told[0][:2] == ["queued", "1"]
     assert told[1] == ["queued", "0", "gone", "1"]
     assert told[2][:2] == ["queued", "1"]
-    assert live.asked["/torn"] == 3
+    assert live.requests["/torn"] == 3
 
 
 async def test_low_quality_captures_are_queued_for_a_browser(tmp_path, live):

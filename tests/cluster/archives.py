@@ -39,7 +39,7 @@ async def save(settings: Settings, urls: list[str]) -> None:
         await archive.crawling.work()
 
 
-async def told(settings: Settings) -> list[tuple[str, str, bytes]]:
+async def stored_content(settings: Settings) -> list[tuple[str, str, bytes]]:
     """Return every entry with its text and payload; `verify` must find no problems."""
     async with open_app(settings) as archive:
         listing = await archive.search.listing(ListingQuery())
@@ -59,7 +59,7 @@ async def payload(archive: App, url: str) -> bytes:
     return b"".join([piece async for piece in shown.body])
 
 
-def elsewhere(settings: Settings, data: Path) -> Settings:
+def other_machine(settings: Settings, data: Path) -> Settings:
     """Return the settings of the same archive for another machine with a separate disk."""
     data.mkdir(exist_ok=True)
     return replace(settings, data=data)

@@ -29,10 +29,10 @@ SETTINGS = {
 
 
 @asynccontextmanager
-async def archiver(*words, **variables):
+async def archiver(*arguments, **variables):
     """Run a command while the block runs, then kill it."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-c", PROGRAM, *words),
+        *(sys.executable, "-c", PROGRAM, *arguments),
         env=os.environ | SETTINGS | variables,
         stdin=PIPE,
         stdout=PIPE,
@@ -46,13 +46,13 @@ async def archiver(*words, **variables):
             await process.wait()
 
 
-async def ran(*words, said="", **variables):
+async def run(*arguments, input_data="", **variables):
     """Return the exit status and the output of a command, run in this process."""
-    done = await run_in_thread(*words, variables=SETTINGS | variables, given=said)
+    done = await run_in_thread(*arguments, variables=SETTINGS | variables, input_data=input_data)
     return done.returncode, done.stdout
 
 
-async def refused(*words, **variables):
+async def run_expecting_error(*arguments, **variables):
     """Return the exit status and the error message of a command, run in this process."""
-    done = await run_in_thread(*words, variables=SETTINGS | variables)
+    done = await run_in_thread(*arguments, variables=SETTINGS | variables)
     return done.returncode, done.stderr

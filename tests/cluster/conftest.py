@@ -15,7 +15,7 @@ from obstore.store import S3Store
 from archiver.config import Settings
 from archiver.crawl import dispatcher
 from archiver.db import worker_locks
-from tests.cluster.archives import elsewhere
+from tests.cluster.archives import other_machine
 from tests.cluster.faulty_proxy import FaultyProxy
 from tests.cluster.s3_servers import REGION, Moto, s3_server
 from tests.postgres import SERVER, administer
@@ -105,12 +105,12 @@ def settings(store, tmp_path) -> Settings:
 
 
 @pytest.fixture
-def here(settings: Settings, address: str) -> Settings:
+def machine_a(settings: Settings, address: str) -> Settings:
     """A machine of a shared archive."""
     return replace(settings, index=address, crawl_processes=1)
 
 
 @pytest.fixture
-def there(here: Settings, tmp_path: Path) -> Settings:
+def machine_b(machine_a: Settings, tmp_path: Path) -> Settings:
     """Another machine of the same archive."""
-    return elsewhere(here, tmp_path / "b")
+    return other_machine(machine_a, tmp_path / "b")

@@ -21,7 +21,7 @@ class FaultyProxy:
     """
 
     def __init__(self, behind: int) -> None:
-        self.asked: list[tuple[str, str]] = []
+        self.requests: list[tuple[str, str]] = []
         self.failing: dict[str, int] = {}
         self.code = ""
         self.spoil = bytes
@@ -40,7 +40,7 @@ class FaultyProxy:
         self._thread.join()
 
     def count(self, method: str) -> int:
-        return sum(each == method for each, _ in self.asked)
+        return sum(each == method for each, _ in self.requests)
 
 
 def _nothing(method: str) -> object:
@@ -52,7 +52,7 @@ def _handler(proxy: FaultyProxy, behind: int) -> type[BaseHTTPRequestHandler]:
         protocol_version = "HTTP/1.1"
 
         def answer(self) -> None:
-            proxy.asked.append((self.command, self.path))
+            proxy.requests.append((self.command, self.path))
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             proxy.heard(self.command)
             if status := proxy.failing.get(self.command):

@@ -55,10 +55,10 @@ class Moto:
 def _call(port: int, method: str, path: str, body: bytes = b"") -> bytes:
     with closing(HTTPConnection("127.0.0.1", port, timeout=600)) as connection:
         connection.request(method, f"/{path}", body)
-        answer = connection.getresponse()
-        said = answer.read()
-        assert answer.status < 300, said
-        return said
+        response = connection.getresponse()
+        body = response.read()
+        assert response.status < 300, body
+        return body
 
 
 @contextmanager

@@ -14,8 +14,8 @@ from archiver.errors import ConfigurationError, StoreUnavailable
 from archiver.services.export_selection import Selected
 from archiver.services.reindex import reindex
 from archiver.web.app import build_app
-from tests.cluster.archives import elsewhere, payload, save, site, told
-from tests.cluster.commands import archiver, ran, refused
+from tests.cluster.archives import other_machine, payload, save, site, stored_content
+from tests.cluster.commands import archiver, run, run_expecting_error
 
 
 @pytest.fixture
@@ -32,19 +32,19 @@ async def test_a_reindex_from_an_empty_data_directory_finds_everything(
     settings, urls, store, tmp_path
 ):
     await save(settings, urls)
-    other = elsewhere(settings, tmp_path / "b")
+    other = other_machine(settings, tmp_path / "b")
 
     report = await reindex(other)
 
     assert held_here(settings) == []
     assert (report.problems, len(store.names())) == ((), report.segments)
-    assert await told(other) == await told(settings)
-    assert [url for url, _, _ in await told(other)] == sorted(urls)
+    assert await stored_content(other) == await stored_content(settings)
+    assert [url for url, _, _ in await stored_content(other)] == sorted(urls)
 
 
 async def test_an_export_from_the_store_equals_one_from_the_folder(settings, urls, tmp_path):
     await save(settings, urls)
-    other = elsewhere(replace(settings, uploaded_bytes=0), tmp_path / "b")
+    other = other_machine(replace(settings, uploaded_bytes=0), tmp_path / "b")
     await reindex(other)
     sizes = []
 
@@ -66,46 +66,48 @@ async def test_deleted_entries_are_erased_from_the_store(settings, urls, store, 
 
     assert (done.left, done.segments) == ({}, 1)
     assert [name for name in store.names() if name.endswith(".2.warc.gz")] != []
-    other = elsewhere(settings, tmp_path / "b")
+    other = other_machine(settings, tmp_path / "b")
     await reindex(other)
-    assert [url for url, _, _ in await told(other)] == sorted(urls[1:])
-    assert await told(settings) == await told(other)
+    assert [url for url, _, _ in await stored_content(other)] == sorted(urls[1:])
+    assert await stored_content(settings) == await stored_content(other)
 
 
 class TestCompactedElsewhere:
     """Compaction of segments in the store by another machine with an empty disk."""
 
     @pytest.fixture
-    async def here(self, settings, address, urls):
-        here = replace(settings, index=address, crawl_processes=1)
-        await save(here, urls[:1])
-        await save(here, urls[1:])
-        async with open_app(here) as archive:
+    async def machine_a(self, settings, address, urls):
+        machine_a = replace(settings, index=address, crawl_processes=1)
+        await save(machine_a, urls[:1])
+        await save(machine_a, urls[1:])
+        async with open_app(machine_a) as archive:
             await archive.deleting.entries(urls[:1])
             await archive.crawling.write_down_changes()
-        return here
+        return machine_a
 
-    async def test_a_machine_with_an_empty_disk_can_compact(self, here, urls, tmp_path):
-        other = elsewhere(here, tmp_path / "b")
+    async def test_a_machine_with_an_empty_disk_can_compact(self, machine_a, urls, tmp_path):
+        other = other_machine(machine_a, tmp_path / "b")
 
         async with open_app(other) as archive:
             done = await archive.compacting.compact(empty_bin=True)
 
         assert (done.segments, done.left) == (1, {})
-        assert [url for url, _, _ in await told(here)] == sorted(urls[1:])
+        assert [url for url, _, _ in await stored_content(machine_a)] == sorted(urls[1:])
 
-    async def test_two_machines_do_not_compact_the_same_segment(self, here, urls, store, tmp_path):
+    async def test_two_machines_do_not_compact_the_same_segment(
+        self, machine_a, urls, store, tmp_path
+    ):
         loop, reads, goes_on = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
 
         def heard(_):
-            method, path = store.proxy.asked[-1]
+            method, path = store.proxy.requests[-1]
             if method == "GET" and "list-type" not in path and not reads.is_set():
                 loop.call_soon_threadsafe(reads.set)
                 goes_on.wait(15)
 
         store.proxy.heard = heard
-        other = elsewhere(here, tmp_path / "b")
-        async with open_app(here) as one, open_app(other) as another:
+        other = other_machine(machine_a, tmp_path / "b")
+        async with open_app(machine_a) as one, open_app(other) as another:
             late = asyncio.create_task(another.compacting.compact(empty_bin=True))
             await reads.wait()
             done = await one.compacting.compact(empty_bin=True)
@@ -115,21 +117,21 @@ class TestCompactedElsewhere:
         assert (done.segments, done.left) == (1, {})
         assert nothing.segments == 0
         assert {*nothing.left.values()} == {"It changed in the meantime."}
-        before = await told(here)
+        before = await stored_content(machine_a)
         assert [url for url, _, _ in before] == sorted(urls[1:])
-        assert await told(other) == before
+        assert await stored_content(other) == before
 
 
 async def test_segments_move_from_the_folder_to_a_new_store(settings, urls, store, tmp_path):
     folder = replace(settings, store=None)
     await save(folder, urls)
-    before = await told(folder)
+    before = await stored_content(folder)
 
-    assert await told(settings) == before
+    assert await stored_content(settings) == before
     assert held_here(settings) == []
-    other = elsewhere(settings, tmp_path / "b")
+    other = other_machine(settings, tmp_path / "b")
     await reindex(other)
-    assert await told(other) == before
+    assert await stored_content(other) == before
 
 
 async def test_an_archive_in_a_store_is_not_opened_without_it(settings, urls):
@@ -144,7 +146,7 @@ async def test_a_page_that_is_not_uploaded_yet_is_503_on_another_machine(
 ):
     store.proxy.failing = {"PUT": 503}
     await save(settings, urls[:1])
-    other = elsewhere(settings, tmp_path / "b")
+    other = other_machine(settings, tmp_path / "b")
     shutil.copy(settings.data / "archive.sqlite3", other.data)
     path = f"/web/{urls[0]}"
 
@@ -179,9 +181,9 @@ async def test_fetching_pauses_while_too_many_bytes_wait_for_the_store(
         work = asyncio.create_task(archive.crawling.work())
         await looked.wait()
 
-        told = await health(client)
+        stored_content = await health(client)
         shown = await (await client.get("/activity")).text()
-        assert "object store: fetching is paused" in told
+        assert "object store: fetching is paused" in stored_content
         assert "Saving is paused" in shown
         measured = await measures(client)
         assert measured["archiver_held_up"] == 1
@@ -208,27 +210,27 @@ async def test_fetching_pauses_while_too_many_bytes_wait_for_the_store(
     ],
 )
 async def test_an_unusable_store_ends_a_command_with_a_clear_error(settings, store, given, reason):
-    here = {"ARCHIVER_DATA": str(settings.data), "ARCHIVER_STORE": store.address}
+    machine_a = {"ARCHIVER_DATA": str(settings.data), "ARCHIVER_STORE": store.address}
 
-    code, said = await refused("import", "-", "--no-crawl", **(here | given))
+    code, output = await run_expecting_error("import", "-", "--no-crawl", **(machine_a | given))
 
-    (line,) = said.splitlines()
+    (line,) = output.splitlines()
     assert code == 1
     assert line.startswith("archiver: ")
     assert reason in line
-    assert not any(each in said for each in ("another-secret", store.server.secret))
+    assert not any(each in output for each in ("another-secret", store.server.secret))
 
 
 async def test_no_credentials_are_logged(settings, urls, store):
     given = {"ARCHIVER_DATA": str(settings.data), "ARCHIVER_STORE": store.address}
     command = ("crawl", "--log-level", "debug")
-    await ran("import", "-", "--no-crawl", said="\n".join(urls), **given)
+    await run("import", "-", "--no-crawl", input_data="\n".join(urls), **given)
 
-    async with archiver(*command, **given) as crawling:
-        said = b"".join(await crawling.communicate()).decode()
+    async with archiver(*command, **given) as crawl:
+        output = b"".join(await crawl.communicate()).decode()
 
-    assert "uploaded" in said
-    assert not any(each in said for each in (store.server.access, store.server.secret))
+    assert "uploaded" in output
+    assert not any(each in output for each in (store.server.access, store.server.secret))
 
 
 async def test_all_segments_are_uploaded_before_a_process_exits(settings, urls, store):
@@ -251,7 +253,7 @@ async def test_all_segments_are_uploaded_before_a_process_exits(settings, urls, 
 
 async def test_the_event_loop_never_waits_for_the_store(settings, urls, store, tmp_path):
     await save(settings, urls)
-    other = elsewhere(replace(settings, uploaded_bytes=0), tmp_path / "b")
+    other = other_machine(replace(settings, uploaded_bytes=0), tmp_path / "b")
     await reindex(other)
     loop, late = asyncio.get_running_loop(), []
 
@@ -280,7 +282,7 @@ async def test_pages_and_a_reindex_fail_while_the_store_fails(settings, urls, st
         store.proxy.failing = {"GET": 500, "HEAD": 500}
         with pytest.raises(StoreUnavailable):
             await payload(archive, urls[0])
-    other = elsewhere(settings, tmp_path / "b")
+    other = other_machine(settings, tmp_path / "b")
 
     with pytest.raises(StoreUnavailable, match="500"):
         await reindex(other)
@@ -302,8 +304,10 @@ async def test_wrong_bytes_from_the_store_are_found_by_verify(settings, urls, st
 async def measures(client):
     """Return Prometheus metrics that have a single value."""
     lines = (await (await client.get("/metrics")).text()).splitlines()
-    told = (each.split(" ") for each in lines if each.startswith("archiver_") and "{" not in each)
-    return {name: float(value) for name, value in told}
+    stored_content = (
+        each.split(" ") for each in lines if each.startswith("archiver_") and "{" not in each
+    )
+    return {name: float(value) for name, value in stored_content}
 
 
 def size_of(settings):

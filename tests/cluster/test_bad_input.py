@@ -13,8 +13,8 @@ from archiver.config import Settings
 from archiver.model.listing import ListingQuery
 from tests.command_line import run_command
 
-Said = list[tuple[int, str, str]]
-Both = Callable[..., tuple[Said, Said]]
+Outcomes = list[tuple[int, str, str]]
+Both = Callable[..., tuple[Outcomes, Outcomes]]
 
 
 def letters(length: int, seed: int = 0) -> str:
@@ -23,24 +23,28 @@ def letters(length: int, seed: int = 0) -> str:
 
 
 @pytest.fixture
-def both(address, tmp_path) -> Both:
+def run_on_both_engines(address, tmp_path) -> Both:
     """Run the same commands on a file index and on a server index; return both outputs."""
 
-    def run(*commands: tuple[str, ...], said: bytes = b"") -> tuple[Said, Said]:
-        return ran("", "in-a-file", commands, said), ran(address, "on-a-server", commands, said)
+    def run_both(*commands: tuple[str, ...], input_data: bytes = b"") -> tuple[Outcomes, Outcomes]:
+        return run("", "in-a-file", commands, input_data), run(
+            address, "on-a-server", commands, input_data
+        )
 
-    def ran(index: str, name: str, commands: tuple[tuple[str, ...], ...], said: bytes) -> Said:
-        given = {"ARCHIVER_INDEX": index, "ARCHIVER_DATA": str(tmp_path / name)}
-        given |= {"ARCHIVER_RENDER": "never", "ARCHIVER_RETRIES": "0"}
-        given |= {"ARCHIVER_ALLOW_NETWORKS": "127.0.0.0/8", "ARCHIVER_LOG_LEVEL": "error"}
+    def run(
+        index: str, name: str, commands: tuple[tuple[str, ...], ...], input_data: bytes
+    ) -> Outcomes:
+        variables = {"ARCHIVER_INDEX": index, "ARCHIVER_DATA": str(tmp_path / name)}
+        variables |= {"ARCHIVER_RENDER": "never", "ARCHIVER_RETRIES": "0"}
+        variables |= {"ARCHIVER_ALLOW_NETWORKS": "127.0.0.0/8", "ARCHIVER_LOG_LEVEL": "error"}
         found = []
         for each in commands:
-            done = run_command(*each, variables=given, given=said)
+            done = run_command(*each, variables=variables, input_data=input_data)
             out = re.sub(r"^undo\t.*", "", done.stdout, flags=re.MULTILINE)
             found.append((done.returncode, out, done.stderr))
         return found
 
-    return run
+    return run_both
 
 
 def bookmarks(*lines: str, folders: tuple[str, ...] = ()) -> bytes:
@@ -55,20 +59,20 @@ def link(url: str, title: str = "", tags: str = "") -> str:
 
 FOLDERS = tuple(letters(190, seed) for seed in range(42))
 PATH = "/".join(FOLDERS)
-LOOKS = (("lists",), ("search", f"list:{FOLDERS[0]}"), ("export", "jsonl", "-"))
+READING_COMMANDS = (("lists",), ("search", f"list:{FOLDERS[0]}"), ("export", "jsonl", "-"))
 
 
-def test_lists_with_long_paths_behave_alike(both):
-    given = bookmarks(link("https://a.example/"), link("https://b.example/"), folders=FOLDERS)
+def test_lists_with_long_paths_behave_alike(run_on_both_engines):
+    content = bookmarks(link("https://a.example/"), link("https://b.example/"), folders=FOLDERS)
     commands = (
         ("import", "-", "--no-crawl", "--folders-as", "paths"),
         ("edit", "https://a.example/", "--list", f"{PATH}/inside"),
-        *LOOKS,
+        *READING_COMMANDS,
         ("imports", "undo", "1"),
         ("lists",),
     )
 
-    in_a_file, on_a_server = both(*commands, said=given)
+    in_a_file, on_a_server = run_on_both_engines(*commands, input_data=content)
 
     assert on_a_server == in_a_file
     assert {in_a_file[n][0] for n in (0, 1, -2, -1)} == {0}
@@ -91,29 +95,29 @@ ADDRESSES = (
 TEXTS = (letters(8000), "a\0b", "\0", "a\x01b\x01\x02", "a\ud800b", "\U0001f600" * 5000, "﷽" * 3000)
 
 
-def test_hostile_urls_and_texts_are_imported_alike(both):
-    given = bookmarks(
+def test_hostile_urls_and_texts_are_imported_alike(run_on_both_engines):
+    content = bookmarks(
         *(link(url, "Some") for url in ADDRESSES),
         *(
             f"<DT><H3>{text}</H3><DL><p>{link(f'https://{n}.example/', text, f'{text},other')}</DL>"
             for n, text in enumerate(TEXTS)
         ),
     )
-    commands = (("import", "-", "--no-crawl", "--folders-as", "paths"), *LOOKS)
+    commands = (("import", "-", "--no-crawl", "--folders-as", "paths"), *READING_COMMANDS)
 
-    in_a_file, on_a_server = both(*commands, said=given)
+    in_a_file, on_a_server = run_on_both_engines(*commands, input_data=content)
 
     assert on_a_server == in_a_file
     assert in_a_file[0][0] == 0
-    for kept in (ADDRESSES[0], ADDRESSES[1], ADDRESSES[5], f"https://{len(TEXTS) - 1}.example/"):
-        assert kept in in_a_file[3][1]
+    for url in (ADDRESSES[0], ADDRESSES[1], ADDRESSES[5], f"https://{len(TEXTS) - 1}.example/"):
+        assert url in in_a_file[3][1]
 
 
-def test_many_links_of_one_host_are_queued_alike(both):
-    given = b"\n".join(b"https://a.example/%d" % n for n in range(2_500))
+def test_many_links_of_one_host_are_queued_alike(run_on_both_engines):
+    content = b"\n".join(b"https://a.example/%d" % n for n in range(2_500))
     commands = (("import", "-", "--no-crawl"), ("list", "--limit", "50"))
 
-    in_a_file, on_a_server = both(*commands, said=given)
+    in_a_file, on_a_server = run_on_both_engines(*commands, input_data=content)
 
     assert on_a_server == in_a_file
     assert "2500" in in_a_file[0][1]

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from archiver.cli.main import cli
 from archiver.config import Settings, variable
-from tests.cluster.commands import archiver, ran
+from tests.cluster.commands import archiver, run
 from tests.cluster.s3_servers import free_port
 
 COMPOSE = yaml.safe_load((Path(__file__).parents[2] / "deploy/compose.yaml").read_text())
@@ -53,22 +53,26 @@ def test_only_one_machine_compacts():
 def environment(address, store, tmp_path):
     """Return the environment of a service, with the addresses of this machine's servers."""
 
-    def given(name: str) -> dict[str, str]:
-        said = {key: str(value) for key, value in OURS[name]["environment"].items()}
+    def variables_of(name: str) -> dict[str, str]:
+        variables = {key: str(value) for key, value in OURS[name]["environment"].items()}
         for ours in (
             "PGPASSWORD",
             "AWS_ENDPOINT_URL",
             "AWS_ACCESS_KEY_ID",
             "AWS_SECRET_ACCESS_KEY",
         ):
-            del said[ours]  # the fixtures have set them
-        here = {"ARCHIVER_INDEX": address, "ARCHIVER_STORE": store.address}
-        return said | here | {"ARCHIVER_PASSWORD": PASSWORD, "ARCHIVER_DATA": str(tmp_path / name)}
+            del variables[ours]  # the fixtures have set them
+        shared = {"ARCHIVER_INDEX": address, "ARCHIVER_STORE": store.address}
+        return (
+            variables
+            | shared
+            | {"ARCHIVER_PASSWORD": PASSWORD, "ARCHIVER_DATA": str(tmp_path / name)}
+        )
 
-    return given
+    return variables_of
 
 
-async def answering(session: ClientSession, port: int) -> None:
+async def wait_until_healthy(session: ClientSession, port: int) -> None:
     while True:
         try:
             async with session.get(f"http://127.0.0.1:{port}/healthz") as answer:
@@ -85,13 +89,19 @@ async def test_a_url_saved_at_one_front_end_is_shown_by_the_other(live, environm
     other = archiver("serve", ARCHIVER_PORT=str(second), **environment("front-2"))
     me = {"Authorization": f"Bearer {PASSWORD}"}
     async with one, other, ClientSession(headers=me) as session:
-        await asyncio.gather(answering(session, first), answering(session, second))
+        await asyncio.gather(
+            wait_until_healthy(session, first), wait_until_healthy(session, second)
+        )
         wanted = {"urls": [url]}
-        async with session.post(f"http://127.0.0.1:{first}/api/v1/entries", json=wanted) as said:
-            assert said.status < 300, await said.text()
+        async with session.post(
+            f"http://127.0.0.1:{first}/api/v1/entries", json=wanted
+        ) as response:
+            assert response.status < 300, await response.text()
         while True:
-            async with session.get(f"http://127.0.0.1:{second}/api/v1/entries?q=clever") as said:
-                if (await said.json())["items"]:
+            async with session.get(
+                f"http://127.0.0.1:{second}/api/v1/entries?q=clever"
+            ) as response:
+                if (await response.json())["items"]:
                     break
             await asyncio.sleep(0.1)
     async with archiver("crawl", **environment("worker-1")) as process:
@@ -105,17 +115,17 @@ class TestSignedIn:
     async def fronts(self, environment):
         """Return the URLs of two front ends; the password was set with the first one."""
         ports = free_port(), free_port()
-        given = [environment(name) for name in ("front-1", "front-2")]
-        for each in given:
+        variables = [environment(name) for name in ("front-1", "front-2")]
+        for each in variables:
             del each["ARCHIVER_PASSWORD"]
             each["ARCHIVER_HOST"] = "0.0.0.0"
-        assert (await ran("password", said=f"{PASSWORD}\n", **given[0]))[0] == 0
+        assert (await run("password", input_data=f"{PASSWORD}\n", **variables[0]))[0] == 0
         running = [
             archiver("serve", ARCHIVER_PORT=str(port), **each)
-            for port, each in zip(ports, given, strict=True)
+            for port, each in zip(ports, variables, strict=True)
         ]
         async with running[0], running[1], ClientSession() as session:
-            await asyncio.gather(*(answering(session, port) for port in ports))
+            await asyncio.gather(*(wait_until_healthy(session, port) for port in ports))
             yield [f"http://127.0.0.1:{port}" for port in ports]
 
     async def test_front_ends_share_sessions(self, fronts):

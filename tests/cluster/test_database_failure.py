@@ -11,7 +11,7 @@ from archiver.config import Settings
 from archiver.db.engine import Database
 from archiver.errors import IndexUnavailable
 from benchmarks.private_postgres import PrivatePostgres
-from tests.cluster.commands import archiver, ran
+from tests.cluster.commands import archiver, run
 from tests.cluster.owner_access import as_owner
 from tests.postgres import administer
 
@@ -40,17 +40,17 @@ async def test_a_service_continues_when_the_database_accepts_connections_again(
         await held.wait()
         return web.Response(text=f"<title>{request.path}</title>", content_type="text/html")
 
-    urls = [live.answer(f"/{n}", answer) for n in range(PAGES)]
-    here = {"ARCHIVER_INDEX": address, "ARCHIVER_DATA": str(tmp_path / "data")}
+    urls = [live.add_handler(f"/{n}", answer) for n in range(PAGES)]
+    machine_a = {"ARCHIVER_INDEX": address, "ARCHIVER_DATA": str(tmp_path / "data")}
     name = address.rpartition("/")[2]
-    code, _ = await ran("import", "-", "--no-crawl", said="\n".join(urls), **here)
+    code, _ = await run("import", "-", "--no-crawl", input_data="\n".join(urls), **machine_a)
     assert code == 0
 
-    async with archiver("serve", **here, ARCHIVER_PORT="0") as serving:
-        await live.asked_for("/0")
+    async with archiver("serve", **machine_a, ARCHIVER_PORT="0") as serving:
+        await live.wait_for_request("/0")
         close(name)
         held.set()
-        refused = await ran("list", **here)
+        outage = await run("list", **machine_a)
         reopen(name)
         async with asyncio.timeout(600):
             while as_owner(address, SAVED) != [(PAGES,)]:  # noqa: ASYNC110 - there is no event
@@ -58,9 +58,9 @@ async def test_a_service_continues_when_the_database_accepts_connections_again(
         serving.terminate()
         _, logged = await serving.communicate()
 
-    _, saved = await ran("list", "--status", "saved", **here)
-    code, checked = await ran("verify", **here)
-    assert refused == (1, "")
+    _, saved = await run("list", "--status", "saved", **machine_a)
+    code, checked = await run("verify", **machine_a)
+    assert outage == (1, "")
     assert all(url in saved for url in urls)
     assert saved.count("\n") == PAGES
     assert serving.returncode == 0
@@ -83,22 +83,22 @@ async def test_a_crawl_continues_after_a_restart_of_the_database_server(live, ow
         await held.wait()
         return web.Response(text=f"<title>{request.path}</title>", content_type="text/html")
 
-    urls = [live.answer(f"/{n}", answer) for n in range(PAGES)]
-    here = {"ARCHIVER_INDEX": own.address, "ARCHIVER_DATA": str(tmp_path / "data")}
-    await ran("import", "-", "--no-crawl", said="\n".join(urls), **here)
+    urls = [live.add_handler(f"/{n}", answer) for n in range(PAGES)]
+    machine_a = {"ARCHIVER_INDEX": own.address, "ARCHIVER_DATA": str(tmp_path / "data")}
+    await run("import", "-", "--no-crawl", input_data="\n".join(urls), **machine_a)
 
-    async with archiver("crawl", **here) as crawling:
-        await live.asked_for("/0")
+    async with archiver("crawl", **machine_a) as crawl:
+        await live.wait_for_request("/0")
         await asyncio.to_thread(own.stop_at_once)
         held.set()
-        refused = await ran("list", **here)
+        outage = await run("list", **machine_a)
         await asyncio.to_thread(own.start)
-        await crawling.communicate()
+        await crawl.communicate()
 
-    _, saved = await ran("list", "--status", "saved", **here)
-    code, checked = await ran("verify", **here)
-    assert refused == (1, "")
-    assert crawling.returncode == 0
+    _, saved = await run("list", "--status", "saved", **machine_a)
+    code, checked = await run("verify", **machine_a)
+    assert outage == (1, "")
+    assert crawl.returncode == 0
     assert all(url in saved for url in urls)
     assert saved.count("\n") == PAGES
     assert (code, "problems\t0" in checked) == (0, True), checked
@@ -138,12 +138,12 @@ async def test_a_transaction_fails_if_the_server_ends_its_connection(address):
 
 
 async def test_leases_of_an_interrupted_crawl_are_released_by_the_next_one(live, address, tmp_path):
-    url = live.answer("/held", lambda _: live.closing.wait())
+    url = live.add_handler("/held", lambda _: live.closing.wait())
     settings = Settings(data=tmp_path, index=address, host_delay=0, allow_networks="127.0.0.0/8")
     async with open_app(settings) as archive:
         await archive.entries.save([url], source="test")
         crawl = asyncio.create_task(archive.crawling.work())
-        await live.asked_for("/held")
+        await live.wait_for_request("/held")
         close(name := address.rpartition("/")[2])
         crawl.cancel()
         await asyncio.wait([crawl])

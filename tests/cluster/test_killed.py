@@ -11,7 +11,7 @@ import pytest
 
 from archiver.app import open_app
 from archiver.services.reindex import reindex
-from tests.cluster.archives import elsewhere, save, site, told
+from tests.cluster.archives import other_machine, save, site, stored_content
 
 
 @pytest.fixture
@@ -70,11 +70,11 @@ async def crawl(settings, *before, on_start=lambda _: None):
 
 async def check(settings, tmp_path, urls):
     """Check that every page is there, for this folder and for an empty one."""
-    before = await told(settings)
+    before = await stored_content(settings)
     assert [url for url, _, _ in before] == sorted(urls)
-    alone = elsewhere(replace(settings, index=None), tmp_path / "c")
+    alone = other_machine(replace(settings, index=None), tmp_path / "c")
     await reindex(alone)
-    assert await told(alone) == before
+    assert await stored_content(alone) == before
     assert list((settings.data / "warc").glob("*.warc.gz")) == []
 
 

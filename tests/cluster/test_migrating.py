@@ -49,15 +49,15 @@ compared, before the index is replaced, before copies are removed, before the st
 
 
 @pytest.fixture
-async def here(settings):
+async def machine_a(settings):
     """An archive in a folder: four pages in two segments, and a queued link."""
-    here = replace(settings, store=None)
+    machine_a = replace(settings, store=None)
     async with site() as urls:
-        await save(here, urls[:2])
-        await save(here, urls[2:])
-    async with open_app(here) as archive:
+        await save(machine_a, urls[:2])
+        await save(machine_a, urls[2:])
+    async with open_app(machine_a) as archive:
         await archive.entries.save(["https://waits.example/"], source="test")
-    return here
+    return machine_a
 
 
 async def listed(settings):
@@ -66,7 +66,7 @@ async def listed(settings):
         return {(each.entry.url, each.entry.state) for each in listing.items}
 
 
-async def known(settings):
+async def entries_and_matches(settings):
     """Return all entries with their states, and the result of a search; check the segments."""
     async with open_app(settings) as archive:
         found = [each async for each in archive.fixity.verify()]
@@ -75,30 +75,32 @@ async def known(settings):
     return await listed(settings), [each.entry.url for each in words]
 
 
-async def test_an_archive_is_migrated_out_and_back_with_its_queue(here, store, address):
-    before = await known(here)
-    there = replace(here, index=address, store=store.address)
-    sizes = {each.name: each.stat().st_size for each in (here.data / "warc").iterdir()}
+async def test_an_archive_is_migrated_out_and_back_with_its_queue(machine_a, store, address):
+    before = await entries_and_matches(machine_a)
+    machine_b = replace(machine_a, index=address, store=store.address)
+    sizes = {each.name: each.stat().st_size for each in (machine_a.data / "warc").iterdir()}
 
-    moved = await migrate(here, Places(address, store.address), remove=True)
+    moved = await migrate(machine_a, Places(address, store.address), remove=True)
 
     assert (moved.segments, moved.index.queued) == (len(sizes), 1)
     assert {name.split("/")[-1] for name in store.names()} == sizes.keys()
-    assert [*(here.data / "warc").iterdir()] == [*(here.data / "uploaded").iterdir()] == []
-    assert await known(there) == before
+    assert (
+        [*(machine_a.data / "warc").iterdir()] == [*(machine_a.data / "uploaded").iterdir()] == []
+    )
+    assert await entries_and_matches(machine_b) == before
     with pytest.raises(ConfigurationError):
-        await known(here)
+        await entries_and_matches(machine_a)
 
     for _ in range(2):  # a second time there is nothing to do
-        await migrate(here, Places(), given=Places(address, store.address), remove=True)
+        await migrate(machine_a, Places(), given=Places(address, store.address), remove=True)
 
     assert store.names() == []
-    assert {each.name: each.stat().st_size for each in (here.data / "warc").iterdir()} == sizes
-    assert await known(here) == before
+    assert {each.name: each.stat().st_size for each in (machine_a.data / "warc").iterdir()} == sizes
+    assert await entries_and_matches(machine_a) == before
 
 
 async def test_a_rebuilt_index_is_claimed_before_it_is_in_place(
-    here, address, monkeypatch, tmp_path
+    machine_a, address, monkeypatch, tmp_path
 ):
     replace_schema = PostgresIndex.replace
 
@@ -108,40 +110,44 @@ async def test_a_rebuilt_index_is_claimed_before_it_is_in_place(
 
     monkeypatch.setattr(PostgresIndex, "replace", killed)
     with pytest.raises(KeyboardInterrupt):
-        await migrate(here, Places(address, None))
+        await migrate(machine_a, Places(address, None))
     monkeypatch.undo()
 
     with pytest.raises(ConfigurationError, match="another data directory"):
-        await known(replace(here, index=address, data=tmp_path / "other"))
+        await entries_and_matches(replace(machine_a, index=address, data=tmp_path / "other"))
 
 
-async def test_a_migration_killed_at_any_step_can_be_repeated(here, store, address):
-    before = await known(here)
+async def test_a_migration_killed_at_any_step_can_be_repeated(machine_a, store, address):
+    before = await entries_and_matches(machine_a)
     for way, module, name in STEPS:
         to = Places(address, store.address) if way is OUT else Places()
         killed = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-c", KILLED, str(here.data), to.index or "", to.store or ""),
+            *(sys.executable, "-c", KILLED, str(machine_a.data), to.index or "", to.store or ""),
             *(module, name),
             stderr=DEVNULL,
         )
         assert await killed.wait() == -signal.SIGKILL, (way, name)
 
-        await migrate(here, to, remove=True)
+        await migrate(machine_a, to, remove=True)
 
-        assert await known(replace(here, index=to.index, store=to.store)) == before, (way, name)
+        assert (
+            await entries_and_matches(replace(machine_a, index=to.index, store=to.store)) == before
+        ), (way, name)
     assert store.names() == []
 
 
-async def test_copies_stay_unless_they_are_removed_by_request(here, store):
-    await migrate(here, Places(store=store.address))
-    copies = [*(here.data / "uploaded").iterdir()]
-    await migrate(here, Places())
+async def test_copies_stay_unless_they_are_removed_by_request(machine_a, store):
+    await migrate(machine_a, Places(store=store.address))
+    copies = [*(machine_a.data / "uploaded").iterdir()]
+    await migrate(machine_a, Places())
 
     assert len(copies) == 2
     assert len(store.names()) == 2
-    assert len([*(here.data / "warc").iterdir()]) == 2
+    assert len([*(machine_a.data / "warc").iterdir()]) == 2
 
 
-async def test_a_migration_from_a_wrong_place_is_refused(here, store, address):
+async def test_a_migration_from_a_wrong_place_is_refused(machine_a, store, address):
     with pytest.raises(ConfigurationError, match="It is at folder"):
-        await migrate(here, Places(store=store.address), given=Places(address, store.address[:-1]))
+        await migrate(
+            machine_a, Places(store=store.address), given=Places(address, store.address[:-1])
+        )

@@ -9,7 +9,7 @@ import pytest
 from aiohttp import web
 
 from archiver.warc.locks import machine_of
-from tests.cluster.commands import archiver, ran, refused
+from tests.cluster.commands import archiver, run, run_expecting_error
 from tests.cluster.owner_access import as_owner
 
 ENDED = "SELECT state, attempts, (SELECT count(*) FROM snapshot) FROM job ORDER BY id"
@@ -18,16 +18,16 @@ WHERE datname = current_database() AND application_name LIKE 'archiver {}%'"""
 
 
 @pytest.fixture
-def here(address, store, tmp_path):
+def machine_a(address, store, tmp_path):
     shared = {"ARCHIVER_INDEX": address, "ARCHIVER_STORE": store.address}
     return shared | {"ARCHIVER_DATA": str(tmp_path / "a")}
 
 
 @pytest.fixture
-def there(here, tmp_path):
+def machine_b(machine_a, tmp_path):
     """Another machine at the same archive."""
     (tmp_path / "b").mkdir()
-    return here | {"ARCHIVER_DATA": str(tmp_path / "b")}
+    return machine_a | {"ARCHIVER_DATA": str(tmp_path / "b")}
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def held(live):
         await page.wait()
         return web.Response(text="<title>held</title>", content_type="text/html")
 
-    page.url = live.answer("/held", answer)
+    page.url = live.add_handler("/held", answer)
     return page
 
 
@@ -47,31 +47,31 @@ def machines(output: str) -> list[str]:
     return [line.split("\t")[1] for line in output.splitlines()]
 
 
-async def test_a_working_machine_is_listed_and_prevents_a_rebuild(live, here, there, held):
-    await ran("import", "-", "--no-crawl", said=held.url, **here)
-    assert await ran("machines", **here) == (0, "")
-    async with archiver("crawl", **here) as running:
-        await live.asked_for("/held")
+async def test_a_working_machine_is_listed_and_prevents_a_rebuild(live, machine_a, machine_b, held):
+    await run("import", "-", "--no-crawl", input_data=held.url, **machine_a)
+    assert await run("machines", **machine_a) == (0, "")
+    async with archiver("crawl", **machine_a) as running:
+        await live.wait_for_request("/held")
 
-        assert machines((await ran("machines", **here))[1]) == ["here"]
-        assert machines((await ran("machines", **there))[1]) == ["elsewhere"]
-        code, message = await refused("reindex", **there)
+        assert machines((await run("machines", **machine_a))[1]) == ["here"]
+        assert machines((await run("machines", **machine_b))[1]) == ["elsewhere"]
+        code, message = await run_expecting_error("reindex", **machine_b)
         assert (code, "Another machine uses the archive" in message) == (1, True), message
 
         held.set()
         await running.communicate()
-    assert await ran("machines", **here) == (0, "")
-    assert (await ran("reindex", **there))[0] == 0
-    assert held.url in (await ran("list", "--status", "saved", **here))[1]
+    assert await run("machines", **machine_a) == (0, "")
+    assert (await run("reindex", **machine_b))[0] == 0
+    assert held.url in (await run("list", "--status", "saved", **machine_a))[1]
 
 
-async def test_a_page_saved_on_one_machine_is_shown_on_another(live, here, there):
+async def test_a_page_saved_on_one_machine_is_shown_on_another(live, machine_a, machine_b):
     url = live.article("page")
-    assert (await ran("add", url, **here))[0] == 0
+    assert (await run("add", url, **machine_a))[0] == 0
 
-    code, shown = await ran("show", url, **there)
-    _, listed = await ran("list", **there)
-    _, checked = await ran("verify", **there)
+    code, shown = await run("show", url, **machine_b)
+    _, listed = await run("list", **machine_b)
+    _, checked = await run("verify", **machine_b)
 
     assert (code, "clever" in shown) == (0, True)
     assert url in listed
@@ -80,13 +80,13 @@ async def test_a_page_saved_on_one_machine_is_shown_on_another(live, here, there
 
 @pytest.mark.parametrize("how", ["killed", "cut off", "stopped and cut off"])
 async def test_a_job_of_a_worker_that_lost_its_lock_is_done_once(
-    live, address, here, there, held, how
+    live, address, machine_a, machine_b, held, how
 ):
-    await ran("import", "-", "--no-crawl", said=held.url, **here)
-    async with archiver("crawl", **here) as first, archiver("crawl", **there) as second:
-        await live.asked_for("/held")
+    await run("import", "-", "--no-crawl", input_data=held.url, **machine_a)
+    async with archiver("crawl", **machine_a) as first, archiver("crawl", **machine_b) as second:
+        await live.wait_for_request("/held")
         ((leased_by,),) = as_owner(address, "SELECT owner FROM job")
-        owner = first if _name_of(here, address) == leased_by else second
+        owner = first if _name_of(machine_a, address) == leased_by else second
         other = second if owner is first else first
         if how == "killed":
             owner.kill()
@@ -105,10 +105,10 @@ async def test_a_job_of_a_worker_that_lost_its_lock_is_done_once(
     assert other.returncode == 0
     assert owner.returncode == (-signal.SIGKILL if how == "killed" else 0)
     assert as_owner(address, ENDED) == [("saved", 1, 1)]
-    for variables in (here, there):
-        assert (await ran("crawl", **variables))[0] == 0
+    for variables in (machine_a, machine_b):
+        assert (await run("crawl", **variables))[0] == 0
     assert as_owner(address, ENDED) == [("saved", 1, 1)]
-    assert "problems\t0" in (await ran("verify", **here))[1]
+    assert "problems\t0" in (await run("verify", **machine_a))[1]
 
 
 def _name_of(variables, address):
@@ -118,7 +118,7 @@ def _name_of(variables, address):
     return names[0] if names else None
 
 
-async def test_two_workers_never_have_one_host(live, address, here, there):
+async def test_two_workers_never_have_one_host(live, address, machine_a, machine_b):
     at_once = most = 0
 
     async def answer(request):
@@ -129,13 +129,13 @@ async def test_two_workers_never_have_one_host(live, address, here, there):
         at_once -= 1
         return web.Response(text=f"<title>{request.path}</title>", content_type="text/html")
 
-    urls = [live.answer(f"/{number}", answer) for number in range(30)]
-    await ran("import", "-", "--no-crawl", said="\n".join(urls), **here)
+    urls = [live.add_handler(f"/{number}", answer) for number in range(30)]
+    await run("import", "-", "--no-crawl", input_data="\n".join(urls), **machine_a)
     one = {"ARCHIVER_HOST_CONCURRENCY": "1"}
 
     async with (
-        archiver("crawl", **here, **one) as first,
-        archiver("crawl", **there, **one) as other,
+        archiver("crawl", **machine_a, **one) as first,
+        archiver("crawl", **machine_b, **one) as other,
     ):
         for each in (first, other):
             _, said = await each.communicate()
@@ -143,13 +143,13 @@ async def test_two_workers_never_have_one_host(live, address, here, there):
 
     assert most == 1
     assert {each for (each,) in as_owner(address, "SELECT attempts FROM job")} == {1}
-    assert {live.asked[f"/{number}"] for number in range(30)} == {1}
+    assert {live.requests[f"/{number}"] for number in range(30)} == {1}
 
 
-async def test_a_job_that_another_worker_ended_is_not_stored_twice(live, address, here, held):
-    await ran("import", "-", "--no-crawl", said=held.url, **here)
-    async with archiver("crawl", **here) as running:
-        await live.asked_for("/held")
+async def test_a_job_that_another_worker_ended_is_not_stored_twice(live, address, machine_a, held):
+    await run("import", "-", "--no-crawl", input_data=held.url, **machine_a)
+    async with archiver("crawl", **machine_a) as running:
+        await live.wait_for_request("/held")
         as_owner(
             address, "UPDATE job SET state = 'saved', owner = NULL, timestamp = 20260301000000"
         )
@@ -160,7 +160,7 @@ async def test_a_job_that_another_worker_ended_is_not_stored_twice(live, address
     assert as_owner(address, "SELECT url FROM live_capture") == []
     assert as_owner(address, "SELECT id FROM live_snapshot") == []
     assert (held.url,) in as_owner(address, "SELECT url FROM capture WHERE deleted_at IS NOT NULL")
-    assert "problems\t0" in (await ran("verify", **here))[1]
+    assert "problems\t0" in (await run("verify", **machine_a))[1]
 
 
 @pytest.mark.parametrize(
@@ -170,65 +170,69 @@ async def test_a_job_that_another_worker_ended_is_not_stored_twice(live, address
         ({"ARCHIVER_STORE": "s3://other/kept"}, "Set ARCHIVER_STORE to this value"),
     ],
 )
-async def test_a_folder_without_the_same_store_is_refused(here, there, server, more, reason):
+async def test_a_folder_without_the_same_store_is_refused(
+    machine_a, machine_b, server, more, reason
+):
     if more["ARCHIVER_STORE"]:
         server.make_bucket("other")
-    await ran("import", "-", "--no-crawl", said="https://a.example/", **here)
+    await run("import", "-", "--no-crawl", input_data="https://a.example/", **machine_a)
 
-    code, message = await refused("import", "-", "--no-crawl", **(there | more))
+    code, message = await run_expecting_error("import", "-", "--no-crawl", **(machine_b | more))
 
     assert (code, reason in message) == (1, True), message
 
 
-async def test_a_folder_with_a_separate_archive_is_refused(here, there):
-    await ran("import", "-", "--no-crawl", said="https://a.example/", **here)
+async def test_a_folder_with_a_separate_archive_is_refused(machine_a, machine_b):
+    await run("import", "-", "--no-crawl", input_data="https://a.example/", **machine_a)
     own = {"ARCHIVER_INDEX": "", "ARCHIVER_STORE": ""}
-    await ran("import", "-", "--no-crawl", said="https://b.example/", **(there | own))
+    await run("import", "-", "--no-crawl", input_data="https://b.example/", **(machine_b | own))
 
-    code, message = await refused("reindex", **there)
+    code, message = await run_expecting_error("reindex", **machine_b)
 
     assert (code, "contains a separate archive" in message) == (1, True), message
 
 
-async def test_user_settings_are_shared_and_survive_a_rebuild(here, there, tmp_path):
+async def test_user_settings_are_shared_and_survive_a_rebuild(machine_a, machine_b, tmp_path):
     cookie = "a.example\tFALSE\t/\tFALSE\t0\tname\tvalue\n"
-    assert (await ran("password", said="a good pass phrase\n", **here))[0] == 0
-    assert (await ran("cookies", "import", "-", said=cookie, **here))[0] == 0
-    assert (await ran("reindex", **there))[0] == 0
+    assert (await run("password", input_data="a good pass phrase\n", **machine_a))[0] == 0
+    assert (await run("cookies", "import", "-", input_data=cookie, **machine_a))[0] == 0
+    assert (await run("reindex", **machine_b))[0] == 0
 
-    assert "a.example" in (await ran("cookies", "list", **there))[1]
-    code, _ = await ran("password", "--remove", **here)
+    assert "a.example" in (await run("cookies", "list", **machine_b))[1]
+    code, _ = await run("password", "--remove", **machine_a)
     assert code == 0
     names = {each.name for folder in ("a", "b") for each in (tmp_path / folder).iterdir()}
     assert not names & {"access.json", "cookies.txt", "feeds.opml"}
 
 
-async def test_user_settings_survive_the_rebuild_of_an_index_of_another_version(here, address):
+async def test_user_settings_survive_the_rebuild_of_an_index_of_another_version(machine_a, address):
     cookie = "a.example\tFALSE\t/\tFALSE\t0\tname\tvalue\n"
-    assert (await ran("password", said="a good pass phrase\n", **here))[0] == 0
-    assert (await ran("cookies", "import", "-", said=cookie, **here))[0] == 0
+    assert (await run("password", input_data="a good pass phrase\n", **machine_a))[0] == 0
+    assert (await run("cookies", "import", "-", input_data=cookie, **machine_a))[0] == 0
     as_owner(address, "UPDATE alembic_version SET version_num = '0038'")
 
-    code, message = await refused("reindex", **here)
+    code, message = await run_expecting_error("reindex", **machine_a)
     assert (code, "--accept-missing" in message) == (1, True), message
-    assert (await ran("reindex", "--accept-missing", **here))[0] == 0
+    assert (await run("reindex", "--accept-missing", **machine_a))[0] == 0
 
-    assert "a.example" in (await ran("cookies", "list", **here))[1]
-    assert (await ran("password", "--remove", **here))[0] == 0
+    assert "a.example" in (await run("cookies", "list", **machine_a))[1]
+    assert (await run("password", "--remove", **machine_a))[0] == 0
 
 
-async def test_an_index_whose_user_settings_are_unreadable_is_not_replaced(live, here, address):
-    await ran("add", live.article("page"), **here)
-    assert (await ran("password", said="a good pass phrase\n", **here))[0] == 0
+async def test_an_index_whose_user_settings_are_unreadable_is_not_replaced(
+    live, machine_a, address
+):
+    await run("add", live.article("page"), **machine_a)
+    assert (await run("password", input_data="a good pass phrase\n", **machine_a))[0] == 0
     as_owner(address, "UPDATE alembic_version SET version_num = '9999'")
     as_owner(address, "ALTER TABLE shared_file RENAME COLUMN content TO contents")
 
-    code, message = await refused("reindex", **here)
+    code, message = await run_expecting_error("reindex", **machine_a)
 
     assert (code, "--accept-missing" in message) == (1, True), message
     as_owner(address, "ALTER TABLE shared_file RENAME COLUMN contents TO content")
-    assert (await ran("reindex", "--accept-missing", **here))[0] == 0
-    assert (await ran("password", "--remove", **here))[0] == 0
+    assert (await run("reindex", "--accept-missing", **machine_a))[0] == 0
+    assert (await run("password", "--remove", **machine_a))[0] == 0
 
 
 def test_a_copy_of_a_data_directory_is_another_machine(tmp_path):

@@ -33,11 +33,11 @@ def put_site(live: LiveWeb) -> str:
     """Add a page whose script waits for its text on the first load."""
 
     async def words(_: web.Request) -> web.Response:
-        if live.asked["/words"] == 1:
+        if live.requests["/words"] == 1:
             await live.closing.wait()
         return web.Response(text="These were shown. " * 20)
 
-    live.answer("/words", words)
+    live.add_handler("/words", words)
     return live.put("/shell", SHELL)
 
 
@@ -64,7 +64,7 @@ async def survives(victim: str, data: Path) -> Rendering:
         context, url = crawl.context, put_site(live)
         await crawl.queue(url)
         running = asyncio.create_task(crawl.run())
-        await live.asked_for("/words")
+        await live.wait_for_request("/words")
         found = browser_processes(psutil.Process(), data)
         kind = KINDS[victim]
         killed = [each for each in found if kind in command_line_of(each)]

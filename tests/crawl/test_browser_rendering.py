@@ -217,7 +217,7 @@ def put_site(live: LiveWeb) -> str:
     for name in ("of%20attributes", "of%20sheets", "of%20sets"):
         live.put(f"/dot.svg?q=caf%E9&{name}", DOT, kind="image/svg+xml")
     live.put("/framed", FRAMED)
-    live.answer("/events", events)
+    live.add_handler("/events", events)
     live.article("serial?page=2")
     live.article("led")
     live.article("whole")

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.canaries import LEFT_OUT, V4, V6, WAYS, way_of
+from tests.canaries import OMITTED_FLAGS, REQUEST_KINDS, V4, V6, request_kind
 
 ROOT = Path(__file__).parents[2]
 
@@ -32,7 +32,9 @@ def seen() -> dict[str, dict[str, object]]:
     """Return the traffic at the canaries with all flags, and with one part of them removed."""
 
     async def try_all():
-        return dict(zip(LEFT_OUT, await asyncio.gather(*map(escapes, LEFT_OUT)), strict=True))
+        return dict(
+            zip(OMITTED_FLAGS, await asyncio.gather(*map(escapes, OMITTED_FLAGS)), strict=True)
+        )
 
     return asyncio.run(try_all())
 
@@ -46,7 +48,7 @@ def test_no_connection_bypasses_the_gate(seen):
 def test_every_kind_of_request_to_every_address_reaches_the_gate(seen):
     tried = seen["nothing"]["tried"]
 
-    assert {*map(way_of, tried)} >= WAYS
+    assert {*map(request_kind, tried)} >= REQUEST_KINDS
     assert {urlsplit(each).hostname for each in tried} == {*V4, *V6, "localhost"}
 
 

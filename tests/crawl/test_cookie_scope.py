@@ -24,21 +24,21 @@ class Members:
 
     def __init__(self, live):
         self.live = live
-        self.asked = {}
+        self.requests = {}
 
     def __call__(self, path, body="", *, kind="text/html", **headers):
         text = SENTENCE.format(name=path) * 6 + body if kind == "text/html" else body
 
         async def answer(request):
-            self.asked[path] = SECRET in request.headers.get("Cookie", "")
+            self.requests[path] = SECRET in request.headers.get("Cookie", "")
             return web.Response(text=text, content_type=kind, headers=headers)
 
-        return self.live.answer(path, answer)
+        return self.live.add_handler(path, answer)
 
     @property
     def known(self):
         """Return the paths that were requested with the cookie."""
-        return {path for path, is_known in self.asked.items() if is_known}
+        return {path for path, is_known in self.requests.items() if is_known}
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def redirect(live):
         async def answer(_):
             return web.Response(status=302, headers={"Location": target})
 
-        return live.answer(path, answer)
+        return live.add_handler(path, answer)
 
     return put
 
@@ -100,7 +100,7 @@ async def test_a_page_in_a_feed_of_another_site_gets_no_cookies(archive, live, m
     await archive.subscriptions.follow(elsewhere("/theirs.xml"), everything=True)
     await archive.crawling.work()
 
-    assert members.asked == {"/leave": False, "/seen.png": False}
+    assert members.requests == {"/leave": False, "/seen.png": False}
 
 
 async def test_a_page_in_a_feed_of_its_own_site_gets_cookies(archive, live, members):
@@ -136,7 +136,7 @@ async def test_a_redirect_through_another_site_is_followed_without_cookies(
 
     await saved(archive, elsewhere("/away"), through, own)
 
-    assert members.asked == {"/target": False, "/back": False, "/mine": True}
+    assert members.requests == {"/target": False, "/back": False, "/mine": True}
 
 
 async def test_resources_named_by_another_site_get_no_cookies(
@@ -156,19 +156,19 @@ async def test_resources_named_by_another_site_get_no_cookies(
     await saved(archive, page)
 
     unknown = dict.fromkeys(["/led.png", "/styled.png", "/framed.png"], False)
-    assert members.asked == {"/page": True, "/own.png": True, **unknown}
+    assert members.requests == {"/page": True, "/own.png": True, **unknown}
 
 
 async def test_pages_that_the_user_did_not_request_get_no_cookies(
-    settings, crawling, members, live
+    settings, start_crawl, members, live
 ):
     sheet = members("/a.css", "@import '/b.css'", kind="text/css")
     members("/b.css", kind="text/css")
-    async with crawling() as crawl, crawl.recording():
+    async with start_crawl() as crawl, crawl.recording():
         wanted = Requisite(sheet, RequisiteKind.STYLE)
         await Requisites(crawl.context).fetch_all(live.url("/page"), (wanted,))
 
-    assert members.asked == {"/a.css": False, "/b.css": False}
+    assert members.requests == {"/a.css": False, "/b.css": False}
 
 
 async def test_public_archives_get_no_user_cookies(live, members, redirect, settings):
@@ -179,13 +179,13 @@ async def test_public_archives_get_no_user_cookies(live, members, redirect, sett
     members("/shot.png", kind=PIXEL, **moment)
 
     async def gate(request):
-        members.asked["gate"] = SECRET in request.headers.get("Cookie", "")
+        members.requests["gate"] = SECRET in request.headers.get("Cookie", "")
         return web.Response(status=302, headers={"Location": "/shot"})
 
-    live.answer(f"/web/{gone}", gate)
+    live.add_handler(f"/web/{gone}", gate)
     async with open_app(settings) as opened:
         await opened.entries.save([gone], source="web")
         await opened.recovery.rescue([gone])
         await opened.crawling.work()
 
-    assert members.asked == {"gate": False, "/shot": False, "/shot.png": False}
+    assert members.requests == {"gate": False, "/shot": False, "/shot.png": False}

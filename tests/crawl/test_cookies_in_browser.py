@@ -23,7 +23,7 @@ fetch('{url}').then((answer) => answer.text()).then((text) => document.body.appe
 </script>"""
 
 
-def answering(asked):
+def cookie_recorder(asked):
     """Return a handler that records cookies and responds with a body that every origin may read."""
 
     async def answer(request):
@@ -68,7 +68,9 @@ async def exported(runtime):
 
 async def test_cookies_are_sent_with_requests_by_their_own_site_only(live, settings):
     asked = {}
-    mine, theirs = (live.answer(f"/{name}.txt", answering(asked)) for name in ("mine", "theirs"))
+    mine, theirs = (
+        live.add_handler(f"/{name}.txt", cookie_recorder(asked)) for name in ("mine", "theirs")
+    )
     own = live.put("/own", APP.format(name="own", url=mine))
     live.put("/hostile", APP.format(name="hostile", url=theirs))
     hostile = live.origin.replace("127.0.0.1", "localhost") + "/hostile"
@@ -93,7 +95,7 @@ async def test_cookies_are_sent_with_requests_by_their_own_site_only(live, setti
 async def test_pages_that_another_site_leads_to_send_no_cookies(live, settings):
     asked = {}
     paths = ("brought", "framed", "led")
-    urls = {name: live.answer(f"/{name}.txt", answering(asked)) for name in paths}
+    urls = {name: live.add_handler(f"/{name}.txt", cookie_recorder(asked)) for name in paths}
     brought = live.put("/brought", APP.format(name="brought", url=urls["brought"]))
     frame = live.put("/frame", APP.format(name="frame", url=urls["framed"]))
     live.put("/hostile", f'<!DOCTYPE html><p>Here.</p><iframe src="{frame}"></iframe>')
@@ -102,7 +104,7 @@ async def test_pages_that_another_site_leads_to_send_no_cookies(live, settings):
     async def lead(_):
         return web.Response(status=302, headers={"Location": live.url("/app")})
 
-    live.answer("/away", lead)
+    live.add_handler("/away", lead)
     elsewhere = live.origin.replace("127.0.0.1", "localhost")
 
     async with open_app(settings) as runtime:

@@ -18,9 +18,9 @@ from tests.index_access import remove_index
 
 
 @pytest.fixture
-async def died(crawling, live):
+async def died(start_crawl, live):
     """Return the data of a process that died after two captures with one more job leased."""
-    async with crawling() as crawl:
+    async with start_crawl() as crawl:
         await crawl.queue(live.article("foxes"), live.article("bears"))
         await crawl.run()
         await crawl.queue(live.article("owls"))
@@ -28,8 +28,8 @@ async def died(crawling, live):
     return crawl.context.settings.data
 
 
-async def test_leases_of_dead_processes_are_queued_again(died, crawling):
-    async with crawling() as crawl:
+async def test_leases_of_dead_processes_are_queued_again(died, start_crawl):
+    async with start_crawl() as crawl:
         await recover(crawl.context.db, crawl.context.store)
 
         found = await crawl.jobs()
@@ -41,33 +41,33 @@ async def test_leases_of_dead_processes_are_queued_again(died, crawling):
         await crawl.pipeline._frontier.give_back(crawl.pipeline._frontier.leases)
 
 
-async def test_a_running_crawl_takes_over_jobs_of_one_that_died(died, crawling):
+async def test_a_running_crawl_takes_over_jobs_of_one_that_died(died, start_crawl):
     """The queue is checked again before the crawl ends, not only at intervals."""
-    async with crawling() as crawl:
+    async with start_crawl() as crawl:
         crawl.pipeline._dispatcher._recover_at = float("inf")
         await crawl.run()
 
         assert [each.state for each in await crawl.jobs()] == [State.SAVED] * 3
 
 
-async def test_leases_of_living_processes_are_kept(crawling, live):
-    async with crawling() as other:
+async def test_leases_of_living_processes_are_kept(start_crawl, live):
+    async with start_crawl() as other:
         await other.queue(live.article("foxes"))
         await other.pipeline._frontier.lease()
-        async with crawling() as crawl:
+        async with start_crawl() as crawl:
             await recover(crawl.context.db, crawl.context.store)
 
             assert [each.state for each in await crawl.jobs()] == [State.FETCHING]
         await other.pipeline._frontier.give_back(other.pipeline._frontier.leases)
 
 
-async def test_a_truncated_tail_is_moved_to_its_own_file(died, crawling):
+async def test_a_truncated_tail_is_moved_to_its_own_file(died, start_crawl):
     (segment,) = survey(died / "warc").segments
     path = died / "warc" / segment.name
     tail_path = path.with_name(f"{path.name}.torn")
     whole = path.read_bytes()
 
-    async with crawling() as crawl:
+    async with start_crawl() as crawl:
         for length in (1, 10, 30, 200):
             path.write_bytes(whole + whole[:length])
             await recover(crawl.context.db, crawl.context.store)
@@ -80,24 +80,24 @@ async def test_a_truncated_tail_is_moved_to_its_own_file(died, crawling):
                 assert await segment_rows.indexed(conn) == {segment.name: segment.size}
 
 
-async def test_a_segment_of_a_living_process_is_not_truncated(crawling, live):
-    async with crawling() as other:
+async def test_a_segment_of_a_living_process_is_not_truncated(start_crawl, live):
+    async with start_crawl() as other:
         await other.queue(live.article("foxes"))
         await other.run()
         (segment,) = survey(other.context.store.directory).segments
         path = other.context.store.directory / segment.name
         with path.open("ab") as file:
             file.write(b"half a rec")
-        async with crawling() as crawl:
+        async with start_crawl() as crawl:
             await recover(crawl.context.db, crawl.context.store)
 
         assert path.stat().st_size == segment.size + 10
         os.truncate(path, segment.size)
 
 
-async def test_records_missing_from_the_index_are_indexed_and_end_their_job(crawling, live):
+async def test_records_missing_from_the_index_are_indexed_and_end_their_job(start_crawl, live):
     """Combine the index from before a capture with the segments from after it, as a kill does."""
-    async with crawling() as crawl:
+    async with start_crawl() as crawl:
         await crawl.queue(live.article("foxes"))
         index = crawl.context.settings.data / "archive.sqlite3"
         frontier = crawl.pipeline._frontier
@@ -112,7 +112,7 @@ async def test_records_missing_from_the_index_are_indexed_and_end_their_job(craw
         path.unlink()
     index.write_bytes(before)
 
-    async with crawling() as crawl:
+    async with start_crawl() as crawl:
         await recover(crawl.context.db, crawl.context.store)
 
         (found,) = await crawl.jobs()
@@ -121,7 +121,7 @@ async def test_records_missing_from_the_index_are_indexed_and_end_their_job(craw
         assert (found.state, found.title) == (State.SAVED, "foxes")
         assert found.timestamp
         assert (counts.queued, counts.fetching, counts.saved) == (0, 0, 1)
-    assert live.asked["/foxes"] == 1
+    assert live.requests["/foxes"] == 1
 
 
 async def _left_by_a_dead_process(data: Path, page: str, *, is_whole: bool) -> tuple[str, bytes]:
@@ -143,9 +143,9 @@ async def _next_second() -> None:
         await asyncio.sleep(0.01)
 
 
-async def _saved(crawling, page: str) -> Path:
+async def _saved(start_crawl, page: str) -> Path:
     """Return the segments of an archive that saved a page for an old job."""
-    async with crawling() as crawl:
+    async with start_crawl() as crawl:
         await crawl.queue(page)
         await crawl.run()
         async with crawl.context.db.write() as conn:
@@ -155,14 +155,14 @@ async def _saved(crawling, page: str) -> Path:
 
 @pytest.mark.parametrize("is_whole", [True, False], ids=["a visit", "a capture without its visit"])
 async def test_a_page_that_another_process_captured_later_is_captured_once(
-    crawling, live, tmp_path, is_whole
+    start_crawl, live, tmp_path, is_whole
 ):
     page = live.article("foxes")
     name, written = await _left_by_a_dead_process(tmp_path / "dead", page, is_whole=is_whole)
     await _next_second()
-    (await _saved(crawling, page) / name).write_bytes(written)
+    (await _saved(start_crawl, page) / name).write_bytes(written)
 
-    async with crawling() as crawl:
+    async with start_crawl() as crawl:
         await recover(crawl.context.db, crawl.context.store)
 
         async with crawl.context.db.read() as conn:
@@ -170,7 +170,7 @@ async def test_a_page_that_another_process_captured_later_is_captured_once(
             held = (await conn.execute(text("SELECT timestamp FROM snapshot"))).scalars().all()
             files = await segment_rows.indexed(conn)
         (job,) = await crawl.jobs()
-    assert live.asked["/foxes"] == 2
+    assert live.requests["/foxes"] == 2
     assert kept.timestamp == job.timestamp
     assert held == [int(job.timestamp)]
     assert name in files
@@ -178,16 +178,16 @@ async def test_a_page_that_another_process_captured_later_is_captured_once(
 
 @pytest.mark.parametrize("is_whole", [True, False], ids=["a visit", "a capture without its visit"])
 async def test_a_page_fetched_after_its_job_ended_is_indexed_too(
-    crawling, live, tmp_path, is_whole
+    start_crawl, live, tmp_path, is_whole
 ):
     """A file index is used by one machine only, so the fetched page is indexed."""
     page = live.article("foxes")
-    directory = await _saved(crawling, page)
+    directory = await _saved(start_crawl, page)
     await _next_second()
     name, written = await _left_by_a_dead_process(tmp_path / "dead", page, is_whole=is_whole)
     (directory / name).write_bytes(written)
 
-    async with crawling() as crawl:
+    async with start_crawl() as crawl:
         await recover(crawl.context.db, crawl.context.store)
 
         async with crawl.context.db.read() as conn:
@@ -210,7 +210,7 @@ UNUSABLE = {
 }
 
 
-async def test_unknown_files_do_not_prevent_opening_and_are_left_unchanged(died, crawling):
+async def test_unknown_files_do_not_prevent_opening_and_are_left_unchanged(died, start_crawl):
     paths = []
     for number, make in enumerate(UNUSABLE.values(), 1):
         for name in (OURS.replace("00001", f"{number:05}"), f"other-{number}.warc.gz"):
@@ -218,7 +218,7 @@ async def test_unknown_files_do_not_prevent_opening_and_are_left_unchanged(died,
             make(paths[-1])
     before = [path.read_bytes() if path.is_file() else None for path in paths]
 
-    async with crawling() as crawl:
+    async with start_crawl() as crawl:
         for _ in range(2):
             await recover(crawl.context.db, crawl.context.store)
             await crawl.run()
@@ -228,7 +228,7 @@ async def test_unknown_files_do_not_prevent_opening_and_are_left_unchanged(died,
     assert not [*(died / "warc").glob("*.torn")]
 
 
-async def test_an_unreadable_segment_does_not_delay_other_segments(died, crawling, monkeypatch):
+async def test_an_unreadable_segment_does_not_delay_other_segments(died, start_crawl, monkeypatch):
     """The first block of a bad segment can be read, the next cannot."""
     (segment,) = survey(died / "warc").segments
     content = (died / "warc" / segment.name).read_bytes()
@@ -243,7 +243,7 @@ async def test_an_unreadable_segment_does_not_delay_other_segments(died, crawlin
         return real(file, size, offset)
 
     monkeypatch.setattr(os, "pread", pread)
-    async with crawling() as crawl:
+    async with start_crawl() as crawl:
         await recover(crawl.context.db, crawl.context.store)
 
         assert [each.name for each in crawl.context.store.storage.unusable_files] == [OURS]
@@ -251,7 +251,7 @@ async def test_an_unreadable_segment_does_not_delay_other_segments(died, crawlin
             assert (await segment_rows.indexed(conn))[segment.name] == segment.size
 
 
-async def test_a_segment_still_being_copied_is_read_completely_later(died, crawling):
+async def test_a_segment_still_being_copied_is_read_completely_later(died, start_crawl):
     """A segment of another machine with an unknown name arrives in two pieces."""
     (segment,) = survey(died / "warc").segments
     whole = (died / "warc" / segment.name).read_bytes()
@@ -260,7 +260,7 @@ async def test_a_segment_still_being_copied_is_read_completely_later(died, crawl
     copy = died / "warc" / "copy.warc.gz"
     copy.write_bytes(whole[:-100])
 
-    async with crawling() as crawl:
+    async with start_crawl() as crawl:
         for _ in range(2):
             await recover(crawl.context.db, crawl.context.store)
         (unusable_files,) = crawl.context.store.storage.unusable_files

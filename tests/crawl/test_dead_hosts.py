@@ -40,17 +40,17 @@ def never(live):
         await live.closing.wait()
         raise ConnectionResetError
 
-    return lambda path: live.answer(path, respond)
+    return lambda path: live.add_handler(path, respond)
 
 
-async def test_pages_of_a_dead_host_that_were_not_tried_wait(crawling, live, never):
+async def test_pages_of_a_dead_host_that_were_not_tried_wait(start_crawl, live, never):
     paths = [f"/{number}" for number in range(2 * WAITS_AFTER)]
     urls = [never(path) for path in paths]
-    async with crawling(read_timeout=0.1, retries=0, retry_delay=0) as crawl:
+    async with start_crawl(read_timeout=0.1, retries=0, retry_delay=0) as crawl:
         await crawl.queue(*urls, recapture=False)
         await crawl.run()
         jobs = await crawl.jobs()
-        asked = [sum(live.asked[path] for path in paths)]
+        asked = [sum(live.requests[path] for path in paths)]
 
         live.put("/back", "<p>Back again")
         for number in range(len(paths)):
@@ -69,10 +69,10 @@ async def test_pages_of_a_dead_host_that_were_not_tried_wait(crawling, live, nev
     assert {each.state for each in later if each.url in waited} == {State.SAVED}
 
 
-async def test_good_pages_of_a_host_whose_first_pages_hang_are_saved(crawling, live, never):
+async def test_good_pages_of_a_host_whose_first_pages_hang_are_saved(start_crawl, live, never):
     hanging = [never(f"/{number}") for number in range(DEAD_AFTER + 1)]
     good = [live.article(f"good-{number}") for number in range(MANY)]
-    async with crawling(read_timeout=0.1, retries=0, retry_delay=0) as crawl:
+    async with start_crawl(read_timeout=0.1, retries=0, retry_delay=0) as crawl:
         await crawl.queue(*hanging, *good, recapture=False)
         await crawl.run()
         jobs = await crawl.jobs()
@@ -80,7 +80,7 @@ async def test_good_pages_of_a_host_whose_first_pages_hang_are_saved(crawling, l
     assert {each.state for each in jobs if each.url in good} == {State.SAVED}
 
 
-async def test_a_host_that_recovers_before_the_end_is_captured(crawling, live):
+async def test_a_host_that_recovers_before_the_end_is_captured(start_crawl, live):
     asked = []
 
     async def seldom(request):
@@ -89,8 +89,8 @@ async def test_a_host_that_recovers_before_the_end_is_captured(crawling, live):
             await live.closing.wait()
         return web.Response(text="<p>back again", content_type="text/html")
 
-    urls = [live.answer(f"/{number}", seldom) for number in range(MANY)]
-    async with crawling(read_timeout=0.2, retries=2, retry_delay=0) as crawl:
+    urls = [live.add_handler(f"/{number}", seldom) for number in range(MANY)]
+    async with start_crawl(read_timeout=0.2, retries=2, retry_delay=0) as crawl:
         await crawl.queue(*urls, recapture=False)
         await crawl.run()
         jobs = await crawl.jobs()

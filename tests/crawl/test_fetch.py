@@ -26,7 +26,7 @@ def packed(live, path, content):
             body=body, headers={"Content-Encoding": "gzip"}, content_type="text/html"
         )
 
-    return live.answer(path, answer)
+    return live.add_handler(path, answer)
 
 
 async def obtained(crawl, url):
@@ -68,7 +68,7 @@ async def test_pages_are_requested_with_a_delay_after_the_previous_request(crawl
         asked.append(now[0])
         return web.Response(text="here")
 
-    url = live.answer("/page", answer)
+    url = live.add_handler("/page", answer)
     polite = Throttle(Settings(host_delay=2), lambda: now[0], sleep)
     async with polite.slot(host(url)) as turn:
         now[0] += 5  # the connection takes this long
@@ -86,7 +86,7 @@ async def test_codings_in_several_fields_are_undone_in_order(crawl, live):
         fields = [("Content-Encoding", "br"), ("Content-Encoding", "gzip")]
         return web.Response(body=body, headers=fields, content_type="text/html")
 
-    assert (await obtained(crawl, live.answer("/", answer))).content == b"<title>kites</title>"
+    assert (await obtained(crawl, live.add_handler("/", answer))).content == b"<title>kites</title>"
 
 
 async def test_a_capture_has_the_type_that_its_content_shows(crawl, live):
@@ -105,9 +105,9 @@ async def test_a_redirect_without_a_target_is_shown(crawl, live):
     assert [each.state for each in await crawl.jobs()] == [State.SAVED]
 
 
-async def test_a_page_that_is_larger_than_replay_decodes_is_marked_as_cut(crawling, live):
+async def test_a_page_that_is_larger_than_replay_decodes_is_marked_as_cut(start_crawl, live):
     url = packed(live, "/large", b"<title>x</title>" + bytes(range(97, 123)) * 100_000)
-    async with crawling(max_decoded_bytes=1 << 20) as crawl:
+    async with start_crawl(max_decoded_bytes=1 << 20) as crawl:
         assert (await obtained(crawl, url)).is_cut
-    async with crawling() as crawl:
+    async with start_crawl() as crawl:
         assert not (await obtained(crawl, url)).is_cut

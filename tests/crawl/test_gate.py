@@ -164,7 +164,7 @@ async def test_a_websocket_is_forwarded_and_not_archived(gate_client, live):
         await answer.send_str("echo " + await answer.receive_str())
         return answer
 
-    live.answer("/socket", echo)
+    live.add_handler("/socket", echo)
     reader, writer = await gate_client.socket(live.origin.partition("//")[2])
 
     head = await reader.readuntil(b"\r\n\r\n")

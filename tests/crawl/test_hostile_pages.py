@@ -15,7 +15,7 @@ from archiver.crawl import browser_rendering
 from archiver.db import captures, entries, screenshots, snapshots
 from archiver.http.urls import hash_url
 from archiver.model.rendering import Limit, Rendering
-from tests.conftest import Answer, LiveWeb
+from tests.conftest import Handler, LiveWeb
 from tests.crawler import Crawl, quick_rendering, rendering_crawl
 
 SHELL = '<!DOCTYPE html><title>{0}</title><body><div id="root"></div><script>{1}</script>'
@@ -76,7 +76,7 @@ MET = {
 """Limits that each page reaches at least; of two, either may come first."""
 
 
-def sending_a_gigabyte(sent: Counter[str]) -> Answer:
+def sending_a_gigabyte(sent: Counter[str]) -> Handler:
     """Return a handler that counts the bytes it could send, by path."""
 
     async def answer(request: web.Request) -> web.StreamResponse:
@@ -103,7 +103,7 @@ async def events(request: web.Request) -> web.StreamResponse:
     return response
 
 
-def once_all_are_lost(live: LiveWeb, page: str) -> Answer:
+def once_all_are_lost(live: LiveWeb, page: str) -> Handler:
     """Return a handler that responds once all pages in LOST are being rendered."""
 
     async def answer(_: web.Request) -> web.Response:
@@ -117,7 +117,7 @@ async def until_all_are_lost(live: LiveWeb) -> None:
     """Wait until they are rendered; on a busy machine they may already have timed out."""
     with suppress(TimeoutError):
         async with asyncio.timeout(3 * LOST_SECONDS):
-            await live.asked_for("/begun", len(LOST))
+            await live.wait_for_request("/begun", len(LOST))
 
 
 @pytest.fixture
@@ -141,13 +141,13 @@ async def test_each_hostile_page_is_bounded_and_its_neighbours_are_unharmed(
     for name, script in LOST.items():
         live.put(f"/{name}", SHELL.format(name, script))
     for name, script in HOSTILE.items():
-        live.answer(f"/{name}", once_all_are_lost(live, SHELL.format(name, script)))
+        live.add_handler(f"/{name}", once_all_are_lost(live, SHELL.format(name, script)))
     live.put("/begun")
     live.put("/file.bin", "kept", kind="application/octet-stream")
     sent = Counter[str]()
     for path in ("/huge", "/told"):
-        live.answer(path, sending_a_gigabyte(sent))
-    live.answer("/events", events)
+        live.add_handler(path, sending_a_gigabyte(sent))
+    live.add_handler("/events", events)
     urls = {name: live.url(f"/{name}") for name in LOST | HOSTILE}
     await impatient.queue(live.article("first"))
     await impatient.run()  # a host gets one request until it has responded
@@ -166,12 +166,12 @@ async def test_each_hostile_page_is_bounded_and_its_neighbours_are_unharmed(
     met = {name: await limits_of(impatient, urls[name]) for name in urls}
     assert {name: met[name] for name in MET if not MET[name] & met[name]} == {}
     assert {name for name in met if Limit.REQUESTS in met[name]} == {"many"}
-    assert live.asked["/whole"] == 0
+    assert live.requests["/whole"] == 0
     assert {*sent} == {"/huge", "/told"}
     assert max(sent.values()) <= 2 * (MAX_BODY + BUFFERS)  # a page may be rendered twice
     # A download, requested again when the page is rendered a second time.
     assert {*await captures_of(impatient, live.url("/file.bin"))} == {b"kept"}
-    assert sum(times for path, times in live.asked.items() if path.startswith("/one?")) <= 40
+    assert sum(times for path, times in live.requests.items() if path.startswith("/one?")) <= 40
 
 
 async def captures_of(crawl, url):

@@ -21,7 +21,7 @@ def put_picture(live, path, side, **more):
     async def answer(_):
         return web.Response(body=picture(side, **more), content_type="image/png")
 
-    return live.answer(path, answer)
+    return live.add_handler(path, answer)
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ async def test_the_icon_and_picture_declared_by_a_page_are_used(kept, live, craw
         cover = await screenshots.by_digest(conn, found.cover)
     content = crawl.context.store.read(cover.location).block.read()
     assert Image.open(BytesIO(content)).size == (480, 480)
-    assert live.asked["/favicon.ico"] == 0
+    assert live.requests["/favicon.ico"] == 0
 
 
 async def test_the_default_icon_of_a_host_is_requested_once(kept, live):
@@ -66,30 +66,30 @@ async def test_the_default_icon_of_a_host_is_requested_once(kept, live):
 
     assert len({each.icon for each in [*found, *again]}) == 1
     assert found[0].icon
-    assert live.asked["/favicon.ico"] == 1
+    assert live.requests["/favicon.ico"] == 1
 
 
-async def test_a_missing_icon_is_remembered_by_the_next_process(crawling, live):
+async def test_a_missing_icon_is_remembered_by_the_next_process(start_crawl, live):
     for name in ("one", "two"):
-        async with crawling(requisite_max_age=0) as crawl:
+        async with start_crawl(requisite_max_age=0) as crawl:
             await crawl.queue(live.article(name))
             await crawl.run()
 
-    assert live.asked["/favicon.ico"] == 1
+    assert live.requests["/favicon.ico"] == 1
 
 
-async def test_a_redirected_icon_is_remembered_by_the_next_process(crawling, live):
+async def test_a_redirected_icon_is_remembered_by_the_next_process(start_crawl, live):
     async def moved(_):
         raise web.HTTPFound("/moved.png")
 
-    live.answer("/favicon.ico", moved)
+    live.add_handler("/favicon.ico", moved)
     put_picture(live, "/moved.png", 32)
     for name in ("one", "two"):
-        async with crawling(requisite_max_age=0) as crawl:
+        async with start_crawl(requisite_max_age=0) as crawl:
             await crawl.queue(live.article(name))
             await crawl.run()
 
-    assert (live.asked["/favicon.ico"], live.asked["/moved.png"]) == (1, 1)
+    assert (live.requests["/favicon.ico"], live.requests["/moved.png"]) == (1, 1)
 
 
 async def test_a_page_without_icon_or_picture_is_complete(kept, live, crawl):

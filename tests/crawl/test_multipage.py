@@ -76,13 +76,15 @@ async def test_pages_beyond_the_limit_are_left_out_and_reported(crawl, in_parts)
     assert str(MAX_PARTS) in parts[-1].failure.message
 
 
-async def test_articles_of_several_pages_are_extracted_again_from_records(crawling, in_parts, live):
+async def test_articles_of_several_pages_are_extracted_again_from_records(
+    start_crawl, in_parts, live
+):
     url = in_parts(2)
-    async with crawling(articles="later") as crawl:
+    async with start_crawl(articles="later") as crawl:
         await crawl.queue(url)
         await crawl.run()
         live.put("/essay?page=2", "gone")
         async with crawl.recording():
             assert await DeferredExtraction(crawl.context).read() == 1
         assert "called essay?page=2 has" in await text_of(crawl, url)
-        assert live.asked["/essay?page=2"] == 1
+        assert live.requests["/essay?page=2"] == 1

@@ -28,7 +28,7 @@ async def test_a_crawl_runs_until_the_queue_is_empty(crawl, live):
     found = await crawl.jobs()
     assert [each.state for each in found] == [State.SAVED] * 20
     assert {each.title for each in found} == {f"page{number}" for number in range(20)}
-    assert all(live.asked[f"/page{number}"] == 1 for number in range(20))
+    assert all(live.requests[f"/page{number}"] == 1 for number in range(20))
 
 
 async def test_resources_in_link_headers_and_of_framed_svgs_are_archived(crawl, live):
@@ -45,7 +45,7 @@ async def test_resources_in_link_headers_and_of_framed_svgs_are_archived(crawl, 
     await crawl.run()
 
     needed = ("/dot.png", "/drawing.svg", "/site.css", "/back.png")
-    assert [live.asked[path] for path in needed] == [1, 1, 1, 1]
+    assert [live.requests[path] for path in needed] == [1, 1, 1, 1]
 
 
 async def test_progress_is_reported_at_the_start_and_the_end(crawl, live):
@@ -53,7 +53,7 @@ async def test_progress_is_reported_at_the_start_and_the_end(crawl, live):
 
     await crawl.run()
 
-    told = {(each.url, each.state) for each in crawl.told}
+    told = {(each.url, each.state) for each in crawl.changed_jobs}
     assert told == {
         (live.url("/foxes"), State.FETCHING),
         (live.url("/foxes"), State.SAVED),
@@ -62,14 +62,14 @@ async def test_progress_is_reported_at_the_start_and_the_end(crawl, live):
     }
 
 
-async def test_temporary_failures_are_retried_and_each_attempt_is_recorded(crawling, live):
+async def test_temporary_failures_are_retried_and_each_attempt_is_recorded(start_crawl, live):
     async def flaky(request):
-        if live.asked[request.path] <= 2:
+        if live.requests[request.path] <= 2:
             raise web.HTTPBadGateway
         return web.Response(text="<title>At last</title>", content_type="text/html")
 
-    async with crawling(retries=2) as crawl:
-        await crawl.queue(live.answer("/flaky", flaky))
+    async with start_crawl(retries=2) as crawl:
+        await crawl.queue(live.add_handler("/flaky", flaky))
         await crawl.run()
 
         (found,) = await crawl.jobs()
@@ -77,10 +77,10 @@ async def test_temporary_failures_are_retried_and_each_attempt_is_recorded(crawl
         assert len(await attempts(crawl)) == 2
 
 
-async def test_too_many_failures_fail_the_entry_with_the_last_reason(crawling, live):
+async def test_too_many_failures_fail_the_entry_with_the_last_reason(start_crawl, live):
     live.put("/broken", "no", status=503)
 
-    async with crawling(retries=1) as crawl:
+    async with start_crawl(retries=1) as crawl:
         await crawl.queue(live.url("/broken"))
         await crawl.run()
 
@@ -88,14 +88,14 @@ async def test_too_many_failures_fail_the_entry_with_the_last_reason(crawling, l
         assert (found.state, found.attempts) == (State.FAILED, 2)
         assert (found.failure.kind, found.failure.status) == (FailureKind.HTTP_STATUS, 503)
         assert len(await attempts(crawl)) == 2
-        assert live.asked["/broken"] == 2
+        assert live.requests["/broken"] == 2
 
 
-async def test_a_page_is_not_retried_before_its_retry_after(crawling, live):
+async def test_a_page_is_not_retried_before_its_retry_after(start_crawl, live):
     live.put("/busy", "later", status=429, headers={"Retry-After": "1000"})
     begun = datetime.now(UTC).replace(microsecond=0)
 
-    async with crawling(retries=3) as crawl:
+    async with start_crawl(retries=3) as crawl:
         (number,) = await crawl.queue(live.url("/busy"))
         working = asyncio.create_task(crawl.run())
         while not await attempts(crawl):  # noqa: ASYNC110 - a row of another task
@@ -109,10 +109,10 @@ async def test_a_page_is_not_retried_before_its_retry_after(crawling, live):
         assert found.not_before >= begun + timedelta(seconds=1000)
 
 
-async def test_a_paused_host_does_not_delay_others_and_costs_no_attempt(crawling, live):
+async def test_a_paused_host_does_not_delay_others_and_costs_no_attempt(start_crawl, live):
     other = live.url("/foxes").replace("127.0.0.1", "localhost")
     live.article("foxes")
-    async with crawling(concurrency=2, allow_networks="127.0.0.0/8 ::1/128") as crawl:
+    async with start_crawl(concurrency=2, allow_networks="127.0.0.0/8 ::1/128") as crawl:
         resting = await crawl.queue(*[live.article(f"page{number}") for number in range(6)])
         crawl.context.throttle.pause(live.origin.removeprefix("http://"), 1000)
         (free,) = await crawl.queue(other)
@@ -127,17 +127,17 @@ async def test_a_paused_host_does_not_delay_others_and_costs_no_attempt(crawling
         assert {(found[n].state, found[n].attempts) for n in resting} == {(State.QUEUED, 0)}
 
 
-async def test_stopping_releases_every_lease(crawling, live):
+async def test_stopping_releases_every_lease(start_crawl, live):
     async def forever(_):
         await live.closing.wait()
 
-    async with crawling() as crawl:
+    async with start_crawl() as crawl:
         await crawl.queue(live.article("first"))
         await crawl.run()
-        await crawl.queue(live.answer("/slow", forever), live.answer("/slower", forever))
+        await crawl.queue(live.add_handler("/slow", forever), live.add_handler("/slower", forever))
         working = asyncio.create_task(crawl.run())
-        await live.asked_for("/slow")
-        await live.asked_for("/slower")
+        await live.wait_for_request("/slow")
+        await live.wait_for_request("/slower")
         working.cancel()
         await asyncio.wait([working])
 
@@ -148,17 +148,17 @@ async def test_stopping_releases_every_lease(crawling, live):
         assert owners == [None, None, None]
 
 
-async def test_an_interrupted_visit_continues_with_stored_resources(crawling, live):
+async def test_an_interrupted_visit_continues_with_stored_resources(start_crawl, live):
     entered = asyncio.Event()
 
     async def stuck(_):
         entered.set()
         await live.closing.wait()
 
-    live.answer("/site.css", stuck)
+    live.add_handler("/site.css", stuck)
     head = '<link rel="stylesheet" href="/site.css">'
     live.put("/start", status=302, headers={"Location": "/foxes"})
-    async with crawling() as crawl:
+    async with start_crawl() as crawl:
         live.article("foxes", head=head)
         await crawl.queue(live.url("/start"))
         working = asyncio.create_task(crawl.run())
@@ -167,14 +167,14 @@ async def test_an_interrupted_visit_continues_with_stored_resources(crawling, li
         await asyncio.wait([working])
 
     live.put("/site.css", "p {}", kind="text/css")
-    async with crawling() as crawl:
+    async with start_crawl() as crawl:
         await crawl.run()
 
         (found,) = await crawl.jobs()
         async with crawl.context.db.read() as conn:
             entry_id, _ = await entries.by_hash(conn, found.hash_url)
             (held,) = await snapshots.of_entry(conn, entry_id, limit=9)
-    assert (live.asked["/start"], live.asked["/foxes"]) == (1, 1)
+    assert (live.requests["/start"], live.requests["/foxes"]) == (1, 1)
     assert held.snapshot.timestamp == found.timestamp
     assert (held.snapshot.final_url, held.snapshot.title) == (live.url("/foxes"), "foxes")
 
@@ -207,7 +207,7 @@ async def test_a_page_is_captured_again_on_request(crawl, live):
     await crawl.run()
 
     first, second = await crawl.jobs()
-    assert live.asked["/foxes"] == 2
+    assert live.requests["/foxes"] == 2
     assert second.timestamp > first.timestamp
     async with crawl.context.db.read() as conn:
         assert await queue.next_due(conn, ()) is None

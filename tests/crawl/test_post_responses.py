@@ -24,7 +24,7 @@ from tests.conftest import live_web
 from tests.crawler import quick_rendering
 from tests.handmade_archive import VIEWER
 from tests.index_access import remove_index
-from tests.prepared_archives import take_in
+from tests.prepared_archives import import_warc
 from tests.segments import segments, storage_of
 
 SHELL = """<!DOCTYPE html><title>Shop</title><link rel=icon href="data:,">
@@ -65,7 +65,7 @@ async def keep_site(data):
 async def keep_pages(data, settings):
     async with live_web() as live, open_app(settings) as runtime:
         for path, answer in {"/api": api, "/only-head": head, "/long.txt": long}.items():
-            live.answer(path, answer)
+            live.add_handler(path, answer)
         shop, other = (
             live.put("/shop", SHELL),
             live.article("heron", head='<link rel=icon href="data:,">'),
@@ -237,7 +237,7 @@ async def test_export_and_import_include_post_responses(settings, origin, tmp_pa
     elsewhere = Settings(data=tmp_path / "elsewhere")
     async with open_app(elsewhere) as runtime:
         for _ in range(2):
-            await take_in(runtime, warc)
+            await import_warc(runtime, warc)
         rows = await listed(runtime, origin)
         held = on_disk(elsewhere.data)
         findings = [each async for each in runtime.fixity.verify()]

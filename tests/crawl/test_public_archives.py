@@ -35,7 +35,7 @@ class PublicArchive:
             there = f"/web/{timestamp}/{url}"
             return web.Response(status=302, headers={"Location": there, "Link": more})
 
-        self.served.answer(f"/web/{url}", answer)
+        self.served.add_handler(f"/web/{url}", answer)
 
     def has(self, url, timestamp, body=PAGE, *, status=200, kind="text/html", **headers):
         """Add a memento."""
@@ -45,7 +45,7 @@ class PublicArchive:
             named = {"Memento-Datetime": moment, **headers}
             return web.Response(text=body, status=status, content_type=kind, headers=named)
 
-        self.served.answer(f"/web/{timestamp}id_/{url}", answer)
+        self.served.add_handler(f"/web/{timestamp}id_/{url}", answer)
 
     def link(self, url, timestamp):
         """Return an archive's Link header for a memento."""
@@ -82,13 +82,13 @@ async def captures(crawl):
         return [tuple(row) for row in rows]
 
 
-async def test_a_missing_page_is_recovered_with_its_resources(crawling, live, archive):
+async def test_a_missing_page_is_recovered_with_its_resources(start_crawl, live, archive):
     url, sheet = live.url("/foxes"), live.url("/fox.css")
     archive.redirects(url, "20150520101112")
     archive.has(url, "20150520101112", f'<link rel=stylesheet href="/fox.css">{PAGE}')
     archive.has(sheet, "20150520101112", "p { color: red }", kind="text/css")
 
-    async with crawling(rescue=archive.gate) as crawl:
+    async with start_crawl(rescue=archive.gate) as crawl:
         job = await rescued(crawl, url)
         found = await looked_at(crawl, url)
         kept = await captures(crawl)
@@ -97,25 +97,25 @@ async def test_a_missing_page_is_recovered_with_its_resources(crawling, live, ar
     assert found.snapshot.timestamp == "20150520101112"
     assert "the page called foxes" in found.text
     assert kept == [(url, 20150520101112), (sheet, 20150520101112)]
-    assert not live.asked
+    assert not live.requests
     assert found.provenance.way is Way.RECOVERED
     assert found.provenance.source == f"{archive.gate}20150520101112id_/{url}"
 
 
-async def test_a_timegate_may_name_the_memento_instead_of_redirecting(crawling, live, archive):
+async def test_a_timegate_may_name_the_memento_instead_of_redirecting(start_crawl, live, archive):
     url = live.url("/foxes")
     link = archive.link(url, "20150520101112")
     archive.served.put(f"/web/{url}", "<iframe></iframe>", headers={"Link": link})
     archive.has(url, "20150520101112")
 
-    async with crawling(rescue=archive.gate) as crawl:
+    async with start_crawl(rescue=archive.gate) as crawl:
         await rescued(crawl, url)
         kept = await captures(crawl)
 
     assert kept == [(url, 20150520101112)]
 
 
-async def test_a_memento_without_a_raw_form_is_archived_as_displayed(crawling, live, archive):
+async def test_a_memento_without_a_raw_form_is_archived_as_displayed(start_crawl, live, archive):
     url, lost = live.url("/foxes"), live.url("/fox.css")
     picture = archive.served.put("/hash.png", "a picture", kind="image/png")
 
@@ -127,18 +127,18 @@ async def test_a_memento_without_a_raw_form_is_archived_as_displayed(crawling, l
         moment = {"Memento-Datetime": http_date(SAVED)}
         return web.Response(text=body, content_type="text/html", headers=moment)
 
-    archive.served.answer(f"/web/{url}", gate)
-    archive.served.answer("/AbCdE", memento)
-    async with crawling(rescue=archive.gate) as crawl:
+    archive.served.add_handler(f"/web/{url}", gate)
+    archive.served.add_handler("/AbCdE", memento)
+    async with start_crawl(rescue=archive.gate) as crawl:
         await rescued(crawl, url)
         found = await looked_at(crawl, url)
 
     assert found.provenance.source == archive.served.url("/AbCdE")
     assert {each.url: each.status for each in found.requisites} == {picture: 200, lost: None}
-    assert not live.asked
+    assert not live.requests
 
 
-async def test_the_nearest_memento_of_all_archives_is_used(crawling, live, archive):
+async def test_the_nearest_memento_of_all_archives_is_used(start_crawl, live, archive):
     url = live.url("/foxes")
     async with live_web() as served:
         nearer = PublicArchive(served)
@@ -147,21 +147,21 @@ async def test_the_nearest_memento_of_all_archives_is_used(crawling, live, archi
         nearer.redirects(url, "20150603000000")
         nearer.has(url, "20150603000000")
 
-        async with crawling(rescue=(archive.gate, nearer.gate)) as crawl:
+        async with start_crawl(rescue=(archive.gate, nearer.gate)) as crawl:
             await rescued(crawl, url)
             found = await looked_at(crawl, url)
 
     assert found.snapshot.timestamp == "20150603000000"
 
 
-async def test_a_memento_of_an_error_is_skipped_for_the_next(crawling, live, archive):
+async def test_a_memento_of_an_error_is_skipped_for_the_next(start_crawl, live, archive):
     url = live.url("/foxes")
     archive.redirects(url, "20150601000000")
     older = archive.link(url, "20130101000000")
     archive.has(url, "20150601000000", "gone", status=404, Link=older)
     archive.has(url, "20130101000000")
 
-    async with crawling(rescue=archive.gate) as crawl:
+    async with start_crawl(rescue=archive.gate) as crawl:
         await rescued(crawl, url)
         kept = await captures(crawl)
 
@@ -178,7 +178,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-async def test_a_memento_that_is_not_a_page_is_refused(crawling, live, archive, name):
+async def test_a_memento_that_is_not_a_page_is_refused(start_crawl, live, archive, name):
     url, other = live.url("/foxes"), live.url("/other")
     given = {k: v.format(other=other) if k == "Location" else v for k, v in REFUSED[name].items()}
     archive.redirects(url, "20150601000000")
@@ -186,7 +186,7 @@ async def test_a_memento_that_is_not_a_page_is_refused(crawling, live, archive, 
     back = f"/web/20150601000000/{url}"
     archive.has(other, "20150601000000", status=302, Location=back)
 
-    async with crawling(rescue=archive.gate) as crawl:
+    async with start_crawl(rescue=archive.gate) as crawl:
         job = await rescued(crawl, url)
         kept = await captures(crawl)
 
@@ -195,14 +195,14 @@ async def test_a_memento_that_is_not_a_page_is_refused(crawling, live, archive, 
     assert kept == []
 
 
-async def test_archived_redirects_are_followed_and_stored(crawling, live, archive):
+async def test_archived_redirects_are_followed_and_stored(start_crawl, live, archive):
     url, other = live.url("/foxes"), live.url("/red-foxes")
     archive.redirects(url, "20150601000000")
     there = f"/web/20150601000000id_/{other}"
     archive.has(url, "20150601000000", "", status=301, Location=there)
     archive.has(other, "20150601000000")
 
-    async with crawling(rescue=archive.gate) as crawl:
+    async with start_crawl(rescue=archive.gate) as crawl:
         await rescued(crawl, url)
         found = await looked_at(crawl, url)
 
@@ -210,45 +210,45 @@ async def test_archived_redirects_are_followed_and_stored(crawling, live, archiv
     assert found.snapshot.capture.status == 200
 
 
-async def test_a_busy_archive_is_retried_after_its_retry_after(crawling, live, archive):
+async def test_a_busy_archive_is_retried_after_its_retry_after(start_crawl, live, archive):
     url = live.url("/foxes")
     archive.redirects(url, "20150601000000")
     archive.has(url, "20150601000000")
     answer = archive.served._answers[f"/web/{url}"]
 
     async def busy(request):
-        archive.served.answer(f"/web/{url}", answer)
+        archive.served.add_handler(f"/web/{url}", answer)
         return web.Response(status=429, headers={"Retry-After": "0"})
 
-    archive.served.answer(f"/web/{url}", busy)
-    async with crawling(rescue=archive.gate) as crawl:
+    archive.served.add_handler(f"/web/{url}", busy)
+    async with start_crawl(rescue=archive.gate) as crawl:
         job = await rescued(crawl, url)
 
     assert job.state is State.SAVED
-    assert archive.served.asked[f"/web/{url}"] == 2
+    assert archive.served.requests[f"/web/{url}"] == 2
 
 
-async def test_the_failure_names_the_archives_that_have_no_copy(crawling, live, archive):
-    async with crawling(rescue=archive.gate) as crawl:
+async def test_the_failure_names_the_archives_that_have_no_copy(start_crawl, live, archive):
+    async with start_crawl(rescue=archive.gate) as crawl:
         job = await rescued(crawl, live.url("/foxes"))
 
     assert job.failure.kind is FailureKind.NOT_ARCHIVED
     assert host(archive.gate) in job.failure.message
 
 
-async def test_an_archive_at_a_private_address_is_not_requested(crawling, live, archive):
+async def test_an_archive_at_a_private_address_is_not_requested(start_crawl, live, archive):
     url = live.url("/foxes")
     archive.redirects(url, "20150601000000")
 
-    async with crawling(rescue=archive.gate, allow_networks="", retries=0) as crawl:
+    async with start_crawl(rescue=archive.gate, allow_networks="", retries=0) as crawl:
         job = await rescued(crawl, url)
 
     assert job.failure.kind is FailureKind.NOT_RESCUED
-    assert not archive.served.asked
+    assert not archive.served.requests
 
 
 async def test_no_archive_is_requested_unless_a_setting_names_one(crawl, live):
     job = await rescued(crawl, live.article("foxes"))
 
     assert "Settings" in job.failure.message
-    assert not live.asked
+    assert not live.requests

@@ -22,7 +22,7 @@ async def titles(crawl, *urls):
     """Return the title of the page that was saved for each URL; its failure's kind otherwise."""
     await crawl.queue(*urls)
     await crawl.run()
-    ended = {job.url: job for job in crawl.told if job.state in (State.SAVED, State.FAILED)}
+    ended = {job.url: job for job in crawl.changed_jobs if job.state in (State.SAVED, State.FAILED)}
     found = [ended[url] for url in urls]
     return [each.failure.kind if each.failure else each.title for each in found]
 
@@ -30,22 +30,22 @@ async def titles(crawl, *urls):
 async def test_cookies_set_along_a_redirect_chain_are_sent_back(crawl, live):
     sent = {}
 
-    def answering(path, name, answer):
+    def add_page(path, name, answer):
         async def respond(request):
             sent.setdefault(path, []).append(request.headers.get("Cookie", ""))
             return page(path) if name in request.cookies else answer
 
-        return live.answer(path, respond)
+        return live.add_handler(path, respond)
 
     urls = [
-        answering("/self", "seen", redirect("/self", "seen=1; Path=/self")),
-        answering("/paper", "has", redirect("/paper?cookieSet=1", "has=1")),
-        answering("/loop", "never", redirect("/loop")),
+        add_page("/self", "seen", redirect("/self", "seen=1; Path=/self")),
+        add_page("/paper", "has", redirect("/paper?cookieSet=1", "has=1")),
+        add_page("/loop", "never", redirect("/loop")),
     ]
-    answering("/paper?cookieSet=1", "has", web.Response(status=403))
+    add_page("/paper?cookieSet=1", "has", web.Response(status=403))
     live.put("/image", GOAL.replace("Goal", "image") + "<img src=/session.png>")
-    answering("/session.png", "never", web.Response(status=404))
-    urls += [answering("/enter", "never", redirect("/image", "id=7; Path=/; HttpOnly"))]
+    add_page("/session.png", "never", web.Response(status=404))
+    urls += [add_page("/enter", "never", redirect("/image", "id=7; Path=/; HttpOnly"))]
 
     assert await titles(crawl, *urls) == [
         "/self",
@@ -64,7 +64,7 @@ async def test_twenty_redirects_are_followed_as_in_browsers(crawl, live):
         async def respond(_, number=number):
             return redirect(f"/{number - 1}")
 
-        live.answer(f"/{number}", respond)
+        live.add_handler(f"/{number}", respond)
     live.put("/0", GOAL)
 
     found = await titles(crawl, live.url("/20"), live.url("/21"))

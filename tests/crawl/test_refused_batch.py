@@ -57,7 +57,7 @@ async def test_written_records_are_indexed_later_without_another_visit(
 
     assert [each.state for each in await crawl.jobs()] == [State.SAVED, State.SAVED]
     assert await state_of(crawl, live) == ({"foxes": 1, "geese": 1}, 2)
-    assert {name: live.asked[f"/{name}"] for name in NAMES} == {"foxes": 1, "geese": 1}
+    assert {name: live.requests[f"/{name}"] for name in NAMES} == {"foxes": 1, "geese": 1}
     async with crawl.context.db.read() as conn:
         written = {each.name: each.size for each in survey(crawl.context.store.directory).segments}
         assert await segment_rows.indexed(conn) == written

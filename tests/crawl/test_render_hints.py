@@ -55,7 +55,7 @@ async def test_pages_are_rendered_directly_until_one_is_complete_without_scripts
         found = [await rendered(crawl, url) for url in (before, shell, first, look, last)]
     done, none = Rendering.DONE, Rendering.NONE
     assert found == [none, done, done, none, none]
-    assert live.asked[at_once] == 1  # the browser displays the first response
+    assert live.requests[at_once] == 1  # the browser displays the first response
 
 
 async def test_render_hints_are_shared_between_processes(crawl, live):

@@ -25,70 +25,70 @@ def image(url):
 
 
 async def test_a_requisite_is_fetched_once_for_many_pages_at_the_same_time(recording, live):
-    held = asyncio.Event()
+    release = asyncio.Event()
     put = live.put("/dot.png", "x", kind="image/png")
-    answer = live._answers["/dot.png"]
+    handler = live.handlers["/dot.png"]
 
     async def slowly(request):
-        await held.wait()
-        return await answer(request)
+        await release.wait()
+        return await handler(request)
 
-    live.answer("/dot.png", slowly)
+    live.add_handler("/dot.png", slowly)
     requisites = Requisites(recording)
     pages = [
         asyncio.create_task(requisites.fetch_all(live.url(f"/{n}"), (image(put),)))
         for n in range(5)
     ]
-    await live.asked_for("/dot.png")
-    held.set()
+    await live.wait_for_request("/dot.png")
+    release.set()
     found = await asyncio.gather(*pages)
 
-    assert live.asked["/dot.png"] == 1
+    assert live.requests["/dot.png"] == 1
     assert [[each.status for each in outcomes] for outcomes in found] == [[200]] * 5
     await requisites.fetch_all(live.url("/later"), (image(put),))
-    assert live.asked["/dot.png"] == 1
+    assert live.requests["/dot.png"] == 1
 
 
 @pytest.fixture
 def slow_style(live):
     """A style sheet that is sent on demand."""
-    let_go = asyncio.Event()
+    release = asyncio.Event()
     url = live.put("/site.css", "p {}", kind="text/css")
-    answer = live._answers["/site.css"]
+    handler = live.handlers["/site.css"]
 
     async def slowly(request):
-        await let_go.wait()
-        return await answer(request)
+        await release.wait()
+        return await handler(request)
 
-    live.answer("/site.css", slowly)
-    return Requisite(url, RequisiteKind.STYLE), let_go
+    live.add_handler("/site.css", slowly)
+    return Requisite(url, RequisiteKind.STYLE), release
 
 
 async def begin(requisites, live, name, style):
     """Fetch a page that waits for a style sheet; its other resources are requested already."""
     after = image(live.put(f"/{name}.png", "x", kind="image/png"))
     page = asyncio.create_task(requisites.fetch_all(live.url(f"/{name}"), (style, after)))
-    await live.asked_for(f"/{name}.png")
+    await live.wait_for_request(f"/{name}.png")
     return page
 
 
 async def test_a_cancelled_page_does_not_cancel_a_shared_fetch(recording, live, slow_style):
-    style, let_go = slow_style
+    style, release = slow_style
     requisites = Requisites(recording)
     first = await begin(requisites, live, "first", style)
     second = await begin(requisites, live, "second", style)
 
     first.cancel()
     await asyncio.wait([first])
-    let_go.set()
+    release.set()
 
     assert {each.url: each.status for each in await second}[style.url] == 200
-    assert live.asked["/site.css"] == 1
+    assert live.requests["/site.css"] == 1
 
 
-async def test_a_fetch_without_waiting_pages_is_cancelled(crawling, live, slow_style):
-    style, let_go = slow_style
-    async with crawling(host_concurrency=2) as crawl, crawl.recording():
+async def test_a_fetch_without_waiting_pages_is_cancelled(start_crawl, live, slow_style):
+    style, release = slow_style
+    async with start_crawl(host_concurrency=2) as crawl, crawl.recording():
         requisites = Requisites(crawl.context)
         pages = [await begin(requisites, live, name, style) for name in ("first", "second")]
 
@@ -97,22 +97,22 @@ async def test_a_fetch_without_waiting_pages_is_cancelled(crawling, live, slow_s
         await asyncio.wait(pages)
         async with crawl.context.throttle.slot(host(style.url)), asyncio.timeout(60):
             await begin(requisites, live, "third", image(live.put("/dot.png", "x")))
-        let_go.set()
+        release.set()
         (found,) = await requisites.fetch_all(live.url("/fourth"), (style,))
 
     assert found.status == 200
-    assert live.asked["/site.css"] == 2
+    assert live.requests["/site.css"] == 2
 
 
-async def test_a_stored_resource_is_not_fetched_by_the_next_process(crawling, live):
+async def test_a_stored_resource_is_not_fetched_by_the_next_process(start_crawl, live):
     live.put("/site.css", "p {}", kind="text/css")
     for name in ("foxes", "bears"):
-        async with crawling() as crawl:
+        async with start_crawl() as crawl:
             head = '<link rel="stylesheet" href="/site.css">'
             await crawl.queue(live.article(name, head=head))
             await crawl.run()
 
-    assert live.asked["/site.css"] == 1
+    assert live.requests["/site.css"] == 1
 
 
 async def test_a_failed_resource_is_not_requested_again_soon(recording, live):
@@ -120,15 +120,15 @@ async def test_a_failed_resource_is_not_requested_again_soon(recording, live):
         request.transport.abort()
         await live.closing.wait()
 
-    url = live.answer("/broken.png", break_off)
+    url = live.add_handler("/broken.png", break_off)
     requisites = Requisites(recording)
     (first,) = await requisites.fetch_all(live.url("/1"), (image(url),))
-    asked = live.asked["/broken.png"]
+    asked = live.requests["/broken.png"]
     (second,) = await requisites.fetch_all(live.url("/2"), (image(url),))
 
     assert first.failure.kind is FailureKind.DISCONNECTED
     assert second == first
-    assert live.asked["/broken.png"] == asked
+    assert live.requests["/broken.png"] == asked
 
 
 async def test_style_sheet_imports_are_fetched_and_cycles_end(recording, live):
@@ -142,11 +142,11 @@ async def test_style_sheet_imports_are_fetched_and_cycles_end(recording, live):
     assert {each.url: each.status for each in found} == {
         live.url(path): 200 for path in ("/a.css", "/b.css", "/dot.png")
     }
-    assert set(live.asked.values()) == {1}
+    assert set(live.requests.values()) == {1}
 
 
-async def test_resources_above_the_limit_are_left_out_and_reported(crawling, live):
-    async with crawling(max_requisites=3) as crawl:
+async def test_resources_above_the_limit_are_left_out_and_reported(start_crawl, live):
+    async with start_crawl(max_requisites=3) as crawl:
         recorder = asyncio.create_task(crawl.context.recorder.run())
         wanted = tuple(image(live.put(f"/{n}.png", "x", kind="image/png")) for n in range(5))
         found = await Requisites(crawl.context).fetch_all(live.url("/"), wanted)
@@ -159,12 +159,12 @@ async def test_resources_above_the_limit_are_left_out_and_reported(crawling, liv
     assert len(found) == 5
 
 
-async def test_resources_that_time_out_are_left_out_and_reported(crawling, live):
+async def test_resources_that_time_out_are_left_out_and_reported(start_crawl, live):
     async def forever(_):
         await live.closing.wait()
 
-    slow, quick = live.answer("/slow.png", forever), live.put("/quick.png", "x")
-    async with crawling(page_timeout=5) as crawl, crawl.recording():
+    slow, quick = live.add_handler("/slow.png", forever), live.put("/quick.png", "x")
+    async with start_crawl(page_timeout=5) as crawl, crawl.recording():
         requisites = Requisites(crawl.context)
         found = await requisites.fetch_all(live.url("/"), (image(slow), image(quick)))
 

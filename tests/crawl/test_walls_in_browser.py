@@ -40,7 +40,7 @@ async def test_a_wall_that_a_browser_passes_is_no_failure(rendering, live):
         text = inside if "come=in" in request.headers.get("Cookie", "") else OPENS
         return web.Response(text=text, content_type="text/html", status=200)
 
-    url = live.answer("/guarded", guarded)
+    url = live.add_handler("/guarded", guarded)
     await rendering.queue(url)
 
     await rendering.run()
@@ -48,7 +48,7 @@ async def test_a_wall_that_a_browser_passes_is_no_failure(rendering, live):
     entry, (held,), failed = await entry_of(rendering, url)
     assert (entry.title, entry.state, failed) == ("Inside", State.SAVED, [])
     assert held.snapshot.rendering is Rendering.DONE
-    assert live.asked["/guarded"] == 3  # once without, then by the browser until it was let in
+    assert live.requests["/guarded"] == 3  # once without, then by the browser until it was let in
     renderer = rendering.context.renderer
     assert await renderer.hint_for(url) is RenderHint.WALLED
 
@@ -75,7 +75,11 @@ async def test_a_refused_page_that_a_browser_gets_is_saved(rendering, live):
         return web.Response(text=text, content_type="text/html", status=status)
 
     refused = live.put("/refused", inside, status=403)
-    urls = [live.answer("/letter", unless_browser), live.answer("/check", after_check), refused]
+    urls = [
+        live.add_handler("/letter", unless_browser),
+        live.add_handler("/check", after_check),
+        refused,
+    ]
     await rendering.queue(*urls)
 
     await rendering.run()
@@ -134,5 +138,5 @@ async def test_a_wall_that_also_blocks_the_browser_is_not_archived(rendering, li
         entry, held, failed = await entry_of(rendering, url)
         found[url] = (entry.state, held, [each.failure.kind for each in failed])
         assert guard in "".join(each.failure.message for each in failed) or held
-        assert live.asked[url.removeprefix(live.origin)] == 2  # once without, once by a browser
+        assert live.requests[url.removeprefix(live.origin)] == 2  # once without, once by a browser
     assert found == dict.fromkeys(walls, (State.FAILED, [], [FailureKind.WALLED]))

@@ -53,7 +53,9 @@ def template() -> Iterator[str]:
 
 
 @pytest.fixture
-def place(engine: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path | str]:
+def index_location(
+    engine: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> Iterator[Path | str]:
     """The test's index: a path, or the URL of a separate database."""
     if engine == "sqlite":
         yield tmp_path / "archive.sqlite3"
@@ -65,9 +67,9 @@ def place(engine: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterat
 
 
 @pytest.fixture
-async def db(place: Path | str) -> AsyncIterator[Database]:
+async def db(index_location: Path | str) -> AsyncIterator[Database]:
     """An empty index."""
-    opened = await Database.open(place)
+    opened = await Database.open(index_location)
     yield opened
     await opened.close()
 
@@ -76,8 +78,8 @@ async def db(place: Path | str) -> AsyncIterator[Database]:
 def seed() -> Callable[..., Seed]:
     """Make a seed for a URL."""
 
-    def make(url: str, **said: object) -> Seed:
-        annotation = Annotation(**{"url_given": url, "added_at": NOW, **said})
+    def make(url: str, **fields: object) -> Seed:
+        annotation = Annotation(**{"url_given": url, "added_at": NOW, **fields})
         key = HashUrl(hashlib.md5(url.encode()).hexdigest())
         return Seed(key, url, urlsplit(url).netloc, annotation)
 
@@ -87,22 +89,22 @@ def seed() -> Callable[..., Seed]:
 @pytest.fixture
 def capture() -> Callable[..., Capture]:
     """Return a function that makes captures, each in another place."""
-    made = 0
+    count = 0
 
-    def make(url: str, after: float = 0, **said: object) -> Capture:
-        nonlocal made
-        made += 1
+    def make(url: str, after: float = 0, **fields: object) -> Capture:
+        nonlocal count
+        count += 1
         return Capture(
             **{
                 "url": url,
                 "timestamp": to_timestamp(NOW + timedelta(seconds=after)),
                 "status": 200,
                 "media_type": "text/html",
-                "payload_digest": PayloadDigest("sha256:" + f"{made:064x}"),
+                "payload_digest": PayloadDigest("sha256:" + f"{count:064x}"),
                 "payload_length": 10,
-                "record_id": RecordId(f"urn:uuid:{made}"),
-                "location": Location(SEGMENT, made * 1000, 500),
-                **said,
+                "record_id": RecordId(f"urn:uuid:{count}"),
+                "location": Location(SEGMENT, count * 1000, 500),
+                **fields,
             }
         )
 
@@ -124,7 +126,7 @@ def new_snapshot(capture: Callable[..., Capture]) -> Callable[..., object]:
         url: str,
         after: float = 0,
         words: tuple[str, str] | None = ("", ""),
-        **said: object,
+        **fields: object,
     ) -> visit_results.NewSnapshot:
         page = capture(url, after)
         await segment_rows.set_indexed_with_ids(
@@ -147,7 +149,7 @@ def new_snapshot(capture: Callable[..., Capture]) -> Callable[..., object]:
                 "extractor": "1",
                 "record": page.location,
                 "search_document": words and search_document(*words),
-                **said,
+                **fields,
             }
         )
 
@@ -155,11 +157,11 @@ def new_snapshot(capture: Callable[..., Capture]) -> Callable[..., object]:
 
 
 @pytest.fixture
-def keep(new_snapshot: Callable[..., object]) -> Callable[..., object]:
+def add_snapshot(new_snapshot: Callable[..., object]) -> Callable[..., object]:
     """Return a function that indexes a snapshot ``after`` seconds past noon."""
 
-    async def index(conn: AsyncConnection, *page: object, **said: object) -> None:
-        await visit_results.add_snapshots(conn, [await new_snapshot(conn, *page, **said)])
+    async def index(conn: AsyncConnection, *page: object, **fields: object) -> None:
+        await visit_results.add_snapshots(conn, [await new_snapshot(conn, *page, **fields)])
 
     return index
 
@@ -171,12 +173,12 @@ def find(db: Database) -> Callable[..., object]:
     async def matching(
         q: str, filters: Filters | None = None, *, beyond: int | None = None, count: int = 9
     ) -> list[tuple[int, int]]:
-        tree = parse_query(q)
+        query = parse_query(q)
         async with db.read() as conn:
             parts = await search.parts_of(conn)
-            request = SearchRequest(tree, filters or Filters(), SearchContext(NOW, parts))
+            request = SearchRequest(query, filters or Filters(), SearchContext(NOW, parts))
             found = await search.found(
-                conn, split(tree), request, parts=parts, beyond=beyond, count=count
+                conn, split(query), request, parts=parts, beyond=beyond, count=count
             )
         pairs = zip(found.documents, found.entries, strict=True)
         return [(row, entry_id) for row, entry_id in pairs if entry_id is not None]

@@ -112,8 +112,8 @@ def test_a_follower_knows_the_state_of_every_job(steps):
     asyncio.run(follow())
 
 
-async def test_concurrent_writers_are_seen_completely(db, place):
-    other = await Database.open(place)
+async def test_concurrent_writers_are_seen_completely(db, index_location):
+    other = await Database.open(index_location)
     follower = Follower(db, ChangeCursor(0, 0))
     mine, theirs = Queue(db), Queue(other)
     theirs._made = 1000

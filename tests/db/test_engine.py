@@ -29,9 +29,9 @@ async def is_there(conn, name="a row"):
 
 
 @pytest.fixture
-async def other(db, place):
+async def other(db, index_location):
     """The same index, opened a second time."""
-    opened = await Database.open(place)
+    opened = await Database.open(index_location)
     yield opened
     await opened.close()
 
@@ -152,9 +152,9 @@ async def test_a_stopping_process_limits_its_wait_for_other_writers(db, other, m
 
 
 @pytest.mark.sqlite
-async def test_a_write_locks_the_index_before_it_reads(db, place):
+async def test_a_write_locks_the_index_before_it_reads(db, index_location):
     """A read transaction that writes after another program's commit would fail in SQLite."""
-    with closing(sqlite3.connect(place, timeout=0)) as other_program:
+    with closing(sqlite3.connect(index_location, timeout=0)) as other_program:
         async with db.write() as conn:
             assert not await is_there(conn)
             with pytest.raises(sqlite3.OperationalError, match="database is locked"):
@@ -179,14 +179,16 @@ async def test_commits_are_durable_and_foreign_keys_are_checked(db):
 
 
 @pytest.mark.sqlite
-async def test_a_file_that_was_removed_or_replaced_takes_no_more_writes(db, place, tmp_path):
+async def test_a_file_that_was_removed_or_replaced_takes_no_more_writes(
+    db, index_location, tmp_path
+):
     async with db.write() as conn:
         await insert(conn)
 
     def put(content):
-        Path(place).unlink(missing_ok=True)
+        Path(index_location).unlink(missing_ok=True)
         if content:
-            Path(place).write_bytes(content)
+            Path(index_location).write_bytes(content)
 
     for other in (None, b"another file"):
         put(other)

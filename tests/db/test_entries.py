@@ -11,7 +11,7 @@ NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
 
 @pytest.fixture
-async def filled(db, seed, keep):
+async def filled(db, seed, add_snapshot):
     """Eight entries of the same second: odd ones are tagged, the first four are saved."""
     said = [
         seed(f"http://{'ab'[n % 2]}.example/{n}", tags=("odd",) if n % 2 else ()) for n in range(8)
@@ -20,7 +20,7 @@ async def filled(db, seed, keep):
         await new_entries.receive(conn, said, now=NOW, recapture=False)
         for each in said[:4]:
             entry_id, _ = await entries.by_hash(conn, each.hash_url)
-            await keep(conn, entry_id, each.url, status=200 if each is said[0] else 206)
+            await add_snapshot(conn, entry_id, each.url, status=200 if each is said[0] else 206)
     return said
 
 

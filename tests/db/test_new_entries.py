@@ -78,12 +78,12 @@ async def test_a_tag_counts_its_entries(db, seed):
         assert await tags_and_lists.most_used(conn, 10) == [("x", 2), ("y", 1)]
 
 
-async def test_an_import_adds_metadata_to_captured_entries_without_a_job(db, seed, keep):
+async def test_an_import_adds_metadata_to_captured_entries_without_a_job(db, seed, add_snapshot):
     await receive(db, seed("http://a.example/"))
     entry_id, _ = await entry_of(db, seed("http://a.example/"))
     async with db.write() as conn:
         (lease,) = await queue.lease(conn, owner="me", count=1, each=1, hosts=HostGroups(), now=NOW)
-        await keep(conn, entry_id, "http://a.example/")
+        await add_snapshot(conn, entry_id, "http://a.example/")
         await queue.end_jobs(conn, [(lease, "20260301120000", None)], NOW)
 
     (known,) = await receive(db, seed("http://a.example/", tags=("later",)))

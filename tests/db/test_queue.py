@@ -104,9 +104,9 @@ async def test_busy_hosts_are_skipped(db, fill):
     } == {"b.example"}
 
 
-async def test_two_processes_are_never_leased_the_same_job(db, fill, place):
+async def test_two_processes_are_never_leased_the_same_job(db, fill, index_location):
     await fill(("a", 7), ("b", 7))
-    other = await Database.open(place)
+    other = await Database.open(index_location)
 
     taken = []
     while found := [*await lease(db, 2, owner="one"), *await lease(other, 2, owner="two")]:

@@ -16,13 +16,13 @@ def at(seconds):
 
 
 @pytest.fixture
-async def entry_id(db, seed, keep):
+async def entry_id(db, seed, add_snapshot):
     """An entry with snapshots of noon, ten and thirty seconds later."""
     async with db.write() as conn:
         await new_entries.receive(conn, [seed(URL)], now=NOW, recapture=False)
         number, _ = await entries.by_hash(conn, seed(URL).hash_url)
         for seconds in (0, 10, 30):
-            await keep(conn, number, URL, seconds)
+            await add_snapshot(conn, number, URL, seconds)
     return number
 
 
@@ -67,12 +67,12 @@ async def test_all_snapshots_are_iterated_in_batches(db, entry_id):
     assert found == [at(0), at(10), at(30)]
 
 
-async def test_a_snapshot_is_returned_as_inserted(db, entry_id, keep):
+async def test_a_snapshot_is_returned_as_inserted(db, entry_id, add_snapshot):
     article, said = Location("s.warc.gz", 7, 8), PageMetadata("T", "B", "S", "E", "L", "P")
     async with db.write() as conn:
         await segment_rows.set_indexed_with_ids(conn, {article.segment: 100})
         more = {"requisite_count": 5, "missing_count": 2, "final_url": "http://b.example/"}
-        await keep(conn, entry_id, URL, 60, article=article, metadata=said, **more)
+        await add_snapshot(conn, entry_id, URL, 60, article=article, metadata=said, **more)
         (held, *_) = await snapshots.of_entry(conn, entry_id, limit=1)
 
     found = held.snapshot

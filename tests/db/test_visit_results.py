@@ -62,9 +62,9 @@ def attempt_of(lease, *, final, after=1):
     )
 
 
-async def test_a_snapshot_marks_its_entry_as_saved_and_updates_it(db, lease, keep, found):
+async def test_a_snapshot_marks_its_entry_as_saved_and_updates_it(db, lease, add_snapshot, found):
     async with db.write() as conn:
-        await keep(conn, lease.entry.id, URL, 5, ("Given", "wombats"), status=206)
+        await add_snapshot(conn, lease.entry.id, URL, 5, ("Given", "wombats"), status=206)
 
     entry = await entry_of(db, lease)
     assert (entry.state, entry.snapshot_count, entry.latest) == (State.SAVED, 1, "20260301120005")
@@ -72,7 +72,9 @@ async def test_a_snapshot_marks_its_entry_as_saved_and_updates_it(db, lease, kee
     assert await found("wombats") == [lease.entry.id]
 
 
-async def test_an_entry_keeps_its_place_if_it_fails_or_is_captured_again(db, lease, keep, seed):
+async def test_an_entry_keeps_its_place_if_it_fails_or_is_captured_again(
+    db, lease, add_snapshot, seed
+):
     async with db.write() as conn:
         moment = NOW + timedelta(seconds=10)
         newer = seed("http://b.example/", tags=("t",), added_at=moment)
@@ -82,7 +84,7 @@ async def test_an_entry_keeps_its_place_if_it_fails_or_is_captured_again(db, lea
     assert (await entry_of(db, lease)).sorted_at == (await entry_of(db, lease)).annotation.saved_at
 
     async with db.write() as conn:
-        await keep(conn, lease.entry.id, URL, 120)
+        await add_snapshot(conn, lease.entry.id, URL, 120)
         for filters in (Filters(), Filters(tag="t")):
             listed, _ = await entries.newest(conn, filters, below=None, limit=9)
             assert [each.url for each in listed] == ["http://b.example/", URL]
@@ -92,11 +94,11 @@ async def test_an_entry_keeps_its_place_if_it_fails_or_is_captured_again(db, lea
     assert first.row == lease.entry.id
 
 
-async def test_search_covers_only_the_newest_snapshot(db, lease, keep, found):
+async def test_search_covers_only_the_newest_snapshot(db, lease, add_snapshot, found):
     async with db.write() as conn:
-        await keep(conn, lease.entry.id, URL, 1, ("", "wombats"))
-        await keep(conn, lease.entry.id, URL, 2, ("", "badgers"))
-        await keep(conn, lease.entry.id, URL, 3, None)
+        await add_snapshot(conn, lease.entry.id, URL, 1, ("", "wombats"))
+        await add_snapshot(conn, lease.entry.id, URL, 2, ("", "badgers"))
+        await add_snapshot(conn, lease.entry.id, URL, 3, None)
 
     assert await found("wombats") == []
     assert await found("badgers") == [lease.entry.id]
@@ -117,7 +119,7 @@ async def test_a_snapshot_reported_twice_is_stored_once_with_its_article(
 
 
 async def test_the_article_of_the_newer_extractor_wins_in_any_order(
-    db, lease, keep, new_snapshot, found
+    db, lease, add_snapshot, new_snapshot, found
 ):
     async with db.write() as conn:
         for by, words in (("9", "nine"), ("10", "ten"), ("1", "one"), ("odd", "odd"), ("10", "x")):
@@ -158,9 +160,9 @@ async def test_a_permanently_failed_entry_is_found_by_its_title(db, lease, found
     assert await found("Given") == [lease.entry.id]
 
 
-async def test_a_failure_does_not_change_a_saved_entry(db, lease, keep, found):
+async def test_a_failure_does_not_change_a_saved_entry(db, lease, add_snapshot, found):
     async with db.write() as conn:
-        await keep(conn, lease.entry.id, URL, 1, ("", "wombats"))
+        await add_snapshot(conn, lease.entry.id, URL, 1, ("", "wombats"))
         await attempts.add_failures(conn, [attempt_of(lease, final=True, after=90)])
 
     entry = await entry_of(db, lease)
@@ -168,9 +170,9 @@ async def test_a_failure_does_not_change_a_saved_entry(db, lease, keep, found):
     assert await found("wombats") == [lease.entry.id]
 
 
-async def test_the_end_of_a_job_is_counted_once(db, lease, keep):
+async def test_the_end_of_a_job_is_counted_once(db, lease, add_snapshot):
     async with db.write() as conn:
-        await keep(conn, lease.entry.id, URL, 1)
+        await add_snapshot(conn, lease.entry.id, URL, 1)
         await queue.end_jobs(conn, [(lease, "20260301120001", None)], NOW)
 
     async with db.read() as conn:

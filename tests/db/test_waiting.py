@@ -54,11 +54,11 @@ async def test_jobs_wait_for_the_retry_of_their_host_and_their_pace_is_that_of_t
         assert await jobs.seconds_per_job(conn, NOW) == 10
 
 
-async def test_annotations_without_a_record_are_returned(db, seed, keep):
+async def test_annotations_without_a_record_are_returned(db, seed, add_snapshot):
     async with db.write() as conn:
         await new_entries.ensure(conn, [seed("http://a.example/"), seed("http://b.example/")])
         entry_id, _ = await entries.by_hash(conn, seed("http://a.example/").hash_url)
-        await keep(conn, entry_id, "http://a.example/")
+        await add_snapshot(conn, entry_id, "http://a.example/")
         later = RevisedSeed(seed("http://a.example/", tags=("t",)), 3)
         await new_entries.restore(conn, [later], unrecorded=True)
 

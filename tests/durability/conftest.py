@@ -15,7 +15,7 @@ from urllib.request import HTTPCookieProcessor, Request, build_opener
 
 import pytest
 
-from tests.system_calls import SENDS, Call, Trace, program_of
+from tests.system_calls import SENDS, Call, Trace, traced_process
 
 SENTENCE = "<p>The {0} keeps to itself, and whoever writes of it has waited for a long time.</p>"
 PAGE = """<!DOCTYPE html><title>About {0}</title><link rel="stylesheet" href="/style.css">
@@ -49,7 +49,7 @@ class Acknowledged:
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class TracedRun:
     """A run of the program: its data directory, system calls, and acknowledgements."""
 
     data: Path
@@ -77,7 +77,7 @@ def environment(data: Path) -> dict[str, str]:
     }
 
 
-def sent(calls: list[Call], *pieces: str) -> Call:
+def sending_call(calls: list[Call], *pieces: str) -> Call:
     """Return the first call that sent all of these."""
     return next(
         call
@@ -95,27 +95,27 @@ class Client:
         self._base = base
         self._open = build_opener(HTTPCookieProcessor(CookieJar())).open
 
-    def ask(self, path: str, data: bytes | None = None, kind: str = "") -> str:
+    def request(self, path: str, data: bytes | None = None, kind: str = "") -> str:
         headers = {"Accept-Encoding": "identity"} | ({"Content-Type": kind} if kind else {})
-        with self._open(Request(self._base + path, data, headers), timeout=60) as answer:
-            return answer.read().decode()
+        with self._open(Request(self._base + path, data, headers), timeout=60) as response:
+            return response.read().decode()
 
     def add_by_form(self, url: str) -> None:
         """Save a URL with the form."""
         form = {"url": url, "tags": "of the form"}
-        assert self.ask("/add", urlencode(form).encode())
+        assert self.request("/add", urlencode(form).encode())
 
     def add_by_api(self, url: str) -> None:
         """Save a URL with the API."""
-        self.ask("/api/v1/entries", json.dumps({"urls": [url]}).encode(), "application/json")
+        self.request("/api/v1/entries", json.dumps({"urls": [url]}).encode(), "application/json")
 
     def wait_until_saved(self, job: int) -> None:
         """Wait until a job is finished."""
-        assert '"saved"' in self.ask(f"/api/v1/events?jobs={job}")
+        assert '"saved"' in self.request(f"/api/v1/events?jobs={job}")
 
 
 @pytest.fixture(scope="session")
-def served(pages: str, tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+def served(pages: str, tmp_path_factory: pytest.TempPathFactory) -> TracedRun:
     """A service that saved a page by the form and one by the API, and was stopped."""
     directory = tmp_path_factory.mktemp("served")
     data, trace = directory / "data", Trace(directory / "calls")
@@ -125,7 +125,7 @@ def served(pages: str, tmp_path_factory: pytest.TempPathFactory) -> Recorded:
         command, env=environment(data), stdout=subprocess.PIPE, text=True
     ) as strace:
         base = re.search(r"http://\S+?(?=/?\s)", strace.stdout.readline())[0]
-        service, client = program_of(strace.pid), Client(base)
+        service, client = traced_process(strace.pid), Client(base)
         try:
             client.add_by_form(first)
             client.wait_until_saved(1)
@@ -134,20 +134,20 @@ def served(pages: str, tmp_path_factory: pytest.TempPathFactory) -> Recorded:
         finally:
             service.terminate()
     calls = trace.calls()
-    return Recorded(
+    return TracedRun(
         data,
         calls,
         [
-            Acknowledged(first, False, sent(calls, "HTTP/1.1 303", "/?jobs=1")),
-            Acknowledged(first, True, sent(calls, first, '"state":"saved"')),
-            Acknowledged(second, False, sent(calls, "HTTP/1.1 202")),
-            Acknowledged(second, True, sent(calls, second, '"state":"saved"')),
+            Acknowledged(first, False, sending_call(calls, "HTTP/1.1 303", "/?jobs=1")),
+            Acknowledged(first, True, sending_call(calls, first, '"state":"saved"')),
+            Acknowledged(second, False, sending_call(calls, "HTTP/1.1 202")),
+            Acknowledged(second, True, sending_call(calls, second, '"state":"saved"')),
         ],
     )
 
 
 @pytest.fixture(scope="session")
-def added(pages: str, tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+def added(pages: str, tmp_path_factory: pytest.TempPathFactory) -> TracedRun:
     """A run of ``archiver add``."""
     directory = tmp_path_factory.mktemp("added")
     data, trace = directory / "data", Trace(directory / "calls")
@@ -155,4 +155,6 @@ def added(pages: str, tmp_path_factory: pytest.TempPathFactory) -> Recorded:
     command = trace.command(sys.executable, "-m", "archiver", "add", url)
     subprocess.run(command, env=environment(data), stdout=subprocess.PIPE, check=True, timeout=120)
     calls = trace.calls()
-    return Recorded(data, calls, [Acknowledged(url, True, sent(calls, "\tsaved\tAbout owls"))])
+    return TracedRun(
+        data, calls, [Acknowledged(url, True, sending_call(calls, "\tsaved\tAbout owls"))]
+    )

@@ -9,15 +9,15 @@ from tests.system_calls import SYNCS, Disk
 
 FRAME_HEAD = 24
 LOSES: dict[str, Callable[[Disk], dict[str, bytes]]] = {
-    "all that is not synced": Disk.without_what_is_not_synced,
-    "half of the segments and the rest of the index": lambda disk: disk.with_half_of_it(
+    "all that is not synced": Disk.synced_files,
+    "half of the segments and the rest of the index": lambda disk: disk.half_of_unsynced(
         segments=True
     ),
-    "half of the index and the rest of the segments": lambda disk: disk.with_half_of_it(
+    "half of the index and the rest of the segments": lambda disk: disk.half_of_unsynced(
         segments=False
     ),
-    "content but not sizes": Disk.with_sizes_only,
-    "nothing, for only the process died": Disk.with_everything,
+    "content but not sizes": Disk.zeros_for_unsynced,
+    "nothing, for only the process died": Disk.all_changes,
 }
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from archiver.app import open_app
 from tests.durability.changing import settings_of
-from tests.prepared_archives import take_in
+from tests.prepared_archives import import_warc
 from tests.processes import Archive
 from tests.warcs import Warc
 
@@ -77,7 +77,7 @@ async def prepare(data: Path) -> dict[str, str]:
         body = f"<title>{number}</title><p>Words of page {number // 2}."
         warc.response(f"https://a.example/{number}", body.encode(), "text/html")
     async with open_app(settings_of(data)) as archive:
-        await take_in(archive, warc.bytes)
+        await import_warc(archive, warc.bytes)
     return {f"https://a.example/{number}": "" for number in range(PAGES)}
 
 
@@ -125,13 +125,13 @@ async def test_acknowledged_changes_and_deletions_survive_repeated_kills(tmp_pat
             await killed_once(program, told, chance)
 
     log.warning("killed at %s", told.hit)
-    listing, texts = await archive.told()
+    listing, texts = await archive.listing_and_texts()
     told.check({each["url"]: each["note"] for each in listing})
     assert (await archive.run("verify")).splitlines()[-1].split("\t") == ["problems", "0"]
     assert await archive.warcio_check() == 0
     await archive.run("reindex")
-    assert await archive.told() == (listing, texts)
+    assert await archive.listing_and_texts() == (listing, texts)
     await archive.run("compact")
-    assert await archive.told() == (listing, texts)
+    assert await archive.listing_and_texts() == (listing, texts)
     assert (await archive.run("verify")).splitlines()[-1].split("\t") == ["problems", "0"]
     assert told.gone

@@ -76,8 +76,8 @@ def origin(entries: list) -> str:
 def killed_compaction(data: Path, *strace: str) -> int:
     """Run the program under strace; return the signal that ended it, or 0."""
     program = (sys.executable, "-m", "archiver", "compact", "--empty-bin", "--data", str(data))
-    ended = subprocess.run([*strace, *program], capture_output=True, check=False)
-    return max(-ended.returncode, ended.returncode - 128, 0)
+    end_line = subprocess.run([*strace, *program], capture_output=True, check=False)
+    return max(-end_line.returncode, end_line.returncode - 128, 0)
 
 
 async def compact(data: Path) -> None:

@@ -17,11 +17,11 @@ import pytest
 from archiver.app import open_app
 from archiver.config import Settings
 from archiver.model.imports import Outcome
-from tests.durability.conftest import Acknowledged, Client, Recorded, environment, sent
+from tests.durability.conftest import Acknowledged, Client, TracedRun, environment, sending_call
 from tests.durability.cuts import LOSES, moments, put_back
 from tests.durability.test_order import first_sync, first_write, index_log
-from tests.processes import in_small_batches
-from tests.system_calls import Trace, program_of
+from tests.processes import batch_size_variables
+from tests.system_calls import Trace, traced_process
 
 pytestmark = pytest.mark.real_children
 
@@ -48,10 +48,10 @@ def commanded(tmp_path_factory):
     given.write_bytes(LINKS)
     program = (sys.executable, "-m", "archiver", "import", str(given), "--no-crawl")
     command = trace.command(*program)
-    variables = environment(data) | in_small_batches(BATCH)
+    variables = environment(data) | batch_size_variables(BATCH)
     subprocess.run(command, env=variables, stdout=subprocess.PIPE, check=True, timeout=120)
     calls = trace.calls()
-    return Recorded(data, calls, [Acknowledged(READ, True, sent(calls, f"added\t{MANY}"))])
+    return TracedRun(data, calls, [Acknowledged(READ, True, sending_call(calls, f"added\t{MANY}"))])
 
 
 @pytest.fixture(scope="module")
@@ -60,23 +60,23 @@ def uploaded(tmp_path_factory):
     directory = tmp_path_factory.mktemp("uploaded")
     data, trace = directory / "data", Trace(directory / "calls")
     command = trace.command(sys.executable, "-m", "archiver", "serve", "--port", "0")
-    variables = environment(data) | in_small_batches(BATCH)
+    variables = environment(data) | batch_size_variables(BATCH)
     with subprocess.Popen(command, env=variables, stdout=subprocess.PIPE, text=True) as strace:
         base = re.search(r"http://\S+?(?=/?\s)", strace.stdout.readline())[0]
-        service, client = program_of(strace.pid), Client(base)
+        service, client = traced_process(strace.pid), Client(base)
         try:
             wanted = f"/api/v1/imports?name={NAME}&capture=never"
-            client.ask(wanted, LINKS, "application/octet-stream")
-            while json.loads(client.ask("/api/v1/imports/1"))["reading"]:
+            client.request(wanted, LINKS, "application/octet-stream")
+            while json.loads(client.request("/api/v1/imports/1"))["reading"]:
                 pass
         finally:
             service.terminate()
     calls = trace.calls()
-    told = Acknowledged(ACCEPTED, False, sent(calls, "HTTP/1.1 202"))
+    told = Acknowledged(ACCEPTED, False, sending_call(calls, "HTTP/1.1 202"))
     read = Acknowledged(
-        READ, True, sent(calls, "HTTP/1.1 200", '"reading":false', f'"read":{MANY}')
+        READ, True, sending_call(calls, "HTTP/1.1 200", '"reading":false', f'"read":{MANY}')
     )
-    return Recorded(data, calls, [told, read])
+    return TracedRun(data, calls, [told, read])
 
 
 async def rows_of(archive, number):
@@ -105,8 +105,8 @@ def test_rows_are_on_disk_before_a_receipt_or_an_acknowledgement(commanded, uplo
         for _, _, url in ALL:
             row = first_write(recorded, log, of=url.encode())
             synced = first_sync(recorded, log, since=row)
-            assert synced.ended < receipt.began
-            assert synced.ended < read.call.began
+            assert synced.end_line < receipt.start_line
+            assert synced.end_line < read.call.start_line
 
 
 async def test_an_import_by_command_survives_a_power_cut_or_can_be_repeated(commanded, tmp_path):

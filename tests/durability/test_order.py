@@ -24,7 +24,7 @@ def first_sync(recorded, path, *, since):
     return next(
         call
         for call in recorded.calls
-        if call.name in SYNCS and call.path == str(path) and call.began > since.ended
+        if call.name in SYNCS and call.path == str(path) and call.start_line > since.end_line
     )
 
 
@@ -61,7 +61,7 @@ def test_a_record_is_on_disk_before_any_row_contains_its_id(served, added):
             path = recorded.data / "warc" / segment
             synced = first_sync(recorded, path, since=writes_up_to(recorded, path, end))
             row = first_write(recorded, index_log(recorded), of=record_id.encode())
-            assert synced.ended < row.began
+            assert synced.end_line < row.start_line
 
 
 def test_a_segment_name_is_on_disk_before_any_row_contains_it(served, added):
@@ -74,7 +74,7 @@ def test_a_segment_name_is_on_disk_before_any_row_contains_it(served, added):
                 if call.name == "openat" and call.path == str(path) and "O_CREAT" in call.flags
             )
             row = first_write(recorded, index_log(recorded), of=segment.encode())
-            assert first_sync(recorded, path.parent, since=made).ended < row.began
+            assert first_sync(recorded, path.parent, since=made).end_line < row.start_line
 
 
 def test_the_folders_of_a_new_archive_are_on_disk_before_any_row(served, added):
@@ -82,7 +82,7 @@ def test_the_folders_of_a_new_archive_are_on_disk_before_any_row(served, added):
         row = first_write(recorded, index_log(recorded), of=b".warc.gz")
         for folder in (recorded.data, recorded.data / "warc"):
             made = next(c for c in recorded.calls if c.name == "mkdir" and c.path == str(folder))
-            assert first_sync(recorded, folder.parent, since=made).ended < row.began
+            assert first_sync(recorded, folder.parent, since=made).end_line < row.start_line
 
 
 def test_rows_are_on_disk_before_they_are_acknowledged(served, added):
@@ -95,13 +95,15 @@ def test_rows_are_on_disk_before_they_are_acknowledged(served, added):
             title = f"About {each.url.rpartition('/')[2]}"
             wanted = title if each.is_saved else each.url
             row = first_write(recorded, index_log(recorded), of=wanted.encode())
-            assert first_sync(recorded, index_log(recorded), since=row).ended < each.call.began
+            assert (
+                first_sync(recorded, index_log(recorded), since=row).end_line < each.call.start_line
+            )
 
 
 def test_nothing_is_acknowledged_while_the_wal_is_not_synced(served):
     """One page was saved after the other, so nothing else was in progress."""
     log = str(index_log(served))
     for each in served.acknowledged:
-        before = [c for c in served.calls if c.ended < each.call.began and c.path == log]
-        written = max(c.ended for c in before if c.name == "pwrite64")
-        assert max(c.began for c in before if c.name in SYNCS) > written
+        before = [c for c in served.calls if c.end_line < each.call.start_line and c.path == log]
+        written = max(c.end_line for c in before if c.name == "pwrite64")
+        assert max(c.start_line for c in before if c.name in SYNCS) > written

@@ -38,7 +38,7 @@ def members(live):
         )
 
     for path in ("/members", "/pixel.png"):
-        live.answer(path, answer)
+        live.add_handler(path, answer)
     return asked
 
 
@@ -51,12 +51,12 @@ def everything_in(directory):
 
 
 async def test_cookies_are_sent_and_appear_in_no_file_or_log(
-    crawling, live, keeping, members, tmp_path, caplog
+    start_crawl, live, keeping, members, tmp_path, caplog
 ):
     await keeping.take(cookie())
     caplog.set_level("DEBUG")
 
-    async with crawling() as crawl:
+    async with start_crawl() as crawl:
         await crawl.queue(live.url("/members"))
         await crawl.run()
         (job,) = await crawl.jobs()
@@ -83,11 +83,11 @@ async def test_cookie_values_are_readable_only_by_the_owner_of_the_file(keeping,
     assert stat.S_IMODE((tmp_path / "data" / "cookies.txt").stat().st_mode) == 0o600
 
 
-async def test_removed_cookies_are_not_sent(crawling, live, keeping, members):
+async def test_removed_cookies_are_not_sent(start_crawl, live, keeping, members):
     await keeping.take(cookie())
     assert await keeping.remove("127.0.0.1") == 1
 
-    async with crawling(retries=0) as crawl:
+    async with start_crawl(retries=0) as crawl:
         await crawl.queue(live.url("/members"))
         await crawl.run()
 

@@ -11,9 +11,9 @@ from archiver.pages.references import REQUISITE_KINDS, Use
 from archiver.pages.requisites import discover_requisites
 from archiver.replay.html_rewriter import HtmlRewriter
 from archiver.replay.url_rewriter import UrlRewriter
-from tests.rewriting import MOMENT, PAGE, fed, replay_path_of
+from tests.rewriting import PAGE, TIMESTAMP, feed_in_pieces
 
-Pointed = set[tuple[str, RequisiteKind]]
+References = set[tuple[str, RequisiteKind]]
 
 
 class RecordingRewriter(UrlRewriter):
@@ -30,13 +30,13 @@ class RecordingRewriter(UrlRewriter):
         return path
 
     def nested(self):
-        inner = RecordingRewriter(self.base, MOMENT)
+        inner = RecordingRewriter(self.base, TIMESTAMP)
         inner.rewritten = self.rewritten
         return inner
 
 
 @pytest.fixture(scope="session")
-def discovered() -> Callable[[str], Pointed]:
+def discover() -> Callable[[str], References]:
     """Return a function for the references that discovery finds."""
     return lambda markup: {
         (each.url, each.kind) for each in discover_requisites(markup, PAGE, 1000).requisites
@@ -44,11 +44,11 @@ def discovered() -> Callable[[str], Pointed]:
 
 
 @pytest.fixture(scope="session")
-def loaded() -> Callable[[str], Pointed]:
+def load() -> Callable[[str], References]:
     """Return a function for the references that rewriting treats as loaded by a browser."""
 
-    def rewrite(markup: str) -> Pointed:
-        links = RecordingRewriter(PAGE, MOMENT)
+    def rewrite(markup: str) -> References:
+        links = RecordingRewriter(PAGE, TIMESTAMP)
         rewriter = HtmlRewriter(links)
         rewriter.feed(markup)
         rewriter.close()
@@ -64,12 +64,6 @@ def css() -> Callable[..., str]:
     """Return a function that rewrites a style sheet; with a ``seed``, in random small pieces."""
 
     def rewrite(sheet: str, *, seed: int | None = None) -> str:
-        return fed(CssReferences(UrlRewriter(PAGE, MOMENT).rewrite), sheet, seed)
+        return feed_in_pieces(CssReferences(UrlRewriter(PAGE, TIMESTAMP).rewrite), sheet, seed)
 
     return rewrite
-
-
-@pytest.fixture(scope="session")
-def replayed() -> Callable[..., str]:
-    """Return a function for the rewritten form of a URL in the page."""
-    return replay_path_of

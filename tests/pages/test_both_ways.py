@@ -81,16 +81,16 @@ def element(name, attributes):
     return f"<{name}{written}>"
 
 
-def test_each_table_row_is_discovered_with_the_use_that_rewriting_has(loaded, discovered):
+def test_each_table_row_is_discovered_with_the_use_that_rewriting_has(load, discover):
     for around, name, attribute, rule, others in CASES:
         given_attributes = {**others, attribute: value_for(rule, "x")}
         markup = around.format(element(name, given_attributes))
         pointer = resolve(rule, lambda each, given=given_attributes: given.get(each, ""))
         is_needed = pointer is not None and pointer.use in REQUISITE_KINDS
 
-        found = discovered(markup)
+        found = discover(markup)
 
-        assert found == loaded(markup), markup
+        assert found == load(markup), markup
         assert any(url == "https://example.com/x.png" for url, _ in found) == is_needed, markup
         if is_needed and pointer.form is not Form.DOCUMENT:
             assert {kind for _, kind in found} == {REQUISITE_KINDS[pointer.use]}, markup
@@ -116,10 +116,10 @@ def documents(draw):
     for _ in range(draw(st.integers(1, 6))):
         around, name, rules = draw(st.sampled_from(ANYWHERE))
         rows = {**rules, **EVERYWHERE}
-        chosen = draw(st.lists(st.sampled_from([*rows]), unique=True, max_size=5))
-        ways = [way for each in chosen for way in WAYS.get((name, each), [{}])]
+        generator = draw(st.lists(st.sampled_from([*rows]), unique=True, max_size=5))
+        ways = [way for each in generator for way in WAYS.get((name, each), [{}])]
         others = draw(st.sampled_from(ways)) if ways else {}
-        attributes = {each: value_for(rows[each], f"r{next(numbers)}") for each in chosen}
+        attributes = {each: value_for(rows[each], f"r{next(numbers)}") for each in generator}
         parts.append(around.format(element(name, {**others, **attributes})))
     sheet = draw(
         st.sampled_from(["", "<style>@import '/i.css'; @font-face{src:url(/f.woff)}</style>"])
@@ -129,5 +129,5 @@ def documents(draw):
 
 
 @given(documents())
-def test_discovery_and_rewriting_agree_on_loaded_references(loaded, discovered, markup):
-    assert discovered(markup) == loaded(markup)
+def test_discovery_and_rewriting_agree_on_loaded_references(load, discover, markup):
+    assert discover(markup) == load(markup)

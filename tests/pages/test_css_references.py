@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from archiver.pages.css_references import MAX_HELD, CssReferences, rewrite_css
 from archiver.replay.url_rewriter import UrlRewriter
+from tests.rewriting import replay_path
 
 PARTS = re.findall(
     r"\S+",
@@ -46,9 +47,9 @@ SHEETS = st.lists(
         ("--x: url(x)", "--x: url(<im_>x)"),
     ],
 )
-def test_references_are_rewritten_into_the_archive(css, replayed, before, after):
+def test_references_are_rewritten_into_the_archive(css, before, after):
     for modifier in ("im_", "cs_"):
-        after = after.replace(f"<{modifier}>", replayed("", modifier))
+        after = after.replace(f"<{modifier}>", replay_path("", modifier))
 
     assert css(before) == after
 
@@ -78,10 +79,10 @@ def test_text_that_is_not_a_reference_is_unchanged(css, sheet):
     assert css(sheet) == sheet
 
 
-def test_an_import_after_a_namespace_rule_is_rewritten(css, replayed):
+def test_an_import_after_a_namespace_rule_is_rewritten(css):
     sheet = "@namespace url(n);@import url(x);"
 
-    assert css(sheet) == f"@namespace url(n);@import url({replayed('x', 'cs_')});"
+    assert css(sheet) == f"@namespace url(n);@import url({replay_path('x', 'cs_')});"
 
 
 @pytest.mark.parametrize("opening", ["url(", "url('", "@import '", "image-set('"])

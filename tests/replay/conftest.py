@@ -7,13 +7,13 @@ import pytest
 from archiver.replay.addresses import Modifier
 from archiver.replay.html_rewriter import HtmlRewriter
 from archiver.replay.url_rewriter import UrlRewriter
-from tests.rewriting import MOMENT, PAGE, fed, replay_path_of
+from tests.rewriting import PAGE, TIMESTAMP, feed_in_pieces
 
 
 @pytest.fixture
 def links() -> UrlRewriter:
     """Return the URL rewriter of the page."""
-    return UrlRewriter(PAGE, MOMENT)
+    return UrlRewriter(PAGE, TIMESTAMP)
 
 
 @pytest.fixture(scope="session")
@@ -22,13 +22,7 @@ def html() -> Callable[..., str]:
 
     def rewrite(markup: str, *, seed: int | None = None, **options) -> str:
         page = options.pop("page", Modifier.NONE)
-        rewriter = HtmlRewriter(UrlRewriter(PAGE, MOMENT, page=page), **options)
-        return fed(rewriter, markup, seed)
+        rewriter = HtmlRewriter(UrlRewriter(PAGE, TIMESTAMP, page=page), **options)
+        return feed_in_pieces(rewriter, markup, seed)
 
     return rewrite
-
-
-@pytest.fixture(scope="session")
-def replayed() -> Callable[..., str]:
-    """Return a function for the rewritten form of a URL in the page."""
-    return replay_path_of

@@ -9,7 +9,7 @@ from archiver.pages.references import Use
 from archiver.replay.html_rewriter import rewrite_data_url
 from archiver.replay.svg_copies import SvgCopies
 from archiver.replay.url_rewriter import BLOCKED, Embedding, UrlRewriter
-from tests.rewriting import MOMENT, PAGE
+from tests.rewriting import PAGE, TIMESTAMP
 
 ORIGIN = "http://here.example"
 
@@ -17,7 +17,7 @@ ORIGIN = "http://here.example"
 @pytest.fixture
 def links():
     return UrlRewriter(
-        PAGE, MOMENT, embedding=Embedding(ORIGIN, rewrite_data_url, SvgCopies(lambda _: ""))
+        PAGE, TIMESTAMP, embedding=Embedding(ORIGIN, rewrite_data_url, SvgCopies(lambda _: ""))
     )
 
 
@@ -73,7 +73,7 @@ def test_references_in_a_data_url_become_absolute_replay_urls(links, use, head, 
             start == f"data:{head.partition(';')[0].lower() or 'text/plain'};charset=utf-8;base64"
         )
         for modifier in ("", "im_", "cs_"):
-            after = after.replace(f"<{modifier}>", f"{ORIGIN}/web/{MOMENT}{modifier}/")
+            after = after.replace(f"<{modifier}>", f"{ORIGIN}/web/{TIMESTAMP}{modifier}/")
         assert base64.b64decode(body).decode() == after
 
 

@@ -11,6 +11,7 @@ from archiver.replay.addresses import Modifier, parse_replay_path
 from archiver.replay.html_rewriter import HtmlRewriter
 from archiver.replay.tag_syntax import MAX_TAG_LENGTH
 from archiver.replay.url_rewriter import UrlRewriter
+from tests.rewriting import replay_path
 
 PARTS = re.findall(
     r"\S+",
@@ -150,7 +151,7 @@ def test_unrewriting_gives_the_original_url(html, reference, quote):
         ("<template><a href=a></template>", '<template><a href="<>a"></template>'),
     ],
 )
-def test_references_are_rewritten_into_the_archive(html, replayed, before, after):
+def test_references_are_rewritten_into_the_archive(html, before, after):
     rewritten = html(before)
 
     if after is None:
@@ -159,10 +160,10 @@ def test_references_are_rewritten_into_the_archive(html, replayed, before, after
     after = after.replace("PLAYED", 'controls="" crossorigin="anonymous"')
     after = after.replace("DATA", 'type="text/x-archived-script"')
     after = re.sub(
-        '<((?:..)?_?)>(https://[^"]*)', lambda found: replayed(found[2], found[1]), after
+        '<((?:..)?_?)>(https://[^"]*)', lambda found: replay_path(found[2], found[1]), after
     )
     for modifier in ("", "im_", "cs_", "js_", "if_"):
-        after = after.replace(f"<{modifier}>", replayed("", modifier))
+        after = after.replace(f"<{modifier}>", replay_path("", modifier))
     assert rewritten == after
 
 
@@ -182,10 +183,10 @@ def test_references_are_rewritten_into_the_archive(html, replayed, before, after
         ("<link rel=canonical href=x>", ""),
     ],
 )
-def test_link_elements_are_rewritten_by_their_relation(html, replayed, before, after):
+def test_link_elements_are_rewritten_by_their_relation(html, before, after):
     found = html(before).replace("data-archived-rel", "rel")
 
-    assert found == before.replace("href=x", f'href="{replayed("x", after)}"')
+    assert found == before.replace("href=x", f'href="{replay_path("x", after)}"')
 
 
 @pytest.mark.parametrize(
@@ -265,17 +266,17 @@ def test_text_that_is_not_a_reference_is_unchanged(html, markup):
     assert html(markup, seed=1) == markup
 
 
-def test_a_base_element_is_applied_and_disabled(html, replayed):
+def test_a_base_element_is_applied_and_disabled(html):
     markup = "<a href=x><base href=/b/><base href=/c/><a href=x><a href=#f><a href><img src=''>"
 
     assert html(markup) == (
-        f'<a href="{replayed("x")}"><base data-archived-href=/b/><base data-archived-href=/c/>'
-        f'<a href="{replayed("https://example.com/b/x")}"><a href="{replayed("https://example.com/b/#f")}">'
-        f"<a href=\"{replayed('https://example.com/b/')}\"><img src=''>"
+        f'<a href="{replay_path("x")}"><base data-archived-href=/b/><base data-archived-href=/c/>'
+        f'<a href="{replay_path("https://example.com/b/x")}"><a href="{replay_path("https://example.com/b/#f")}">'
+        f"<a href=\"{replay_path('https://example.com/b/')}\"><img src=''>"
     )
 
 
-def test_lazy_images_replace_their_placeholders(html, replayed):
+def test_lazy_images_replace_their_placeholders(html):
     markup = (
         "<img data-src=a.png><NOSCRIPT class=b><img src=a.png></NOSCRIPT>"
         "<img src='data:image/gif;base64,x' data-srcset='a.png 2x'> x<noscript>n</noscript>"
@@ -284,9 +285,9 @@ def test_lazy_images_replace_their_placeholders(html, replayed):
     )
 
     shown, small, large = (
-        replayed("a.png", "im_"),
-        replayed("b.png", "im_"),
-        replayed("c.png", "im_"),
+        replay_path("a.png", "im_"),
+        replay_path("b.png", "im_"),
+        replay_path("c.png", "im_"),
     )
     assert html(markup) == (
         f'<img src="{shown}" data-src="{shown}">'
@@ -299,14 +300,14 @@ def test_lazy_images_replace_their_placeholders(html, replayed):
     assert html(markup, seed=3) == html(markup)
 
 
-def test_style_sheets_waiting_for_a_script_are_enabled(html, replayed):
+def test_style_sheets_waiting_for_a_script_are_enabled(html):
     markup = (
         "<link rel=stylesheet href=x media=print onload=\"this.media='all'\">"
         "<link rel=preload as=style href=x onload=\"this.rel='stylesheet'\">"
         "<link rel=stylesheet href=x media=print>"
     )
 
-    path = replayed("x", "cs_")
+    path = replay_path("x", "cs_")
     assert html(markup) == (
         f'<link rel=stylesheet href="{path}" media="all" '
         "data-archived-onload=\"this.media='all'\">"
@@ -316,7 +317,7 @@ def test_style_sheets_waiting_for_a_script_are_enabled(html, replayed):
     )
 
 
-def test_srcdoc_documents_are_rewritten_at_every_depth(html, replayed):
+def test_srcdoc_documents_are_rewritten_at_every_depth(html):
     inner = "<a href=x>é</a>"
     markup = inner
     for _ in range(4):
@@ -325,13 +326,13 @@ def test_srcdoc_documents_are_rewritten_at_every_depth(html, replayed):
     rewritten = html(f"<base href=/b/>{markup}")
 
     assert rewritten.count("data-archived-srcdoc") == 1
-    path = replayed("https://example.com/b/x")
+    path = replay_path("https://example.com/b/x")
     assert html(f"<base href=/b/><iframe srcdoc='{inner}'>") == (
         f"<base data-archived-href=/b/><iframe srcdoc='<a href=\"{path}\">é</a>'>"
     )
 
 
-def test_svg_is_parsed_as_svg(html, replayed):
+def test_svg_is_parsed_as_svg(html):
     markup = (
         "<svg><style>a{b:url(x)}<![CDATA[c{d:url(y&z)}]]><a xlink:href=x></style>"
         "<image href=x /><title><a href=x></title><rect fill='url(x#g)' mask=url(#m) />"
@@ -340,30 +341,30 @@ def test_svg_is_parsed_as_svg(html, replayed):
         "<style><a href=x></style>"
     )
 
-    image, anchor = replayed("x", "im_"), replayed("x")
+    image, anchor = replay_path("x", "im_"), replay_path("x")
     assert html(markup) == (
-        f"<svg><style>a{{b:url({image})}}<![CDATA[c{{d:url({replayed('y&z', 'im_')})}}]]>"
+        f"<svg><style>a{{b:url({image})}}<![CDATA[c{{d:url({replay_path('y&z', 'im_')})}}]]>"
         f'<a xlink:href="{anchor}"></style><image href="{image}" />'
         f'<title><a href="{anchor}"></title>'
         f"<rect fill='url({image}#g)' mask=url(#m) />"
-        f'<script type=x href="{replayed("x", "js_")}"></script>'
+        f'<script type=x href="{replay_path("x", "js_")}"></script>'
         "<foreignObject><style><a href=x></style></foreignObject></svg><style><a href=x></style>"
     )
 
 
-def test_xml_is_parsed_as_xml(html, replayed):
+def test_xml_is_parsed_as_xml(html):
     markup = (
         '<?xml version="1.0"?><?xml-stylesheet href="x?a&amp;b" type="text/css"?>'
         "<h:html><h:script type='x'><![CDATA[ <a href='x'> ]]></h:script><h:img src='x'/>"
         "<svg:image xlink:href='x'/><title><a href='x'/></title></h:html>"
     )
 
-    image = replayed("x", "im_")
+    image = replay_path("x", "im_")
     assert html(markup, xml=True) == (
-        f'<?xml version="1.0"?><?xml-stylesheet href="{replayed("x?a", "cs_")}&amp;b" '
+        f'<?xml version="1.0"?><?xml-stylesheet href="{replay_path("x?a", "cs_")}&amp;b" '
         'type="text/css"?>'
         f"<h:html><h:script type='x'><![CDATA[ <a href='x'> ]]></h:script><h:img src='{image}'/>"
-        f"<svg:image xlink:href='{image}'/><title><a href='{replayed('x')}'/></title></h:html>"
+        f"<svg:image xlink:href='{image}'/><title><a href='{replay_path('x')}'/></title></h:html>"
     )
 
 

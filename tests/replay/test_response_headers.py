@@ -7,11 +7,11 @@ from archiver.replay.response_headers import rewrite_headers
 from archiver.replay.url_rewriter import UrlRewriter
 
 PAGE = "https://example.com/dir/page.html"
-MOMENT = "20240229120001"
+TIMESTAMP = "20240229120001"
 
 
 def acting(fields, **options):
-    found = rewrite_headers(fields, UrlRewriter(PAGE, MOMENT, **options))
+    found = rewrite_headers(fields, UrlRewriter(PAGE, TIMESTAMP, **options))
     return [field for field in found if not field[0].startswith("X-Archive-Orig-")]
 
 
@@ -35,13 +35,13 @@ def test_cookies_are_removed(links):
 def test_redirects_are_rewritten_with_the_requested_modifier():
     found = acting([("location", "../next?a#b")], page=Modifier.IMAGE)
 
-    assert found == [("Location", f"/web/{MOMENT}im_/https://example.com/next?a#b")]
+    assert found == [("Location", f"/web/{TIMESTAMP}im_/https://example.com/next?a#b")]
 
 
 def test_of_several_locations_the_first_that_is_not_empty_is_sent():
     found = acting([("location", ""), ("location", "/a"), ("Location", "/b")])
 
-    assert found == [("Location", f"/web/{MOMENT}/https://example.com/a")]
+    assert found == [("Location", f"/web/{TIMESTAMP}/https://example.com/a")]
 
 
 @pytest.mark.parametrize(("sent", "expected"), [("/\xc3\xa5", "/%C3%A5"), ("/\xe5", "/%E5")])
@@ -56,7 +56,7 @@ def test_only_link_headers_that_load_resources_are_kept():
         "<e>; rel=modulepreload"
     )
 
-    base = f"/web/{MOMENT}{{}}/https://example.com/dir"
+    base = f"/web/{TIMESTAMP}{{}}/https://example.com/dir"
     kept = ", ".join(
         (
             f'<{base.format("cs_")}/a.css>; rel="stylesheet"; as="style"',
@@ -70,5 +70,5 @@ def test_only_link_headers_that_load_resources_are_kept():
     st.lists(st.tuples(st.sampled_from(["link", "refresh", "location", "x", "a b", ""]), st.text()))
 )
 def test_no_value_can_end_a_header(fields):
-    for name, value in rewrite_headers(fields, UrlRewriter(PAGE, MOMENT)):
+    for name, value in rewrite_headers(fields, UrlRewriter(PAGE, TIMESTAMP)):
         assert not set("\r\n\0") & set(name + value)

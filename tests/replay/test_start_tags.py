@@ -5,6 +5,8 @@ from string import ascii_lowercase
 
 import pytest
 
+from tests.rewriting import replay_path
+
 DATA = 'type="text/x-archived-script"'
 
 
@@ -51,11 +53,11 @@ def test_active_attributes_are_renamed(html, before, after):
     assert html(before, seed=1) == rested
 
 
-def test_style_sheets_enabled_by_a_handler_stay_style_sheets(html, replayed):
+def test_style_sheets_enabled_by_a_handler_stay_style_sheets(html):
     markup = "<link rel=preload as=style href=x onload=\"this.rel='stylesheet'\">"
 
     assert html(markup) == (
-        f'<link rel="stylesheet" as=style href="{replayed("x", "cs_")}" '
+        f'<link rel="stylesheet" as=style href="{replay_path("x", "cs_")}" '
         "data-archived-onload=\"this.rel='stylesheet'\">"
     )
 

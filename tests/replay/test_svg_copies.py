@@ -11,7 +11,7 @@ from archiver.pages.references import Use
 from archiver.replay.html_rewriter import HtmlRewriter, rewrite_data_url
 from archiver.replay.svg_copies import MAX_FILES, SvgCopies
 from archiver.replay.url_rewriter import Embedding, UrlRewriter
-from tests.rewriting import MOMENT, PAGE, replay_path_of
+from tests.rewriting import PAGE, TIMESTAMP, replay_path
 
 FILE = """<?xml version="1.0"?><!DOCTYPE svg [<!ENTITY a "<symbol id='no'/>">]>
 <svg id="root" xmlns="http://www.w3.org/2000/svg"><!-- <symbol id="no"> -->
@@ -32,7 +32,7 @@ def links():
         return files.get(url.removeprefix("https://example.com/"), "")
 
     embedding = Embedding("http://here.example", rewrite_data_url, SvgCopies(read))
-    return UrlRewriter(PAGE, MOMENT, embedding=embedding)
+    return UrlRewriter(PAGE, TIMESTAMP, embedding=embedding)
 
 
 def rewritten(links, markup):
@@ -74,7 +74,7 @@ def test_a_copied_element_includes_what_it_references(links):
     assert "url(#archived-0-three)" in found
     assert '<symbol id="archived-0-one">' in found
     assert '<linearGradient id="archived-0-three">' in found
-    assert f'<image href="{replay_path_of("i.png", "im_")}"/>' in found
+    assert f'<image href="{replay_path("i.png", "im_")}"/>' in found
 
 
 def test_scripts_in_a_copy_are_disabled(links):
@@ -110,7 +110,7 @@ def test_a_filter_of_another_file_becomes_a_data_url(links):
     found = links.rewrite("s.svg#four", Use.PAINT)
 
     assert unquote(found).endswith('<filter id="four"><feFlood/></filter></svg>#four')
-    assert links.rewrite("s.svg#one", Use.PAINT) == replay_path_of("s.svg#one", "im_")
+    assert links.rewrite("s.svg#one", Use.PAINT) == replay_path("s.svg#one", "im_")
 
 
 def test_only_so_many_files_are_read():

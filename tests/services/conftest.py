@@ -9,7 +9,7 @@ import pytest
 from archiver.app import App, open_app
 from archiver.config import Settings
 
-Open = Callable[..., AbstractAsyncContextManager[App]]
+OpenArchive = Callable[..., AbstractAsyncContextManager[App]]
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def settings(tmp_path: Path) -> Settings:
 
 
 @pytest.fixture
-def opened(settings: Settings) -> Open:
+def open_archive(settings: Settings) -> OpenArchive:
     """Open this test's archive; may be called repeatedly."""
 
     @asynccontextmanager
@@ -32,7 +32,7 @@ def opened(settings: Settings) -> Open:
 
 
 @pytest.fixture
-async def archive(opened: Open) -> AsyncIterator[App]:
+async def archive(open_archive: OpenArchive) -> AsyncIterator[App]:
     """This test's archive, open."""
-    async with opened() as runtime:
+    async with open_archive() as runtime:
         yield runtime

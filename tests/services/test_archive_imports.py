@@ -39,11 +39,11 @@ def wget_like(*, packed=True):
 @pytest.fixture
 async def runtime(tmp_path):
     settings = Settings(data=tmp_path / "data", allow_networks=())
-    async with open_app(settings) as opened:
-        yield opened
+    async with open_app(settings) as open_archive:
+        yield open_archive
 
 
-async def take_in(runtime, tmp_path, data, name="a.warc.gz"):
+async def import_warc(runtime, tmp_path, data, name="a.warc.gz"):
     (tmp_path / name).write_bytes(data)
     with (tmp_path / name).open("rb") as source:
         return await runtime.imports.read_file(source, name=name)
@@ -63,7 +63,7 @@ async def problems(runtime):
 
 @pytest.mark.parametrize("packed", [True, False])
 async def test_an_imported_page_can_be_replayed_read_and_found(runtime, tmp_path, packed):
-    status = await take_in(runtime, tmp_path, wget_like(packed=packed))
+    status = await import_warc(runtime, tmp_path, wget_like(packed=packed))
 
     assert (status.format, status.read, status.merged, status.added) == ("WARC", 2, 2, 1)
     assert (status.reading, status.error, status.counts.open) == (False, "", 0)
@@ -81,8 +81,8 @@ async def test_an_imported_page_can_be_replayed_read_and_found(runtime, tmp_path
 
 
 async def test_importing_a_file_again_adds_nothing(runtime, tmp_path):
-    await take_in(runtime, tmp_path, wget_like())
-    again = await take_in(runtime, tmp_path, wget_like())
+    await import_warc(runtime, tmp_path, wget_like())
+    again = await import_warc(runtime, tmp_path, wget_like())
 
     assert (again.read, again.merged, again.known, again.added) == (2, 0, 2, 0)
     assert len((await runtime.entries.get(PAGE)).snapshots) == 1
@@ -91,7 +91,7 @@ async def test_importing_a_file_again_adds_nothing(runtime, tmp_path):
 async def test_it_is_all_there_again_after_a_reindex(tmp_path):
     settings = Settings(data=tmp_path / "data")
     async with open_app(settings) as runtime:
-        await take_in(runtime, tmp_path, wget_like())
+        await import_warc(runtime, tmp_path, wget_like())
         before = await runtime.entries.snapshot(PAGE)
     await reindex(settings)
     async with open_app(settings) as runtime:
@@ -101,7 +101,7 @@ async def test_it_is_all_there_again_after_a_reindex(tmp_path):
 async def test_the_intact_part_of_a_truncated_file_is_imported(runtime, tmp_path):
     whole = wget_like()
 
-    status = await take_in(runtime, tmp_path, whole[:-20])
+    status = await import_warc(runtime, tmp_path, whole[:-20])
 
     assert (status.merged, status.rejected) == (1, 1)
     (torn,) = status.rejected_samples
@@ -123,7 +123,7 @@ async def test_the_page_list_of_a_wacz_decides_which_captures_are_pages(runtime,
         )
         package.writestr("datapackage.json", "{}")
 
-    status = await take_in(runtime, tmp_path, packed.getvalue(), "crawl.wacz")
+    status = await import_warc(runtime, tmp_path, packed.getvalue(), "crawl.wacz")
 
     assert (status.format, status.merged, status.added) == ("WACZ", 2, 1)
     assert (await runtime.entries.get(PAGE)).entry.title == "A title of its own\ufffd"
@@ -136,7 +136,7 @@ async def test_a_capture_of_a_frame_is_not_a_page(runtime, tmp_path):
     made.response("http://a.example/frame", b"<p>in a frame", "text/html")
     made.request("http://a.example/frame", "Sec-Fetch-Dest: iframe")
 
-    status = await take_in(runtime, tmp_path, made.bytes)
+    status = await import_warc(runtime, tmp_path, made.bytes)
 
     assert (status.merged, status.added) == (2, 1)
 
@@ -151,14 +151,14 @@ async def test_an_import_of_an_own_export_restores_user_metadata(tmp_path, live)
         before = await first.entries.snapshot(live.url("/foxes"))
 
     async with open_app(Settings(data=tmp_path / "two")) as second:
-        status = await take_in(second, tmp_path, packed, "mine.wacz")
+        status = await import_warc(second, tmp_path, packed, "mine.wacz")
         after = await second.entries.snapshot(live.url("/foxes"))
 
     assert (status.added, status.rejected) == (1, 0)
     assert after.entry.annotation.tags == ("animals",)
     assert (after.article, after.requisites) == (before.article, before.requisites)
     assert after.snapshot.timestamp == before.snapshot.timestamp
-    assert live.asked["/foxes"] == 1
+    assert live.requests["/foxes"] == 1
 
 
 @pytest.mark.parametrize(
@@ -168,10 +168,10 @@ async def test_a_damaged_zip_file_is_identified_by_its_name(runtime, tmp_path, n
     packed = b"PK\x03\x04 and no list of contents"
 
     if name == "a.wacz":
-        assert said in (await take_in(runtime, tmp_path, packed, name)).error
+        assert said in (await import_warc(runtime, tmp_path, packed, name)).error
     else:
         with pytest.raises(UnreadableFile, match=said):
-            await take_in(runtime, tmp_path, packed, name)
+            await import_warc(runtime, tmp_path, packed, name)
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ async def test_an_invalid_snapshot_record_affects_only_its_own_page(runtime, tmp
     made.response(PAGE, HTML, "text/html")
     made.add("metadata", "urn:archiver:x", json.dumps(said).encode())
 
-    status = await take_in(runtime, tmp_path, made.bytes)
+    status = await import_warc(runtime, tmp_path, made.bytes)
 
     assert (status.merged, status.error, status.reading) == (1, "", False)
     assert await problems(runtime) == []
@@ -212,7 +212,7 @@ async def test_an_invalid_snapshot_record_affects_only_its_own_page(runtime, tmp
 async def test_articles_of_a_file_are_left_for_later_where_the_settings_say_so(tmp_path):
     settings = Settings(data=tmp_path / "data", allow_networks=(), articles="later")
     async with open_app(settings) as archive:
-        await take_in(archive, tmp_path, wget_like())
+        await import_warc(archive, tmp_path, wget_like())
         before = await archive.entries.snapshot(PAGE)
 
         await archive.articles.read_all()
@@ -231,8 +231,8 @@ async def test_captures_of_a_page_become_snapshots_in_order_of_time(runtime, tmp
         made.response(PAGE, f"<title>{at}</title>".encode(), "text/html", at=at)
         made.response("http://b.example/", f"<title>b {at}</title>".encode(), "text/html", at=at)
 
-    await take_in(runtime, tmp_path, made.bytes)
-    again = await take_in(runtime, tmp_path, made.bytes)
+    await import_warc(runtime, tmp_path, made.bytes)
+    again = await import_warc(runtime, tmp_path, made.bytes)
 
     detail = await runtime.entries.get(PAGE)
     assert [each.title for each in detail.snapshots] == sorted(moments, reverse=True)

@@ -26,11 +26,11 @@ async def tree(settings):
 
 
 @pytest.fixture
-async def kept(live, archive):
+async def saved_urls(live, archive):
     async def picture(_):
         return web.Response(body=PNG, content_type="image/png")
 
-    live.answer("/kite.png", picture)
+    live.add_handler("/kite.png", picture)
     words = (
         f'<p>See <a href="{live.url("/owls")}#nests">the owls</a>, <a href="{live.url("/gone")}">'
         'those</a> and [[them]].</p><p><img src="/kite.png" alt="red kite"></p>'
@@ -57,24 +57,24 @@ def parts(path):
     return yaml.safe_load(front), body
 
 
-async def test_an_entry_is_a_folder_with_its_article_and_its_pictures(tree, kept, tmp_path):
+async def test_an_entry_is_a_folder_with_its_article_and_its_pictures(tree, saved_urls, tmp_path):
     for _ in range(2):  # replaces the existing file
         assert await written(tree, tmp_path / "tree") == 3
 
-    kites, owls, missing = (hash_url(url) for url in kept)
+    kites, owls, missing = (hash_url(url) for url in saved_urls)
     front, body = parts(tmp_path / "tree" / kites / "index.md")
     assert {each.name for each in (tmp_path / "tree").iterdir()} == {kites, owls, missing}
     assert list(front)[:3] == ["title", "url", "hash_url"]
     assert (front["hash_url"], front["starred"], front["tags"]) == (kites, True, ["t"])
     assert f"[the owls](../{owls}/index.md#nests)" in body
-    assert f"[those]({kept[1].replace('owls', 'gone')})" in body
+    assert f"[those]({saved_urls[1].replace('owls', 'gone')})" in body
     assert r"\[\[them\]\]" in body
     (picture,) = re.findall(r"!\[red kite\]\((.*?)\)", body)
     assert (tmp_path / "tree" / kites / picture).read_bytes() == PNG
     assert parts(tmp_path / "tree" / missing / "index.md")[1].strip() == ""
 
 
-async def test_the_same_tree_is_sent_as_a_zip(archive, tree, kept, tmp_path):
+async def test_the_same_tree_is_sent_as_a_zip(archive, tree, saved_urls, tmp_path):
     await written(tree, tmp_path / "tree")
 
     pieces = await archive.exporting.begin(BY_KEY["markdown"], Selected(), name="x")
@@ -88,21 +88,21 @@ async def test_the_same_tree_is_sent_as_a_zip(archive, tree, kept, tmp_path):
 
 
 async def test_one_text_has_an_entry_behind_its_front_matter_and_several_under_their_titles(
-    archive, kept
+    archive, saved_urls
 ):
     async def text(wanted):
         pieces = await archive.exporting.begin(BY_KEY["md"], wanted, name="x")
         return b"".join([piece async for piece in pieces]).decode()
 
-    alone = await text(Selected(hash_url=hash_url(kept[0])))
+    alone = await text(Selected(hash_url=hash_url(saved_urls[0])))
     _, front, body = alone.split("---\n", 2)
     both = await text(Selected(ListingQuery("is:unread -is:failed")))
 
     assert yaml.safe_load(front)["title"] == "kites"
     assert body.startswith("\n# kites\n\nSee [the owls](")
-    assert f"![red kite]({kept[0].replace('/kites', '/kite.png')})" in body
+    assert f"![red kite]({saved_urls[0].replace('/kites', '/kite.png')})" in body
     assert re.findall(r"^(# .*|---)$", both, re.MULTILINE) == ["# kites", "---", "# owls"]
-    assert f"]({kept[1]})" in both.split("# owls")[1][:300]
+    assert f"]({saved_urls[1]})" in both.split("# owls")[1][:300]
 
 
 async def test_footnotes_of_several_articles_in_one_text_have_unique_labels(archive, live):

@@ -24,7 +24,7 @@ WORDS = "<p>What the page says is long enough, it seems, to be the article that 
 
 
 @pytest.fixture
-async def kept(live, archive):
+async def saved_urls(live, archive):
     """An archive of two pages, one with a picture behind a redirect."""
 
     async def picture(_):
@@ -33,8 +33,8 @@ async def kept(live, archive):
     async def moved(_):
         raise web.HTTPFound("/real.png")
 
-    live.answer("/real.png", picture)
-    live.answer("/moved.png", moved)
+    live.add_handler("/real.png", picture)
+    live.add_handler("/moved.png", moved)
     body = '<img src="/moved.png" alt="red kite"><img src="/gone.png" alt="lost">'
     urls = [
         live.put("/one", f"<title>One &amp; only</title><article>{WORDS}{body}</article>"),
@@ -56,8 +56,8 @@ async def whole(pieces):
     return b"".join([each async for each in pieces])
 
 
-async def test_one_page_holds_all_that_it_shows(storage, kept):
-    wanted = Selected(hash_url=hash_url(kept[0]))
+async def test_one_page_holds_all_that_it_shows(storage, saved_urls):
+    wanted = Selected(hash_url=hash_url(saved_urls[0]))
     page = (await whole(storage.html(await storage.begin(wanted), title=""))).decode()
 
     assert f'src="data:image/png;base64,{b64encode(PNG).decode()}" alt="red kite"' in page
@@ -67,20 +67,20 @@ async def test_one_page_holds_all_that_it_shows(storage, kept):
     assert "default-src 'none'" in page
 
 
-async def test_a_book_has_the_chosen_title_and_no_empty_chapters(storage, archive, kept):
+async def test_a_book_has_the_chosen_title_and_no_empty_chapters(storage, archive, saved_urls):
     await archive.entries.save(["http://127.0.0.1:1/never"], tags=("t",), source="web")
     chosen = Selected(ListingQuery(tag="t"), title="  Kites and\nwinds ")
     pieces = await archive.exporting.begin(BY_KEY["epub"], chosen, name="x.epub")
     book = zipfile.ZipFile(io.BytesIO(await whole(pieces)))
 
     assert b"<dc:title>Kites and winds</dc:title>" in book.read("EPUB/package.opf")
-    assert len([each for each in book.namelist() if "chapter-" in each]) == len(kept)
+    assert len([each for each in book.namelist() if "chapter-" in each]) == len(saved_urls)
     links_only = Selected(ListingQuery("is:waiting"))
     with pytest.raises(NotFound, match="no article or note"):
         await whole(await archive.exporting.begin(BY_KEY["epub"], links_only, name="x.epub"))
 
 
-async def test_nothing_and_too_much_are_refused_in_words(storage, kept, monkeypatch):
+async def test_nothing_and_too_much_are_refused_in_words(storage, saved_urls, monkeypatch):
     monkeypatch.setattr(book_exports, "MAX_ARTICLES", 1)
     with pytest.raises(InputError, match="Narrow it down"):
         await storage.begin(Selected())
@@ -88,9 +88,9 @@ async def test_nothing_and_too_much_are_refused_in_words(storage, kept, monkeypa
         await storage.begin(Selected(ListingQuery(tag="none")))
 
 
-async def test_images_over_the_size_limit_are_left_out(storage, kept, monkeypatch):
+async def test_images_over_the_size_limit_are_left_out(storage, saved_urls, monkeypatch):
     monkeypatch.setattr(book_exports, "MAX_ARTICLE_BYTES", len(PNG) - 1)
-    wanted = Selected(hash_url=hash_url(kept[0]))
+    wanted = Selected(hash_url=hash_url(saved_urls[0]))
 
     page = await whole(storage.html(await storage.begin(wanted), title=""))
 

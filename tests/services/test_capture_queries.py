@@ -80,12 +80,12 @@ class Archive:
 async def archive(tmp_path):
     """Return 137 captures of 9 URLs, several in the same second, in random order."""
     db = await Database.open(tmp_path / "archive.sqlite3")
-    opened = Archive(db)
+    open_archive = Archive(db)
     spread = [
         (f"http://a.example/{n * 7 % 9}", f"202401{1 + n // 20:02}000000") for n in range(137)
     ]
-    await opened.keep(*spread)
-    yield opened
+    await open_archive.keep(*spread)
+    yield open_archive
     await db.close()
 
 

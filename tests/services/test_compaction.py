@@ -58,9 +58,11 @@ def pages(live):
     return [live.article(name, head=link) for name in ("foxes", "bears", "owls")]
 
 
-async def test_compaction_erases_deleted_records_and_changes_nothing_else(opened, pages, settings):
+async def test_compaction_erases_deleted_records_and_changes_nothing_else(
+    open_archive, pages, settings
+):
     foxes, bears, _ = pages
-    async with opened() as archive:
+    async with open_archive() as archive:
         await save(archive, *pages, tags=("animal",))
         await save(archive, bears)
         oldest = (await archive.entries.get(bears)).snapshots[-1].timestamp
@@ -85,16 +87,16 @@ async def test_compaction_erases_deleted_records_and_changes_nothing_else(opened
 
     await reindex(settings)
 
-    async with opened() as archive:
+    async with open_archive() as archive:
         assert await everything(archive) == before
         assert await problems(archive) == []
 
 
-async def test_a_payload_moves_to_where_it_is_needed(opened, live, settings):
+async def test_a_payload_moves_to_where_it_is_needed(open_archive, live, settings):
     duplicates = [
         live.put(path, "<title>Twin</title><p>the same bytes") for path in ("/a", "/b", "/c")
     ]
-    async with opened() as archive:
+    async with open_archive() as archive:
         for twin in duplicates:
             await save(archive, twin)
         await archive.deleting.entries([duplicates[0]])
@@ -123,14 +125,14 @@ async def test_a_payload_moves_to_where_it_is_needed(opened, live, settings):
 
     await reindex(settings)
 
-    async with opened() as archive:
+    async with open_archive() as archive:
         for twin in duplicates[1:]:
             assert (await payload(archive, twin)).endswith(b"the same bytes")
 
 
-async def test_an_article_that_another_snapshot_shares_stays(opened, live, settings):
+async def test_an_article_that_another_snapshot_shares_stays(open_archive, live, settings):
     foxes = live.article("foxes")
-    async with opened() as archive:
+    async with open_archive() as archive:
         await save(archive, foxes)
         await save(archive, foxes)
         oldest = (await archive.entries.get(foxes)).snapshots[-1].timestamp
@@ -141,13 +143,13 @@ async def test_an_article_that_another_snapshot_shares_stays(opened, live, setti
 
     await reindex(settings)
 
-    async with opened() as archive:
+    async with open_archive() as archive:
         assert (await archive.entries.snapshot(foxes)).article == before
 
 
-async def test_user_metadata_of_a_deleted_snapshot_is_kept(opened, live, settings):
+async def test_user_metadata_of_a_deleted_snapshot_is_kept(open_archive, live, settings):
     foxes = live.article("foxes")
-    async with opened() as archive:
+    async with open_archive() as archive:
         await save(archive, foxes)
         await save(archive, foxes, tags=("said",))
         newest = (await archive.entries.get(foxes)).snapshots[0].timestamp
@@ -156,13 +158,13 @@ async def test_user_metadata_of_a_deleted_snapshot_is_kept(opened, live, setting
 
     await reindex(settings)
 
-    async with opened() as archive:
+    async with open_archive() as archive:
         assert (await archive.entries.get(foxes)).entry.annotation.tags == ("said",)
 
 
-async def test_a_service_erases_while_it_crawls(opened, pages, settings):
+async def test_a_service_erases_while_it_crawls(open_archive, pages, settings):
     foxes, bears, owls = pages
-    async with opened(serve=True) as archive:
+    async with open_archive(serve=True) as archive:
         received = await archive.entries.save([foxes, bears], source="web")
         async for _ in archive.change_stream.jobs([each.job_id for each in received.accepted]):
             pass
@@ -179,8 +181,8 @@ async def test_a_service_erases_while_it_crawls(opened, pages, settings):
     assert foxes.encode() not in on_disk(settings)
 
 
-async def test_an_erased_deletion_cannot_be_undone(opened, pages):
-    async with opened() as archive:
+async def test_an_erased_deletion_cannot_be_undone(open_archive, pages):
+    async with open_archive() as archive:
         await save(archive, pages[0])
         deleted = await archive.deleting.entries([pages[0]])
         await archive.compacting.compact(empty_bin=True)

@@ -85,18 +85,18 @@ def answer(target: bytes) -> bytes:
     return head_with(DECLARED[int(target[1:])]) + PAGE
 
 
-async def test_content_types_agree_after_crawl_import_and_reindex(settings, opened, tmp_path):
-    async with raw_web(answer) as origin, opened() as archive:
+async def test_content_types_agree_after_crawl_import_and_reindex(settings, open_archive, tmp_path):
+    async with raw_web(answer) as origin, open_archive() as archive:
         await archive.entries.save([f"{origin}/{n}" for n in range(len(DECLARED))], source="cli")
         await archive.crawling.work()
         crawled = await types(archive, origin)
     (tmp_path / "all.warc.gz").write_bytes(b"".join(segments(settings.data).values()))
-    async with opened(replace(settings, data=tmp_path / "other")) as archive:
+    async with open_archive(replace(settings, data=tmp_path / "other")) as archive:
         with (tmp_path / "all.warc.gz").open("rb") as source:
             await archive.imports.read_file(source, name="all.warc.gz")
         imported = await types(archive, origin)
     await reindex(settings)
-    async with opened() as archive:
+    async with open_archive() as archive:
         rebuilt = await types(archive, origin)
 
     assert all(held == sent for held, sent in crawled)

@@ -22,10 +22,10 @@ async def replayed(archive, url, timestamp=""):
 
 
 @pytest.fixture
-async def saved(live, opened):
+async def saved(live, open_archive):
     """The URL of a saved page, and what is seen of it."""
     url = live.article("foxes", head=f'<link rel="stylesheet" href="{live.put("/s.css", "a{}")}">')
-    async with opened() as archive:
+    async with open_archive() as archive:
         await archive.entries.save([url], source="cli", tags=("t",))
         await archive.crawling.work()
         return url, await archive.entries.snapshot(url)
@@ -33,12 +33,12 @@ async def saved(live, opened):
 
 @pytest.mark.parametrize("kind", ["conversion", "metadata"])
 async def test_a_damaged_derived_record_is_made_again_from_the_response(
-    saved, settings, opened, kind
+    saved, settings, open_archive, kind
 ):
     url, before = saved
     damage_record(settings.data, kind, before.entry.hash_url)
 
-    async with opened() as archive:
+    async with open_archive() as archive:
         first = await archive.entries.snapshot(url)
         assert first.entry.annotation == before.entry.annotation
         assert first.is_unreadable == (kind == "conversion")
@@ -53,10 +53,10 @@ async def test_a_damaged_derived_record_is_made_again_from_the_response(
 
 
 async def test_an_export_reports_a_damaged_article_and_has_the_others(
-    live, saved, settings, opened
+    live, saved, settings, open_archive
 ):
     url, before = saved
-    async with opened() as archive:
+    async with open_archive() as archive:
         await archive.entries.save([live.article("bears")], source="cli")
         await archive.crawling.work()
     damage_record(settings.data, "conversion", before.entry.hash_url)
@@ -67,7 +67,7 @@ async def test_an_export_reports_a_damaged_article_and_has_the_others(
         return b"".join([each async for each in pieces]).decode()
 
     damaged = []
-    async with opened() as archive:
+    async with open_archive() as archive:
         first = await text(archive, damaged.append)
         await archive.articles.read_all()
         second = await text(archive, damaged.append)
@@ -79,12 +79,12 @@ async def test_an_export_reports_a_damaged_article_and_has_the_others(
     assert "foxes has to say" in second
 
 
-async def test_a_recapture_does_not_refer_to_a_damaged_record(live, saved, settings, opened):
+async def test_a_recapture_does_not_refer_to_a_damaged_record(live, saved, settings, open_archive):
     url, before = saved
     for kind in ("response", "conversion"):
         damage_record(settings.data, kind, "")
 
-    async with opened() as archive:
+    async with open_archive() as archive:
         await archive.entries.save([url], source="cli")
         await archive.crawling.work()
         after = await archive.entries.snapshot(url)
@@ -97,25 +97,25 @@ async def test_a_recapture_does_not_refer_to_a_damaged_record(live, saved, setti
     assert shown[1] == "a{}"
 
 
-async def test_a_damaged_picture_is_not_found(live, settings, opened, saved):
+async def test_a_damaged_picture_is_not_found(live, settings, open_archive, saved):
     url, before = saved
     damage_record(settings.data, "conversion", before.entry.hash_url)
-    async with opened() as archive:
+    async with open_archive() as archive:
         for each in before.renditions:
             with pytest.raises(NotFound):
                 await archive.entries.rendition(url, before.snapshot.timestamp, each.kind)
 
 
 async def test_compaction_drops_damaged_records_that_nothing_refers_to(
-    live, saved, settings, opened
+    live, saved, settings, open_archive
 ):
     url, before = saved
-    async with opened() as archive:
+    async with open_archive() as archive:
         await archive.entries.save([live.article("bears")], source="cli")
         await archive.crawling.work()
     for kind in ("conversion", "request"):
         damage_record(settings.data, kind, before.entry.hash_url if kind == "conversion" else "")
-    async with opened() as archive:
+    async with open_archive() as archive:
         await archive.entries.snapshot(url)
         await archive.articles.read_all()
         await archive.deleting.entries([live.url("/bears")])
@@ -130,13 +130,15 @@ async def test_compaction_drops_damaged_records_that_nothing_refers_to(
     )
 
 
-async def test_an_article_in_a_missing_segment_is_not_extracted_again(saved, settings, opened):
+async def test_an_article_in_a_missing_segment_is_not_extracted_again(
+    saved, settings, open_archive
+):
     url, before = saved
     (segment,) = (settings.data / "warc").iterdir()
     segment.rename(settings.data / "elsewhere")
-    async with opened() as archive:
+    async with open_archive() as archive:
         assert (await archive.entries.snapshot(url)).is_unreadable
 
     (settings.data / "elsewhere").rename(segment)
-    async with opened() as archive:
+    async with open_archive() as archive:
         assert (await archive.entries.snapshot(url)).article == before.article

@@ -50,7 +50,7 @@ def styled(live):
 
 
 async def test_a_deletion_hides_entries_and_keeps_shared_captures(
-    archive, styled, live, settings, opened
+    archive, styled, live, settings, open_archive
 ):
     foxes, bears = styled
     await save(archive, foxes, bears, tags=("animal",))
@@ -73,25 +73,25 @@ async def test_a_deletion_hides_entries_and_keeps_shared_captures(
     assert await is_captured(archive, shared, bears) == [False, False]
 
 
-async def test_a_deletion_survives_a_reindex(opened, styled, live, settings):
+async def test_a_deletion_survives_a_reindex(open_archive, styled, live, settings):
     foxes, bears = styled
-    async with opened() as archive:
+    async with open_archive() as archive:
         await save(archive, foxes, bears)
         await archive.deleting.entries([foxes])  # and no record is written of it yet
 
     await reindex(settings)
     await reindex(settings)
 
-    async with opened() as archive:
+    async with open_archive() as archive:
         assert await listed(archive) == {bears}
         own, shared = live.url("/own.png"), live.url("/shared.css")
         assert await is_captured(archive, foxes, own, shared) == [False, False, True]
         assert await problems(archive) == []
 
 
-async def test_one_that_is_saved_again_lives(opened, styled, settings):
+async def test_one_that_is_saved_again_lives(open_archive, styled, settings):
     foxes, _ = styled
-    async with opened() as archive:
+    async with open_archive() as archive:
         await save(archive, foxes, tags=("old",))
         await archive.deleting.entries([foxes])
         await save(archive, foxes, tags=("new",))
@@ -99,7 +99,7 @@ async def test_one_that_is_saved_again_lives(opened, styled, settings):
 
     await reindex(settings)
 
-    async with opened() as archive:
+    async with open_archive() as archive:
         after = await archive.entries.get(foxes)
     assert (before.entry.annotation.tags, len(before.snapshots)) == (("new",), 1)
     assert (after.entry, len(after.snapshots)) == (before.entry, 1)
@@ -121,9 +121,9 @@ async def test_a_payload_that_only_a_deleted_page_holds_still_replays_for_others
     assert await problems(archive) == []
 
 
-async def test_deleting_one_of_two_snapshots_keeps_the_other(opened, live, settings):
+async def test_deleting_one_of_two_snapshots_keeps_the_other(open_archive, live, settings):
     foxes = live.article("foxes")
-    async with opened() as archive:
+    async with open_archive() as archive:
         await save(archive, foxes)
         await save(archive, foxes)
         newest, oldest = (await archive.entries.get(foxes)).snapshots
@@ -141,15 +141,15 @@ async def test_deleting_one_of_two_snapshots_keeps_the_other(opened, live, setti
 
     await reindex(settings)
 
-    async with opened() as archive:
+    async with open_archive() as archive:
         assert (await archive.entries.snapshot(foxes)).article == before.article != ""
         assert await listed(archive, "clever") == {foxes}
         assert await problems(archive) == []
 
 
-async def test_undoing_puts_everything_back(opened, styled, settings):
+async def test_undoing_puts_everything_back(open_archive, styled, settings):
     foxes, bears = styled
-    async with opened() as archive:
+    async with open_archive() as archive:
         await save(archive, foxes, bears, tags=("animal",))
         before = await archive.entries.get(foxes)
         deleted = await archive.deleting.found(ListingQuery(tag="animal"))
@@ -168,7 +168,7 @@ async def test_undoing_puts_everything_back(opened, styled, settings):
 
     await reindex(settings)
 
-    async with opened() as archive:
+    async with open_archive() as archive:
         assert await listed(archive, "clever") == {foxes, bears}
         assert await problems(archive) == []
 
@@ -206,7 +206,7 @@ async def test_a_waiting_job_is_cancelled_and_waits_again_once_that_is_undone(ar
     assert await is_captured(archive, foxes) == [True]
 
 
-async def test_a_visit_of_a_deleted_entry_adds_nothing(opened, live, settings):
+async def test_a_visit_of_a_deleted_entry_adds_nothing(open_archive, live, settings):
     go_on = asyncio.Event()
 
     async def slow(_):
@@ -215,13 +215,13 @@ async def test_a_visit_of_a_deleted_entry_adds_nothing(opened, live, settings):
             text="<title>Late</title><img src='/own.png'>", content_type="text/html"
         )
 
-    live.answer("/late", slow)
+    live.add_handler("/late", slow)
     live.put("/own.png", "x", kind="image/png")
     late, own = live.url("/late"), live.url("/own.png")
-    async with opened() as archive:
+    async with open_archive() as archive:
         await archive.entries.save([late], source="cli")
         visiting = asyncio.create_task(archive.crawling.work())
-        await live.asked_for("/late")
+        await live.wait_for_request("/late")
         await archive.deleting.entries([late])
         go_on.set()
         counts = await visiting
@@ -231,7 +231,7 @@ async def test_a_visit_of_a_deleted_entry_adds_nothing(opened, live, settings):
 
     await reindex(settings)
 
-    async with opened() as archive:
+    async with open_archive() as archive:
         assert (await listed(archive), await is_captured(archive, late, own)) == (
             set(),
             [False, False],
@@ -266,10 +266,10 @@ async def test_an_undo_restores_failed_attempts(archive, live):
         assert len((await archive.entries.get(url)).attempts) == 1
 
 
-async def test_an_undo_restores_all_but_entries_saved_again(opened, styled, live, settings):
+async def test_an_undo_restores_all_but_entries_saved_again(open_archive, styled, live, settings):
     foxes, bears = styled
     own, shared = live.url("/own.png"), live.url("/shared.css")
-    async with opened() as archive:
+    async with open_archive() as archive:
         await save(archive, foxes, bears, tags=("old",))
         before = await archive.entries.get(bears)
         deleted = await archive.deleting.entries([foxes, bears])
@@ -291,16 +291,18 @@ async def test_an_undo_restores_all_but_entries_saved_again(opened, styled, live
 
     await reindex(settings)
 
-    async with opened() as archive:
+    async with open_archive() as archive:
         assert (await listed(archive), len((await archive.entries.get(foxes)).snapshots)) == told
         assert {*await archive.search.tags()} == {("new", 1), ("old", 1)}
         assert len(await archive.replay.captures_of(foxes)) == 1
         assert await problems(archive) == []
 
 
-async def test_an_entry_deleted_twice_stays_deleted_after_the_first_undo(opened, styled, settings):
+async def test_an_entry_deleted_twice_stays_deleted_after_the_first_undo(
+    open_archive, styled, settings
+):
     foxes, bears = styled
-    async with opened() as archive:
+    async with open_archive() as archive:
         await save(archive, foxes, bears)
         first = await archive.deleting.entries([foxes, bears])
         await save(archive, foxes)
@@ -316,7 +318,7 @@ async def test_an_entry_deleted_twice_stays_deleted_after_the_first_undo(opened,
 
     await reindex(settings)
 
-    async with opened() as archive:
+    async with open_archive() as archive:
         assert await listed(archive) == {foxes, bears}
         assert len(await archive.replay.captures_of(foxes)) == 1
         assert await problems(archive) == []

@@ -40,11 +40,11 @@ async def told(archive, url):
     return detail.entry, [(each.snapshot, each.article, each.requisites) for each in shown]
 
 
-async def test_a_postponed_article_leaves_title_and_requisites_saved(live, later, opened):
+async def test_a_postponed_article_leaves_title_and_requisites_saved(live, later, open_archive):
     sheet = "<link rel=stylesheet href=/sheet.css><meta name=author content=Ada>"
     live.put("/sheet.css", "p { color: red }", kind="text/css")
     url = live.article("foxes", head=sheet)
-    async with opened(settings=later) as archive:
+    async with open_archive(settings=later) as archive:
         await save(archive, url)
 
         shown = await archive.entries.snapshot(url)
@@ -57,9 +57,9 @@ async def test_a_postponed_article_leaves_title_and_requisites_saved(live, later
         assert await archive.articles.left() == 1
 
 
-async def test_postponed_articles_are_extracted_from_stored_bytes(live, later, opened):
+async def test_postponed_articles_are_extracted_from_stored_bytes(live, later, open_archive):
     urls = [live.article(name) for name in ("foxes", "bears")]
-    async with opened(settings=later) as archive:
+    async with open_archive(settings=later) as archive:
         await save(archive, *urls)
         before = [await archive.entries.snapshot(url) for url in urls]
         read = []
@@ -75,13 +75,13 @@ async def test_postponed_articles_are_extracted_from_stored_bytes(live, later, o
             assert shown.snapshot.extractor == EXTRACTOR_VERSION
             assert shown.snapshot.timestamp == earlier.snapshot.timestamp
             assert (await archive.entries.get(url)).entry.snapshot_count == 1
-        assert (live.asked["/foxes"], live.asked["/bears"]) == (1, 1)
+        assert (live.requests["/foxes"], live.requests["/bears"]) == (1, 1)
         assert [each async for each in archive.fixity.verify()] == []
 
 
-async def test_a_reindex_restores_extracted_articles(live, later, opened):
+async def test_a_reindex_restores_extracted_articles(live, later, open_archive):
     read, unread = live.article("foxes"), live.article("bears")
-    async with opened(settings=later) as archive:
+    async with open_archive(settings=later) as archive:
         await save(archive, read)
         await archive.articles.read_all()
         await save(archive, unread)
@@ -89,19 +89,19 @@ async def test_a_reindex_restores_extracted_articles(live, later, opened):
 
     report = await reindex(later)
 
-    async with opened(settings=later) as archive:
+    async with open_archive(settings=later) as archive:
         assert [await told(archive, url) for url in (read, unread)] == before
         assert await found(archive, "clever") == [read]
         assert await archive.articles.left() == 1
     assert report.snapshots == 2
 
 
-async def test_extracting_an_older_snapshot_does_not_change_its_entry(live, later, opened):
+async def test_extracting_an_older_snapshot_does_not_change_its_entry(live, later, open_archive):
     url = live.article("foxes")
-    async with opened(settings=later) as archive:
+    async with open_archive(settings=later) as archive:
         await save(archive, url)
     live.put("/foxes", "<title>newer</title><p>" + "Now quite another text stands here. " * 30)
-    async with opened() as archive:
+    async with open_archive() as archive:
         await save(archive, url)
         before = await archive.entries.get(url)
 
@@ -114,9 +114,9 @@ async def test_extracting_an_older_snapshot_does_not_change_its_entry(live, late
         assert ["lost in time" in article for _, article, _ in snapshots] == [False, True]
 
 
-async def test_an_article_with_a_damaged_record_stays_pending(live, later, opened):
+async def test_an_article_with_a_damaged_record_stays_pending(live, later, open_archive):
     urls = [live.article(name) for name in ("foxes", "bears")]
-    async with opened(settings=later) as archive:
+    async with open_archive(settings=later) as archive:
         await save(archive, *urls)
         place = (await archive.entries.snapshot(urls[0])).snapshot.capture.location
 
@@ -149,10 +149,10 @@ async def read_by_an_older_version(archive, later, *urls):
             await (await context.recorder.end(VisitResult(ref, at, visit=visit)))
 
 
-async def test_articles_of_an_older_extractor_are_extracted_again(live, later, opened):
+async def test_articles_of_an_older_extractor_are_extracted_again(live, later, open_archive):
     named = "<link rel=canonical href=/own>"
     urls = [live.article(name, head=named) for name in ("foxes", "bears", "wolves")]
-    async with opened(settings=later) as archive:
+    async with open_archive(settings=later) as archive:
         await read_by_an_older_version(archive, later, *urls)
         assert len(await found(archive, "woods")) == 3
 
@@ -173,10 +173,10 @@ async def test_articles_of_an_older_extractor_are_extracted_again(live, later, o
         assert {each.extractor for _, kept in before for each, _, _ in kept} == {EXTRACTOR_VERSION}
         assert {each.requisite_count for _, kept in before for each, _, _ in kept} == {0}
         assert {each.canonical for _, kept in before for each, _, _ in kept} == {live.url("/own")}
-        assert live.asked["/foxes"] == 1
+        assert live.requests["/foxes"] == 1
 
     await reindex(later)
 
-    async with opened(settings=later) as archive:
+    async with open_archive(settings=later) as archive:
         assert [await told(archive, url) for url in urls] == before
         assert len(await found(archive, "clever")) == 3

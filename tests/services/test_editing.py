@@ -85,9 +85,9 @@ async def test_all_that_a_search_finds_is_changed_in_stretches(archive, live, mo
         )
 
 
-async def test_reindex_gives_every_change_back(opened, settings, live):
+async def test_reindex_gives_every_change_back(open_archive, settings, live):
     foxes, bears = live.article("foxes"), live.article("bears")
-    async with opened() as archive:
+    async with open_archive() as archive:
         await save(archive, foxes, bears, tags=("one", "two"))
         await archive.editing.change(
             [foxes],
@@ -100,7 +100,7 @@ async def test_reindex_gives_every_change_back(opened, settings, live):
 
     await reindex(settings)
 
-    async with opened() as archive:
+    async with open_archive() as archive:
         assert [await annotation(archive, each) for each in (foxes, bears)] == before
         assert before[0].tags == ("two",)
 
@@ -179,10 +179,10 @@ async def test_tags_that_differ_in_case_or_unicode_form_are_one_tag(archive, liv
     assert alike == {COMPOSED: ("cafe",), "cafe": (COMPOSED,)}
 
 
-async def test_a_tag_is_renamed_in_all_entries(opened, settings, live, monkeypatch):
+async def test_a_tag_is_renamed_in_all_entries(open_archive, settings, live, monkeypatch):
     monkeypatch.setattr(editing, "BATCH", 1)
     foxes, bears, hares = (live.article(each) for each in ("foxes", "bears", "hares"))
-    async with opened() as archive:
+    async with open_archive() as archive:
         await save(archive, foxes, bears, hares, tags=("old",))
         await archive.editing.change([hares], AnnotationChange(without_tags=("old",)))
 
@@ -197,7 +197,7 @@ async def test_a_tag_is_renamed_in_all_entries(opened, settings, live, monkeypat
         await archive.crawling.write_down_changes()
     remove_index(settings.data)
     await reindex(settings)
-    async with opened() as archive:
+    async with open_archive() as archive:
         assert await archive.search.tags() == [("OLD", 2)]
         await archive.editing.delete_tag("old")
         await archive.editing.change([foxes], AnnotationChange(with_tags=("Old",)))

@@ -109,9 +109,11 @@ async def test_missing_requisites_of_a_snapshot_are_listed(archive, live):
     assert detail.snapshot.missing_count >= 1
 
 
-async def test_a_clock_before_1970_is_reported_instead_of_waiting_for_1970(opened, monkeypatch):
+async def test_a_clock_before_1970_is_reported_instead_of_waiting_for_1970(
+    open_archive, monkeypatch
+):
     monkeypatch.setattr(time, "time", lambda: -1.0)
 
     with pytest.raises(ConfigurationError, match="before 1970"):
-        async with opened():
+        async with open_archive():
             pass

@@ -33,7 +33,7 @@ def a_list():
     return json.dumps({"archiver": 1, "entries": [{"archiver": 1, **each} for each in rows]})
 
 
-async def take_in(runtime, data, name):
+async def import_warc(runtime, data, name):
     raw = data.encode() if isinstance(data, str) else data
     return await runtime.imports.read_file(io.BytesIO(raw), name=name)
 
@@ -45,29 +45,29 @@ async def exported(runtime, key, wanted=None):
 
 @pytest.mark.parametrize("key", READ_BACK)
 async def test_a_list_that_went_through_an_empty_archive_is_the_list_it_was(
-    opened, settings, tmp_path, key
+    open_archive, settings, tmp_path, key
 ):
-    async with opened() as first:
-        await take_in(first, a_list(), "a.json")
+    async with open_archive() as first:
+        await import_warc(first, a_list(), "a.json")
         given = await exported(first, key)
 
-    async with opened(replace(settings, data=tmp_path / "other")) as second:
-        status = await take_in(second, given, f"x.{BY_KEY[key].suffix}")
+    async with open_archive(replace(settings, data=tmp_path / "other")) as second:
+        status = await import_warc(second, given, f"x.{BY_KEY[key].suffix}")
 
         assert status.rejected == 0
         assert await exported(second, key) == given
 
 
-async def test_an_entry_saved_as_link_is_imported_as_link(opened, settings, tmp_path):
+async def test_an_entry_saved_as_link_is_imported_as_link(open_archive, settings, tmp_path):
     table = b"url,date\nhttp://127.0.0.1:1/a,2019-01-01\n"
-    async with opened() as first:
+    async with open_archive() as first:
         chosen = Choices(capture=CaptureWhen.NEVER)
         await first.imports.read_file(io.BytesIO(table), name="a.csv", choices=chosen)
-        await take_in(first, "http://127.0.0.1:1/b\n", "b.txt")
+        await import_warc(first, "http://127.0.0.1:1/b\n", "b.txt")
         given = await exported(first, "json")
 
-    async with opened(replace(settings, data=tmp_path / "other")) as second:
-        status = await take_in(second, given, "x.json")
+    async with open_archive(replace(settings, data=tmp_path / "other")) as second:
+        status = await import_warc(second, given, "x.json")
 
         assert (status.added, status.without_capture, status.counts.open) == (2, 1, 1)
         states = [(await second.entries.get(f"http://127.0.0.1:1/{n}")).entry.state for n in "ab"]
@@ -76,7 +76,7 @@ async def test_an_entry_saved_as_link_is_imported_as_link(opened, settings, tmp_
 
 
 async def test_a_dry_run_distinguishes_merged_and_known_links(archive):
-    await take_in(archive, a_list(), "a.json")
+    await import_warc(archive, a_list(), "a.json")
     more = json.loads(a_list())
     more["entries"][1]["tags"] = ["new"]
     more["entries"][2]["folders"] = ["Elsewhere"]
@@ -84,7 +84,7 @@ async def test_a_dry_run_distinguishes_merged_and_known_links(archive):
     data = json.dumps(more)
 
     survey = await archive.surveys.preview(io.BytesIO(data.encode()), "b.json")
-    status = await take_in(archive, data, "b.json")
+    status = await import_warc(archive, data, "b.json")
 
     assert (survey.new, survey.merged, survey.known) == (0, 3, 2)
     assert (status.added, status.merged, status.known) == (0, 3, 2)
@@ -99,19 +99,19 @@ ARRANGED = (("Later/Empty", ""), ("Found", "tag:x fox"), ("A/B/C", ""), ("Food",
 
 @pytest.mark.parametrize("key", ["json", "jsonl"])
 async def test_lists_go_with_everything_empty_ones_searches_and_their_order_too(
-    opened, settings, tmp_path, key
+    open_archive, settings, tmp_path, key
 ):
-    async with opened() as first:
+    async with open_archive() as first:
         for path, query in ARRANGED:
             await first.lists.make(path, query)
-        await take_in(first, a_list(), "a.json")
+        await import_warc(first, a_list(), "a.json")
         kept = await first.lists.all()
         given = await exported(first, key)
         one = await exported(first, key, Selected(ListingQuery(tag="x")))
 
-    async with opened(replace(settings, data=tmp_path / "other")) as second:
-        await take_in(second, given, f"x.{key}")
-        await take_in(second, given, f"again.{key}")
+    async with open_archive(replace(settings, data=tmp_path / "other")) as second:
+        await import_warc(second, given, f"x.{key}")
+        await import_warc(second, given, f"again.{key}")
         assert await exported(second, key) == given
         assert [(each.path, each.query) for each in await second.lists.all()] == [
             (each.path, each.query) for each in kept
@@ -130,7 +130,7 @@ async def test_lists_of_a_file_stand_behind_those_that_there_are_and_as_was_chos
     file = json.dumps({"archiver": 1, "lists": [*lists, 7, {}], "entries": [entry]})
     await archive.lists.make("Mine")
 
-    await take_in(archive, file, "a.json")
+    await import_warc(archive, file, "a.json")
     await archive.imports.read_file(
         io.BytesIO(file.encode()), name="b.json", choices=Choices(into="SegmentStorage")
     )
@@ -169,7 +169,7 @@ async def test_a_json_export_is_complete_and_matches_its_schema(archive, live):
 
 @pytest.mark.parametrize("key", LISTS)
 async def test_an_export_of_a_search_contains_its_results(archive, key):
-    await take_in(archive, a_list(), "a.json")
+    await import_warc(archive, a_list(), "a.json")
 
     found = await exported(archive, key, Selected(ListingQuery("tag:x")))
 
@@ -187,7 +187,7 @@ async def test_a_list_made_by_hand_is_exported_in_its_order(archive):
         for name, places in {"a": [3], "b": [], "c": [1], "d": [2]}.items()
     ]
     rows.append({"url_given": "https://other.example/", "folders": ["Else"]})
-    await take_in(archive, json.dumps({"archiver": 1, "entries": rows}), "a.json")
+    await import_warc(archive, json.dumps({"archiver": 1, "entries": rows}), "a.json")
 
     found = (await exported(archive, "bookmarks", Selected(ListingQuery("list:Mine")))).decode()
 
@@ -195,7 +195,7 @@ async def test_a_list_made_by_hand_is_exported_in_its_order(archive):
 
 
 async def test_entries_deleted_during_an_export_are_left_out(archive):
-    await take_in(archive, a_list(), "a.json")
+    await import_warc(archive, a_list(), "a.json")
     pieces = await archive.exporting.begin(BY_KEY["json"], Selected(), name="x")
     opening = await anext(pieces)
 

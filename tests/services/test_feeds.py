@@ -19,18 +19,18 @@ class Feed:
 
     def __init__(self, live):
         self.live = live
-        self.url = live.answer("/feed.xml", self._answer)
+        self.url = live.add_handler("/feed.xml", self._answer)
         self.items = {}
         self.headers = {}
         self.status = 200
-        self.asked = []
+        self.requests = []
 
     def post(self, name, *, at=None):
         self.items[self.live.article(name)] = at or datetime.now(UTC) + timedelta(seconds=2)
         return self.live.url(f"/{name}")
 
     async def _answer(self, request):
-        self.asked.append(request.headers)
+        self.requests.append(request.headers)
         items = "".join(
             f"<item><title>Post</title><link>{url}</link><category>theirs</category>"
             f"<pubDate>{format_datetime(at)}</pubDate></item>"
@@ -81,8 +81,8 @@ async def test_a_feed_that_did_not_change_is_not_sent_again(archive, feed):
     await archive.subscriptions.follow(feed.url)
     feed.status = 304
     followed = await archive.subscriptions.check(feed.url)
-    assert feed.asked[-1]["If-None-Match"] == '"1"'
-    assert feed.asked[-1]["If-Modified-Since"] == feed.headers["Last-Modified"]
+    assert feed.requests[-1]["If-None-Match"] == '"1"'
+    assert feed.requests[-1]["If-Modified-Since"] == feed.headers["Last-Modified"]
     assert followed.state.problem == ""
     assert followed.state.etag == '"1"'
 
@@ -156,10 +156,10 @@ async def test_a_permanently_gone_feed_is_not_checked_again(archive, feed):
     feed.status = 410
     state = (await archive.subscriptions.check(feed.url)).state
     assert state.is_gone
-    asked = len(feed.asked)
+    asked = len(feed.requests)
     await archive.subscriptions.check_all()
     await archive.subscriptions.check_due()
-    assert len(feed.asked) == asked
+    assert len(feed.requests) == asked
 
 
 async def test_a_feed_that_moved_for_good_is_followed_where_it_is_now(archive, feed, live):
@@ -168,7 +168,7 @@ async def test_a_feed_that_moved_for_good_is_followed_where_it_is_now(archive, f
 
     before = live.put("/before.xml", "<rss><channel></channel></rss>", kind="application/rss+xml")
     await archive.subscriptions.follow(before)
-    live.answer("/before.xml", moved)
+    live.add_handler("/before.xml", moved)
     await archive.subscriptions.check(before)
     assert [each.subscription.url for each in await archive.subscriptions.all()] == [feed.url]
     with pytest.raises(NotFound):
@@ -199,13 +199,13 @@ async def test_an_unreadable_feed_list_is_not_overwritten(archive, feed):
     assert path.read_text() == "<html>"
 
 
-async def test_feeds_and_their_known_items_survive_a_reindex(opened, feed):
+async def test_feeds_and_their_known_items_survive_a_reindex(open_archive, feed):
     feed.post("old", at=YESTERDAY)
-    async with opened() as archive:
+    async with open_archive() as archive:
         before = await archive.subscriptions.follow(feed.url, ["paper"])
         settings = archive.settings
     await reindex(settings)
-    async with opened() as archive:
+    async with open_archive() as archive:
         assert await archive.subscriptions.all() == [before]
         await archive.subscriptions.check(feed.url)
         assert not await listed(archive)

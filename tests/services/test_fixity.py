@@ -7,7 +7,7 @@ from archiver.config import Settings
 from archiver.model.annotation import AnnotationChange
 from archiver.services import fixity
 from tests.conftest import live_web
-from tests.index_access import change_by_hand
+from tests.index_access import execute_sql
 from tests.segments import change_segment, segments, storage_of
 
 
@@ -30,9 +30,9 @@ async def filled(prepared, settings):
 
 
 @pytest.fixture
-def findings(opened):
+def findings(open_archive):
     async def verify():
-        async with opened() as archive:
+        async with open_archive() as archive:
             return [finding async for finding in archive.fixity.verify()]
 
     return verify
@@ -41,7 +41,7 @@ def findings(opened):
 @pytest.fixture
 def change_index(settings):
     async def execute(*entry_records):
-        await change_by_hand(settings.data, *entry_records)
+        await execute_sql(settings.data, *entry_records)
 
     return execute
 
@@ -52,9 +52,9 @@ def segment(settings):
     return name, content
 
 
-async def test_an_archive_that_is_whole_has_no_findings(filled, opened):
+async def test_an_archive_that_is_whole_has_no_findings(filled, open_archive):
     steps = []
-    async with opened() as archive:
+    async with open_archive() as archive:
         found = [finding async for finding in archive.fixity.verify(steps.append)]
 
     assert found == []
@@ -214,11 +214,11 @@ async def test_index_content_that_differs_from_its_records_is_found(
     assert all("archiver reindex" in each.problem for each in found)
 
 
-async def test_an_archive_in_use_has_no_findings(opened, live):
+async def test_an_archive_in_use_has_no_findings(open_archive, live):
     foxes, bears, hares, moles = (
         live.article(each) for each in ("foxes", "bears", "hares", "moles")
     )
-    async with opened() as archive:
+    async with open_archive() as archive:
         await archive.entries.save([foxes, bears, hares], tags=("Old", "x"), source="cli")
         await archive.entries.save([live.url("/missing")], source="cli")
         await archive.crawling.work()
@@ -258,13 +258,13 @@ async def save(archive, url):
 
 
 @pytest.fixture
-async def saved_meanwhile(settings, opened, live):
+async def saved_meanwhile(settings, open_archive, live):
     """Return the findings while another process saves a page, and then may exit."""
     notes = settings.data / "warc" / "notes.txt"
 
     async def verify(*, ends=False, change=None):
-        async with opened() as reader, AsyncExitStack() as stack:
-            writer = await stack.enter_async_context(opened())
+        async with open_archive() as reader, AsyncExitStack() as stack:
+            writer = await stack.enter_async_context(open_archive())
             await save(writer, live.article("owls"))
             notes.write_text("It is told of first: segments were listed then, and none is read.")
             verifying = reader.fixity.verify()

@@ -54,11 +54,11 @@ def revisit(made, url, *, of=None, block=None, at=LATE, profile=PROFILE, **field
 
 @pytest.fixture
 async def runtime(tmp_path):
-    async with open_app(Settings(data=tmp_path / "data", allow_networks=())) as opened:
-        yield opened
+    async with open_app(Settings(data=tmp_path / "data", allow_networks=())) as open_archive:
+        yield open_archive
 
 
-async def take_in(runtime, tmp_path, data, name="a.warc.gz"):
+async def import_warc(runtime, tmp_path, data, name="a.warc.gz"):
     (tmp_path / name).write_bytes(data)
     with (tmp_path / name).open("rb") as source:
         return await runtime.imports.read_file(source, name=name)
@@ -92,7 +92,7 @@ async def test_a_page_that_a_file_holds_twice_is_counted_once(runtime, tmp_path)
     response(made, ONE, OTHER)
     response(made, TWO, OTHER)
 
-    status = await take_in(runtime, tmp_path, made.bytes)
+    status = await import_warc(runtime, tmp_path, made.bytes)
 
     listing = await runtime.search.listing(ListingQuery())
     assert (status.added, status.counts.saved, status.counts.open) == (2, 2, 0)
@@ -108,7 +108,7 @@ async def test_records_with_the_same_id_get_different_ones(tmp_path):
     response(made, ONE, OTHER, id=ID, at=LATE)
 
     async with open_app(settings) as runtime:
-        status = await take_in(runtime, tmp_path, made.bytes)
+        status = await import_warc(runtime, tmp_path, made.bytes)
 
         assert (status.merged, status.added, status.error) == (3, 3, "")
         kept = [*await captures(runtime, ONE), *await captures(runtime, TWO)]
@@ -117,7 +117,7 @@ async def test_records_with_the_same_id_get_different_ones(tmp_path):
         listed = await runtime.search.listing(ListingQuery())
         assert {each.entry.title for each in listed.items} == {"Herons", "Storks"} - {"Herons"}
         assert await problems(runtime) == []
-        assert (await take_in(runtime, tmp_path, made.bytes)).merged == 0
+        assert (await import_warc(runtime, tmp_path, made.bytes)).merged == 0
 
     await reindex(settings)
     async with open_app(settings) as runtime:
@@ -132,8 +132,8 @@ async def test_an_imported_record_does_not_reuse_an_id_of_the_archive(runtime, t
     response(first, ONE, PAGE, id=ID)
     response(second, TWO, OTHER, id=ID)
 
-    await take_in(runtime, tmp_path, first.bytes)
-    await take_in(runtime, tmp_path, second.bytes)
+    await import_warc(runtime, tmp_path, first.bytes)
+    await import_warc(runtime, tmp_path, second.bytes)
 
     (one,), (two,) = await captures(runtime, ONE), await captures(runtime, TWO)
     assert one.record_id == ID != two.record_id
@@ -149,7 +149,7 @@ async def test_a_revisit_without_its_original_is_reported_as_unusable(
     response(made, ONE, PAGE)
     revisit(made, ONE, of=of, Payload_Digest=digest)
 
-    status = await take_in(runtime, tmp_path, made.bytes)
+    status = await import_warc(runtime, tmp_path, made.bytes)
 
     assert (status.merged, status.rejected) == (1, 1)
     (gap,) = status.rejected_samples
@@ -174,7 +174,7 @@ async def test_a_revisit_waits_for_a_file_with_its_original(runtime, tmp_path):
         (third, 2, 0),
         (first, 2, 0),
     ):
-        status = await take_in(runtime, tmp_path, made.bytes)
+        status = await import_warc(runtime, tmp_path, made.bytes)
 
         assert (status.read, status.error) == (read, "")
         assert len([*pending.iterdir()]) == left
@@ -194,8 +194,8 @@ async def test_a_revisit_has_the_payload_of_its_digest(runtime, tmp_path, url, s
     response(made, ONE, OTHER, at="2020-06-01T00:00:00Z")
     response(made, ONE, PAGE, **fields)
 
-    status = await take_in(runtime, tmp_path, made.bytes)
-    again = await take_in(runtime, tmp_path, made.bytes)
+    status = await import_warc(runtime, tmp_path, made.bytes)
+    again = await import_warc(runtime, tmp_path, made.bytes)
 
     assert (status.merged, status.rejected, again.merged) == (3, 0, 0)
     assert await payload(runtime, url, "2021") == PAGE
@@ -208,11 +208,11 @@ async def test_a_revisit_finds_a_payload_of_an_earlier_import_by_its_own_digest(
     response(first, ONE, PAGE, Payload_Digest=sha1(PAGE))
     revisit(second, TWO, Payload_Digest=sha1(PAGE))
     async with open_app(settings) as runtime:
-        await take_in(runtime, tmp_path, first.bytes)
+        await import_warc(runtime, tmp_path, first.bytes)
     await reindex(settings)
 
     async with open_app(settings) as runtime:
-        status = await take_in(runtime, tmp_path, second.bytes)
+        status = await import_warc(runtime, tmp_path, second.bytes)
 
         assert (status.merged, status.rejected) == (1, 0)
         assert await payload(runtime, TWO) == PAGE
@@ -223,7 +223,7 @@ async def test_a_digest_that_a_record_states_and_does_not_have_names_nothing(run
     response(made, ONE, PAGE, Payload_Digest=sha1(OTHER))
     revisit(made, TWO, of=ONE, Payload_Digest=sha1(OTHER))
 
-    status = await take_in(runtime, tmp_path, made.bytes)
+    status = await import_warc(runtime, tmp_path, made.bytes)
 
     assert (status.merged, status.rejected) == (1, 1)
 
@@ -235,7 +235,7 @@ async def test_a_not_modified_revisit_is_imported_with_or_without_a_head(runtime
     unmodified = head("HTTP/1.1 304 Not Modified", "ETag: x")
     revisit(made, ONE, block=unmodified, profile=NOT_MODIFIED, at="2022-01-02T03:04:05Z", of=ONE)
 
-    status = await take_in(runtime, tmp_path, made.bytes)
+    status = await import_warc(runtime, tmp_path, made.bytes)
 
     assert (status.merged, status.rejected, status.added) == (3, 0, 1)
     kept = await captures(runtime, ONE)
@@ -251,7 +251,7 @@ async def test_a_revisit_without_a_head_has_the_head_of_its_original(runtime, tm
     response(made, ONE, PAGE)
     revisit(made, TWO, block=b"", Payload_Digest=sha1(PAGE), of=ONE)
 
-    status = await take_in(runtime, tmp_path, made.bytes)
+    status = await import_warc(runtime, tmp_path, made.bytes)
 
     (kept,) = await captures(runtime, TWO)
     assert (status.merged, kept.status, kept.media_type) == (2, 200, "text/html")
@@ -267,7 +267,7 @@ async def test_a_revisit_of_a_chunked_payload_at_another_url_holds_the_payload(r
     for digest, at in ((CHUNKED, LATE), (b"hello world", "2022-01-02T03:04:05Z")):
         revisit(made, TWO, block=block, of=ONE, at=at, Payload_Digest=sha1(digest))
 
-    status = await take_in(runtime, tmp_path, made.bytes)
+    status = await import_warc(runtime, tmp_path, made.bytes)
 
     assert (status.merged, status.rejected) == (3, 0)
     kept = await captures(runtime, TWO)
@@ -282,7 +282,7 @@ async def test_an_empty_payload_needs_no_original(runtime, tmp_path):
         made, ONE, block=head("HTTP/1.1 301 Gone", f"Location: {TWO}"), Payload_Digest=sha1(b"")
     )
 
-    status = await take_in(runtime, tmp_path, made.bytes)
+    status = await import_warc(runtime, tmp_path, made.bytes)
 
     (kept,) = await captures(runtime, ONE)
     assert (status.merged, kept.redirect_to, kept.is_revisit) == (1, TWO, False)
@@ -310,7 +310,7 @@ async def test_packages_within_a_package_are_read(runtime, tmp_path, how):
             whole.writestr(f"{number}.wacz", inner)
         whole.writestr("datapackage.json", '{"profile": "multi-wacz-package"}')
 
-    status = await take_in(runtime, tmp_path, packed.getvalue(), "crawl.wacz")
+    status = await import_warc(runtime, tmp_path, packed.getvalue(), "crawl.wacz")
 
     assert (status.merged, status.added, status.rejected) == (4, 2, 0)
     assert (await runtime.entries.get(TWO)).entry.title == "Page 1"
@@ -338,8 +338,8 @@ async def test_captures_of_an_arc_file_are_imported(runtime, tmp_path, pack):
         pack=pack,
     )
 
-    status = await take_in(runtime, tmp_path, made, "a.arc.gz")
-    again = await take_in(runtime, tmp_path, made, "a.arc.gz")
+    status = await import_warc(runtime, tmp_path, made, "a.arc.gz")
+    again = await import_warc(runtime, tmp_path, made, "a.arc.gz")
 
     assert (status.format, status.merged, status.rejected, status.added) == ("ARC", 3, 0, 2)
     assert (status.passed_over, again.merged) == (2, 0)
@@ -360,7 +360,7 @@ async def test_a_zstandard_file_with_a_dictionary_is_imported(runtime, tmp_path)
     start = b"\x5d\x2a\x4d\x18" + struct.pack("<I", len(content)) + content
     packed = start + b"".join(zstd.compress(each, zstd_dict=dictionary) for each in parts)
 
-    status = await take_in(runtime, tmp_path, packed, "a.warc.zst")
+    status = await import_warc(runtime, tmp_path, packed, "a.warc.zst")
 
     assert (status.format, status.merged, status.rejected) == ("WARC", 60, 0)
     assert await payload(runtime, f"{ONE}/7") == PAGE * 9 + b"7"
@@ -375,7 +375,7 @@ async def test_resources_are_captures_where_they_have_the_address_of_one(runtime
     made.add("response", "dns:a.example", b"20200102030405")
     made.add("warcinfo", "", b"software: x")
 
-    status = await take_in(runtime, tmp_path, made.bytes)
+    status = await import_warc(runtime, tmp_path, made.bytes)
 
     assert (status.read, status.merged, status.rejected, status.passed_over) == (2, 1, 1, 4)
     assert status.rejected_samples[0].given == "ftp://a.example/file"
@@ -398,7 +398,7 @@ async def test_the_segments_of_a_record_are_joined_and_those_that_lack_one_are_n
     )  # fmt: skip
     made.add("continuation", "http://c.example/", b"x", Segment_Number=2, Segment_Origin_ID="<x:y>")
 
-    status = await take_in(runtime, tmp_path, made.bytes)
+    status = await import_warc(runtime, tmp_path, made.bytes)
 
     assert (status.merged, status.rejected) == (1, 2)
     assert await payload(runtime, ONE) == PAGE
@@ -410,7 +410,7 @@ async def test_an_interim_response_is_stored_but_no_page(runtime, tmp_path):
     response(made, ONE, PAGE, status="HTTP/1.1 100 Continue")
     packed = package(made.bytes, pages=[(ONE, "a page")])
 
-    status = await take_in(runtime, tmp_path, packed, "a.wacz")
+    status = await import_warc(runtime, tmp_path, packed, "a.wacz")
 
     assert (status.merged, status.added) == (1, 0)
     assert (await captures(runtime, ONE))[0].status == 100
@@ -421,7 +421,7 @@ async def test_a_truncated_capture_stays_marked_as_truncated(runtime, tmp_path):
     made = Warc()
     response(made, ONE, PAGE, Truncated="length")
 
-    await take_in(runtime, tmp_path, made.bytes)
+    await import_warc(runtime, tmp_path, made.bytes)
 
     assert b"WARC-Truncated: length" in stored(runtime)
 
@@ -477,7 +477,7 @@ async def test_a_package_that_can_not_be_read_ends_its_import_with_a_sentence(
     monkeypatch.setattr(wacz, "SLACK_BYTES", 1 << 20)
     data, sentence = DAMAGED[name]
 
-    status = await take_in(runtime, tmp_path, data, "a.wacz")
+    status = await import_warc(runtime, tmp_path, data, "a.wacz")
 
     assert not status.reading
     assert sentence in status.error
@@ -490,7 +490,7 @@ async def test_intact_files_of_a_damaged_package_are_imported(runtime, tmp_path)
         whole.writestr("archive/a.warc.gz", b"nothing of the kind")
         whole.writestr("archive/b.warc.gz", made.bytes)
 
-    status = await take_in(runtime, tmp_path, packed.getvalue(), "a.wacz")
+    status = await import_warc(runtime, tmp_path, packed.getvalue(), "a.wacz")
 
     assert (status.merged, status.rejected, status.error) == (1, 1, "")
     assert status.rejected_samples[0].given == "archive/a.warc.gz"

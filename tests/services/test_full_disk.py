@@ -29,8 +29,8 @@ async def run(data, *arguments, most=None):
 
 
 @pytest.fixture
-async def data(live, settings, opened):
-    async with opened() as archive:
+async def data(live, settings, open_archive):
+    async with open_archive() as archive:
         await archive.entries.save([live.article("foxes")], source="cli", tags=("t",))
         await archive.crawling.work()
     return settings.data

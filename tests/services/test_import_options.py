@@ -89,8 +89,8 @@ async def test_links_without_capture_are_listed_and_can_be_captured(archive):
     assert (ended.counts.failed, ended.counts.open) == (3, 0)
 
 
-async def test_links_stay_links_after_a_reindex_until_they_are_saved(opened, settings):
-    async with opened() as archive:
+async def test_links_stay_links_after_a_reindex_until_they_are_saved(open_archive, settings):
+    async with open_archive() as archive:
         await imported(archive, capture=CaptureWhen.NEVER)
         await archive.crawling.write_down_changes()
         await archive.entries.save(["http://127.0.0.1:1/3"], source="web")
@@ -99,7 +99,7 @@ async def test_links_stay_links_after_a_reindex_until_they_are_saved(opened, set
 
     await reindex(settings)
 
-    async with opened() as archive:
+    async with open_archive() as archive:
         assert waiting is State.QUEUED
         assert await found(archive, "is:link") == ["1", "2", "3"]
         assert (await said(archive)).title == "Otters"

@@ -150,8 +150,8 @@ async def test_an_article_that_came_with_a_link_is_a_snapshot_of_the_day_it_was_
     assert b"WARC-Archiver-Head: synthesised" in records
 
 
-async def test_receipts_and_undos_survive_a_reindex(opened, settings):
-    async with opened() as archive:
+async def test_receipts_and_undos_survive_a_reindex(open_archive, settings):
+    async with open_archive() as archive:
         status = await imported(archive)
         await imported(archive)
         await archive.crawling.work()
@@ -160,7 +160,7 @@ async def test_receipts_and_undos_survive_a_reindex(opened, settings):
 
     await reindex(settings)
 
-    async with opened() as archive:
+    async with open_archive() as archive:
         assert await whole(archive.receipts.csv(status.id)) == before
         after = await archive.imports.status(status.id)
         assert (after.read, after.added, after.counts) == (said.read, said.added, said.counts)
@@ -172,19 +172,19 @@ async def test_receipts_and_undos_survive_a_reindex(opened, settings):
 
     await reindex(settings)
 
-    async with opened() as archive:
+    async with open_archive() as archive:
         assert await whole(archive.receipts.csv(status.id)) == before
         assert (await archive.imports.status(2)).undone.removed == 2
         assert (await archive.search.overview()).entries == 0
 
 
-async def test_an_import_knows_its_waiting_entries_after_a_reindex(opened, settings):
-    async with opened() as archive:
+async def test_an_import_knows_its_waiting_entries_after_a_reindex(open_archive, settings):
+    async with open_archive() as archive:
         before = await imported(archive)
 
     await reindex(settings)
 
-    async with opened() as archive:
+    async with open_archive() as archive:
         after = await archive.imports.status(before.id)
         assert after.counts.queued == before.counts.queued == 2
         assert after.without_capture == 0
@@ -192,8 +192,8 @@ async def test_an_import_knows_its_waiting_entries_after_a_reindex(opened, setti
         assert (await archive.imports.status(before.id)).counts.open == 0
 
 
-async def test_the_intact_part_of_a_truncated_receipt_is_restored(opened, settings):
-    async with opened() as archive:
+async def test_the_intact_part_of_a_truncated_receipt_is_restored(open_archive, settings):
+    async with open_archive() as archive:
         await imported(archive)
     (path,) = (settings.data / "receipts").iterdir()
     path.write_bytes(path.read_bytes()[:-20])
@@ -202,12 +202,12 @@ async def test_the_intact_part_of_a_truncated_receipt_is_restored(opened, settin
     report = await reindex(settings)
 
     assert [each.where for each in report.problems] == [path.name]
-    async with opened() as archive:
+    async with open_archive() as archive:
         assert (await archive.imports.status(1)).read == 5
 
 
-async def test_a_receipt_that_was_removed_is_written_again_from_the_index(settings, opened):
-    async with opened() as archive:
+async def test_a_receipt_that_was_removed_is_written_again_from_the_index(settings, open_archive):
+    async with open_archive() as archive:
         status = await imported(archive)
         before = await whole(archive.receipts.csv(status.id))
     for each in (settings.data / "receipts").iterdir():
@@ -215,6 +215,6 @@ async def test_a_receipt_that_was_removed_is_written_again_from_the_index(settin
 
     await reindex(settings)
 
-    async with opened() as archive:
+    async with open_archive() as archive:
         assert await whole(archive.receipts.csv(status.id)) == before
         assert (await archive.imports.status(status.id)).added == status.added

@@ -83,8 +83,8 @@ async def test_an_undone_import_can_be_restored_and_undone_again(archive):
     assert await urls(archive) == {"http://a.example/1"}
 
 
-async def test_an_undone_import_stays_away_after_a_reindex(opened, settings):
-    async with opened() as archive:
+async def test_an_undone_import_stays_away_after_a_reindex(open_archive, settings):
+    async with open_archive() as archive:
         await imported(archive, MINE)
         theirs = await imported(archive, THEIRS)
         before = await said(archive, "http://a.example/1")
@@ -94,13 +94,13 @@ async def test_an_undone_import_stays_away_after_a_reindex(opened, settings):
 
     await reindex(settings)
 
-    async with opened() as archive:
+    async with open_archive() as archive:
         assert await urls(archive) == {"http://a.example/1"}
         assert await said(archive, "http://a.example/1") == before
 
 
-async def test_an_import_known_only_from_its_receipt_cannot_be_undone(opened, settings):
-    async with opened() as archive:
+async def test_an_import_known_only_from_its_receipt_cannot_be_undone(open_archive, settings):
+    async with open_archive() as archive:
         theirs = await imported(archive, THEIRS)
         await archive.crawling.work()
         await archive.crawling.write_down_changes()
@@ -108,7 +108,7 @@ async def test_an_import_known_only_from_its_receipt_cannot_be_undone(opened, se
 
     await reindex(settings)
 
-    async with opened() as archive:
+    async with open_archive() as archive:
         assert len(await urls(archive)) == 3
         for undo in (archive.import_undo.plan, archive.import_undo.undo):
             with pytest.raises(InputError, match="the index has been rebuilt") as refused:
@@ -176,16 +176,16 @@ async def test_empty_lists_that_only_the_import_created_are_deleted(archive):
     assert (plan.lists, await lists_of(archive)) == (2, set())
 
 
-async def test_the_entries_that_an_import_created_are_known_after_a_reindex(opened, settings):
-    async with opened() as archive:
+async def test_the_entries_that_an_import_created_are_known_after_a_reindex(open_archive, settings):
+    async with open_archive() as archive:
         await archive.lists.make("Mine")
         first = await imported(archive, THEIRS)
         await archive.crawling.work()
     await reindex(settings)
-    async with opened() as archive:
+    async with open_archive() as archive:
         await archive.import_undo.undo(first.id)
         assert (await urls(archive), await lists_of(archive)) == (set(), {"Mine"})
         await archive.crawling.write_down_changes()
     await reindex(settings)
-    async with opened() as archive:
+    async with open_archive() as archive:
         assert (await urls(archive), await lists_of(archive)) == (set(), {"Mine"})

@@ -93,12 +93,12 @@ async def test_an_upload_is_read_in_the_background_and_then_removed(archive, upl
     assert not upload.exists()
 
 
-async def test_a_stopped_import_continues_at_its_position_after_a_restart(opened, upload):
-    async with opened() as archive:
+async def test_a_stopped_import_continues_at_its_position_after_a_restart(open_archive, upload):
+    async with open_archive() as archive:
         begun = await archive.imports.start(upload, name="links.txt")
         await archive.imports.stop()
         half = await archive.imports.status(begun.id)
-    async with opened() as archive:
+    async with open_archive() as archive:
         await archive.imports.resume()
         status = await finished(archive, begun.id)
         await archive.imports.stop()

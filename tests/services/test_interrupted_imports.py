@@ -19,7 +19,7 @@ from archiver.model.imports import RecordCounts
 from archiver.services import imports as services_imports
 from archiver.services.reindex import reindex
 from tests.command_line import run_in_thread
-from tests.processes import in_small_batches
+from tests.processes import batch_size_variables
 from tests.warcs import Warc
 
 MANY = 12_000
@@ -41,7 +41,7 @@ async def process(data, *arguments):
     """Run the program as a separate process, with small batches, and kill it at the end."""
     started = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "archiver", *arguments, "--data", str(data)),
-        env={**os.environ, "ARCHIVER_LOG_LEVEL": "error", **in_small_batches(50)},
+        env={**os.environ, "ARCHIVER_LOG_LEVEL": "error", **batch_size_variables(50)},
         stdin=PIPE,
         stdout=PIPE,
         stderr=DEVNULL,
@@ -69,8 +69,11 @@ async def reading_elsewhere(archive):
     return await until(archive, found[0].id, lambda status: status.read)
 
 
-async def test_a_killed_import_command_leaves_an_import_with_an_error(opened, settings):
-    async with opened() as archive, process(settings.data, "import", "-", "--no-crawl") as other:
+async def test_a_killed_import_command_leaves_an_import_with_an_error(open_archive, settings):
+    async with (
+        open_archive() as archive,
+        process(settings.data, "import", "-", "--no-crawl") as other,
+    ):
         other.stdin.write(links(0, 12_000))
         await other.stdin.drain()
         begun = await reading_elsewhere(archive)
@@ -96,7 +99,7 @@ async def test_a_killed_import_command_leaves_an_import_with_an_error(opened, se
     assert (again.read, again.known) == (12_100, status.added)
 
 
-async def test_a_killed_service_continues_an_upload_after_its_restart(opened, settings):
+async def test_a_killed_service_continues_an_upload_after_its_restart(open_archive, settings):
     async with process(settings.data, "serve", "--port", "0") as service:
         line = (await service.stdout.readline()).decode()
         origin = line.split()[-1].rstrip("/")
@@ -108,9 +111,9 @@ async def test_a_killed_service_continues_an_upload_after_its_restart(opened, se
             assert begun["reading"]
         service.kill()
         await service.wait()
-    async with opened() as archive:
+    async with open_archive() as archive:
         waiting = await archive.imports.status(begun["id"])
-    async with opened() as archive:
+    async with open_archive() as archive:
         await archive.imports.resume()
         status = await until(archive, begun["id"], lambda status: not status.is_unread)
         await archive.imports.stop()
@@ -130,10 +133,10 @@ def upload(tmp_path, monkeypatch):
     return path
 
 
-async def test_a_running_service_takes_over_an_import_of_a_dead_one(opened, upload):
-    async with opened() as archive:
+async def test_a_running_service_takes_over_an_import_of_a_dead_one(open_archive, upload):
+    async with open_archive() as archive:
         going_on = asyncio.create_task(archive.imports.keep_resuming())
-        async with opened() as other:
+        async with open_archive() as other:
             begun = await other.imports.start(upload, name="links.txt")
             await other.imports.stop()
         status = await until(archive, begun.id, lambda status: not status.is_unread)
@@ -144,10 +147,10 @@ async def test_a_running_service_takes_over_an_import_of_a_dead_one(opened, uplo
     assert (status.read, status.added, status.merged) == (UPLOADED, UPLOADED, 0)
 
 
-async def test_an_old_upload_without_an_import_is_deleted(opened, settings):
+async def test_an_old_upload_without_an_import_is_deleted(open_archive, settings):
     """Its process was killed after it had received the file, or after it had read it."""
     directory = settings.data / "tmp"
-    async with opened() as archive:
+    async with open_archive() as archive:
         directory.mkdir(exist_ok=True)
         for name in ("waiting", "orphan", "arriving"):
             (directory / f"{name}.upload").write_bytes(links(0, 3))
@@ -165,8 +168,8 @@ async def test_an_old_upload_without_an_import_is_deleted(opened, settings):
     assert [path.name for path in directory.iterdir()] == ["arriving.upload"]
 
 
-async def test_a_stored_file_that_cannot_be_opened_ends_its_import(opened, settings):
-    async with opened() as archive:
+async def test_a_stored_file_that_cannot_be_opened_ends_its_import(open_archive, settings):
+    async with open_archive() as archive:
         async with archive.imports._db.write() as conn:
             left = imports.Unfinished(5, "odd.txt", "plain text", 0, "no\0name", 0)
             await imports.restore(conn, left)
@@ -177,13 +180,15 @@ async def test_a_stored_file_that_cannot_be_opened_ends_its_import(opened, setti
     assert status.error.startswith("The rest of odd.txt cannot be read")
 
 
-async def test_an_unfinished_import_keeps_its_number_after_a_reindex(opened, settings, upload):
-    async with opened() as archive:
+async def test_an_unfinished_import_keeps_its_number_after_a_reindex(
+    open_archive, settings, upload
+):
+    async with open_archive() as archive:
         begun = await archive.imports.start(upload, name="links.txt")
         await archive.imports.stop()
         before = await archive.imports.status(begun.id)
     await reindex(settings)
-    async with opened() as archive:
+    async with open_archive() as archive:
         (after,) = await archive.imports.recent()
 
     assert (after.id, after.name, after.format) == (before.id, before.name, before.format)
@@ -207,9 +212,9 @@ asyncio.run(reindex(Settings(data=Path(sys.argv[1]))))
 
 @pytest.mark.parametrize("where", ["_take_over_feeds", "_enqueue_again"])
 async def test_an_import_is_copied_once_if_a_reindex_is_killed_while_copying(
-    opened, settings, upload, where
+    open_archive, settings, upload, where
 ):
-    async with opened() as archive:
+    async with open_archive() as archive:
         begun = await archive.imports.start(upload, name="links.txt")
         await until(archive, begun.id, lambda status: status.read)
         await archive.imports.stop()
@@ -221,7 +226,7 @@ async def test_an_import_is_copied_once_if_a_reindex_is_killed_while_copying(
 
     await reindex(settings)
 
-    async with opened() as archive:
+    async with open_archive() as archive:
         (after,) = await archive.imports.recent()
         assert (after.id, after.name, after.paused) == (begun.id, "links.txt", True)
         assert await archive.crawling.counts() == before
@@ -241,13 +246,13 @@ async def test_an_index_knows_which_imports_a_process_owns(tmp_path):
 
 
 @pytest.mark.parametrize("taken", [0, 4])
-async def test_captures_that_are_read_again_keep_their_counts(opened, settings, taken):
+async def test_captures_that_are_read_again_keep_their_counts(open_archive, settings, taken):
     halves = [Warc(), Warc()]
     for number in range(8):
         body = b"<p>Page %d</p>" % number
         halves[number // 4].response(f"http://a.example/{number}", body, "text/html")
     first, second = (each.bytes for each in halves)
-    async with opened() as archive:
+    async with open_archive() as archive:
         await archive.imports.read_file(BufferedReader(BytesIO(first)), name="a.warc.gz")
         (settings.data / "kept").write_bytes(first + second)
         async with archive.imports._db.write() as conn:
@@ -265,8 +270,8 @@ async def test_captures_that_are_read_again_keep_their_counts(opened, settings, 
     assert status.added == 4 + taken
 
 
-async def test_no_import_is_read_after_its_archive_was_closed(opened, upload):
-    async with opened() as archive:
+async def test_no_import_is_read_after_its_archive_was_closed(open_archive, upload):
+    async with open_archive() as archive:
         await archive.imports.start(upload, name="links.txt")
 
     assert not [each for each in asyncio.all_tasks() if each.get_name().startswith("import-")]

@@ -136,12 +136,12 @@ async def test_invalid_lists_are_refused(archive):
         await archive.lists.order("Recipes", [URLS[0]], Where.LAST)
 
 
-async def test_an_import_s_folders_are_lists_in_the_order_of_the_file(opened, settings):
+async def test_an_import_s_folders_are_lists_in_the_order_of_the_file(open_archive, settings):
     rows = "".join(f'<DT><A HREF="{url}">{url}</A>' for url in reversed(URLS))
     text = f"<!DOCTYPE NETSCAPE-Bookmark-file-1><DL><DT><H3>Zoo</H3><DL>{rows}</DL></DL>"
     path = settings.data.parent / "bookmarks.html"
     path.write_text(text)
-    async with opened() as archive:
+    async with open_archive() as archive:
         with path.open("rb") as source:
             await archive.imports.read_file(source, name=path.name)
         await archive.crawling.work()
@@ -150,7 +150,7 @@ async def test_an_import_s_folders_are_lists_in_the_order_of_the_file(opened, se
         await archive.lists.shift("Later", down=False)
         await archive.crawling.write_down_changes()
     await reindex(settings)
-    async with opened() as archive:
+    async with open_archive() as archive:
         assert await found(archive, "list:Zoo") == "cba"
         assert await shown(archive) == [("Later", 0), ("Zoo", 3)]
 
@@ -195,11 +195,11 @@ async def test_lists_are_placed_with_their_entries(archive):
             await lists.place(path, parent)
 
 
-async def test_colours_of_lists_survive_a_reindex_and_an_export(opened, settings, tmp_path):
+async def test_colours_of_lists_survive_a_reindex_and_an_export(open_archive, settings, tmp_path):
     async def coloured(archive):
         return {each.path: each.colour for each in await archive.lists.all()}
 
-    async with opened() as archive:
+    async with open_archive() as archive:
         await archive.lists.make("Recipes/Soups")
         await archive.lists.set_colour("Recipes/Soups", ListColour.BLUE)
         await archive.lists.rename("Recipes", "Meals")
@@ -207,12 +207,12 @@ async def test_colours_of_lists_survive_a_reindex_and_an_export(opened, settings
         before = await coloured(archive)
     await reindex(settings)
 
-    async with opened() as archive:
+    async with open_archive() as archive:
         await archive.entries.save(URLS, source="cli")
         pieces = await archive.exporting.begin(BY_KEY["json"], Selected(), name="a.json")
         text = b"".join([piece async for piece in pieces])
         assert await coloured(archive) == before
-    async with opened(replace(settings, data=tmp_path / "other")) as archive:
+    async with open_archive(replace(settings, data=tmp_path / "other")) as archive:
         await archive.imports.read_file(BytesIO(text), name="a.json")
         assert await coloured(archive) == before
     assert before == {"Meals": ListColour.NONE, "Meals/Soups": ListColour.BLUE}

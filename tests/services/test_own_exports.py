@@ -77,7 +77,7 @@ async def export(archive, tmp_path, form, wanted):
     return path
 
 
-async def take_in(archive, path):
+async def import_warc(archive, path):
     with path.open("rb") as source:
         return await archive.imports.read_file(source, name=path.name)
 
@@ -86,22 +86,22 @@ async def take_in(archive, path):
     ("form", "wanted"), [("warc.gz", Selected()), ("wacz", Selected(ListingQuery(tag="mine")))]
 )
 async def test_an_import_of_an_export_gives_the_same_entries(
-    opened, settings, tmp_path, live, urls, form, wanted
+    open_archive, settings, tmp_path, live, urls, form, wanted
 ):
-    async with opened() as archive:
+    async with open_archive() as archive:
         await fill(archive, urls)
         before = await told(archive, urls)
         path = await export(archive, tmp_path, form, wanted)
-        asked = live.asked.total()
+        asked = live.requests.total()
     empty = replace(settings, data=tmp_path / "empty")
-    async with opened(empty) as archive:
-        status = await take_in(archive, path)
+    async with open_archive(empty) as archive:
+        status = await import_warc(archive, path)
         after = await told(archive, urls)
         counts = await archive.crawling.counts()
-        again = await take_in(archive, path)
+        again = await import_warc(archive, path)
 
         assert after == before
-        assert live.asked.total() == asked
+        assert live.requests.total() == asked
         assert (counts.queued, again.counts.total, again.added) == (2, 0, 0)
         assert (status.added, status.counts.queued) == (5, 2)
         assert (status.counts.saved, status.counts.failed) == (1, 2)
@@ -123,24 +123,26 @@ async def test_an_import_of_an_export_gives_the_same_entries(
 
     await reindex(empty)
 
-    async with opened(empty) as archive:
+    async with open_archive(empty) as archive:
         rebuilt = await told(archive, urls)
     for state in ("saved", "failed", "given up"):
         assert rebuilt[state] == crawled[state]
 
 
-async def test_imported_failures_do_not_change_saved_entries(opened, settings, tmp_path, urls):
-    async with opened() as archive:
+async def test_imported_failures_do_not_change_saved_entries(
+    open_archive, settings, tmp_path, urls
+):
+    async with open_archive() as archive:
         await fill(archive, urls)
         path = await export(archive, tmp_path, "warc.gz", Selected())
         (exported,) = (await archive.entries.get(urls["saved"])).snapshots
-    async with opened(replace(settings, data=tmp_path / "other")) as archive:
+    async with open_archive(replace(settings, data=tmp_path / "other")) as archive:
         await is_past(exported.timestamp)
         await archive.entries.save([urls["saved"]], source="cli")
         await archive.crawling.work()
         await archive.entries.save([urls["failed"]], source="cli")
 
-        await take_in(archive, path)
+        await import_warc(archive, path)
 
         kept, waiting = [await archive.entries.get(urls[each]) for each in ("saved", "failed")]
         assert (kept.entry.state, len(kept.snapshots)) == (State.SAVED, 2)
@@ -151,7 +153,7 @@ async def test_imported_failures_do_not_change_saved_entries(opened, settings, t
         assert [each.failure.status for each in waiting.attempts] == [404]
 
 
-async def test_invalid_entry_records_are_ignored(opened, tmp_path):
+async def test_invalid_entry_records_are_ignored(open_archive, tmp_path):
     said = '"url_given": "", "title": "", "tags": [], "note": "", "source": ""'
     entry = '"entry": {"url": "%s", "hash_url": "x", "added_at": "2026-01-01T00:00:00Z", SAID}'
     entry = entry.replace("SAID", said)
@@ -174,8 +176,8 @@ async def test_invalid_entry_records_are_ignored(opened, tmp_path):
     path = tmp_path / "odd.warc.gz"
     path.write_bytes(made.bytes)
 
-    async with opened() as archive:
-        status = await take_in(archive, path)
+    async with open_archive() as archive:
+        status = await import_warc(archive, path)
 
         assert status.error == ""
         assert (status.added, status.counts.queued) == (1, 1)

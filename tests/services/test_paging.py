@@ -17,9 +17,9 @@ SORTS = ["best", "newest", "oldest", "added", "captured", "title", "length"]
 
 @pytest.fixture
 async def database(tmp_path):
-    opened = await Database.open(tmp_path / "archive.sqlite3")
-    yield opened
-    await opened.close()
+    open_archive = await Database.open(tmp_path / "archive.sqlite3")
+    yield open_archive
+    await open_archive.close()
 
 
 async def keep(database, names, *, first=0, days=0, tags=()):

@@ -16,13 +16,13 @@ FILLER = "some other words that stand around here and there " * 6
 
 @pytest.fixture
 async def database(tmp_path):
-    opened = await Database.open(tmp_path / "archive.sqlite3")
-    yield opened
-    await opened.close()
+    open_archive = await Database.open(tmp_path / "archive.sqlite3")
+    yield open_archive
+    await open_archive.close()
 
 
 @pytest.fixture
-def kept(database):
+def save_and_search(database):
     """Store pages, one day apart; return a search over them."""
 
     async def keep(*pages: Page, first: int = 0) -> Search:
@@ -37,8 +37,8 @@ async def names(search, q, **asked):
     return [each.entry.url.rpartition("/")[2] for each in page.items]
 
 
-async def test_a_word_in_the_title_counts_more_than_one_in_the_text(kept):
-    search = await kept(
+async def test_a_word_in_the_title_counts_more_than_one_in_the_text(save_and_search):
+    search = await save_and_search(
         Page("title", "On herons", FILLER), Page("text", "Birds", FILLER + "herons")
     )
 
@@ -46,8 +46,8 @@ async def test_a_word_in_the_title_counts_more_than_one_in_the_text(kept):
     assert await names(search, "herons", sort="newest") == ["text", "title"]
 
 
-async def test_words_near_each_other_count_more_than_far_ones(kept):
-    search = await kept(
+async def test_words_near_each_other_count_more_than_far_ones(save_and_search):
+    search = await save_and_search(
         Page("side-by-side", "x", f"{FILLER} grey heron {FILLER}"),
         Page("near", "x", f"{FILLER} heron, which is grey {FILLER}"),
         Page("far", "x", f"grey {FILLER} {FILLER} heron"),
@@ -56,14 +56,14 @@ async def test_words_near_each_other_count_more_than_far_ones(kept):
     assert await names(search, "grey heron") == ["side-by-side", "near", "far"]
 
 
-async def test_of_equal_scores_the_newest_comes_first(kept):
-    search = await kept(Page("older", "x", "heron"), Page("newer", "x", "heron"))
+async def test_of_equal_scores_the_newest_comes_first(save_and_search):
+    search = await save_and_search(Page("older", "x", "heron"), Page("newer", "x", "heron"))
 
     assert await names(search, "heron") == ["newer", "older"]
 
 
-async def test_entries_without_one_of_the_words_come_last(kept):
-    search = await kept(
+async def test_entries_without_one_of_the_words_come_last(save_and_search):
+    search = await save_and_search(
         Page("one", "x", "grey heron fishing"),
         Page("two", "grey heron", "grey heron"),
         Page("three", "heron", "heron heron"),
@@ -76,8 +76,8 @@ async def test_entries_without_one_of_the_words_come_last(kept):
     assert (await search.summary(ListingQuery(q="grey heron fishing"))).count == 1
 
 
-async def test_pagination_by_score_shows_each_entry_once(kept):
-    search = await kept(*(Page(f"p{n}", "x", "heron " * (n + 1)) for n in range(7)))
+async def test_pagination_by_score_shows_each_entry_once(save_and_search):
+    search = await save_and_search(*(Page(f"p{n}", "x", "heron " * (n + 1)) for n in range(7)))
 
     found, after = [], ""
     while after is not None:
@@ -88,13 +88,15 @@ async def test_pagination_by_score_shows_each_entry_once(kept):
     assert len(found) == len(set(found)) == 7
 
 
-async def test_scores_of_several_parts_are_comparable(kept, database, monkeypatch):
+async def test_scores_of_several_parts_are_comparable(save_and_search, database, monkeypatch):
     """A word in each document of a new part has no weight in bm25 there."""
     for module in (schema, search_documents):
         monkeypatch.setattr(module, "PART_SIZE", 10)
     monkeypatch.setattr("archiver.db.ranking.PART_SIZE", 10)
-    search = await kept(*(Page(f"p{n}", "x", FILLER + "heron" * (n == 3)) for n in range(18)))
-    await kept(Page("new", "herons", FILLER + "heron heron heron heron"), first=18)
+    search = await save_and_search(
+        *(Page(f"p{n}", "x", FILLER + "heron" * (n == 3)) for n in range(18))
+    )
+    await save_and_search(Page("new", "herons", FILLER + "heron heron heron heron"), first=18)
 
     async with database.read() as conn:
         assert await search_documents.parts(conn, below=1 << 40) == [1, 0]
@@ -102,7 +104,7 @@ async def test_scores_of_several_parts_are_comparable(kept, database, monkeypatc
     assert await names(search, "heron", sort="newest") == ["p3", "new"]
 
 
-async def test_words_combined_with_conditions_are_sought_in_all_parts(kept, monkeypatch):
+async def test_words_combined_with_conditions_are_sought_in_all_parts(save_and_search, monkeypatch):
     for name in (
         "archiver.db.schema.PART_SIZE",
         "archiver.db.search_documents.PART_SIZE",
@@ -110,7 +112,7 @@ async def test_words_combined_with_conditions_are_sought_in_all_parts(kept, monk
         "archiver.db.query_sql.PART_SIZE",
     ):
         monkeypatch.setattr(name, 10)
-    search = await kept(
+    search = await save_and_search(
         *(Page(f"p{n}", "x", "kite" if n % 4 else "heron heron") for n in range(35))
     )
     herons = [f"p{n}" for n in range(0, 35, 4)]
@@ -124,10 +126,10 @@ async def test_words_combined_with_conditions_are_sought_in_all_parts(kept, monk
     assert await names(search, "(kite OR is:starred) heron", **asked) == []
 
 
-async def test_of_very_many_matches_titles_and_the_newest_are_ranked(kept, monkeypatch):
+async def test_of_very_many_matches_titles_and_the_newest_are_ranked(save_and_search, monkeypatch):
     monkeypatch.setattr("archiver.services.result_iteration.CANDIDATES", 10)
     pages = [Page(f"p{n}", "heron" if n == 2 else "x", "heron") for n in range(40)]
-    search = await kept(*pages)
+    search = await save_and_search(*pages)
 
     page = await search.listing(ListingQuery(q="heron"))
 
@@ -136,8 +138,8 @@ async def test_of_very_many_matches_titles_and_the_newest_are_ranked(kept, monke
     assert len(page.items) == 11
 
 
-async def test_a_misspelt_word_suggests_the_nearest_word(kept):
-    search = await kept(Page("a", "x", "grey heron"), Page("b", "x", "cormorant"))
+async def test_a_misspelt_word_suggests_the_nearest_word(save_and_search):
+    search = await save_and_search(Page("a", "x", "grey heron"), Page("b", "x", "cormorant"))
 
     for q, meant in {
         "heorn": "heron",
@@ -151,8 +153,8 @@ async def test_a_misspelt_word_suggests_the_nearest_word(kept):
         assert (await search.listing(ListingQuery(q=q))).meant == meant, q
 
 
-async def test_a_half_typed_word_is_a_prefix(kept):
-    search = await kept(Page("a", "x", "grey herons"))
+async def test_a_half_typed_word_is_a_prefix(save_and_search):
+    search = await save_and_search(Page("a", "x", "grey herons"))
 
     page = await search.listing(ListingQuery(q="grey her"))
 
@@ -160,17 +162,17 @@ async def test_a_half_typed_word_is_a_prefix(kept):
     assert page.answers == "grey her*"
 
 
-async def test_a_prefix_that_most_entries_have_is_not_scored(kept, monkeypatch):
+async def test_a_prefix_that_most_entries_have_is_not_scored(save_and_search, monkeypatch):
     monkeypatch.setattr("archiver.db.ranking.MIN_FREQUENT", 2)
     pages = [Page(f"p{n}", "Heronry" if n == 1 else "x", "heron " * (9 - n)) for n in range(6)]
-    search = await kept(*pages)
+    search = await save_and_search(*pages)
 
     assert await names(search, "her*") == ["p1", "p5", "p4", "p3", "p2", "p0"]
     assert await names(search, "heron") == ["p0", "p1", "p2", "p3", "p4", "p5"]
 
 
-async def test_facets_narrow_and_widen_a_list_by_a_query(kept):
-    search = await kept(
+async def test_facets_narrow_and_widen_a_list_by_a_query(save_and_search):
+    search = await save_and_search(
         Page("a", "x", "heron", tags=("to read", "birds"), host="a.example"),
         Page("b", "x", "heron", tags=("birds",), host="b.example"),
         Page("c", "x", "heron", host="b.example"),
@@ -193,17 +195,17 @@ async def test_facets_narrow_and_widen_a_list_by_a_query(kept):
     assert {value for value, _, _ in told["site"]} == {"a.example", "b.example"}
 
 
-async def test_candidates_meet_the_conditions_of_the_query(kept, monkeypatch):
+async def test_candidates_meet_the_conditions_of_the_query(save_and_search, monkeypatch):
     monkeypatch.setattr("archiver.services.result_iteration.CANDIDATES", 3)
-    search = await kept(*(Page(f"p{n}", "x", "heron") for n in range(9)))
+    search = await save_and_search(*(Page(f"p{n}", "x", "heron") for n in range(9)))
 
     assert await names(search, "heron captured:2019") == ["p1", "p0"]
     assert await names(search, "heron added:2019") == ["p1", "p0"]
 
 
-async def test_counting_stops_at_a_limit(kept, monkeypatch):
+async def test_counting_stops_at_a_limit(save_and_search, monkeypatch):
     monkeypatch.setattr("archiver.services.search_results.MAX_COUNTED", 5)
-    search = await kept(*(Page(f"p{n}", "x", "heron") for n in range(9)))
+    search = await save_and_search(*(Page(f"p{n}", "x", "heron") for n in range(9)))
 
     words = await search.summary(ListingQuery(q="heron"))
     everything = await search.summary(ListingQuery())
@@ -220,8 +222,8 @@ async def test_counting_stops_at_a_limit(kept, monkeypatch):
 SORTED = {"title": ["b", "a", "c"], "length": ["c", "a", "b"], "captured": ["c", "b", "a"]}
 
 
-async def test_lists_can_be_sorted(kept):
-    search = await kept(
+async def test_lists_can_be_sorted(save_and_search):
+    search = await save_and_search(
         Page("a", "Middle", "heron heron"),
         Page("b", "First", "heron"),
         Page("c", "zz", "heron " * 3),
@@ -234,11 +236,11 @@ async def test_lists_can_be_sorted(kept):
 
 
 @pytest.mark.parametrize("sort", ["", "newest", "title", "length"])
-async def test_an_entry_saved_between_two_pages_changes_no_page(kept, sort):
-    search = await kept(*(Page(f"p{n}", f"t{n}", "heron " * (9 - n)) for n in range(6)))
+async def test_an_entry_saved_between_two_pages_changes_no_page(save_and_search, sort):
+    search = await save_and_search(*(Page(f"p{n}", f"t{n}", "heron " * (9 - n)) for n in range(6)))
     first = await search.listing(ListingQuery(q="heron", sort=sort, limit=3))
 
-    await kept(Page("later", "a", "heron " * 20), first=9)
+    await save_and_search(Page("later", "a", "heron " * 20), first=9)
     second = await search.listing(ListingQuery(q="heron", sort=sort, limit=9, after=first.after))
 
     shown = [each.entry.title for page in (first, second) for each in page.items]
@@ -255,11 +257,11 @@ async def test_an_entry_saved_between_two_pages_changes_no_page(kept, sort):
         ("best", None),
     ],
 )
-async def test_a_whole_list_has_one_order(kept, monkeypatch, sort, expected):
+async def test_a_whole_list_has_one_order(save_and_search, monkeypatch, sort, expected):
     monkeypatch.setattr("archiver.services.result_pages.SORTED", 4)
     monkeypatch.setattr("archiver.services.result_iteration.CANDIDATES", 4)
     pages = [Page(f"p{n}", f"heron {9 - n}", "heron " * (9 - n)) for n in range(9)]
-    search = await kept(*pages, Page("other", "otter", "otter"))
+    search = await save_and_search(*pages, Page("other", "otter", "otter"))
 
     found = [each async for each in search.all_in_order(ListingQuery(q="heron", sort=sort))]
 
@@ -288,7 +290,7 @@ QUERIES = (
 )
 
 
-async def test_titles_count_alike_whether_read_or_searched(kept, monkeypatch):
+async def test_titles_count_alike_whether_read_or_searched(save_and_search, monkeypatch):
     pages = [
         Page(
             f"{n}-{tag or 'none'}",
@@ -299,7 +301,7 @@ async def test_titles_count_alike_whether_read_or_searched(kept, monkeypatch):
         for n, title in enumerate(TITLES)
         for tag in ("", "heron", "grey", "grey heron", "blue heron", "鳥")
     ]
-    search = await kept(*pages)
+    search = await save_and_search(*pages)
 
     for q in QUERIES:
         found = {}

@@ -28,15 +28,15 @@ class Web:
     """Server that redirects ``/from/N`` to a location, and sends a page for other paths."""
 
     def __init__(self) -> None:
-        self.asked: list[bytes] = []
+        self.requests: list[bytes] = []
 
     @property
     def pages(self) -> list[bytes]:
         """Return the requests, except for the icon."""
-        return [each for each in self.asked if each != b"/favicon.ico"]
+        return [each for each in self.requests if each != b"/favicon.ico"]
 
     def answer(self, target: bytes) -> bytes:
-        self.asked.append(target)
+        self.requests.append(target)
         if target.startswith(b"/from/"):
             location = [*LOCATIONS][int(target[6:])]
             head = b"HTTP/1.1 302 F\xf8lg\x85\r\nLocation: " + location + b"\r\n"
@@ -45,9 +45,9 @@ class Web:
         return head + FIELDS + b"\r\n" + PAGE.encode()
 
 
-async def test_a_redirect_is_followed_as_by_a_browser_also_after_a_reindex(settings, opened):
+async def test_a_redirect_is_followed_as_by_a_browser_also_after_a_reindex(settings, open_archive):
     web = Web()
-    async with raw_web(web.answer) as origin, opened() as archive:
+    async with raw_web(web.answer) as origin, open_archive() as archive:
         seeds = [f"{origin}/from/{n}" for n in range(len(LOCATIONS))]
         for seed in seeds:
             await archive.entries.save([seed], source="cli")
@@ -63,12 +63,12 @@ async def test_a_redirect_is_followed_as_by_a_browser_also_after_a_reindex(setti
 
     await reindex(settings)
 
-    async with opened() as archive:
+    async with open_archive() as archive:
         assert [await archive.replay.captures_of(seed) for seed in seeds] == captures
 
 
-async def test_header_bytes_beyond_ascii_are_shown_and_break_nothing(opened):
-    async with raw_web(Web().answer) as origin, opened() as archive:
+async def test_header_bytes_beyond_ascii_are_shown_and_break_nothing(open_archive):
+    async with raw_web(Web().answer) as origin, open_archive() as archive:
         url = f"{origin}/page"
         await archive.entries.save([url], source="cli")
         await archive.crawling.work()

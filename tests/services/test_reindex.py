@@ -51,8 +51,8 @@ async def save(archive, *urls, **more):
     await archive.crawling.work()
 
 
-async def test_everything_that_was_captured_is_given_back(live, settings, opened):
-    async with opened() as archive:
+async def test_everything_that_was_captured_is_given_back(live, settings, open_archive):
+    async with open_archive() as archive:
         await save(archive, live.article("foxes"), live.article("bears"), tags=("a", "b"))
         await save(archive, live.article("foxes"), live.url("/missing"))
         await save(archive, live.article("bears", body="<p>And one more thing, clever one."))
@@ -64,13 +64,13 @@ async def test_everything_that_was_captured_is_given_back(live, settings, opened
         report = await reindex(settings)
 
         assert (report.snapshots, report.queued, report.problems) == (4, 0, ())
-        async with opened() as archive:
+        async with open_archive() as archive:
             assert await told(archive) == before
             assert await problems(archive) == []
 
 
-async def test_queued_entries_keep_their_position_and_metadata(live, settings, opened):
-    async with opened() as archive:
+async def test_queued_entries_keep_their_position_and_metadata(live, settings, open_archive):
+    async with open_archive() as archive:
         await save(archive, live.article("foxes"))
         await archive.entries.save(
             [live.article("bears"), live.article("foxes")], tags=("t",), source="cli"
@@ -80,7 +80,7 @@ async def test_queued_entries_keep_their_position_and_metadata(live, settings, o
     report = await reindex(settings)
 
     assert report.queued == 2
-    async with opened() as archive:
+    async with open_archive() as archive:
         assert (await told(archive))[:2] == before[:2]
         await archive.crawling.work()
         entries, snapshots, *_ = await told(archive)
@@ -90,14 +90,16 @@ async def test_queued_entries_keep_their_position_and_metadata(live, settings, o
     }
 
 
-async def test_metadata_changed_after_the_last_record_is_kept(live, settings, opened, tmp_path):
+async def test_metadata_changed_after_the_last_record_is_kept(
+    live, settings, open_archive, tmp_path
+):
     links = tmp_path / "links.html"
     url = live.article("foxes")
     links.write_text(
         "<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<DL><p>\n"
         f'<DT><A HREF="{url}" TAGS="late,later">Given</A>\n<DD>A note\n</DL>'
     )
-    async with opened() as archive:
+    async with open_archive() as archive:
         await save(archive, url)
         with links.open("rb") as source:
             status = await archive.imports.read_file(source, name="links.html")
@@ -106,7 +108,7 @@ async def test_metadata_changed_after_the_last_record_is_kept(live, settings, op
 
     await reindex(settings)
 
-    async with opened() as archive:
+    async with open_archive() as archive:
         ((after,), *_) = await told(archive)
         assert (after.title, after.annotation.tags, after.annotation.note) == (
             "Given",
@@ -117,12 +119,12 @@ async def test_metadata_changed_after_the_last_record_is_kept(live, settings, op
         await archive.crawling.work()
     remove_index(settings.data)
     await reindex(settings)
-    async with opened() as archive:
+    async with open_archive() as archive:
         assert (await told(archive))[0][0].annotation.tags == ("late", "later")
 
 
-async def test_an_index_in_use_is_not_replaced(live, settings, opened):
-    async with opened() as archive:
+async def test_an_index_in_use_is_not_replaced(live, settings, open_archive):
+    async with open_archive() as archive:
         await save(archive, live.article("foxes"))
 
         with pytest.raises(ConfigurationError, match="in use by another process"):
@@ -131,8 +133,8 @@ async def test_an_index_in_use_is_not_replaced(live, settings, opened):
         assert len((await told(archive))[0]) == 1
 
 
-async def test_an_index_that_is_not_a_database_is_rebuilt(live, settings, opened):
-    async with opened() as archive:
+async def test_an_index_that_is_not_a_database_is_rebuilt(live, settings, open_archive):
+    async with open_archive() as archive:
         await save(archive, live.article("foxes"))
         before = await told(archive)
     remove_index(settings.data)
@@ -140,12 +142,12 @@ async def test_an_index_that_is_not_a_database_is_rebuilt(live, settings, opened
 
     await reindex(settings)
 
-    async with opened() as archive:
+    async with open_archive() as archive:
         assert await told(archive) == before
 
 
-async def test_a_partly_damaged_index_is_rebuilt_and_reported(live, settings, opened):
-    async with opened() as archive:
+async def test_a_partly_damaged_index_is_rebuilt_and_reported(live, settings, open_archive):
+    async with open_archive() as archive:
         await save(archive, live.article("foxes"))
         before = await told(archive)
     spoil_table(settings, "job")
@@ -154,15 +156,15 @@ async def test_a_partly_damaged_index_is_rebuilt_and_reported(live, settings, op
 
     assert {finding.where for finding in report.problems} == {"the old index"}
     assert report.kept == ("archive.sqlite3.old-damaged",)
-    async with opened() as archive:
+    async with open_archive() as archive:
         assert await told(archive) == before
 
 
-async def test_the_rest_of_a_damaged_segment_is_indexed_and_reported(live, settings, opened):
-    async with opened() as archive:
+async def test_the_rest_of_a_damaged_segment_is_indexed_and_reported(live, settings, open_archive):
+    async with open_archive() as archive:
         await save(archive, live.article("foxes"))
     before = segments(settings.data)
-    async with opened() as archive:
+    async with open_archive() as archive:
         await save(archive, live.article("bears"))
     (first,) = before
 
@@ -175,17 +177,17 @@ async def test_the_rest_of_a_damaged_segment_is_indexed_and_reported(live, setti
     report = await reindex(settings)
 
     assert report.problems
-    async with opened() as archive:
+    async with open_archive() as archive:
         entries, *_ = await told(archive)
         assert live.url("/bears") in {entry.url for entry in entries}
 
 
 @pytest.fixture
-async def saved(live, settings, opened):
+async def saved(live, settings, open_archive):
     """An archive with two segments; its visible content, and the names of the segments."""
     names = []
     for name in ("foxes", "bears"):
-        async with opened() as archive:
+        async with open_archive() as archive:
             await save(archive, live.article(name))
             before = await told(archive)
         names += [each for each in segments(settings.data) if each not in names]
@@ -200,7 +202,9 @@ async def refused(settings):
     return str(error.value)
 
 
-async def test_reindex_refuses_without_the_segments_that_the_index_uses(saved, settings, opened):
+async def test_reindex_refuses_without_the_segments_that_the_index_uses(
+    saved, settings, open_archive
+):
     before, names = saved
     (settings.data / "warc").rename(settings.data / "unmounted")
 
@@ -210,11 +214,13 @@ async def test_reindex_refuses_without_the_segments_that_the_index_uses(saved, s
     assert "--accept-missing" in said
     assert not segments(settings.data)
     (settings.data / "unmounted").rename(settings.data / "warc")
-    async with opened() as archive:
+    async with open_archive() as archive:
         assert await told(archive) == before
 
 
-async def test_reindex_names_a_missing_a_short_and_an_unusable_segment(saved, settings, opened):
+async def test_reindex_names_a_missing_a_short_and_an_unusable_segment(
+    saved, settings, open_archive
+):
     before, (first, second) = saved
     content = (settings.data / "warc" / second).read_bytes()
     (settings.data / "warc" / first).rename(settings.data / first)
@@ -230,15 +236,15 @@ async def test_reindex_names_a_missing_a_short_and_an_unusable_segment(saved, se
     (settings.data / "warc" / first).rmdir()
     (settings.data / first).rename(settings.data / "warc" / first)
     (settings.data / "warc" / second).write_bytes(content)
-    async with opened() as archive:
+    async with open_archive() as archive:
         assert await told(archive) == before
 
 
 async def test_accept_missing_keeps_what_the_old_index_knows_and_marks_snapshots_as_lost(
-    live, saved, settings, opened
+    live, saved, settings, open_archive
 ):
     _, (first, _) = saved
-    async with opened() as archive:
+    async with open_archive() as archive:
         await archive.editing.change(
             [live.url("/foxes")], AnnotationChange(title="Mine", note="A note", tags=("t",))
         )
@@ -248,7 +254,7 @@ async def test_accept_missing_keeps_what_the_old_index_knows_and_marks_snapshots
     report = await reindex(settings, accept_missing=True)
 
     assert (report.segments, report.snapshots, report.lost) == (1, 1, 1)
-    async with opened() as archive:
+    async with open_archive() as archive:
         lost = (await archive.entries.get(live.url("/foxes"))).entry
         assert (lost.title, lost.annotation.note, lost.annotation.tags) == (
             "Mine",
@@ -260,7 +266,7 @@ async def test_accept_missing_keeps_what_the_old_index_knows_and_marks_snapshots
         await archive.crawling.write_down_changes()
     remove_index(settings.data)
     await reindex(settings)
-    async with opened() as archive:
+    async with open_archive() as archive:
         assert (await archive.entries.get(live.url("/foxes"))).entry.title == "Mine"
 
 
@@ -276,12 +282,12 @@ async def test_an_index_that_knows_lost_snapshots_is_kept_until_the_next_reindex
     assert not (settings.data / "archive.sqlite3.old-complete").exists()
 
 
-async def test_an_edit_whose_record_is_lost_stays(live, settings, opened):
+async def test_an_edit_whose_record_is_lost_stays(live, settings, open_archive):
     url = live.article("foxes")
-    async with opened() as archive:
+    async with open_archive() as archive:
         await save(archive, url)
     first = {*segments(settings.data)}
-    async with opened() as archive:
+    async with open_archive() as archive:
         await archive.editing.change([url], AnnotationChange(title="Mine", tags=("t",)))
         await archive.crawling.write_down_changes()
     (second,) = {*segments(settings.data)} - first
@@ -290,14 +296,16 @@ async def test_an_edit_whose_record_is_lost_stays(live, settings, opened):
     report = await reindex(settings, accept_missing=True)
 
     assert report.lost == 0
-    async with opened() as archive:
+    async with open_archive() as archive:
         entry = (await archive.entries.get(url)).entry
         assert (entry.title, entry.annotation.tags, entry.state) == ("Mine", ("t",), "saved")
 
 
-async def test_a_snapshot_with_a_damaged_metadata_record_gets_a_new_one(live, settings, opened):
+async def test_a_snapshot_with_a_damaged_metadata_record_gets_a_new_one(
+    live, settings, open_archive
+):
     url = live.article("foxes", head=f'<link rel="stylesheet" href="{live.put("/s.css", "a{}")}">')
-    async with opened() as archive:
+    async with open_archive() as archive:
         await save(archive, url, tags=("t",), title="Mine")
         before = await told(archive)
     damage_record(settings.data, "metadata", before[0][0].hash_url)
@@ -306,7 +314,7 @@ async def test_a_snapshot_with_a_damaged_metadata_record_gets_a_new_one(live, se
 
     assert (report.lost, len(report.problems)) == (0, 1)
     for _ in range(2):
-        async with opened() as archive:
+        async with open_archive() as archive:
             await archive.articles.read_all()
             entries, _, texts, found, tags = await told(archive)
             detail = await archive.entries.snapshot(url)
@@ -319,9 +327,9 @@ async def test_a_snapshot_with_a_damaged_metadata_record_gets_a_new_one(live, se
 
 @pytest.mark.parametrize("revision", ["9999", "abc"])
 async def test_an_index_of_a_version_that_is_not_known_is_left_alone(
-    live, settings, opened, revision
+    live, settings, open_archive, revision
 ):
-    async with opened() as archive:
+    async with open_archive() as archive:
         await archive.entries.save([live.article("foxes")], source="cli")
     index = settings.data / "archive.sqlite3"
     with closing(sqlite3.connect(index)) as conn, conn:
@@ -336,7 +344,7 @@ async def test_an_index_of_a_version_that_is_not_known_is_left_alone(
     assert (settings.data / "archive.sqlite3.old-unread").read_bytes() == content
 
 
-async def test_reindex_refuses_to_lose_entries_of_damaged_records(saved, settings, opened):
+async def test_reindex_refuses_to_lose_entries_of_damaged_records(saved, settings, open_archive):
     before, (first, _) = saved
     intact = segments(settings.data)[first]
 
@@ -351,7 +359,7 @@ async def test_reindex_refuses_to_lose_entries_of_damaged_records(saved, setting
     assert "1 snapshots of the current index" in await refused(settings)
 
     change_segment(settings.data, first, mend)
-    async with opened() as archive:
+    async with open_archive() as archive:
         assert await told(archive) == before
 
 

@@ -13,8 +13,8 @@ from tests.handmade_archive import HTML, PAGE, T1, T2, T3, VIEWER, archive_in
 
 @pytest.fixture
 async def archive(tmp_path):
-    async with archive_in(tmp_path) as opened:
-        yield opened
+    async with archive_in(tmp_path) as open_archive:
+        yield open_archive
 
 
 def at(prefix="", url=PAGE, modifier=Modifier.NONE):
@@ -77,7 +77,7 @@ async def test_codings_are_undone_but_for_the_identity(archive):
     coded = gzip.compress(page)
     wire = b"".join(b"%x\r\n%b\r\n" % (1, coded[n : n + 1]) for n in range(len(coded)))
     headers = (*HTML, ("Content-Encoding", "gzip"), ("Transfer-Encoding", "chunked"))
-    capture = await archive.add(body=coded, wire=wire + b"0\r\n\r\n", headers=headers)
+    capture = await archive.add(body=coded, wire_body=wire + b"0\r\n\r\n", headers=headers)
 
     _, shown, body = await archive.get(capture)
     _, stored, identity = await archive.get(capture, Modifier.IDENTITY)
@@ -256,7 +256,7 @@ async def test_a_range_is_read_from_the_middle_of_a_record(archive):
         for piece in (data[at : at + 5000] for at in range(0, len(data), 5000))
     )
     coded = (*PICTURE, ("Transfer-Encoding", "chunked"))
-    capture = await archive.add(body=data, wire=chunked + b"0\r\n\r\n", headers=coded)
+    capture = await archive.add(body=data, wire_body=chunked + b"0\r\n\r\n", headers=coded)
 
     for first, last in ((0, 0), (1, 70_000), (2_999_990, 3_000_010), (len(data) - 1, len(data))):
         conditions = Conditions(range=f"bytes={first}-{last}")

@@ -27,12 +27,12 @@ async def database(tmp_path, monkeypatch):
         monkeypatch.setattr(name, 2)
     for name in ("archiver.db.query_sql.MAX_PAGES", "archiver.db.prefix_search.MAX_PAGES"):
         monkeypatch.setattr(name, 1)
-    opened = await Database.open(tmp_path / "archive.sqlite3")
+    open_archive = await Database.open(tmp_path / "archive.sqlite3")
     words = {0: f"otter {MANY}", 3: "kite"}
     pages = [Page(f"p{n}", "x", f"heron {words.get(n, MANY)}") for n in range(7)]
-    await fill(opened, pages, START, timedelta(days=1))
-    yield opened
-    await opened.close()
+    await fill(open_archive, pages, START, timedelta(days=1))
+    yield open_archive
+    await open_archive.close()
 
 
 async def pages_of(search, q, **asked):

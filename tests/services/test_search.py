@@ -23,9 +23,9 @@ async def fill(data):
 
 
 @pytest.fixture
-async def filled(prepared, settings, opened):
+async def filled(prepared, settings, open_archive):
     await prepared.copy(fill, settings.data)
-    async with opened() as archive:
+    async with open_archive() as archive:
         yield archive
 
 

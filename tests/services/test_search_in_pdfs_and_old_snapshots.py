@@ -31,7 +31,7 @@ async def test_a_pdf_is_found_by_its_words_and_metadata(live, archive, settings)
     async def answer(_):
         return web.Response(body=payload, content_type="application/pdf")
 
-    url = live.answer("/paper.pdf", answer)
+    url = live.add_handler("/paper.pdf", answer)
     await save(archive, url)
 
     (item,) = await listed(archive, "wombat by:ada type:pdf")
@@ -43,15 +43,17 @@ async def put(live, archive, body):
     await save(archive, live.put("/foxes", f"<title>foxes</title><article>{body}{SAME}</article>"))
 
 
-async def test_words_of_earlier_snapshots_are_found_with_their_snapshot(live, opened, settings):
-    async with opened() as archive:
+async def test_words_of_earlier_snapshots_are_found_with_their_snapshot(
+    live, open_archive, settings
+):
+    async with open_archive() as archive:
         for body in ("<p>A wombat slept.</p>", "<p>A badger ate.</p>", "<p>A badger ate.</p>", ""):
             await put(live, archive, body)
         await put(live, archive, "<p>An otter swam.</p>")
     for is_rebuilt in (False, True):
         if is_rebuilt:
             await reindex(settings)
-        async with opened() as archive:
+        async with open_archive() as archive:
             snapshots = (await archive.entries.get(live.url("/foxes"))).snapshots
             moments = [each.timestamp for each in snapshots]
             found = {q: await listed(archive, q) for q in ("wombat", "badger", "otter", "foxes")}
@@ -63,12 +65,12 @@ async def test_words_of_earlier_snapshots_are_found_with_their_snapshot(live, op
             assert await listed(archive, "words:<400 wombat")
 
 
-async def test_an_entry_is_found_by_every_address_of_its_page(live, opened, settings):
+async def test_an_entry_is_found_by_every_address_of_its_page(live, open_archive, settings):
     def redirect(path, target):
         async def answer(_):
             return web.Response(status=302, headers={"Location": target})
 
-        return live.answer(path, answer)
+        return live.add_handler(path, answer)
 
     start, hops = redirect("/short", "/hop-1"), ["/hop-1", "/hop-2"]
     redirect("/hop-1", "/hop-2")
@@ -77,12 +79,12 @@ async def test_an_entry_is_found_by_every_address_of_its_page(live, opened, sett
     live.put("/moved", refresh)
     canonical = live.url("/canonical")
     page = live.article("otters-of-the-north", head=f"<link rel=canonical href={canonical}>")
-    async with opened() as archive:
+    async with open_archive() as archive:
         await save(archive, start)
     for is_rebuilt in (False, True):
         if is_rebuilt:
             await reindex(settings)
-        async with opened() as archive:
+        async with open_archive() as archive:
             for url in (start, *map(live.url, hops), page, canonical):
                 (entry,) = (await archive.entries.saved_at(url)).entries
                 assert entry.url == (await archive.entries.get(url)).entry.url == start

@@ -35,7 +35,7 @@ async def test_postponed_extraction_keeps_preview_images(tmp_path, live):
         async def answer(_, body=body):
             return web.Response(body=body, content_type="image/png")
 
-        live.answer(path, answer)
+        live.add_handler(path, answer)
     async with open_app(settings) as runtime:
         await runtime.entries.save([live.article("otters", head=HEAD)], source="web")
         await runtime.crawling.work()

@@ -22,8 +22,8 @@ NAMED = [
 
 @pytest.fixture
 async def search(tmp_path):
-    opened = await Database.open(tmp_path / "archive.sqlite3")
-    async with opened.write() as conn:
+    open_archive = await Database.open(tmp_path / "archive.sqlite3")
+    async with open_archive.write() as conn:
         said = [
             Seed(
                 hash_url(url),
@@ -34,8 +34,8 @@ async def search(tmp_path):
             for n, (url, tags, lists) in enumerate(NAMED)
         ]
         await new_entries.restore(conn, [RevisedSeed(each, 0) for each in said])
-    yield Search(opened, store=None)
-    await opened.close()
+    yield Search(open_archive, store=None)
+    await open_archive.close()
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from archiver.services.user_files import FEEDS, put_user_settings, user_file
 
 @pytest.fixture
 async def db(tmp_path):
-    opened = await Database.open(tmp_path / "archive.sqlite3")
-    yield opened
-    await opened.close()
+    open_archive = await Database.open(tmp_path / "archive.sqlite3")
+    yield open_archive
+    await open_archive.close()
 
 
 async def test_no_concurrent_change_is_lost(tmp_path):

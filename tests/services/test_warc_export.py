@@ -41,11 +41,11 @@ async def runtime(tmp_path, live):
     live.put("/style.css", "p { color: red }", kind="text/css")
     pages = [live.article(name, head=PIXEL) for name in ("foxes", "geese")]
     settings = Settings(data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0)
-    async with open_app(settings) as opened:
+    async with open_app(settings) as open_archive:
         for urls in (pages, pages[:1]):
-            await opened.entries.save(urls, tags=["animals"], source="cli")
-            await opened.crawling.work()
-        yield opened
+            await open_archive.entries.save(urls, tags=["animals"], source="cli")
+            await open_archive.crawling.work()
+        yield open_archive
 
 
 async def whole(pieces):
@@ -197,9 +197,11 @@ async def test_a_damaged_record_is_left_out_and_reported(runtime, tmp_path, live
             warc = await whole(runtime.packages.warc(manifest, name="w", on_damage=found.append))
         else:
             package = runtime.packages.wacz(manifest, title="w", on_damage=found.append)
-            with zipfile.ZipFile(io.BytesIO(await whole(package))) as opened:
-                warc = opened.read("archive/data.warc.gz")
-                index = gzip.decompress(opened.read("indexes/index.cdx.gz")).decode().splitlines()
+            with zipfile.ZipFile(io.BytesIO(await whole(package))) as open_archive:
+                warc = open_archive.read("archive/data.warc.gz")
+                index = (
+                    gzip.decompress(open_archive.read("indexes/index.cdx.gz")).decode().splitlines()
+                )
             for line in index:
                 place = json.loads(line.split(" ", 2)[2])
                 member = warc[int(place["offset"]) : int(place["offset"]) + int(place["length"])]
@@ -240,9 +242,9 @@ async def test_entries_saved_during_an_export_move_nothing_out_of_it(runtime, li
     packed = begun + await whole(pieces)
 
     for package in (before, packed):
-        with zipfile.ZipFile(io.BytesIO(package)) as opened:
-            pages = opened.read("pages/pages.jsonl").splitlines()
-            told = entry_records(opened.read("archive/data.warc.gz"))
+        with zipfile.ZipFile(io.BytesIO(package)) as open_archive:
+            pages = open_archive.read("pages/pages.jsonl").splitlines()
+            told = entry_records(open_archive.read("archive/data.warc.gz"))
         assert len(pages) == 1 + 3
         assert {url.rpartition("/")[2] for url in told} == {
             "foxes",

@@ -42,9 +42,9 @@ async def serve(tmp_path) -> AsyncIterator[Serve]:
         limits: ServerLimits | None = None,
         **settings: object,
     ) -> TestClient:
-        given = Settings(data=tmp_path / "data", **settings)
-        access = AccessControl(given.data, given.password)
-        runtime = SimpleNamespace(settings=given, access=access, **(services or {}))
+        settings = Settings(data=tmp_path / "data", **settings)
+        access = AccessControl(settings.data, settings.password)
+        runtime = SimpleNamespace(settings=settings, access=access, **(services or {}))
         app = build_app(runtime, routes=routes, limits=limits)
         server = BoundedTestServer(app, skip_url_asserts=True)
         client = TestClient(server)
@@ -58,16 +58,16 @@ async def serve(tmp_path) -> AsyncIterator[Serve]:
 
 
 @pytest.fixture
-async def client(kept) -> AsyncIterator[TestClient]:
+async def client(saved_archive) -> AsyncIterator[TestClient]:
     """The service over an archive of two entries."""
-    async with open_app(kept.settings) as runtime:
+    async with open_app(saved_archive.settings) as runtime:
         server = TestServer(build_app(runtime), skip_url_asserts=True)
         async with TestClient(server) as client:
             yield client
 
 
 @dataclass(frozen=True)
-class Kept:
+class SavedArchive:
     """An archive of two pages, ``/foxes`` and ``/bears``, whose live site is gone."""
 
     settings: Settings
@@ -78,13 +78,13 @@ class Kept:
 
 
 @pytest.fixture
-async def kept(prepared, tmp_path) -> Kept:
-    await prepared.copy(_keep_foxes_and_bears, tmp_path / "data")
+async def saved_archive(prepared, tmp_path) -> SavedArchive:
+    await prepared.copy(_save_foxes_and_bears, tmp_path / "data")
     settings = Settings(data=tmp_path / "data")
-    return Kept(settings, (settings.data / "origin").read_text())
+    return SavedArchive(settings, (settings.data / "origin").read_text())
 
 
-async def _keep_foxes_and_bears(data: Path) -> None:
+async def _save_foxes_and_bears(data: Path) -> None:
     settings = Settings(data=data, allow_networks="127.0.0.0/8", host_delay=0)
     async with live_web() as live, open_app(settings) as runtime:
         urls = [live.article(name) for name in ("foxes", "bears")]
@@ -97,8 +97,8 @@ async def _keep_foxes_and_bears(data: Path) -> None:
 def eventually() -> Callable[[Callable[[], object]], Awaitable[None]]:
     """Wait for a condition that gives no event (a file, a counter of the server)."""
 
-    async def wait(holds: Callable[[], object]) -> None:
-        while not holds():  # noqa: ASYNC110 - nothing to wait on; the suite's time limit bounds it
+    async def wait(condition: Callable[[], object]) -> None:
+        while not condition():  # noqa: ASYNC110 - nothing to wait on; the suite's time limit bounds it
             await asyncio.sleep(0.001)
 
     return wait
@@ -117,9 +117,9 @@ async def _raw(
     head: Sequence[str] = lines or ("Host: localhost",)
     text = "\r\n".join((f"{method} {target} HTTP/1.1", *head, "Connection: close", "", ""))
     writer.write(text.encode("latin-1"))
-    answer = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
-    length = re.search(r"Content-Length: ([0-9]+)", answer)
+    response = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+    length = re.search(r"Content-Length: ([0-9]+)", response)
     body = await (reader.readexactly(int(length[1])) if length else reader.read())
-    answer += body.decode("latin-1")
+    response += body.decode("latin-1")
     writer.close()
-    return int(answer.split(" ", 2)[1]), answer
+    return int(response.split(" ", 2)[1]), response

@@ -15,7 +15,7 @@ from archiver.app import open_app
 from archiver.config import Settings
 from archiver.http.urls import hash_url
 from archiver.web.routes import ROUTES
-from tests.prepared_archives import take_in
+from tests.prepared_archives import import_warc
 from tests.warcs import Warc
 
 PAGE = "http://a.example/page"
@@ -313,4 +313,4 @@ def pages_about_herons(*urls: str) -> bytes:
 async def keep_one_page(data: Path) -> None:
     """An archive of one page, at ``PAGE``."""
     async with open_app(Settings(data=data)) as runtime:
-        await take_in(runtime, pages_about_herons(PAGE))
+        await import_warc(runtime, pages_about_herons(PAGE))

@@ -131,11 +131,11 @@ def _order(example: Example) -> int:
     return (example.method == "DELETE") + 2 * ("undo" in example.path)
 
 
-async def test_every_example_of_the_documentation_works(kept, live):
+async def test_every_example_of_the_documentation_works(saved_archive, live):
     """The examples run in the order of a user: create, read, delete, restore."""
     feed = "<rss version='2.0'><channel><title>F</title></channel></rss>"
     live.put("/feed.xml", feed, kind="application/rss+xml")
-    settings = replace(kept.settings, allow_networks="127.0.0.0/8")
+    settings = replace(saved_archive.settings, allow_networks="127.0.0.0/8")
     async with (
         open_app(settings) as runtime,
         TestServer(build_app(runtime)) as server,

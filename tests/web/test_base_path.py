@@ -29,8 +29,8 @@ class Server(TestServer):
 
 
 @pytest.fixture
-async def client(kept):
-    settings = replace(kept.settings, base_path=f"{BASE}/", password=PASSWORD)
+async def client(saved_archive):
+    settings = replace(saved_archive.settings, base_path=f"{BASE}/", password=PASSWORD)
     async with open_app(settings) as runtime:
         server = Server(build_app(runtime), skip_url_asserts=True)
         async with TestClient(server) as client:
@@ -62,11 +62,11 @@ async def test_login_and_cookies_use_the_base_path(client):
     assert chosen.headers["Location"] == f"{BASE}/tags"
 
 
-async def test_every_link_is_below_the_base_path(client, kept):
+async def test_every_link_is_below_the_base_path(client, saved_archive):
     client.session.cookie_jar.update_cookies({})
     answer = await sign_in(client)
     session = {"Cookie": f"archiver_session={answer.cookies['archiver_session'].value}"}
-    todo = [f"{BASE}/", f"{BASE}/web/{kept.url('/foxes')}", f"{BASE}/nothing"]
+    todo = [f"{BASE}/", f"{BASE}/web/{saved_archive.url('/foxes')}", f"{BASE}/nothing"]
     seen, checked = {*todo}, 0
     while todo and checked < MOST:
         page, checked = todo.pop(0), checked + 1
@@ -92,9 +92,9 @@ async def test_every_link_is_below_the_base_path(client, kept):
     "path",
     ["/manifest.webmanifest", "/feed.json", "/api/v1/entries", "/timemap/json/{}", "/feed.atom"],
 )
-async def test_machine_readable_files_use_the_base_path(client, kept, path):
+async def test_machine_readable_files_use_the_base_path(client, saved_archive, path):
     headers = {"Authorization": f"Bearer {PASSWORD}"}
-    answer = await client.get(path.format(kept.url("/foxes")), headers=headers)
+    answer = await client.get(path.format(saved_archive.url("/foxes")), headers=headers)
     text = await answer.text()
     origin = f"http://127.0.0.1:{client.port}"
 

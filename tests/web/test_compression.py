@@ -18,7 +18,7 @@ from archiver.http.urls import hash_url
 from archiver.web.app import build_app
 from archiver.web.app_keys import STATIC
 from archiver.web.responses import stream
-from tests.prepared_archives import Prepared, take_in
+from tests.prepared_archives import Prepared, import_warc
 from tests.warcs import Warc
 
 PAGE = "http://a.example/page"
@@ -47,7 +47,7 @@ def archived() -> bytes:
 
 async def keep_all(data: Path) -> None:
     async with open_app(Settings(data=data)) as runtime:
-        await take_in(runtime, archived())
+        await import_warc(runtime, archived())
 
 
 async def started(prepared: Prepared, data: Path, **more: object) -> AsyncIterator[TestClient]:

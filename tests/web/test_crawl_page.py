@@ -81,10 +81,10 @@ async def test_a_paused_crawl_continues_when_resumed(client, runtime, live):
     working = asyncio.create_task(runtime.crawling.work(until_empty=False))
     await runtime.entries.save([live.article("late")], source="web")
     assert (await runtime.crawling.counts()).queued == 1
-    assert live.asked["/late"] == 0
+    assert live.requests["/late"] == 0
 
     await press(client, do="resume")
-    await live.asked_for("/late")
+    await live.wait_for_request("/late")
     working.cancel()
     await asyncio.wait([working])
 
@@ -99,7 +99,7 @@ async def test_all_queued_jobs_are_cancelled_after_confirmation(client, runtime,
 
     assert "cancelled by you" in page
     assert (await runtime.crawling.counts()).queued == 0
-    assert live.asked["/late"] == 0
+    assert live.requests["/late"] == 0
 
 
 async def test_the_activity_page_shows_the_last_verification(client, runtime):

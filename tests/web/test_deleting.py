@@ -117,10 +117,10 @@ async def test_the_api_undoes_a_deletion_once(client, foxes):
     assert (await client.post(path)).status == 404
 
 
-async def test_deleting_an_unknown_snapshot_is_404(kept):
-    key = hash_url(kept.url("/foxes"))
+async def test_deleting_an_unknown_snapshot_is_404(saved_archive):
+    key = hash_url(saved_archive.url("/foxes"))
     async with (
-        open_app(kept.settings) as runtime,
+        open_app(saved_archive.settings) as runtime,
         TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client,
     ):
         latest = (await runtime.entries.get(key)).entry.latest

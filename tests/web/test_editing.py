@@ -11,8 +11,8 @@ from archiver.http.urls import hash_url
 
 
 @pytest.fixture
-def foxes(kept):
-    return hash_url(kept.url("/foxes"))
+def foxes(saved_archive):
+    return hash_url(saved_archive.url("/foxes"))
 
 
 async def send(client, path, fields, *, page="/snapshots"):
@@ -88,7 +88,7 @@ async def test_a_rejected_edit_keeps_what_was_typed(client, foxes):
     assert (await entry(client, foxes))["title"] != "Mine"
 
 
-async def test_selected_entries_are_changed_and_the_list_is_shown(client, foxes, kept):
+async def test_selected_entries_are_changed_and_the_list_is_shown(client, foxes, saved_archive):
     fields = [
         ("entry", foxes),
         ("scope", "ticked"),
@@ -103,7 +103,7 @@ async def test_selected_entries_are_changed_and_the_list_is_shown(client, foxes,
     assert (status, path.startswith("/snapshots?q=clever&edit=")) == (200, True)
     assert "Changed 1 entry." in page
     assert (await entry(client, foxes))["tags"] == ["a", "b"]
-    assert (await entry(client, hash_url(kept.url("/bears"))))["tags"] == ["Old"]
+    assert (await entry(client, hash_url(saved_archive.url("/bears"))))["tags"] == ["Old"]
 
 
 async def test_an_edit_never_redirects_to_another_site(client, foxes):
@@ -113,7 +113,7 @@ async def test_an_edit_never_redirects_to_another_site(client, foxes):
     assert path.startswith("/?edit=")
 
 
-async def test_tags_are_renamed_merged_and_deleted(client, foxes, kept):
+async def test_tags_are_renamed_merged_and_deleted(client, foxes, saved_archive):
     await client.patch(f"/api/v1/entries/{foxes}", json={"tags": ["öld", "x"]})
     page = await (await client.get("/tags")).text()
     assert "similar to “öld”" in page
@@ -121,7 +121,7 @@ async def test_tags_are_renamed_merged_and_deleted(client, foxes, kept):
     rename = [("name", "OLD"), ("new", "öld"), ("do", "rename")]
     _, path, page = await send(client, "/tags", rename, page="/tags")
     assert path.startswith("/tags?edit=")
-    assert (await entry(client, hash_url(kept.url("/bears"))))["tags"] == ["öld"]
+    assert (await entry(client, hash_url(saved_archive.url("/bears"))))["tags"] == ["öld"]
 
     await send(client, "/tags", [("name", "ÖLD"), ("do", "delete")], page="/tags")
     assert (await entry(client, foxes))["tags"] == ["x"]
@@ -143,7 +143,7 @@ async def test_the_feed_of_any_list_is_well_formed(client, query, form):
         assert answer.status == 400
 
 
-async def test_a_row_shows_title_site_and_excerpt(client, kept):
+async def test_a_row_shows_title_site_and_excerpt(client, saved_archive):
     listed = (await (await client.get("/api/v1/entries?sort=title")).json())["items"]
     page = await (await client.get("/snapshots")).text()
 

@@ -22,7 +22,6 @@ PATHS = (
         "/feeds",
         "/activity",
         "/settings",
-        "/settings/sites",
         "/bin",
         "/import",
         "/export",
@@ -46,10 +45,10 @@ async def browser():
         yield browser
 
 
-async def test_every_page_fits_its_screen_and_logs_no_errors(kept, browser):
-    url = kept.url("/foxes")
+async def test_every_page_fits_its_screen_and_logs_no_errors(saved_archive, browser):
+    url = saved_archive.url("/foxes")
     async with (
-        open_app(kept.settings) as runtime,
+        open_app(saved_archive.settings) as runtime,
         TestServer(build_app(runtime), skip_url_asserts=True) as server,
     ):
         latest = (await runtime.entries.get(url)).entry.latest

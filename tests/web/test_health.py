@@ -9,7 +9,7 @@ from archiver.services import fixity
 from archiver.services.fixity import store_check
 from archiver.web.app import build_app
 from archiver.web.app_keys import RUNTIME
-from tests.index_access import change_by_hand
+from tests.index_access import execute_sql
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ async def test_metrics_are_in_the_prometheus_format(client):
 
 async def test_metrics_have_host_waits_and_the_pause(client, settings):
     longest = "archiver_queue_longest_wait_seconds"
-    await change_by_hand(
+    await execute_sql(
         settings.data,
         "UPDATE queue_host SET ready_at_ms = ready_at_ms - 3600000",
         "INSERT INTO queue_host (priority, host, ready_at_ms)"
@@ -105,15 +105,15 @@ async def test_metrics_have_host_waits_and_the_pause(client, settings):
     assert float(told["archiver_free_bytes"]) > 0
 
 
-async def test_missing_segments_damage_and_a_full_disk_are_reported(kept, monkeypatch):
+async def test_missing_segments_damage_and_a_full_disk_are_reported(saved_archive, monkeypatch):
     monkeypatch.setattr(fixity, "KEPT_SECONDS", -1.0)
-    (segment,) = (kept.settings.data / "warc").glob("*.warc.gz")
-    async with open_app(kept.settings) as runtime:
+    (segment,) = (saved_archive.settings.data / "warc").glob("*.warc.gz")
+    async with open_app(saved_archive.settings) as runtime:
         server = TestServer(build_app(runtime), skip_url_asserts=True)
         async with TestClient(server) as client:
             assert "missing" not in await (await client.get("/")).text()
-            segment.rename(kept.settings.data / "elsewhere")
-            await store_check(kept.settings.data, records=9, problems=3)
+            segment.rename(saved_archive.settings.data / "elsewhere")
+            await store_check(saved_archive.settings.data, records=9, problems=3)
             monkeypatch.setattr(fixity, "LEAST_FREE_BYTES", 1 << 62)
 
             page = await (await client.get("/")).text()

@@ -12,9 +12,9 @@ from tests.chromium import chromium, new_page
 
 
 @pytest.fixture
-async def client(kept) -> AsyncIterator[TestClient]:
+async def client(saved_archive) -> AsyncIterator[TestClient]:
     """The service over an archive of two entries, and a link that waits."""
-    async with open_app(kept.settings) as runtime:
+    async with open_app(saved_archive.settings) as runtime:
         await runtime.entries.save(["http://a.example/"], source="web")
         server = TestServer(build_app(runtime), skip_url_asserts=True)
         async with TestClient(server) as client:

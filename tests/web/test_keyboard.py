@@ -9,9 +9,9 @@ from tests.chromium import chromium, new_page
 
 
 @pytest.fixture
-async def page(kept):
+async def page(saved_archive):
     async with (
-        open_app(kept.settings) as runtime,
+        open_app(saved_archive.settings) as runtime,
         TestServer(build_app(runtime), skip_url_asserts=True) as server,
         chromium() as browser,
     ):

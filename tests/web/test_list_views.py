@@ -16,7 +16,7 @@ from archiver.model.listing import ListingQuery
 from archiver.services.reindex import reindex
 from archiver.web.app import build_app
 from archiver.web.rendering import Density
-from tests.segments import as_files
+from tests.segments import write_segment_files
 
 DRAWING = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><circle r="4"/></svg>'
 HEAD = '<link rel=icon href=/i.svg><meta property="og:image" content="/og.png">'
@@ -41,7 +41,7 @@ async def client(runtime, live):
         return web.Response(body=out.getvalue(), content_type="image/png")
 
     live.put("/i.svg", DRAWING, kind="image/svg+xml")
-    live.answer("/og.png", picture)
+    live.add_handler("/og.png", picture)
     urls = [live.article("otters", head=HEAD), live.article("bears"), live.url("/gone")]
     await runtime.entries.save(urls, source="web")
     await runtime.crawling.work()
@@ -63,7 +63,7 @@ async def preview_images(client):
 
 async def test_a_row_shows_archived_icons_and_images_only(client, live):
     (icon,), (cover,) = await preview_images(client)
-    asked = sum(live.asked.values())
+    asked = sum(live.requests.values())
 
     drawing, picture = await client.get(icon), await client.get(cover)
 
@@ -71,12 +71,12 @@ async def test_a_row_shows_archived_icons_and_images_only(client, live):
     assert Image.open(BytesIO(await picture.read())).size == (480, 240)
     assert all("immutable" in each.headers["Cache-Control"] for each in (drawing, picture))
     assert "sandbox" in drawing.headers["Content-Security-Policy"]
-    assert sum(live.asked.values()) == asked
+    assert sum(live.requests.values()) == asked
 
 
 async def test_reindexing_restores_icons_and_images(client, runtime, tmp_path):
     before = await preview_images(client)
-    as_files(runtime.settings.data, tmp_path / "again" / "warc")
+    write_segment_files(runtime.settings.data, tmp_path / "again" / "warc")
     settings = Settings(data=tmp_path / "again")
 
     await reindex(settings)

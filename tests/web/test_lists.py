@@ -8,13 +8,13 @@ from archiver.http.urls import hash_url
 
 
 @pytest.fixture
-def foxes(kept):
-    return hash_url(kept.url("/foxes"))
+def foxes(saved_archive):
+    return hash_url(saved_archive.url("/foxes"))
 
 
 @pytest.fixture
-def bears(kept):
-    return hash_url(kept.url("/bears"))
+def bears(saved_archive):
+    return hash_url(saved_archive.url("/bears"))
 
 
 async def send(client, path, *fields):

@@ -16,7 +16,7 @@ from archiver.app import open_app
 from archiver.config import Settings
 from archiver.http.urls import hash_url, parse_url
 from archiver.web.app import build_app
-from tests.prepared_archives import take_in
+from tests.prepared_archives import import_warc
 from tests.web.random_requests import cursor_of, keep_one_page, pages_about_herons
 
 
@@ -72,7 +72,7 @@ def hrefs(body: str, start: str) -> list[str]:
 
 async def test_every_linked_replay_address_parses_to_its_url(client):
     urls = [parse_url(each) for each in ADDRESSES]
-    await take_in(client.runtime, pages_about_herons(*urls))
+    await import_warc(client.runtime, pages_about_herons(*urls))
 
     for url in urls:
         status, _, body = await ask(client, f"/{hash_url(url)}/")

@@ -18,7 +18,7 @@ from archiver.web.app_keys import PERMISSIONS
 from archiver.web.routes import ROUTES as OURS
 from tests.chromium import chromium, new_page
 from tests.handmade_archive import archive_in
-from tests.recorded_browser import Asked
+from tests.recorded_browser import RequestLog
 
 TIME = "20240229120001"
 PNG = base64.b64decode(
@@ -160,16 +160,16 @@ async def sign_in(client, browser_page: Page) -> None:
 
 
 async def it_is_shown_in_a_frame(client, browser_page):
-    asked = Asked()
+    requests = RequestLog()
     base = f"http://127.0.0.1:{client.port}"
     await sign_in(client, browser_page)
-    browser_page.on("response", lambda response: asked.note(response.url))
+    browser_page.on("response", lambda response: requests.add(response.url))
 
     await browser_page.goto(f"{base}/", wait_until="networkidle")
     frame = browser_page.frames[1]
-    await asked.hold("s.css", "i.png", "inner", "f.woff2")
+    await requests.wait_for("s.css", "i.png", "inner", "f.woff2")
 
-    paths = [url.removeprefix(base) for url in asked]
+    paths = [url.removeprefix(base) for url in requests]
     assert all(path == "/" or path.startswith("/web/") for path in paths), paths
     for name in ("s.css", "i.png", "inner", "f.woff2"):
         assert any(path.endswith(f"http://a.example/{name}") for path in paths), name
@@ -183,11 +183,11 @@ async def it_is_shown_in_a_frame(client, browser_page):
 
 
 async def it_does_nothing_outside_a_frame_or_when_clicked(client, browser_page):
-    asked: list[str] = []
+    requests: list[str] = []
     base = f"http://127.0.0.1:{client.port}"
     await sign_in(client, browser_page)
     await browser_page.goto(f"{base}/web/{TIME}id_/http://a.example/", wait_until="networkidle")
-    browser_page.on("response", lambda response: asked.append(response.url))
+    browser_page.on("response", lambda response: requests.append(response.url))
 
     await browser_page.locator("#send").click()
     await browser_page.locator("#script").click()
@@ -195,7 +195,9 @@ async def it_does_nothing_outside_a_frame_or_when_clicked(client, browser_page):
         f"{base}/web/{TIME}id_/http://a.example/i.svg", wait_until="networkidle"
     )
 
-    assert [url.removeprefix(base) for url in asked] == [f"/web/{TIME}id_/http://a.example/i.svg"]
+    assert [url.removeprefix(base) for url in requests] == [
+        f"/web/{TIME}id_/http://a.example/i.svg"
+    ]
 
 
 async def only_the_archive_can_frame_it(client, browser_page):

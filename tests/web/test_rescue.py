@@ -13,13 +13,13 @@ from archiver.model.job import State
 from archiver.services.export_selection import Selected
 from archiver.services.reindex import reindex
 from archiver.web.app import build_app
-from tests.prepared_archives import take_in
+from tests.prepared_archives import import_warc
 
 
 @pytest.fixture
-async def public(kept):
+async def public(saved_archive):
     """An archive with ``/foxes``, served on loopback; the URL of its TimeGate."""
-    settings = replace(kept.settings, host_delay=0)
+    settings = replace(saved_archive.settings, host_delay=0)
     async with open_app(settings) as runtime:
         server = TestServer(build_app(runtime), skip_url_asserts=True)
         await server.start_server()
@@ -49,8 +49,8 @@ async def press(client, page, action, **fields):
         return await answer.text()
 
 
-async def test_a_missing_page_is_recovered_and_its_origin_is_shown(runtime, kept, public):
-    url = kept.url("/foxes")
+async def test_a_missing_page_is_recovered_and_its_origin_is_shown(runtime, saved_archive, public):
+    url = saved_archive.url("/foxes")
     await runtime.entries.save([url], source="web")
     await runtime.crawling.work()
     failed = (await runtime.entries.get(url)).entry
@@ -79,9 +79,9 @@ async def exported(runtime):
 
 
 async def test_the_origin_of_a_recovered_page_survives_reindexing_and_export(
-    kept, settings, tmp_path
+    saved_archive, settings, tmp_path
 ):
-    url = kept.url("/foxes")
+    url = saved_archive.url("/foxes")
     async with open_app(settings) as runtime:
         await runtime.entries.save([url], source="web")
         await runtime.crawling.work()
@@ -96,7 +96,7 @@ async def test_the_origin_of_a_recovered_page_survives_reindexing_and_export(
         rebuilt = await again.entries.snapshot(url)
         assert [each async for each in again.fixity.verify()] == []
     async with open_app(replace(settings, data=tmp_path / "third")) as third:
-        await take_in(third, archived)
+        await import_warc(third, archived)
         imported = await third.entries.snapshot(url)
     assert before.provenance.way is Way.RECOVERED
     assert before.entry.state is State.SAVED
@@ -105,8 +105,12 @@ async def test_the_origin_of_a_recovered_page_survives_reindexing_and_export(
     assert rebuilt.entry == before.entry
 
 
-async def test_all_failures_of_one_reason_are_requested_from_public_archives(runtime, kept, live):
-    await runtime.entries.save([kept.url("/foxes"), kept.url("/bears")], source="web")
+async def test_all_failures_of_one_reason_are_requested_from_public_archives(
+    runtime, saved_archive, live
+):
+    await runtime.entries.save(
+        [saved_archive.url("/foxes"), saved_archive.url("/bears")], source="web"
+    )
     await runtime.crawling.work()
 
     async with TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client:
@@ -114,4 +118,4 @@ async def test_all_failures_of_one_reason_are_requested_from_public_archives(run
     await runtime.crawling.work()
 
     assert "Looking for 2 pages in public archives." in page
-    assert (await runtime.entries.get(kept.url("/bears"))).entry.state is State.SAVED
+    assert (await runtime.entries.get(saved_archive.url("/bears"))).entry.state is State.SAVED

@@ -82,8 +82,10 @@ async def test_the_bookmarklet_window_saves_with_tags_and_lists(client):
     assert (entry.tags, entry.folders, entry.note) == (("a", "b"), ("Bears",), "n")
 
 
-async def test_the_bookmarklet_does_not_capture_a_saved_page_again(client, kept):
-    page = await (await client.post("/add", data={"window": "1", "url": kept.url("/foxes")})).text()
+async def test_the_bookmarklet_does_not_capture_a_saved_page_again(client, saved_archive):
+    page = await (
+        await client.post("/add", data={"window": "1", "url": saved_archive.url("/foxes")})
+    ).text()
 
     assert "Already saved</h1>" in page
     assert "Capture again" in page
@@ -92,14 +94,14 @@ async def test_the_bookmarklet_does_not_capture_a_saved_page_again(client, kept)
 @pytest.mark.parametrize(
     ("form", "kind"), [("atom", "application/atom+xml"), ("json", "application/feed+json")]
 )
-async def test_every_list_has_a_feed(client, kept, form, kind):
+async def test_every_list_has_a_feed(client, saved_archive, form, kind):
     answer = await client.get(f"/feed.{form}?q=foxes")
     nothing = await (await client.get(f"/feed.{form}?q=unicorns")).text()
     refused = await client.get(f"/feed.{form}?q=colour:red")
 
     assert (answer.status, answer.content_type, refused.status) == (200, kind, 400)
-    assert kept.url("/foxes") in await answer.text()
-    assert kept.url("/foxes") not in nothing
+    assert saved_archive.url("/foxes") in await answer.text()
+    assert saved_archive.url("/foxes") not in nothing
 
 
 async def test_a_signed_in_user_reaches_the_save_page_from_another_site(tmp_path):

@@ -80,7 +80,7 @@ async def test_a_duplicate_url_of_a_saved_page_is_reported(client, runtime, live
     async def lead(_):
         raise web.HTTPMovedPermanently("/wolves")
 
-    live.answer("/moved", lead)
+    live.add_handler("/moved", lead)
     await runtime.entries.save([moved], source="web")
     await runtime.crawling.work()
 

@@ -25,7 +25,7 @@ from archiver.services.import_reading import KNOWN_FORMATS
 from archiver.web.app import build_app
 from archiver.web.app_keys import RUNTIME
 from archiver.web.wording import Forms, Wording
-from tests.prepared_archives import take_in
+from tests.prepared_archives import import_warc
 from tests.warcs import Warc
 
 PAGE, GONE, PRIVATE = "http://a.example/1", "http://a.example/2", "http://127.0.0.1:9/3"
@@ -86,7 +86,7 @@ def archived() -> bytes:
 
 async def fill(data: Path) -> None:
     async with open_app(Settings(data=data, retries=0)) as runtime:
-        await take_in(runtime, archived())
+        await import_warc(runtime, archived())
         await runtime.entries.save([PRIVATE], source="s1")
         await runtime.crawling.work()
         await runtime.entries.save([GONE], tags=("T1", "t1"), source="s1", note="n1")
