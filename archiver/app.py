@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from archiver.services.capture_queries import Cdx, Mementos
     from archiver.services.compaction import CompactionService
     from archiver.services.comparison import SnapshotComparison
+    from archiver.services.cookies import CookieSettings
     from archiver.services.crawling import ChangeStream, Crawling, CrawlStatus
     from archiver.services.deletion import EntryDeletion
     from archiver.services.derived_data import Articles, Documents, Reextraction
@@ -93,6 +94,7 @@ class App:
         from archiver.crawl.rendering_policy import BrowserServices, Renderer, RenderHints
         from archiver.http.fetcher import Fetcher
         from archiver.http.politeness import Throttle
+        from archiver.http.site_rules import SiteRules
         from archiver.pages.worker_pool import WorkerPool
 
         settings = self.settings
@@ -104,8 +106,9 @@ class App:
             nice=READER_NICENESS if self.is_serving else 0,
         )
         recorder = Recorder(self.db, self.store)
-        throttle = Throttle(settings, shared=self.db.locks)
-        fetcher = Fetcher(settings, cookies=self.user_cookies)
+        rules = SiteRules(settings.data)
+        throttle = Throttle(settings, shared=self.db.locks, rules=rules)
+        fetcher = Fetcher(settings, cookies=self.user_cookies, rules=rules)
         renderer = Renderer(
             BrowserServices(settings, fetcher, throttle, recorder), RenderHints(self.db)
         )
@@ -228,6 +231,12 @@ class App:
         from archiver.services.preferences import Preferences
 
         return Preferences(self.settings)
+
+    @cached_property
+    def cookie_settings(self) -> "CookieSettings":
+        from archiver.services.cookies import CookieSettings
+
+        return CookieSettings(self.settings.data, self.db)
 
     @cached_property
     def navigation(self) -> "NavigationData":

@@ -76,6 +76,17 @@ def text(*, may_be_empty: bool = True) -> Kind:
     return Kind("TEXT", read)
 
 
+def words_in_line() -> Kind:
+    """Return a kind for a short text that a header field can have."""
+
+    def read(value: str) -> str:
+        if not (isinstance(value, str) and 0 < len(value) <= 500 and value.isprintable()):
+            raise ValueError("should be one line of 1 to 500 characters")
+        return value
+
+    return Kind("TEXT", read)
+
+
 def path() -> Kind:
     """Return a kind for a directory."""
     return Kind("DIR", Path, str)
@@ -543,6 +554,9 @@ SEGMENTS = "warc"
 """Directory of the segments in the data directory."""
 SETTINGS_FILE = "settings.toml"
 """File in the data directory with the settings that were changed in the web pages."""
+SITES = "sites"
+"""Table of the settings file with the rules of sites, by host."""
+MAX_SITES = 1000
 NEVER_IN_FILE = frozenset({"data", "index", "store", "password", "host", "port"})
 """Settings for the location of the archive and access to it; only flags and variables set them."""
 
@@ -567,8 +581,76 @@ def unknown_variables(environment: Mapping[str, str]) -> dict[str, str]:
 _OF_TESTS = "ARCHIVER_TEST_"
 
 
+@dataclass(frozen=True, slots=True)
+class SiteRule:
+    """Settings of a host and its subdomains; the general settings apply where a value is None.
+
+    Attributes:
+        render: which pages are rendered in a browser.
+        delay: minimum seconds between two requests.
+        user_agent: User-Agent sent with every request.
+        never_save: whether nothing is requested from the site.
+    """
+
+    render: str | None = None
+    delay: float | None = None
+    user_agent: str | None = None
+    never_save: bool = False
+
+
+NO_RULE = SiteRule()
+
+_RULE_KINDS = {
+    "render": choice("auto", "always", "never"),
+    "delay": decimal(least=0, most=MAX_HOST_DELAY),
+    "user_agent": words_in_line(),
+    "never_save": switch(),
+}
+
+
+def parse_site_rule(given: Mapping[str, Any]) -> SiteRule:
+    """Build the rule of a site from values or texts.
+
+    Raises:
+        InvalidSettings: a value is invalid, or has an unknown name.
+    """
+    reasons: dict[str, str] = {}
+    values: dict[str, Any] = {}
+    for name, value in given.items():
+        if name not in _RULE_KINDS:
+            reasons[name] = "is not a setting of a site"
+            continue
+        try:
+            values[name] = _RULE_KINDS[name].read(value)
+        except ValueError as error:
+            reasons[name] = str(error)
+    if reasons:
+        raise InvalidSettings(reasons)
+    return SiteRule(**values)
+
+
+def parse_site_rules(table: object) -> dict[str, SiteRule]:
+    """Parse the table of sites in the settings file.
+
+    Raises:
+        InvalidSettings: the table or a rule is invalid.
+    """
+    if not isinstance(table, dict) or len(table) > MAX_SITES:
+        raise InvalidSettings({SITES: f"should be a table of up to {MAX_SITES} hosts"})
+    rules: dict[str, SiteRule] = {}
+    reasons: dict[str, str] = {}
+    for host, given in table.items():
+        try:
+            rules[str(host)] = parse_site_rule(given if isinstance(given, dict) else {"": given})
+        except InvalidSettings as error:
+            reasons |= {f"{SITES}.{host}.{name}": why for name, why in error.reasons.items()}
+    if reasons:
+        raise InvalidSettings(reasons)
+    return rules
+
+
 def read_file(data: Path) -> dict[str, Any]:
-    """Return the settings in a data directory's file.
+    """Return the settings in a data directory's file, without the rules of sites.
 
     Raises:
         InvalidSettings: the file can't be parsed, or names a setting that it can't set.
@@ -579,6 +661,7 @@ def read_file(data: Path) -> dict[str, Any]:
         return {}
     except (OSError, ValueError) as error:
         raise InvalidSettings({SETTINGS_FILE: f"can't be read: {error}"}) from error
+    parse_site_rules(found.pop(SITES, {}))
     unknown = {
         name: f"is not a setting that {data / SETTINGS_FILE} can have"
         for name in found

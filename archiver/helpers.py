@@ -10,13 +10,22 @@ import fcntl
 import os
 import re
 import sys
+import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Coroutine, Iterable, Iterator, Mapping
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Coroutine,
+    Iterable,
+    Iterator,
+    Mapping,
+)
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from tempfile import SpooledTemporaryFile, TemporaryDirectory, TemporaryFile
 from threading import Lock
-from typing import IO, Any, BinaryIO, TypeVar, cast
+from typing import IO, Any, BinaryIO, Generic, TypeVar, cast
 
 PREFIX = "archiver-"
 
@@ -54,6 +63,8 @@ PRIVATE = 0o600
 PRIVATE_DIRECTORY = 0o700
 UNFINISHED = ".new"
 """Suffix of files that are not completely written."""
+FOLLOW_SECONDS = 1.0
+"""Maximum delay in seconds until a change of a followed file is noticed."""
 Mark = tuple[int, int, int]
 """(inode, size, modification time in nanoseconds) of a file; changes when the file changes."""
 
@@ -136,6 +147,46 @@ class AtomicFile:
             return os.path.samestat(os.fstat(file.fileno()), self._fresh.lstat())
         except FileNotFoundError:
             return False
+
+
+_Parsed = TypeVar("_Parsed")
+
+
+class FollowedFile(Generic[_Parsed]):
+    """Parsed content of a small file, which is read again within a second after a change.
+
+    Args:
+        file: the file.
+        parse: function of the content, which is None if there is no file.
+        most: number of bytes to read.
+        clock: returns the time in seconds; tests replace it.
+    """
+
+    def __init__(
+        self,
+        file: AtomicFile,
+        parse: Callable[[bytes | None], _Parsed],
+        most: int,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._file = file
+        self._parse = parse
+        self._most = most
+        self._clock = clock
+        self._mark: Mark | None = None
+        self._checked_at = float("-inf")
+        self._value = parse(None)
+
+    @property
+    def value(self) -> _Parsed:
+        """Parsed content."""
+        if self._clock() >= self._checked_at + FOLLOW_SECONDS:
+            self._checked_at = self._clock()
+            mark = self._file.mark()  # one stat call, about as cheap as parsing a URL
+            if mark != self._mark:
+                self._mark = mark
+                self._value = self._parse(self._file.read(self._most))
+        return self._value
 
 
 def _sync(directory: Path) -> None:

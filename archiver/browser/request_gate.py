@@ -221,6 +221,7 @@ async def connect(
     # Loading the machine's certificates would block the event loop for tens of milliseconds.
     context = await asyncio.to_thread(ssl.create_default_context) if is_tls else None
     try:
+        fetcher.rules.check(host)
         async with asyncio.timeout(settings.connect_timeout):
             for address in await _addresses(fetcher, host, port):
                 name = host if is_tls else None

@@ -31,15 +31,16 @@ _COMMANDS = {
     "reindex": ("archiver.cli.maintenance", "run_reindex"),
     "rescue": ("archiver.cli.crawl", "run_rescue"),
     "show": ("archiver.cli.entries", "run_show"),
+    "sites": ("archiver.cli.maintenance", "run_sites"),
     "verify": ("archiver.cli.maintenance", "run_verify"),
     "serve": ("archiver.web.serve", "run"),
 }
 """Module and function of each command."""
 
-_CREATE_ARCHIVE = frozenset({"serve", "add", "import_", "crawl", "password", "cookies"})
+_CREATE_ARCHIVE = frozenset({"serve", "add", "import_", "crawl", "password", "cookies", "sites"})
 """Commands that create the data directory; others require an existing one."""
 
-_WITHOUT_INDEX = frozenset({"reindex", "password", "cookies"})
+_WITHOUT_INDEX = frozenset({"reindex", "password", "cookies", "sites"})
 """Commands that do not need an index of the current version."""
 
 

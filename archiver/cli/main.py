@@ -159,6 +159,46 @@ def remove_cookies(settings: Settings, host: str) -> int:
     return run_body("cookies", settings, remove=host)
 
 
+@click.group(cls=Program)
+def sites() -> None:
+    """Manage rules for single sites: browser, delay, user agent, or never to save anything.
+
+    A rule also applies to subdomains that have no rule of their own. A running service applies
+    changes within a second.
+    """
+
+
+@sites.command("list", cls=Command)
+@with_settings(COMMON)
+def list_sites(settings: Settings) -> int:
+    """List the rules: host, browser, delay, user agent, whether nothing is saved."""
+    return run_body("sites", settings)
+
+
+@sites.command("set", cls=Command)
+@click.argument("host", metavar="HOST")
+@click.option("--render", metavar="MODE", help="Use a browser: auto, always or never.")
+@click.option("--delay", metavar="SECONDS", help="Minimum seconds between two requests.")
+@click.option("--user-agent", metavar="TEXT", help="User-Agent sent with every request.")
+@click.option("--never-save/--save", default=None, help="Request nothing from the site.")
+@with_settings(COMMON)
+def set_site(settings: Settings, host: str, **given: object) -> int:
+    """Change the rule of a host; an empty value removes it from the rule."""
+    values = {
+        name: str(value).lower() if isinstance(value, bool) else value
+        for name, value in given.items()
+    }
+    return run_body("sites", settings, host=host, values=values)
+
+
+@sites.command("remove", cls=Command)
+@click.argument("host", metavar="HOST")
+@with_settings(COMMON)
+def remove_site(settings: Settings, host: str) -> int:
+    """Remove the rule of a host; exits with 1 if it has none."""
+    return run_body("sites", settings, host=host)
+
+
 @click.command(cls=Command)
 @click.option(
     "--to",
@@ -192,7 +232,7 @@ def migrate(
     return run_body("migrate", settings, to=to, from_=from_, remove=remove)
 
 
-MAINTENANCE_COMMANDS = (cookies, machines, password, verify, compact, reindex, migrate)
+MAINTENANCE_COMMANDS = (cookies, sites, machines, password, verify, compact, reindex, migrate)
 
 _INTERRUPTED = 130
 

@@ -1,7 +1,7 @@
 """Maintenance commands: compact, config, bin, reindex, verify, migrate and machines."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import click
@@ -14,7 +14,7 @@ from archiver.errors import ConfigurationError, InputError
 from archiver.services.fixity import Progress, store_check
 from archiver.services.machines import Machines
 from archiver.services.migration import Places, migrate
-from archiver.services.preferences import Preferences
+from archiver.services.preferences import Preferences, site_name
 from archiver.services.reindex import ReindexProgress, ReindexReport, reindex
 
 
@@ -51,6 +51,31 @@ def run_config(settings: Settings, *, name: str | None, value: str | None, unset
         write_row(known[name].value, known[name].source)
     else:
         asyncio.run(preferences.change({name: None if unset else value}))
+    return 0
+
+
+def run_sites(
+    settings: Settings, *, host: str = "", values: Mapping[str, str | None] | None = None
+) -> int:
+    """List the rules of sites, or change or remove the rule of a host."""
+    preferences = Preferences(settings)
+    if values is not None:
+        given = {name: value for name, value in values.items() if value is not None}
+        asyncio.run(preferences.set_site_rule(site_name(host), given))
+        return 0
+    if host:
+        return int(not asyncio.run(preferences.remove_site_rule(site_name(host))))
+    rows = [
+        (
+            name,
+            rule.render or "",
+            "" if rule.delay is None else f"{rule.delay:g}",
+            rule.user_agent or "",
+            "never" if rule.never_save else "",
+        )
+        for name, rule in asyncio.run(preferences.site_rules()).items()
+    ]
+    write_table(("host", "browser", "delay", "user agent", "save"), rows, "no rules.")
     return 0
 
 

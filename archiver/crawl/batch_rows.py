@@ -265,7 +265,7 @@ class _State:
 
     entries: Mapping[int, EntryState]
     lost_jobs: frozenset[int]
-    deleted: set[tuple[HashUrl, Timestamp, RecordId]]
+    deleted: Collection[tuple[HashUrl, Timestamp, RecordId]]
     place: InsertContext | None
     jobs: OpenJobs
 

@@ -9,7 +9,6 @@ A capture is deleted only if no remaining snapshot is replayed from it.
 
 import asyncio
 import json
-import secrets
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,12 +22,20 @@ from archiver.db.engine import AsyncConnection
 from archiver.db.snapshot_resources import MAX_ROUNDS, KnownCapture, SnapshotSources
 from archiver.errors import StoreError
 from archiver.http.timestamps import to_datetime
-from archiver.model.capture import RecordId, Timestamp
-from archiver.model.deletion import DeletedEntry, DeletedSnapshot, Deletion, RemainingArticle
+from archiver.model.capture import HashUrl, RecordId, Timestamp
+from archiver.model.deletion import (
+    DeletedEntry,
+    DeletedSnapshot,
+    Deletion,
+    RemainingArticle,
+    new_id,
+)
 from archiver.warc.metadata_records import SnapshotRecord, read_entry_record, write_deletion
 from archiver.warc.segments import SegmentStore
 
 FILL_BATCH = 2_000
+MOVE_BATCH = 250
+"""Entries whose rows are deleted by one statement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +127,10 @@ async def delete_unwanted_visits(
     ]
     others = await _existing_answers(conn, [each.answers for each in visits])
     number = await deletions.begin(conn, datetime.now(UTC))
-    await _record_deletion(conn, found, captures, others, number=number)
+    await _record_deletion(conn, found, captures, others, number=number, is_final=True)
 
 
-async def erase_named(conn: AsyncConnection, *, after: int) -> None:
+async def delete_named(conn: AsyncConnection, *, after: int, bin_after: int | None = None) -> None:
     """Delete rows that are still in the index although a deletion record names them.
 
     This happens if they were indexed before the deletion record, or indexed again after it.
@@ -131,11 +138,49 @@ async def erase_named(conn: AsyncConnection, *, after: int) -> None:
     Args:
         conn: a writing connection.
         after: only captures with a higher row id are checked.
+        bin_after: number of a deletion; what later deletions name goes to the bin, and everything
+            else is erased. None erases everything.
     """
-    if await tombstones.any_deleted(conn):
-        await deletions.erase_entries(conn, await tombstones.undeleted_entries(conn))
-        await deletions.erase_snapshots(conn, await tombstones.undeleted_snapshots(conn))
-        await deletions.delete_named_captures(conn, after=after)
+    if not await tombstones.any_deleted(conn):
+        return
+    named = await tombstones.undeleted_entries(conn)
+    await deletions.erase_entries(conn, _not_after(named, bin_after))
+    snapshots = await tombstones.undeleted_snapshots(conn)
+    await deletions.erase_snapshots(conn, _not_after(snapshots, bin_after))
+    if bin_after is not None:
+        for number in sorted({*named.values(), *snapshots.values()}):
+            if number > bin_after:
+                await _move_to_bin(conn, number, named, snapshots)
+    await deletions.delete_named_captures(conn, after=after)
+
+
+def _not_after(numbers: Mapping[int, int], bin_after: int | None) -> list[int]:
+    return [row for row, number in numbers.items() if bin_after is None or number <= bin_after]
+
+
+async def _move_to_bin(
+    conn: AsyncConnection, number: int, named: Mapping[int, int], snapshots: Mapping[int, int]
+) -> None:
+    """Delete what a deletion names: entries with their snapshots, and single snapshots."""
+    rows = [row for row, each in named.items() if each == number]
+    for start in range(0, len(rows), MOVE_BATCH):
+        await deletions.delete_entries(conn, rows[start : start + MOVE_BATCH], number=number)
+    single = [row for row, each in snapshots.items() if each == number]
+    await deletions.delete_snapshots(conn, single, number=number)
+
+
+async def move_earlier_to_bin(conn: AsyncConnection, generations: Mapping[HashUrl, int]) -> None:
+    """Move entries to the bin that were deleted before their address was saved again.
+
+    Args:
+        conn: a writing connection.
+        generations: generations of the entries to restore next, by hash_url.
+    """
+    deleted = await tombstones.undeleted_entries(conn, generations)
+    known = await entries.with_revisions(conn, [*deleted])
+    for row, each in known.items():
+        if each.generation < generations[each.entry.hash_url]:
+            await deletions.delete_entries(conn, [row], number=deleted[row])
 
 
 async def restore(
@@ -162,7 +207,7 @@ async def restore(
         if each.stayed:
             await _add_pending_record(conn, await _still_deleted(conn, store, each, number, now))
     if complete := tuple(each.record for each in restored if not each.stayed):
-        await _add_pending_record(conn, Deletion(_random_id(), now, restores=complete))
+        await _add_pending_record(conn, Deletion(new_id(), now, restores=complete))
     return (
         sum(len(each.entry_ids) for each in restored),
         sum(each.snapshots for each in restored),
@@ -191,7 +236,7 @@ async def _still_deleted(
     again = [each.id for each in seen if each.record_id not in back]
     await deletions.delete_captures(conn, again, number=number)
     return Deletion(
-        _random_id(),
+        new_id(number),
         now,
         gone=tuple(each for key, each in recorded.items() if key in batch.stayed),
         captures=tuple(each for each in named if each not in back),
@@ -206,10 +251,11 @@ async def _record_deletion(
     others: Iterable[RecordId],
     *,
     number: int,
+    is_final: bool = False,
 ) -> None:
     now = datetime.now(UTC).replace(microsecond=0)
     records = tuple(dict.fromkeys([*captures.values(), *others]))
-    deletion = Deletion(_random_id(), now, tuple(found), records)
+    deletion = Deletion(new_id(None if is_final else number), now, tuple(found), records)
     await deletions.delete_captures(conn, [*captures], number=number)
     await _add_pending_record(conn, deletion)
 
@@ -363,7 +409,3 @@ def _own_articles(
             article = store.read(each.article).id if each.article else RecordId("")
             found.append(RemainingArticle(each.timestamp, article))
     return tuple(found)
-
-
-def _random_id() -> int:
-    return secrets.randbits(62)

@@ -51,8 +51,9 @@ class Frontier:
         owner: name of this process, which is stored as the owner of its leases.
         room: maximum number of waiting and active leases.
         each: maximum number of active pages of one host.
-        delay: seconds between the starts of two pages of a host. Leases wait in the frontier until
-            the delay is over, so that they do not block a worker task.
+        delay_of: function that returns the seconds between the starts of two pages of a host.
+            Leases wait in the frontier until the delay is over, so that they do not block a worker
+            task.
         only: ids of the jobs to lease; None for all jobs.
         paused_hosts: function that returns the hosts that must not be requested now.
     """
@@ -64,7 +65,7 @@ class Frontier:
         owner: str,
         room: int,
         each: int,
-        delay: float,
+        delay_of: Callable[[str], float] = lambda _: 0.0,
         only: Sequence[int] | None = None,
         paused_hosts: Callable[[], list[str]] = list,
     ) -> None:
@@ -72,7 +73,7 @@ class Frontier:
         self._owner = owner
         self._room = room
         self._each = each
-        self._delay = delay
+        self._delay_of = delay_of
         self._only = set(only) if only is not None else None
         self._paused_hosts = paused_hosts
         self._held: dict[int, Lease] = {}
@@ -277,13 +278,13 @@ class Frontier:
         """Start leases that may start now, and schedule the next one."""
         loop = asyncio.get_running_loop()
         while host.waiting and host.active < host.allowed:
-            if self._delay:
+            if delay := self._delay_of(host.waiting[0].entry.host):
                 now = loop.time()
                 if now < host.next_at:
                     if not host.timer:
                         host.timer = loop.call_at(host.next_at, self._start_later, host)
                     return
-                host.next_at = now + self._delay
+                host.next_at = now + delay
             host.active += 1
             self._ready.put_nowait(host.waiting.popleft())
 

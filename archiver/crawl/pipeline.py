@@ -70,7 +70,7 @@ class Pipeline:
             owner=context.store.writer,
             room=_window_of(settings.concurrency, is_shared=context.db.locks is not None),
             each=settings.host_concurrency,
-            delay=settings.host_delay,
+            delay_of=context.throttle.delay_of,
             only=only,
             paused_hosts=context.throttle.paused_hosts,
         )

@@ -293,6 +293,7 @@ async def fill_index(
     names: list[str],
     *,
     software: str,
+    bin_after: int | None = None,
     on_progress: OnProgress = lambda _: None,
 ) -> Rebuilt:
     """Fill an index from whole segments in batches, or continue an interrupted run.
@@ -302,13 +303,15 @@ async def fill_index(
         store: the segment store.
         names: all segments.
         software: name and version of this program.
+        bin_after: number of a deletion; what later deletions name goes to the bin.
         on_progress: called after each batch.
     """
     async with db.write() as conn:
         await rebuild_tables.begin(conn, software=software, first_capture=0, temporary=False)
         indexed = await segment_rows.indexed(conn)
     tails = {name: indexed.get(name, 0) for name in names}
-    rebuilt = await _Rebuild(store, db.write, on_progress, overlap=timedelta(0)).run(tails)
+    rebuild = _Rebuild(store, db.write, on_progress, overlap=timedelta(0), bin_after=bin_after)
+    rebuilt = await rebuild.run(tails)
     async with db.write() as conn:
         await tags_and_lists.delete_outdated_lists(conn)
     return rebuilt
@@ -324,11 +327,13 @@ class _Rebuild:
         on_progress: OnProgress,
         *,
         overlap: timedelta,
+        bin_after: int | None = None,
     ) -> None:
         self._store = store
         self._transaction = transaction
         self._on_progress = on_progress
         self._overlap = overlap
+        self._bin_after = bin_after
         self._rebuilt = Rebuilt()
         self._unwanted = list[UnwantedVisit]()
         self._has_deletions = False
@@ -341,7 +346,11 @@ class _Rebuild:
         async with self._transaction() as conn:
             await rebuild_tables.share_articles(conn)
             first = await rebuild_tables.last_capture_before(conn)
-            await crawl_deletions.erase_named(conn, after=0 if self._has_deletions else first)
+            await crawl_deletions.delete_named(
+                conn,
+                after=0 if self._has_deletions else first,
+                bin_after=self._bin_after,
+            )
             await crawl_deletions.delete_unwanted_visits(conn, self._store, self._unwanted)
             await db_captures.fill_lengths_of_revisits(conn, after=first)
             await rebuild_tables.end(conn)
@@ -374,10 +383,13 @@ class _Rebuild:
                 return False
             places = [each.location for each in dated]
             read = await asyncio.to_thread(_read_entry_records, self._store, places, self._rebuilt)
-            held, late = await split_deleted(conn, read)
+            held, late = await split_deleted(conn, read, bin_after=self._bin_after)
             kept, again = await split_duplicates(conn, held, overlap=self._overlap)
             self._unwanted += [*late, *again]
             for group in without_repeated_entries(kept):
+                if self._bin_after is not None:
+                    generations = {each.hash_url: each.generation for each, _ in group}
+                    await crawl_deletions.move_earlier_to_bin(conn, generations)
                 fresh = await restore_entries(conn, self._store, group, self._rebuilt.problems)
                 self._rebuilt.snapshots += fresh
             await rebuild_tables.delete_entry_records(conn, dated[-1])

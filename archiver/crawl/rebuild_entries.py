@@ -37,27 +37,37 @@ StoredEntryRecord = tuple[EntryRecord, Location]
 
 
 async def split_deleted(
-    conn: AsyncConnection, read: list[StoredEntryRecord]
+    conn: AsyncConnection, read: list[StoredEntryRecord], *, bin_after: int | None = None
 ) -> tuple[list[StoredEntryRecord], list[UnwantedVisit]]:
     """Return the entry records to restore, and the visits to delete.
 
     A visit is deleted if its entry was deleted and its snapshot has no tombstone yet. If only the
     snapshot was deleted, the entry record is returned without the snapshot.
+
+    Args:
+        conn: a connection.
+        read: entry records.
+        bin_after: number of a deletion; what later deletions name is restored, to be moved to the
+            bin afterwards. None restores nothing that was deleted.
     """
     keys = {entry_record.hash_url for entry_record, _ in read}
-    generations = await tombstones.generations(conn, keys)
+    deleted = await tombstones.generations(conn, keys)
+    erased = deleted
+    if deleted and bin_after is not None:
+        erased = await tombstones.generations(conn, keys, before=bin_after)
     snapshots = await tombstones.snapshots(conn, keys)
     kept, late = [], []
     for entry_record, place in read:
-        key, snapshot = entry_record.hash_url, entry_record.snapshot
-        is_known = snapshot is not None and (
-            (key, snapshot.timestamp, snapshot.capture_record) in snapshots
-        )
-        if entry_record.generation > generations.get(key, -1):
-            bare = replace(entry_record, snapshot=None) if is_known else entry_record
-            kept.append((bare, place))
-        elif snapshot and not is_known:
+        key, snapshot, number = entry_record.hash_url, entry_record.snapshot, None
+        if snapshot:
+            number = snapshots.get((key, snapshot.timestamp, snapshot.capture_record))
+        is_deleted = entry_record.generation <= deleted.get(key, -1)
+        if snapshot and is_deleted and number is None:
             late.append(_unwanted_visit(entry_record, snapshot))
+        elif entry_record.generation > erased.get(key, -1):
+            is_erased = number is not None and (bin_after is None or number <= bin_after)
+            bare = replace(entry_record, snapshot=None) if is_erased else entry_record
+            kept.append((bare, place))
     return kept, late
 
 
@@ -292,4 +302,6 @@ def _words(
 def _revised_seed(entry_record: EntryRecord) -> RevisedSeed:
     url = entry_record.url
     seed = Seed(entry_record.hash_url, url, host(url), entry_record.annotation)
-    return RevisedSeed(seed, entry_record.revision, entry_record.is_link)
+    return RevisedSeed(
+        seed, entry_record.revision, entry_record.is_link, generation=entry_record.generation
+    )

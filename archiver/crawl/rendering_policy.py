@@ -234,7 +234,7 @@ class Renderer:
             failure: the failure of the visit without a browser, if any.
             requested: whether a user requested rendering.
         """
-        mode = self._settings.render
+        mode = self._mode_of(url)
         if mode == "never" and not requested:
             return False
         is_always = requested or mode == "always"
@@ -250,6 +250,10 @@ class Renderer:
         is_suspect = failure.status in REFUSALS or needs_browser
         return is_suspect and self._refusals.get(host(url), 0) < MAX_REFUSALS
 
+    def _mode_of(self, url: str) -> str:
+        """Return which pages are rendered, by the rule of the site or else by the settings."""
+        return self._services.fetcher.rules.of(url).render or self._settings.render
+
     def note_outcome(self, url: str, *, has_passed: bool) -> None:
         """Record whether a browser got a page that was refused without a browser.
 
@@ -262,7 +266,7 @@ class Renderer:
 
     async def hint_for(self, url: str) -> RenderHint:
         """Return the render hint for a URL's host; ``NONE`` if no browser can be used."""
-        if self._settings.render == "never" or self.problem:
+        if self._mode_of(url) == "never" or self.problem:
             return RenderHint.NONE
         return await self._hosts.of(url)
 

@@ -39,7 +39,7 @@ from archiver.db.schema import (
 )
 from archiver.http.timestamps import to_datetime
 from archiver.model.capture import HashUrl, Timestamp
-from archiver.model.deletion import BinnedItem
+from archiver.model.deletion import RANDOM_BITS, BinnedItem
 from archiver.model.job import State
 
 _LAST = "last deletion"
@@ -171,6 +171,8 @@ async def delete_captures(conn: AsyncConnection, row_ids: Collection[int], *, nu
 
 async def delete_named_captures(conn: AsyncConnection, *, after: int) -> None:
     """Delete captures that have a tombstone and a row id above ``after``."""
+    number = func.min(gone_capture.c.deletion).bitwise_rshift(RANDOM_BITS)
+    named = select(number).where(gone_capture.c.record_id == capture_table.c.record_id)
     await conn.execute(
         update(capture_table)
         .where(
@@ -178,8 +180,14 @@ async def delete_named_captures(conn: AsyncConnection, *, after: int) -> None:
             capture_table.c.deleted_at.is_(None),
             capture_table.c.record_id.in_(select(gone_capture.c.record_id)),
         )
-        .values(deleted_at=int(datetime.now(UTC).timestamp() * 1000))
+        .values(deleted_at=named.scalar_subquery())
     )
+
+
+def deleted_labels(stored: str | None) -> tags_and_lists.Labels:
+    """Return the tags and lists of a deleted entry, as ``delete_entries`` stored them."""
+    found = json.loads(stored or "{}")
+    return tags_and_lists.Labels(tuple(found.get(_TAGS, ())), found.get(_LISTS, {}))
 
 
 async def erase_entries(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
@@ -435,9 +443,9 @@ async def _restore_entries(
         )
     )
     added = {key: row.added_at for key, row in back.items()}
-    labels = {key: json.loads(row.deleted_labels or "{}") for key, row in back.items()}
-    of_tags = {key: each[_TAGS] for key, each in labels.items() if each}
-    of_lists = {key: each[_LISTS] for key, each in labels.items() if each}
+    labels = {key: deleted_labels(row.deleted_labels) for key, row in back.items()}
+    of_tags = {key: each.tags for key, each in labels.items() if each.tags}
+    of_lists = {key: each.lists for key, each in labels.items() if each.lists}
     await tags_and_lists.attach(conn, of_tags, known=added, added=added)
     await tags_and_lists.set_lists(conn, of_lists, known=added, added=added)
     waiting = [(key, row.host) for key, row in back.items() if row.state == State.QUEUED]

@@ -7,12 +7,22 @@ user metadata is lost.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy import Row, bindparam, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.db import counters, entries, host_queue, jobs, queue, tags_and_lists, tombstones
+from archiver.db import (
+    counters,
+    deletions,
+    entries,
+    host_queue,
+    jobs,
+    queue,
+    tags_and_lists,
+    tombstones,
+)
 from archiver.db.counters import next_id
 from archiver.db.dialects import among, among_texts
 from archiver.db.edit_history import mark_unrecorded
@@ -137,6 +147,7 @@ async def insert_entries(
     import_id: int | None = None,
     *,
     is_link: bool = False,
+    generations: Mapping[str, int | None] = MappingProxyType({}),
 ) -> dict[str, int]:
     """Insert entries for new seeds; return their row ids by hash_url.
 
@@ -146,6 +157,7 @@ async def insert_entries(
         now: current time (aware, UTC).
         import_id: the import that creates the entries, if any.
         is_link: whether to store them as links, which are captured only if a user requests it.
+        generations: known generations by hash_url; the others are one higher than the last deleted.
     """
     if not seeds:
         return {}
@@ -165,11 +177,12 @@ async def insert_entries(
             seed.hash_url,
             seed.url,
             seed.host,
-            deleted.get(seed.hash_url, -1) + 1,
+            deleted.get(seed.hash_url, -1) + 1 if known is None else known,
             *common.values(),
             *entries.values(seed.annotation),
         )
         for seed in seeds
+        for known in (generations.get(seed.hash_url),)
     ]
     names = ("id", "hash_url", "url", "host", "generation", *common, *entries.NAMES)
     await insert_rows(conn, entry_table, names, rows)
@@ -381,7 +394,12 @@ async def restore(
     known = await known_entries(conn, [*unique])
     now = datetime.now(UTC)
     fresh = {key: each.seed for key, each in unique.items() if key not in known}
-    ids = await insert_entries(conn, [*fresh.values()], now)
+    ids = await insert_entries(
+        conn,
+        [*fresh.values()],
+        now,
+        generations={key: each.generation for key, each in unique.items()},
+    )
     ids |= {key: row.id for key, row in known.items()}
     newer = {key: row for key, row in known.items() if unique[key].revision > row.revision}
     alike = {key: row for key, row in known.items() if unique[key].revision == row.revision}
@@ -551,6 +569,48 @@ async def unrecorded_seeds(
         for row in rows
     ]
     return found, rows[-1].id if rows else after
+
+
+async def seeds_in_bin(
+    conn: AsyncConnection, after: int, *, limit: int, bin_after: int
+) -> tuple[list[tuple[RevisedSeed, int]], int]:
+    """Return metadata of deleted entries, after a row id, and the last row id.
+
+    Each seed comes with the number of its deletion, which is higher than ``bin_after``.
+    """
+    own = entry_table.c
+    query = select(entry_table).where(own.deleted_at > bin_after, own.id > after)
+    rows = (await conn.execute(query.order_by(own.id).limit(limit))).all()
+    return [
+        (
+            RevisedSeed(
+                _seed(row, deletions.deleted_labels(row.deleted_labels)),
+                row.revision,
+                row.state == State.LINK,
+                row.generation,
+            ),
+            row.deleted_at,
+        )
+        for row in rows
+    ], rows[-1].id if rows else after
+
+
+async def restore_in_bin(conn: AsyncConnection, found: Sequence[tuple[RevisedSeed, int]]) -> None:
+    """Create deleted entries that this index lacks, unless their address was saved again."""
+    own = entry_table.c
+    known = await conn.execute(
+        select(own.hash_url, own.generation, own.deleted_at).where(
+            own.hash_url.in_(among_texts({each.seed.hash_url for each, _ in found}))
+        )
+    )
+    rows = known.all()
+    there = {(row.hash_url, row.generation) for row in rows}
+    living = {row.hash_url for row in rows if row.deleted_at is None}
+    for each, number in found:
+        key = each.seed.hash_url
+        if key not in living and (key, each.generation) not in there:
+            ids = await restore(conn, [each])
+            await deletions.delete_entries(conn, [*ids.values()], number=number)
 
 
 def _seed(row: Row[*tuple[Any, ...]], labels: tags_and_lists.Labels) -> Seed:

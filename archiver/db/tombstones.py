@@ -24,7 +24,13 @@ from archiver.db.schema import (
 )
 from archiver.db.statements import OnConflict, insert_rows
 from archiver.model.capture import HashUrl, RecordId, Timestamp
-from archiver.model.deletion import DeletedEntry, DeletedSnapshot, Deletion
+from archiver.model.deletion import (
+    DeletedEntry,
+    DeletedSnapshot,
+    Deletion,
+    first_id_after,
+    number_of,
+)
 
 _COUNTER = "deletions"
 _ERASED = "deletions erased"
@@ -93,29 +99,48 @@ async def _restore(conn: AsyncConnection, deletions: Sequence[int]) -> None:
     await insert_rows(conn, restored, ("deletion",), rows, OnConflict.KEEP)
 
 
-async def generations(conn: AsyncConnection, keys: Iterable[str]) -> dict[str, int]:
-    """Return the highest deleted generation by hash_url, for entries that were ever deleted."""
+async def generations(
+    conn: AsyncConnection, keys: Iterable[str], *, before: int | None = None
+) -> dict[str, int]:
+    """Return the highest deleted generation by hash_url, for entries that were ever deleted.
+
+    Args:
+        conn: a connection.
+        keys: hash_urls.
+        before: number of the last deletion to include; None for all deletions.
+    """
     if not await count(conn):
         return {}
-    rows = await conn.execute(
+    query = (
         select(gone_entry.c.hash_url, func.max(gone_entry.c.generation))
         .where(gone_entry.c.hash_url.in_(among_texts(keys)))
         .group_by(gone_entry.c.hash_url)
     )
-    return dict(rows.all())
+    if before is not None:
+        query = query.where(gone_entry.c.deletion < first_id_after(before))
+    return dict((await conn.execute(query)).all())
 
 
 async def snapshots(
     conn: AsyncConnection, keys: Collection[str]
-) -> set[tuple[HashUrl, Timestamp, RecordId]]:
-    """Return the deleted snapshots of entries: (hash_url, timestamp, record id of the page)."""
+) -> dict[tuple[HashUrl, Timestamp, RecordId], int]:
+    """Return the deleted snapshots of entries, with the number of their first deletion.
+
+    The keys are (hash_url, timestamp, record id of the page).
+    """
     if not keys:
-        return set()
+        return {}
     rows = await conn.execute(
-        select(gone_snapshot).where(gone_snapshot.c.hash_url.in_(among_texts(keys)))
+        select(gone_snapshot)
+        .where(gone_snapshot.c.hash_url.in_(among_texts(keys)))
+        .order_by(gone_snapshot.c.deletion.desc())
     )
     return {
-        (HashUrl(row.hash_url), Timestamp(f"{row.timestamp:014d}"), RecordId(row.record_id))
+        (
+            HashUrl(row.hash_url),
+            Timestamp(f"{row.timestamp:014d}"),
+            RecordId(row.record_id),
+        ): number_of(row.deletion)
         for row in rows
     }
 
@@ -200,20 +225,40 @@ async def any_deleted(conn: AsyncConnection) -> bool:
     return False
 
 
-async def undeleted_entries(conn: AsyncConnection) -> list[int]:
-    """Return row ids of entries that exist although a tombstone deletes them."""
-    query = select(entry.c.id).join(
-        gone_entry,
-        (gone_entry.c.hash_url == entry.c.hash_url)
-        & (gone_entry.c.generation >= entry.c.generation),
-    )
-    return list((await conn.execute(query.distinct())).scalars())
+async def undeleted_entries(
+    conn: AsyncConnection, keys: Collection[str] | None = None
+) -> dict[int, int]:
+    """Return entries that exist although a tombstone deletes them.
 
+    Args:
+        conn: a connection.
+        keys: hash_urls of the entries to check; None for all entries.
 
-async def undeleted_snapshots(conn: AsyncConnection) -> list[int]:
-    """Return row ids of snapshots that exist although a tombstone deletes them."""
+    Returns:
+        The number of the first deletion by row id.
+    """
     query = (
-        select(snapshot.c.id)
+        select(entry.c.id, func.min(gone_entry.c.deletion))
+        .join(
+            gone_entry,
+            (gone_entry.c.hash_url == entry.c.hash_url)
+            & (gone_entry.c.generation >= entry.c.generation),
+        )
+        .group_by(entry.c.id)
+    )
+    if keys is not None:
+        query = query.where(entry.c.hash_url.in_(among_texts(keys)))
+    return {row: number_of(first) for row, first in await conn.execute(query)}
+
+
+async def undeleted_snapshots(conn: AsyncConnection) -> dict[int, int]:
+    """Return snapshots that exist although a tombstone deletes them.
+
+    Returns:
+        The number of the first deletion by row id.
+    """
+    query = (
+        select(snapshot.c.id, func.min(gone_snapshot.c.deletion))
         .join(entry, entry.c.id == snapshot.c.entry_id)
         .join(capture, capture.c.id == snapshot.c.capture_id)
         .join(
@@ -223,7 +268,8 @@ async def undeleted_snapshots(conn: AsyncConnection) -> list[int]:
             & (gone_snapshot.c.record_id == capture.c.record_id),
         )
     )
-    return list((await conn.execute(query.distinct())).scalars())
+    rows = await conn.execute(query.group_by(snapshot.c.id))
+    return {row: number_of(first) for row, first in rows}
 
 
 async def add_pending(conn: AsyncConnection, document: str) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from archiver.helpers import AtomicFile, Mark
+from archiver.helpers import AtomicFile, FollowedFile
 from archiver.http.headers import readable
 
 if TYPE_CHECKING:
@@ -107,6 +107,23 @@ def read_cookies(text: str) -> tuple[list[Cookie], list[int]]:
         else:
             found[cookie.key] = cookie
     return [*found.values()], refused
+
+
+def parse_cookie_field(text: str, host: str, *, is_secure: bool) -> list[Cookie]:
+    """Parse the ``Cookie`` field of a request to a host, as copied from a browser.
+
+    Pairs that are not valid cookies are skipped. The cookies are sent to subdomains too.
+
+    >>> [each.name for each in parse_cookie_field("a=b; c; d=e", "a.example", is_secure=True)]
+    ['a', 'd']
+    """
+    below = "." in host and not _is_address(host)
+    found = []
+    for pair in re.sub(r"^\s*cookie:", "", text, flags=re.IGNORECASE).split(";")[:MAX_SET]:
+        name, is_pair, value = (each.strip() for each in pair.partition("="))
+        if is_pair and _NAME.fullmatch(name) and _VALUE.fullmatch(value):
+            found.append(Cookie(host, below, "/", is_secure, 0, name, value))
+    return found
 
 
 def write_cookies(cookies: Iterable[Cookie]) -> str:
@@ -329,8 +346,6 @@ def _expiry(given: Mapping[str, str], now: float) -> int:
 
 NAME: Final = "cookies.txt"
 MAX_BYTES: Final = 16 << 20
-CHECK_SECONDS: Final = 1.0
-"""Maximum delay in seconds until a change by another process is noticed."""
 
 
 def cookies_in(content: bytes | None) -> list[Cookie]:
@@ -348,11 +363,9 @@ class UserCookies:
     """
 
     def __init__(self, data: Path | None, clock: Callable[[], float] = time.monotonic) -> None:
-        self._file = AtomicFile(data / NAME) if data else None
-        self._clock = clock
-        self._mark: Mark | None = None
+        file = AtomicFile(data / NAME) if data else None
+        self._followed = FollowedFile(file, cookies_in, MAX_BYTES, clock) if file else None
         self._cookies: list[Cookie] = []
-        self._checked_at = -CHECK_SECONDS
 
     def hold(self, content: bytes | None) -> None:
         """Replace the cookies by those of this file content."""
@@ -368,13 +381,7 @@ class UserCookies:
             initiators: the hosts that led to it, starting with the user-submitted one.
             jar: the cookies set during the visit; they replace user cookies with the same key.
         """
-        if self._file and self._clock() >= self._checked_at + CHECK_SECONDS:
-            self._checked_at = self._clock()
-            mark = self._file.mark()  # one stat call, about as cheap as parsing the URL
-            if mark != self._mark:
-                self._mark = mark
-                self.hold(self._file.read(MAX_BYTES))
-        own = self._cookies
+        own = self._followed.value if self._followed else self._cookies
         if jar:
             own = [*({each.key: each for each in own} | jar.known).values()]
         return cookies_for(url, own, time.time(), initiators) if own else NO_COOKIES

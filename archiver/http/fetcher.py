@@ -27,6 +27,7 @@ from archiver.http.cookies import CookieField, UserCookies
 from archiver.http.network_errors import RAISED, fetch_error
 from archiver.http.requests import Outgoing, Requests
 from archiver.http.responses import Answer
+from archiver.http.site_rules import SiteRules
 from archiver.http.urls import host
 from archiver.model.capture import Exchange
 
@@ -59,11 +60,13 @@ class Fetcher:
         settings: Settings,
         resolver: AbstractResolver | None = None,
         cookies: UserCookies | None = None,
+        rules: SiteRules | None = None,
     ) -> None:
         self._settings = settings
         self.guard = AddressGuard(settings.allow_networks)
         self.resolver = GuardedResolver(self.guard, resolver)
         self._cookies = cookies or UserCookies(settings.data)
+        self.rules = rules or SiteRules(settings.data)
         self._requests = Requests(
             self.guard,
             {
@@ -159,10 +162,13 @@ class Fetcher:
         more, provided that it is idempotent or was not sent yet. The second attempt waits for the
         slot again, because the server may have received the first attempt.
         """
+        self.rules.check(host(request.url))
         at = _now()
         jar = None if request.is_browser else request.jar
         cookies = self._cookies.field_for(request.url, request.initiators, jar)
-        head = self._requests.head(request, cookies.value)
+        head = self._requests.head(
+            request, cookies.value, self.rules.of(request.url).user_agent or ""
+        )
         is_first = True
         while True:
             connection = await self._connect(request.url)

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from archiver.config import Settings
 from archiver.http.network_errors import pause_too_long
+from archiver.http.site_rules import SiteRules
 
 IDLE_HOSTS = 4096
 """Number of hosts in memory from which on hosts without requests and pauses are removed."""
@@ -107,7 +108,8 @@ class Slot:
 class Throttle:
     """Rate limiter of one process.
 
-    ``clock`` and ``sleep`` are for tests; ``shared`` is set if there may be other workers.
+    ``clock`` and ``sleep`` are for tests; ``shared`` is set if there may be other workers, and
+    ``rules`` if sites can have delays of their own.
     """
 
     def __init__(
@@ -116,12 +118,15 @@ class Throttle:
         clock: Callable[[], float] | None = None,
         sleep: Callable[[float], "asyncio.Future[None]"] | None = None,
         shared: Sharing | None = None,
+        rules: SiteRules | None = None,
     ) -> None:
         self._concurrency = settings.host_concurrency
         self._delay = settings.host_delay
         self._clock = clock or time.monotonic
         self._sleep = sleep or asyncio.sleep
         self._shared = shared
+        self._rules = rules
+        self._processes = 1 if shared else settings.crawl_processes
         self._hosts: dict[str, _Host] = {}
 
     @asynccontextmanager
@@ -140,7 +145,7 @@ class Throttle:
             FetchError: the host requested a longer pause before or during the wait.
         """
         known = self._known(host)
-        slot = Slot(self, host, known, spaced and self._delay > 0, max_pause)
+        slot = Slot(self, host, known, spaced and self.delay_of(host) > 0, max_pause)
         known.users += 1
         try:
             async with known.free:
@@ -186,18 +191,20 @@ class Throttle:
             self._check_pause(slot)
             await self._sleep(wait)
         if slot.spaced:
-            known.next_at = self._clock() + self._delay_of(slot.host)
+            known.next_at = self._clock() + self.delay_of(slot.host)
 
     def _due(self, slot: Slot, spaced_at: float) -> float:
         """Return the time at which a request is due; ``spaced_at`` applies to spaced requests."""
         paused_until = slot.known.paused_until
         return max(paused_until, spaced_at) if slot.spaced else paused_until
 
-    def _delay_of(self, host: str) -> float:
+    def delay_of(self, host: str) -> float:
         """Return the seconds between two requests; longer if other workers share the host."""
+        own = self._rules.of_host(host).delay if self._rules else None
+        delay = self._delay if own is None else own * self._processes
         if self._shared is None or host in self._shared.hosts:
-            return self._delay
-        return self._delay * self._shared.workers
+            return delay
+        return delay * self._shared.workers
 
     def _check_pause(self, slot: Slot) -> None:
         pause = slot.known.paused_until - self._clock()
@@ -228,7 +235,7 @@ class Throttle:
         slot, one slow connection would make all later requests wait with open connections.
         """
         known = slot.known
-        known.next_sent_at = self._clock() + self._delay_of(slot.host)
+        known.next_sent_at = self._clock() + self.delay_of(slot.host)
         if has_waited:
             known.next_at = max(known.next_at, known.next_sent_at)
 

@@ -110,12 +110,13 @@ class Requests:
             )
         return self._origins[origin]
 
-    def head(self, request: Outgoing, cookies: str = "") -> bytes:
+    def head(self, request: Outgoing, cookies: str = "", user_agent: str = "") -> bytes:
         """Serialise the head of a request.
 
         Args:
             request: the request.
             cookies: the user's cookies for it.
+            user_agent: replacement of the default or the browser's User-Agent; empty to keep it.
 
         Raises:
             InvalidURL: the URL has no host, or characters that must be escaped.
@@ -130,6 +131,8 @@ class Requests:
         if cookies:  # the user's cookies come before cookies set by pages
             own = cookies.encode().decode(encoding)
             given[hdrs.COOKIE] = "; ".join((own, *given.popall(hdrs.COOKIE, [])))
+        if user_agent:
+            given[hdrs.USER_AGENT] = user_agent.encode().decode(encoding)
         if request.body:
             given[hdrs.CONTENT_LENGTH] = str(len(request.body))
         for name in {name.lower(): name for name in given}.values():

@@ -1,5 +1,6 @@
 """Deletions, as stored in deletion records and tombstones."""
 
+import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -57,7 +58,7 @@ class Deletion:
     """Content of a deletion record: deleted items, or the restoration of earlier deletions.
 
     Attributes:
-        id: random number of 62 bits, by which restorations refer to the deletion.
+        id: the number of the deletion and random bits (``new_id``). Restorations refer to it.
         at: time of the deletion or restoration (aware, UTC).
         gone: deleted entries and snapshots.
         captures: record ids of deleted captures, which no remaining snapshot needs.
@@ -69,6 +70,32 @@ class Deletion:
     gone: tuple[DeletedEntry, ...] = ()
     captures: tuple[RecordId, ...] = ()
     restores: tuple[int, ...] = ()
+
+
+RANDOM_BITS = 20
+"""Number of random bits at the end of a deletion record's id."""
+
+
+def new_id(number: int | None = None) -> int:
+    """Return an id for a deletion record, from which ``number_of`` gets the deletion's number.
+
+    Args:
+        number: number of the deletion (Unix time in milliseconds), which several records may
+            share; None for a record of something that can't be restored.
+    """
+    if number is None:
+        return secrets.randbits(50)
+    return number << RANDOM_BITS | secrets.randbits(RANDOM_BITS)
+
+
+def number_of(deletion: int) -> int:
+    """Return the number of the deletion to which a deletion record belongs."""
+    return deletion >> RANDOM_BITS
+
+
+def first_id_after(number: int) -> int:
+    """Return the lowest id that a record of a deletion after ``number`` can have."""
+    return (number + 1) << RANDOM_BITS
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ class FailureKind(StrEnum):
     TOO_LARGE = "too-large"
     TOO_MANY_REDIRECTS = "too-many-redirects"
     BLOCKED_ADDRESS = "blocked-address"
+    EXCLUDED = "excluded"
     INVALID_URL = "invalid-url"
     NOT_A_PAGE = "not-a-page"
     NOT_IN_FILE = "not-in-file"

@@ -102,11 +102,13 @@ class RevisedSeed:
         seed: the seed.
         revision: revision number of the seed's annotation.
         is_link: whether the user saved only a link, which is not captured.
+        generation: number of earlier deletions of the entry; None to count the known ones.
     """
 
     seed: Seed
     revision: int
     is_link: bool = False
+    generation: int | None = None
 
 
 class Reception(StrEnum):

@@ -125,7 +125,10 @@ class CompactionService:
             before = None if empty_bin else bin_limit(self._keep_days, datetime.now(UTC))
             await self._close_segment()
             if dry_run:
-                await self._pass(done, _Moving(before=before), on_progress, dry_run=True)
+                async with self._db.read() as conn:
+                    is_due = await _is_due(conn, before)
+                if is_due:
+                    await self._pass(done, _Moving(before=before), on_progress, dry_run=True)
                 return done
             await recover(self._db, self._store)
             await finish_compactions(self._db, self._store)
@@ -153,11 +156,10 @@ class CompactionService:
 
     async def _erase(self, done: Compacted, before: int | None, on_progress: OnProgress) -> None:
         async with self._db.write() as conn:
-            is_due = await deletions.is_anything_deleted(conn, before=before)
+            is_due = await _is_due(conn, before)
             await deletions.erase_deleted(conn, before=before)
-            count, is_erased = await tombstones.count(conn), await tombstones.is_erased(conn)
-            has_bin = await deletions.is_anything_deleted(conn)
-        if is_erased or (has_bin and not is_due):
+            count = await tombstones.count(conn)
+        if not is_due:
             return
         moving = await self._moving(before)
         if moving.holders:
@@ -283,6 +285,14 @@ class CompactionService:
                 raise ConfigurationError(_BUSY)
             await asyncio.to_thread(self._store.storage.remove_partial_versions)
             yield
+
+
+async def _is_due(conn: AsyncConnection, before: int | None) -> bool:
+    """Return whether segments may contain records to erase."""
+    if await tombstones.is_erased(conn):
+        return False
+    is_old = await deletions.is_anything_deleted(conn, before=before)
+    return is_old or not await deletions.is_anything_deleted(conn)
 
 
 async def _is_revisited(conn: AsyncConnection, moving: _Moving) -> bool:

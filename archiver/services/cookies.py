@@ -16,6 +16,7 @@ from archiver.http.cookies import (
     NAME,
     Cookie,
     cookies_in,
+    parse_cookie_field,
     read_cookies,
     write_cookies,
 )
@@ -94,6 +95,23 @@ class CookieSettings:
         await self._change(lambda before: _merged(before, found))
         return CookieImportResult(len(found), tuple(refused))
 
+    async def paste(self, text: str, host: str, *, is_secure: bool = True) -> CookieImportResult:
+        """Import cookies in Netscape format, or as in the ``Cookie`` field of a request to a host.
+
+        Raises:
+            InputError: the text contains no cookies.
+        """
+        if "\t" in text:
+            return await self.take(text.encode())
+        found = parse_cookie_field(text, host, is_secure=is_secure)
+        if not found:
+            raise InputError(
+                "These are not cookies. Paste them as name=value; name=value, or the text of a "
+                "cookies.txt."
+            )
+        await self._change(lambda before: _merged(before, found))
+        return CookieImportResult(len(found), ())
+
     async def list(self) -> list[CookieInfo]:
         """Return the cookies without their values, sorted by host and name."""
         found = sorted(
@@ -101,8 +119,13 @@ class CookieSettings:
         )
         return [*found]
 
-    async def remove(self, host: str) -> int:
+    async def remove(self, host: str, *, exactly: bool = False, must_exist: bool = True) -> int:
         """Remove the cookies of a host and its subdomains; return their number.
+
+        Args:
+            host: the host.
+            exactly: whether to keep the cookies of subdomains.
+            must_exist: whether it is an error if there are none.
 
         Raises:
             InputError: there are no such cookies.
@@ -111,11 +134,12 @@ class CookieSettings:
         gone: list[Cookie] = []
 
         def without(before: Sequence[Cookie]) -> list[Cookie]:
-            gone.extend(each for each in before if _is_of(each.host, wanted))
+            of_host = _is_same if exactly else _is_of
+            gone.extend(each for each in before if of_host(each.host, wanted))
             return [each for each in before if each not in gone]
 
         await self._change(without)
-        if not gone:
+        if not gone and must_exist:
             raise InputError("There is no cookie for {host}.", host=host)
         return len(gone)
 
@@ -127,6 +151,10 @@ def _merged(before: Sequence[Cookie], found: Sequence[Cookie]) -> list[Cookie]:
     """Return the cookies of both, where later ones replace earlier ones; limit their number."""
     by_key = {each.key: each for each in (*before, *found)}
     return [*by_key.values()][-MAX_COOKIES:]
+
+
+def _is_same(host: str, wanted: str) -> bool:
+    return host == wanted
 
 
 def _is_of(host: str, wanted: str) -> bool:

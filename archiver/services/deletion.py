@@ -83,7 +83,10 @@ class EntryDeletion:
             raise InputError("You can delete at most {most} entries at a time.", most=MAX_REFS)
         async with self._db.read() as conn:
             numbers = [*dict.fromkeys([(await find_entry(conn, each))[0] for each in refs])]
-        return await self._delete(in_batches(numbers, BATCH))
+        deleted = await self._delete(in_batches(numbers, BATCH))
+        if not deleted.entries:  # by another request in the meantime
+            raise NotFound("{ref} is not in the archive.", ref=refs[0])
+        return deleted
 
     async def found(self, query: ListingQuery) -> Deleted:
         """Delete all entries that match a query.

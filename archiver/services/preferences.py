@@ -1,23 +1,36 @@
 """Settings that users change, stored in ``settings.toml`` of the data directory."""
 
 import asyncio
-from collections.abc import Mapping
+import tomllib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from archiver.config import (
+    MAX_SITES,
     NEVER_IN_FILE,
     SETTINGS,
     SETTINGS_FILE,
+    SITES,
     InvalidSettings,
     Settings,
+    SiteRule,
     Source,
+    parse_site_rule,
+    parse_site_rules,
     read_settings,
 )
 from archiver.errors import InputError
 from archiver.helpers import AtomicFile
+from archiver.http.urls import parse_url
+from archiver.model.message import marked
+
+if TYPE_CHECKING:
+    from tomlkit import TOMLDocument
 
 MAX_BYTES = 1 << 20
+NOT_VALID = marked("settings.toml in the data directory is not valid: {why} Correct or delete it.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +76,7 @@ class Preferences:
         try:
             current = await asyncio.to_thread(reread, self._settings)
         except InvalidSettings as error:
-            raise InputError(
-                "settings.toml in the data directory is not valid: {why} Correct or delete it.",
-                why=str(error),
-            ) from error
+            raise InputError(NOT_VALID, why=str(error)) from error
         return {name: _preference(current, name) for name in SETTINGS if name != "password"}
 
     async def change(self, values: Mapping[str, str | None]) -> bool:
@@ -79,24 +89,87 @@ class Preferences:
         """
         return await asyncio.to_thread(self._change, values)
 
+    async def site_rules(self) -> dict[str, SiteRule]:
+        """Return the rules of sites by host, sorted.
+
+        Raises:
+            InputError: the file was edited and is no longer valid.
+        """
+        found = await asyncio.to_thread(self._site_rules)
+        return dict(sorted(found.items()))
+
+    async def set_site_rule(self, host: str, values: Mapping[str, str]) -> None:
+        """Change values of the rule of a host; an empty value is removed from the rule.
+
+        The change takes effect within a second.
+
+        Raises:
+            InputError: a value is invalid, or there are too many rules.
+        """
+
+        def rewrite(document: "TOMLDocument") -> None:
+            import tomlkit  # noqa: PLC0415 - slow to import
+
+            sites = document.setdefault(SITES, tomlkit.table(is_super_table=True))
+            rule = {**sites.get(host, {}), **values}
+            kept = {name: value for name, value in rule.items() if value not in ("", "false")}
+            try:
+                parsed = parse_site_rule(kept)
+            except InvalidSettings as error:
+                raise InputError("The rule is not valid: {why}", why=str(error)) from error
+            if host not in sites and len(sites) >= MAX_SITES:
+                raise InputError("There are already {most} rules for sites.", most=MAX_SITES)
+            if kept:
+                sites[host] = {name: getattr(parsed, name) for name in kept}
+            else:
+                sites.pop(host, None)
+
+        await asyncio.to_thread(self._rewrite, rewrite)
+
+    async def remove_site_rule(self, host: str) -> bool:
+        """Remove the rule of a host; return whether there was one."""
+        return await asyncio.to_thread(
+            self._rewrite, lambda document: document.get(SITES, {}).pop(host, None)
+        )
+
+    def _site_rules(self) -> dict[str, SiteRule]:
+        try:
+            found = tomllib.loads((self._file.read(MAX_BYTES) or b"").decode())
+            return parse_site_rules(found.get(SITES, {}))
+        except ValueError as error:
+            raise InputError(NOT_VALID, why=str(error)) from error
+
     def _change(self, values: Mapping[str, str | None]) -> bool:
         parsed = {name: self._parse(name, value) for name, value in values.items()}
-        # tomlkit is slow to import, and only needed for changes.
-        import tomlkit  # noqa: PLC0415
 
-        with self._file.alone():
-            before = (self._file.read(MAX_BYTES) or b"").decode()
-            document = tomlkit.parse(before)
+        def rewrite(document: "TOMLDocument") -> None:
             for name, value in parsed.items():
                 if value is not None:
                     document[name] = value
                 elif name in document:
                     del document[name]
+            fixed = {name: getattr(self._settings, name) for name in self._settings.fixed}
+            others = {name: value for name, value in document.unwrap().items() if name != SITES}
+            self._check({**others, **fixed})
+
+        return self._rewrite(rewrite)
+
+    def _rewrite(self, change: "Callable[[TOMLDocument], object]") -> bool:
+        """Change the file; return whether anything changed."""
+        # tomlkit is slow to import, and only needed for changes.
+        import tomlkit  # noqa: PLC0415
+        from tomlkit.exceptions import TOMLKitError  # noqa: PLC0415
+
+        with self._file.alone():
+            before = (self._file.read(MAX_BYTES) or b"").decode()
+            try:
+                document = tomlkit.parse(before)
+            except TOMLKitError as error:
+                raise InputError(NOT_VALID, why=str(error)) from error
+            change(document)
             after = tomlkit.dumps(document)
             if after == before:
                 return False
-            fixed = {name: getattr(self._settings, name) for name in self._settings.fixed}
-            self._check({**document.unwrap(), **fixed})
             self._file.write(after.encode())
         return True
 
@@ -123,6 +196,20 @@ class Preferences:
         except ValueError as error:
             raise InputError("{name} {why}.", name=name, why=str(error)) from error
         return parsed if parsed != _dumped(name, SETTINGS[name].default) else None
+
+
+def site_name(given: str) -> str:
+    """Return the host of an address or host name that a user typed.
+
+    Raises:
+        InputError: it is not valid.
+
+    >>> site_name("https://www.Example.org:8080/x"), site_name("bücher.example")
+    ('www.example.org', 'xn--bcher-kva.example')
+    """
+    text = given.strip()
+    url = parse_url(text if "://" in text else f"https://{text}")
+    return urlsplit(url).hostname or ""
 
 
 def _preference(settings: Settings, name: str) -> Preference:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -74,7 +75,9 @@ class Losses:
         return bool(self.snapshots)
 
 
-async def take_over(old: Database, new: Database, receipts: Path) -> tuple[int, list[Finding]]:
+async def take_over(
+    old: Database, new: Database, receipts: Path, bin_after: int | None
+) -> tuple[int, list[Finding]]:
     """Copy data that is in no segment; return the number of queued seeds, and the problems.
 
     If the previous index is damaged, each kind of data that can be read is copied.
@@ -95,6 +98,8 @@ async def take_over(old: Database, new: Database, receipts: Path) -> tuple[int, 
 
     await copied("unfinished imports", _take_over_imports)
     await copied("edits without a record", _take_over_edits)
+    if bin_after is not None:
+        await copied("bin", partial(_take_over_bin, bin_after=bin_after))
     await copied("feeds", _take_over_feeds)
     queued = await copied("queue", _take_over_queue)
     problems += [Finding(*each) for each in await restore_all(new, receipts)]
@@ -117,6 +122,17 @@ async def _take_over_edits(old: Database, new: Database) -> int:
         async with new.write() as conn:
             await new_entries.restore(conn, unrecorded, unrecorded=True)
         count += len(unrecorded)
+    return count
+
+
+async def _take_over_bin(old: Database, new: Database, *, bin_after: int) -> int:
+    """Copy deleted entries that were never attempted, so that no record has them."""
+    count = 0
+    in_bin = partial(new_entries.seeds_in_bin, bin_after=bin_after)
+    async for found in in_batches(old, in_bin):
+        async with new.write() as conn:
+            await new_entries.restore_in_bin(conn, found)
+        count += len(found)
     return count
 
 

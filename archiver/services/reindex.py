@@ -13,6 +13,7 @@ import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from archiver import __version__
@@ -37,6 +38,7 @@ from archiver.errors import (
     StoreError,
 )
 from archiver.logs import get_log
+from archiver.services.compaction import bin_limit
 from archiver.services.fixity import Finding, missing_segments
 from archiver.services.import_receipts import receipts_of, restore_all, write_pending
 from archiver.services.previous_index import (
@@ -215,6 +217,7 @@ async def reindex(
                     old,
                     lambda now: on_progress(ReindexProgress(now.records, now.snapshots)),
                     accept_missing=accept_missing,
+                    bin_after=bin_limit(settings.bin_days, datetime.now(UTC)),
                 )
                 await put_user_settings(user_settings, new, settings.data)
             except (ArchiverError, OSError):
@@ -257,19 +260,20 @@ async def _fill(
     on_progress: Callable[[Rebuilt], None],
     *,
     accept_missing: bool,
+    bin_after: int | None,
 ) -> ReindexReport:
     """Fill an empty index from all segments and from the current index.
 
     Raises:
         RecordsMissing: the new index lacks snapshots, and ``accept_missing`` is false.
     """
-    report = await _build_index(new, store, on_progress)
+    report = await _build_index(new, store, on_progress, bin_after)
     problems, queued, losses = [*report.problems], 0, Losses()
     if old and not accept_missing:
         require_readable(report.unreadable)
     if old:
         losses = await _restore_missing(old, new, store, problems)
-        queued, more = await take_over(old, new, receipts_of(store.directory.parent))
+        queued, more = await take_over(old, new, receipts_of(store.directory.parent), bin_after)
         problems += more
     else:
         found = await restore_all(new, receipts_of(store.directory.parent))
@@ -414,7 +418,10 @@ async def _can_go_on(db: Database) -> bool:
 
 
 async def _build_index(
-    db: Database, store: SegmentStore, on_progress: Callable[[Rebuilt], None]
+    db: Database,
+    store: SegmentStore,
+    on_progress: Callable[[Rebuilt], None],
+    bin_after: int | None,
 ) -> ReindexReport:
     """Fill an empty index from all segments.
 
@@ -429,6 +436,7 @@ async def _build_index(
         store,
         [each.name for each in found.segments],
         software=SOFTWARE,
+        bin_after=bin_after,
         on_progress=on_progress,
     )
     problems += [Finding(name, why) for name, why in rebuilt.unreadable.items()]

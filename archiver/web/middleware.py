@@ -99,7 +99,7 @@ _FORM_WITH_FILE = "multipart/form-data"
 _UPLOADS = frozenset({"upload", "hand_in"})
 """Routes whose handler streams the body to disk."""
 
-_SMALL_FILES = frozenset({"change_feeds"})
+_SMALL_FILES = frozenset({"change_feeds", "change_sites"})
 """Routes whose form may hold a file small enough to be read into memory."""
 
 _CROSS_SITE = marked(

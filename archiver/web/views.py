@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from archiver.config import NO_RULE, SiteRule
 from archiver.errors import InvalidQuery
 from archiver.model.annotation import Colour
 from archiver.model.capture import Capture, Timestamp
@@ -160,6 +161,33 @@ class BinView:
     asks: bool = False
     is_emptying: bool = False
     title: str | Message = Message("Bin")
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Rule of a host, and the number of its cookies."""
+
+    host: str = ""
+    rule: SiteRule = NO_RULE
+    cookies: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SitesView:
+    """Rules and cookies of sites.
+
+    Attributes:
+        sites: sites that have a rule or cookies.
+        edited: site in the form; without host for a new one.
+        problem: why a change was refused.
+        is_saved: whether a change was just stored.
+    """
+
+    sites: tuple[Site, ...]
+    edited: Site
+    problem: Message | str = ""
+    is_saved: bool = False
+    title: str | Message = Message("Sites")
 
 
 @dataclass(frozen=True, slots=True)

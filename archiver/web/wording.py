@@ -267,6 +267,10 @@ SENTENCES: Final = {
         "The address is on a private network. To allow it, add the network, such as "
         "192.168.1.0/24, to “Private networks” in Settings."
     ),
+    FailureKind.EXCLUDED: marked(
+        "Your rule for this site is never to save anything from it. Change it in Settings, under "
+        "“Sites”."
+    ),
     FailureKind.INVALID_URL: marked("The address is not valid."),
     FailureKind.NOT_A_PAGE: marked("There is no page to save."),
     FailureKind.NOT_IN_FILE: marked("The imported file does not contain this page."),
@@ -293,6 +297,7 @@ SHORT: Final = {
     FailureKind.TOO_LARGE: marked("too large"),
     FailureKind.TOO_MANY_REDIRECTS: marked("too many redirects"),
     FailureKind.BLOCKED_ADDRESS: marked("private address"),
+    FailureKind.EXCLUDED: marked("never saved (rule)"),
     FailureKind.INVALID_URL: marked("invalid address"),
     FailureKind.NOT_A_PAGE: marked("no page"),
     FailureKind.NOT_IN_FILE: marked("not in the file"),

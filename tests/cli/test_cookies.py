@@ -24,3 +24,18 @@ def test_cookies_are_imported_listed_without_values_and_removed(tmp_path, capsys
     assert "Lines 2" in shown.err
     assert SECRET not in shown.out + shown.err
     assert SECRET not in (data / "cookies.txt").read_text()
+
+
+def test_rules_of_sites_are_set_listed_and_removed(tmp_path, capsys):
+    def do(*words):
+        return run(["sites", *words, "--data", str(tmp_path / "data")])
+
+    assert do("set", "https://a.example/", "--delay", "3", "--never-save") == 0
+    assert do("set", "a.example", "--user-agent", "Mine/1", "--save") == 0
+    assert do("set", "a.example", "--delay", "soon") == 1
+    assert do("list") == 0
+    assert [do("remove", "a.example") for _ in range(2)] == [0, 1]
+
+    shown = capsys.readouterr()
+    assert shown.out.splitlines() == ["a.example\t\t3\tMine/1\t"]
+    assert "delay: should be a number" in shown.err

@@ -8,6 +8,7 @@ import pytest
 from archiver.browser.chromium import command
 from archiver.config import Settings
 from archiver.crawl.rendering_policy import MAX_REFUSALS
+from archiver.http.site_rules import SiteRules
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.page import Discovery
 from tests.crawler import renderer_of
@@ -80,3 +81,15 @@ def test_the_sandbox_is_on_unless_disabled_by_the_setting():
     assert not any("sandbox" in word for word in started[True])
     assert "--no-sandbox" in started[False]
     assert not any(word == "--ignore-certificate-errors" for word in started[True])
+
+
+async def test_the_rule_of_a_site_replaces_the_setting(crawl):
+    crawl.context.fetcher.rules = SiteRules(crawl.context.settings.data)
+    (crawl.context.settings.data / "settings.toml").write_text(
+        "[sites.'a.example']\nrender = 'always'\n[sites.'b.example']\nrender = 'never'"
+    )
+    renderer = renderer_of(crawl.context)
+
+    for host, wanted in (("a", True), ("b", False), ("c", False)):
+        found = renderer.is_wanted(f"http://{host}.example/", *LOOKS["whole"], requested=False)
+        assert found is wanted, host

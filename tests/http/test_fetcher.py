@@ -11,6 +11,7 @@ from archiver.config import Settings
 from archiver.errors import FetchError
 from archiver.http.fetcher import Fetcher
 from archiver.http.requests import Outgoing
+from archiver.http.site_rules import SiteRules
 from archiver.model.failure import FailureKind
 
 LARGE = bytes(range(256)) * 12_000
@@ -182,3 +183,23 @@ def test_a_closed_fetcher_has_no_threads():
         pass  # leaving a context needs no wait
 
     assert threads() <= before
+
+
+async def test_the_rule_of_a_site_sets_its_user_agent_or_forbids_requests(tmp_path):
+    rules = tmp_path / "settings.toml"
+    async with (
+        raw_server(ANSWERS) as (port, received),
+        Fetcher(settings(data=tmp_path)) as fetcher,
+    ):
+        for text in ("", "[sites.localhost]\nuser_agent = 'Mine/1'"):
+            rules.write_text(text)
+            fetcher.rules = SiteRules(tmp_path)
+            for name in ("127.0.0.1", "localhost"):
+                await fetcher.fetch(Outgoing(f"http://{name}:{port}/nothing"))
+        rules.write_text("[sites.localhost]\nnever_save = true")
+        fetcher.rules = SiteRules(tmp_path)
+        with pytest.raises(FetchError) as raised:
+            await fetcher.fetch(Outgoing(f"http://localhost:{port}/nothing"))
+
+    assert raised.value.failure.kind is FailureKind.EXCLUDED
+    assert [b"Mine/1" in each for each in received] == [False, False, False, True]

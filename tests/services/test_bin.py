@@ -1,12 +1,14 @@
 """The bin: deleted entries can be restored until they are erased."""
 
+import asyncio
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from sqlalchemy import update
 
 from archiver.db.schema import capture_table, entry_table, snapshot_table
-from archiver.errors import NotFound
+from archiver.errors import InputError, NotFound
 from archiver.services.reindex import reindex
 from tests.services.test_compaction import everything, on_disk, payload
 from tests.services.test_deletion import listed, problems, save
@@ -59,6 +61,69 @@ async def test_compaction_erases_old_deletions_and_keeps_the_bin(
     async with open_archive() as archive:
         assert await everything(archive) == kept
         assert await problems(archive) == []
+
+
+async def test_the_bin_survives_a_reindex(open_archive, pages, live, settings):
+    foxes, bears, owls = pages
+    later = live.url("/later")
+    async with open_archive() as archive:
+        await save(archive, *pages, tags=("animal",))
+        await save(archive, owls)
+        before = await everything(archive)
+        await archive.entries.save([later], source="cli", tags=("queued",))
+        oldest = (await archive.entries.get(owls)).snapshots[-1].timestamp
+        old = await archive.deleting.entries([foxes])
+        again = await archive.deleting.entries([bears])
+        await archive.deleting.snapshot(owls, oldest)
+        await archive.deleting.entries([later])  # no record has it
+        await save(archive, bears, tags=("new",))
+        last = await everything(archive)
+        in_bin = {(each.deletion, each.url) for each in await archive.deleting.bin()}
+
+    for _ in range(2):  # the second time the records are the only source
+        await reindex(settings)
+
+    async with open_archive() as archive:
+        found = await archive.deleting.bin()
+        assert {(each.deletion, each.url) for each in found} == in_bin
+        assert await everything(archive) == last
+        assert await problems(archive) == []
+        assert (await archive.compacting.compact(dry_run=True)).records == 0
+        with pytest.raises(InputError):  # saved again
+            await archive.deleting.undo(again.id)
+        assert (await archive.deleting.undo(old.id)).entries == 1
+        await archive.deleting.restore_from_bin()
+        waiting = await archive.entries.get(later)
+        assert waiting.entry.annotation.tags == ("queued",)
+        await archive.deleting.entries([later])
+        restored = await everything(archive)
+        assert [each for each in restored if each[0].url != bears] == [
+            each for each in before if each[0].url != bears
+        ]
+        assert await problems(archive) == []
+
+
+async def test_a_reindex_leaves_out_what_was_deleted_too_long_ago(open_archive, pages, settings):
+    async with open_archive() as archive:
+        await save(archive, *pages)
+        await archive.deleting.entries(pages[:1])
+
+    await reindex(replace(settings, bin_days=0))
+
+    async with open_archive() as archive:
+        assert await archive.deleting.bin() == []
+        for empty_bin, is_erased in ((False, False), (True, True)):
+            told = await archive.compacting.compact(dry_run=True, empty_bin=empty_bin)
+            done = await archive.compacting.compact(empty_bin=empty_bin)
+            assert told.records == done.records
+            assert bool(done.records) == is_erased
+
+
+async def test_of_two_simultaneous_deletions_one_finds_nothing(archive, pages):
+    await save(archive, *pages)
+    both = [archive.deleting.entries(pages[:1]) for _ in range(2)]
+    found = await asyncio.gather(*both, return_exceptions=True)
+    assert sorted(type(each).__name__ for each in found) == ["Deleted", "NotFound"]
 
 
 async def test_compaction_reads_nothing_while_all_deletions_are_recent(

@@ -2,9 +2,9 @@
 
 import pytest
 
-from archiver.config import InvalidSettings, Source, read_settings
+from archiver.config import InvalidSettings, SiteRule, Source, read_settings
 from archiver.errors import InputError
-from archiver.services.preferences import Preferences, reread
+from archiver.services.preferences import Preferences, reread, site_name
 
 
 @pytest.fixture
@@ -71,3 +71,39 @@ async def test_a_file_that_became_invalid_is_reported(settings, tmp_path):
         (tmp_path / "settings.toml").write_text(text)
         with pytest.raises(InputError, match=r"settings\.toml"):
             await Preferences(settings).all()
+
+
+async def test_rules_of_sites_are_stored_beside_the_settings_and_keep_each_other(
+    settings, tmp_path
+):
+    preferences = Preferences(settings)
+    (tmp_path / "settings.toml").write_text("# mine\nbin_days = 3\n")
+
+    await preferences.set_site_rule("b.example", {"delay": "2.5", "never_save": "true"})
+    await preferences.set_site_rule("a.example", {"render": "always", "user_agent": "Mine/1"})
+    await preferences.set_site_rule("b.example", {"delay": "", "render": "never"})
+    await preferences.change({"retry_delay": "1"})
+    for wrong in ({"delay": "-1"}, {"render": "x"}, {"colour": "red"}, {"user_agent": "a\nb"}):
+        with pytest.raises(InputError):
+            await preferences.set_site_rule("b.example", wrong)
+
+    assert await preferences.site_rules() == {
+        "a.example": SiteRule(render="always", user_agent="Mine/1"),
+        "b.example": SiteRule(render="never", never_save=True),
+    }
+    assert [await preferences.remove_site_rule("a.example") for _ in range(2)] == [True, False]
+    assert await preferences.remove_site_rule("b.example")
+    assert (reread(settings).bin_days, reread(settings).retry_delay) == (3, 1)
+    assert await preferences.site_rules() == {}
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [("Example.org", "example.org"), ("http://a.example:81/x", "a.example"), ("::1", None)],
+)
+def test_a_site_is_named_by_host_or_address(given, name):
+    if name is None:
+        with pytest.raises(InputError):
+            site_name(given)
+    else:
+        assert site_name(given) == name

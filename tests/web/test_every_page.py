@@ -22,6 +22,7 @@ PATHS = (
         "/feeds",
         "/activity",
         "/settings",
+        "/settings/sites",
         "/bin",
         "/import",
         "/export",

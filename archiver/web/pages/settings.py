@@ -1,17 +1,21 @@
 """Settings and bin pages."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
+from typing import Any
 
 from aiohttp import web
 
+from archiver.config import NO_RULE, SiteRule
 from archiver.errors import InputError, NotFound
 from archiver.model.message import Message
+from archiver.services.preferences import site_name
 from archiver.web import auth
 from archiver.web.app_keys import RELOAD, RUNTIME
+from archiver.web.middleware import FORM_BYTES
 from archiver.web.origin import public_origin
 from archiver.web.pages.editing import notice_of, number
 from archiver.web.rendering import render_with_sidebar
-from archiver.web.views import BinView, SettingsView
+from archiver.web.views import BinView, SettingsView, Site, SitesView
 
 GROUPS = {
     "capture": (
@@ -23,6 +27,7 @@ GROUPS = {
     "maintenance": ("quiet_hour", "bin_days"),
 }
 """Settings that the page changes, by section."""
+SITE_FIELDS = ("render", "delay", "user_agent", "never_save")
 
 
 async def settings(request: web.Request) -> web.StreamResponse:
@@ -63,6 +68,54 @@ async def _settings(
         is_saved="saved" in request.query,
     )
     return await render_with_sidebar(request, "pages/settings.html", view, status=status)
+
+
+async def sites(request: web.Request) -> web.StreamResponse:
+    """Show the rules and cookies of sites, and a form for one of them."""
+    return await _sites(request, Site(request.query.get("host", "")))
+
+
+async def change_sites(request: web.Request) -> web.StreamResponse:
+    """Store the rule and cookies of a site, or remove them."""
+    form, app = await request.post(), request.app[RUNTIME]
+    given = str(form.get("host", ""))
+    values: dict[str, Any] = {name: str(form.get(name, "")).strip() for name in SITE_FIELDS}
+    try:
+        host = site_name(given)
+        if form.get("do") == "remove":
+            is_removed = await app.preferences.remove_site_rule(host)
+            await app.cookie_settings.remove(host, exactly=True, must_exist=not is_removed)
+        else:
+            await app.preferences.set_site_rule(host, values)
+            file, pasted = form.get("file"), str(form.get("cookies", "")).strip()
+            if isinstance(file, web.FileField) and (content := file.file.read(FORM_BYTES)):
+                await app.cookie_settings.take(content)
+            if pasted:
+                is_secure = not given.strip().lower().startswith("http://")
+                await app.cookie_settings.paste(pasted, host, is_secure=is_secure)
+    except InputError as error:
+        edited = Site(given, SiteRule(**values))
+        return await _sites(request, edited, error.sentence, status=400)
+    raise web.HTTPSeeOther("/settings/sites?saved=1")
+
+
+async def _sites(
+    request: web.Request, edited: Site, problem: Message | str = "", *, status: int = 200
+) -> web.StreamResponse:
+    app = request.app[RUNTIME]
+    rules = await app.preferences.site_rules()
+    cookies = Counter(each.host.removeprefix(".") for each in await app.cookie_settings.list())
+    found = {
+        host: Site(host, rules.get(host, NO_RULE), cookies[host])
+        for host in sorted(rules.keys() | cookies.keys())
+    }
+    view = SitesView(
+        tuple(found.values()),
+        edited if problem else found.get(edited.host, edited),
+        problem,
+        is_saved="saved" in request.query,
+    )
+    return await render_with_sidebar(request, "pages/settings_sites.html", view, status=status)
 
 
 async def bin_page(request: web.Request) -> web.StreamResponse:
