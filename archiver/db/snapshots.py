@@ -19,7 +19,7 @@ from archiver.db.statements import execute_rows
 from archiver.model.capture import HashUrl, Location, Timestamp
 from archiver.model.entry import Snapshot
 from archiver.model.page import UNREAD
-from archiver.model.rendering import Rendering, known_limits
+from archiver.model.rendering import Limit, Rendering
 
 LAST_ROW = (1 << 63) - 1
 """Greater than every row id."""
@@ -254,7 +254,7 @@ def _snapshot_row(row: Row[*tuple[Any, ...]]) -> SnapshotRow:
         rendering=Rendering(row.rendering),
         score=row.score,
         canonical=row.canonical,
-        limits=known_limits(row.limits.split()),
+        limits=tuple(map(Limit, row.limits.split())),
     )
     record = Location(row.metadata_segment, row.metadata_offset, row.metadata_length)
     return SnapshotRow(found, record, row.row_id, row.entry_id, row.snapshot_count)
