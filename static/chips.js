@@ -123,7 +123,8 @@ class ChipField {
   onKey(event) {
     const isOpen = !this.options.hidden;
     const { key } = event;
-    if (key === "ArrowDown" && isOpen) this.mark(1);
+    if (key === "ArrowDown" && !isOpen) this.suggest();
+    else if (key === "ArrowDown") this.mark(1);
     else if (key === "ArrowUp" && isOpen) this.mark(-1);
     else if (key === "Escape" && isOpen) { this.close(); event.stopPropagation(); }
     else if (key === "Enter" && !event.isComposing && this.active >= 0) this.add(join([this.options.children[this.active].dataset.name]));
@@ -138,7 +139,7 @@ class ChipField {
       if (this.input.value.endsWith(",")) this.add(this.input.value);
       else { this.store(); this.suggest(); }
     });
-    this.input.addEventListener("focus", () => this.suggest());
+    this.input.addEventListener("click", () => this.suggest());
     this.input.addEventListener("blur", () => {
       if (this.input.value.trim()) this.add(this.input.value);
       this.close();

@@ -61,6 +61,7 @@ function showImport(status) {
   const values = { ...status, saved, failed, wanted };
   for (const field of box.querySelectorAll("[data-field]")) {
     field.textContent = numbers.format(values[field.dataset.field]);
+    if (values[field.dataset.field]) field.parentElement.hidden = false;
   }
   const lead = box.querySelector(".lead");
   if (lead) lead.hidden = !wanted;

@@ -22,6 +22,19 @@ if (look) {
   });
 }
 
+// Images that are not archived are replaced by their description.
+function markLost(image) {
+  const name = image.alt ? article.dataset.lostName.replace("{name}", image.alt) : article.dataset.lost;
+  const lost = Object.assign(document.createElement("span"), { className: "lost" });
+  lost.setAttribute("role", "img");
+  lost.setAttribute("aria-label", name);
+  image.replaceWith(lost);
+}
+for (const image of text?.querySelectorAll("img") ?? []) {
+  if (image.complete && !image.naturalWidth) markLost(image);
+  else image.addEventListener("error", () => markLost(image), { once: true });
+}
+
 // The position is the number of the paragraph at the top: it is valid for any font size. It is stored
 // on the server, so that another device continues there.
 const blocks = text ? [...text.querySelectorAll("p, li, pre, h2, h3, h4, figure, tr")] : [];

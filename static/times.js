@@ -3,6 +3,7 @@
 const { lang } = document.documentElement;
 const locale = lang === "en" ? "en-GB" : lang;
 const words = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" });
+const exact = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "medium" });
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto", style: "short" });
 const UNITS = [["day", 86400], ["hour", 3600], ["minute", 60]];
 const RECENT_SECONDS = 7 * 86400;
@@ -24,6 +25,7 @@ export function localise(part) {
       time.textContent = words.format(moment);
     }
   }
+  for (const option of part.querySelectorAll("option[data-at]")) option.textContent = exact.format(new Date(option.dataset.at));
 }
 
 localise(document);

@@ -206,7 +206,7 @@ class _Parser:
 
     def _unknown_field(self, token: Token) -> InvalidQuery:
         name = token.text
-        near = difflib.get_close_matches(name.lower(), BY_NAME, n=1)
+        near = difflib.get_close_matches(name.lower(), (*BY_NAME, *ALIASES), n=1)
         if not near:
             return _refusal(
                 "Unknown filter “{name}:”. To search for the text, put it in quotes: {quoted}.",
