@@ -90,12 +90,13 @@ $(VENV)/.pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	|| { echo "archiver needs Python 3.11 or newer: make PYTHON=python3.13 …"; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2> /dev/null || .ci/packages python3-venv
+	@echo "Creating a virtual environment in $(VENV) …"
 	@$(PYTHON) -m venv --clear $(VENV)
 	@$(PIP) install --upgrade pip
 	@touch $@
 
 $(VENV)/.installed: pyproject.toml $(CONSTRAINTS) | $(VENV)/.pip
-	@echo "Installing (once; this takes a minute) …"
+	@echo "Installing archiver and its libraries; this takes about a minute …"
 	@$(PIP) install --constraint $(CONSTRAINTS) --editable .
 	@touch $@
 
