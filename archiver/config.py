@@ -3,7 +3,7 @@
 Each field is the flag ``--name-with-dashes`` and the variable ``ARCHIVER_NAME_WITH_UNDERSCORES``.
 A ``Settings`` object is passed as an argument; the environment is read only while it is built.
 ``Kind.read`` raises ``ValueError`` with a message that says which values are valid, such as
-``should be a number``.
+``must be a number``.
 """
 
 import dataclasses
@@ -70,7 +70,7 @@ def text(*, may_be_empty: bool = True) -> Kind:
 
     def read(value: str | None) -> str | None:
         if value == "" and not may_be_empty:
-            raise ValueError("should not be empty")
+            raise ValueError("must not be empty")
         return value
 
     return Kind("TEXT", read)
@@ -98,7 +98,7 @@ def switch() -> Kind:
     def read(value: bool | str) -> bool:
         known = str(value).lower()
         if known not in _TRUE_WORDS | _FALSE_WORDS:
-            raise ValueError("should be true or false")
+            raise ValueError("must be true or false")
         return known in _TRUE_WORDS
 
     return Kind("", read)
@@ -109,7 +109,7 @@ def choice(*values: str) -> Kind:
 
     def read(value: str) -> str:
         if value not in values:
-            raise ValueError(f"should be one of {', '.join(values)}")
+            raise ValueError(f"must be one of {', '.join(values)}")
         return value
 
     return Kind("CHOICE", read, values=values)
@@ -122,7 +122,7 @@ def integer(*, least: int = 0, most: int | None = None) -> Kind:
         try:
             number = int(value)
         except ValueError:
-            raise ValueError("should be a whole number") from None
+            raise ValueError("must be a whole number") from None
         _check(number, least=least, most=most)
         return number
 
@@ -138,11 +138,11 @@ def decimal(
         try:
             number = float(value)
         except ValueError:
-            raise ValueError("should be a number") from None
+            raise ValueError("must be a number") from None
         if not isfinite(number):
-            raise ValueError("should be a number")
+            raise ValueError("must be a number")
         if above is not None and number <= above:
-            raise ValueError(f"should be more than {above:g}")
+            raise ValueError(f"must be more than {above:g}")
         _check(number, least=least, most=most)
         return number
 
@@ -166,7 +166,7 @@ def bucket() -> Kind:
         if not value:
             return None
         if not _BUCKET.fullmatch(value):
-            raise ValueError("should be s3://bucket or s3://bucket/prefix")
+            raise ValueError("must be s3://bucket or s3://bucket/prefix")
         return value.rstrip("/")
 
     return Kind("TEXT", read)
@@ -180,12 +180,12 @@ def server_address() -> Kind:
             return None
         parts = urlsplit(value)
         if parts.password is not None:
-            raise ValueError("should hold no password: that is read from PGPASSWORD, or ~/.pgpass")
+            raise ValueError("must not contain a password. Put it into PGPASSWORD or ~/.pgpass")
         named = parts.username and parts.path.strip("/") and "/" not in parts.path[1:]
         if parts.scheme not in ("postgresql", "postgres") or not named or parts.fragment:
-            raise ValueError("should be postgresql://user@host/database")
+            raise ValueError("must be postgresql://user@host/database")
         if "," not in parts.netloc and parts.port == 0:  # ``port`` raises ValueError if above
-            raise ValueError("should have a port from 1 to 65535")
+            raise ValueError("must have a port from 1 to 65535")
         return value.replace("postgres:", "postgresql:", 1)
 
     return Kind("TEXT", read)
@@ -208,9 +208,9 @@ def origin() -> Kind:
             return None
         parts = urlsplit(value.rstrip("/").lower())
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError("should be an origin, such as https://replay.example.org")
+            raise ValueError("must be an origin, such as https://replay.example.org")
         if parts.path or parts.query or parts.username:
-            raise ValueError("should end with its host or port")
+            raise ValueError("must end with its host or port")
         return f"{parts.scheme}://{parts.netloc}"
 
     return Kind("TEXT", read)
@@ -220,7 +220,7 @@ def _timegate(word: str) -> str:
     address = TIMEGATES.get(word.lower(), word)
     parts = urlsplit(address)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError(f"should be of {', '.join(TIMEGATES)}, or addresses of TimeGates")
+        raise ValueError(f"must consist of {', '.join(TIMEGATES)}, or addresses of TimeGates")
     return address
 
 
@@ -235,9 +235,9 @@ def _words(value: Any) -> tuple[Any, ...]:
 
 def _check(number: float, *, least: float | None, most: float | None) -> None:
     if least is not None and number < least:
-        raise ValueError(f"should be at least {least}")
+        raise ValueError(f"must be at least {least}")
     if most is not None and number > most:
-        raise ValueError(f"should be at most {most}")
+        raise ValueError(f"must be at most {most}")
 
 
 Network = IPv4Network | IPv6Network
@@ -252,7 +252,7 @@ def path_prefix() -> Kind:
     def read(value: str) -> str:
         path = value.rstrip("/")
         if path and not _PATH_PREFIX.fullmatch(path):
-            raise ValueError("should be a path such as /archive, of letters, digits, - . _ ~ and /")
+            raise ValueError("must be a path such as /archive, of letters, digits, - . _ ~ and /")
         return path
 
     return Kind("PATH", read)
@@ -715,10 +715,10 @@ def read_settings(given: Mapping[str, object], environment: Mapping[str, str]) -
             }
         ) from error
     if settings.host_delay * settings.crawl_processes > MAX_HOST_DELAY:
-        reason = f"times crawl_processes should be at most {MAX_HOST_DELAY}"
+        reason = f"times crawl_processes must be at most {MAX_HOST_DELAY}"
         raise InvalidSettings({"host_delay": reason})
     if settings.store and settings.backlog_bytes < settings.seal_bytes:
-        raise InvalidSettings({"backlog_bytes": "should be no less than seal_bytes"})
+        raise InvalidSettings({"backlog_bytes": "must be at least seal_bytes"})
     return settings
 
 

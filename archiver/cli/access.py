@@ -69,7 +69,7 @@ async def _run(settings: Settings, content: bytes | None, remove: str) -> int:
 async def _change(cookies: CookieSettings, content: bytes | None, remove: str) -> int:
     if content is not None:
         result = await cookies.take(content)
-        write_row("kept", str(result.kept))
+        write_row("imported", str(result.kept))
         if result.refused:
             lines = ", ".join(map(str, result.refused[:10]))
             click.echo(f"Lines {lines} are not cookies, or over the limit.", err=True)

@@ -40,15 +40,15 @@ async def work_queue(settings: Settings, crawling: Crawling, articles: Articles)
     write_row("saved", str(after.saved - before.saved))
     write_row("failed", str(after.failed - before.failed))
     if after.open:
-        write_row("left", str(after.open))
+        write_row("waiting", str(after.open))
         click.echo(
             "The remaining jobs are being captured by another process, or wait for a retry.",
             err=True,
         )
     unread = await articles.left()
     if unread:
-        write_row("unread", str(unread))
-        click.echo("Articles were deferred. Run `archiver extract` to extract them.", err=True)
+        write_row("articles not extracted", str(unread))
+        click.echo("Run `archiver extract` to extract them.", err=True)
 
 
 @asynccontextmanager

@@ -26,7 +26,7 @@ from archiver.model.imports import (
 from archiver.services.import_reading import kind_of_file, typed_choices
 from archiver.services.imports import Imports
 
-LEFT_OUT = ("not in a chosen folder",)
+SKIPPED = ("not in a chosen folder",)
 """Explanation printed after the number of skipped links."""
 _STANDARD_INPUT = Path("-")
 _MAX_SHOWN = 40
@@ -93,13 +93,13 @@ def _print(survey: ImportSurvey) -> None:
     write_row("file", f"{survey.name} ({survey.format}, {detected_by})")
     if survey.encoding:
         write_row("encoding", survey.encoding)
-    for what in ("read", "new", "known", "merged", "unusable", "left_out"):
-        why = LEFT_OUT if what == "left_out" and survey.left_out else ()
-        write_row(what.replace("_", " "), str(getattr(survey, what)), *why)
+    for what in ("read", "new", "known", "merged", "unusable"):
+        write_row(what, str(getattr(survey, what)))
+    write_row("skipped", str(survey.left_out), *(SKIPPED if survey.left_out else ()))
     if survey.lists:
         write_row("lists", str(survey.lists))
     if survey.lists_left_out:
-        write_row("lists left out", str(survey.lists_left_out))
+        write_row("lists skipped", str(survey.lists_left_out))
     for name, role in survey.columns:
         write_row("column", f"{role}={name}")
     if survey.earliest and survey.latest:
@@ -124,7 +124,7 @@ def _print_counted(what: str, names: tuple[Counted, ...], total: int) -> None:
 
 
 _LINK_COUNTS = {each: each for each in ("read", "added", "known", "merged")}
-_LINK_COUNTS |= {"rejected": "unusable", "passed_over": "left out"}
+_LINK_COUNTS |= {"rejected": "unusable", "passed_over": "skipped"}
 _CAPTURE_COUNTS = {
     "read": "captures",
     "merged": "new",
@@ -134,12 +134,11 @@ _CAPTURE_COUNTS = {
     "added": "pages",
 }
 _EXPLANATIONS = {
-    "left out": LEFT_OUT,
     "captures": ("records of HTTP responses",),
     "known": ("captures that were archived already",),
     "skipped": ("records that are not captures, such as requests",),
 }
-"""Explanations printed after numbers."""
+"""Explanations printed after numbers of captures."""
 _STOPPED = (
     "Stopped. `archiver crawl` captures the links read so far; "
     "import the file again to read the rest."
@@ -207,12 +206,12 @@ def _summarise(status: ImportStatus) -> None:
     words = _CAPTURE_COUNTS if status.is_archive else _LINK_COUNTS
     for what, word in words.items():
         number = getattr(status, what)
-        is_explained = number and (status.is_archive or word == "left out")
-        write_row(word, str(number), *(_EXPLANATIONS.get(word, ()) if is_explained else ()))
+        explanations = _EXPLANATIONS if status.is_archive else {"skipped": SKIPPED}
+        write_row(word, str(number), *(explanations.get(word, ()) if number else ()))
     if status.without_capture:
         write_row("links only", str(status.without_capture))
     if status.lists_left_out:
-        write_row("lists left out", str(status.lists_left_out))
+        write_row("lists skipped", str(status.lists_left_out))
     if status.has_nothing_new:
         write_row("Nothing changed: everything was saved already.")
     for sample in status.rejected_samples:

@@ -188,7 +188,8 @@ class Pipeline:
             failure = error.failure
         except TimeoutError:
             failure = Failure(
-                FailureKind.TIMEOUT, ("The page took longer than ARCHIVER_PAGE_TIMEOUT.")
+                FailureKind.TIMEOUT,
+                ("The page took longer than “Time limit per page” in Settings."),
             )
         except Exception:
             log.exception("visit failed", url=lease.entry.url)

@@ -76,7 +76,7 @@ class PostgresIndex:
             version = (await conn.exec_driver_sql("SHOW server_version_num")).scalar_one()
             if int(version) < OLDEST * 10_000:
                 raise ConfigurationError(
-                    f"{self.place} is an older PostgreSQL. Use version {OLDEST} or newer."
+                    f"{self.place} runs an old version of PostgreSQL. Use {OLDEST} or newer."
                 )
             if not await conn.run_sync(is_current):
                 await conn.rollback()

@@ -163,7 +163,7 @@ def keep_backup(path: Path, mark: str) -> list[Path]:
                 os.link(source, target)
                 made.append(target)
         except OSError as error:
-            raise IndexUnavailable(f"Cannot keep {path} as {target.name}: {error}.") from error
+            raise IndexUnavailable(f"Cannot rename {path} to {target.name}: {error}.") from error
     return made
 
 

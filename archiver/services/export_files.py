@@ -30,7 +30,7 @@ NAME = re.compile(r"[0-9]{8}-[0-9]{6}-[a-z0-9-]{1,40}\.[a-z.]{2,20}")
 _JOB = ".wanted"
 _MAX_BYTES = 64 << 10
 _OTHERS = re.compile("[^a-z0-9]+")
-_UNEXPECTED = "It failed unexpectedly; the log has the details. Delete it and try another form."
+_UNEXPECTED = "It failed unexpectedly; the log has the details. Delete it and try another format."
 _INTERRUPTED = "It was interrupted three times, perhaps because it is too large for this machine."
 
 _DAMAGED = marked("Damaged records were skipped. Run `archiver verify` to list them.")

@@ -103,7 +103,7 @@ _UNREAD = (
 )
 _NO_SUCH_RECORD = "The index refers to a record that is not there."
 _REPLACED = "It was compacted during this check. Verify again to read its replacement."
-_REINDEX = "`archiver reindex` takes it from the records."
+_REINDEX = "`archiver reindex` restores it from the record."
 _DIFFERS = "Its {names} in the index differ from its record at {where}. " + _REINDEX
 _OLDER = "The index has an older version of it than the record at {where}. " + _REINDEX
 _NO_ENTRY = "The index lacks this entry, which has a record at {where}. " + _REINDEX

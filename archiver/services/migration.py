@@ -24,8 +24,8 @@ _ONE_AT_A_TIME = (
 )
 _ELSEWHERE = "This archive is not at {}. It is at {}."
 _ON_OTHERS = (
-    "{} segments lie on other machines alone. Let `archiver serve` upload them there first; "
-    "or, for a machine that is lost, run `archiver machines --forget MACHINE`."
+    "{} segments are only on other machines. Run `archiver serve` there to upload them first. For "
+    "a machine that is lost, run `archiver machines --forget MACHINE`."
 )
 
 

@@ -55,10 +55,10 @@ from archiver.warc.segments import SegmentStore
 
 MAX_NAMED = 10
 _WHAT_TO_DO = (
-    "The current index was left as it is. Mount the disk, correct --data or ARCHIVER_STORE, or "
-    "restore the segments from a backup, then run `archiver reindex` again. To go on without what "
-    "they held, run `archiver reindex --accept-missing`: it keeps the addresses, titles, tags and "
-    "notes, and marks the snapshots as lost."
+    "The current index is unchanged. Mount the disk, correct --data or ARCHIVER_STORE, or "
+    "restore the segments from a backup, then run `archiver reindex` again. To continue without "
+    "them, run `archiver reindex --accept-missing`: it keeps addresses, titles, tags and notes, "
+    "and marks the snapshots as lost."
 )
 _NO_SEGMENTS = "There are no segments in {place}, but an index that cannot be read. " + _WHAT_TO_DO
 _MISSING = (

@@ -180,7 +180,7 @@ def test_import_reads_reports_and_captures(site, run_in, tmp_path) -> None:
         "known": "0",
         "merged": "1",
         "unusable": "1",
-        "left out": "0",
+        "skipped": "0",
         "-": "unusable",
     }
     assert {"saved", "failed"}.isdisjoint(row[0] for row in rows(links.stdout))

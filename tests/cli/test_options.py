@@ -86,11 +86,11 @@ def test_settings_are_in_a_separate_help() -> None:
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (["--port", "many"], "--port: should be a whole number"),
-        (["--port", "70000"], "--port: should be at most 65535"),
+        (["--port", "many"], "--port: must be a whole number"),
+        (["--port", "70000"], "--port: must be at most 65535"),
         (["--allow-networks", "here"], "--allow-networks: "),
-        (["--log-level", "loud"], "--log-level: should be one of debug, info, warning, error"),
-        (["--concurrency", "0"], "--concurrency: should be at least 1"),
+        (["--log-level", "loud"], "--log-level: must be one of debug, info, warning, error"),
+        (["--concurrency", "0"], "--concurrency: must be at least 1"),
     ],
 )
 def test_an_invalid_flag_is_a_usage_error_that_names_it(arguments: list[str], named: str) -> None:
