@@ -8,6 +8,7 @@ import asyncio
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -34,6 +35,10 @@ _UNEXPECTED = "It failed unexpectedly; the log has the details. Delete it and tr
 _INTERRUPTED = "It was interrupted three times, perhaps because it is too large for this machine."
 
 _DAMAGED = marked("Damaged records were skipped. Run `archiver verify` to list them.")
+DAMAGED_DOWNLOAD = marked(
+    "This download lacks what is damaged or not extracted yet. Run `archiver verify` to list it, "
+    "then download it again."
+)
 
 log = get_log(__name__)
 
@@ -79,6 +84,11 @@ class ExportJob:
         return datetime.strptime(self.name[:15], "%Y%m%d-%H%M%S").replace(tzinfo=UTC)
 
     @property
+    def is_download(self) -> bool:
+        """Whether the file was streamed to the user and is not stored here."""
+        return self.problem == DAMAGED_DOWNLOAD
+
+    @property
     def is_open(self) -> bool:
         """Whether the job is waiting or running."""
         return self.state in (ExportState.WAITING, ExportState.RUNNING)
@@ -102,6 +112,14 @@ class ExportJobs:
         name = await asyncio.to_thread(self._create, kind, query, title)
         self._wake.set()
         return name
+
+    async def note_damaged_download(self, kind: ExportKind, query: ListingQuery) -> None:
+        """List a streamed download that left out damaged parts, once for each form and query."""
+        for each in await self.all():
+            if each.problem == DAMAGED_DOWNLOAD and (each.kind, each.query) == (kind, query):
+                await self.delete(each.name)
+        with suppress(InputError):  # the list is full; the log has each damaged part
+            await asyncio.to_thread(self._create, kind, query, "", DAMAGED_DOWNLOAD)
 
     async def all(self) -> list[ExportJob]:
         """Return all jobs, the newest first."""
@@ -203,7 +221,7 @@ class ExportJobs:
             return replace(job, state=ExportState.RUNNING, size=_size(path.with_name(name + PART)))
         return job
 
-    def _create(self, kind: ExportKind, query: ListingQuery, title: str) -> str:
+    def _create(self, kind: ExportKind, query: ListingQuery, title: str, problem: str = "") -> str:
         if len([*self._all()]) >= MAX_JOBS:
             raise InputError(
                 "The limit of {most} exports is reached. Delete one first.", most=MAX_JOBS
@@ -212,7 +230,7 @@ class ExportJobs:
         stem = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{asked.strip('-')[:36] or 'everything'}"
         names = (f"{stem}{n or ''}.{kind.suffix}" for n in range(MAX_JOBS + 1))
         name = next(each for each in names if not self._job_file(each).path.exists())
-        self._save(ExportJob(name, kind, query, title=title))
+        self._save(ExportJob(name, kind, query, title=title, problem=problem))
         return name
 
     def _save(self, job: ExportJob) -> None:

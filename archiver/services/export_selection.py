@@ -16,6 +16,7 @@ from archiver.errors import NotFound, StoreError, StoreUnavailable
 from archiver.model.capture import HashUrl
 from archiver.model.entry import Entry
 from archiver.model.listing import ListingQuery
+from archiver.model.page import UNREAD
 from archiver.services.entries import Entries, SnapshotDetail
 from archiver.services.search import matching_entries
 from archiver.warc.segments import SegmentStore
@@ -104,6 +105,10 @@ _DAMAGED = (
     "The record of the article is damaged. `archiver serve` or `archiver extract` extracts it "
     "again from the page: export again after that."
 )
+_NOT_EXTRACTED = (
+    "The article is not extracted yet. `archiver serve` or `archiver extract` extracts it from the "
+    "page: export again after that."
+)
 
 
 class ExportedEntries:
@@ -119,7 +124,8 @@ class ExportedEntries:
         """Yield the entries that still exist, each with one snapshot, in the order of ``rows``.
 
         The snapshot is the one nearest to the timestamp ``at``, by default the newest; None if it
-        is missing or damaged. A damaged article is replaced by a text that reports the damage.
+        is missing or damaged. An article that is damaged or not extracted yet is replaced by a text
+        that says so.
 
         Raises:
             StoreUnavailable: the object store cannot be read now.
@@ -139,7 +145,8 @@ class ExportedEntries:
                 on_damage(f"{entry.url}: {error}")
                 yield entry, None
             else:
-                if shown.is_unreadable:
-                    on_damage(f"{entry.url}: {_DAMAGED}")
-                    shown = replace(shown, article=f"<p>{escape(_DAMAGED)}</p>")
+                if shown.is_unreadable or shown.snapshot.extractor == UNREAD:
+                    why = _DAMAGED if shown.is_unreadable else _NOT_EXTRACTED
+                    on_damage(f"{entry.url}: {why}")
+                    shown = replace(shown, article=f"<p>{escape(why)}</p>")
                 yield entry, shown

@@ -41,7 +41,7 @@ from archiver.model.rendering import Rendition
 from archiver.model.requisite import RequisiteOutcome
 from archiver.services.export_selection import Manifest, OnDamage, Selected, make_manifest
 from archiver.warc import wacz as warc_wacz
-from archiver.warc.records import Record, RecordType
+from archiver.warc.records import Record, RecordType, new_record_id
 from archiver.warc.request_queries import RequestQuery, query_of_request
 from archiver.warc.segment_scanning import Damage, Scanned
 from archiver.warc.segments import SegmentStore
@@ -56,6 +56,13 @@ MAX_HOPS = 20
 MAX_CHECKED_BYTES = 8 << 20
 """Maximum size of a range of records that are checked before they are copied."""
 MAX_REQUEST_BYTES = 1 << 20
+MAX_LISTED = 10_000
+DAMAGE_URI = "urn:archiver:left-out"
+"""WARC-Target-URI of the metadata record that lists the damaged parts an export leaves out."""
+_LEFT_OUT = (
+    "{} damaged parts of the archive are left out. The last record of archive/data.warc.gz lists "
+    "them."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,7 +333,8 @@ class Packages:
     ) -> AsyncGenerator[bytes, None]:
         """Yield a WARC file: a warcinfo record, then the copied records.
 
-        Damaged records are left out. Entries without copied records get new records at the end.
+        Damaged records are left out, and a metadata record at the end lists them. Entries without
+        copied records get new records.
 
         Args:
             manifest: contents of the export.
@@ -334,20 +342,23 @@ class Packages:
             on_damage: called for each damaged part.
         """
         yield _opening(name)
-        async with aclosing(self._contents(manifest, on_damage, lambda _: None)) as contents:
+        damaged: list[Damage] = []
+        async with aclosing(self._contents(manifest, damaged, lambda _: None)) as contents:
             async for data in contents:
                 yield data
+        for each in damaged:
+            on_damage(str(each))
 
     async def wacz(
         self, manifest: Manifest, *, title: str, on_damage: OnDamage = lambda _: None
     ) -> AsyncGenerator[bytes, None]:
         """Yield a WACZ file (1.1.1): a WARC file, its index, a list of its pages, and digests."""
-        zip_ = _Zip()
+        zip_, damaged = _Zip(), list[Damage]()
         with SortedLines() as lines:
             zip_.open(warc_wacz.DATA)
             zip_.write(_opening("data.warc.gz"))
             index = partial(_collect_index_lines, zip_, lines)
-            async with aclosing(self._contents(manifest, on_damage, index)) as contents:
+            async with aclosing(self._contents(manifest, damaged, index)) as contents:
                 async for data in contents:
                     await asyncio.to_thread(zip_.write, data)
                     yield zip_.take()
@@ -363,30 +374,34 @@ class Packages:
                 yield zip_.take()
             zip_.close()
         main_page = first if manifest.selected.hash_url else None
-        yield await asyncio.to_thread(_finish, zip_, title, main_page)
+        for each in damaged:
+            on_damage(str(each))
+        yield await asyncio.to_thread(_finish, zip_, title, main_page, len(damaged))
 
     async def _pages(self, manifest: Manifest) -> AsyncGenerator[Snapshot, None]:
         async for held in self._selection.snapshots(manifest):
             yield held.snapshot
 
     async def _contents(
-        self, manifest: Manifest, on_damage: OnDamage, on_piece: Callable[[Piece], None]
+        self, manifest: Manifest, damaged: list[Damage], on_piece: Callable[[Piece], None]
     ) -> AsyncGenerator[bytes, None]:
         """Yield the copied records, then new records of entries without copied ones.
 
-        ``on_piece`` is called in a thread before the bytes of each copied range.
+        Args:
+            manifest: contents of the export.
+            damaged: list to which damaged parts are added. A last record lists them.
+            on_piece: called in a thread before the bytes of each copied range.
         """
-        damaged: list[Damage] = []
         async with aclosing(self._undamaged(manifest, damaged)) as pieces:
             async for piece in pieces:
                 await asyncio.to_thread(on_piece, piece)
                 copied = self._store.copy(piece.location)
                 while (data := await asyncio.to_thread(next, copied, None)) is not None:
                     yield data
-        for each in damaged:
-            on_damage(str(each))
         async for record in self._selection.notes(manifest, damaged):
             yield await asyncio.to_thread(_packed, record)
+        if damaged:
+            yield await asyncio.to_thread(_packed, _damage_record(damaged))
 
     async def _undamaged(
         self, manifest: Manifest, damaged: list[Damage]
@@ -479,6 +494,17 @@ class Sink:
 def _opening(name: str) -> bytes:
     created = datetime.now(UTC).replace(microsecond=0)
     return _packed(warcinfo(filename=name, software=SOFTWARE, date=created))
+
+
+def _damage_record(damaged: Sequence[Damage]) -> Record:
+    """Return a metadata record that lists the damaged parts that an export leaves out."""
+    lines = [f"left-out: {each}" for each in damaged[:MAX_LISTED]]
+    lines.insert(0, f"left-out-count: {len(damaged)}")
+    block = "".join(f"{' '.join(line.split())}\r\n" for line in lines).encode()
+    now = datetime.now(UTC).replace(microsecond=0)
+    return Record(
+        RecordType.METADATA, new_record_id(), now, DAMAGE_URI, "application/warc-fields", block
+    )
 
 
 def _packed(record: Record) -> bytes:
@@ -582,13 +608,14 @@ def _add_index(zip_: _Zip, lines: SortedLines) -> bytes:
     return zip_.take()
 
 
-def _finish(zip_: _Zip, title: str, main_page: Snapshot | None) -> bytes:
+def _finish(zip_: _Zip, title: str, main_page: Snapshot | None, damaged: int) -> bytes:
     described = warc_wacz.data_package(
         zip_.resources,
         title=title,
         software=SOFTWARE,
         created=datetime.now(UTC),
         main_page=main_page,
+        description=_LEFT_OUT.format(damaged) if damaged else "",
     )
     zip_.add(warc_wacz.PACKAGE, [described])
     zip_.add(warc_wacz.DIGEST, [warc_wacz.package_digest(described)])

@@ -127,6 +127,7 @@ def data_package(
     software: str,
     created: datetime,
     main_page: Snapshot | None,
+    description: str = "",
 ) -> bytes:
     """Return ``datapackage.json`` (WACZ 1.1.1 §5.2.4)."""
     document: dict[str, object] = {
@@ -146,6 +147,8 @@ def data_package(
             for each in resources
         ],
     }
+    if description:
+        document["description"] = description
     if main_page:
         document["mainPageUrl"] = main_page.url
         document["mainPageDate"] = write_iso(to_datetime(main_page.timestamp))

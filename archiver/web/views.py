@@ -779,6 +779,7 @@ class CrawlView(_ActionResult):
         backlog: data that is not yet in the object store; None if there is none.
         checked: result of the last verification; None for none.
         verifying: progress of the running verification; None if none runs.
+        incomplete_exports: number of exports that failed or lack something.
         done: result of the last action: a name and a number, or ``ask`` to confirm cancelling all
             jobs.
     """
@@ -790,5 +791,6 @@ class CrawlView(_ActionResult):
     backlog: Backlog | None = None
     checked: LastCheck | None = None
     verifying: Progress | None = None
+    incomplete_exports: int = 0
     done: str = ""
     title: str | Message = Message("Activity")

@@ -69,11 +69,14 @@ async def test_an_export_reports_a_damaged_article_and_has_the_others(
     damaged = []
     async with open_archive() as archive:
         first = await text(archive, damaged.append)
+        again = await text(archive, damaged.append)
         await archive.articles.read_all()
         second = await text(archive, damaged.append)
 
-    (damage,) = damaged
+    damage, pending = damaged
     assert damage.startswith(f"{url}: The record of the article is damaged.")
+    assert pending.startswith(f"{url}: The article is not extracted yet.")
+    assert "The article is not extracted yet." in again
     assert "bears has to say" in first
     assert "The record of the article is damaged" in first
     assert "foxes has to say" in second

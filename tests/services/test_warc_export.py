@@ -139,7 +139,7 @@ def entry_records(warc):
     """Return the JSON of each entry record, by its URL."""
     found = defaultdict(list)
     for record in ArchiveIterator(io.BytesIO(warc)):
-        if record.rec_type == "metadata":
+        if record.rec_type == "metadata" and record.content_type == "application/json":
             document = json.loads(record.content_stream().read())
             found[document["entry"]["url"]].append(document)
     return found
@@ -199,6 +199,8 @@ async def test_a_damaged_record_is_left_out_and_reported(runtime, tmp_path, live
             package = runtime.packages.wacz(manifest, title="w", on_damage=found.append)
             with zipfile.ZipFile(io.BytesIO(await whole(package))) as open_archive:
                 warc = open_archive.read("archive/data.warc.gz")
+                about = json.loads(open_archive.read("datapackage.json"))["description"]
+                assert about.startswith("1 damaged part")
                 index = (
                     gzip.decompress(open_archive.read("indexes/index.cdx.gz")).decode().splitlines()
                 )
@@ -211,6 +213,8 @@ async def test_a_damaged_record_is_left_out_and_reported(runtime, tmp_path, live
         assert is_checked(tmp_path / "some.warc.gz")
         after = ids(warc)
         assert record_id in before - after
+        report = warc[warc.rindex(b"\x1f\x8b\x08") :]
+        assert f"left-out: {found[0]}\r\n".encode() in gzip.decompress(report)
         # Without its metadata record, a selection cannot name the requests of a snapshot's files.
         assert len(before - after) == 1 or (kind == "metadata" and wanted is not EVERYTHING)
         assert len(found) == 1

@@ -11,6 +11,7 @@ from archiver.config import Settings
 from archiver.model.export_kinds import EXPORTS
 from archiver.web.app import build_app
 from archiver.web.app_keys import RUNTIME
+from tests.segments import damage_record
 
 NOBODY = "http://127.0.0.1:1/"
 
@@ -69,6 +70,18 @@ async def test_a_download_that_fails_halfway_is_aborted(client):
     assert answer.status == 200
     with pytest.raises(ClientPayloadError):
         await answer.read()
+
+
+async def test_a_download_that_lacks_damaged_records_is_listed_afterwards(client):
+    damage_record(client.app[RUNTIME].settings.data, "response", "")
+
+    for _ in range(2):
+        for suffix in ("warc.gz", "wacz"):
+            await (await client.get(f"/export/archive.{suffix}")).read()
+
+    page = await (await client.get("/export")).text()
+    assert page.count("This download lacks what is damaged") == 2
+    assert "lack something: 2" in await (await client.get("/activity")).text()
 
 
 async def test_a_download_that_fails_at_the_start_is_an_error_page(empty):

@@ -26,6 +26,9 @@ async def work(request: web.Request) -> web.StreamResponse:
         backlog=uploading.backlog if (uploading := request.app[RUNTIME].uploading) else None,
         verifying=request.app[RUNTIME].upkeep.progress,
         checked=await last_check(request.app[RUNTIME].settings.data),
+        incomplete_exports=sum(
+            bool(each.problem) for each in await request.app[RUNTIME].export_jobs.all()
+        ),
         done=request.query.get("done", ""),
     )
     return await render_with_sidebar(request, "pages/crawl.html", view)

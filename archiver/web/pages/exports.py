@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 from aiohttp import hdrs, web
@@ -84,10 +84,21 @@ async def download(request: web.Request) -> web.StreamResponse:
     wanted = Selected(
         _query_of(request), HashUrl(key) if key else None, request.query.get("title", "")
     )
-    exporting = request.app[RUNTIME].exporting
-    name = await exporting.name_of(kind, wanted)
-    pieces = await exporting.begin(kind, wanted, name=name, at=request.query.get("at") or None)
-    return await _stream(request, pieces, name, kind.media_type)
+    app, damaged = request.app[RUNTIME], list[str]()
+    name = await app.exporting.name_of(kind, wanted)
+    pieces = await app.exporting.begin(
+        kind,
+        wanted,
+        name=name,
+        at=request.query.get("at") or None,
+        on_damage=damaged.append,
+    )
+    try:
+        return await _stream(request, pieces, name, kind.media_type)
+    finally:
+        if damaged:
+            query = replace(wanted.query, q=name) if key else wanted.query
+            await app.export_jobs.note_damaged_download(kind, query)
 
 
 async def schema(_: web.Request) -> web.StreamResponse:
