@@ -2,6 +2,7 @@
 
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -39,9 +40,9 @@ def snippet(text: str, tree: Node) -> tuple[Marked, ...]:
     """
     text = " ".join(text[:_MAX_TEXT].split())
     folded = Folded(text)
-    found = [match.span() for match in islice(_matches(folded.text, tree), _MAX_HITS)]
-    start, end = _window(text, folded.place(_best_start(folded.text, found)))
-    pieces = list(_pieces(text, start, end, [*map(folded.span, found)]))
+    found = list(islice(_matches(folded.text, tree), _MAX_HITS))
+    start, end = _window(text, folded.place(_best_start(found)))
+    pieces = list(_pieces(text, start, end, [folded.span(match.span()) for match in found]))
     return tuple(piece for piece in pieces if piece.text)
 
 
@@ -99,7 +100,9 @@ class Folded:
 
 @lru_cache(maxsize=64)
 def _pattern(wanted: tuple[Term, ...], *, is_spaced: bool) -> re.Pattern[str]:
-    """Compile a pattern for terms at the start of words; longer terms are tried first.
+    """Compile a pattern for terms at the start of words, with one group for each term.
+
+    Longer terms are tried first.
 
     In scripts without spaces, words start and end anywhere. ``is_spaced`` means that the text uses
     no such script. The pattern then omits the characters of these scripts, which are slow to
@@ -111,7 +114,7 @@ def _pattern(wanted: tuple[Term, ...], *, is_spaced: bool) -> re.Pattern[str]:
         if words:
             phrase = r"[\W_]{1,20}+".join(words)
             begin, end = _start_pattern(phrase[0], is_spaced), _end_pattern(words, term, is_spaced)
-            written.append(phrase[0] + begin + phrase[1:] + end)
+            written.append(f"({phrase[0]}{begin}{phrase[1:]}{end})")
     return re.compile("|".join(written) or r"(?!)")
 
 
@@ -134,17 +137,19 @@ def _end_pattern(words: Sequence[str], term: Term, is_spaced: bool) -> str:
     return rf"(?:{letter})*+" if term.prefix else rf"(?!{letter})"
 
 
-def _best_start(folded: str, hits: list[tuple[int, int]]) -> int:
-    """Return the start of the match from which a snippet has the most distinct query words."""
-    best = most = 0
-    for index, (start, _) in enumerate(hits):
-        near = {
-            folded[first:last]
-            for first, last in islice(hits, index, index + LENGTH // 4)
-            if last <= start + LENGTH - _CONTEXT_BEFORE
-        }
-        if len(near) > most:
-            best, most = start, len(near)
+def _best_start(hits: Sequence[re.Match[str]]) -> int:
+    """Return the start of the match from which a snippet has the most distinct terms."""
+    best = most = distinct = after = 0
+    near = Counter[int | None]()
+    for hit in hits:
+        while after < len(hits) and hits[after].end() <= hit.start() + LENGTH - _CONTEXT_BEFORE:
+            near[hits[after].lastindex] += 1
+            distinct += near[hits[after].lastindex] == 1
+            after += 1
+        if distinct > most:
+            best, most = hit.start(), distinct
+        near[hit.lastindex] -= 1
+        distinct -= near[hit.lastindex] == 0
     return best
 
 
