@@ -216,7 +216,7 @@ async def _extract_again(settings: Settings, query: str, *, diff: bool) -> int:
 
 def _revision_lines(revision: Revision, *, diff: bool) -> Iterator[str]:
     kept, change = revision.snapshot, revision.change
-    yield f"{kept.timestamp}\t+{change.put_in}\t-{change.taken_out}\t{kept.url}"
+    yield f"{kept.timestamp}\t+{change.added_words}\t-{change.removed_words}\t{kept.url}"
     if diff:
         yield from changed_lines(change.pieces)
 

@@ -289,11 +289,11 @@ async def _delete(
 
 
 def _report_not_restored(done: Restored) -> None:
-    if done.stayed:
+    if done.not_restored:
         message = counted(
             "{count} entry was not restored: it was saved or deleted again since.",
             "{count} entries were not restored: they were saved or deleted again since.",
-            count=done.stayed,
+            count=done.not_restored,
         )
         click.echo(f"archiver: {message}", err=True)
 

@@ -84,11 +84,11 @@ def _show(followed: Sequence[FollowedFeed]) -> int:
     for each in followed:
         state, subscription = each.state, each.subscription
         checked = f"{state.checked_at:%Y-%m-%d %H:%M}" if state else "-"
-        brought = str(state.brought) if state else "0"
+        saved_count = str(state.saved_count) if state else "0"
         problem = state.problem if state else ""
         if state and state.is_gone:
             problem = "The server says that this feed is permanently gone."
-        rows.append((subscription.url, checked, brought, subscription.title, problem))
+        rows.append((subscription.url, checked, saved_count, subscription.title, problem))
     write_table(("feed", "last check (UTC)", "saved", "title", "problem"), rows, "no feeds.")
     return 0
 

@@ -249,7 +249,7 @@ async def _list(settings: Settings, *, as_json: bool) -> int:
         if each.error:
             rows.append(("", "", "", "", each.error))
         if each.undone:
-            state = _undo_state(each.undone, is_put_back=each.is_put_back)
+            state = _undo_state(each.undone, is_restored=each.is_restored)
             rows.append(("", "", "", "", state))
     write_table(("number", "date", "phase", "file", "progress"), rows, "no imports.")
     return 0
@@ -258,7 +258,7 @@ async def _list(settings: Settings, *, as_json: bool) -> int:
 async def _undo(settings: Settings, number: int, *, as_json: bool) -> int:
     async with open_app(settings) as runtime:
         status = await runtime.imports.status(number)
-        if status.undone and status.undone.is_done and not status.is_put_back:
+        if status.undone and status.undone.is_done and not status.is_restored:
             raise InputError(f"Import {number} was already undone.")
         done = await runtime.import_undo.undo(number)
         await runtime.crawling.write_down_changes()
@@ -301,8 +301,8 @@ async def _capture(settings: Settings, number: int) -> int:
     return 0
 
 
-def _undo_state(undone: ImportUndone, *, is_put_back: bool) -> str:
-    if is_put_back:
+def _undo_state(undone: ImportUndone, *, is_restored: bool) -> str:
+    if is_restored:
         return "undone, then restored"
     return "undone" if undone.is_done else "partly undone"
 

@@ -94,12 +94,12 @@ async def _pages(
     while after is not None and (wanted is None or wanted > 0):
         limit = MAX_PER_PAGE if wanted is None else min(wanted, MAX_PER_PAGE)
         page = await search.listing(replace(query, after=after, limit=limit))
-        if page.meant:
-            note(f"did you mean: {page.meant}")
-        if page.answers and not after:
-            note(f"no results; showing results for: {page.answers}")
-        if page.is_of_newest and (wanted is None or page.sort is not Sort.BEST):
-            asked = replace(query, q=page.answers or query.q)
+        if page.suggestion:
+            note(f"did you mean: {page.suggestion}")
+        if page.used_query and not after:
+            note(f"no results; showing results for: {page.used_query}")
+        if page.is_newest_only and (wanted is None or page.sort is not Sort.BEST):
+            asked = replace(query, q=page.used_query or query.q)
             async with aclosing(search.all_in_order(asked, wanted)) as put:
                 async for listed in put:
                     yield listed
@@ -152,4 +152,4 @@ def _cells(listed: Sequence[ListedEntry], now: datetime) -> Iterator[Sequence[Fi
         site = urlsplit(entry.url).netloc
         yield when, entry.title or entry.url, entry.state, site, entry.hash_url[:SHORT_ID]
         if each.excerpt:
-            yield "", [(part.text, part.hit) for part in each.excerpt], "", "", ""
+            yield "", [(part.text, part.is_match) for part in each.excerpt], "", "", ""

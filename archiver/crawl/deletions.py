@@ -204,14 +204,17 @@ async def restore(
     now = datetime.now(UTC).replace(microsecond=0)
     restored = [each for each in batches if each.is_restored]
     for each in restored:
-        if each.stayed:
+        if each.not_restored:
             await _add_pending_record(conn, await _still_deleted(conn, store, each, number, now))
-    if complete := tuple(each.record for each in restored if not each.stayed):
+    if complete := tuple(each.record for each in restored if not each.not_restored):
         await _add_pending_record(conn, Deletion(new_id(), now, restores=complete))
     return (
         sum(len(each.entry_ids) for each in restored),
         sum(each.snapshots for each in restored),
-        sum(len(each.stayed if only is None else each.stayed & {*only}) for each in batches),
+        sum(
+            len(each.not_restored if only is None else each.not_restored & {*only})
+            for each in batches
+        ),
     )
 
 
@@ -238,7 +241,7 @@ async def _still_deleted(
     return Deletion(
         new_id(number),
         now,
-        gone=tuple(each for key, each in recorded.items() if key in batch.stayed),
+        gone=tuple(each for key, each in recorded.items() if key in batch.not_restored),
         captures=tuple(each for each in named if each not in back),
         restores=(batch.record,),
     )

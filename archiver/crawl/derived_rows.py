@@ -175,7 +175,7 @@ def _hundredths(store: SegmentStore, rows: Sequence[SnapshotRow]) -> int:
     from archiver.pages.text_comparison import compare
 
     change = compare(_text(store, rows[1]), _text(store, rows[0]))
-    differing = max(change.put_in, change.taken_out)
+    differing = max(change.added_words, change.removed_words)
     return min(ceil(100 * differing / change.words), 100) if change.words else 0
 
 

@@ -65,15 +65,15 @@ class RestoredBatch:
         captures: row ids of restored captures; empty if nothing was restored.
         entry_ids: row ids of restored entries.
         snapshots: number of restored snapshots.
-        stayed: hash_urls of entries that stay deleted or whose snapshots stay deleted. They were
-            saved or deleted again after the deletion, or were not selected.
+        not_restored: hash_urls of entries that stay deleted or whose snapshots stay deleted. They
+            were saved or deleted again after the deletion, or were not selected.
     """
 
     record: int
     captures: tuple[int, ...] = ()
     entry_ids: tuple[int, ...] = ()
     snapshots: int = 0
-    stayed: frozenset[HashUrl] = frozenset()
+    not_restored: frozenset[HashUrl] = frozenset()
 
     @property
     def is_restored(self) -> bool:
@@ -416,14 +416,14 @@ async def _restore_entries(
     here = select(entry.c.hash_url).where(entry.c.hash_url.in_(among_texts(keys)))
     there = {*(await conn.execute(here)).scalars()}
     last = await tombstones.generations(conn, keys)
-    stayed = frozenset(
+    not_restored = frozenset(
         HashUrl(key)
         for key, own in keys.items()
         if key in there or last.get(key) != own or not (only is None or key in only)
     )
-    back = {row.id: row for row in rows if row.hash_url not in stayed}
+    back = {row.id: row for row in rows if row.hash_url not in not_restored}
     if not back:
-        return RestoredBatch(record, stayed=stayed)
+        return RestoredBatch(record, not_restored=not_restored)
     captures = await _restore_captures(conn, number, record)
     own = snapshot_table.c
     snapshots = await conn.execute(
@@ -451,7 +451,7 @@ async def _restore_entries(
     waiting = [(key, row.host) for key, row in back.items() if row.state == State.QUEUED]
     await queue.enqueue(conn, waiting, priority=_BULK, now=datetime.now(UTC))
     await _count(conn, -len(back), -snapshots.rowcount)
-    return RestoredBatch(record, captures, tuple(back), snapshots.rowcount, stayed)
+    return RestoredBatch(record, captures, tuple(back), snapshots.rowcount, not_restored)
 
 
 async def _restore_snapshots(
@@ -465,7 +465,7 @@ async def _restore_snapshots(
         )
     )
     if taken.first() is not None or any(row.owner_deleted_at for row in rows):
-        return RestoredBatch(record, stayed=frozenset(HashUrl(row.hash_url) for row in rows))
+        return RestoredBatch(record, not_restored=frozenset(HashUrl(row.hash_url) for row in rows))
     captures = await _restore_captures(conn, number, record)
     await conn.execute(
         update(snapshot_table)

@@ -49,7 +49,7 @@ async def put_state(conn: AsyncConnection, url: str, state: FeedState) -> None:
         "is_gone": int(state.is_gone),
         "etag": state.etag,
         "modified": state.modified,
-        "brought": state.brought,
+        "brought": state.saved_count,
     }
     known = await conn.execute(update(feed).where(feed.c.url == url).values(values))
     if not known.rowcount:
@@ -129,5 +129,5 @@ def _state(row: Row[*tuple[Any, ...]]) -> FeedState:
         is_gone=bool(row.is_gone),
         etag=row.etag,
         modified=row.modified,
-        brought=row.brought,
+        saved_count=row.brought,
     )

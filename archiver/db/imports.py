@@ -480,7 +480,7 @@ async def _status(conn: AsyncConnection, row: Row[*tuple[Any, ...]]) -> ImportSt
         without_capture=row.without_capture,
         undone=undone,
         lists_left_out=row.lists_left_out,
-        is_put_back=bool(undone and undone.is_done) and await has_created_any(conn, row.id),
+        is_restored=bool(undone and undone.is_done) and await has_created_any(conn, row.id),
     )
 
 

@@ -146,12 +146,12 @@ class Exchange:
         return None
 
 
-class Way(StrEnum):
-    """How a snapshot was obtained."""
+class Acquisition(StrEnum):
+    """Way in which a snapshot was acquired."""
 
-    RECOVERED = "rescued"
+    RECOVERED = "recovered"
     """From a public web archive."""
-    UPLOADED = "handed-in"
+    UPLOADED = "uploaded"
     """As a page uploaded by a browser extension or a program."""
     FROM_FILE = "from-file"
     """From an imported file."""
@@ -162,16 +162,20 @@ class Provenance:
     """Origin of a snapshot that was not crawled.
 
     Attributes:
-        way: how the snapshot was obtained.
+        acquisition: how the snapshot was acquired.
         source: URL of the memento in another archive, or name and format of the imported file.
         at: time when the snapshot was obtained (aware, UTC), if known.
     """
 
-    way: Way
+    acquisition: Acquisition
     source: str
     at: datetime | None = None
 
     @property
     def name(self) -> str:
         """Host of the other archive, or name of the imported file."""
-        return self.source.split("/", 3)[2] if self.way is Way.RECOVERED else self.source
+        return (
+            self.source.split("/", 3)[2]
+            if self.acquisition is Acquisition.RECOVERED
+            else self.source
+        )

@@ -55,7 +55,7 @@ class FeedState:
         is_gone: the server answered that the feed is permanently gone; it is not checked again.
         etag: ``ETag`` as received.
         modified: ``Last-Modified`` as received.
-        brought: number of links saved from the feed so far.
+        saved_count: number of links saved from the feed so far.
     """
 
     checked_at: datetime
@@ -66,7 +66,7 @@ class FeedState:
     is_gone: bool = False
     etag: str = ""
     modified: str = ""
-    brought: int = 0
+    saved_count: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,7 +139,7 @@ class ImportStatus:
         without_capture: number of added entries that will not be captured, because they were saved
             as links or have been deleted.
         undone: result of undoing the import; None if it was not undone.
-        is_put_back: whether the import was undone and its entries were restored afterwards.
+        is_restored: whether the import was undone and its entries were restored afterwards.
         paused: whether the stored file is not read to the end, and no process is reading it.
         read: number of links read so far: the sum of ``added``, ``known``, ``merged``,
             ``rejected`` and ``passed_over``. For an archive file, number of captures read so far:
@@ -177,7 +177,7 @@ class ImportStatus:
     without_capture: int = 0
     undone: ImportUndone | None = None
     lists_left_out: int = 0
-    is_put_back: bool = False
+    is_restored: bool = False
 
     @property
     def is_archive(self) -> bool:
@@ -187,7 +187,7 @@ class ImportStatus:
     @property
     def is_taken_back(self) -> bool:
         """Whether the import was undone, and its entries were not restored."""
-        return bool(self.undone and self.undone.is_done) and not self.is_put_back
+        return bool(self.undone and self.undone.is_done) and not self.is_restored
 
     @property
     def has_nothing_new(self) -> bool:

@@ -192,15 +192,15 @@ class Comparison:
     Attributes:
         pieces: pieces of text in order, with one paragraph per line. Pieces of ``BOTH`` and
             ``BEFORE`` make up the earlier text, pieces of ``BOTH`` and ``AFTER`` the later text.
-        put_in: number of added words.
-        taken_out: number of removed words.
+        added_words: number of added words.
+        removed_words: number of removed words.
         words: number of words of the longer text.
         is_whole: whether both texts were compared up to their ends.
     """
 
     pieces: tuple[Piece, ...]
-    put_in: int
-    taken_out: int
+    added_words: int
+    removed_words: int
     words: int
     is_whole: bool = True
 

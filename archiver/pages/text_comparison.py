@@ -23,8 +23,8 @@ def compare(before: str, after: str) -> Comparison:
     counts = {side: sum(_count(each.text) for each in pieces if each.side is side) for side in Side}
     return Comparison(
         pieces,
-        put_in=counts[Side.AFTER],
-        taken_out=counts[Side.BEFORE],
+        added_words=counts[Side.AFTER],
+        removed_words=counts[Side.BEFORE],
         words=counts[Side.BOTH] + max(counts[Side.AFTER], counts[Side.BEFORE]),
         is_whole=(first, second) == (before, after),
     )

@@ -24,14 +24,14 @@ _HIGHLIGHTED_COLUMNS = (None, Column.TITLE)
 
 
 @dataclass(frozen=True, slots=True)
-class Marked:
-    """Piece of a snippet; ``hit`` says whether it matches the query."""
+class SnippetPiece:
+    """Piece of a snippet; ``is_match`` says whether it matches the query."""
 
     text: str
-    hit: bool
+    is_match: bool
 
 
-def snippet(text: str, tree: Node) -> tuple[Marked, ...]:
+def snippet(text: str, tree: Node) -> tuple[SnippetPiece, ...]:
     """Return the part of a text with the most distinct query words, with matches marked.
 
     Words are compared as in the index, without case and diacritics. If the text has no match, for
@@ -166,15 +166,15 @@ def _window(text: str, hit: int) -> tuple[int, int]:
     return start, end
 
 
-def _pieces(text: str, start: int, end: int, hits: list[tuple[int, int]]) -> Iterator[Marked]:
+def _pieces(text: str, start: int, end: int, hits: list[tuple[int, int]]) -> Iterator[SnippetPiece]:
     if start:
-        yield Marked("… ", hit=False)
+        yield SnippetPiece("… ", is_match=False)
     at = start
     for first, last in hits:
         if start <= first and last <= end:
-            yield Marked(text[at:first], hit=False)
-            yield Marked(text[first:last], hit=True)
+            yield SnippetPiece(text[at:first], is_match=False)
+            yield SnippetPiece(text[first:last], is_match=True)
             at = last
-    yield Marked(text[at:end], hit=False)
+    yield SnippetPiece(text[at:end], is_match=False)
     if end < len(text):
-        yield Marked(" …", hit=False)
+        yield SnippetPiece(" …", is_match=False)

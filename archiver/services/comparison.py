@@ -37,10 +37,12 @@ class Compared:
         text: difference of the article's text.
         metadata: differing page metadata, status, media type, final URL and encoding.
         headers: differing response headers, without headers that differ in every response.
-        came: URLs of requisites that only the later snapshot refers to.
-        went: URLs of requisites that only the earlier snapshot refers to.
-        lost: URLs of requisites of both snapshots that are missing only in the later one.
-        found: URLs of requisites of both snapshots that are missing only in the earlier one.
+        requisites_added: URLs of requisites that only the later snapshot refers to.
+        requisites_removed: URLs of requisites that only the earlier snapshot refers to.
+        requisites_lost: URLs of requisites of both snapshots that are missing only in the later
+            one.
+        requisites_recovered: URLs of requisites of both snapshots that are missing only in the
+            earlier one.
         is_same_payload: whether the payloads of both pages are identical.
     """
 
@@ -49,10 +51,10 @@ class Compared:
     text: Comparison
     metadata: tuple[Difference, ...]
     headers: tuple[Difference, ...]
-    came: tuple[str, ...]
-    went: tuple[str, ...]
-    lost: tuple[str, ...]
-    found: tuple[str, ...]
+    requisites_added: tuple[str, ...]
+    requisites_removed: tuple[str, ...]
+    requisites_lost: tuple[str, ...]
+    requisites_recovered: tuple[str, ...]
     is_same_payload: bool
 
 
@@ -96,10 +98,12 @@ class SnapshotComparison:
             compare(before.text, after.text),
             metadata=tuple(_differing(_metadata_of(before), _metadata_of(after))),
             headers=tuple(_differing(self._headers(one), self._headers(other)))[:MAX_SHOWN],
-            came=_some(url for url in needed[1] if url not in needed[0]),
-            went=_some(url for url in needed[0] if url not in needed[1]),
-            lost=_some(url for url in both if _is_lost(needed[0][url], needed[1][url])),
-            found=_some(url for url in both if _is_lost(needed[1][url], needed[0][url])),
+            requisites_added=_some(url for url in needed[1] if url not in needed[0]),
+            requisites_removed=_some(url for url in needed[0] if url not in needed[1]),
+            requisites_lost=_some(url for url in both if _is_lost(needed[0][url], needed[1][url])),
+            requisites_recovered=_some(
+                url for url in both if _is_lost(needed[1][url], needed[0][url])
+            ),
             is_same_payload=one.payload_digest == other.payload_digest,
         )
 

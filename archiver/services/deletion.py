@@ -50,14 +50,14 @@ class Restored:
         id: number of the deletion.
         entries: number of restored entries.
         snapshots: number of restored snapshots, including those of the entries.
-        stayed: number of entries that were not restored completely, because they were saved or
-            deleted again since then.
+        not_restored: number of entries that were not restored completely, because they were saved
+            or deleted again since then.
     """
 
     id: int
     entries: int
     snapshots: int
-    stayed: int
+    not_restored: int
 
 
 class EntryDeletion:
@@ -154,7 +154,7 @@ class EntryDeletion:
                     number,
                     done.entries + one.entries,
                     done.snapshots + one.snapshots,
-                    done.stayed + one.stayed,
+                    done.not_restored + one.not_restored,
                 )
         return done
 

@@ -47,7 +47,7 @@ class TagInUse:
 
     name: str
     entry_count: int
-    alike: tuple[str, ...] = ()
+    similar: tuple[str, ...] = ()
 
 
 class Editing:
@@ -136,11 +136,11 @@ class Editing:
         """Return the tags in use, sorted by name without regard to accents."""
         async with self._db.read() as conn:
             found = await tags_and_lists.all_tags(conn, MAX_TAGS_SHOWN)
-        alike: dict[str, list[str]] = {}
+        similar: dict[str, list[str]] = {}
         for name, folded, _ in found:
-            alike.setdefault(folded, []).append(name)
+            similar.setdefault(folded, []).append(name)
         return [
-            TagInUse(name, count, tuple(each for each in alike[folded] if each != name))
+            TagInUse(name, count, tuple(each for each in similar[folded] if each != name))
             for name, folded, count in found
         ]
 

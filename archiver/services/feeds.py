@@ -215,7 +215,7 @@ class FeedChecks:
             annotated = [_annotated(each, subscription, now) for each in wanted]
             if annotated:
                 await new_entries.receive(conn, annotated, now=now, recapture=False)
-            state = replace(state, brought=state.brought + len(annotated))
+            state = replace(state, saved_count=state.saved_count + len(annotated))
             await feeds.put_state(conn, subscription.url, state)
         if annotated:
             self._on_queued()
@@ -367,7 +367,7 @@ class Subscriptions:
 
         return len(await self._change(add)) - before
 
-    async def outline(self) -> bytes:
+    async def export_opml(self) -> bytes:
         """Return the subscriptions as OPML.
 
         Raises:

@@ -506,7 +506,7 @@ class ImportUndo:
         """
         status = await self._checked(number)
         before = status.undone or ImportUndone()
-        if status.is_put_back:
+        if status.is_restored:
             before = ImportUndone()
         async with self._db.write() as conn:
             deletion = await deletions.begin(conn, datetime.now(UTC))

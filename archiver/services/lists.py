@@ -52,7 +52,7 @@ RECOUNT_SECONDS = 30.0
 """Maximum age of a saved search's count, and minimum interval between counts."""
 
 
-class Where(StrEnum):
+class ListPosition(StrEnum):
     """Target position of moved entries, which keep their relative order."""
 
     FIRST = "first"
@@ -140,8 +140,8 @@ class EntryLists:
 
         def become(_: int, annotation: Annotation) -> Annotation:
             moved = {moved_path(each, path, goal): at for each, at in annotation.lists.items()}
-            stayed = {each: at for each, at in annotation.lists.items() if each in moved}
-            return annotation.in_lists({**moved, **stayed})
+            not_restored = {each: at for each, at in annotation.lists.items() if each in moved}
+            return annotation.in_lists({**moved, **not_restored})
 
         edited = await self._apply_within(path, become)
         await self._rearrange(lambda known: _renamed(known, path, goal))
@@ -167,7 +167,7 @@ class EntryLists:
         )
         return edited if edited.changed else None
 
-    async def shift(self, path: str, *, down: bool) -> None:
+    async def move(self, path: str, *, down: bool) -> None:
         """Move a list one position up or down among its siblings.
 
         Raises:
@@ -211,7 +211,7 @@ class EntryLists:
             ]
         )
 
-    async def order(self, path: str, refs: Sequence[str], where: Where) -> Edited:
+    async def order(self, path: str, refs: Sequence[str], position: ListPosition) -> Edited:
         """Move entries within a list.
 
         Raises:
@@ -223,7 +223,7 @@ class EntryLists:
             moved = {(await find_entry(conn, each))[0] for each in refs}
         if not moved <= dict(rows).keys():
             raise NotFound("Some of these entries are not in “{path}”.", path=path)
-        places = _places(rows, moved, where)
+        places = _places(rows, moved, position)
 
         def become(row: int, annotation: Annotation) -> Annotation:
             return annotation.in_lists({**annotation.lists, path: places[row]})
@@ -327,7 +327,9 @@ def _renamed(known: Iterable[EntryList], path: str, goal: str) -> list[EntryList
     return list(found.values())
 
 
-def _places(rows: Sequence[tuple[int, int]], moved: set[int], where: Where) -> dict[int, int]:
+def _places(
+    rows: Sequence[tuple[int, int]], moved: set[int], position: ListPosition
+) -> dict[int, int]:
     """Return sort keys by row id: of the moved rows, or of all rows if there is no gap left."""
     block = [row for row, _ in rows if row in moved]
     others = [each for each in rows if each[0] not in moved]
@@ -335,11 +337,11 @@ def _places(rows: Sequence[tuple[int, int]], moved: set[int], where: Where) -> d
         return {}
     before = next(n for n, (row, _) in enumerate(rows) if row in moved)
     at = {
-        Where.FIRST: 0,
-        Where.UP: max(before - 1, 0),
-        Where.DOWN: min(before + 1, len(others)),
-        Where.LAST: len(others),
-    }[where]
+        ListPosition.FIRST: 0,
+        ListPosition.UP: max(before - 1, 0),
+        ListPosition.DOWN: min(before + 1, len(others)),
+        ListPosition.LAST: len(others),
+    }[position]
     low = others[at - 1][1] if at else others[0][1] - tags_and_lists.STEP * (len(block) + 1)
     high = others[at][1] if at < len(others) else low + tags_and_lists.STEP * (len(block) + 1)
     step = (high - low) // (len(block) + 1)

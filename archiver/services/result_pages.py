@@ -113,14 +113,14 @@ class Page:
     Attributes:
         entries: row ids, in order.
         beyond: where the next page begins; None if this is the last.
-        is_of_newest: whether only the newest results were sorted.
+        is_newest_only: whether only the newest results were sorted.
         partial: number of entries at the end that lack a word of the query.
         is_nothing_whole: whether no result has all words of the query.
     """
 
     entries: tuple[int, ...]
     beyond: Place | BatchPosition | None
-    is_of_newest: bool = False
+    is_newest_only: bool = False
     partial: int = 0
     is_nothing_whole: bool = False
 
@@ -226,7 +226,7 @@ async def page_of(
     else:
         put = await _sort(conn, found, position, sort)
         further = found.beyond if sort in _BY_DAY else None
-        page = _slice_page(put, position, limit, further, is_of_newest=found.beyond is not None)
+        page = _slice_page(put, position, limit, further, is_newest_only=found.beyond is not None)
     if isinstance(page.beyond, BatchPosition) and not position.known:
         known = await db_entries.last_row(conn)
         page = replace(page, beyond=replace(page.beyond, known=known))
@@ -288,7 +288,7 @@ async def _best_of(
     """Return a page of the best results of a batch, and where the next batch begins."""
     ranked = await best(conn, request, found, is_further=position.batch_start > 0)
     further = behind(found)
-    page = _slice_page(ranked.entries, position, limit, further, is_of_newest=ranked.is_cut)
+    page = _slice_page(ranked.entries, position, limit, further, is_newest_only=ranked.is_cut)
     whole = len(ranked.entries) - ranked.partial
     left = max(0, whole - _start(ranked.entries, position, limit))
     return replace(
@@ -319,7 +319,7 @@ def _slice_page(
     limit: int,
     further: Place | None,
     *,
-    is_of_newest: bool,
+    is_newest_only: bool,
 ) -> Page:
     """Return a page of sorted results, and the next position: in this batch or a later one."""
     start = _start(put, position, limit)
@@ -330,7 +330,7 @@ def _slice_page(
         following = replace(position, count=end, last=put[end - 1], end=batch_end)
     elif further:
         following = BatchPosition(position.known, further.row)
-    return Page(tuple(put[start:end]), following, is_of_newest)
+    return Page(tuple(put[start:end]), following, is_newest_only)
 
 
 def _start(put: Sequence[int], position: BatchPosition, limit: int) -> int:

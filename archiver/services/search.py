@@ -141,19 +141,19 @@ class Listing:
         items: entries on the page.
         after: cursor of the next page; None on the last page.
         sort: sort order.
-        is_of_newest: whether only the newest results were sorted, because there are too many.
+        is_newest_only: whether only the newest results were sorted, because there are too many.
         partial: number of entries at the end that lack a word of the query.
-        answers: the query that was run instead because the original found nothing; else empty.
-        meant: spelling suggestion; empty if there is none.
+        used_query: the query that was run instead because the original found nothing; else empty.
+        suggestion: spelling suggestion; empty if there is none.
     """
 
     items: tuple[ListedEntry, ...]
     after: str | None
     sort: Sort = Sort.NEWEST
-    is_of_newest: bool = False
+    is_newest_only: bool = False
     partial: int = 0
-    answers: str = ""
-    meant: str = ""
+    used_query: str = ""
+    suggestion: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,15 +230,15 @@ class Search:
             page, answered = found.page, found.tree
             shown = await self._shown(conn, page.entries, answered)
             is_poor = not query.after and len(page.entries) - page.partial < FEW
-            meant = await correction(conn, request.context.parts, tree) if is_poor else None
+            suggestion = await correction(conn, request.context.parts, tree) if is_poor else None
         listing = Listing(
             items=tuple(shown[each] for each in page.entries if each in shown),
             after=write_cursor(page.beyond) if page.beyond else None,
             sort=sort_of(query, tree),
-            is_of_newest=page.is_of_newest,
+            is_newest_only=page.is_newest_only,
             partial=page.partial,
-            answers="" if answered == request.tree else write(answered),
-            meant=write(meant) if meant else "",
+            used_query="" if answered == request.tree else write(answered),
+            suggestion=write(suggestion) if suggestion else "",
         )
         return listing, found.summary
 

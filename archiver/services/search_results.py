@@ -29,13 +29,13 @@ from archiver.search.query_tree import (
     conjuncts,
     write,
 )
-from archiver.search.snippets import Marked, snippet
+from archiver.search.snippets import SnippetPiece, snippet
 from archiver.search.words import phrase_of
 from archiver.services.result_iteration import Found, ResultIteration
 from archiver.warc.reader import StoredRecord
 from archiver.warc.segments import SegmentReader, SegmentStore
 
-Excerpt = tuple[tuple[Marked, ...], Timestamp | None]
+Excerpt = tuple[tuple[SnippetPiece, ...], Timestamp | None]
 """An excerpt, and the timestamp of the earlier snapshot that has it; None for the newest."""
 
 
@@ -57,7 +57,7 @@ def _excerpt(
     read: Callable[[Location], StoredRecord], snapshots: Sequence[SnapshotRow], tree: Node
 ) -> Excerpt:
     """Return an excerpt of the newest article with a match, or the start of the newest article."""
-    begins: tuple[Marked, ...] = ()
+    begins: tuple[SnippetPiece, ...] = ()
     seen = set()
     for n, each in enumerate(snapshots):
         place = each.snapshot.article
@@ -65,7 +65,7 @@ def _excerpt(
             continue
         seen.add(place)
         found = snippet(_text(read, place), tree)
-        if any(piece.hit for piece in found):
+        if any(piece.is_match for piece in found):
             return found, each.snapshot.timestamp if n else None
         begins = begins or found
     return begins, None
@@ -200,7 +200,7 @@ class ListedEntry:
     """
 
     entry: Entry
-    excerpt: tuple[Marked, ...] = ()
+    excerpt: tuple[SnippetPiece, ...] = ()
     page: PageMetadata = field(default_factory=PageMetadata)
     word_count: int = 0
     found_at: Timestamp | None = None

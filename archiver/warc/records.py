@@ -16,7 +16,7 @@ from uuid import uuid4
 
 from archiver.errors import InvalidRecord
 from archiver.http.timestamps import in_utc, read_iso, write_iso
-from archiver.model.capture import PayloadDigest, Provenance, RecordId, Way
+from archiver.model.capture import Acquisition, PayloadDigest, Provenance, RecordId
 
 
 class RecordType(StrEnum):
@@ -187,10 +187,12 @@ def read_provenance(fields: Mapping[str, str]) -> Provenance | None:
     """Return the origin of a record; None if it was crawled. ``fields`` has lower-case names."""
     source, origin = fields.get(SOURCE_URI.lower(), ""), fields.get(ORIGIN.lower(), "")
     if uploaded_at := fields.get(HANDED_IN.lower()):
-        return Provenance(Way.UPLOADED, origin, _moment(uploaded_at))
+        return Provenance(Acquisition.UPLOADED, origin, _moment(uploaded_at))
     if source.startswith(("http://", "https://")):
-        return Provenance(Way.RECOVERED, source, _moment(fields.get(CREATION_DATE.lower(), "")))
-    return Provenance(Way.FROM_FILE, origin) if origin else None
+        return Provenance(
+            Acquisition.RECOVERED, source, _moment(fields.get(CREATION_DATE.lower(), ""))
+        )
+    return Provenance(Acquisition.FROM_FILE, origin) if origin else None
 
 
 def upload_field(at: datetime | None) -> tuple[tuple[str, str], ...]:

@@ -96,7 +96,7 @@ FORM_BYTES = 4 << 20
 
 _FORM = "application/x-www-form-urlencoded"
 _FORM_WITH_FILE = "multipart/form-data"
-_UPLOADS = frozenset({"upload", "hand_in"})
+_UPLOADS = frozenset({"import_file", "upload_page"})
 """Routes whose handler streams the body to disk."""
 
 _SMALL_FILES = frozenset({"change_feeds", "change_sites"})
@@ -150,8 +150,14 @@ NO_TOKEN_ROUTES = frozenset({"access", "change_access"})
 
 ADDING_ROUTES = frozenset(
     {
-        *("api_save", "api_hand_in", "api_import", "api_imports", "api_import_status"),
-        *("api_import_look", "api_import_receipt", "api_import_failures"),
+        *(
+            "api_save_urls",
+            "api_upload_page",
+            "api_import_file",
+            "api_imports",
+            "api_import_status",
+        ),
+        *("api_preview_import", "api_import_receipt", "api_import_failures"),
         *("api_jobs", "api_queue", "api_events"),
     }
 )

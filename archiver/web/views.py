@@ -79,12 +79,13 @@ class RestoreResult:
 
     Attributes:
         count: number of restored entries, or of restored snapshots of one entry.
-        stayed: number of entries that were not restored, because they were saved or deleted again.
+        not_restored: number of entries that were not restored, because they were saved or
+            deleted again.
         is_lost: whether the deletion can no longer be undone.
     """
 
     count: int
-    stayed: int
+    not_restored: int
     is_lost: bool
 
 
@@ -522,13 +523,13 @@ class RejectedChangesView:
     Attributes:
         why: the error.
         typed: submitted changes: value by field name.
-        meant: fields (name and value) that select the entries.
+        selection: fields (name and value) that select the entries.
         back: path of the list from which the form was sent.
     """
 
     why: Message
     typed: Mapping[str, str]
-    meant: tuple[tuple[str, str], ...]
+    selection: tuple[tuple[str, str], ...]
     back: str
     title: str | Message = Message("Nothing has been changed yet")
 

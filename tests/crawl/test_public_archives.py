@@ -9,7 +9,7 @@ from archiver.db import jobs, new_entries
 from archiver.http.timestamps import http_date, to_datetime
 from archiver.http.urls import hash_url, host
 from archiver.model.annotation import Annotation
-from archiver.model.capture import Way
+from archiver.model.capture import Acquisition
 from archiver.model.failure import FailureKind
 from archiver.model.job import State
 from archiver.model.seed import Seed
@@ -98,7 +98,7 @@ async def test_a_missing_page_is_recovered_with_its_resources(start_crawl, live,
     assert "the page called foxes" in found.text
     assert kept == [(url, 20150520101112), (sheet, 20150520101112)]
     assert not live.requests
-    assert found.provenance.way is Way.RECOVERED
+    assert found.provenance.acquisition is Acquisition.RECOVERED
     assert found.provenance.source == f"{archive.gate}20150520101112id_/{url}"
 
 

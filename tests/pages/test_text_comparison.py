@@ -31,17 +31,17 @@ def test_both_texts_can_be_restored_from_the_comparison(before, after):
 def test_added_and_removed_words_are_counted():
     change = compare("the quick brown fox", "the brown fox jumped over")
 
-    assert (change.put_in, change.taken_out, change.words) == (2, 1, 5)
+    assert (change.added_words, change.removed_words, change.words) == (2, 1, 5)
 
 
 def test_each_character_of_text_without_spaces_is_a_word():
     change = compare("\u672c\u3092\u8aad\u3080", "\u672c\u3092\u66f8\u304f")
 
-    assert (change.put_in, change.taken_out, change.words) == (2, 2, 4)
+    assert (change.added_words, change.removed_words, change.words) == (2, 2, 4)
 
 
 def test_very_long_texts_are_compared_partly():
     change = compare("a " * MAX_COMPARED, "b " * MAX_COMPARED)
 
     assert not change.is_whole
-    assert change.put_in == change.taken_out == MAX_COMPARED // 2
+    assert change.added_words == change.removed_words == MAX_COMPARED // 2

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from archiver.errors import InvalidQuery
 from archiver.search.query_parser import parse_query
-from archiver.search.snippets import LENGTH, Marked, match_positions, snippet
+from archiver.search.snippets import LENGTH, SnippetPiece, match_positions, snippet
 from archiver.search.words import has_unspaced
 
 FILLER = "lorem ipsum dolor sit amet " * 40
@@ -14,7 +14,7 @@ FILLER = "lorem ipsum dolor sit amet " * 40
 
 def marked(text: str, query: str) -> str:
     return "".join(
-        f"[{piece.text}]" if piece.hit else piece.text
+        f"[{piece.text}]" if piece.is_match else piece.text
         for piece in snippet(text, parse_query(query))
     )
 
@@ -67,7 +67,7 @@ def test_without_a_match_the_snippet_is_the_start() -> None:
     pieces = snippet(f"Beginning {FILLER}", parse_query("fox"))
 
     assert pieces[0].text.startswith("Beginning lorem")
-    assert pieces[-1] == Marked(" …", hit=False)
+    assert pieces[-1] == SnippetPiece(" …", is_match=False)
 
 
 @given(st.text(), st.text())

@@ -49,7 +49,7 @@ async def test_compaction_erases_old_deletions_and_keeps_the_bin(
         assert (b"<h1>foxes" in left, b"<h1>bears" in left) == (False, True)
         assert {each.url for each in await archive.deleting.bin()} == {bears, second}
         restored = await archive.deleting.restore_from_bin()
-        assert (restored.entries, restored.stayed) == (2, 0)
+        assert (restored.entries, restored.not_restored) == (2, 0)
         kept = [each for each in before if each[0].url not in {foxes, first}]
         assert await everything(archive) == kept
         assert (await payload(archive, second)).endswith(b"same bytes")
@@ -150,7 +150,7 @@ async def test_one_entry_of_a_deletion_is_restored_and_the_other_later(
 
         restored = await archive.deleting.restore_from_bin([foxes])
 
-        assert (restored.entries, restored.stayed) == (1, 0)
+        assert (restored.entries, restored.not_restored) == (1, 0)
         assert await listed(archive) == {foxes, owls}
         assert [each.url for each in await archive.deleting.bin()] == [bears]
         with pytest.raises(NotFound):

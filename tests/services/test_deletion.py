@@ -277,7 +277,7 @@ async def test_an_undo_restores_all_but_entries_saved_again(open_archive, styled
 
         restored = await archive.deleting.undo(deleted.id)
 
-        assert (restored.entries, restored.snapshots, restored.stayed) == (1, 1, 1)
+        assert (restored.entries, restored.snapshots, restored.not_restored) == (1, 1, 1)
         shown = await archive.entries.get(bears)
         assert (shown.entry, shown.snapshots) == (before.entry, before.snapshots)
         assert (await archive.entries.get(foxes)).entry.annotation.tags == ("new",)
@@ -309,10 +309,10 @@ async def test_an_entry_deleted_twice_stays_deleted_after_the_first_undo(
         second = await archive.deleting.entries([foxes])
 
         restored = await archive.deleting.undo(first.id)
-        assert (restored.entries, restored.stayed) == (1, 1)
+        assert (restored.entries, restored.not_restored) == (1, 1)
         assert await listed(archive) == {bears}
 
-        assert (await archive.deleting.undo(second.id)).stayed == 0
+        assert (await archive.deleting.undo(second.id)).not_restored == 0
         assert await listed(archive) == {foxes, bears}
         assert len(await archive.replay.captures_of(foxes)) == 1
 

@@ -163,7 +163,7 @@ async def test_articles_of_an_older_extractor_are_extracted_again(live, later, o
         assert [[each.snapshot.url for each in some] for some in (narrowed, [own], rest)] == [
             [url] for url in urls
         ]
-        assert (own.change.taken_out, own.change.put_in > 100) == (2, True)
+        assert (own.change.removed_words, own.change.added_words > 100) == (2, True)
         assert await found(archive, "woods") == []
         assert len(await found(archive, "clever")) == 3
         assert [each async for each in archive.reextraction.read_all()] == []

@@ -175,8 +175,8 @@ async def test_tags_that_differ_in_case_or_unicode_form_are_one_tag(archive, liv
     listing = await archive.search.listing(ListingQuery(tag="CAFE\u0301"))
     assert [each.entry.url for each in listing.items] == [foxes]
     assert await urls_found(archive, "tag:OLD") == [bears, foxes]
-    alike = {each.name: each.alike for each in await archive.editing.tags() if each.alike}
-    assert alike == {COMPOSED: ("cafe",), "cafe": (COMPOSED,)}
+    similar = {each.name: each.similar for each in await archive.editing.tags() if each.similar}
+    assert similar == {COMPOSED: ("cafe",), "cafe": (COMPOSED,)}
 
 
 async def test_a_tag_is_renamed_in_all_entries(open_archive, settings, live, monkeypatch):

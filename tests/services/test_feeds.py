@@ -185,7 +185,7 @@ async def test_opml_of_another_reader_is_imported_and_exported(archive, feed):
     assert await archive.subscriptions.import_outline(outline.encode(), "f.opml") == 0
     (followed,) = await archive.subscriptions.all()
     assert followed.subscription.tags == ("x", "y", "News")
-    held = await archive.subscriptions.outline()
+    held = await archive.subscriptions.export_opml()
     await archive.subscriptions.unfollow(feed.url)
     assert await archive.subscriptions.import_outline(held, "back.opml") == 1
     assert (await archive.subscriptions.all())[0].subscription == followed.subscription

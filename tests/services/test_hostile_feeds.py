@@ -74,4 +74,4 @@ async def test_an_address_without_end_is_not_where_a_feed_is_from_now_on(archive
         looked = await archive.subscriptions.check(f"{origin}/f")
 
     assert looked.subscription.url == f"{origin}/f"
-    assert looked.state.brought == 1
+    assert looked.state.saved_count == 1

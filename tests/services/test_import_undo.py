@@ -64,7 +64,7 @@ async def test_entries_that_were_deleted_before_are_not_counted_and_undo_ends(ar
     again = await archive.import_undo.plan(theirs.id)
 
     assert (plan.removed, done.removed, again.removed) == (2, 2, 0)
-    assert not (await archive.imports.status(theirs.id)).is_put_back
+    assert not (await archive.imports.status(theirs.id)).is_restored
     assert await urls(archive) == set()
 
 
@@ -75,11 +75,11 @@ async def test_an_undone_import_can_be_restored_and_undone_again(archive):
     done = await archive.import_undo.undo(theirs.id)
     await archive.deleting.undo(done.deletion)
     assert await urls(archive) == {f"http://a.example/{n}" for n in (1, 2, 3)}
-    assert (await archive.imports.status(theirs.id)).is_put_back
+    assert (await archive.imports.status(theirs.id)).is_restored
     again = await archive.import_undo.undo(theirs.id)
 
     assert again.removed == 2
-    assert not (await archive.imports.status(theirs.id)).is_put_back
+    assert not (await archive.imports.status(theirs.id)).is_restored
     assert await urls(archive) == {"http://a.example/1"}
 
 

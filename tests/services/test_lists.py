@@ -9,7 +9,7 @@ from archiver.model.entry_list import EntryList, ListColour
 from archiver.model.export_kinds import BY_KEY
 from archiver.model.listing import ListingQuery
 from archiver.services.export_selection import Selected
-from archiver.services.lists import Where
+from archiver.services.lists import ListPosition
 from archiver.services.reindex import reindex
 
 URLS = tuple(f"http://127.0.0.1:1/{name}" for name in "abc")
@@ -54,24 +54,24 @@ async def test_counts_of_lists_follow_removals_and_undos(archive):
 
 
 @pytest.mark.parametrize(
-    ("moved", "where", "after"),
+    ("moved", "position", "after"),
     [
-        ("c", Where.FIRST, "cab"),
-        ("c", Where.UP, "acb"),
-        ("a", Where.DOWN, "bac"),
-        ("a", Where.LAST, "bca"),
-        ("ac", Where.LAST, "bac"),
-        ("bc", Where.UP, "bca"),
-        ("a", Where.UP, "abc"),
-        ("abc", Where.DOWN, "abc"),
+        ("c", ListPosition.FIRST, "cab"),
+        ("c", ListPosition.UP, "acb"),
+        ("a", ListPosition.DOWN, "bac"),
+        ("a", ListPosition.LAST, "bca"),
+        ("ac", ListPosition.LAST, "bac"),
+        ("bc", ListPosition.UP, "bca"),
+        ("a", ListPosition.UP, "abc"),
+        ("abc", ListPosition.DOWN, "abc"),
     ],
 )
 async def test_entries_move_within_a_list_and_back_when_that_is_undone(
-    archive, moved, where, after
+    archive, moved, position, after
 ):
     refs = [url for url in URLS if url[-1] in moved]
 
-    edited = await archive.lists.order("Recipes/Soups", refs, where)
+    edited = await archive.lists.order("Recipes/Soups", refs, position)
 
     assert await found(archive, "list:Recipes/Soups") == after
     if edited.changed:
@@ -92,7 +92,7 @@ async def test_a_list_with_quotes_in_its_name_can_be_renamed_and_deleted(archive
 
 async def test_a_renamed_list_keeps_its_order_and_nested_lists(archive):
     await archive.lists.make("Before")
-    await archive.lists.order("Recipes/Soups", [URLS[2]], Where.FIRST)
+    await archive.lists.order("Recipes/Soups", [URLS[2]], ListPosition.FIRST)
 
     await archive.lists.rename("Recipes", "Food/All of it")
 
@@ -133,7 +133,7 @@ async def test_invalid_lists_are_refused(archive):
     with pytest.raises(NotFound):
         await archive.lists.rename("Nothing", "Something")
     with pytest.raises(NotFound):
-        await archive.lists.order("Recipes", [URLS[0]], Where.LAST)
+        await archive.lists.order("Recipes", [URLS[0]], ListPosition.LAST)
 
 
 async def test_an_import_s_folders_are_lists_in_the_order_of_the_file(open_archive, settings):
@@ -147,7 +147,7 @@ async def test_an_import_s_folders_are_lists_in_the_order_of_the_file(open_archi
         await archive.crawling.work()
         assert await found(archive, "list:Zoo") == "cba"
         await archive.lists.make("Later")
-        await archive.lists.shift("Later", down=False)
+        await archive.lists.move("Later", down=False)
         await archive.crawling.write_down_changes()
     await reindex(settings)
     async with open_archive() as archive:

@@ -4,7 +4,7 @@ from io import BufferedReader, BytesIO
 
 import pytest
 
-from archiver.model.capture import Way
+from archiver.model.capture import Acquisition
 from archiver.model.listing import ListingQuery
 from tests.formats.goldens import GOLDENS, A
 from tests.formats.test_saved_pages import MHTML
@@ -41,7 +41,7 @@ async def test_an_import_of_saved_pages_makes_each_snapshot_once(archive, form):
     assert (status.format, status.rejected) == (form, 0)
     assert found.snapshot.timestamp == "20200913122640"
     assert len(detail.snapshots) == 1
-    assert found.provenance.way is Way.FROM_FILE
+    assert found.provenance.acquisition is Acquisition.FROM_FILE
     assert found.provenance.source == f"{name} ({form})"
     assert {each.status for each in found.requisites} <= {200}
     assert found.text

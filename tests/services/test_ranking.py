@@ -134,7 +134,7 @@ async def test_of_very_many_matches_titles_and_the_newest_are_ranked(save_and_se
     page = await search.listing(ListingQuery(q="heron"))
 
     assert page.items[0].entry.url.endswith("/p2")
-    assert page.is_of_newest
+    assert page.is_newest_only
     assert len(page.items) == 11
 
 
@@ -150,7 +150,7 @@ async def test_a_misspelt_word_suggests_the_nearest_word(save_and_search):
         "zzzzzz": "",
         '"grey heorn"': "",
     }.items():
-        assert (await search.listing(ListingQuery(q=q))).meant == meant, q
+        assert (await search.listing(ListingQuery(q=q))).suggestion == meant, q
 
 
 async def test_a_half_typed_word_is_a_prefix(save_and_search):
@@ -159,7 +159,7 @@ async def test_a_half_typed_word_is_a_prefix(save_and_search):
     page = await search.listing(ListingQuery(q="grey her"))
 
     assert len(page.items) == 1
-    assert page.answers == "grey her*"
+    assert page.used_query == "grey her*"
 
 
 async def test_a_prefix_that_most_entries_have_is_not_scored(save_and_search, monkeypatch):

@@ -65,7 +65,7 @@ async def test_lists_are_narrowed_and_searched(filled, query, expected):
 async def test_a_match_shows_where_the_words_stand(filled):
     (found, *_) = (await filled.search.listing(ListingQuery(q="wombats"))).items
 
-    marked = [each.text for each in found.excerpt if each.hit]
+    marked = [each.text for each in found.excerpt if each.is_match]
     assert [word.lower() for word in marked] == ["wombats"]
 
 

@@ -22,7 +22,7 @@ async def listed(archive, q):
 
 
 def words(item):
-    return [each.text for each in item.excerpt if each.hit]
+    return [each.text for each in item.excerpt if each.is_match]
 
 
 async def test_a_pdf_is_found_by_its_words_and_metadata(live, archive, settings):

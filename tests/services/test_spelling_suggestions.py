@@ -66,4 +66,4 @@ async def search(tmp_path):
 async def test_an_unknown_name_is_corrected_to_the_nearest_one(search, q, meant):
     listing = await search.listing(ListingQuery(q=q))
 
-    assert listing.meant == meant
+    assert listing.suggestion == meant

@@ -79,7 +79,7 @@ async def test_snapshots_are_compared_side_by_side_and_in_the_api(client, live):
     before, after = shown.split('<div class="text changed" dir="auto">')[1:]
     assert re.findall(r"<(?:del|ins)>[^<]*", before) == ["<del>red", "<del>sleeps"]
     assert re.findall(r"<(?:del|ins)>[^<]*", after)[:2] == ["<ins>old", "<ins>flies &amp; sings"]
-    assert (found["text"]["put_in"], found["text"]["taken_out"]) == (3, 2)
+    assert (found["text"]["added_words"], found["text"]["removed_words"]) == (3, 2)
     assert {"name": "x-by", "before": "one", "after": "two"} in found["headers"]
     assert f"/{key}/compare?from={moments[1]}&amp;to={moments[0]}" in await page_of(
         client, f"/{key}/"

@@ -111,7 +111,7 @@ async def test_the_api_undoes_a_deletion_once(client, foxes):
 
     answer = await client.post(path)
 
-    told = {"id": deleted["id"], "entries": 1, "snapshots": 2, "stayed": 0}
+    told = {"id": deleted["id"], "entries": 1, "snapshots": 2, "not_restored": 0}
     assert (answer.status, await answer.json()) == (200, told)
     assert "foxes" in await titles(client)
     assert (await client.post(path)).status == 404

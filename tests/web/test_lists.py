@@ -46,7 +46,7 @@ async def test_a_list_is_created_filled_and_ordered_by_forms(client, foxes, bear
     first, second = await in_order(client, "Recipes/Best soups")
 
     status, _, page = await send(
-        client, "/lists/order", back, ("list", "Recipes/“Best” soups"), ("where", "up"),
+        client, "/lists/order", back, ("list", "Recipes/“Best” soups"), ("position", "up"),
         ("entry", second),
     )  # fmt: skip
 
@@ -106,10 +106,10 @@ async def test_the_api_creates_changes_and_deletes_lists(client, foxes, bears):
     await client.post("/api/v1/lists", json={"path": "S", "query": "is:unread"})
     for key in (foxes, bears):
         await client.patch(f"/api/v1/entries/{key}", json={"folders": ["A/B"]})
-    order = {"path": "A/B", "entries": [bears], "where": "first"}
+    order = {"path": "A/B", "entries": [bears], "position": "first"}
     answer = await client.post("/api/v1/lists/order", json=order)
     assert (await answer.json())["changed"] == 1
-    answer = await client.patch("/api/v1/lists", json={"path": "S", "shift": "up"})
+    answer = await client.patch("/api/v1/lists", json={"path": "S", "move": "up"})
     assert [each["path"] for each in await answer.json()] == ["S", "A", "A/B"]
 
     answer = await client.patch("/api/v1/lists", json={"path": "A", "new_path": "Z"})
@@ -126,8 +126,8 @@ async def test_the_api_creates_changes_and_deletes_lists(client, foxes, bears):
         ("post", {"path": ""}, 400),
         ("post", {"path": "A", "query": "colour:red"}, 400),
         ("patch", {"path": "A"}, 400),
-        ("patch", {"path": "none", "shift": "up"}, 404),
-        ("patch", {"path": "A", "shift": "left"}, 400),
+        ("patch", {"path": "none", "move": "up"}, 404),
+        ("patch", {"path": "A", "move": "left"}, 400),
     ],
 )
 async def test_the_api_rejects_invalid_lists(client, method, body, status):

@@ -12,7 +12,7 @@ from aiohttp.test_utils import TestClient, TestServer
 from archiver.app import open_app
 from archiver.config import Settings
 from archiver.http.urls import hash_url
-from archiver.model.capture import Way
+from archiver.model.capture import Acquisition
 from archiver.model.listing import ListingQuery
 from archiver.services.access import Scope
 from archiver.services.reindex import reindex
@@ -65,7 +65,7 @@ def package() -> bytes:
     return packed.getvalue()
 
 
-async def hand_in(client, content, kind="text/html", **more):
+async def upload_page(client, content, kind="text/html", **more):
     """(status, JSON) of handing something in."""
     headers = {"Content-Type": kind, **more.pop("headers", {})}
     async with client.post("/api/v1/captures", data=content, headers=headers, params=more) as got:
@@ -73,24 +73,26 @@ async def hand_in(client, content, kind="text/html", **more):
 
 
 async def test_a_singlefile_upload_is_a_snapshot_of_its_date_and_searchable(client, runtime):
-    status, taken = await hand_in(client, SINGLE_FILE, name="statement.html")
+    status, taken = await upload_page(client, SINGLE_FILE, name="statement.html")
 
     found = await runtime.entries.snapshot(URL)
     listed = await runtime.search.listing(ListingQuery(q="herons"))
     assert (status, taken["snapshots"], taken["timestamp"]) == (201, 1, "20240229110001")
     assert found.snapshot.timestamp == taken["timestamp"]
-    assert found.provenance.way is Way.UPLOADED
+    assert found.provenance.acquisition is Acquisition.UPLOADED
     assert found.provenance.name == "statement.html (SingleFile HTML)"
     assert [each.entry.url for each in listed.items] == [URL]
     assert (await runtime.crawling.counts()).open == 0
 
 
 async def test_html_without_its_url_needs_one(client, runtime):
-    status, refused = await hand_in(client, f"<html>{ARTICLE}")
+    status, refused = await upload_page(client, f"<html>{ARTICLE}")
     assert status == 400
     assert "URL" in refused["error"]["message"]
 
-    status, taken = await hand_in(client, f"<html>{ARTICLE}", url=URL, at="2020-01-02T03:04:05Z")
+    status, taken = await upload_page(
+        client, f"<html>{ARTICLE}", url=URL, at="2020-01-02T03:04:05Z"
+    )
 
     assert (status, taken["timestamp"]) == (201, "20200102030405")
     assert "herons" in (await runtime.entries.snapshot(URL)).text
@@ -127,7 +129,7 @@ async def test_form_fields_come_in_any_order(client, runtime, order):
     )
     kind = f"multipart/form-data; boundary={mark}"
 
-    status, _ = await hand_in(client, f"{body}--{mark}--\r\n", kind)
+    status, _ = await upload_page(client, f"{body}--{mark}--\r\n", kind)
 
     assert status == 201
     found = await runtime.entries.snapshot(long)
@@ -137,7 +139,7 @@ async def test_form_fields_come_in_any_order(client, runtime, order):
 
 @pytest.mark.parametrize("at", ["yesterday", "2020-13-01"])
 async def test_an_invalid_date_is_rejected(client, at):
-    status, refused = await hand_in(client, SINGLE_FILE, at=at)
+    status, refused = await upload_page(client, SINGLE_FILE, at=at)
 
     assert status == 400
     assert "2024-02-29T12:00:00Z" in refused["error"]["message"]
@@ -145,27 +147,29 @@ async def test_an_invalid_date_is_rejected(client, at):
 
 @pytest.mark.parametrize("content", [b"", b"\x00\x01\x02", b"https://a.example/\n", b"%PDF-1.7"])
 async def test_a_file_that_is_not_a_page_is_rejected_with_the_supported_types(client, content):
-    status, refused = await hand_in(client, content, url=URL)
+    status, refused = await upload_page(client, content, url=URL)
 
     assert status == 422
     assert refused["error"]["message"]
 
 
 async def test_a_file_that_is_too_large_is_rejected(client):
-    status, _ = await hand_in(client, io.BytesIO(b"<html>" + b"a" * (1 << 20)), url=URL)
+    status, _ = await upload_page(client, io.BytesIO(b"<html>" + b"a" * (1 << 20)), url=URL)
 
     assert status == 413
 
 
 async def test_a_wacz_of_archiveweb_page_is_imported_and_marked(client, runtime):
-    status, taken = await hand_in(client, package(), "application/octet-stream", name="mine.wacz")
+    status, taken = await upload_page(
+        client, package(), "application/octet-stream", name="mine.wacz"
+    )
 
     assert (status, taken["form"], taken["snapshots"]) == (201, "WACZ", 1)
-    assert (await runtime.entries.snapshot(URL)).provenance.way is Way.UPLOADED
+    assert (await runtime.entries.snapshot(URL)).provenance.acquisition is Acquisition.UPLOADED
 
 
 async def test_another_media_type_is_rejected_with_the_supported_ones(client):
-    status, refused = await hand_in(client, b"{}", "application/json")
+    status, refused = await upload_page(client, b"{}", "application/json")
 
     assert status == 415
     assert "application/wacz" in refused["error"]["message"]
@@ -183,10 +187,10 @@ async def test_a_file_cannot_remove_the_mark_of_uploads(client, runtime, said):
     archived = Warc()
     archived.response(URL, f"<html>{ARTICLE}".encode(), "text/html", **said)
 
-    await hand_in(client, archived.bytes, "application/octet-stream", name="mine.warc")
+    await upload_page(client, archived.bytes, "application/octet-stream", name="mine.warc")
 
     provenance = (await runtime.entries.snapshot(URL)).provenance
-    assert (provenance.way, provenance.name) == (Way.UPLOADED, "mine.warc (WARC)")
+    assert (provenance.acquisition, provenance.name) == (Acquisition.UPLOADED, "mine.warc (WARC)")
     assert provenance.at is not None
 
 
@@ -210,7 +214,7 @@ async def test_an_invalid_record_does_not_affect_others(client, runtime, record)
     archived.add("metadata", f"urn:archiver:{hash_url(URL)}", block + entry + record[1:] + b"}")
     archived.response("https://other.example/", f"<html>{ARTICLE}".encode(), "text/html")
 
-    await hand_in(client, archived.bytes, "application/octet-stream")
+    await upload_page(client, archived.bytes, "application/octet-stream")
 
     (recent,) = await runtime.imports.recent()
     assert "herons" in (await runtime.entries.snapshot("https://other.example/")).text
@@ -220,7 +224,7 @@ async def test_an_invalid_record_does_not_affect_others(client, runtime, record)
 async def test_an_upload_is_still_marked_after_reindexing(settings):
     async with open_app(settings) as runtime:
         async with TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client:
-            await hand_in(client, SINGLE_FILE)
+            await upload_page(client, SINGLE_FILE)
         before = await runtime.entries.snapshot(URL)
 
     await reindex(settings)
@@ -235,7 +239,7 @@ async def test_an_add_token_may_upload_and_a_read_token_may_not(client, runtime)
     for scope in (Scope.ADD, Scope.READ):
         secret = await runtime.access.make_token("phone", scope)
         headers = {"Authorization": f"Bearer {secret}"}
-        status[scope], _ = await hand_in(client, SINGLE_FILE, headers=headers)
+        status[scope], _ = await upload_page(client, SINGLE_FILE, headers=headers)
 
     assert status == {Scope.ADD: 201, Scope.READ: 403}
 

@@ -8,7 +8,7 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from archiver.app import open_app
 from archiver.config import Settings
-from archiver.model.capture import Way
+from archiver.model.capture import Acquisition
 from archiver.model.job import State
 from archiver.services.export_selection import Selected
 from archiver.services.reindex import reindex
@@ -98,7 +98,7 @@ async def test_the_origin_of_a_recovered_page_survives_reindexing_and_export(
     async with open_app(replace(settings, data=tmp_path / "third")) as third:
         await import_warc(third, archived)
         imported = await third.entries.snapshot(url)
-    assert before.provenance.way is Way.RECOVERED
+    assert before.provenance.acquisition is Acquisition.RECOVERED
     assert before.entry.state is State.SAVED
     assert rebuilt.provenance == imported.provenance == before.provenance
     assert rebuilt.text == imported.text == before.text

@@ -107,11 +107,11 @@ async def delete_snapshot(request: web.Request) -> web.StreamResponse:
     return answer(await deleting.snapshot(place["hash_url"], place["timestamp"]))
 
 
-async def undelete(request: web.Request) -> web.StreamResponse:
+async def undo_deletion(request: web.Request) -> web.StreamResponse:
     """Restore what a deletion removed.
 
-    Entries that have been saved or deleted again since then are not restored; `stayed` is their
-    number.
+    Entries that have been saved or deleted again since then are not restored; `not_restored` is
+    their number.
     """
     number = int(request.match_info["id"])
     return answer(await request.app[RUNTIME].deleting.undo(number))
@@ -124,7 +124,7 @@ async def compare(request: web.Request) -> web.StreamResponse:
     return answer(await comparing.compare(key, asked.get("from", ""), asked.get("to", "")))
 
 
-async def hand_in(request: web.Request) -> web.StreamResponse:
+async def upload_page(request: web.Request) -> web.StreamResponse:
     """Upload a page saved by a browser.
 
     The file is HTML (for example from SingleFile), MHTML, or a WARC or WACZ file of
@@ -188,7 +188,7 @@ async def queue_status(request: web.Request) -> web.StreamResponse:
 
 
 async def list_tags(request: web.Request) -> web.StreamResponse:
-    """List the tags in use, by name; `alike` names similar tags."""
+    """List the tags in use, by name; `similar` names similar tags."""
     return answer(await request.app[RUNTIME].editing.tags(), shape=list[TagInUse])
 
 
@@ -222,12 +222,12 @@ async def make_list(request: web.Request) -> web.StreamResponse:
 async def change_list(request: web.Request) -> web.StreamResponse:
     """Rename, move or colour a list, and return all lists."""
     wanted, lists = await read_json(request, ListChange), request.app[RUNTIME].lists
-    if (wanted.new_path, wanted.shift, wanted.colour) == (None, None, None):
-        raise InputError("Set new_path, shift or colour.")
+    if (wanted.new_path, wanted.move, wanted.colour) == (None, None, None):
+        raise InputError("Set new_path, move or colour.")
     if wanted.colour is not None:
         await lists.set_colour(wanted.path, wanted.colour)
-    if wanted.shift:
-        await lists.shift(wanted.path, down=wanted.shift == "down")
+    if wanted.move:
+        await lists.move(wanted.path, down=wanted.move == "down")
     if wanted.new_path is not None:
         await lists.rename(wanted.path, wanted.new_path)
     return await list_lists(request)
@@ -243,7 +243,7 @@ async def order_lists(request: web.Request) -> web.StreamResponse:
     """Change the order of entries in a list."""
     wanted = await read_json(request, OrderRequest)
     lists = request.app[RUNTIME].lists
-    return answer(await lists.order(wanted.path, wanted.entries, wanted.where))
+    return answer(await lists.order(wanted.path, wanted.entries, wanted.position))
 
 
 async def list_feeds(request: web.Request) -> web.StreamResponse:

@@ -46,7 +46,7 @@ async def start(request: web.Request) -> web.StreamResponse:
     return response
 
 
-async def look(request: web.Request) -> web.StreamResponse:
+async def preview(request: web.Request) -> web.StreamResponse:
     """Preview the import of a file without saving anything."""
     return answer(await preview_from_api(request, chosen(request)))
 
@@ -74,7 +74,7 @@ async def failures(request: web.Request) -> web.StreamResponse:
     return answer(failed, shape=tuple[Reason, ...])
 
 
-async def again(request: web.Request) -> web.StreamResponse:
+async def retry(request: web.Request) -> web.StreamResponse:
     """Retry the pages of an import that failed for a reason, or for any reason."""
     found, wanted = await _found(request), await read_json(request, AgainRequest)
     oversight = request.app[RUNTIME].crawl_status

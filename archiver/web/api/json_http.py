@@ -20,7 +20,7 @@ from archiver.model.imports import Choices
 from archiver.model.listing import ListingQuery
 from archiver.services.entries import EntryDetail
 from archiver.services.import_reading import typed_choices
-from archiver.services.lists import Where
+from archiver.services.lists import ListPosition
 from archiver.web.app_keys import LIMITS
 from archiver.web.origin import base_path
 from archiver.web.static_files import with_paths
@@ -130,7 +130,7 @@ class ListChange:
 
     path: str
     new_path: str | None = None
-    shift: Literal["up", "down"] | None = None
+    move: Literal["up", "down"] | None = None
     colour: ListColour | None = None
 
 
@@ -141,7 +141,7 @@ class OrderRequest:
     path: str
     __pydantic_config__: ClassVar[ConfigDict] = _NOTHING_ELSE
     entries: Annotated[list[str], Field(min_length=1, max_length=MAX_JOBS)]
-    where: Where
+    position: ListPosition
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,9 +209,9 @@ async def read_json(request: web.Request, shape: type[_T]) -> _T:
         value: _T = adapter(shape).validate_json(body, strict=True)
     except ValidationError as error:
         first: Any = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
+        position = ".".join(str(part) for part in first["loc"])
         raise InputError(
-            f"The body is invalid{' at ' + where if where else ''}: {first['msg']}."
+            f"The body is invalid{' at ' + position if position else ''}: {first['msg']}."
         ) from None
     return value
 

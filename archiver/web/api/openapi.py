@@ -162,13 +162,13 @@ _NUMBERS: Json = {"type": "string", "pattern": "^[0-9]+(,[0-9]+)*$"}
 
 
 INTERFACES: dict[str, Interface] = {
-    "api_save": Interface(SaveResult, body=SaveRequest, status=202),
+    "api_save_urls": Interface(SaveResult, body=SaveRequest, status=202),
     "api_entries": Interface(Listing, query=_LISTED),
-    "api_saved": Interface(SavedPage, query=(Parameter("url", "URL of the page.", _TEXT),)),
+    "api_find_saved": Interface(SavedPage, query=(Parameter("url", "URL of the page.", _TEXT),)),
     "api_summary": Interface(Summary, query=_NARROWED),
     "api_entry": Interface(EntryDetail),
-    "api_edit": Interface(EntryDetail, body=EditRequest),
-    "api_delete": Interface(Deleted),
+    "api_edit_entry": Interface(EntryDetail, body=EditRequest),
+    "api_delete_entry": Interface(Deleted),
     "api_delete_snapshot": Interface(Deleted),
     "api_undo_deletion": Interface(Restored),
     "api_compare": Interface(
@@ -182,12 +182,12 @@ INTERFACES: dict[str, Interface] = {
             Parameter("to", "Timestamp of the later snapshot; default: the newest.", _TEXT),
         ),
     ),
-    "api_highlight": Interface(Highlighted, body=HighlightRequest, status=201),
+    "api_add_highlight": Interface(Highlighted, body=HighlightRequest, status=201),
     "api_change_highlight": Interface(Highlighted, body=HighlightChange),
     "api_remove_highlight": Interface(EntryDetail),
     "api_feeds": Interface(list[FollowedFeed]),
-    "api_follow": Interface(FollowedFeed, body=FeedRequest, status=201),
-    "api_unfollow": Interface(
+    "api_follow_feed": Interface(FollowedFeed, body=FeedRequest, status=201),
+    "api_unfollow_feed": Interface(
         list[FollowedFeed], query=(Parameter("url", "URL of the feed.", _TEXT),)
     ),
     "api_highlights": Interface(
@@ -200,13 +200,13 @@ INTERFACES: dict[str, Interface] = {
         list[TagInUse], query=(Parameter("name", "Name of the tag.", _TEXT),)
     ),
     "api_lists": Interface(tuple[EntryList, ...]),
-    "api_make_list": Interface(EntryList, body=ListRequest, status=201),
+    "api_create_list": Interface(EntryList, body=ListRequest, status=201),
     "api_change_list": Interface(tuple[EntryList, ...], body=ListChange),
     "api_delete_list": Interface(
         tuple[EntryList, ...], query=(Parameter("path", "Path of the list.", _TEXT),)
     ),
     "api_order_list": Interface(Edited, body=OrderRequest),
-    "api_hand_in": Interface(
+    "api_upload_page": Interface(
         UploadResult,
         query=(
             Parameter("url", "URL of the page, if the file does not contain it.", _TEXT),
@@ -216,13 +216,13 @@ INTERFACES: dict[str, Interface] = {
         files=("multipart/form-data", *PAGE_TYPES),
         status=201,
     ),
-    "api_import": Interface(ImportStatus, query=_OF_A_FILE, files=_IMPORT_TYPES, status=202),
-    "api_import_look": Interface(ImportSurvey, query=_OF_A_FILE, files=_IMPORT_TYPES),
+    "api_import_file": Interface(ImportStatus, query=_OF_A_FILE, files=_IMPORT_TYPES, status=202),
+    "api_preview_import": Interface(ImportSurvey, query=_OF_A_FILE, files=_IMPORT_TYPES),
     "api_imports": Interface(list[ImportStatus]),
     "api_import_status": Interface(ImportStatus),
     "api_import_receipt": Interface(list[ReceiptLine]),
     "api_import_failures": Interface(tuple[Reason, ...]),
-    "api_import_again": Interface(Queued, body=AgainRequest),
+    "api_retry_import": Interface(Queued, body=AgainRequest),
     "api_import_capture": Interface(Queued),
     "api_import_undo_plan": Interface(UndoPlan),
     "api_import_undo": Interface(ImportStatus, status=202),

@@ -40,7 +40,7 @@ async def progress(request: web.Request) -> web.StreamResponse:
     return render(request, "activity.html", ProgressView(), activity=activity)
 
 
-async def moved(request: web.Request) -> web.StreamResponse:
+async def redirect_from_crawl(request: web.Request) -> web.StreamResponse:
     """Redirect from the former address of the activity page."""
     query = request.rel_url.raw_query_string
     raise web.HTTPPermanentRedirect(f"/activity?{query}" if query else "/activity")

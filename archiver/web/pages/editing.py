@@ -20,9 +20,9 @@ from archiver.web.rendering import render_with_sidebar
 from archiver.web.views import DeleteView, EditNotice, RejectedChangesView, RestoreResult
 
 _LISTED = ("q", "tag", "host", "status")
-_MEANT = (*_LISTED, "entry", "scope", "back")
+_SELECTION = (*_LISTED, "entry", "scope", "back")
 _NOTICES = (
-    *("edit", "undone", "deleted", "restored", "stayed", "lost", "nothing"),
+    *("edit", "undone", "deleted", "restored", "not_restored", "lost", "nothing"),
     *("queued", "asked"),
 )
 _MAX_DIGITS = 15
@@ -53,9 +53,9 @@ async def _edit_selected(editing: Editing, form: MultiMapping[Any], refs: Sequen
 
 def _again(form: MultiMapping[Any], error: InputError) -> RejectedChangesView:
     fields = [(name, str(value)) for name, value in form.items()]
-    meant = tuple((name, value) for name, value in fields if name in _MEANT)
-    typed = {name: value for name, value in fields if name not in _MEANT}
-    return RejectedChangesView(error.sentence, typed, meant, return_path(form, "/snapshots"))
+    selection = tuple((name, value) for name, value in fields if name in _SELECTION)
+    typed = {name: value for name, value in fields if name not in _SELECTION}
+    return RejectedChangesView(error.sentence, typed, selection, return_path(form, "/snapshots"))
 
 
 async def undo(request: web.Request) -> web.StreamResponse:
@@ -71,8 +71,12 @@ async def notice_of(request: web.Request) -> EditNotice | None:
     if undone := request.query.get("undone"):
         return EditNotice(here, is_undone=number(undone) > 0)
     if restored := request.query.get("restored"):
-        stayed, lost = (number(request.query.get(each, "0")) for each in ("stayed", "lost"))
-        return EditNotice(here, restored=RestoreResult(number(restored), stayed, is_lost=lost > 0))
+        not_restored, lost = (
+            number(request.query.get(each, "0")) for each in ("not_restored", "lost")
+        )
+        return EditNotice(
+            here, restored=RestoreResult(number(restored), not_restored, is_lost=lost > 0)
+        )
     queued, asked_for = (number(request.query.get(each, "0")) for each in ("queued", "asked"))
     if queued or asked_for or request.query.get("nothing"):
         is_nothing = not (queued or asked_for)
@@ -216,7 +220,7 @@ async def restore(request: web.Request) -> web.StreamResponse:
     except (InputError, NotFound) as error:
         return back(form, "/snapshots", restored=0, lost=int(isinstance(error, NotFound)))
     count = restored.entries or restored.snapshots
-    return back(form, "/snapshots", restored=count, stayed=restored.stayed)
+    return back(form, "/snapshots", restored=count, not_restored=restored.not_restored)
 
 
 async def _question(

@@ -100,7 +100,7 @@ async def text(request: web.Request) -> web.StreamResponse:
     return await render_with_sidebar(request, "pages/text.html", TextView(shown, title))
 
 
-async def keep_place(request: web.Request) -> web.StreamResponse:
+async def store_reading_position(request: web.Request) -> web.StreamResponse:
     """Store how far an article is read."""
     form = await request.post()
     block, percent = (number(str(form.get(each, ""))) for each in ("block", "percent"))
@@ -110,7 +110,7 @@ async def keep_place(request: web.Request) -> web.StreamResponse:
     return web.Response(status=204)
 
 
-async def read_again(request: web.Request) -> web.StreamResponse:
+async def extract_again(request: web.Request) -> web.StreamResponse:
     """Extract an article again after an update of the extractor."""
     key = request.match_info["hash_url"]
     await request.app[RUNTIME].reextraction.read_entry(key)

@@ -46,10 +46,10 @@ def _why(request: web.Request, error: InputError) -> Message | str:
     )
 
 
-async def outline(request: web.Request) -> web.StreamResponse:
+async def export_opml(request: web.Request) -> web.StreamResponse:
     """Export the feeds as OPML."""
     return web.Response(
-        body=await request.app[RUNTIME].subscriptions.outline(),
+        body=await request.app[RUNTIME].subscriptions.export_opml(),
         content_type="text/x-opml",
         charset="utf-8",
         headers={"Content-Disposition": 'attachment; filename="feeds.opml"'},

@@ -30,7 +30,7 @@ async def listing(request: web.Request) -> web.StreamResponse:
     return await render_with_sidebar(request, "pages/highlights.html", view)
 
 
-async def mark(request: web.Request) -> web.StreamResponse:
+async def change(request: web.Request) -> web.StreamResponse:
     """Add, change or remove a highlight, and show the article again."""
     form, key = await request.post(), request.match_info["hash_url"]
     fields = {

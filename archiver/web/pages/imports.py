@@ -159,7 +159,7 @@ async def upload(request: web.Request) -> web.StreamResponse:
     raise web.HTTPSeeOther(f"/import/{taken.id}")
 
 
-async def hand_in(request: web.Request) -> web.StreamResponse:
+async def upload_page(request: web.Request) -> web.StreamResponse:
     """Upload a page saved by a browser and redirect to it, or to the newest page of several."""
     try:
         taken = await page_from_form(request)
@@ -190,7 +190,7 @@ async def status(request: web.Request) -> web.StreamResponse:
     return await render_with_sidebar(request, "pages/import_status.html", view)
 
 
-async def again(request: web.Request) -> web.StreamResponse:
+async def retry(request: web.Request) -> web.StreamResponse:
     """Retry pages of an import that failed for a reason."""
     found, form = await _found(request), await request.post()
     reason = str(form.get("reason", ""))
@@ -213,7 +213,7 @@ async def cancel(request: web.Request) -> web.StreamResponse:
     raise web.HTTPSeeOther(f"/import/{found.id}")
 
 
-async def ask_undo(request: web.Request) -> web.StreamResponse:
+async def confirm_undo(request: web.Request) -> web.StreamResponse:
     """Preview the undo of an import."""
     found = await _found(request)
     runtime = request.app[RUNTIME]
@@ -266,7 +266,7 @@ MAX_COLUMNS = 60
 """Maximum columns that can be changed on the page; the command line has no limit."""
 
 
-async def look(request: web.Request) -> web.StreamResponse:
+async def preview(request: web.Request) -> web.StreamResponse:
     """Show the contents of a file, and the result of an import with the options in the query."""
     kept = await _kept(request)
     choices = _choices(request.query)
@@ -287,7 +287,7 @@ async def look(request: web.Request) -> web.StreamResponse:
         columns=survey.columns[:MAX_COLUMNS],
         title=Message("Preview: {name}", name=kept.name),
     )
-    return await render_with_sidebar(request, "pages/import_look.html", view)
+    return await render_with_sidebar(request, "pages/import_preview.html", view)
 
 
 async def confirm(request: web.Request) -> web.StreamResponse:

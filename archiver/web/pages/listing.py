@@ -116,7 +116,7 @@ async def _view(request: web.Request, query: ListingQuery) -> ListingView:
     is_narrowed = replace(query, sort="", after="") != ListingQuery()
     kept = {name: value for name in _KEPT if (value := getattr(query, name))}
     # If the query found nothing and another one was run instead, exports and feeds use that one.
-    shown = kept | ({"q": found.answers} if found.answers else {})
+    shown = kept | ({"q": found.used_query} if found.used_query else {})
     here = kept | ({"after": query.after} if query.after else {})
     trail = read_trail(request.query.get("trail", "")) if query.after else Trail()
     if query.after and trail:

@@ -144,7 +144,7 @@ async def change_bin(request: web.Request) -> web.StreamResponse:
     if does == "all":
         done = await app.deleting.restore_from_bin()
         raise web.HTTPSeeOther(
-            f"/bin?restored={done.entries or done.snapshots}&stayed={done.stayed}"
+            f"/bin?restored={done.entries or done.snapshots}&not_restored={done.not_restored}"
         )
     if does != "restore":
         raise InputError("The form has an unknown action.")
@@ -154,12 +154,15 @@ async def change_bin(request: web.Request) -> web.StreamResponse:
         wanted[number(text)].append(key)
     if not wanted:
         raise web.HTTPSeeOther("/bin?nothing=1")
-    restored = stayed = 0
+    restored = not_restored = 0
     for deletion, keys in wanted.items():
         try:
             done = await app.deleting.undo(deletion, None if "" in keys else keys)
         except (InputError, NotFound):
-            stayed += 1
+            not_restored += 1
         else:
-            restored, stayed = restored + (done.entries or done.snapshots), stayed + done.stayed
-    raise web.HTTPSeeOther(f"/bin?restored={restored}&stayed={stayed}")
+            restored, not_restored = (
+                restored + (done.entries or done.snapshots),
+                not_restored + done.not_restored,
+            )
+    raise web.HTTPSeeOther(f"/bin?restored={restored}&not_restored={not_restored}")

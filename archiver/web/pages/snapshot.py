@@ -94,7 +94,7 @@ async def snapshot(request: web.Request) -> web.StreamResponse:
     return render(request, "pages/snapshot.html", view)
 
 
-async def shown(request: web.Request) -> web.StreamResponse:
+async def framed_page(request: web.Request) -> web.StreamResponse:
     """Return, as JSON, what the frame below a banner shows, or where it should go."""
     banner = request.match_info["banner"]
     found = request.app[FRAME_REQUESTS].of(banner)

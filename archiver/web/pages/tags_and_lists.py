@@ -10,7 +10,7 @@ from multidict import MultiMapping
 from archiver.errors import InputError
 from archiver.model.entry_list import ListColour, is_within
 from archiver.services.editing import Edited
-from archiver.services.lists import EntryLists, Where
+from archiver.services.lists import EntryLists, ListPosition
 from archiver.web.app_keys import RUNTIME
 from archiver.web.pages.editing import back, notice_of
 from archiver.web.rendering import render_with_sidebar
@@ -101,12 +101,14 @@ async def order_lists(request: web.Request) -> web.StreamResponse:
     """Move the selected entries within a list."""
     form = await request.post()
     refs = [str(each) for each in form.getall("entry", [])]
-    where = str(form.get("where", ""))
-    if where not in set(Where):
+    position = str(form.get("position", ""))
+    if position not in set(ListPosition):
         raise InputError("The form has an unknown action.")
     if not refs:
         return back(form, "/snapshots", nothing=1)
-    edited = await request.app[RUNTIME].lists.order(str(form.get("list", "")), refs, Where(where))
+    edited = await request.app[RUNTIME].lists.order(
+        str(form.get("list", "")), refs, ListPosition(position)
+    )
     return back(form, "/snapshots", edit=edited.id)
 
 
@@ -125,5 +127,5 @@ async def _changed(found: EntryLists, path: str, form: Mapping[str, Any]) -> Edi
         return None
     if what not in ("up", "down"):
         raise InputError("The form has an unknown action.")
-    await found.shift(path, down=what == "down")
+    await found.move(path, down=what == "down")
     return None
