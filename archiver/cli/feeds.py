@@ -65,7 +65,7 @@ async def _import(feeds: Subscriptions, wanted: _Arguments) -> int:
 
 
 async def _export(feeds: Subscriptions, wanted: _Arguments) -> int:
-    outline = await feeds.outline() + b"\n"
+    outline = await feeds.export_opml() + b"\n"
     if wanted.what in ("", "-"):
         sys.stdout.write(outline.decode())
     else:

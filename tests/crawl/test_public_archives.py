@@ -214,10 +214,10 @@ async def test_a_busy_archive_is_retried_after_its_retry_after(start_crawl, live
     url = live.url("/foxes")
     archive.redirects(url, "20150601000000")
     archive.has(url, "20150601000000")
-    answer = archive.served._answers[f"/web/{url}"]
+    handler = archive.served.handlers[f"/web/{url}"]
 
     async def busy(request):
-        archive.served.add_handler(f"/web/{url}", answer)
+        archive.served.add_handler(f"/web/{url}", handler)
         return web.Response(status=429, headers={"Retry-After": "0"})
 
     archive.served.add_handler(f"/web/{url}", busy)
