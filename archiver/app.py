@@ -19,6 +19,7 @@ from archiver.services.background_tasks import keep_running
 if TYPE_CHECKING:
     from archiver.crawl.context import CrawlContext
     from archiver.http.cookies import UserCookies
+    from archiver.model.message import Message
     from archiver.services.access import AccessControl
     from archiver.services.archive_imports import Archives
     from archiver.services.capture_queries import Cdx, Mementos
@@ -401,6 +402,12 @@ class App:
 
         return HealthCheck(self.db, self.store, self.settings.data)
 
+    async def problems(self) -> "tuple[Message, ...]":
+        """Return sentences about what needs the user's attention."""
+        found = (await self.health.current()).warnings
+        problem = self.uploading.backlog.problem if self.uploading else None
+        return (*found, problem) if problem else found
+
     @cached_property
     def machines(self) -> "Machines":
         from archiver.services.machines import Machines
@@ -498,6 +505,7 @@ async def _work_with_servers(app: App, stack: AsyncExitStack) -> None:
 async def _start_background_work(app: App, stack: AsyncExitStack) -> None:
     """Start the background tasks of `archiver serve`."""
     from archiver.services.background_tasks import helpers
+    from archiver.services.fixity import ProblemNotifier
 
     await app.imports.resume()
     for work, name in (
@@ -509,6 +517,9 @@ async def _start_background_work(app: App, stack: AsyncExitStack) -> None:
         (app.subscriptions.keep_checking, "feeds"),
     ):
         await stack.enter_async_context(keep_running(work, name))
+    if app.settings.notify_url:
+        notifier = ProblemNotifier(app.settings.notify_url, app.problems)
+        await stack.enter_async_context(keep_running(notifier.watch, "notifications"))
     if app.settings.quiet_hour >= 0:
         compact = partial(app.compacting.compact_at_quiet_hours, app.settings.quiet_hour)
         await stack.enter_async_context(keep_running(compact, "compaction"))

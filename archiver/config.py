@@ -216,6 +216,20 @@ def origin() -> Kind:
     return Kind("TEXT", read)
 
 
+def web_address() -> Kind:
+    """Return a kind for an HTTP or HTTPS URL; an empty value becomes None."""
+
+    def read(value: str | None) -> str | None:
+        if not value:
+            return None
+        parts = urlsplit(value)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError("must be a URL, such as https://ntfy.sh/my-archive")
+        return value
+
+    return Kind("TEXT", read)
+
+
 def _timegate(word: str) -> str:
     address = TIMEGATES.get(word.lower(), word)
     parts = urlsplit(address)
@@ -470,6 +484,13 @@ class Settings:
         30,
         integer(least=0, most=36_500),
         "Days for which deleted entries can be restored; then `serve` erases them.",
+    )
+    notify_url: str | None = _setting(
+        None,
+        web_address(),
+        "URL to which `serve` posts a line of text when a problem of the archive begins or ends, "
+        "such as an ntfy topic.",
+        is_secret=True,
     )
     articles: Literal["now", "later"] = _setting(
         "now",

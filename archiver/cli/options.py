@@ -36,6 +36,7 @@ _SERVING = (
     "quiet_hour",
     "trackers",
     "bin_days",
+    "notify_url",
 )
 CRAWLING = tuple(name for name in EVERYTHING if name not in _SERVING)
 EXTRACTING = (*COMMON, "extract_processes", "extract_timeout", "extract_memory_bytes")

@@ -202,7 +202,7 @@ class CrawlStatus:
         return self._storage_usage
 
     def settings(self) -> Mapping[str, str]:
-        """Return the settings in effect as text, by name; the password is only shown as ``set``."""
+        """Return the settings in effect as text, by name; secrets are only shown as ``set``."""
         return {name: _shown(self.context.settings, name) for name in SETTINGS}
 
     async def pause(self, *, paused: bool) -> None:
@@ -304,7 +304,7 @@ def _site(key: str) -> str:
 
 def _shown(settings: Settings, name: str) -> str:
     value = getattr(settings, name)
-    if name == "password":
+    if name in ("password", "notify_url"):
         return "set" if value else ""
     if isinstance(value, tuple):
         return ", ".join(map(str, value))

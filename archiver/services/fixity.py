@@ -1,4 +1,4 @@
-"""Fixity checks, and the health of an archive's files."""
+"""Fixity checks, the health of an archive's files, and notifications about problems."""
 
 import asyncio
 import json
@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain, islice
 from pathlib import Path
+
+import aiohttp
 
 from archiver.crawl.crash_recovery import finish_compactions
 from archiver.crawl.rebuild import capture_of, is_answer, is_capture
@@ -682,6 +684,65 @@ class HealthCheck:
         unusable = [each for each in storage.unusable_files if each.name not in missing]
         damaged = checked.problems if checked else 0
         return Health(len(missing), len(unusable), damaged, usage.free, not is_writable)
+
+
+CHECK_SECONDS = 60.0
+MAX_CHECK_SECONDS = 3600.0
+POST_SECONDS = 10.0
+TITLE = "archiver"
+
+
+class ProblemNotifier:
+    """Notifier that posts a text to a URL of the user when problems begin or end.
+
+    The text is the whole body, and its title is the header field ``Title``, as ntfy expects. The
+    URL is not checked by the address guard, because only the owner of the archive can set it.
+    """
+
+    def __init__(self, url: str, read: Callable[[], Awaitable[Sequence[Message]]]) -> None:
+        """Create a notifier; ``read`` returns the present problems."""
+        self._url = url
+        self._read = read
+        self._sent: dict[str, str] = {}
+
+    async def watch(self) -> None:
+        """Check for problems once a minute, forever; after a failed request, less often."""
+        seconds = CHECK_SECONDS
+        while True:
+            is_sent = await self.check()
+            seconds = CHECK_SECONDS if is_sent else min(2 * seconds, MAX_CHECK_SECONDS)
+            await asyncio.sleep(seconds)
+
+    async def check(self) -> bool:
+        """Post the problems that began or ended since the last successful request.
+
+        Returns:
+            False if the request failed.
+        """
+        try:
+            found = {each.text: str(each) for each in await self._read()}
+        except (ArchiverError, OSError) as error:
+            found = {"": f"The archive cannot be read: {error}"}
+        lines = [text for key, text in found.items() if key not in self._sent]
+        lines += [f"Solved: {text}" for key, text in self._sent.items() if key not in found]
+        if lines and not await self._post("\n".join(lines)):
+            return False
+        self._sent = found
+        return True
+
+    async def _post(self, text: str) -> bool:
+        timeout = aiohttp.ClientTimeout(total=POST_SECONDS)
+        headers = {"Title": TITLE, "Content-Type": "text/plain; charset=utf-8"}
+        try:
+            async with (
+                aiohttp.ClientSession(timeout=timeout) as session,
+                session.post(self._url, data=text.encode(), headers=headers) as response,
+            ):
+                response.raise_for_status()
+        except (aiohttp.ClientError, TimeoutError, ValueError) as error:
+            log.warning("the notification was not delivered", reason=type(error).__name__)
+            return False
+        return True
 
 
 def missing_segments(indexed: Mapping[str, int], found: Survey) -> Iterator[tuple[str, str]]:

@@ -1,11 +1,15 @@
 """Full disks, simulated by a limit on file sizes: reading works and no partial files remain."""
 
+import asyncio
 import resource
 from contextlib import contextmanager
 
 import pytest
+from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 
+from archiver.model.message import Message
+from archiver.services.fixity import ProblemNotifier
 from archiver.web.app import build_app
 from archiver.web.serve import open_to_serve
 from tests.command_line import run_in_thread
@@ -74,3 +78,32 @@ async def test_a_reindex_on_a_full_disk_changes_nothing(data):
         assert "Traceback" not in refused.stderr
         assert names(data) == before
         assert (await run(data, "list")).stdout == listed
+
+
+async def test_a_problem_is_posted_when_it_begins_and_when_it_ends(live):
+    damage, full = Message("{count} problems found.", count=2), Message("The disk is full.")
+    problems, received, status = [[]], [], [200]
+
+    async def receive(request):
+        received.append((await request.text(), request.headers["Title"]))
+        return web.Response(status=status[0])
+
+    url = live.add_handler("/topic", receive)
+    notifier = ProblemNotifier(url, lambda: asyncio.sleep(0, problems[0]))
+
+    async def texts(now, answer=200):
+        problems[0], status[0] = now, answer
+        received.clear()
+        is_sent = await notifier.check()
+        assert is_sent == (answer == 200)
+        return [text for text, _ in received]
+
+    assert await texts([]) == []
+    assert await texts([damage], 503) == ["2 problems found."]
+    assert await texts([damage]) == ["2 problems found."]
+    assert await texts([damage]) == []
+    assert await texts([full]) == ["The disk is full.\nSolved: 2 problems found."]
+    assert received[0][1] == "archiver"
+    assert not await ProblemNotifier(
+        "http://127.0.0.1:1/", lambda: asyncio.sleep(0, [full])
+    ).check()
