@@ -38,13 +38,12 @@ function say(button) {
   button.value = value;
 }
 
-// The panel of lists traps focus while it covers the page, as a dialog does.
-const sheet = document.querySelector(".side[popover]");
+// The side bar of a phone traps focus while it covers the page, as a dialog does.
+const sheet = document.querySelector(".rail");
 sheet?.addEventListener("beforetoggle", ({ newState }) => {
-  for (const each of document.body.children) if (each !== sheet) each.inert = newState === "open";
+  for (const each of document.body.children) if (!each.matches(".rail, .dock")) each.inert = newState === "open";
 });
 sheet?.addEventListener("toggle", ({ newState }) => newState === "open" && sheet.querySelector(".closes").focus());
-matchMedia("(min-width: 64rem)").addEventListener("change", () => sheet?.hidePopover());
 
 // A textarea that holds one line: Enter submits the form as in an input field.
 document.addEventListener("keydown", (event) => {
