@@ -9,8 +9,6 @@ function hide(selector, isHidden) {
 
 function show({ url, title, read, at }, isFirst) {
   const banner = document.querySelector("[data-banner]");
-  const absent = document.querySelector("[data-absent]");
-  const moment = document.querySelector("[data-back]").pathname.split("/")[2];
   document.title = `${title} \u00b7 archiver`;
   banner.querySelector("[data-title] bdi").textContent = title;
   const time = banner.querySelector("[data-at] time");
@@ -24,10 +22,6 @@ function show({ url, title, read, at }, isFirst) {
   banner.querySelector("[data-read]").hidden = !read;
   if (read) banner.querySelector("[data-read]").href = read;
   for (const each of document.querySelectorAll("[data-live]")) each.href = url;
-  absent.hidden = Boolean(at);
-  absent.elements.url.value = url;
-  absent.querySelector("[data-url]").textContent = url;
-  absent.querySelector("[data-public]").href = `https://web.archive.org/web/${moment}/${url}`;
 }
 
 // With a password a link in the frame opens a page without access; this page may issue a token.

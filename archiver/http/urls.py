@@ -12,7 +12,9 @@ from archiver.errors import InvalidUrl
 from archiver.model.capture import HashUrl
 from archiver.model.imports import NO_SCHEME, OTHER_SCHEME, TOO_LONG
 
-_SCHEME_PASTED = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://")
+_SCHEME_PASTED = re.compile(
+    r"[a-z][a-z0-9+.-]*://|(?:about|blob|data|javascript|mailto|tel):(?=\S)", re.IGNORECASE
+)
 _HOST = re.compile(
     r"(?:(?P<name>(?:(?!-)[\w-]+\.)+[^\W\d_][\w-]+\.?)|localhost|(?:\d{1,3}\.){3}\d{1,3}|\[[\da-fA-F:.]+\])"
     r"(?::(?P<port>[0-9]{1,5}))?(?:[/?#]|$)"
@@ -83,8 +85,8 @@ def words_of(given: str) -> str:
 
     >>> words_of("red kite"), words_of("example.org"), words_of("https://two words")
     ('red kite', '', '')
-    >>> words_of("node.js"), words_of("README.md"), words_of("www.gov.md")
-    ('node.js', 'README.md', '')
+    >>> words_of("node.js"), words_of("README.md"), words_of("www.gov.md"), words_of("mailto:a@b")
+    ('node.js', 'README.md', '', '')
     """
     text = given.strip()
     if "\n" not in text and _is_file_name(text):

@@ -416,7 +416,7 @@ class SnapshotView:
     """A snapshot in a frame below the banner.
 
     Attributes:
-        marks: the entry's timeline: the position (0 to 1000) and timestamp of each snapshot.
+        timestamps: timestamps of the entry's snapshots, newest first.
         missing: page requisites that are not archived.
         is_pdf: whether the page is a PDF, which browsers do not show in a sandboxed frame.
         banner: number of the banner, which identifies its frame.
@@ -427,7 +427,7 @@ class SnapshotView:
     detail: SnapshotDetail
     frame_url: str
     title: str
-    marks: tuple[tuple[int, Timestamp], ...]
+    timestamps: tuple[Timestamp, ...]
     missing: tuple[RequisiteOutcome, ...]
     is_pdf: bool = False
     banner: str = ""

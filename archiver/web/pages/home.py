@@ -29,7 +29,7 @@ from archiver.web import auth
 from archiver.web.api.json_http import numbers
 from archiver.web.app_keys import RUNTIME
 from archiver.web.origin import public_origin
-from archiver.web.pages.editing import names_in, notice_of
+from archiver.web.pages.editing import names_in, notice_of, return_path
 from archiver.web.rendering import render, render_with_sidebar, tag_list
 from archiver.web.signing import same
 from archiver.web.views import HomeView, SaveAgainView, SaveView, SaveWindowView
@@ -85,6 +85,8 @@ async def add(request: web.Request) -> web.StreamResponse:
         return await render_with_sidebar(request, "pages/save_again.html", question)
     if keys and form.get("window"):
         raise web.HTTPSeeOther(f"/save?saved={keys[0]}")
+    if not result.rejected and form.get("back"):
+        raise web.HTTPSeeOther(return_path(form, "/"))
     if not result.rejected:
         followed = [*dict.fromkeys(jobs)][:MAX_FOLLOWED]
         asked = [("jobs", ",".join(map(str, followed)))]

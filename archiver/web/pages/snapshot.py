@@ -1,13 +1,11 @@
 """Snapshot page, capture list and screenshots."""
 
-from collections.abc import Sequence
 from contextlib import suppress
 
 from aiohttp import web
 
 from archiver.errors import InvalidUrl, NotFound
 from archiver.http.timestamps import to_datetime, write_iso
-from archiver.model.capture import Timestamp
 from archiver.model.page import Piece, Side
 from archiver.model.rendering import Rendering, RenditionKind
 from archiver.replay.addresses import Modifier, ReplayAddress
@@ -87,10 +85,10 @@ async def snapshot(request: web.Request) -> web.StreamResponse:
     frame = _framed(request, banner, framed)
     title = detail.entry.title or found.url
     entry = await request.app[RUNTIME].entries.get(key)
-    marks = timeline([each.timestamp for each in entry.snapshots])
+    times = tuple(each.timestamp for each in entry.snapshots)
     missing = tuple(each for each in detail.requisites if each.is_missing)
     is_pdf = found.capture.media_type == PDF
-    view = SnapshotView(detail.entry, found, detail, frame, title, marks, missing, is_pdf, banner)
+    view = SnapshotView(detail.entry, found, detail, frame, title, times, missing, is_pdf, banner)
     return render(request, "pages/snapshot.html", view)
 
 
@@ -117,17 +115,6 @@ def _framed(request: web.Request, banner: str, address: ReplayAddress) -> str:
     permissions = request.app[PERMISSIONS]
     given = permissions.new(service_origin(request), banner)
     return replay_origin(request) + permissions.write(given, address)
-
-
-def timeline(timestamps: Sequence[Timestamp]) -> tuple[tuple[int, Timestamp], ...]:
-    """Return (position, timestamp) pairs, oldest first; positions go from 0 to 1000 (newest)."""
-    ordered = sorted(timestamps)
-    moments = [to_datetime(each).timestamp() for each in ordered]
-    span = moments[-1] - moments[0] if moments else 0
-    return tuple(
-        (round(1000 * (moment - moments[0]) / span) if span else 500, each)
-        for moment, each in zip(moments, ordered, strict=True)
-    )
 
 
 TWO = 2
