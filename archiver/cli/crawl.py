@@ -183,7 +183,7 @@ async def _extract(settings: Settings) -> int:
     async with open_app(settings) as runtime:
         total = await runtime.articles.left()
         read = 0
-        with progress_bar("Reading") as bar:
+        with progress_bar("Extracting") as bar:
 
             def on_read(url: str) -> None:
                 nonlocal read
@@ -192,7 +192,7 @@ async def _extract(settings: Settings) -> int:
 
             await runtime.articles.read_all(on_read)
         left = await runtime.articles.left()
-    write_row("read", str(read))
+    write_row("extracted", str(read))
     write_row("left", str(left))
     return 1 if left else 0
 
@@ -201,7 +201,7 @@ async def _extract_again(settings: Settings, query: str, *, diff: bool) -> int:
     read = changed = 0
     async with open_app(settings) as runtime:
         wanted = ListingQuery(q=query) if query else None
-        with progress_bar("Reading") as bar:
+        with progress_bar("Extracting") as bar:
             async for each in runtime.reextraction.read_all(wanted):
                 read += 1
                 bar.show(done=read, now=each.snapshot.url)
@@ -209,7 +209,7 @@ async def _extract_again(settings: Settings, query: str, *, diff: bool) -> int:
                     changed += 1
                     for line in _revision_lines(each, diff=diff):
                         write_text(line)
-    write_row("read", str(read))
+    write_row("extracted", str(read))
     write_row("changed", str(changed))
     return 0
 

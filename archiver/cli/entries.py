@@ -180,7 +180,7 @@ def _rows(detail: EntryDetail, shown: SnapshotDetail | None) -> Iterator[tuple[s
         "tags": ", ".join(entry.annotation.tags),
         "note": entry.annotation.note,
         "added": f"{added} UTC, {entry.annotation.source}",
-        "folders": ", ".join(entry.annotation.folders),
+        "lists": ", ".join(entry.annotation.folders),
     }
     yield from ((name, value) for name, value in rows.items() if value)
     yield from (("duplicate", f"{each.hash_url} {each.url}") for each in detail.duplicates)
@@ -192,16 +192,16 @@ def _rows(detail: EntryDetail, shown: SnapshotDetail | None) -> Iterator[tuple[s
         )
     if shown:
         snapshot = shown.snapshot
-        yield "shown", snapshot.timestamp
+        yield "details of snapshot", snapshot.timestamp
         if snapshot.rendering is Rendering.NEEDED and not snapshot.limits:
             yield "needs", "a browser: it is empty without JavaScript, and was saved without it"
         for limit in snapshot.limits:
             yield "limit", str(limit.sentence)
         if snapshot.missing_count:
-            yield "missing", f"{snapshot.missing_count} of {snapshot.requisite_count} requisites"
-        yield "score", str(shown.score)
+            yield "missing", f"{snapshot.missing_count} of {snapshot.requisite_count} files"
+        yield "quality", str(shown.score)
         for reason in shown.score.reasons:
-            yield "lacking", reason.sentence
+            yield "problem", reason.sentence
 
 
 def run_edit(

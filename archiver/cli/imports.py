@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 from archiver.app import App, open_app
 from archiver.cli.crawl import work_queue
 from archiver.cli.event_loop import run_crawling, run_until_signal
-from archiver.cli.terminal import progress_bar, write_json, write_row, write_table
+from archiver.cli.terminal import print_undo, progress_bar, write_json, write_row, write_table
 from archiver.config import Settings
 from archiver.errors import ArchiverError, InputError
 from archiver.http.timestamps import write_iso
@@ -267,7 +267,7 @@ async def _undo(settings: Settings, number: int, *, as_json: bool) -> int:
         return 0
     write_row("removed", str(done.removed))
     if done.deletion:
-        write_row("undo", str(done.deletion))
+        print_undo("delete", done.deletion)
     return 0
 
 

@@ -458,7 +458,8 @@ def imports(settings: Settings, **given: object) -> int:
     reading, waiting (the next `archiver serve` continues), capturing, stopped, done.
 
     `undo NUMBER` deletes the entries that only this import added, and prints how many. It keeps
-    entries that you have changed since then, or that another import contains.
+    entries that you have changed since then, or that another import contains. The number it prints
+    is for `archiver delete --undo`.
 
     `failed NUMBER` prints the reasons of failures, with counts; `again NUMBER` retries them.
 

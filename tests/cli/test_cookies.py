@@ -38,4 +38,4 @@ def test_rules_of_sites_are_set_listed_and_removed(tmp_path, capsys):
 
     shown = capsys.readouterr()
     assert shown.out.splitlines() == ["a.example\t\t3\tMine/1\t"]
-    assert "delay: should be a number" in shown.err
+    assert "delay: must be a number" in shown.err

@@ -15,7 +15,7 @@ async def test_it_prints_how_many_were_extracted_and_how_many_are_left(tmp_path,
 
     assert await _extract(settings) == 0
 
-    assert capsys.readouterr().out == "read\t2\nleft\t0\n"
+    assert capsys.readouterr().out == "extracted\t2\nleft\t0\n"
     capsys.readouterr()
     assert await _extract_again(settings, "", diff=True) == 0
-    assert capsys.readouterr().out == "read\t0\nchanged\t0\n"
+    assert capsys.readouterr().out == "extracted\t0\nchanged\t0\n"
