@@ -1,8 +1,12 @@
-"""Walls are tried once in a browser: passed, or a named failure, never stored as content."""
+"""Pages that a crawl shows to a browser: walls, routes of applications, hosts that need one.
+
+The crawl, with its browser, is shared by the tests; each has a site of its own.
+"""
 
 from collections.abc import AsyncIterator
 
 import pytest
+import pytest_asyncio
 from aiohttp import web
 
 from archiver.db import attempts, entries, screenshots, snapshots
@@ -10,21 +14,30 @@ from archiver.http.urls import hash_url
 from archiver.model.failure import FailureKind
 from archiver.model.job import State
 from archiver.model.rendering import RenderHint, Rendering
+from tests.conftest import LiveWeb, live_web
+from tests.crawl.test_rendering_policy import SHELL, path_of
 from tests.crawler import Crawl, quick_rendering, rendering_crawl
 from tests.pages.test_page_problems import WALLS
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 OPENS = (
     "<title>Just a moment...</title><script>window._cf_chl_opt = {};"
     "if (!document.cookie) { document.cookie = 'come=in'; location.reload(); }</script>"
 )
 
 
-@pytest.fixture
-async def rendering(tmp_path) -> AsyncIterator[Crawl]:
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def rendering(tmp_path_factory) -> AsyncIterator[Crawl]:
     settings = {"browser_pages": 6, "host_concurrency": 12}
-    async with rendering_crawl(tmp_path / "data", **settings) as crawl:
+    async with rendering_crawl(tmp_path_factory.mktemp("crawl") / "data", **settings) as crawl:
         with quick_rendering(CHECK_SECONDS=3):
             yield crawl
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def live() -> AsyncIterator[LiveWeb]:
+    async with live_web() as served:
+        yield served
 
 
 async def entry_of(crawl, url):
@@ -140,3 +153,25 @@ async def test_a_wall_that_also_blocks_the_browser_is_not_archived(rendering, li
         assert guard in "".join(each.failure.message for each in failed) or held
         assert live.requests[url.removeprefix(live.origin)] == 2  # once without, once by a browser
     assert found == dict.fromkeys(walls, (State.FAILED, [], [FailureKind.WALLED]))
+
+
+SEEMS_WHOLE = (
+    f"<title>Whole</title><body><p>{'There is enough to read. ' * 20}</p>"
+    "<p id=more></p><script>more.textContent = 'brought by a script'</script>"
+)
+
+
+async def test_pages_are_rendered_directly_until_one_is_complete_without_scripts(rendering, live):
+    at_once, plainly = (path_of(live.origin, plainly=each) for each in (False, True))
+    before, shell = live.put("/before", SEEMS_WHOLE), live.put("/shell", SHELL)
+    first, look = live.put(at_once, SEEMS_WHOLE), live.put(plainly, SEEMS_WHOLE)
+    urls = (before, shell, first, look, live.put("/last", SEEMS_WHOLE))
+
+    for url in urls:
+        await rendering.queue(url)
+        await rendering.run()
+
+    found = [(await entry_of(rendering, url))[0].rendering for url in urls]
+    done, none = Rendering.DONE, Rendering.NONE
+    assert found == [none, done, done, none, none]
+    assert live.requests[at_once] == 1  # the browser displays the first response
