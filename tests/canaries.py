@@ -34,6 +34,8 @@ from archiver.http.headers import ResponseHead
 from archiver.model.failure import Failure, FailureKind
 
 PORT = 7777
+BYPASS = "<-loopback>"
+"""The hosts that bypass a proxy: none, not even loopback addresses."""
 NAMED_PORT = 7778
 """Address of a canary that is only known by name."""
 INTERFACE = "out"
@@ -104,22 +106,18 @@ REQUEST_KINDS |= {
 """Kinds of requests that reach the gate; icons, speculation and WebRTC do not try."""
 OMITTED_FLAGS = {
     "nothing": (),
-    "bypass": ("<-loopback>",),
-    "webrtc": ("--force-webrtc",),
+    "of the page": (BYPASS, "--force-webrtc"),
     "ungated": (),
     "ungated proxy": ("proxy",),
-    "ungated proxy names": ("proxy", "resolver"),
-    "ungated proxy quic": ("proxy", "quic"),
+    "ungated of all": ("proxy", "resolver", "quic"),
 }
 """Parts of the flags that can be left out, by name."""
 REACHED = {
-    "bypass": "tcp",
-    "webrtc": "udp",
-    "ungated proxy": "tcp",
-    "ungated proxy names": "name",
-    "ungated proxy quic": "udp",
+    "of the page": ("tcp", "udp"),
+    "ungated proxy": ("tcp",),
+    "ungated of all": ("tcp", "name", "udp"),
 }
-"""Kinds of canaries that are reached without each part."""
+"""Kinds of canaries that are reached without these parts."""
 QUIC = f"127.0.0.1:{PORT}"
 FORCE_QUIC = f"--origin-to-force-quic-on={QUIC}"
 """QUIC is tried directly, without a previous offer by the host."""
@@ -257,7 +255,8 @@ async def wait_for_connections(canaries: Canaries, missing: str) -> None:
     with suppress(TimeoutError):
         async with asyncio.timeout(PRESENCE_SECONDS):
             if missing in REACHED:
-                await canaries.wait_until_reached(REACHED[missing])
+                for kind in REACHED[missing]:
+                    await canaries.wait_until_reached(kind)
             elif missing == "nothing":
                 await ALL_ATTEMPTED.wait()
     await asyncio.sleep(ABSENCE_SECONDS)
@@ -269,9 +268,8 @@ async def show_site(
     """Load the site through a gate until the trial ends."""
     listening, port = await browser.gate_socket()
     gate = asyncio.create_task(Gate(listening, tls, GateHandlers(respond, refuse)).serve())
-    async with open_page(
-        browser, port, bypass="" if missing == "bypass" else "<-loopback>"
-    ) as page:
+    bypass = "" if BYPASS in OMITTED_FLAGS[missing] else BYPASS
+    async with open_page(browser, port, bypass=bypass) as page:
         error = await page.navigate(f"{SITE}/")
         while "NETWORK_CHANGED" in error:
             error = await page.navigate(f"{SITE}/")
