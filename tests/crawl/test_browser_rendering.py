@@ -4,12 +4,15 @@ Chromium runs in the production sandbox.
 """
 
 import gzip
-from contextlib import aclosing, closing
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager, closing
 from html import unescape
 from pathlib import Path
 
 import pypdfium2
 import pytest
+import pytest_asyncio
+from playwright.async_api import Browser
 
 from archiver.app import App, open_app
 from archiver.config import Settings
@@ -26,6 +29,8 @@ from tests.crawl.test_hostile_pages import events
 from tests.crawler import quick_rendering
 from tests.handmade_archive import VIEWER
 from tests.segments import segments
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 SHELL = '<!DOCTYPE html><title>{}</title><body><div id="root"></div><script src="/app.js"></script>'
 APP = r"""
@@ -276,12 +281,24 @@ class Kept:
             return b"".join([piece async for piece in body]).decode()
 
 
-@pytest.fixture
-async def kept(prepared, tmp_path):
-    await prepared.copy(keep_site, tmp_path / "data")
-    origin = (tmp_path / "data" / "origin").read_text()
-    async with open_app(Settings(data=tmp_path / "data")) as runtime:
-        yield Kept(runtime, origin)
+@asynccontextmanager
+async def open_copy(prepared, data: Path) -> AsyncIterator[Kept]:
+    await prepared.copy(keep_site, data)
+    async with open_app(Settings(data=data)) as runtime:
+        yield Kept(runtime, (data / "origin").read_text())
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def kept(prepared, tmp_path_factory) -> AsyncIterator[Kept]:
+    """The archive, for tests that do not change it."""
+    async with open_copy(prepared, tmp_path_factory.mktemp("kept") / "data") as opened:
+        yield opened
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def browser() -> AsyncIterator[Browser]:
+    async with chromium() as started:
+        yield started
 
 
 async def test_content_added_by_scripts_is_extracted_searchable_and_replayed(kept):
@@ -441,23 +458,22 @@ def is_conversion(record):
     return record.type is RecordType.CONVERSION
 
 
-async def test_the_replay_looks_like_the_page(kept):
+async def test_the_replay_looks_like_the_page(kept, browser):
     html = await kept.replayed(f"{kept.origin}/shell")
 
-    async with chromium() as browser:
-        page = await new_page(browser, java_script_enabled=False)
-        await page.set_content(html)
-        shown = await page.evaluate(
-            """() => ({
-              styled: getComputedStyle(document.getElementById('styled')).color,
-              inner: getComputedStyle(
-                document.querySelector('my-open').shadowRoot.getElementById('inner')).color,
-              drawn: document.getElementById('drawn').naturalWidth,
-              blob: document.getElementById('blob').naturalWidth,
-              field: document.getElementById('field').value,
-              handlers: document.querySelectorAll('script, [onclick]').length,
-            })"""
-        )
+    page = await new_page(browser, java_script_enabled=False)
+    await page.set_content(html)
+    shown = await page.evaluate(
+        """() => ({
+          styled: getComputedStyle(document.getElementById('styled')).color,
+          inner: getComputedStyle(
+            document.querySelector('my-open').shadowRoot.getElementById('inner')).color,
+          drawn: document.getElementById('drawn').naturalWidth,
+          blob: document.getElementById('blob').naturalWidth,
+          field: document.getElementById('field').value,
+          handlers: document.querySelectorAll('script, [onclick]').length,
+        })"""
+    )
 
     assert shown == {
         "styled": "rgb(4, 5, 6)",
@@ -469,42 +485,42 @@ async def test_the_replay_looks_like_the_page(kept):
     }
 
 
-async def test_a_rendered_page_runs_no_script_even_without_a_content_security_policy(kept):
+async def test_a_rendered_page_runs_no_script_even_without_a_content_security_policy(kept, browser):
     """Replay's headers forbid scripts; the content is safe without those headers, too."""
     html = await kept.replayed(f"{kept.origin}/hostile")
 
-    async with chromium() as browser:
-        page = await new_page(browser)
-        await page.route("**/*", lambda route: route.abort())
-        await page.set_content(html)
-        await page.evaluate("document.getElementById('go').click()")
-        await page.wait_for_function("[...document.images].every((each) => each.complete)")
-        ran = await page.evaluate("top.ran")
-        scripts = [await each.evaluate("document.scripts.length") for each in page.frames]
+    page = await new_page(browser)
+    await page.route("**/*", lambda route: route.abort())
+    await page.set_content(html)
+    await page.evaluate("document.getElementById('go').click()")
+    await page.wait_for_function("[...document.images].every((each) => each.complete)")
+    ran = await page.evaluate("top.ran")
+    scripts = [await each.evaluate("document.scripts.length") for each in page.frames]
 
     assert "wants its scripts to run" in html
     assert (ran, scripts) == (None, [0] * len(scripts))
 
 
-async def test_screenshots_are_deleted_and_restored_with_their_snapshot(kept, tmp_path):
-    whole, shell = f"{kept.origin}/whole", f"{kept.origin}/shell"
-    before = await kept.shown("/shell")
-    deleting, compacting = kept.runtime.deleting, kept.runtime.compacting
+async def test_screenshots_are_deleted_and_restored_with_their_snapshot(prepared, tmp_path):
+    async with open_copy(prepared, tmp_path / "data") as kept:
+        whole, shell = f"{kept.origin}/whole", f"{kept.origin}/shell"
+        before = await kept.shown("/shell")
+        deleting, compacting = kept.runtime.deleting, kept.runtime.compacting
 
-    deleted = await deleting.entries([shell])
-    await deleting.undo(deleted.id)
-    assert await kept.shown("/shell") == before
-    await deleting.entries([whole])
-    await kept.runtime.crawling.write_down_changes()
-    await compacting.compact(empty_bin=True)
-    moved = await kept.shown("/shell")
-    assert [each.kind for each in moved.renditions] == [each.kind for each in before.renditions]
-    assert moved.text == before.text
-    await deleting.entries([shell])
-    await kept.runtime.crawling.write_down_changes()
-    await compacting.compact(empty_bin=True)
+        deleted = await deleting.entries([shell])
+        await deleting.undo(deleted.id)
+        assert await kept.shown("/shell") == before
+        await deleting.entries([whole])
+        await kept.runtime.crawling.write_down_changes()
+        await compacting.compact(empty_bin=True)
+        moved = await kept.shown("/shell")
+        assert [each.kind for each in moved.renditions] == [each.kind for each in before.renditions]
+        assert moved.text == before.text
+        await deleting.entries([shell])
+        await kept.runtime.crawling.write_down_changes()
+        await compacting.compact(empty_bin=True)
 
-    assert [each async for each in kept.runtime.fixity.verify()] == []
-    left = b"".join(map(gzip.decompress, segments(tmp_path / "data").values()))
-    assert b"closed shadow root" not in left
-    assert left.count(b"%PDF-") == len((*SHOWN, WANTED)) - 1  # those of the other pages
+        assert [each async for each in kept.runtime.fixity.verify()] == []
+        left = b"".join(map(gzip.decompress, segments(tmp_path / "data").values()))
+        assert b"closed shadow root" not in left
+        assert left.count(b"%PDF-") == len((*SHOWN, WANTED)) - 1  # those of the other pages
