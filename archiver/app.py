@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from archiver.services.access import AccessControl
     from archiver.services.archive_imports import Archives
     from archiver.services.capture_queries import Cdx, Mementos
-    from archiver.services.compaction import CompactionService
+    from archiver.services.compaction import CompactionService, Upkeep
     from archiver.services.comparison import SnapshotComparison
     from archiver.services.cookies import CookieSettings
     from archiver.services.crawling import ChangeStream, Crawling, CrawlStatus
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from archiver.services.export_files import ExportJobs
     from archiver.services.exports import EntryExports
     from archiver.services.feeds import Subscriptions
-    from archiver.services.fixity import Fixity, HealthCheck, Upkeep
+    from archiver.services.fixity import Fixity, HealthCheck
     from archiver.services.highlights import Highlights
     from archiver.services.home import HomePage
     from archiver.services.import_previews import ImportSurveys
@@ -383,10 +383,9 @@ class App:
 
     @cached_property
     def upkeep(self) -> "Upkeep":
-        from archiver.services.fixity import Upkeep
+        from archiver.services.compaction import Upkeep
 
-        empty_bin = partial(self.compacting.compact, empty_bin=True)
-        made = Upkeep(self.settings.data, self.fixity, empty_bin)
+        made = Upkeep(self.settings.data, self.fixity, self.compacting)
         self._stack.push_async_callback(made.stop)
         return made
 

@@ -1,4 +1,4 @@
-"""Compaction of segments.
+"""Compaction of segments, and maintenance tasks in the background.
 
 Each segment with deleted records is copied to a new segment without these records. Then the index
 is updated and the old segment is removed. If other captures revisit the payload of a deleted
@@ -10,6 +10,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
 
 from archiver import __version__
 from archiver.config import Settings
@@ -30,10 +32,12 @@ from archiver.crawl.compaction import (
 from archiver.crawl.crash_recovery import finish_compactions, recover
 from archiver.db import captures, deletions, entries, record_locations, segment_rows, tombstones
 from archiver.db.engine import AsyncConnection, Database
-from archiver.errors import ConfigurationError, StoreError
+from archiver.errors import ArchiverError, ConfigurationError, InputError, StoreError
 from archiver.http.headers import parse_head
 from archiver.logs import get_log
 from archiver.model.capture import Capture, HashUrl, PayloadDigest
+from archiver.model.message import Message
+from archiver.services.fixity import Fixity, Progress, store_check
 from archiver.warc.locks import try_lock
 from archiver.warc.reader import read_head
 from archiver.warc.segment_inventory import SegmentFile
@@ -375,3 +379,73 @@ def next_time(hour: int, now: datetime) -> datetime:
         if then > now:
             return then
     raise ValueError("hour must be from 0 to 23")
+
+
+class Upkeep:
+    """Verification and erasure as background tasks, one at a time.
+
+    Attributes:
+        task: running task: ``verify``, ``clean-up`` or ``empty-bin``; empty if none is running.
+        progress: progress of the running task.
+        erased: result of the last erasure; None if there was none or it failed.
+        problem: why the last task failed.
+    """
+
+    def __init__(self, data: Path, fixity: Fixity, compacting: CompactionService) -> None:
+        self._data = data
+        self._fixity = fixity
+        self._compacting = compacting
+        self._running: asyncio.Task[None] | None = None
+        self.task = ""
+        self.progress = Progress(0, 0, 0)
+        self.erased: Compacted | None = None
+        self.problem = Message("")
+
+    def start(self, task: str) -> None:
+        """Start a task, unless one is running.
+
+        Raises:
+            InputError: there is no such task.
+        """
+        tasks: dict[str, Callable[[], Awaitable[None]]] = {
+            "verify": self._verify,
+            "clean-up": self._erase,
+            "empty-bin": partial(self._erase, empty_bin=True),
+        }
+        if task not in tasks:
+            raise InputError("The form has an unknown action.")
+        if not self.task:
+            self.task, self.problem, self.progress = task, Message(""), Progress(0, 0, 0)
+            self._running = asyncio.create_task(self._run(tasks[task]), name=task)
+
+    async def stop(self) -> None:
+        """Cancel the running task."""
+        if self._running:
+            self._running.cancel()
+            await asyncio.wait([self._running])
+
+    async def _run(self, work: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await work()
+        except ArchiverError as error:
+            log.exception("maintenance failed", task=self.task)
+            self.problem = error.sentence
+        finally:
+            self.task = ""
+
+    async def _erase(self, *, empty_bin: bool = False) -> None:
+        def on_progress(done: int, total: int) -> None:
+            self.progress = Progress(0, done, total)
+
+        self.erased = None
+        self.erased = await self._compacting.compact(empty_bin=empty_bin, on_progress=on_progress)
+
+    async def _verify(self) -> None:
+        problems = 0
+
+        def on_progress(now: Progress) -> None:
+            self.progress = now
+
+        async for finding in self._fixity.verify(on_progress):
+            problems += finding.is_wrong
+        await store_check(self._data, records=self.progress.records, problems=problems)

@@ -119,7 +119,6 @@ class CrawlState:
     Attributes:
         counts: number of jobs in each state.
         snapshots: number of all snapshots, including those without a job in this index.
-        warc_bytes: total size of the segments in bytes.
         is_paused: whether fetching is paused.
         under_way: jobs being fetched.
         hosts: the hosts with the most queued jobs.
@@ -128,7 +127,6 @@ class CrawlState:
 
     counts: QueueCounts
     snapshots: int
-    warc_bytes: int
     is_paused: bool
     under_way: tuple[Job, ...]
     hosts: tuple[WaitingHost, ...]
@@ -147,10 +145,11 @@ class CrawlState:
 
 @dataclass(frozen=True, slots=True)
 class StorageUsage:
-    """Largest storage consumers, by media type and by site."""
+    """Largest storage consumers, by media type and by site, and the size of all segments."""
 
     types: tuple[Share, ...] = ()
     sites: tuple[Share, ...] = ()
+    total: int = 0
 
 
 @dataclass(slots=True)
@@ -169,7 +168,6 @@ class CrawlStatus:
             return CrawlState(
                 counts=await jobs.queue_counts(conn),
                 snapshots=(await counters.all_counters(conn)).get(counters.SNAPSHOTS, 0),
-                warc_bytes=await segment_rows.total_bytes(conn),
                 is_paused=await jobs.is_paused(conn),
                 under_way=tuple(await jobs.fetching(conn, MAX_JOBS)),
                 hosts=tuple(await crawl_status.waiting_hosts(conn, limit=MAX_HOSTS)),
@@ -197,8 +195,9 @@ class CrawlStatus:
             self._counted_at = now
             async with self.context.db.read() as conn:
                 types, sites = await crawl_status.storage_use(conn, limit=MAX_SHARES)
+                total = await segment_rows.total_bytes(conn)
             named = (replace(each, name=_site(each.name)) for each in sites)
-            self._storage_usage = StorageUsage(tuple(types), tuple(named))
+            self._storage_usage = StorageUsage(tuple(types), tuple(named), total)
         return self._storage_usage
 
     def settings(self) -> Mapping[str, str]:

@@ -18,12 +18,13 @@ from archiver.model.message import Message
 from archiver.model.page import Heading, Side
 from archiver.model.requisite import RequisiteOutcome
 from archiver.search.query_fields import Language
+from archiver.services.compaction import Upkeep
 from archiver.services.comparison import Compared
 from archiver.services.crawling import CrawlState, StorageUsage
 from archiver.services.deletion import Deleted
 from archiver.services.editing import Edited, TagInUse
 from archiver.services.entries import EntryDetail, SavedAddress, SnapshotDetail
-from archiver.services.fixity import LastCheck, Progress
+from archiver.services.fixity import LastCheck
 from archiver.services.highlights import HighlightList
 from archiver.services.home import HomePageContent
 from archiver.services.machines import Backlog
@@ -151,16 +152,18 @@ class BinView:
     Attributes:
         items: deleted items, most recently deleted first.
         days: days until deleted items are erased; 0 to erase them in the next compaction.
+        upkeep: tasks, one of which erases everything.
         notice: notice about the last restoration.
         asks: whether to ask for confirmation before everything is erased.
-        is_emptying: whether everything is being erased.
+        was_emptied: whether to show the result of the last erasure.
     """
 
     items: tuple[BinnedItem, ...]
     days: int
+    upkeep: Upkeep
     notice: EditNotice | None = None
     asks: bool = False
-    is_emptying: bool = False
+    was_emptied: bool = False
     title: str | Message = Message("Bin")
 
 
@@ -211,6 +214,29 @@ class SettingsView:
     problem: Message | str = ""
     is_saved: bool = False
     title: str | Message = Message("Settings")
+
+
+@dataclass(frozen=True, slots=True)
+class MaintenanceView:
+    """Maintenance tasks, storage and backup.
+
+    Attributes:
+        upkeep: the tasks.
+        checked: result of the last verification; None for none.
+        storage: largest users of storage.
+        free_bytes: free bytes on the disk.
+        bin_days, quiet_hour: the settings.
+        data: path of the data directory.
+    """
+
+    upkeep: Upkeep
+    checked: LastCheck | None
+    storage: StorageUsage
+    free_bytes: int
+    bin_days: int
+    quiet_hour: int
+    data: str
+    title: str | Message = Message("Maintenance")
 
 
 @dataclass(frozen=True, slots=True)
@@ -774,24 +800,18 @@ class CrawlView(_ActionResult):
 
     Attributes:
         work: running jobs, waiting hosts and failures.
-        room: largest users of storage.
         settings: current settings by name.
         archives: hosts of public archives from which missing pages can be requested.
         backlog: data that is not yet in the object store; None if there is none.
-        checked: result of the last verification; None for none.
-        verifying: progress of the running verification; None if none runs.
         incomplete_exports: number of exports that failed or lack something.
         done: result of the last action: a name and a number, or ``ask`` to confirm cancelling all
             jobs.
     """
 
     work: CrawlState
-    room: StorageUsage
     settings: Mapping[str, str]
     archives: tuple[str, ...] = ()
     backlog: Backlog | None = None
-    checked: LastCheck | None = None
-    verifying: Progress | None = None
     incomplete_exports: int = 0
     done: str = ""
     title: str | Message = Message("Activity")

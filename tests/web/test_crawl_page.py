@@ -12,7 +12,6 @@ from archiver.app import open_app
 from archiver.config import Settings
 from archiver.http.urls import hash_url
 from archiver.model.annotation import AnnotationChange
-from archiver.services.fixity import store_check
 from archiver.web.app import build_app
 
 
@@ -41,7 +40,6 @@ async def press(client, **fields):
 async def test_the_activity_page_lists_failures_and_retries_them(client, runtime, live):
     page = await (await client.get("/activity")).text()
     assert "the server responded with 404" in page
-    assert "text/html" in page
     assert "<code>host_delay</code>" in page
     (link,) = re.findall(r'href="([^"]+)">the server responded with 404<', page)
     assert 'name="entry"' in await (await client.get(unescape(link))).text(), "they are listed"
@@ -100,21 +98,3 @@ async def test_all_queued_jobs_are_cancelled_after_confirmation(client, runtime,
     assert "cancelled by you" in page
     assert (await runtime.crawling.counts()).queued == 0
     assert live.requests["/late"] == 0
-
-
-async def test_the_activity_page_shows_the_last_verification(client, runtime):
-    data = runtime.settings.data
-    assert "Never verified" in await (await client.get("/activity")).text()
-
-    await store_check(data, records=7, problems=0)
-    assert "7 records checked on" in await (await client.get("/activity")).text()
-    await store_check(data, records=7, problems=2)
-    assert "2 problems found" in await (await client.get("/activity")).text()
-    (data / "verified").unlink()
-    await press(client, do="verify")
-    await runtime.upkeep._task
-    page = await (await client.get("/activity")).text()
-    assert "No problems." in page
-    assert "Verify now" in page
-    (data / "verified").write_text("{")
-    assert "Never verified" in await (await client.get("/activity")).text()

@@ -23,6 +23,7 @@ PATHS = (
         "/activity",
         "/settings",
         "/settings/sites",
+        "/settings/maintenance",
         "/bin",
         "/import",
         "/export",

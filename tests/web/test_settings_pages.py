@@ -1,8 +1,13 @@
-"""Rules of sites on the settings pages."""
+"""Settings pages: rules of sites, maintenance; and the bin."""
+
+import asyncio
 
 from aiohttp import FormData
 
 from archiver.config import SiteRule
+from archiver.crawl.archive import LOCKS
+from archiver.services.fixity import Progress, store_check
+from archiver.warc.locks import try_lock
 from archiver.web.app_keys import RUNTIME
 
 
@@ -41,3 +46,59 @@ async def test_rules_and_cookies_of_a_site_are_added_changed_and_removed(client,
     for host in ("shop.example", "b.example", "c.example"):
         assert (await post(do="remove", host=host))[0] == 200
     assert (await preferences.site_rules(), await cookies.list()) == ({}, [])
+
+
+async def finished(name):
+    """Wait for a maintenance task."""
+    await asyncio.gather(*(each for each in asyncio.all_tasks() if each.get_name() == name))
+
+
+async def text_of(client, path):
+    return await (await client.get(path)).text()
+
+
+async def test_the_last_verification_is_shown_and_repeated(client, saved_archive):
+    data, path = saved_archive.settings.data, "/settings/maintenance"
+    assert "Not checked yet" in await text_of(client, path)
+    for problems, words in ((0, "7 records checked on"), (2, "2 problems found")):
+        await store_check(data, records=7, problems=problems)
+        assert words in await text_of(client, path)
+
+    await client.post(path, data={"do": "verify"})
+    await finished("verify")
+
+    page = await text_of(client, path)
+    assert "No problems." in page
+    assert "text/html" in page, "storage by type"
+    assert str(data) in page, "the folder to back up"
+    (data / "verified").write_text("{")
+    assert "Not checked yet" in await text_of(client, path)
+    assert (await client.post(path, data={"do": "nothing"})).status == 400
+
+
+async def test_emptying_the_bin_shows_its_progress_and_result(client, saved_archive):
+    app = client.app[RUNTIME]
+    await app.deleting.entries([saved_archive.url("/foxes")])
+    assert "Empty bin" in await text_of(client, "/bin")
+    assert (
+        "be restored afterwards" in await (await client.post("/bin", data={"do": "empty"})).text()
+    )
+
+    app.upkeep.task, app.upkeep.progress = "empty-bin", Progress(0, 500, 2000)
+    page = await text_of(client, "/bin")
+    assert '<progress max="2000" value="500"' in page
+    assert "data-busy" in page
+    assert "Empty bin" not in page
+    app.upkeep.task = ""
+
+    with try_lock(saved_archive.settings.data / LOCKS / "compact"):
+        await client.post("/bin", data={"do": "empty", "sure": "1"})
+        await finished("empty-bin")
+        assert "Another process is compacting" in await text_of(client, "/bin?emptied=1")
+    await client.post("/bin", data={"do": "empty", "sure": "1"})
+    await finished("empty-bin")
+
+    page = await text_of(client, "/bin?emptied=1")
+    assert "kB freed" in page
+    assert "The bin is empty" in page
+    assert await app.deleting.bin() == []

@@ -8,7 +8,6 @@ from multidict import MultiMapping
 
 from archiver.errors import InputError
 from archiver.model.listing import ListingQuery
-from archiver.services.fixity import last_check
 from archiver.web.app_keys import RUNTIME
 from archiver.web.pages.editing import back, query_of, return_path
 from archiver.web.rendering import render, render_with_sidebar
@@ -16,16 +15,13 @@ from archiver.web.views import CrawlView, ProgressView
 
 
 async def work(request: web.Request) -> web.StreamResponse:
-    """Show jobs, waiting hosts, failures and storage."""
+    """Show jobs, waiting hosts, and failures."""
     oversight = request.app[RUNTIME].crawl_status
     view = CrawlView(
         await oversight.state(),
-        await oversight.storage_usage(),
         oversight.settings(),
         archives=request.app[RUNTIME].recovery.archives,
         backlog=uploading.backlog if (uploading := request.app[RUNTIME].uploading) else None,
-        verifying=request.app[RUNTIME].upkeep.progress,
-        checked=await last_check(request.app[RUNTIME].settings.data),
         incomplete_exports=sum(
             bool(each.problem) for each in await request.app[RUNTIME].export_jobs.all()
         ),
@@ -58,9 +54,6 @@ async def change(request: web.Request) -> web.StreamResponse:
             raise web.HTTPSeeOther("/activity?done=ask#cancel")
         count = await oversight.cancel()
         raise web.HTTPSeeOther(f"/activity?done=cancelled-{count}")
-    if does == "verify":
-        request.app[RUNTIME].upkeep.verify()
-        raise web.HTTPSeeOther("/activity#checked")
     if does == "again":
         count = await oversight.try_again(str(form.get("reason", "")))
         raise web.HTTPSeeOther(f"/activity?done=queued-{count}")

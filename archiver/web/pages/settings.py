@@ -8,6 +8,7 @@ from aiohttp import web
 from archiver.config import NO_RULE, SiteRule
 from archiver.errors import InputError, NotFound
 from archiver.model.message import Message
+from archiver.services.fixity import last_check
 from archiver.services.preferences import site_name
 from archiver.web import auth
 from archiver.web.app_keys import RELOAD, RUNTIME
@@ -15,7 +16,7 @@ from archiver.web.middleware import FORM_BYTES
 from archiver.web.origin import public_origin
 from archiver.web.pages.editing import notice_of, number
 from archiver.web.rendering import render_with_sidebar
-from archiver.web.views import BinView, SettingsView, Site, SitesView
+from archiver.web.views import BinView, MaintenanceView, SettingsView, Site, SitesView
 
 GROUPS = {
     "capture": (
@@ -118,6 +119,29 @@ async def _sites(
     return await render_with_sidebar(request, "pages/settings_sites.html", view, status=status)
 
 
+async def maintenance(request: web.Request) -> web.StreamResponse:
+    """Show maintenance tasks, storage and backup."""
+    app = request.app[RUNTIME]
+    settings, status = app.settings, app.crawl_status
+    view = MaintenanceView(
+        app.upkeep,
+        await last_check(settings.data),
+        await status.storage_usage(),
+        await status.free_bytes(),
+        settings.bin_days,
+        settings.quiet_hour,
+        str(settings.data.absolute()),
+    )
+    return await render_with_sidebar(request, "pages/settings_maintenance.html", view)
+
+
+async def maintain(request: web.Request) -> web.StreamResponse:
+    """Start a maintenance task."""
+    form = await request.post()
+    request.app[RUNTIME].upkeep.start(str(form.get("do", "")))
+    raise web.HTTPSeeOther("/settings/maintenance")
+
+
 async def bin_page(request: web.Request) -> web.StreamResponse:
     """List what was deleted and can be restored."""
     app = request.app[RUNTIME]
@@ -125,9 +149,10 @@ async def bin_page(request: web.Request) -> web.StreamResponse:
     view = BinView(
         found,
         app.settings.bin_days,
+        app.upkeep,
         await notice_of(request),
         asks="empty" in request.query,
-        is_emptying=app.upkeep.is_running and not app.upkeep.progress,
+        was_emptied="emptied" in request.query,
     )
     return await render_with_sidebar(request, "pages/bin.html", view)
 
@@ -138,8 +163,8 @@ async def change_bin(request: web.Request) -> web.StreamResponse:
     does = str(form.get("do", ""))
     if does == "empty":
         if form.get("sure") == "1":
-            app.upkeep.empty_bin()
-            raise web.HTTPSeeOther("/bin")
+            app.upkeep.start("empty-bin")
+            raise web.HTTPSeeOther("/bin?emptied=1")
         raise web.HTTPSeeOther("/bin?empty=ask#empty")
     if does == "all":
         done = await app.deleting.restore_from_bin()
