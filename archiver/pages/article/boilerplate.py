@@ -29,6 +29,8 @@ MAX_CAPTION = 200
 MAX_IN_BLOCK, MAX_IN_SENTENCE, MAX_IN_CAPTION = 0.2, 0.33, 0.6
 """Maximum link density of blocks, of blocks with sentences, and of captions, which cite sources."""
 
+SENTENCE_ENDS = (".", "。", "।")
+
 MAX_LINKED = 0.75
 """Maximum link density of blocks whose class or id suggests content, such as lists of sources."""
 
@@ -174,9 +176,21 @@ def _is_boilerplate(element: Element, measure: Measure, rules: Rules) -> bool:
         return True
     if measure.commas >= 10:
         return False
-    if measure.essential and measure.link_density < 0.5:
+    if (measure.essential and measure.link_density < 0.5) or _is_wrapped_sentence(element, measure):
         return False
     return _is_made_of_links(element, measure, weight)
+
+
+def _is_wrapped_sentence(element: Element, measure: Measure) -> bool:
+    """Return whether a block is only the wrapper of a paragraph with a sentence.
+
+    Such a paragraph is kept without its wrapper, too, even if all of it is a link. Titles of
+    related pages do not end with a full stop.
+    """
+    if len(element) != 1 or element[0].tag != "p" or (element.text or "").strip():
+        return False
+    text = "".join(element[0].itertext()).rstrip()
+    return measure.text > SENTENCE and not measure.pictures and text.endswith(SENTENCE_ENDS)
 
 
 def _is_picture(measure: Measure) -> bool:

@@ -479,3 +479,10 @@ def test_a_data_table_of_links_stays():
     found = read(f"<div class=wrapper><table><tr><th>Address<th>Name{rows}</table></div>")
 
     assert found.count("<tr>") == 5
+
+
+def test_a_paragraph_that_is_one_link_is_kept_in_a_wrapper_if_it_is_a_sentence():
+    sentence = "On Friday two people of the town came to court, and both denied all charges again"
+    linked = '<div class="markup"><p><a href="/x"><strong>{}</strong></a></p></div>'
+    assert sentence in read(linked.format(f"{sentence}."))
+    assert sentence not in read(linked.format(sentence))
