@@ -19,7 +19,8 @@ endif
 .PHONY: docs screenshots outdated help serve install test lint format texts bench wheel install-wheel check-image clean chromium strace iproute2 servers
 
 help:  ## list the commands
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 14
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 14 | \
+		awk '{ print } /^install / { print "\nFor developers:" }'
 
 serve: $(VENV)/.installed  ## install, and serve on http://127.0.0.1:8080/
 	@exec $(BIN)/archiver serve $(ARGS)

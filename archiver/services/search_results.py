@@ -64,11 +64,21 @@ def _excerpt(
         if place is None or place in seen:
             continue
         seen.add(place)
-        found = snippet(_text(read, place), tree)
+        found = snippet(_without_title(_text(read, place), each.snapshot.title), tree)
         if any(piece.is_match for piece in found):
             return found, each.snapshot.timestamp if n else None
         begins = begins or found
     return begins, None
+
+
+def _without_title(text: str, title: str) -> str:
+    """Return a text without a first line that the title contains: both are shown together.
+
+    >>> _without_title("Red kites\\nThey are back.", "Red kites | Birds")
+    'They are back.'
+    """
+    first, _, rest = text.lstrip().partition("\n")
+    return rest if rest and first.strip().casefold() in title.casefold() else text
 
 
 def _text(read: Callable[[Location], StoredRecord], place: Location) -> str:
