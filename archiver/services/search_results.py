@@ -72,9 +72,9 @@ def _excerpt(
 
 
 def _without_title(text: str, title: str) -> str:
-    """Return a text without a first line that the title contains: both are shown together.
+    r"""Return a text without a first line that the title contains: both are shown together.
 
-    >>> _without_title("Red kites\\nThey are back.", "Red kites | Birds")
+    >>> _without_title("Red kites\nThey are back.", "Red kites | Birds")
     'They are back.'
     """
     first, _, rest = text.lstrip().partition("\n")
