@@ -15,7 +15,9 @@ from archiver.model.failure import FailureKind
 from archiver.model.job import State
 from archiver.web.app import build_app
 from tests.chromium import chromium, new_page
+from tests.recorded_browser import open_testbed, save_and_capture
 from tests.segments import write_segment_files
+from tests.small_web.every_reference import CELLS, WHITE, WIDTH, are_close, build_page, colours_of
 from tests.small_web.site import CODED, SmallWeb
 
 PATHS = (
@@ -63,16 +65,22 @@ async def capture(runtime, site, *paths):
     return [await runtime.entries.get(each.hash_url) for each in result.accepted]
 
 
-async def screenshot_and_requests(browser, url, *, scripts):
-    """Return a screenshot of a page, and every request it made."""
-    page = await new_page(
-        browser, java_script_enabled=scripts, viewport={"width": 800, "height": 900}
+async def screenshot_and_requests(browser, url, *, scripts, width=800, refused=None):
+    """Return a screenshot of a page, and every request it made.
+
+    Error messages of the console are added to ``refused``.
+    """
+    viewport = {"width": width, "height": 900}
+    opened = await new_page(
+        browser, java_script_enabled=scripts, bypass_csp=not scripts, viewport=viewport
     )
     requests = []
-    page.on("request", lambda request: requests.append(request.url))
-    await page.goto(url, wait_until="networkidle")
-    image = await page.screenshot()
-    await page.context.close()
+    opened.on("request", lambda request: requests.append(request.url))
+    if refused is not None:
+        opened.on("console", lambda line: "status of 404" in line.text or refused.append(line.text))
+    await opened.goto(url, wait_until="networkidle")
+    image = await opened.screenshot()
+    await opened.context.close()
     return image, requests
 
 
@@ -124,8 +132,35 @@ async def the_banner_follows_the_framed_page(site, runtime, service, browser):
     assert await page.get_by_text("Capture it").count() == 0
 
 
-async def test_the_site_is_replayed_in_a_browser(site, runtime, service, subtests):
-    async with chromium("--hide-scrollbars") as browser:
+async def every_kind_of_reference_is_replayed(testbed, browser):
+    """Compare the colour that each kind shows, live and in replay."""
+    live, runtime, port, _ = testbed
+    refused = []
+    live.pages |= build_page(live.origin)
+    (entry,) = await save_and_capture(live, runtime, "/")
+    image, _ = await screenshot_and_requests(browser, entry.url, scripts=False, width=WIDTH)
+    expected = colours_of(image)
+    live.hits.clear()
+    url = f"http://127.0.0.1:{port}/web/{entry.latest}if_/{entry.url}"
+    image, _ = await screenshot_and_requests(
+        browser, url, scripts=True, width=WIDTH, refused=refused
+    )
+    replayed = colours_of(image)
+
+    assert [name for name, (upper, _) in expected.items() if upper == WHITE] == []
+    assert [each for each in CELLS if not are_close(expected[each], replayed[each])] == []
+    assert (refused, live.hits) == ([], [])
+
+
+async def test_pages_are_replayed_in_a_browser_as_they_looked(
+    site, runtime, service, tmp_path, subtests
+):
+    async with (
+        open_testbed(tmp_path / "testbed", max_requisites=2000) as testbed,
+        chromium("--hide-scrollbars") as browser,
+    ):
+        with subtests.test("every kind of reference"):
+            await every_kind_of_reference_is_replayed(testbed, browser)
         for check in (
             a_replayed_page_looks_like_the_live_one_and_stays_in_the_archive,
             the_banner_follows_the_framed_page,

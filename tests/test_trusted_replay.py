@@ -1,14 +1,22 @@
 """Replayed pages cannot send requests outside the archive, or act.
 
-Tested in a browser whose connections are all recorded.
+Pages that are fetched, uploaded or rendered are tested in a browser whose connections are all
+recorded.
 """
 
 import asyncio
+import io
+import json
 from contextlib import suppress
+from email.message import EmailMessage
+from email.policy import SMTP
 from urllib.parse import urlsplit
 
 from playwright.async_api import Error
 
+from archiver.crawl import browser_rendering
+from archiver.model.rendering import Rendering
+from archiver.services.page_uploads import Given
 from tests.recorded_browser import (
     HOSTILE_TOGETHER,
     MAX_OPEN_PAGES,
@@ -21,7 +29,7 @@ from tests.recorded_browser import (
     outside_requests,
     save_and_capture,
 )
-from tests.small_web.matter import pixels
+from tests.small_web.matter import pixels, png
 
 BIG = "width=40 height=20"
 CONSTRUCTS = f"""<!DOCTYPE html><html lang=en><head><meta charset=utf-8>
@@ -81,7 +89,7 @@ SHOWN = {
 
 
 async def no_construct_leaves_the_archive_when_loaded_hovered_or_clicked(testbed, browser):
-    live, runtime, port, (_, connections) = testbed
+    live, runtime, port, _ = testbed
     base = f"http://127.0.0.1:{port}"
     live.pages["/"] = ("text/html", CONSTRUCTS.replace("OTHER", live.other))
     (entry,) = await save_and_capture(live, runtime, "/")
@@ -100,7 +108,6 @@ async def no_construct_leaves_the_archive_when_loaded_hovered_or_clicked(testbed
     await context.close()
 
     assert outside_requests(requests, base) == []
-    assert (live.hits, connections) == ([], [])
     assert title == "Everything"
 
 
@@ -130,7 +137,7 @@ FILES = {
 
 
 async def hostile_pages_run_no_scripts_set_no_state_and_send_no_requests(testbed, browser):
-    live, runtime, port, (_, connections) = testbed
+    live, runtime, port, _ = testbed
     base = f"http://127.0.0.1:{port}"
 
     def with_origins(text):
@@ -145,7 +152,6 @@ async def hostile_pages_run_no_scripts_set_no_state_and_send_no_requests(testbed
     await all_are_harmless(browser, base, entries[: len(HOSTILE_TOGETHER)])
     await all_are_harmless(browser, base, entries[len(HOSTILE_TOGETHER) :], read=False)
 
-    assert (live.hits, connections) == ([], [])
     assert (await runtime.crawling.counts()).open == 0
 
 
@@ -236,7 +242,6 @@ async def no_media_type_lets_a_page_run_leave_or_send_a_referrer(testbed, browse
         assert bool(live.proxied_requests) is stored, (
             "only what is given as it was stored has a live link"
         )
-        assert live.hits == []
 
 
 async def wait_until_viewer_shows_blue(page, area):
@@ -283,24 +288,172 @@ async def a_pdf_is_shown_and_its_links_send_no_referrer(testbed, browser):
         connections.clear()
 
     assert [head for head in live.proxied_requests if "\r\nreferer:" in head.lower()] == []
-    assert live.hits == []
 
 
-async def test_replayed_pages_stay_in_the_archive(tmp_path, subtests):
+SAVED = "Thu Feb 29 2024 12:00:01 GMT+0100 (CET)"
+WORDS = "Words. " * 60
+RAN = "document.title='ran'"
+NESTED = (
+    ("css", "/c/first.css", "@import 'deep/second.css'; h1 { color: rgb(10, 20, 30) }"),
+    ("css", "/c/deep/second.css", "body { background: url(back.png) }"),
+    ("png", "/c/deep/back.png", ""),
+    ("html", "/outer.html", "<p>outer<img src=/c/outer.png><iframe src='cid:inner.html@m'>"),
+    ("png", "/c/outer.png", ""),
+    ("html", "/inner.html", "<link rel=stylesheet href=/c/inner.css><p>inner"),
+    ("css", "/c/inner.css", "p { background: url(within.png); color: rgb(40, 50, 60) }"),
+    ("png", "/c/within.png", ""),
+)
+PAGE = f"""<!DOCTYPE html><title>Nested</title><link rel=stylesheet href=/c/first.css>
+<h1>Nested</h1><p>{WORDS}</p><iframe src="cid:outer.html@m"></iframe>"""
+
+
+def single_file(url, html):
+    """Return a page in the format of SingleFile."""
+    comment = f"Page saved with SingleFile \n url: {url} \n saved date: {SAVED}\n"
+    return f"<!DOCTYPE html> <html><!--\n {comment}-->{html}</html>".encode()
+
+
+def mhtml(url, html, parts):
+    """Return a page in MHTML with parts: (type, path, text). A part without path has no URL."""
+    saved = EmailMessage(policy=SMTP)
+    saved["Snapshot-Content-Location"] = url
+    saved["Date"] = "Thu, 29 Feb 2024 11:00:01 -0000"
+    saved.set_content(html, subtype="html")
+    saved.make_related()
+    saved.get_payload()[0]["Content-Location"] = url
+    for kind, path, text in parts:
+        name = path.rpartition("/")[2] or kind
+        if kind in {"css", "html"}:
+            saved.add_related(text, subtype=kind, cid=f"<{name}@m>")
+        else:
+            content = text.encode() or png(1, 2, 3)
+            saved.add_related(content, "image", kind, cid=f"<{name}@m>")
+        if path:
+            saved.get_payload()[-1]["Content-Location"] = "http://127.0.0.1" + path
+    return saved.as_bytes()
+
+
+def hostile_mhtml(url, html):
+    """Return a page in MHTML with a hostile frame, style sheet and SVG."""
+    run = RUN.replace("'", "&apos;")
+    needs = (
+        '<link rel=stylesheet href="cid:css@m"><iframe src="cid:html@m"></iframe>'
+        '<iframe src="cid:svg+xml@m"></iframe><object data="cid:svg+xml@m"></object>'
+    )
+    parts = (
+        (
+            "html",
+            "",
+            f'<body onload="{run}"><script>{RUN}</script><a id=click href="javascript:0">',
+        ),
+        ("css", "", "@import url(BEACON/sheet.css); body { background: url(BEACON/sheet.png) }"),
+        (
+            "svg+xml",
+            "",
+            f'<svg xmlns="http://www.w3.org/2000/svg" onload="{run}"><script>{RUN}</script></svg>',
+        ),
+    )
+    return mhtml(url, html + needs, parts)
+
+
+async def upload_page(runtime, name, content):
+    upload = await runtime.page_uploads.take(io.BufferedReader(io.BytesIO(content)), Given(name))
+    return (await runtime.entries.get(upload.hash_url)).entry
+
+
+async def hostile_uploaded_pages_are_harmless(testbed, browser):
+    live, runtime, port, _ = testbed
+    base = f"http://127.0.0.1:{port}"
+    entries = []
+    for form in (single_file, hostile_mhtml):
+        for name, body in HOSTILE_TOGETHER.items():
+            html = f"<html><title>calm</title><article><p>{WORDS}</p>{body}</article>"
+            content = form(f"{live.other}/{form.__name__}/{name}", html).decode()
+            with_origins = content.replace("BEACON", f"{live.other}/beacon").replace(
+                "SERVICE", base
+            )
+            entries.append(await upload_page(runtime, name, with_origins.encode()))
+
+    await all_are_harmless(browser, base, entries)
+
+    assert (await runtime.crawling.counts()).open == 0
+
+
+def created_by_script(html):
+    """Return a page created by a script, also in a shadow root; it may run during the capture."""
+    html = html.replace(RAN, f"/archiver/.test(navigator.userAgent)||({RAN})")
+    written = json.dumps(html).replace("</", "<\\/")
+    return f"""<!DOCTYPE html><title>calm</title><div id=root></div><div id=under></div><script>
+        const written = {written};
+        under.attachShadow({{mode: 'open'}}).innerHTML = written;
+        root.innerHTML = written;</script>"""
+
+
+async def hostile_rendered_pages_are_harmless(testbed, browser):
+    live, runtime, port, _ = testbed
+    base = f"http://127.0.0.1:{port}"
+    live.more = {"Content-Security-Policy": ""}
+    for name, body in HOSTILE_TOGETHER.items():
+        html = created_by_script(f"<article><p>{WORDS}</p>{body}</article>")
+        with_origins = html.replace("BEACON", f"{live.other}/beacon").replace("SERVICE", base)
+        live.pages[f"/rendered-{name}"] = ("text/html", with_origins)
+    urls = [live.origin + path for path in live.pages]
+    await runtime.entries.save(urls, source="test", render=True)
+    await runtime.crawling.work()
+    live.hits.clear()
+    entries = [(await runtime.entries.get(each)).entry for each in urls]
+
+    await all_are_harmless(browser, base, entries)
+
+    assert {each.rendering for each in entries} == {Rendering.DONE}
+
+
+async def resources_of_style_sheets_and_frames_are_counted_and_shown(testbed, browser):
+    _, runtime, port, _ = testbed
+    base, url = f"http://127.0.0.1:{port}", "http://127.0.0.1/page"
+    entry = await upload_page(runtime, "page.mhtml", mhtml(url, PAGE, NESTED))
+
+    found = await runtime.entries.snapshot(entry.hash_url)
+    context, page, requests = await open_logged_page(browser, f"{base}/web/{entry.latest}if_/{url}")
+    heading = page.locator("h1")
+    inner = page.frame_locator("iframe").frame_locator("iframe").locator("p")
+    colour = "el => getComputedStyle(el).color"
+    seen = await heading.evaluate(colour), await inner.evaluate(colour)
+    needed = {"first.css", "second.css", "back.png", "outer.png", "inner.css", "within.png"}
+    await requests.wait_for(*needed)
+    await context.close()
+
+    names = {urlsplit(each.url).path.rpartition("/")[2] for each in found.requisites}
+    assert not [each.url for each in found.requisites if each.is_missing]
+    assert names >= needed
+    assert seen == ("rgb(10, 20, 30)", "rgb(40, 50, 60)")
+    assert outside_requests(requests, base) == []
+    assert found.snapshot.rendering is Rendering.NONE
+
+
+async def test_replayed_pages_stay_in_the_archive(tmp_path, monkeypatch, subtests):
+    monkeypatch.setattr(browser_rendering, "LEAST_SECONDS", 1.2)
     checks = (
         no_construct_leaves_the_archive_when_loaded_hovered_or_clicked,
         hostile_pages_run_no_scripts_set_no_state_and_send_no_requests,
+        hostile_uploaded_pages_are_harmless,
+        hostile_rendered_pages_are_harmless,
+        resources_of_style_sheets_and_frames_are_counted_and_shown,
     )
     checks_with_pdf_viewer = (
         no_media_type_lets_a_page_run_leave_or_send_a_referrer,
         a_pdf_is_shown_and_its_links_send_no_referrer,
     )
-    async with open_testbed(tmp_path / "data") as testbed:
+    settings = {"browser_pages": 6, "host_concurrency": 12}
+    async with open_testbed(tmp_path / "data", **settings) as testbed:
         live, _, _, (_, connections) = testbed
         for whole, chosen in ((False, checks), (True, checks_with_pdf_viewer)):
             async with logging_browser(testbed, whole=whole) as browser:
                 for check in chosen:
-                    for each in (live.pages, live.hits, live.proxied_requests, connections):
+                    for each in (live.pages, live.more, live.hits, live.proxied_requests):
                         each.clear()
+                    connections.clear()
                     with subtests.test(check.__name__):
                         await check(testbed, browser)
+                        assert live.hits == [], "no request left the archive"
+                        assert whole or connections == []

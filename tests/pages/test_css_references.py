@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from archiver.pages.css_references import MAX_HELD, CssReferences, rewrite_css
+from archiver.pages.requisites import find_sheet_requisites
 from archiver.replay.url_rewriter import UrlRewriter
 from tests.rewriting import replay_path
 
@@ -137,3 +138,19 @@ def test_every_reference_can_be_replaced(sheet):
         seen.append((reference, use))
 
     assert rewrite_css(sheet, lead) == sheet
+
+
+@pytest.mark.parametrize(
+    "css",
+    [
+        r"a { background: u\72l(x.png) }",
+        r"a { background: \75 \000072\6C(x.png) }",
+        r"a { background: U\RL('x.png') }",
+        r"@\69mport 'x.png';",
+        r"a { background: image-\73 et('x.png' 1x) }",
+    ],
+)
+def test_a_name_with_escapes_is_that_name(css):
+    assert [each.url for each in find_sheet_requisites(css, "http://a.example/")] == [
+        "http://a.example/x.png"
+    ]

@@ -1,7 +1,7 @@
-"""Every way in which a page can load something, live and in replay, compared by pixels.
+"""A page with every way in which a page can load something.
 
-Each cell of one page uses one construct of HTML, CSS, SVG or MathML to show a resource with its
-unique colour. ``small_web/every_reference.txt`` has the markup, then rules of style sheets.
+Each cell uses one construct of HTML, CSS, SVG or MathML to show a resource with its unique colour.
+``every_reference.txt`` has the markup, then rules of style sheets.
 """
 
 import base64
@@ -9,12 +9,10 @@ import re
 from hashlib import md5
 from pathlib import Path
 
-from tests.chromium import chromium, new_page
-from tests.recorded_browser import open_testbed, save_and_capture
 from tests.small_web.matter import FONT, pixels, png
 
 SIDE, ACROSS, WIDTH = 30, 23, 700
-HERE = Path(__file__).with_name("small_web")
+HERE = Path(__file__).parent
 ELEMENTS, RULES = (
     dict(line.split(" | ", 1) for line in part.splitlines())
     for part in (HERE / "every_reference.txt").read_text().split("\n\n")
@@ -72,7 +70,7 @@ def files(name, origin):
     }
 
 
-def page(origin):
+def build_page(origin):
     """Return the page and its files."""
     cells, loaded = [], {
         "film.webm": ("video/webm", (HERE / "green.webm").read_bytes()),
@@ -102,7 +100,7 @@ def page(origin):
     return {f"/{name}": each for name, each in loaded.items()} | {"/": ("text/html", text)}
 
 
-def shown(picture):
+def colours_of(picture):
     """Return the colours in the upper and lower half of each cell."""
     rows = pixels(picture)
     step = len(rows[0]) // WIDTH
@@ -118,33 +116,3 @@ def are_close(one, other):
     """Return whether colours are equal; those of a player's controls may differ by one."""
     pairs = zip(sum(one, ()), sum(other, ()), strict=True)
     return all(abs(mine - theirs) <= 1 for mine, theirs in pairs)
-
-
-async def screenshot(browser, url, *, refused=None, **options):
-    """Return a picture of a page; error messages of the console are added to ``refused``."""
-    opened = await new_page(browser, viewport={"width": WIDTH, "height": 900}, **options)
-    if refused is not None:
-        opened.on("console", lambda line: "status of 404" in line.text or refused.append(line.text))
-    await opened.goto(url, wait_until="networkidle")
-    picture = await opened.screenshot()
-    await opened.context.close()
-    return picture
-
-
-async def test_every_kind_of_reference_is_replayed(tmp_path):
-    refused = []
-    async with (
-        open_testbed(tmp_path / "data", max_requisites=2000) as (live, runtime, port, _),
-        chromium("--hide-scrollbars") as browser,
-    ):
-        live.pages |= page(live.origin)
-        (entry,) = await save_and_capture(live, runtime, "/")
-        live_page = {"java_script_enabled": False, "bypass_csp": True}
-        expected = shown(await screenshot(browser, entry.url, **live_page))
-        live.hits.clear()
-        url = f"http://127.0.0.1:{port}/web/{entry.latest}if_/{entry.url}"
-        replayed = shown(await screenshot(browser, url, refused=refused))
-
-    assert [name for name, (upper, _) in expected.items() if upper == WHITE] == []
-    assert [each for each in CELLS if not are_close(expected[each], replayed[each])] == []
-    assert (refused, live.hits) == ([], [])
