@@ -102,7 +102,7 @@ async def test_the_reason_for_an_unreadable_file_is_translated(client):
     assert "a.7z ist als 7-Zip gepackt." in await said(b"7z\xbc\xaf\x27\x1c\0", "a.7z")
     assert "Eine solche Datei wird nicht gelesen" in await said(b"url,password\n", "a.csv")
     cut = await said(b'{"url": tru', "a.json")
-    assert "a.json enthält keinen Link, der sich lesen lässt. Die Datei endet mitten" in cut
+    assert "a.json enthält keine brauchbaren Links. Die Datei endet hier unerwartet" in cut
 
 
 async def test_an_upload_without_preview_is_imported_immediately(runtime, client):

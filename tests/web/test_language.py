@@ -76,5 +76,5 @@ async def test_error_pages_are_translated_and_api_errors_are_english(client):
     page = await (await client.get("/nothing-here", headers=headers)).text()
     told = await (await client.get(f"/api/v1/entries/{'0' * 32}", headers=headers)).json()
 
-    assert "An dieser Adresse gibt es nichts." in page
+    assert "Unter dieser Adresse gibt es keine Seite." in page
     assert told["error"]["message"] == f"{'0' * 32} is not in the archive."
