@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Row, delete, select, update
+from sqlalchemy import Row, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db.dialects import among_texts
@@ -117,6 +117,22 @@ async def items_of(
         .limit(limit)
     )
     return [HashUrl(each) for each in rows.scalars()]
+
+
+async def newest_entries(
+    conn: AsyncConnection, urls: Collection[str], *, each: int
+) -> list[tuple[str, int]]:
+    """Return the feed's URL and the row id of the newest entries of each feed, newest first."""
+    rank = func.row_number().over(partition_by=feed.c.id, order_by=entry.c.added_at.desc())
+    ranked = (
+        select(feed.c.url, entry.c.id, rank.label("rank"))
+        .join(feed_item, feed_item.c.feed_id == feed.c.id)
+        .join(entry, entry.c.hash_url == feed_item.c.hash_url)
+        .where(feed.c.url.in_(among_texts(urls)))
+        .subquery()
+    )
+    newest = select(ranked.c.url, ranked.c.id).where(ranked.c.rank <= each).order_by(ranked.c.rank)
+    return [(row.url, row.id) for row in await conn.execute(newest)]
 
 
 def _state(row: Row[*tuple[Any, ...]]) -> FeedState:

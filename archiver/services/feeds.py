@@ -9,7 +9,7 @@ from pathlib import Path
 
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.feed_requests import FeedResponse, request_feed
-from archiver.db import feeds, new_entries
+from archiver.db import entries, feeds, new_entries
 from archiver.db.engine import Database
 from archiver.errors import ConfigurationError, FetchError, InputError, NotFound, UnreadableFile
 from archiver.formats.feeds import FORMS, feed_title
@@ -22,6 +22,7 @@ from archiver.formats.outlines import (
 )
 from archiver.http.urls import host, parse_url, with_scheme
 from archiver.logs import get_log
+from archiver.model.entry import Entry
 from archiver.model.failure import Failure
 from archiver.model.feed import NO_FEED, FeedState, FollowedFeed, Subscription, source_of
 from archiver.model.imports import as_message
@@ -271,6 +272,9 @@ def _says_it_is_a_list(answer: FeedResponse) -> bool:
     return b"netscape-bookmark-file" in answer.content[:1024].lower()
 
 
+MAX_SHOWN = 50
+MAX_NEWEST = 3
+"""Maximum numbers of feeds whose newest entries are listed, and of entries of each."""
 CLAIM_SECONDS = 600
 """Seconds after which another machine may take over a due feed."""
 _Change = Callable[[list[Subscription]], list[Subscription]]
@@ -294,6 +298,17 @@ class Subscriptions:
         async with self._db.read() as conn:
             states = await feeds.states(conn)
         return [FollowedFeed(each, states.get(each.url)) for each in held]
+
+    async def newest(self, followed: Sequence[FollowedFeed]) -> dict[str, list[Entry]]:
+        """Return the newest entries of each feed by its URL, for the first `MAX_SHOWN` feeds."""
+        urls = [each.subscription.url for each in followed[:MAX_SHOWN]]
+        async with self._db.read() as conn:
+            found = await feeds.newest_entries(conn, urls, each=MAX_NEWEST)
+            known = await entries.by_ids(conn, [row_id for _, row_id in found])
+        return {
+            url: [known[row_id] for of, row_id in found if of == url and row_id in known]
+            for url in urls
+        }
 
     async def follow(
         self, given: str, tags: Sequence[str] = (), *, everything: bool = False

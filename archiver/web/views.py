@@ -1,6 +1,6 @@
 """View data of pages."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from archiver.config import NO_RULE, SiteRule
@@ -778,6 +778,7 @@ class FeedsView(_ActionResult):
 
     Attributes:
         feeds: the followed feeds, in the order in which they were added.
+        newest: the newest entries of each feed by its URL.
         interval: seconds between checks.
         problem: why the request failed.
         given: the submitted URL, shown in the form again.
@@ -786,6 +787,7 @@ class FeedsView(_ActionResult):
     """
 
     feeds: tuple[FollowedFeed, ...]
+    newest: Mapping[str, Sequence[Entry]]
     interval: float
     problem: Message | str = ""
     given: str = ""

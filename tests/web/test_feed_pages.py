@@ -47,6 +47,7 @@ async def test_a_feed_is_followed_checked_and_unfollowed_on_the_page(client, fee
     page = await send(client, do="follow", url=feed, tags="a, b", everything="1")
     assert "The &lt;b&gt; Paper" in page
     assert "1 link so far" in page
+    assert "<bdi>http://a.example/1</bdi>" in page, "the newest entries"
     assert "1 feed added" in page
     assert "Checked." in await send(client, do="check", url=feed)
     assert "No feeds yet" in await send(client, do="unfollow", url=feed)

@@ -65,8 +65,10 @@ async def _page(
     status: int = 200,
 ) -> web.StreamResponse:
     runtime = request.app[RUNTIME]
+    followed = await runtime.subscriptions.all()
     view = FeedsView(
-        tuple(await runtime.subscriptions.all()),
+        tuple(followed),
+        await runtime.subscriptions.newest(followed),
         interval=runtime.settings.feed_interval,
         problem=problem,
         is_other_form=is_other_form,
