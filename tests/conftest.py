@@ -6,20 +6,23 @@ import os
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import wraps
 from pathlib import Path
 
 import pytest
 from aiohttp import web
-from hypothesis import settings
+from hypothesis import settings as hypothesis_settings
 
+from archiver.app import App, open_app
+from archiver.config import Settings
 from tests.children_in_threads import choose_children
 from tests.chromium import chromium_path
 from tests.crawler import Crawl, crawler
-from tests.prepared_archives import Prepared
+from tests.prepared_archives import Make, Prepared
 from tests.single_handler import serve_handler
 
-settings.register_profile("untimed", deadline=None, max_examples=30)
-settings.load_profile("untimed")
+hypothesis_settings.register_profile("untimed", deadline=None, max_examples=30)
+hypothesis_settings.load_profile("untimed")
 
 
 def pytest_xdist_auto_num_workers() -> int:
@@ -125,6 +128,27 @@ async def live_web() -> AsyncIterator[LiveWeb]:
     async with serve_handler(server.handle) as server.origin:
         yield server
         server.closing.set()
+
+
+def filled_by(fill: Callable[[App, LiveWeb], Awaitable[object]]) -> Make:
+    """Return the function that makes an archive which ``fill`` fills from a local web server.
+
+    The server is gone later; the file ``origin`` has its origin.
+    """
+
+    @wraps(fill)
+    async def make(data: Path) -> None:
+        settings = Settings(data=data, allow_networks="127.0.0.0/8", host_delay=0, retries=0)
+        async with live_web() as server, open_app(settings) as runtime:
+            await fill(runtime, server)
+            (data / "origin").write_text(server.origin)
+
+    return make
+
+
+def saved_url(settings: Settings, path: str) -> str:
+    """Return the URL of a page of such an archive."""
+    return (settings.data / "origin").read_text() + path
 
 
 @pytest.fixture

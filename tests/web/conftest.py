@@ -3,22 +3,22 @@
 import asyncio
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 
-from archiver.app import open_app
+from archiver.app import App, open_app
 from archiver.config import Settings
 from archiver.services.access import AccessControl
 from archiver.web.app import build_app
 from archiver.web.app_keys import LIMITS
 from archiver.web.client_limits import ServerLimits
 from archiver.web.server import BoundedRunner
-from tests.conftest import live_web
+from tests.conftest import filled_by, saved_url
 
 Serve = Callable[..., Awaitable[TestClient]]
 Raw = Callable[..., Awaitable[tuple[int, str]]]
@@ -58,12 +58,30 @@ async def serve(tmp_path) -> AsyncIterator[Serve]:
 
 
 @pytest.fixture
-async def client(saved_archive) -> AsyncIterator[TestClient]:
-    """The service over an archive of two entries."""
-    async with open_app(saved_archive.settings) as runtime:
-        server = TestServer(build_app(runtime), skip_url_asserts=True)
-        async with TestClient(server) as client:
-            yield client
+def settings(tmp_path) -> Settings:
+    return Settings(data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0, retries=0)
+
+
+@pytest.fixture
+async def runtime(settings) -> AsyncIterator[App]:
+    """This test's archive, open."""
+    async with open_app(settings) as runtime:
+        yield runtime
+
+
+@asynccontextmanager
+async def client_of(runtime: App, **options: object) -> AsyncIterator[TestClient]:
+    """Serve an archive; ``options`` are arguments of ``build_app``."""
+    server = TestServer(build_app(runtime, **options), skip_url_asserts=True)
+    async with TestClient(server) as client:
+        yield client
+
+
+@pytest.fixture
+async def client(runtime) -> AsyncIterator[TestClient]:
+    """The service over this test's archive."""
+    async with client_of(runtime) as client:
+        yield client
 
 
 @dataclass(frozen=True)
@@ -71,26 +89,22 @@ class SavedArchive:
     """An archive of two pages, ``/foxes`` and ``/bears``, whose live site is gone."""
 
     settings: Settings
-    origin: str
 
     def url(self, path: str) -> str:
-        return self.origin + path
+        return saved_url(self.settings, path)
+
+
+@filled_by
+async def save_foxes_and_bears(runtime, live):
+    urls = [live.article(name) for name in ("foxes", "bears")]
+    await runtime.entries.save(urls, tags=("Old",), source="web")
+    await runtime.crawling.work()
 
 
 @pytest.fixture
 async def saved_archive(prepared, tmp_path) -> SavedArchive:
-    await prepared.copy(_save_foxes_and_bears, tmp_path / "data")
-    settings = Settings(data=tmp_path / "data")
-    return SavedArchive(settings, (settings.data / "origin").read_text())
-
-
-async def _save_foxes_and_bears(data: Path) -> None:
-    settings = Settings(data=data, allow_networks="127.0.0.0/8", host_delay=0)
-    async with live_web() as live, open_app(settings) as runtime:
-        urls = [live.article(name) for name in ("foxes", "bears")]
-        await runtime.entries.save(urls, tags=("Old",), source="web")
-        await runtime.crawling.work()
-        (data / "origin").write_text(live.origin)
+    await prepared.copy(save_foxes_and_bears, tmp_path / "data")
+    return SavedArchive(Settings(data=tmp_path / "data"))
 
 
 @pytest.fixture

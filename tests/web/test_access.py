@@ -2,26 +2,11 @@
 
 import re
 
-import pytest
-from aiohttp.test_utils import TestClient, TestServer
-
-from archiver.app import open_app
-from archiver.config import Settings
 from archiver.services.access import Scope
-from archiver.web.app import build_app
 from archiver.web.middleware import ADDING_ROUTES, NO_TOKEN_ROUTES, opens
 from archiver.web.routes import ROUTES
 
 PASSWORD = "a good pass phrase"
-
-
-@pytest.fixture
-async def client(tmp_path):
-    async with (
-        open_app(Settings(data=tmp_path / "data")) as runtime,
-        TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client,
-    ):
-        yield client
 
 
 async def do(client, what, **fields):

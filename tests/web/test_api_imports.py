@@ -1,12 +1,10 @@
 """Imports over the API, with the functions of the page and the command."""
 
-import pytest
-from aiohttp.test_utils import TestClient, TestServer
+from dataclasses import replace
 
-from archiver.app import open_app
-from archiver.config import Settings
+import pytest
+
 from archiver.web.api import imports
-from archiver.web.app import build_app
 
 FILE = (
     b"address,what,folder\n"
@@ -29,27 +27,13 @@ CHOSEN = (
 
 
 @pytest.fixture
-async def runtime(tmp_path):
-    settings = Settings(
-        data=tmp_path / "data",
-        allow_networks="127.0.0.0/8",
-        retries=0,
-        host_delay=0,
-        rescue="http://127.0.0.1:1/timegate/",
-    )
-    async with open_app(settings) as opened:
-        yield opened
+def settings(settings):
+    return replace(settings, rescue="http://127.0.0.1:1/timegate/")
 
 
 @pytest.fixture(autouse=True)
 def _undone_when_answered(monkeypatch):
     monkeypatch.setattr(imports, "UNDO_TIMEOUT_SECONDS", None)
-
-
-@pytest.fixture
-async def client(runtime):
-    async with TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client:
-        yield client
 
 
 async def imported(runtime, client, choices=()):

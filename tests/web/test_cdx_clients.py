@@ -48,37 +48,37 @@ def place(client, path):
 
 
 @pytest.mark.usefixtures("unhurried")
-@pytest.mark.parametrize("path", ["/cdx", "/cdx/search/cdx", "/web/cdx"])
-async def test_cdx_toolkit_gets_every_row_once_page_by_page(client, path):
-    fetcher = cdx_toolkit.CDXFetcher(source=place(client, path))
+async def test_cdx_toolkit_gets_every_row_once_page_by_page(client):
+    for path in ("/cdx", "/cdx/search/cdx", "/web/cdx"):
+        fetcher = cdx_toolkit.CDXFetcher(source=place(client, path))
 
-    def ask():
-        pages = fetcher.get_size_estimate("a.example/*", as_pages=True, pageSize=3)
-        return pages, list(fetcher.iter("a.example/*", pageSize=3))
+        def ask(fetcher=fetcher):
+            pages = fetcher.get_size_estimate("a.example/*", as_pages=True, pageSize=3)
+            return pages, list(fetcher.iter("a.example/*", pageSize=3))
 
-    pages, rows = await asyncio.to_thread(ask)
+        pages, rows = await asyncio.to_thread(ask)
 
-    assert [(row["url"], row["timestamp"]) for row in rows] == FOUND
-    assert pages == (17 if path == "/web/cdx" else 6)
+        assert [(row["url"], row["timestamp"]) for row in rows] == FOUND, path
+        assert pages == (17 if path == "/web/cdx" else 6), path
 
 
-@pytest.mark.parametrize("limit", [7, 1000])
-async def test_the_edgi_wayback_client_gets_every_row_once(client, monkeypatch, limit):
-    # # The URL is a constant of the module and cannot be configured.
+async def test_the_edgi_wayback_client_gets_every_row_once(client, monkeypatch):
     monkeypatch.setattr(wayback._client, "CDX_SEARCH_URL", place(client, "/cdx/search/cdx"))
     unlimited = _utils.RateLimit(0)
 
-    def ask():
-        session = wayback.WaybackSession(search_calls_per_second=unlimited)
-        with wayback.WaybackClient(session) as asking:
-            every = list(asking.search("a.example/*", limit=limit))
-            last = list(asking.search("a.example/*", limit=-3, fast_latest=True))
-            return every, last
+    for limit in (7, 1000):
 
-    every, last = await asyncio.to_thread(ask)
+        def ask(limit=limit):
+            session = wayback.WaybackSession(search_calls_per_second=unlimited)
+            with wayback.WaybackClient(session) as asking:
+                every = list(asking.search("a.example/*", limit=limit))
+                last = list(asking.search("a.example/*", limit=-3, fast_latest=True))
+                return every, last
 
-    assert [(row.original, f"{row.timestamp:%Y%m%d%H%M%S}") for row in every] == FOUND
-    assert [row.original for row in last] == [url for url, _ in FOUND[-3:]]
+        every, last = await asyncio.to_thread(ask)
+
+        assert [(row.original, f"{row.timestamp:%Y%m%d%H%M%S}") for row in every] == FOUND, limit
+        assert [row.original for row in last] == [url for url, _ in FOUND[-3:]], limit
 
 
 async def test_the_availability_api_returns_the_nearest_capture(client, db):

@@ -1,10 +1,8 @@
 """Comparing snapshots: by word, side by side, headers and resources, and in searches."""
 
 import re
-from collections.abc import AsyncIterator
 
 import pytest
-from aiohttp.test_utils import TestClient, TestServer
 
 from archiver.app import open_app
 from archiver.config import Settings
@@ -12,16 +10,10 @@ from archiver.crawl.derived_rows import compare_pending
 from archiver.http.urls import hash_url
 from archiver.model.listing import ListingQuery
 from archiver.services.reindex import reindex
-from archiver.web.app import build_app
 from archiver.web.views import calendar
-from tests.conftest import SENTENCE
+from tests.conftest import SENTENCE, filled_by, saved_url
 
 SAME = SENTENCE.format(name="foxes") * 30
-
-
-@pytest.fixture
-def settings(tmp_path):
-    return Settings(data=tmp_path / "data", allow_networks=("127.0.0.0/8",), host_delay=0)
 
 
 async def captured(runtime, live, body, *, path="/foxes", **more):
@@ -30,31 +22,38 @@ async def captured(runtime, live, body, *, path="/foxes", **more):
     await runtime.crawling.work()
 
 
-@pytest.fixture
-async def client(settings, live) -> AsyncIterator[TestClient]:
-    """The service over an archive of a page that changed, and one that did not."""
+@filled_by
+async def fill(runtime, live):
+    """Save a page that changed, and one that did not."""
     live.put("/a.css", "p { color: red }", kind="text/css")
-    async with open_app(settings) as runtime:
-        await captured(runtime, live, f"<p>The red kite sleeps.</p>{SAME}", headers={"X-By": "one"})
-        await captured(runtime, live, SAME, path="/bears")
-        await captured(
-            runtime,
-            live,
-            f"<p>The old kite flies &amp; sings.</p>{SAME}<link rel=stylesheet href=/a.css>",
-            headers={"X-By": "two"},
-        )
-        await captured(runtime, live, SAME, path="/bears")
-        async with TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client:
-            client.runtime = runtime
-            yield client
+    await captured(runtime, live, f"<p>The red kite sleeps.</p>{SAME}", headers={"X-By": "one"})
+    await captured(runtime, live, SAME, path="/bears")
+    await captured(
+        runtime,
+        live,
+        f"<p>The old kite flies &amp; sings.</p>{SAME}<link rel=stylesheet href=/a.css>",
+        headers={"X-By": "two"},
+    )
+    await captured(runtime, live, SAME, path="/bears")
+
+
+@pytest.fixture
+async def settings(prepared, settings):
+    await prepared.copy(fill, settings.data)
+    return settings
+
+
+@pytest.fixture
+def foxes(settings):
+    return saved_url(settings, "/foxes")
 
 
 async def page_of(client, path):
     return await (await client.get(path)).text()
 
 
-async def test_added_and_removed_words_are_shown_in_one_text(client, live):
-    shown = await page_of(client, f"/{hash_url(live.url('/foxes'))}/compare")
+async def test_added_and_removed_words_are_shown_in_one_text(client, foxes):
+    shown = await page_of(client, f"/{hash_url(foxes)}/compare")
 
     text = re.search(r'<div class="text changed">(.*?)</div>', shown, re.DOTALL)[1]
     assert (
@@ -68,9 +67,9 @@ async def test_added_and_removed_words_are_shown_in_one_text(client, live):
     assert re.search(r"New files</h2>\s*<ul[^>]*><li><code>[^<]*/a.css", shown)
 
 
-async def test_snapshots_are_compared_side_by_side_and_in_the_api(client, live):
-    key = hash_url(live.url("/foxes"))
-    moments = [each.timestamp for each in (await client.runtime.entries.get(key)).snapshots]
+async def test_snapshots_are_compared_side_by_side_and_in_the_api(client, runtime, foxes):
+    key = hash_url(foxes)
+    moments = [each.timestamp for each in (await runtime.entries.get(key)).snapshots]
     asked = f"from={moments[0]}&to={moments[1]}"
 
     shown = await page_of(client, f"/{key}/compare?{asked}&side")
@@ -90,8 +89,8 @@ async def found(runtime, q):
     return [each.entry.url for each in (await runtime.search.listing(ListingQuery(q=q))).items]
 
 
-async def test_changed_pages_are_found_by_their_share_of_change(client, settings, live):
-    runtime, changed = client.runtime, [live.url("/foxes")]
+async def test_changed_pages_are_found_by_their_share_of_change(runtime, foxes):
+    changed = [foxes]
     assert await found(runtime, "is:changed") == changed
     assert await found(runtime, "kite is:changed") == changed
     assert await found(runtime, "changed:1") == changed
@@ -99,7 +98,8 @@ async def test_changed_pages_are_found_by_their_share_of_change(client, settings
     assert await compare_pending(runtime.crawling._db, runtime.crawling._context.store) == 0
 
 
-async def test_reindexing_keeps_the_share_of_change(settings, live):
+async def test_reindexing_keeps_the_share_of_change(tmp_path, live):
+    settings = Settings(data=tmp_path / "other", allow_networks="127.0.0.0/8", host_delay=0)
     async with open_app(settings) as runtime:
         await captured(runtime, live, "<p>One.</p>" + SAME)
         await captured(runtime, live, "<p>Two and three.</p>" + SAME)
@@ -112,15 +112,15 @@ async def test_reindexing_keeps_the_share_of_change(settings, live):
         assert await found(runtime, "is:changed") == []
 
 
-async def test_snapshots_are_shown_in_a_calendar(client, live):
-    detail = await client.runtime.entries.get(hash_url(live.url("/foxes")))
+async def test_snapshots_are_shown_in_a_calendar(client, runtime, foxes):
+    detail = await runtime.entries.get(hash_url(foxes))
     (year,) = calendar(each.timestamp for each in detail.snapshots)
 
     assert (year.count, sum(each.count for each in year.months), len(year.months)) == (2, 2, 12)
     assert [each.newest for each in year.months if each.count] == [detail.snapshots[0].timestamp]
 
-    newest = f"/{hash_url(live.url('/foxes'))}/?at={detail.snapshots[0].timestamp}"
+    newest = f"/{hash_url(foxes)}/?at={detail.snapshots[0].timestamp}"
     assert f'<a href="{newest}" aria-current="true"' in await page_of(client, newest)
-    captures = await page_of(client, f"/web/*/{live.url('/foxes')}")
-    assert f'<a href="/web/{detail.snapshots[0].timestamp}/{live.url("/foxes")}"' in captures
+    captures = await page_of(client, f"/web/*/{foxes}")
+    assert f'<a href="/web/{detail.snapshots[0].timestamp}/{foxes}"' in captures
     assert '<table class="calendar">' in captures

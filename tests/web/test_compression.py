@@ -9,17 +9,17 @@ from pathlib import Path
 
 import pytest
 from aiohttp import ClientSession, web
-from aiohttp.test_utils import TestClient, TestServer
+from aiohttp.test_utils import TestClient
 from yarl import URL
 
 from archiver.app import open_app
 from archiver.config import Settings
 from archiver.http.urls import hash_url
-from archiver.web.app import build_app
 from archiver.web.app_keys import STATIC
 from archiver.web.responses import stream
 from tests.prepared_archives import Prepared, import_warc
 from tests.warcs import Warc
+from tests.web.conftest import client_of
 
 PAGE = "http://a.example/page"
 MOMENT = "20200102030405"
@@ -52,10 +52,8 @@ async def keep_all(data: Path) -> None:
 
 async def started(prepared: Prepared, data: Path, **more: object) -> AsyncIterator[TestClient]:
     await prepared.copy(keep_all, data)
-    async with open_app(Settings(data=data, **more)) as runtime:
-        server = TestServer(build_app(runtime), skip_url_asserts=True)
-        async with TestClient(server) as client:
-            yield client
+    async with open_app(Settings(data=data, **more)) as runtime, client_of(runtime) as client:
+        yield client
 
 
 @pytest.fixture
@@ -172,16 +170,16 @@ async def test_each_piece_of_a_stream_is_flushed(serve):
     assert came == b"first " * 1000 + b"second"
 
 
-@pytest.mark.parametrize("site", ["cross-site", "same-site", "anything"])
-async def test_responses_to_other_sites_are_not_compressed(client, site):
-    for target in TEXTS:
-        answer, _ = await ask(client, target, "br, gzip", Sec_Fetch_Site=site)
+async def test_responses_to_other_sites_are_not_compressed(client):
+    for site in ("cross-site", "same-site", "anything"):
+        for target in TEXTS if site == "cross-site" else TEXTS[1:2]:
+            answer, _ = await ask(client, target, "br, gzip", Sec_Fetch_Site=site)
 
-        is_replayed = target.startswith("/web/2")
-        assert ("Content-Encoding" in answer.headers) is is_replayed, target
-    for ours in ("same-origin", "none"):
-        answer, _ = await ask(client, "/snapshots?q=heron", "br, gzip", Sec_Fetch_Site=ours)
-        assert answer.headers["Content-Encoding"] == "gzip"
+            is_replayed = target.startswith("/web/2")
+            assert ("Content-Encoding" in answer.headers) is is_replayed, target
+        for ours in ("same-origin", "none"):
+            answer, _ = await ask(client, "/snapshots?q=heron", "br, gzip", Sec_Fetch_Site=ours)
+            assert answer.headers["Content-Encoding"] == "gzip", site
 
 
 MARK = "q7x9w2z4k8"

@@ -2,34 +2,19 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
 from html import unescape
 
 import pytest
-from aiohttp.test_utils import TestClient, TestServer
 
-from archiver.app import open_app
-from archiver.config import Settings
 from archiver.http.urls import hash_url
 from archiver.model.annotation import AnnotationChange
-from archiver.web.app import build_app
 
 
 @pytest.fixture
-async def runtime(tmp_path, live):
-    settings = Settings(
-        data=tmp_path / "data", allow_networks=("127.0.0.0/8",), host_delay=0, retries=0
-    )
-    async with open_app(settings) as runtime:
-        await runtime.entries.save([live.article("foxes"), live.url("/gone")], source="web")
-        await runtime.crawling.work()
-        yield runtime
-
-
-@pytest.fixture
-async def client(runtime) -> AsyncIterator[TestClient]:
-    async with TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client:
-        yield client
+async def runtime(runtime, live):
+    await runtime.entries.save([live.article("foxes"), live.url("/gone")], source="web")
+    await runtime.crawling.work()
+    return runtime
 
 
 async def press(client, **fields):

@@ -2,33 +2,33 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
 
 import pytest
-from aiohttp.test_utils import TestClient, TestServer
 
 from archiver.app import open_app
 from archiver.config import Settings
 from archiver.http.urls import hash_url
-from archiver.web.app import build_app
+from tests.conftest import filled_by, saved_url
+from tests.web.conftest import client_of
+
+
+@filled_by
+async def fill(runtime, live):
+    """Save two pages, one of them twice."""
+    for names in (("foxes", "bears"), ("foxes",)):
+        await runtime.entries.save([live.article(name) for name in names], source="web")
+        await runtime.crawling.work()
 
 
 @pytest.fixture
-async def client(tmp_path, live) -> AsyncIterator[TestClient]:
-    """The service over an archive of two entries, one with two snapshots."""
-    settings = Settings(data=tmp_path / "data", allow_networks=("127.0.0.0/8",), host_delay=0)
-    async with open_app(settings) as runtime:
-        for names in (("foxes", "bears"), ("foxes",)):
-            await runtime.entries.save([live.article(name) for name in names], source="web")
-            await runtime.crawling.work()
-        server = TestServer(build_app(runtime), skip_url_asserts=True)
-        async with TestClient(server) as client:
-            yield client
+async def settings(prepared, settings):
+    await prepared.copy(fill, settings.data)
+    return settings
 
 
 @pytest.fixture
-def foxes(live):
-    return hash_url(live.url("/foxes"))
+def foxes(settings):
+    return hash_url(saved_url(settings, "/foxes"))
 
 
 async def send(client, path, page, *fields):
@@ -69,7 +69,7 @@ async def test_the_api_deletes_an_entry_and_a_snapshot(client, foxes):
     assert await titles(client) == {"bears"}
 
 
-async def test_deleting_an_entry_needs_confirmation_and_can_be_undone(client, foxes, live):
+async def test_deleting_an_entry_needs_confirmation_and_can_be_undone(client, foxes, settings):
     asked = await (await client.get(f"/{foxes}/delete")).text()
     assert "Delete this entry?" in asked
     assert "foxes" in await titles(client)
@@ -79,9 +79,9 @@ async def test_deleting_an_entry_needs_confirmation_and_can_be_undone(client, fo
     assert (status, path.startswith("/snapshots?deleted=")) == (200, True)
     assert "Deleted 1 entry." in page
     assert await titles(client) == {"bears"}
-    timemap = await client.get(f"/timemap/json/{live.url('/foxes')}")
+    timemap = await client.get(f"/timemap/json/{saved_url(settings, '/foxes')}")
     assert timemap.status == 404
-    cdx = await client.get("/cdx", params={"url": live.url("/foxes")})
+    cdx = await client.get("/cdx", params={"url": saved_url(settings, "/foxes")})
     assert (await cdx.text()).strip() == ""
 
     number = re.search(r'name="deletion" value="(\d+)"', page)[1]
@@ -117,19 +117,10 @@ async def test_the_api_undoes_a_deletion_once(client, foxes):
     assert (await client.post(path)).status == 404
 
 
-async def test_deleting_an_unknown_snapshot_is_404(saved_archive):
-    key = hash_url(saved_archive.url("/foxes"))
-    async with (
-        open_app(saved_archive.settings) as runtime,
-        TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client,
-    ):
-        latest = (await runtime.entries.get(key)).entry.latest
-        answers = [
-            (await client.get(f"/{key}/delete?at={at}")).status
-            for at in (latest, "20010101000000", "yesterday")
-        ]
-
-    assert answers == [200, 404, 404]
+async def test_deleting_an_unknown_snapshot_is_404(client, runtime, foxes):
+    latest = (await runtime.entries.get(foxes)).entry.latest
+    for at, status in ((latest, 200), ("20010101000000", 404), ("yesterday", 404)):
+        assert (await client.get(f"/{foxes}/delete?at={at}")).status == status, at
 
 
 async def test_deletions_at_the_same_time_and_during_compaction_succeed(tmp_path, live):
@@ -140,8 +131,7 @@ async def test_deletions_at_the_same_time_and_during_compaction_succeed(tmp_path
         await runtime.crawling.work()
         paths = [f"/api/v1/entries/{hash_url(each)}" for each in urls]
         paths += [f"{each}/snapshots/20000101000000" for each in paths]
-        server = TestServer(build_app(runtime), skip_url_asserts=True)
-        async with TestClient(server) as client:
+        async with client_of(runtime) as client:
 
             async def delete(path):
                 async with client.delete(path) as answer:

@@ -11,6 +11,11 @@ from archiver.http.urls import hash_url
 
 
 @pytest.fixture
+def settings(saved_archive):
+    return saved_archive.settings
+
+
+@pytest.fixture
 def foxes(saved_archive):
     return hash_url(saved_archive.url("/foxes"))
 
@@ -41,15 +46,17 @@ async def test_the_api_changes_only_the_given_fields(client, foxes):
     assert await entry(client, foxes) == shown | {"is_read": False}
 
 
-@pytest.mark.parametrize(
-    ("body", "status"),
-    [({}, 400), ({"tags": "a"}, 400), ({"is_read": 1}, 400), ({"title": "x" * 2001}, 400)],
-)
-async def test_the_api_rejects_invalid_changes(client, foxes, body, status):
-    answer = await client.patch(f"/api/v1/entries/{foxes}", json=body)
+async def test_the_api_rejects_invalid_changes(client, foxes):
+    for body, status in (
+        ({}, 400),
+        ({"tags": "a"}, 400),
+        ({"is_read": 1}, 400),
+        ({"title": "x" * 2001}, 400),
+    ):
+        answer = await client.patch(f"/api/v1/entries/{foxes}", json=body)
 
-    assert answer.status == status
-    assert (await answer.json())["error"]["message"].endswith(".")
+        assert answer.status == status, body
+        assert (await answer.json())["error"]["message"].endswith("."), body
 
 
 async def test_an_entry_is_edited_on_its_page_and_the_edit_undone(client, foxes):
@@ -127,20 +134,20 @@ async def test_tags_are_renamed_merged_and_deleted(client, foxes, saved_archive)
     assert (await entry(client, foxes))["tags"] == ["x"]
 
 
-@pytest.mark.parametrize("query", ["q=%00", "q=%01", "tag=%1f", "x=%EF%BF%BF", "q=c%23", "q=a<b"])
-@pytest.mark.parametrize("form", ["atom", "json"])
-async def test_the_feed_of_any_list_is_well_formed(client, query, form):
-    answer = await client.get(f"/feed.{form}?{query}")
-    body = await answer.text()
+async def test_the_feed_of_any_list_is_well_formed(client):
+    for query in ("q=%00", "q=%01", "tag=%1f", "x=%EF%BF%BF", "q=c%23", "q=a<b"):
+        for form in ("atom", "json"):
+            answer = await client.get(f"/feed.{form}?{query}")
+            body = await answer.text()
 
-    if form == "atom" and answer.status == 200:
-        fromstring(body)
-    elif answer.status == 200:
-        assert json.loads(body)["home_page_url"].endswith(
-            f"/snapshots?{URL(f'/?{query}').raw_query_string}"
-        )
-    else:
-        assert answer.status == 400
+            if form == "atom" and answer.status == 200:
+                fromstring(body)
+            elif answer.status == 200:
+                assert json.loads(body)["home_page_url"].endswith(
+                    f"/snapshots?{URL(f'/?{query}').raw_query_string}"
+                ), (query, form)
+            else:
+                assert answer.status == 400, (query, form)
 
 
 async def test_a_row_shows_title_site_and_excerpt(client, saved_archive):

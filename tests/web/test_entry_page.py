@@ -2,36 +2,46 @@
 
 import re
 import zipfile
-from collections.abc import AsyncIterator
-from datetime import datetime, timedelta, timezone
 from html import unescape
 from io import BytesIO
 
 import pytest
-from aiohttp.test_utils import TestClient, TestServer
 from sqlalchemy import text
 
-from archiver.app import open_app
-from archiver.config import Settings
 from archiver.http.urls import hash_url
 from archiver.model.listing import ListingQuery
-from archiver.web.app import build_app
-from archiver.web.app_keys import RUNTIME
-from tests.chromium import chromium as browsing
-from tests.chromium import new_page
-from tests.conftest import SENTENCE
+from tests.conftest import SENTENCE, filled_by, saved_url
+
+MILL = "The mill stood by the river and ground what the valley grew each year. " * 5
+
+
+@filled_by
+async def fill(runtime, live):
+    urls = [live.article("foxes"), live.article("bears"), live.article("owls")]
+    body = (
+        f"<h2>One</h2><p>A <a href='{urls[0]}'>kept</a> page.</p><h2>Two</h2><p>x</p><h3>Three</h3>"
+    )
+    head = '<meta property="article:published_time" content="2024-03-05T23:30:00+02:00">'
+    article = f"<article>{body}<p>{MILL}</p>"
+    urls.append(live.put("/wide", f"<!DOCTYPE html><title>wide</title>{head}{article}"))
+    picture = "<figure><img src=/hero.png alt=wheel width=900><figcaption>The wheel</figcaption>"
+    story = f"<div class=story><h2>Beginnings</h2>{f'<p>{MILL}</p>' * 4}</div>"
+    header = f"<header><h1>The mill</h1>{picture}</figure></header>"
+    urls.append(live.put("/mill", f"<title>The mill</title>{header}{story}"))
+    await runtime.entries.save(urls, source="web")
+    await runtime.crawling.work()
 
 
 @pytest.fixture
-async def client(tmp_path, live) -> AsyncIterator[TestClient]:
-    """The service over an archive of one entry."""
-    settings = Settings(data=tmp_path / "data", allow_networks=("127.0.0.0/8",), host_delay=0)
-    async with open_app(settings) as runtime:
-        await runtime.entries.save([live.article("foxes")], source="web")
-        await runtime.crawling.work()
-        server = TestServer(build_app(runtime), skip_url_asserts=True)
-        async with TestClient(server) as client:
-            yield client
+async def settings(prepared, settings):
+    await prepared.copy(fill, settings.data)
+    return settings
+
+
+@pytest.fixture
+def path_of(settings):
+    """Return the path of an entry."""
+    return lambda name: f"/{hash_url(saved_url(settings, f'/{name}'))}/"
 
 
 async def page_of(client, path):
@@ -43,10 +53,10 @@ async def send(client, path, *fields, page):
         return answer.status, answer.url.path_qs, await answer.text()
 
 
-async def test_an_article_of_an_older_version_can_be_extracted_again(client, live):
-    path = f"/{hash_url(live.url('/foxes'))}/"
+async def test_an_article_of_an_older_version_can_be_extracted_again(client, runtime, path_of):
+    path = path_of("foxes")
     assert "Extract again" not in await page_of(client, path)
-    async with client.server.app[RUNTIME].articles._context.db.write() as conn:
+    async with runtime.articles._context.db.write() as conn:
         await conn.execute(text("UPDATE snapshot SET extractor = '1'"))
     assert "Extract again" in await page_of(client, path)
 
@@ -56,10 +66,7 @@ async def test_an_article_of_an_older_version_can_be_extracted_again(client, liv
     assert "lost in time" in page
 
 
-async def test_an_entry_links_to_its_neighbours_in_the_list(client, live):
-    runtime = client.server.app[RUNTIME]
-    await runtime.entries.save([live.article(name) for name in ("bears", "owls")], source="web")
-    await runtime.crawling.work()
+async def test_an_entry_links_to_its_neighbours_in_the_list(client):
     listed = await page_of(client, "/snapshots?q=clever&sort=title")
     paths = [unescape(each) for each in re.findall(r'<h3>\s*<a href="([^"]+)"', listed)]
     assert [path.partition("?")[2] for path in paths] == [
@@ -77,8 +84,8 @@ async def test_an_entry_links_to_its_neighbours_in_the_list(client, live):
     assert (await client.get(paths[1].partition("?")[0] + "?in=q%3Dcolour:red")).status == 200
 
 
-async def test_a_page_with_a_token_and_request_data_is_not_compressed(client, live):
-    path = f"/{hash_url(live.url('/foxes'))}/"
+async def test_a_page_with_a_token_and_request_data_is_not_compressed(client, path_of):
+    path = path_of("foxes")
     codings = [
         (await client.get(each, headers={"Accept-Encoding": "gzip"})).headers.get(
             "Content-Encoding"
@@ -89,22 +96,10 @@ async def test_a_page_with_a_token_and_request_data_is_not_compressed(client, li
     assert codings == ["gzip", None, "gzip"]
 
 
-async def test_an_article_has_readable_links_headings_and_dates(client, live):
-    kept = live.url("/foxes")
-    body = f"<h2>One</h2><p>A <a href='{kept}'>kept</a> page.</p><h2>Two</h2><p>x</p><h3>Three</h3>"
-    head = '<meta property="article:published_time" content="2024-03-05T23:30:00+02:00">'
-    url = live.article("wide", head=head, body="")
-    live.put(
-        "/wide",
-        f"<!DOCTYPE html><title>wide</title>{head}<article>{body}{SENTENCE.format(name='w') * 6}",
-    )
-    runtime = client.server.app[RUNTIME]
-    await runtime.entries.save([url], source="web")
-    await runtime.crawling.work()
+async def test_an_article_has_readable_links_headings_and_dates(client, path_of):
+    page = await page_of(client, path_of("wide"))
 
-    page = await page_of(client, f"/{hash_url(url)}/")
-
-    assert f'<a class="archived-link" href="/{hash_url(kept)}/"' in page
+    assert f'<a class="archived-link" href="{path_of("foxes")}"' in page
     assert [*re.findall(r'<li class="depth-(\d)"><a href="#(h-\d)">(\w+)', page)] == [
         ("0", "h-1", "One"),
         ("0", "h-2", "Two"),
@@ -114,59 +109,15 @@ async def test_an_article_has_readable_links_headings_and_dates(client, live):
     assert ">5 Mar 2024<" in page
 
 
-async def test_reading_options_and_position_are_remembered(client, live):
-    url = live.put(
-        "/long", "<title>long</title><article>" + SENTENCE.format(name="long") * 60 + "</article>"
-    )
-    runtime = client.server.app[RUNTIME]
-    await runtime.entries.save([url], source="web")
-    await runtime.crawling.work()
-    path = str(client.make_url(f"/{hash_url(url)}/"))
-    async with browsing() as browser:
-        page = await new_page(browser, timezone_id="Asia/Tokyo")
-        errors = []
-
-        def note(error):
-            errors.append(error)
-
-        page.on("pageerror", note)
-        await page.goto(path)
-        size = "getComputedStyle(document.querySelector('.text')).fontSize"
-        before = await page.evaluate(size)
-        kept = page.locator("header time").last
-        moment = datetime.fromisoformat(await kept.get_attribute("datetime"))
-        tokyo = moment.astimezone(timezone(timedelta(hours=9)))
-        assert f"{tokyo:%H:%M}" in await kept.text_content()
-
-        await page.click(".look summary")
-        await page.check("[name=size][value='5']")
-        await page.check("[name=paper][value=sepia]")
-        async with page.expect_response(f"{path}place") as stored:
-            await page.evaluate("scrollTo(0, 3000)")
-        assert (await stored.value).status == 204
-        at = await page.evaluate("scrollY")
-        await page.goto(str(client.make_url("/")))
-        assert await page.locator("section:has(#continue-title) a").all_inner_texts() == ["long"]
-        other_device = await new_page(browser)
-        await other_device.goto(path)
-        assert await other_device.evaluate("scrollY") > 1000
-        await page.goto(path)
-
-        assert await page.evaluate(size) != before
-        assert await page.evaluate("document.documentElement.dataset.paper") == "sepia"
-        assert abs(await page.evaluate("scrollY") - at) < 400
-        assert errors == []
-
-
-async def test_the_text_view_shows_the_article_as_text(client, live):
-    page = await page_of(client, f"/{hash_url(live.url('/foxes'))}/text")
+async def test_the_text_view_shows_the_article_as_text(client, path_of):
+    page = await page_of(client, f"{path_of('foxes')}text")
 
     assert SENTENCE.format(name="foxes")[3:60] in page
     assert "Download as Markdown" in page
 
 
-async def test_an_article_is_exported_as_page_text_and_book(client, live):
-    key = hash_url(live.url("/foxes"))
+async def test_an_article_is_exported_as_page_text_and_book(client, path_of):
+    key = path_of("foxes").strip("/")
     shown = await page_of(client, f"/{key}/")
     kinds = {
         "html": ("text/html", b"<!DOCTYPE"),
@@ -186,24 +137,14 @@ async def test_an_article_is_exported_as_page_text_and_book(client, live):
     assert (await client.get("/export/archive.epub?q=nothing")).status == 404
 
 
-async def test_the_title_of_an_article_is_shown_once(client, live):
-    words = "The mill stood by the river and ground what the valley grew each year. " * 5
-    picture = "<figure><img src=/hero.png alt=wheel width=900><figcaption>The wheel</figcaption>"
-    story = f"<div class=story><h2>Beginnings</h2>{f'<p>{words}</p>' * 4}</div>"
-    live.put(
-        "/mill",
-        f"<title>The mill</title><header><h1>The mill</h1>{picture}</figure></header>{story}",
-    )
-    runtime = client.app[RUNTIME]
-    await runtime.entries.save([live.url("/mill")], source="web")
-    await runtime.crawling.work()
-    key = hash_url(live.url("/mill"))
+async def test_the_title_of_an_article_is_shown_once(client, runtime, path_of):
+    key = path_of("mill").strip("/")
 
     for path in (f"/{key}/", f"/{key}/index.md", f"/export/{key}.html", f"/export/{key}.md"):
         shown = await page_of(client, path)
         body = shown[shown.rindex("</h1>") :] if "</h1>" in shown else shown
         assert body.count("The wheel") == 1, path
-        assert body.index("wheel") < body.index("Beginnings") < body.index(words.strip()), path
+        assert body.index("wheel") < body.index("Beginnings") < body.index(MILL.strip()), path
     async with client.get(f"/export/{key}.epub") as answer:
         book = zipfile.ZipFile(BytesIO(await answer.read()))
         chapter = book.read("EPUB/chapter-00001.xhtml").decode()

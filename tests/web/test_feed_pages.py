@@ -1,31 +1,15 @@
 """Following feeds on the page and through the API."""
 
-from collections.abc import AsyncIterator
 from io import BytesIO
 
 import pytest
 from aiohttp import FormData
-from aiohttp.test_utils import TestClient, TestServer
-
-from archiver.app import open_app
-from archiver.config import Settings
-from archiver.web.app import build_app
 
 OUTLINE = '<opml version="2.0"><body><outline text="Mine" xmlUrl="{url}"/></body></opml>'
 FEED = (
     "<rss version='2.0'><channel><title>The &lt;b&gt; Paper</title>"
     "<item><link>http://a.example/1</link></item></channel></rss>"
 )
-
-
-@pytest.fixture
-async def client(tmp_path) -> AsyncIterator[TestClient]:
-    settings = Settings(data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0)
-    async with (
-        open_app(settings) as runtime,
-        TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client,
-    ):
-        yield client
 
 
 @pytest.fixture

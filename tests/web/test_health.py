@@ -1,29 +1,17 @@
-from collections.abc import AsyncIterator
-
 import pytest
-from aiohttp.test_utils import TestClient, TestServer
 
 from archiver.app import open_app
-from archiver.config import Settings
 from archiver.services import fixity
 from archiver.services.fixity import store_check
-from archiver.web.app import build_app
 from archiver.web.app_keys import RUNTIME
 from tests.index_access import execute_sql
+from tests.web.conftest import client_of
 
 
 @pytest.fixture
-def settings(tmp_path) -> Settings:
-    return Settings(data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0)
-
-
-@pytest.fixture
-async def client(settings) -> AsyncIterator[TestClient]:
-    async with open_app(settings) as runtime:
-        await runtime.entries.save(["https://example.com/a", "https://example.com/b"], source="cli")
-        server = TestServer(build_app(runtime), skip_url_asserts=True)
-        async with TestClient(server) as client:
-            yield client
+async def runtime(runtime):
+    await runtime.entries.save(["https://example.com/a", "https://example.com/b"], source="cli")
+    return runtime
 
 
 async def test_healthz_says_ok(client):
@@ -108,17 +96,15 @@ async def test_metrics_have_host_waits_and_the_pause(client, settings):
 async def test_missing_segments_damage_and_a_full_disk_are_reported(saved_archive, monkeypatch):
     monkeypatch.setattr(fixity, "KEPT_SECONDS", -1.0)
     (segment,) = (saved_archive.settings.data / "warc").glob("*.warc.gz")
-    async with open_app(saved_archive.settings) as runtime:
-        server = TestServer(build_app(runtime), skip_url_asserts=True)
-        async with TestClient(server) as client:
-            assert "missing" not in await (await client.get("/")).text()
-            segment.rename(saved_archive.settings.data / "elsewhere")
-            await store_check(saved_archive.settings.data, records=9, problems=3)
-            monkeypatch.setattr(fixity, "LEAST_FREE_BYTES", 1 << 62)
+    async with open_app(saved_archive.settings) as runtime, client_of(runtime) as client:
+        assert "missing" not in await (await client.get("/")).text()
+        segment.rename(saved_archive.settings.data / "elsewhere")
+        await store_check(saved_archive.settings.data, records=9, problems=3)
+        monkeypatch.setattr(fixity, "LEAST_FREE_BYTES", 1 << 62)
 
-            page = await (await client.get("/")).text()
-            said = await (await client.get("/healthz")).text()
-            measured = await (await client.get("/metrics")).text()
+        page = await (await client.get("/")).text()
+        said = await (await client.get("/healthz")).text()
+        measured = await (await client.get("/metrics")).text()
 
     assert all(each in page for each in ("1 segment of", "disk is full", "found 3 problems"))
     assert all(each in said for each in ("missing segments: 1", "disk full", "verify`: 3"))

@@ -1,41 +1,28 @@
 """Highlights by form, API and selection; found after a recapture, exported, and undone."""
 
 import re
-from collections.abc import AsyncIterator
 from html import unescape
 
 import pytest
-from aiohttp.test_utils import TestClient, TestServer
 
 from archiver.app import open_app
 from archiver.config import Settings
 from archiver.http.urls import hash_url
 from archiver.services.reindex import reindex
-from archiver.web.app import build_app
 from archiver.web.app_keys import RUNTIME
-from tests.chromium import chromium, new_page
 from tests.conftest import SENTENCE
 
 WORDS = "however clever, are lost in time"
 
 
 @pytest.fixture
-def settings(tmp_path):
-    return Settings(data=tmp_path / "data", allow_networks=("127.0.0.0/8",), host_delay=0)
+def settings(saved_archive):
+    return saved_archive.settings
 
 
 @pytest.fixture
-async def client(settings, live) -> AsyncIterator[TestClient]:
-    async with open_app(settings) as runtime:
-        await runtime.entries.save([live.article("foxes"), live.article("bears")], source="web")
-        await runtime.crawling.work()
-        async with TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client:
-            yield client
-
-
-@pytest.fixture
-def foxes(live):
-    return hash_url(live.url("/foxes"))
+def foxes(saved_archive):
+    return hash_url(saved_archive.url("/foxes"))
 
 
 async def page_of(client, path):
@@ -85,22 +72,19 @@ async def test_highlights_are_added_changed_and_removed_by_forms(client, foxes):
     assert await highlights_of(client, foxes) == [changed]
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
+async def test_an_invalid_highlight_is_rejected_with_the_reason(client, foxes):
+    for fields in (
         {"do": "add", "quote": " ", "colour": "green"},
         {"do": "add", "quote": "x", "colour": "red"},
         {"do": "add", "quote": "x" * 6000, "colour": "green"},
         {"do": "paint"},
         {"do": "remove", "id": "0" * 16},
-    ],
-)
-async def test_an_invalid_highlight_is_rejected_with_the_reason(client, foxes, fields):
-    status, _, page = await send(client, f"/{foxes}/highlights", page=f"/{foxes}/", **fields)
+    ):
+        status, _, page = await send(client, f"/{foxes}/highlights", page=f"/{foxes}/", **fields)
 
-    assert status in (400, 404)
-    assert "<h1>" in page
-    assert await highlights_of(client, foxes) == []
+        assert status in (400, 404), fields
+        assert "<h1>" in page, fields
+        assert await highlights_of(client, foxes) == [], fields
 
 
 async def test_the_api_adds_lists_changes_and_removes_highlights(client, foxes):
@@ -139,8 +123,9 @@ async def test_the_api_adds_lists_changes_and_removes_highlights(client, foxes):
     assert (await client.delete(f"{path}/{lost['id']}")).status == 404
 
 
-async def test_highlights_survive_recapture_and_reindexing(settings, live):
+async def test_highlights_survive_recapture_and_reindexing(tmp_path, live):
     url, key = live.article("foxes"), hash_url(live.url("/foxes"))
+    settings = Settings(data=tmp_path / "other", allow_networks="127.0.0.0/8", host_delay=0)
     async with open_app(settings) as runtime:
         await runtime.entries.save([url], source="web")
         await runtime.crawling.work()
@@ -157,23 +142,3 @@ async def test_highlights_survive_recapture_and_reindexing(settings, live):
 
     async with open_app(settings) as runtime:
         assert (await runtime.reader.open(key)).highlights == before
-
-
-async def test_selected_text_is_highlighted_in_whole_words(client, foxes):
-    async with chromium() as browser:
-        page = await new_page(browser)
-        await page.goto(str(client.make_url(f"/{foxes}/")))
-        await page.evaluate(
-            """() => {
-              const node = document.querySelectorAll("[data-text] p")[1].firstChild;
-              const start = node.data.indexOf("however");
-              document.getSelection().setBaseAndExtent(node, start + 2, node, start + 31);
-            }"""
-        )
-
-        await page.click(".marker .hl-blue")
-        await page.wait_for_selector("mark.hl-blue")
-
-        assert await page.locator("mark.hl-blue").text_content() == WORDS
-        marked = "[...document.querySelectorAll('[data-text] p')].findIndex("
-        assert await page.evaluate(f"{marked}(each) => each.querySelector('mark'))") == 1

@@ -5,40 +5,21 @@ import re
 from datetime import UTC, datetime
 
 import pytest
-from aiohttp.test_utils import TestClient, TestServer
 
-from archiver.app import open_app
-from archiver.config import Settings
 from archiver.db import imports, new_entries
 from archiver.db.engine import Database
 from archiver.http.urls import hash_url
 from archiver.model.annotation import Annotation
 from archiver.model.seed import Seed
-from archiver.web.app import build_app
 from archiver.web.pages import imports as pages_imports
 
 NOBODY = "0123456789ab"
 URL = "http://a.example/"
 
 
-@pytest.fixture
-async def runtime(tmp_path):
-    settings = Settings(
-        data=tmp_path / "data", retries=0, allow_networks="127.0.0.0/8", host_delay=0
-    )
-    async with open_app(settings) as opened:
-        yield opened
-
-
 @pytest.fixture(autouse=True)
 def _undone_when_answered(monkeypatch):
     monkeypatch.setattr(pages_imports, "UNDO_TIMEOUT_SECONDS", None)
-
-
-@pytest.fixture
-async def client(runtime):
-    async with TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client:
-        yield client
 
 
 @pytest.fixture

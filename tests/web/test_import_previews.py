@@ -3,13 +3,8 @@
 import json
 import re
 
-import pytest
 from aiohttp import FormData
-from aiohttp.test_utils import TestClient, TestServer
 
-from archiver.app import open_app
-from archiver.config import Settings
-from archiver.web.app import build_app
 from tests.formats.goldens import GOLDENS
 
 FILE = (
@@ -17,19 +12,6 @@ FILE = (
     "http://127.0.0.1:1/1,<b>One</b>,Food/Soups,2020-09-13T12:26:40Z\n"
     "javascript:alert(1),Bad,,\n"
 )
-
-
-@pytest.fixture
-async def runtime(tmp_path):
-    settings = Settings(data=tmp_path / "data", allow_networks="127.0.0.0/8", retries=0)
-    async with open_app(settings) as opened:
-        yield opened
-
-
-@pytest.fixture
-async def client(runtime):
-    async with TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client:
-        yield client
 
 
 async def send(client, data, name, *, look=True):

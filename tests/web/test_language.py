@@ -1,23 +1,16 @@
 """Selection of the language of pages."""
 
 import re
-from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 from aiohttp import web
-from aiohttp.test_utils import TestClient, TestServer
-
-from archiver.app import open_app
-from archiver.config import Settings
-from archiver.web.app import build_app
+from aiohttp.test_utils import TestClient
 
 
 @pytest.fixture
-async def client(tmp_path) -> AsyncIterator[TestClient]:
-    async with open_app(Settings(data=tmp_path / "data", language="fr")) as runtime:
-        server = TestServer(build_app(runtime), skip_url_asserts=True)
-        async with TestClient(server) as client:
-            yield client
+def settings(settings):
+    return replace(settings, language="fr")
 
 
 async def language(client: TestClient, accept: str = "") -> str:
@@ -52,16 +45,16 @@ async def test_an_unknown_language_is_not_stored(client):
     assert await language(client, "de") == "de"
 
 
-@pytest.mark.parametrize("before", ["https://b.example/tags", "", "http://[", "//b.example/"])
-async def test_choosing_a_language_never_redirects_to_another_site(client, before):
-    answer = await client.post(
-        "/language",
-        data={"language": "de"},
-        headers={"Referer": before},
-        allow_redirects=False,
-    )
+async def test_choosing_a_language_never_redirects_to_another_site(client):
+    for before in ("https://b.example/tags", "", "http://[", "//b.example/"):
+        answer = await client.post(
+            "/language",
+            data={"language": "de"},
+            headers={"Referer": before},
+            allow_redirects=False,
+        )
 
-    assert answer.headers["Location"] == "/"
+        assert answer.headers["Location"] == "/", before
 
 
 async def test_vary_names_the_headers_that_choose_the_language(client):

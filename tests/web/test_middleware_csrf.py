@@ -1,7 +1,6 @@
 from io import BytesIO
 from urllib.parse import urlencode
 
-import pytest
 from aiohttp import FormData, web
 
 
@@ -25,9 +24,10 @@ async def test_a_form_is_accepted(serve):
     assert await answer.text() == "added u"
 
 
-@pytest.mark.parametrize(
-    "headers",
-    [
+async def test_requests_from_other_sites_are_rejected(serve):
+    client = await serve(*ROUTES)
+    host = f"127.0.0.1:{client.port}"
+    for headers in (
         {"Sec-Fetch-Site": "cross-site"},
         {"Sec-Fetch-Site": "same-site"},
         {"Origin": "null"},
@@ -35,38 +35,34 @@ async def test_a_form_is_accepted(serve):
         {"Origin": "http://localhost:1"},
         {"Origin": "http://[bad"},
         {"Sec-Fetch-Site": "cross-site", "Origin": "http://HOST"},
-    ],
-)
-@pytest.mark.parametrize("path", ["/add", "/api/v1/x"])
-async def test_requests_from_other_sites_are_rejected(serve, headers, path):
+    ):
+        for path in ("/add", "/api/v1/x"):
+            sent = {name: value.replace("HOST", host) for name, value in headers.items()}
+            fields = {"url": "u"}
+
+            answer = await client.post(path, data=fields, headers=sent)
+
+            assert answer.status == 403, (headers, path)
+            said = await answer.text()
+            assert "This request came from another site, so nothing was changed." in said, (
+                headers,
+                path,
+            )
+            assert "try again" in said, (headers, path)
+
+
+async def test_requests_from_own_pages_are_accepted(serve):
     client = await serve(*ROUTES)
     host = f"127.0.0.1:{client.port}"
-    sent = {name: value.replace("HOST", host) for name, value in headers.items()}
-    fields = {"url": "u"}
-
-    answer = await client.post(path, data=fields, headers=sent)
-
-    assert answer.status == 403
-    said = await answer.text()
-    assert "This request came from another site, so nothing was changed." in said
-    assert "try again" in said
-
-
-@pytest.mark.parametrize(
-    "headers",
-    [
+    for headers in (
         {"Sec-Fetch-Site": "same-origin", "Origin": "https://proxy.example"},
         {"Origin": "http://HOST"},
-    ],
-)
-async def test_requests_from_own_pages_are_accepted(serve, headers):
-    client = await serve(*ROUTES)
-    host = f"127.0.0.1:{client.port}"
-    sent = {name: value.replace("HOST", host) for name, value in headers.items()}
+    ):
+        sent = {name: value.replace("HOST", host) for name, value in headers.items()}
 
-    answer = await client.post("/add", data={"url": "u"}, headers=sent)
+        answer = await client.post("/add", data={"url": "u"}, headers=sent)
 
-    assert answer.status == 200
+        assert answer.status == 200, headers
 
 
 async def test_json_is_accepted(serve):

@@ -4,21 +4,20 @@ import io
 import json
 import re
 import zipfile
+from dataclasses import replace
 
 import pytest
 from aiohttp import FormData
-from aiohttp.test_utils import TestClient, TestServer
 
 from archiver.app import open_app
-from archiver.config import Settings
 from archiver.http.urls import hash_url
 from archiver.model.capture import Acquisition
 from archiver.model.listing import ListingQuery
 from archiver.services.access import Scope
 from archiver.services.reindex import reindex
-from archiver.web.app import build_app
 from tests.conftest import SENTENCE
 from tests.warcs import Warc
+from tests.web.conftest import client_of
 
 URL = "https://bank.example/statement"
 ARTICLE = f"<title>Statement</title><article>{SENTENCE.format(name='herons') * 6}</article>"
@@ -29,20 +28,8 @@ SINGLE_FILE = (
 
 
 @pytest.fixture
-def settings(tmp_path):
-    return Settings(data=tmp_path / "data", max_upload_bytes=1 << 20)
-
-
-@pytest.fixture
-async def runtime(settings):
-    async with open_app(settings) as runtime:
-        yield runtime
-
-
-@pytest.fixture
-async def client(runtime):
-    async with TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client:
-        yield client
+def settings(settings):
+    return replace(settings, max_upload_bytes=1 << 20)
 
 
 def captures() -> bytes:
@@ -112,45 +99,45 @@ async def test_the_form_asks_for_a_missing_url(client):
     assert 'action="/import/page"' in page
 
 
-@pytest.mark.parametrize("order", [("file", "url"), ("url", "file"), ("at", "file", "url")])
-async def test_form_fields_come_in_any_order(client, runtime, order):
+async def test_form_fields_come_in_any_order(client, runtime):
     """SingleFile appends the address to its form after the file."""
-    long = f"{URL}?{'x' * 6_000}"
     parts = {
         "file": '; filename="Statement (2-29-2024).html"\r\nContent-Type: text/html\r\n\r\n'
         f"<!DOCTYPE html><html>{ARTICLE}",
-        "url": f"\r\n\r\n{long}",
         "at": "\r\n\r\n2020-01-02T03:04:05Z",
     }
     mark = "----WebKitFormBoundary7MA4YWxkTrZu0gW"
-    body = "".join(
-        f'--{mark}\r\nContent-Disposition: form-data; name="{name}"{parts[name]}\r\n'
-        for name in order
-    )
-    kind = f"multipart/form-data; boundary={mark}"
+    for order in (("file", "url"), ("url", "file"), ("at", "file", "url")):
+        long = f"{URL}?{'x' * 6_000}{len(order)}{order[0]}"
+        parts["url"] = f"\r\n\r\n{long}"
+        body = "".join(
+            f'--{mark}\r\nContent-Disposition: form-data; name="{name}"{parts[name]}\r\n'
+            for name in order
+        )
+        kind = f"multipart/form-data; boundary={mark}"
 
-    status, _ = await upload_page(client, f"{body}--{mark}--\r\n", kind)
+        status, _ = await upload_page(client, f"{body}--{mark}--\r\n", kind)
 
-    assert status == 201
-    found = await runtime.entries.snapshot(long)
-    assert "herons" in found.text
-    assert found.snapshot.timestamp == "20200102030405" or "at" not in order
-
-
-@pytest.mark.parametrize("at", ["yesterday", "2020-13-01"])
-async def test_an_invalid_date_is_rejected(client, at):
-    status, refused = await upload_page(client, SINGLE_FILE, at=at)
-
-    assert status == 400
-    assert "2024-02-29T12:00:00Z" in refused["error"]["message"]
+        assert status == 201, order
+        found = await runtime.entries.snapshot(long)
+        assert "herons" in found.text, order
+        assert found.snapshot.timestamp == "20200102030405" or "at" not in order, order
 
 
-@pytest.mark.parametrize("content", [b"", b"\x00\x01\x02", b"https://a.example/\n", b"%PDF-1.7"])
-async def test_a_file_that_is_not_a_page_is_rejected_with_the_supported_types(client, content):
-    status, refused = await upload_page(client, content, url=URL)
+async def test_an_invalid_date_is_rejected(client):
+    for at in ("yesterday", "2020-13-01"):
+        status, refused = await upload_page(client, SINGLE_FILE, at=at)
 
-    assert status == 422
-    assert refused["error"]["message"]
+        assert status == 400, at
+        assert "2024-02-29T12:00:00Z" in refused["error"]["message"], at
+
+
+async def test_a_file_that_is_not_a_page_is_rejected_with_the_supported_types(client):
+    for content in (b"", b"\x00\x01\x02", b"https://a.example/\n", b"%PDF-1.7"):
+        status, refused = await upload_page(client, content, url=URL)
+
+        assert status == 422, content
+        assert refused["error"]["message"], content
 
 
 async def test_a_file_that_is_too_large_is_rejected(client):
@@ -175,55 +162,55 @@ async def test_another_media_type_is_rejected_with_the_supported_ones(client):
     assert "application/wacz" in refused["error"]["message"]
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        {"Archiver_Handed_In": ""},
-        {"Archiver_Handed_In": "never", "Archiver_Origin": ""},
-        {"Source_URI": "https://web.archive.org/web/20200102030405/x"},
-    ],
-)
-async def test_a_file_cannot_remove_the_mark_of_uploads(client, runtime, said):
-    archived = Warc()
-    archived.response(URL, f"<html>{ARTICLE}".encode(), "text/html", **said)
+async def test_a_file_cannot_remove_the_mark_of_uploads(client, runtime):
+    for n, said in enumerate(
+        (
+            {"Archiver_Handed_In": ""},
+            {"Archiver_Handed_In": "never", "Archiver_Origin": ""},
+            {"Source_URI": "https://web.archive.org/web/20200102030405/x"},
+        )
+    ):
+        url, archived = f"{URL}/{n}", Warc()
+        archived.response(url, f"<html>{ARTICLE}".encode(), "text/html", **said)
 
-    await upload_page(client, archived.bytes, "application/octet-stream", name="mine.warc")
+        await upload_page(client, archived.bytes, "application/octet-stream", name="mine.warc")
 
-    provenance = (await runtime.entries.snapshot(URL)).provenance
-    assert (provenance.acquisition, provenance.name) == (Acquisition.UPLOADED, "mine.warc (WARC)")
-    assert provenance.at is not None
+        provenance = (await runtime.entries.snapshot(url)).provenance
+        assert (provenance.acquisition, provenance.name) == (
+            Acquisition.UPLOADED,
+            "mine.warc (WARC)",
+        ), said
+        assert provenance.at is not None, said
 
 
-@pytest.mark.parametrize(
-    "record",
-    [
-        b"[" * 100_000,
-        b'{"places": [1e999]}',
-        b'{"revision": 1e999}',
-        b'{"folders": ["a", "b"], "places": [%d, -%d]}' % (10**30, 10**30),
-    ],
-)
-async def test_an_invalid_record_does_not_affect_others(client, runtime, record):
+async def test_an_invalid_record_does_not_affect_others(client, runtime):
     entry = b'{"hash_url": "%s", "url": "%s", "url_given": "%s", ' % (
         hash_url(URL).encode(),
         URL.encode(),
         URL.encode(),
     )
     block = b'{"format": "archiver/1", "at": "2024-01-01T00:00:00Z", "waiting": true, "entry": '
-    archived = Warc()
-    archived.add("metadata", f"urn:archiver:{hash_url(URL)}", block + entry + record[1:] + b"}")
-    archived.response("https://other.example/", f"<html>{ARTICLE}".encode(), "text/html")
+    for n, record in enumerate(
+        (
+            b"[" * 100_000,
+            b'{"places": [1e999]}',
+            b'{"revision": 1e999}',
+            b'{"folders": ["a", "b"], "places": [%d, -%d]}' % (10**30, 10**30),
+        )
+    ):
+        url, archived = f"https://other.example/{n}", Warc()
+        archived.add("metadata", f"urn:archiver:{hash_url(URL)}", block + entry + record[1:] + b"}")
+        archived.response(url, f"<html>{ARTICLE}".encode(), "text/html")
 
-    await upload_page(client, archived.bytes, "application/octet-stream")
+        await upload_page(client, archived.bytes, "application/octet-stream")
 
-    (recent,) = await runtime.imports.recent()
-    assert "herons" in (await runtime.entries.snapshot("https://other.example/")).text
-    assert "broke off" not in str(recent)
+        assert "herons" in (await runtime.entries.snapshot(url)).text, record
+        assert "broke off" not in str(await runtime.imports.recent()), record
 
 
 async def test_an_upload_is_still_marked_after_reindexing(settings):
     async with open_app(settings) as runtime:
-        async with TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client:
+        async with client_of(runtime) as client:
             await upload_page(client, SINGLE_FILE)
         before = await runtime.entries.snapshot(URL)
 

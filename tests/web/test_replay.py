@@ -6,13 +6,15 @@ from urllib.parse import urlencode
 
 import pytest
 from aiohttp import ClientPayloadError, web
+from hypothesis import given
+from hypothesis import strategies as st
 from yarl import URL
 
 from archiver.replay.addresses import Modifier, ReplayAddress
 from archiver.replay.response_headers import Viewer, content_security_policy
 from archiver.web import replay
 from archiver.web.app_keys import FRAME_REQUESTS, PERMISSIONS
-from archiver.web.replay_requests import FrameRequest
+from archiver.web.replay_requests import FrameRequest, token_of, without_token
 from tests.handmade_archive import HTML, archive_in
 
 ROUTE = web.get("/web/{address:(?s:.*)}", replay.replay, name="replay")
@@ -118,30 +120,29 @@ async def test_only_resources_that_need_cors_allow_an_opaque_origin(client, arch
     assert granted == dict.fromkeys("cdefg", "null") | {"a": None, "b": None}, "b without a token"
 
 
-@pytest.mark.parametrize("modifier", ["", "id_", "im_", "if_", "js_", "cs_"])
-@pytest.mark.parametrize(
-    ("types", "body"),
-    [
-        (["application/pdf, text/html"], b"<script>x</script>"),
-        (["application/pdf, text/html"], PDF + b"<script>x</script>"),
-        (["application/pdf", "text/html"], PDF),
-        (["application/pdf"], b"<script>x</script>"),
-        (["text/html, application/pdf"], b"<script>x</script>"),
-    ],
-)
-async def test_only_pdf_files_are_served_without_a_sandbox(client, archive, types, body, modifier):
-    fields = tuple(("Content-Type", each) for each in types)
-    await archive.add(f"{PAGE}a", body, LATEST, headers=fields)
-    await archive.add(f"{PAGE}a.pdf", PDF, LATEST, headers=(("Content-Type", "application/pdf"),))
-
-    hostile = await get(client, f"/web/{LATEST}{modifier}/{PAGE}a")
-    real = await get(client, f"/web/{LATEST}{modifier}/{PAGE}a.pdf")
-
-    assert "sandbox" in rules(hostile)
-    assert len(hostile.headers.getall("Content-Type")) == 1
-    assert "," not in hostile.headers["Content-Type"]
-    assert ("sandbox" in rules(real), real.headers["Content-Type"]) == (False, "application/pdf")
-    assert await real.read() == PDF
+async def test_only_pdf_files_are_served_without_a_sandbox(client, archive):
+    modifiers = ("", "id_", "im_", "if_", "js_", "cs_")
+    await archive.add(f"{PAGE}.pdf", PDF, LATEST, headers=(("Content-Type", "application/pdf"),))
+    for modifier in modifiers:
+        real = await get(client, f"/web/{LATEST}{modifier}/{PAGE}.pdf")
+        assert (real.headers["Content-Type"], await real.read()) == ("application/pdf", PDF)
+        assert "sandbox" not in rules(real), modifier
+    for n, (types, body) in enumerate(
+        (
+            (["application/pdf, text/html"], b"<script>x</script>"),
+            (["application/pdf, text/html"], PDF + b"<script>x</script>"),
+            (["application/pdf", "text/html"], PDF),
+            (["application/pdf"], b"<script>x</script>"),
+            (["text/html, application/pdf"], b"<script>x</script>"),
+        )
+    ):
+        fields = tuple(("Content-Type", each) for each in types)
+        await archive.add(f"{PAGE}{n}", body, LATEST, headers=fields)
+        for modifier in modifiers:
+            hostile = await get(client, f"/web/{LATEST}{modifier}/{PAGE}{n}")
+            assert "sandbox" in rules(hostile), (modifier, types)
+            (kind,) = hostile.headers.getall("Content-Type")
+            assert "," not in kind, (modifier, types)
 
 
 async def test_a_revisit_is_sandboxed_by_its_replayed_type(client, archive):
@@ -160,9 +161,10 @@ async def test_a_revisit_is_sandboxed_by_its_replayed_type(client, archive):
     assert (as_html.content_type, "sandbox" in rules(as_html)) == ("text/html", True)
 
 
-@pytest.mark.parametrize(
-    ("asked", "modifier", "exact"),
-    [
+async def test_an_inexact_timestamp_redirects_to_the_exact_one(client, archive):
+    for moment in (FIRST, LATEST):
+        await archive.add(f"{PAGE}?a=1&b", b"x", moment, headers=HTML)
+    for asked, modifier, exact in (
         ("", "", LATEST),
         ("2020", "", FIRST),
         ("2023", "id_", LATEST),
@@ -171,33 +173,26 @@ async def test_a_revisit_is_sandboxed_by_its_replayed_type(client, archive):
         (SOON, "id_", LATEST),
         ("2023", "im_", LATEST),
         ("", "cs_", LATEST),
-    ],
-)
-async def test_an_inexact_timestamp_redirects_to_the_exact_one(
-    client, archive, asked, modifier, exact
-):
-    for moment in (FIRST, LATEST):
-        await archive.add(f"{PAGE}?a=1&b", b"x", moment, headers=HTML)
-    moment = f"{asked}{modifier}/" if asked or modifier else ""
+    ):
+        moment = f"{asked}{modifier}/" if asked or modifier else ""
 
-    answer = await get(client, f"/web/{moment}{PAGE}?a=1&b")
+        answer = await get(client, f"/web/{moment}{PAGE}?a=1&b")
 
-    assert answer.status == 302
-    assert answer.headers["Location"] == f"/web/{exact}{modifier}/{PAGE}?a=1&b"
-    assert "sandbox" in rules(answer)
+        assert answer.status == 302, asked
+        assert answer.headers["Location"] == f"/web/{exact}{modifier}/{PAGE}?a=1&b", asked
+        assert "sandbox" in rules(answer), asked
 
 
-@pytest.mark.parametrize("modifier", ["im_", "cs_", "js_"])
-async def test_a_requisite_of_another_time_is_served_without_redirect(client, modifier):
-    answer = await get(client, f"/web/{SOON}{modifier}/{PAGE}")
+async def test_a_requisite_of_another_time_is_served_without_redirect(client):
+    for modifier in ("im_", "cs_", "js_"):
+        answer = await get(client, f"/web/{SOON}{modifier}/{PAGE}")
 
-    assert answer.status == 200
-    assert answer.headers["Content-Location"] == f"/web/{LATEST}{modifier}/{PAGE}"
+        assert answer.status == 200, modifier
+        assert answer.headers["Content-Location"] == f"/web/{LATEST}{modifier}/{PAGE}", modifier
 
 
-@pytest.mark.parametrize(
-    "rest",
-    [
+async def test_an_archived_url_is_parsed_unchanged(client, archive, raw):
+    for rest in (
         "http://a.example//b//c/",
         "http://a.example/b%2Fc%2f%252F",
         "http://a.example/?a=1&b",
@@ -215,15 +210,13 @@ async def test_a_requisite_of_another_time_is_served_without_redirect(client, mo
         "https://a.example:8443/",
         "http://[::1]/",
         "http://a.example/index.md",
-    ],
-)
-async def test_an_archived_url_is_parsed_unchanged(client, archive, raw, rest):
-    await archive.add(rest, b"found", LATEST, headers=(("Content-Type", "text/plain"),))
+    ):
+        await archive.add(rest, b"found", LATEST, headers=(("Content-Type", "text/plain"),))
 
-    status, answer = await raw(client, f"/web/{LATEST}/{rest}")
+        status, answer = await raw(client, f"/web/{LATEST}/{rest}")
 
-    assert status == 200
-    assert f'Link: <{rest}>; rel="original"' in answer
+        assert status == 200, rest
+        assert f'Link: <{rest}>; rel="original"' in answer, rest
 
 
 async def test_a_url_redirects_to_its_normal_spelling(client, archive, raw):
@@ -234,9 +227,8 @@ async def test_a_url_redirects_to_its_normal_spelling(client, archive, raw):
     assert f"Location: /web/{LATEST}/http://a.example/c\r\n" in answer
 
 
-@pytest.mark.parametrize(
-    ("target", "status"),
-    [
+async def test_an_invalid_replay_address_is_rejected(client, raw):
+    for target, status in (
         ("/web/", 400),
         (f"/web/{LATEST}/", 400),
         ("/web/2/http://a.example/", 400),
@@ -246,12 +238,10 @@ async def test_a_url_redirects_to_its_normal_spelling(client, archive, raw):
         ("/web/2020/http://user:pass@a.example/", 400),
         ("/%77eb/http://a.example/", 404),
         ("/web/2020/http://a.example/" + "x" * 9000, 400),
-    ],
-)
-async def test_an_invalid_replay_address_is_rejected(client, raw, target, status):
-    given, _ = await raw(client, target)
+    ):
+        given, _ = await raw(client, target)
 
-    assert given == status
+        assert given == status, target
 
 
 async def test_a_page_without_captures_is_a_404_page(client):
@@ -264,34 +254,25 @@ async def test_a_page_without_captures_is_a_404_page(client):
     assert "frame-ancestors" not in frame.headers["Content-Security-Policy"]
 
 
-@pytest.mark.parametrize("modifier", ["im_", "cs_", "js_"])
-async def test_a_requisite_without_captures_is_an_empty_404(client, modifier):
-    answer = await get(client, f"/web/{LATEST}{modifier}/{ABSENT}a")
+async def test_a_requisite_without_captures_is_an_empty_404(client):
+    for modifier in ("im_", "cs_", "js_"):
+        answer = await get(client, f"/web/{LATEST}{modifier}/{ABSENT}a")
 
-    assert (answer.status, await answer.read()) == (404, b"")
-    assert "sandbox" in rules(answer)
+        assert (answer.status, await answer.read()) == (404, b""), modifier
+        assert "sandbox" in rules(answer), modifier
 
 
-@pytest.mark.parametrize(
-    ("status", "answered"),
-    [
-        *((each, each) for each in (200, 204, 205, 304, 404, 500)),
-        *((each, 502) for each in (0, 100, 101, 102, 103, 999)),
-    ],
-)
-@pytest.mark.parametrize("modifier", ["", "id_"])
-async def test_a_response_of_any_status_is_complete(
-    client, archive, raw, status, answered, modifier
-):
-    await archive.add(f"{PAGE}s", b"body", LATEST, status=status, headers=HTML)
+async def test_a_response_of_any_status_is_complete(client, archive, raw):
+    for status in (200, 204, 205, 304, 404, 500, 0, 100, 101, 102, 103, 999):
+        page, expected = f"{PAGE}{status}", status if 200 <= status < 600 else 502
+        await archive.add(page, b"body", LATEST, status=status, headers=HTML)
+        for modifier in ("", "id_"):
+            answer = await get(client, f"/web/{LATEST}{modifier}/{page}")
+            line, text = await raw(client, f"/web/{LATEST}{modifier}/{page}")
 
-    answer = await get(client, f"/web/{LATEST}{modifier}/{PAGE}s")
-    line, text = await raw(client, f"/web/{LATEST}{modifier}/{PAGE}s")
-
-    assert (answer.status, line) == (answered, answered)
-    has_content = answered not in {204, 205, 304}
-    assert (await answer.read() == b"body") is has_content
-    assert text.partition("\r\n\r\n")[2] == ("body" if has_content else "")
+            assert (answer.status, line) == (expected, expected), (status, modifier)
+            content = "" if status in {204, 205, 304} else "body"
+            assert (await answer.text(), text.partition("\r\n\r\n")[2]) == (content, content)
 
 
 async def test_media_are_sent_in_ranges_and_revalidated(client, archive):
@@ -482,3 +463,27 @@ async def test_only_an_access_token_allows_framing(client):
     assert "frame-ancestors" not in rules(ours)
     for other in others:
         assert rules(other)["frame-ancestors"] == "'none'"
+
+
+@pytest.mark.parametrize(
+    ("target", "token", "rest"),
+    [
+        ("/web/2020/http://a/", None, "/web/2020/http://a/"),
+        ("/web/~tok_en-1/2020/http://a/?b#c", "tok_en-1", "/web/2020/http://a/?b"),
+        ("/web/~t/~t/2020/http://a/", "t", "/web/~t/2020/http://a/"),
+        ("/web/~/2020/http://a/", None, "/web/~/2020/http://a/"),
+        ("/web/~t%20/x", None, "/web/~t%20/x"),
+        ("/web/http://a/~t/x", None, "/web/http://a/~t/x"),
+        ("/%77eb/~t/http://a/", None, None),
+        ("//web/~t/http://a/", None, None),
+    ],
+)
+def test_an_access_token_is_separated_from_the_address(target, token, rest):
+    assert token_of(target) == token
+    assert without_token(target) == rest
+
+
+@given(st.text(st.characters(exclude_characters="#")))
+def test_a_path_without_token_keeps_the_whole_address(text):
+    assert without_token(f"/web/2020/{text}") == f"/web/2020/{text}"
+    assert without_token(f"/web/~t/2020/{text}") == f"/web/2020/{text}"

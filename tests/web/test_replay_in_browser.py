@@ -6,17 +6,21 @@ The hostile page is served as stored, so that only those headers restrict it.
 import base64
 import re
 import struct
+from contextlib import asynccontextmanager
 
-import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer, make_mocked_request
 from playwright.async_api import Page
 
+from archiver.app import open_app
+from archiver.config import Settings
 from archiver.replay.addresses import Modifier, ReplayAddress
 from archiver.web import auth
+from archiver.web.app import build_app
 from archiver.web.app_keys import PERMISSIONS
 from archiver.web.routes import ROUTES as OURS
 from tests.chromium import chromium, new_page
+from tests.conftest import live_web
 from tests.handmade_archive import archive_in
 from tests.recorded_browser import RequestLog
 
@@ -132,10 +136,11 @@ def filled(content: str | bytes, client: TestClient) -> bytes:
     return content.replace("PORT", str(client.port)).encode()
 
 
-@pytest.fixture(params=[None, "pass"], ids=["open", "with a password"])
-async def client(request, serve, tmp_path):
-    async with archive_in(tmp_path / "archive") as archive:
-        client = await serve(*ROUTES, services={"replay": archive.replay}, password=request.param)
+@asynccontextmanager
+async def service(serve, data, password):
+    """Serve the hostile files."""
+    async with archive_in(data) as archive:
+        client = await serve(*ROUTES, services={"replay": archive.replay}, password=password)
         for url, (kind, content) in FILES.items():
             fields = (("Content-Type", kind), ("Set-Cookie", "evil=1"))
             await archive.add(url, filled(content, client), TIME, headers=fields)
@@ -218,13 +223,69 @@ async def only_the_archive_can_frame_it(client, browser_page):
     assert any("<p>inner" in each for each in shown)
 
 
-async def test_a_hostile_page_is_harmless_in_replay(client):
+async def test_a_hostile_page_is_harmless_in_replay(serve, tmp_path):
     async with chromium() as browser:
-        for check in (
-            it_is_shown_in_a_frame,
-            it_does_nothing_outside_a_frame_or_when_clicked,
-            only_the_archive_can_frame_it,
-        ):
-            page = await new_page(browser)
-            await check(client, page)
-            await page.context.close()
+        for password in (None, "pass"):
+            async with service(serve, tmp_path / f"archive-{password}", password) as client:
+                for check in (
+                    it_is_shown_in_a_frame,
+                    it_does_nothing_outside_a_frame_or_when_clicked,
+                    only_the_archive_can_frame_it,
+                ):
+                    page = await new_page(browser)
+                    await check(client, page)
+                    await page.context.close()
+        await a_user_signs_in_and_opens_a_saved_page(browser, tmp_path / "data")
+
+
+SAVED_PAGE = """<!DOCTYPE html><title>As it was</title><link rel=stylesheet href=/s.css>
+<img id=shown src=/i.png><iframe src=/inner></iframe><a id=next href=/inner>on</a>"""
+
+
+async def a_user_signs_in_and_opens_a_saved_page(browser, data):
+    """Resources of a replayed page are requested without a cookie."""
+
+    async def picture(_: web.Request) -> web.Response:
+        return web.Response(body=PNG, content_type="image/png")
+
+    settings = Settings(
+        data=data, password="a pass phrase", allow_networks="127.0.0.0/8", host_delay=0
+    )
+    async with (
+        live_web() as live,
+        open_app(settings) as runtime,
+        TestServer(build_app(runtime)) as server,
+    ):
+        live.add_handler("/i.png", picture)
+        live.put("/s.css", "body { background: rgb(4, 5, 6) }", kind="text/css")
+        live.put("/inner", "<!DOCTYPE html><p>inner<img src=/i.png>")
+        url, base = live.put("/page", SAVED_PAGE), f"http://127.0.0.1:{server.port}"
+        await runtime.entries.save([url], source="web")
+        await runtime.crawling.work()
+        entry = (await runtime.entries.get(url)).entry
+        page = await new_page(browser)
+        await page.goto(f"{base}/snapshots?q=x")
+        for password, led_to in (("wrong", "/login"), ("a pass phrase", "/snapshots?q=x")):
+            await page.fill("input[type=password]", password)
+            await page.keyboard.press("Enter")
+            await page.wait_for_url(f"{base}{led_to}")
+
+        failed: list[str] = []
+        page.on("response", lambda found: failed.append(found.url) if found.status >= 400 else None)
+        shown = f"{base}/{entry.hash_url}/{entry.latest}/"
+        await page.goto(shown, wait_until="networkidle")
+
+        frame = page.frames[1]
+        assert frame.url.startswith(f"{base}/web/~")
+        assert await frame.locator("body").evaluate(LOOKS) == "rgb(4, 5, 6)"
+        assert await frame.locator("#shown").evaluate("el => el.naturalWidth") == 1
+        assert await frame.child_frames[0].locator("img").evaluate("el => el.naturalWidth") == 1
+        assert failed == []
+
+        await page.goto(f"{base}/web/{url}", wait_until="networkidle")
+        assert await page.locator("#shown").evaluate("el => el.naturalWidth") == 1
+        await page.locator("#next").click()
+        await page.locator("p", has_text="inner").wait_for()
+        link = f"{base}/web/{entry.latest}/{live.url('/inner')}"
+        assert failed == [link], "the link was followed without a cookie, then from an own page"
+        await page.context.close()

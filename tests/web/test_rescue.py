@@ -4,16 +4,16 @@ import re
 from dataclasses import replace
 
 import pytest
-from aiohttp.test_utils import TestClient, TestServer
+from aiohttp.test_utils import TestServer
 
 from archiver.app import open_app
-from archiver.config import Settings
 from archiver.model.capture import Acquisition
 from archiver.model.job import State
 from archiver.services.export_selection import Selected
 from archiver.services.reindex import reindex
 from archiver.web.app import build_app
 from tests.prepared_archives import import_warc
+from tests.web.conftest import client_of
 
 
 @pytest.fixture
@@ -28,20 +28,8 @@ async def public(saved_archive):
 
 
 @pytest.fixture
-def settings(tmp_path, public):
-    return Settings(
-        data=tmp_path / "ours",
-        allow_networks="127.0.0.0/8",
-        host_delay=0,
-        retries=0,
-        rescue=public,
-    )
-
-
-@pytest.fixture
-async def runtime(settings):
-    async with open_app(settings) as runtime:
-        yield runtime
+def settings(settings, tmp_path, public):
+    return replace(settings, data=tmp_path / "ours", rescue=public)
 
 
 async def press(client, page, action, **fields):
@@ -56,7 +44,7 @@ async def test_a_missing_page_is_recovered_and_its_origin_is_shown(runtime, save
     failed = (await runtime.entries.get(url)).entry
     key = failed.hash_url
 
-    async with TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client:
+    async with client_of(runtime) as client:
         shown = await press(client, f"/{key}/", f"/{key}/rescue")
         assert "waiting" in shown
         await runtime.crawling.work()
@@ -113,7 +101,7 @@ async def test_all_failures_of_one_reason_are_requested_from_public_archives(
     )
     await runtime.crawling.work()
 
-    async with TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client:
+    async with client_of(runtime) as client:
         page = await press(client, "/activity", "/activity", do="rescue", reason="refused")
     await runtime.crawling.work()
 

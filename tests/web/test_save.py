@@ -6,7 +6,6 @@ from html import unescape
 from urllib.parse import urlencode
 
 import pytest
-from aiohttp.test_utils import TestClient, TestServer
 from yarl import URL
 
 from archiver.app import open_app
@@ -14,8 +13,13 @@ from archiver.config import Settings
 from archiver.db import queue
 from archiver.db.host_queue import HostGroups
 from archiver.http.urls import hash_url
-from archiver.web.app import build_app
 from archiver.web.app_keys import RUNTIME
+from tests.web.conftest import client_of
+
+
+@pytest.fixture
+def settings(saved_archive):
+    return saved_archive.settings
 
 
 async def offered(client, **asked):
@@ -91,31 +95,27 @@ async def test_the_bookmarklet_does_not_capture_a_saved_page_again(client, saved
     assert "Capture again" in page
 
 
-@pytest.mark.parametrize(
-    ("form", "kind"), [("atom", "application/atom+xml"), ("json", "application/feed+json")]
-)
-async def test_every_list_has_a_feed(client, saved_archive, form, kind):
-    answer = await client.get(f"/feed.{form}?q=foxes")
-    nothing = await (await client.get(f"/feed.{form}?q=unicorns")).text()
-    refused = await client.get(f"/feed.{form}?q=colour:red")
+async def test_every_list_has_a_feed(client, saved_archive):
+    for form, kind in (("atom", "application/atom+xml"), ("json", "application/feed+json")):
+        answer = await client.get(f"/feed.{form}?q=foxes")
+        nothing = await (await client.get(f"/feed.{form}?q=unicorns")).text()
+        refused = await client.get(f"/feed.{form}?q=colour:red")
 
-    assert (answer.status, answer.content_type, refused.status) == (200, kind, 400)
-    assert saved_archive.url("/foxes") in await answer.text()
-    assert saved_archive.url("/foxes") not in nothing
+        assert (answer.status, answer.content_type, refused.status) == (200, kind, 400), form
+        assert saved_archive.url("/foxes") in await answer.text(), form
+        assert saved_archive.url("/foxes") not in nothing, form
 
 
 async def test_a_signed_in_user_reaches_the_save_page_from_another_site(tmp_path):
     """The session cookie is not sent then; the displayed step continues within this site."""
     settings = Settings(data=tmp_path / "locked", password="a good pass phrase")
     path = "/save?url=http://b.example/%22"
-    async with open_app(settings) as runtime:
-        server = TestServer(build_app(runtime), skip_url_asserts=True)
-        async with TestClient(server) as client:
-            from_elsewhere = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Dest": "document"}
-            step = await client.get(URL(path, encoded=True), headers=from_elsewhere)
-            body = await step.text()
-            within = {"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Dest": "document"}
-            asked = await client.get(URL(path, encoded=True), headers=within, allow_redirects=False)
+    async with open_app(settings) as runtime, client_of(runtime) as client:
+        from_elsewhere = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Dest": "document"}
+        step = await client.get(URL(path, encoded=True), headers=from_elsewhere)
+        body = await step.text()
+        within = {"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Dest": "document"}
+        asked = await client.get(URL(path, encoded=True), headers=within, allow_redirects=False)
 
     assert step.status == 200
     assert f'content="0; url={path}"' in unescape(body)

@@ -5,26 +5,13 @@ import re
 
 import pytest
 from aiohttp import web
-from aiohttp.test_utils import TestClient, TestServer
-
-from archiver.app import open_app
-from archiver.config import Settings
-from archiver.web.app import build_app
 
 
 @pytest.fixture
-async def runtime(tmp_path, live):
-    settings = Settings(data=tmp_path / "data", allow_networks=("127.0.0.0/8",), host_delay=0)
-    async with open_app(settings) as runtime:
-        await runtime.entries.save([live.article("foxes")], source="web")
-        await runtime.crawling.work()
-        yield runtime
-
-
-@pytest.fixture
-async def client(runtime):
-    async with TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client:
-        yield client
+async def runtime(runtime, live):
+    await runtime.entries.save([live.article("foxes")], source="web")
+    await runtime.crawling.work()
+    return runtime
 
 
 async def add(client, **fields):

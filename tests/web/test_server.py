@@ -69,13 +69,13 @@ async def status_of(reader) -> int:
     return int((await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 30)).split()[1])
 
 
-@pytest.mark.parametrize("sent", [b"", b"G", HEAD], ids=["nothing", "a letter", "half a head"])
-async def test_a_connection_without_a_head_in_time_is_closed(serve, connect, sent):
+async def test_a_connection_without_a_head_in_time_is_closed(serve, connect):
     client = await serve(*ROUTES, limits=QUICK)
 
-    reader, _ = await connect(client, sent)
+    for sent in (b"", b"G", HEAD):
+        reader, _ = await connect(client, sent)
 
-    assert await rest_of(reader) == b""
+        assert await rest_of(reader) == b"", sent
 
 
 async def test_a_head_sent_byte_by_byte_times_out(serve, connect):
@@ -153,12 +153,12 @@ async def test_local_health_checks_work_when_all_connections_are_busy(serve, con
     assert await rest_of(reader) == b"hello"
 
 
-@pytest.mark.parametrize(("lines", "status"), [(90, 200), (101, 400), (5000, 400)])
-async def test_a_head_with_too_many_fields_is_rejected(serve, connect, lines, status):
+async def test_a_head_with_too_many_fields_is_rejected(serve, connect):
     client = await serve(*ROUTES)
-    reader, _ = await connect(client, HEAD + b"A: b\r\n" * lines + b"\r\n")
+    for lines, status in ((90, 200), (101, 400), (5000, 400)):
+        reader, _ = await connect(client, HEAD + b"A: b\r\n" * lines + b"\r\n")
 
-    assert await status_of(reader) == status
+        assert await status_of(reader) == status, lines
 
 
 async def test_an_endless_head_is_rejected(serve, connect):

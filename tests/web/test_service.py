@@ -42,14 +42,9 @@ async def site() -> AsyncIterator[str]:
 
 
 @pytest.fixture
-async def client(tmp_path) -> AsyncIterator[TestClient]:
-    settings = Settings(
-        data=tmp_path / "data", allow_networks=("127.0.0.0/8",), host_delay=0, retries=0
-    )
+async def runtime(settings):
     async with open_app(settings, serve=True) as runtime:
-        server = TestServer(build_app(runtime), skip_url_asserts=True)
-        async with TestClient(server) as client:
-            yield client
+        yield runtime
 
 
 async def save(client: TestClient, *urls: str) -> dict:
@@ -100,11 +95,11 @@ async def test_a_saved_url_is_available_on_every_interface(client, site):
     markdown = await client.get(f"/{hash_url}/index.md")
     assert markdown.headers["Content-Type"] == "text/markdown; charset=utf-8"
     assert f"hash_url: {hash_url}" in await markdown.text()
+    await is_replayed_under_every_form_of_its_address(client, site)
+    await is_downloaded_alone_and_in_a_list(client, hash_url)
 
 
-async def test_a_capture_is_replayed_under_every_form_of_its_address(client, site):
-    await save(client, f"{site}/page")
-
+async def is_replayed_under_every_form_of_its_address(client, site):
     latest = await get(client, f"/web/{site}/page", allow_redirects=False)
     exact = latest.headers["Location"]
     timestamp = exact.split("/")[2]
@@ -148,9 +143,8 @@ async def test_an_invalid_url_is_returned_with_the_reason(client):
     assert all(each["reason"] for each in body["rejected"])
 
 
-@pytest.mark.parametrize(
-    ("target", "status"),
-    [
+async def test_api_errors_have_one_shape(client):
+    for target, status in (
         ("/api/v1/entries/" + "0" * 32, 404),
         ("/api/v1/entries/" + "0" * 32 + "/snapshots/2020", 404),
         ("/api/v1/entries/x", 404),
@@ -158,27 +152,22 @@ async def test_an_invalid_url_is_returned_with_the_reason(client):
         ("/api/v1/entries?after=x", 400),
         ("/api/v1/entries?limit=1000", 400),
         ("/api/v1/entries?status=odd", 400),
-    ],
-)
-async def test_api_errors_have_one_shape(client, target, status):
-    answer = await client.get(target)
+    ):
+        answer = await client.get(target)
 
-    assert answer.status == status
-    assert (await answer.json())["error"].keys() == {"code", "message"}
+        assert answer.status == status, target
+        assert (await answer.json())["error"].keys() == {"code", "message"}, target
 
 
-@pytest.mark.parametrize("form", ["warc.gz", "wacz"])
-async def test_an_entry_and_a_list_are_downloaded(client, site, form):
-    saved = await save(client, f"{site}/page")
-    key = saved["accepted"][0]["hash_url"]
-
-    for name, query in ((key, ""), ("archive", ""), ("archive", "?tag=birds")):
-        answer = await client.get(f"/export/{name}.{form}{query}")
-        assert answer.status == 200
-        assert "attachment" in answer.headers["Content-Disposition"]
-        assert (await answer.read())[:2] in (b"\x1f\x8b", b"PK")
-    nothing = await client.get(f"/export/archive.{form}?tag=none")
-    assert nothing.status == 404
+async def is_downloaded_alone_and_in_a_list(client, key):
+    for form in ("warc.gz", "wacz"):
+        for name, query in ((key, ""), ("archive", ""), ("archive", "?tag=birds")):
+            answer = await client.get(f"/export/{name}.{form}{query}")
+            assert answer.status == 200, form
+            assert "attachment" in answer.headers["Content-Disposition"], form
+            assert (await answer.read())[:2] in (b"\x1f\x8b", b"PK"), form
+        nothing = await client.get(f"/export/archive.{form}?tag=none")
+        assert nothing.status == 404, form
 
 
 @pytest.fixture

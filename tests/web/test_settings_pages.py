@@ -2,6 +2,7 @@
 
 import asyncio
 
+import pytest
 from aiohttp import FormData
 
 from archiver.config import SiteRule
@@ -9,6 +10,11 @@ from archiver.crawl.archive import LOCKS
 from archiver.services.fixity import Progress, store_check
 from archiver.warc.locks import try_lock
 from archiver.web.app_keys import RUNTIME
+
+
+@pytest.fixture
+def settings(saved_archive):
+    return saved_archive.settings
 
 
 async def test_rules_and_cookies_of_a_site_are_added_changed_and_removed(client, saved_archive):

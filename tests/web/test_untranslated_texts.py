@@ -5,13 +5,12 @@ date, or content of other people.
 """
 
 import re
-from collections.abc import AsyncIterator
 from gettext import NullTranslations
 from pathlib import Path
 
 import pytest
 from aiohttp import FormData
-from aiohttp.test_utils import TestClient, TestServer
+from aiohttp.test_utils import TestClient
 from babel.messages.pofile import read_po
 from bs4 import BeautifulSoup, NavigableString, Tag
 
@@ -22,11 +21,11 @@ from archiver.http.urls import hash_url
 from archiver.model.annotation import AnnotationChange
 from archiver.model.language import Language
 from archiver.services.import_reading import KNOWN_FORMATS
-from archiver.web.app import build_app
 from archiver.web.app_keys import RUNTIME
 from archiver.web.wording import Forms, Wording
 from tests.prepared_archives import import_warc
 from tests.warcs import Warc
+from tests.web.conftest import client_of
 
 PAGE, GONE, PRIVATE = "http://a.example/1", "http://a.example/2", "http://127.0.0.1:9/3"
 TABLE, PICTURE, PDF = "http://a.example/4", "http://a.example/5", "http://a.example/6"
@@ -98,12 +97,15 @@ async def fill(data: Path) -> None:
 
 
 @pytest.fixture
-async def client(prepared, tmp_path) -> AsyncIterator[TestClient]:
-    await prepared.copy(fill, tmp_path / "data")
-    async with open_app(Settings(data=tmp_path / "data", retries=0)) as runtime:
-        server = TestServer(build_app(runtime, worded={"en": MARKS}), skip_url_asserts=True)
-        async with TestClient(server) as client:
-            yield client
+async def settings(prepared, settings):
+    await prepared.copy(fill, settings.data)
+    return settings
+
+
+@pytest.fixture
+async def client(runtime):
+    async with client_of(runtime, worded={"en": MARKS}) as client:
+        yield client
 
 
 def visible(page: str) -> str:

@@ -3,11 +3,10 @@
 from contextlib import AsyncExitStack
 
 import pytest
-from aiohttp.test_utils import TestClient, TestServer
 
 from archiver.app import open_app
 from archiver.config import Settings
-from archiver.web.app import build_app
+from tests.web.conftest import client_of
 
 SHELL = '<title>App</title><body><div id="root"></div><script src="/app.js"></script>'
 TICK = 'name="render"'
@@ -46,7 +45,7 @@ async def test_pages_are_saved_without_a_browser_and_the_problem_is_shown(
     browser.chmod(0o755)
     runtime = await opened(browser if has_one else "/nowhere")
     url = live.put("/shell", SHELL)
-    async with TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client:
+    async with client_of(runtime) as client:
         await runtime.entries.save([url, live.article("whole")], source="web", render=True)
         await runtime.crawling.work()
 

@@ -1,0 +1,272 @@
+"""The pages of the service in Chromium: layout, scripts, keyboard and forms.
+
+One browser serves all checks, because starting one takes longer than most of them.
+"""
+
+from datetime import datetime, timedelta, timezone
+
+from aiohttp.test_utils import TestServer
+
+from archiver.app import open_app
+from archiver.config import Settings
+from archiver.http.urls import hash_url
+from archiver.web.app import build_app
+from tests.chromium import chromium, new_page
+from tests.conftest import SENTENCE, filled_by, saved_url
+
+WORDS = "however clever, are lost in time"
+PATHS = (
+    "/ /snapshots /snapshots?view=dense /snapshots?view=covers /snapshots?q=fox /search/help /api "
+    "/highlights /tags /lists /feeds /activity /settings /settings/sites /settings/maintenance "
+    "/bin /import /export /access /save?url=a.example/x {entry}/ {entry}/delete {snapshot}/ "
+    "{entry}/compare {captures} /export#kept"
+).split()
+STICKS_OUT = """() => {
+  const room = document.documentElement.clientWidth;
+  const left = element => !element.closest("[popover], .skip") && element.getClientRects().length
+    && element.getBoundingClientRect().width > 1 && element.getBoundingClientRect().left < 0;
+  return document.documentElement.scrollWidth > room
+    || [...document.body.querySelectorAll("*")].filter(left).map(each => each.outerHTML)[0];
+}"""
+"""Content to the left of the screen cannot be scrolled to, so it does not make a page wider."""
+TABLE = (
+    "Seite,Address,name,folder\n"
+    "x,http://127.0.0.1:1/1,One,Food/Soups\n"
+    "y,http://127.0.0.1:1/2,Two,Other\n"
+    "z,javascript:alert(1),Bad,Food\n"
+)
+
+
+@filled_by
+async def save_three_articles(runtime, live):
+    long = f"<title>long</title><article>{SENTENCE.format(name='long') * 60}</article>"
+    urls = [live.article("foxes"), live.article("bears"), live.put("/long", long)]
+    await runtime.entries.save(urls, source="web")
+    await runtime.crawling.work()
+
+
+class Site:
+    """The service over an archive of three articles, and a browser."""
+
+    def __init__(self, runtime, browser, base):
+        self.runtime, self._browser, self._base = runtime, browser, base
+
+    def url(self, name):
+        return saved_url(self.runtime.settings, f"/{name}")
+
+    def path(self, name):
+        return f"/{hash_url(self.url(name))}/"
+
+    async def open(self, path, **options):
+        """Open a page in a new context."""
+        page = await new_page(self._browser, base_url=self._base, **options)
+        await page.goto(path)
+        return page
+
+
+async def test_pages_work_in_a_browser(prepared, tmp_path):
+    data = tmp_path / "data"
+    await prepared.copy(save_three_articles, data)
+    async with (
+        open_app(Settings(data=data)) as runtime,
+        TestServer(build_app(runtime), skip_url_asserts=True) as server,
+        chromium() as browser,
+    ):
+        await runtime.entries.save(["http://a.example/"], source="web")  # pages show what waits
+        site = Site(runtime, browser, str(server.make_url("/")))
+        for check in (
+            every_page_fits_its_screen_and_logs_no_errors,
+            selected_text_is_highlighted_in_whole_words,
+            reading_options_and_position_are_remembered,
+            the_home_page_saves_urls_searches_words_and_follows_jobs,
+            keys_change_entries_of_a_list_in_place,
+            keys_move_in_a_list_and_an_entry,
+            a_file_is_previewed_imported_followed_and_undone,
+        ):
+            await check(site)
+
+
+async def every_page_fits_its_screen_and_logs_no_errors(site):
+    latest = (await site.runtime.entries.get(site.url("foxes"))).entry.latest
+    entry = site.path("foxes").removesuffix("/")
+    places = {"entry": entry, "snapshot": f"{entry}/{latest}"}
+    places["captures"] = f"/web/*/{site.url('foxes')}"
+    page, found = await site.open("/"), []
+    page.on("console", lambda message: found.append((page.url, message.text)))
+    page.on("pageerror", lambda error: found.append((page.url, str(error))))
+    for width in (320, 1440):
+        await page.set_viewport_size({"width": width, "height": 800})
+        for path in PATHS:
+            await page.goto(path.format(**places))
+            if element := await page.evaluate(STICKS_OUT):
+                found.append((path, f"wider than {width}", element))
+    await page.close()  # before its server, or requests after loading would log errors
+
+    assert found == []
+
+
+async def selected_text_is_highlighted_in_whole_words(site):
+    page = await site.open(site.path("foxes"))
+    await page.evaluate(
+        """() => {
+          const node = document.querySelectorAll("[data-text] p")[1].firstChild;
+          const start = node.data.indexOf("however");
+          document.getSelection().setBaseAndExtent(node, start + 2, node, start + 31);
+        }"""
+    )
+
+    await page.click(".marker .hl-blue")
+    await page.wait_for_selector("mark.hl-blue")
+
+    assert await page.locator("mark.hl-blue").text_content() == WORDS
+    marked = "[...document.querySelectorAll('[data-text] p')].findIndex("
+    assert await page.evaluate(f"{marked}(each) => each.querySelector('mark'))") == 1
+
+
+async def reading_options_and_position_are_remembered(site):
+    path = site.path("long")
+    page = await site.open(path, timezone_id="Asia/Tokyo")
+    size = "getComputedStyle(document.querySelector('.text')).fontSize"
+    before = await page.evaluate(size)
+    kept = page.locator("header time").last
+    moment = datetime.fromisoformat(await kept.get_attribute("datetime"))
+    tokyo = moment.astimezone(timezone(timedelta(hours=9)))
+    assert f"{tokyo:%H:%M}" in await kept.text_content()
+
+    await page.click(".look summary")
+    await page.check("[name=size][value='5']")
+    await page.check("[name=paper][value=sepia]")
+    async with page.expect_response(f"**{path}place") as stored:
+        await page.evaluate("scrollTo(0, 3000)")
+    assert (await stored.value).status == 204
+    at = await page.evaluate("scrollY")
+    await page.goto("/")
+    assert await page.locator("section:has(#continue-title) a").all_inner_texts() == ["long"]
+    other_device = await site.open(path)
+    assert await other_device.evaluate("scrollY") > 1000
+    await page.goto(path)
+
+    assert await page.evaluate(size) != before
+    assert await page.evaluate("document.documentElement.dataset.paper") == "sepia"
+    assert abs(await page.evaluate("scrollY") - at) < 400
+
+
+async def the_home_page_saves_urls_searches_words_and_follows_jobs(site):
+    page = await site.open("/")
+    await page.click("#activity")
+    await page.click("#activity-panel >> text=Pause")
+    await page.click("#activity-panel >> text=Resume")
+    await page.locator("#activity-panel >> text=Pause").wait_for()
+    await page.keyboard.press("Escape")
+    await site.runtime.crawl_status.cancel()
+    await page.locator("#activity[hidden]").wait_for(state="attached")
+    await page.locator("#latest .why").wait_for()
+    assert await page.locator("#latest .why").all_inner_texts() == ["You cancelled it."]
+
+    await page.goto("/")
+    await page.fill("#tags", "pasted")
+    await page.fill("#find", "http://a.example/1")
+    await page.press("#find", "Control+a")
+    await page.press("#find", "Control+x")
+    await page.press("#url", "Control+v")
+    await page.locator("[data-jobs] li").first.wait_for()
+    await page.wait_for_load_state()
+    saved = await page.locator("[data-jobs] > li > a").all_inner_texts()
+
+    for keys in ("Enter", "Control+Enter"):
+        await page.goto("/")
+        await page.fill("#url", "foxes")
+        await page.press("#url", keys)
+        await page.wait_for_url("**/snapshots?q=foxes")
+
+    assert saved == ["http://a.example/1"]
+
+
+async def keys_change_entries_of_a_list_in_place(site):
+    page = await site.open("/snapshots?q=clever&sort=title")
+    await page.evaluate("window.wasHere = true")
+    await page.keyboard.press("s")
+    assert await page.locator(".is_starred, .toast").count() == 0, "no entry has the focus yet"
+
+    await page.keyboard.press("j")
+    await page.keyboard.press("s")
+    await page.get_by_text("Changed 1 entry.").wait_for()
+    assert await page.locator(".item.is_starred h3").inner_text() == "bears"
+    assert await page.locator("h3 :focus").inner_text() == "bears"
+
+    await page.keyboard.press("s")
+    await page.locator(".item.is_starred").wait_for(state="detached")
+    assert await page.evaluate("window.wasHere"), "it is the same page all the time"
+
+    await page.keyboard.press("j")
+    await page.keyboard.press("e")
+    await page.locator(".item.is_read").wait_for()
+    await page.get_by_role("button", name="Undo").click()
+    await page.get_by_text("Undone.").wait_for()
+    assert await page.locator(".item.is_read").count() == 0
+
+
+async def keys_move_in_a_list_and_an_entry(site):
+    page = await site.open("/snapshots?q=clever&sort=title")
+    focused = page.locator(":focus")
+    await page.keyboard.press("j")
+    assert await focused.text_content() == "bears"
+    await page.keyboard.press("j")
+    assert await focused.text_content() == "foxes"
+    await page.keyboard.press("t")
+    assert await focused.get_attribute("id") == "with_tags"
+    assert await page.locator("input[name=entry]:checked").count() == 1
+    await page.keyboard.type("jkso#")
+    assert await focused.input_value() == "jkso#", "shortcuts do not work in a field"
+    await page.locator("form.change button[type=reset]").click()
+
+    await page.keyboard.press("k")
+    await page.keyboard.press("k")
+    async with page.expect_navigation():  # shortcuts work after its scripts have run
+        await page.keyboard.press("o")
+    await page.wait_for_selector("article.reading")
+    for key, shown in (("s", "Remove star"), ("e", "Mark as unread")):
+        await page.keyboard.press(key)
+        await page.get_by_role("button", name=shown).wait_for()
+    await page.keyboard.press("#")
+    await page.get_by_text("Deleted 1 entry.").wait_for()
+
+
+async def a_file_is_previewed_imported_followed_and_undone(site):
+    page = await site.open("/import", viewport={"width": 360, "height": 900})
+    file = {"name": "list.csv", "mimeType": "text/csv", "buffer": TABLE.encode()}
+    await page.set_input_files("#file", file)
+    await page.click("main button.primary")
+
+    await page.get_by_role("heading", name="Preview: list.csv", exact=True).wait_for()
+    await page.fill("#tags", "new")
+    await page.select_option("#capture", "never")
+    await page.click("summary:has-text('folders')")
+    await page.check("input[name=only][value=Food]")
+    await page.click("summary:has-text('column')")
+    await page.select_option("label:has-text('name') select", label="a note")
+    assert await page.evaluate(STICKS_OUT) is None
+    await page.click("button:has-text('Check again')")
+
+    await page.locator("dl.numbers", has_text="skipped").wait_for()
+    assert await page.is_checked("input[name=only][value=Food]")
+    await page.click("button.primary:has-text('Import')")
+    await page.wait_for_url("**/import/1")
+    # The page shows the progress, and reloads at the end.
+    await page.wait_for_selector("[data-open=no] .phase:has-text('Done')")
+    await page.wait_for_load_state()
+
+    async with page.expect_download() as download:
+        await page.get_by_role("link", name="CSV", exact=True).click()
+    rows = (await (await download.value).path()).read_text().splitlines()
+    assert [row.split(",")[1] for row in rows[1:]] == ["added", "left out", "unusable"]
+    assert await page.evaluate(STICKS_OUT) is None
+    await page.click("text=View imported entries")
+    await page.locator("ol.entries", has_text="link only").wait_for()
+    await page.goto("/import/1")
+    await page.click("text=Undo this import…")
+    await page.click("button.danger")
+
+    await page.locator("main", has_text="This import was undone").wait_for()
+    await page.goto("/snapshots?q=import:list.csv")
+    assert await page.query_selector("ol.entries li") is None
