@@ -1,12 +1,13 @@
-"""Everyday commands, and their guarantees for scripts."""
+"""Everyday commands, feeds, cookies and rules of sites, and their guarantees for scripts."""
 
+import stat
 import subprocess
 import sys
 
 import pytest
 from click.testing import CliRunner
 
-from archiver.cli.main import cli
+from archiver.cli.main import cli, run
 from archiver.http.urls import hash_url
 
 MANY = 60
@@ -78,9 +79,11 @@ def test_help_is_short_and_settings_have_a_separate_help(archiver_with_pages):
 SCREEN = 40
 
 
-@pytest.mark.parametrize("command", sorted(cli.commands))
-def test_the_help_of_every_command_fits_a_screen(command):
-    assert len(CliRunner().invoke(cli, [command, "--help"]).output.splitlines()) <= SCREEN
+def test_the_help_of_every_command_fits_a_screen():
+    for command in sorted(cli.commands):
+        assert len(CliRunner().invoke(cli, [command, "--help"]).output.splitlines()) <= SCREEN, (
+            command
+        )
 
 
 def test_a_shell_completes_commands():
@@ -97,3 +100,70 @@ def test_a_shell_completes_commands():
     )
 
     assert done.stdout == "plain,reindex\n"
+
+
+OUTLINE = """<opml version="2.0"><body>
+<outline type="rss" text="Nobody's" xmlUrl="http://127.0.0.1:1/feed.xml"/></body></opml>"""
+
+
+def test_feeds_are_imported_and_exported_and_a_failed_check_is_an_error(tmp_path, capsys):
+    given, taken = tmp_path / "given.opml", tmp_path / "taken.opml"
+    given.write_text(OUTLINE)
+    data_option = ["--data", str(tmp_path / "data")]
+    assert run(["import", str(given), "--no-crawl", *data_option]) == 0
+
+    assert run(["feeds", "import", str(given), *data_option]) == 0
+    assert run(["feeds", "check", *data_option]) == 1
+    capsys.readouterr()
+    assert run(["feeds", "export", str(taken), *data_option]) == 0
+    assert run(["feeds", "export", "-", *data_option]) == 0
+
+    assert "http://127.0.0.1:1/feed.xml" in taken.read_text()
+    assert capsys.readouterr().out == taken.read_text()
+
+
+def test_an_action_without_arguments_refuses_them(tmp_path, capsys):
+    (tmp_path / "data").mkdir()
+    data_option = ["--data", str(tmp_path / "data")]
+
+    assert run(["feeds", "check", "http://a.example/", *data_option]) == 1
+    assert run(["feeds", "import", *data_option]) == 1
+
+    assert "takes an OPML file" in capsys.readouterr().err
+
+
+SECRET = "s3cr3t-of-the-person"
+
+
+def test_cookies_are_imported_listed_without_values_and_removed(tmp_path, capsys):
+    given = tmp_path / "given.txt"
+    given.write_text(f".a.example\tTRUE\t/\tTRUE\t1900000000\tid\t{SECRET}\nno cookie\n")
+    data = tmp_path / "data"
+    data_option = ["--data", str(data)]
+
+    assert run(["cookies", "import", str(given), *data_option]) == 0
+    assert run(["cookies", "list", *data_option]) == 0
+    shown = capsys.readouterr()
+    assert stat.S_IMODE((data / "cookies.txt").stat().st_mode) == 0o600
+    assert run(["cookies", "remove", "a.example", *data_option]) == 0
+    assert run(["cookies", "remove", "a.example", *data_option]) == 1
+
+    assert shown.out.splitlines() == ["imported\t1", ".a.example\t/\tid\t2030-03-17"]
+    assert "Lines 2" in shown.err
+    assert SECRET not in shown.out + shown.err
+    assert SECRET not in (data / "cookies.txt").read_text()
+
+
+def test_rules_of_sites_are_set_listed_and_removed(tmp_path, capsys):
+    def do(*words):
+        return run(["sites", *words, "--data", str(tmp_path / "data")])
+
+    assert do("set", "https://a.example/", "--delay", "3", "--never-save") == 0
+    assert do("set", "a.example", "--user-agent", "Mine/1", "--save") == 0
+    assert do("set", "a.example", "--delay", "soon") == 1
+    assert do("list") == 0
+    assert [do("remove", "a.example") for _ in range(2)] == [0, 1]
+
+    shown = capsys.readouterr()
+    assert shown.out.splitlines() == ["a.example\t\t3\tMine/1\t"]
+    assert "delay: must be a number" in shown.err

@@ -63,15 +63,12 @@ def test_a_list_setting_accepts_repeated_flags_or_commas() -> None:
         assert build_settings({"allow_networks": given}).allow_networks == expected
 
 
-@pytest.mark.parametrize("name", EVERYTHING)
-def test_every_setting_is_a_flag_with_a_description(name: str) -> None:
-    described = SETTINGS[name].description
+def test_every_setting_is_a_flag_with_a_description() -> None:
     said = " ".join(output("--help-settings").split())
-
-    assert described
-    assert flag(name) in said
-    assert variable(name) in said
-    assert described in said
+    for name in EVERYTHING:
+        described = SETTINGS[name].description
+        assert described, name
+        assert all(each in said for each in (flag(name), variable(name), described)), name
 
 
 def test_settings_are_in_a_separate_help() -> None:
@@ -83,21 +80,18 @@ def test_settings_are_in_a_separate_help() -> None:
     assert "--own" not in settings
 
 
-@pytest.mark.parametrize(
-    ("arguments", "named"),
-    [
+def test_an_invalid_flag_is_a_usage_error_that_names_it():
+    for arguments, named in (
         (["--port", "many"], "--port: must be a whole number"),
         (["--port", "70000"], "--port: must be at most 65535"),
         (["--allow-networks", "here"], "--allow-networks: "),
         (["--log-level", "loud"], "--log-level: must be one of debug, info, warning, error"),
         (["--concurrency", "0"], "--concurrency: must be at least 1"),
-    ],
-)
-def test_an_invalid_flag_is_a_usage_error_that_names_it(arguments: list[str], named: str) -> None:
-    result = CliRunner().invoke(probe, arguments)
+    ):
+        result = CliRunner().invoke(probe, arguments)
 
-    assert result.exit_code == 2
-    assert named in result.output
+        assert result.exit_code == 2, arguments
+        assert named in result.output, arguments
 
 
 def test_a_bad_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,9 +138,10 @@ def test_variables_that_no_setting_has_are_named_with_a_similar_one():
     assert unknown_variables(given) == {"ARCHIVER_HOTS": "ARCHIVER_HOST", "ARCHIVER_ZZZZZZ": ""}
 
 
-@pytest.mark.parametrize(
-    "places",
-    [
+def test_a_mistyped_location_of_migrate_is_refused_with_its_name(tmp_path):
+    settings = read_settings({"data": tmp_path}, {})
+
+    for places in (
         ["postgres://h/x"],
         ["s3://"],
         ["s3://Bad_Bucket!/x"],
@@ -160,11 +155,9 @@ def test_variables_that_no_setting_has_are_named_with_a_similar_one():
         ["s3://bucket", "s3://bucket"],
         [""],
         ["nonsense"],
-    ],
-)
-def test_a_mistyped_location_of_migrate_is_refused_with_its_name(tmp_path, places):
-    settings = read_settings({"data": tmp_path}, {})
-
-    for to, from_ in ((places, []), (["folder"], places)):
-        with pytest.raises(ConfigurationError, match=f"“.*{re.escape(places[0])}.*” is not a loc"):
-            run_migrate(settings, to=to, from_=from_, remove=False)
+    ):
+        for to, from_ in ((places, []), (["folder"], places)):
+            with pytest.raises(
+                ConfigurationError, match=f"“.*{re.escape(places[0])}.*” is not a loc"
+            ):
+                run_migrate(settings, to=to, from_=from_, remove=False)

@@ -93,7 +93,7 @@ async def _all_jobs(db: Database) -> dict[int, Job]:
         return {each.id: each for each in await jobs.by_ids(conn, range(200))}
 
 
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(steps)
 def test_a_follower_knows_the_state_of_every_job(steps):
     async def follow() -> None:

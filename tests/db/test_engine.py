@@ -1,4 +1,4 @@
-"""Transactions of the index: one writer at a time, and readers that see one snapshot."""
+"""Transactions and statements of the index, and what PostgreSQL cannot store unchanged."""
 
 import asyncio
 import sqlite3
@@ -7,12 +7,15 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sqlalchemy import func, select, text
 from sqlalchemy.exc import IntegrityError
 
 from archiver.db import engine
+from archiver.db.dialects import decode_nul, encode_nul
 from archiver.db.engine import Database
-from archiver.db.schema import counter
+from archiver.db.schema import MAX_KEY_BYTES, counter, shortened
 from archiver.db.statements import insert_rows
 from archiver.errors import IndexUnavailable
 
@@ -195,3 +198,51 @@ async def test_a_file_that_was_removed_or_replaced_takes_no_more_writes(
         with pytest.raises(IndexUnavailable, match="removed or replaced"):
             async with db.write() as conn:
                 await insert(conn, ("another row", 1))
+
+
+TEXTS = st.text(alphabet="\0\x01\x02ab€😀", max_size=8)
+
+
+@given(TEXTS)
+def test_stored_texts_contain_no_nul_and_are_restored(text):
+    assert "\0" not in encode_nul(text)
+    assert decode_nul(encode_nul(text)) == text
+
+
+@given(TEXTS, TEXTS)
+def test_converted_texts_keep_their_order(one, other):
+    assert (encode_nul(one) < encode_nul(other)) == (one < other)
+
+
+@pytest.mark.parametrize("letter", ["a", "€", "😀"])
+def test_long_keys_are_shortened_and_stay_unique(letter):
+    most = MAX_KEY_BYTES // len(letter.encode())
+    keys = [letter * length for length in range(most - 1, most + 3)]
+    kept = [shortened(key) for key in keys]
+
+    assert kept[:2] == keys[:2]
+    assert len({*kept}) == len(keys)
+    assert all(len(key.encode()) <= MAX_KEY_BYTES for key in kept)
+
+
+MANY = 20_000
+"""More rows than one statement can have parameters."""
+
+
+async def row_count(db):
+    async with db.read() as conn:
+        return (await conn.execute(select(func.count()).select_from(counter))).scalar()
+
+
+async def test_many_rows_are_all_inserted_or_none(db):
+    before = await row_count(db)
+    rows = [(f"row {n}", n) for n in range(MANY)]
+
+    with pytest.raises(IntegrityError):
+        async with db.write() as conn:
+            await insert_rows(conn, counter, ("name", "value"), [*rows, rows[0]])
+    assert await row_count(db) == before
+
+    async with db.write() as conn:
+        await insert_rows(conn, counter, ("name", "value"), rows)
+    assert await row_count(db) == before + MANY

@@ -1,9 +1,14 @@
-"""The database index used for lists without a search text; empty facets need none."""
+"""Indexes and parts that lists and searches read, and the years of a whole archive."""
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from archiver.db import list_order
 from archiver.db.entries import Filters
+from archiver.db.facets import MAX_YEARS, facets_of_all
+from archiver.db.query_sql import SearchContext
+from archiver.db.schema import PART_SIZE
 from archiver.model.listing import ListingQuery
 from archiver.search.query_parser import parse_query
 from archiver.services.search import Search
@@ -52,3 +57,48 @@ async def test_rare_states_have_a_separate_index(db):
         "is:starred OR is:read": Filters(),
     }.items():
         assert await index_used(db, q) == filters, q
+
+
+def test_each_part_is_searched_within_a_range_of_documents():
+    context = SearchContext(datetime(2026, 1, 1, tzinfo=UTC), [3, 2, 1, 0])
+
+    own = context.of_documents([2 * PART_SIZE + 9, 7, 5, 2 * PART_SIZE + 3])
+
+    assert own.ranges == {0: (5, 7), 2: (2 * PART_SIZE + 3, 2 * PART_SIZE + 9)}
+    assert sorted(own.parts) == [0, 2]
+    assert context.of_documents([]).parts == ()
+
+
+YEAR = timedelta(days=365.25)
+
+
+@pytest.fixture
+def database(db):
+    return db
+
+
+async def years(database, most=9):
+    async with database.read() as conn:
+        found = {each.field: each.values for each in await facets_of_all(conn, most=most)}
+    return [(each.value, each.count, each.is_more) for each in found.get("added", ())]
+
+
+async def test_years_with_entries_are_listed_newest_first(database):
+    for first, year in ((0, 2010), (3, 2014), (6, 2015)):
+        start = datetime(year, 1, 1, tzinfo=UTC)
+        pages = [Page(f"p{first + n}", "x", "y") for n in range(3)]
+        await fill(database, pages, start, YEAR / 4, first=first)
+
+    assert await years(database) == [("2015", 3, False), ("2014", 3, False), ("2010", 3, False)]
+    assert (await years(database, most=2))[0] == ("2015", 2, True), "and no further than asked"
+
+
+async def test_years_are_limited_to_the_newest(database):
+    pages = [Page(f"p{n}", "x", "y") for n in range(MAX_YEARS + 5)]
+    await fill(database, pages, datetime(1990, 6, 1, tzinfo=UTC), YEAR)
+
+    assert [each for each, *_ in await years(database)][-1] == "1995"
+
+
+async def test_an_empty_archive_has_no_years(database):
+    assert await years(database) == []

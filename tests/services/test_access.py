@@ -1,10 +1,25 @@
 """Passwords, tokens and sessions, stored in a real file."""
 
+from base64 import b64decode
+from hashlib import scrypt
+
 import pytest
 
-from archiver.errors import InputError
+from archiver.errors import ConfigurationError, InputError
 from archiver.services import access
-from archiver.services.access import MAX_SESSIONS, AccessControl, Scope, has_password, read_access
+from archiver.services.access import (
+    MAX_SESSIONS,
+    Access,
+    AccessControl,
+    Scope,
+    Session,
+    Token,
+    has_password,
+    hash_password,
+    is_password,
+    read_access,
+    write_access,
+)
 from archiver.services.user_files import ACCESS
 
 
@@ -101,11 +116,46 @@ async def test_sessions_expire(control, tmp_path, monkeypatch):
     assert read_access((tmp_path / ACCESS).read_bytes(), ACCESS).sessions
 
 
-@pytest.mark.parametrize("typed", ["a good\tpass phrase", "two lines\nof it", "a bell \a rings"])
-async def test_a_password_that_no_field_gives_back_is_refused_and_the_words_say_why(control, typed):
-    with pytest.raises(InputError, match=r"control characters.*Type it instead"):
-        await control.set_password(typed)
-    assert not control.is_locked
+async def test_a_password_that_no_field_gives_back_is_refused_and_the_words_say_why(control):
+    for typed in ("a good\tpass phrase", "two lines\nof it", "a bell \a rings"):
+        with pytest.raises(InputError, match=r"control characters.*Type it instead"):
+            await control.set_password(typed)
+        assert not control.is_locked, typed
 
     await control.set_password("päss 👨‍👩‍👧\u00a0phrase")
     assert await control.is_password("päss 👨‍👩‍👧\u00a0phrase")
+
+
+FULL = Access(
+    "scrypt$a$b",
+    (Token("1", "Phone", Scope.ADD, "ab", 7, "2026-01-02"),),
+    (Session("cd", "Firefox", 8, 9),),
+)
+
+
+def test_written_content_is_read():
+    assert read_access(None, "access.json") == Access()
+    assert read_access(write_access(FULL), "access.json") == FULL
+
+
+def test_invalid_content_is_refused_with_its_location():
+    for held in (b"", b"[]", b"{}", b"\xff", b'{"password": 1, "tokens": [], "sessions": []}'):
+        with pytest.raises(ConfigurationError, match=r"access\.json.*delete it"):
+            read_access(held, "access.json")
+
+
+def test_only_a_salted_scrypt_hash_is_stored():
+    one, other = hash_password("heron é"), hash_password("heron é")
+
+    assert one != other
+    name, salt, key = one.split("$")
+    known = scrypt(
+        "heron é".encode(), salt=b64decode(salt), n=32768, r=8, p=1, maxmem=1 << 26, dklen=32
+    )
+    assert (name, b64decode(key)) == ("scrypt", known)
+    assert is_password("heron é", one)
+    assert not is_password("heron e", one)
+
+
+def test_an_unknown_hash_format_matches_no_password():
+    assert not any(is_password("x", kept) for kept in ("", "x", "scrypt$", "scrypt$!$!", "md5$a$b"))

@@ -174,38 +174,38 @@ async def test_a_damaged_zip_file_is_identified_by_its_name(runtime, tmp_path, n
             await import_warc(runtime, tmp_path, packed, name)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"timestamp": "2020\n20200102030405 {}"},
-        {"timestamp": 7},
-        {"requisites": [{"url": 1, "kind": "style", "status": "x"}]},
-        {"requisites": 5},
-        {"metadata": []},
-        {"capture_record": {}},
-    ],
-)
-async def test_an_invalid_snapshot_record_affects_only_its_own_page(runtime, tmp_path, change):
-    snapshot = {
-        "timestamp": "20200102030405", "capture_url": PAGE, "capture_timestamp": "20200102030405",
-        "capture_record": "urn:uuid:0", "article": None, "article_of": None, "extractor": "1",
-        "metadata": {}, "requisites": [],
-    }  # fmt: skip
-    said = {
-        "format": "archiver/1", "at": "2020-01-02T03:04:05Z",
-        "entry": {
-            "hash_url": "../../x", "url": PAGE, "url_given": PAGE, "title": "t", "tags": [],
-            "note": "", "source": "cli", "added_at": "2020-01-02T03:04:05Z",
-        },
-        "snapshot": snapshot | change,
-    }  # fmt: skip
-    made = Warc()
-    made.response(PAGE, HTML, "text/html")
-    made.add("metadata", "urn:archiver:x", json.dumps(said).encode())
+async def test_an_invalid_snapshot_record_affects_only_its_own_page(runtime, tmp_path):
+    for n, change in enumerate(
+        (
+            {"timestamp": "2020\n20200102030405 {}"},
+            {"timestamp": 7},
+            {"requisites": [{"url": 1, "kind": "style", "status": "x"}]},
+            {"requisites": 5},
+            {"metadata": []},
+            {"capture_record": {}},
+        )
+    ):
+        url = f"{PAGE}{n}"
+        snapshot = {
+            "timestamp": "20200102030405", "capture_url": url,
+            "capture_timestamp": "20200102030405", "capture_record": "urn:uuid:0",
+            "article": None, "article_of": None, "extractor": "1", "metadata": {}, "requisites": [],
+        }  # fmt: skip
+        said = {
+            "format": "archiver/1", "at": "2020-01-02T03:04:05Z",
+            "entry": {
+                "hash_url": "../../x", "url": url, "url_given": url, "title": "t", "tags": [],
+                "note": "", "source": "cli", "added_at": "2020-01-02T03:04:05Z",
+            },
+            "snapshot": snapshot | change,
+        }  # fmt: skip
+        made = Warc()
+        made.response(url, HTML, "text/html")
+        made.add("metadata", "urn:archiver:x", json.dumps(said).encode())
 
-    status = await import_warc(runtime, tmp_path, made.bytes)
+        status = await import_warc(runtime, tmp_path, made.bytes)
 
-    assert (status.merged, status.error, status.reading) == (1, "", False)
+        assert (status.merged, status.error, status.reading) == (1, "", False), change
     assert await problems(runtime) == []
 
 

@@ -15,18 +15,12 @@ from archiver.model.annotation import AnnotationChange
 from archiver.model.export_kinds import BY_KEY
 from archiver.model.listing import ListingQuery
 from archiver.services.export_selection import Selected
+from tests.conftest import filled_by, saved_url
 from tests.services.test_books import PNG
 
 
-@pytest.fixture
-async def tree(settings):
-    async with open_app(settings, reads_only=True) as app:
-        made = app.exporting
-        yield made
-
-
-@pytest.fixture
-async def saved_urls(live, archive):
+@filled_by
+async def fill(archive, live):
     async def picture(_):
         return web.Response(body=PNG, content_type="image/png")
 
@@ -35,7 +29,7 @@ async def saved_urls(live, archive):
         f'<p>See <a href="{live.url("/owls")}#nests">the owls</a>, <a href="{live.url("/gone")}">'
         'those</a> and [[them]].</p><p><img src="/kite.png" alt="red kite"></p>'
     )
-    urls = [live.article("kites", body=words), live.article("owls"), live.url("/missing")]
+    urls = [live.url("/kites"), live.article("owls"), live.url("/missing")]
     live.put(
         "/kites",
         f"<!DOCTYPE html><title>kites</title><body><article><h1>kites</h1>{words}"
@@ -45,7 +39,19 @@ async def saved_urls(live, archive):
     await archive.entries.save(urls, tags=("t",), source="cli")
     await archive.crawling.work()
     await archive.editing.change(urls[:1], AnnotationChange(is_starred=True))
-    return urls
+
+
+@pytest.fixture
+async def saved_urls(prepared, settings):
+    await prepared.copy(fill, settings.data)
+    return [saved_url(settings, path) for path in ("/kites", "/owls", "/missing")]
+
+
+@pytest.fixture
+async def tree(settings, saved_urls):
+    async with open_app(settings, reads_only=True) as app:
+        made = app.exporting
+        yield made
 
 
 async def written(tree, directory, wanted=None):
@@ -74,10 +80,10 @@ async def test_an_entry_is_a_folder_with_its_article_and_its_pictures(tree, save
     assert parts(tmp_path / "tree" / missing / "index.md")[1].strip() == ""
 
 
-async def test_the_same_tree_is_sent_as_a_zip(archive, tree, saved_urls, tmp_path):
+async def test_the_same_tree_is_sent_as_a_zip(tree, tmp_path):
     await written(tree, tmp_path / "tree")
 
-    pieces = await archive.exporting.begin(BY_KEY["markdown"], Selected(), name="x")
+    pieces = await tree.begin(BY_KEY["markdown"], Selected(), name="x")
     packed = zipfile.ZipFile(io.BytesIO(b"".join([piece async for piece in pieces])))
 
     files = [each for each in (tmp_path / "tree").rglob("*") if each.is_file()]
@@ -88,7 +94,7 @@ async def test_the_same_tree_is_sent_as_a_zip(archive, tree, saved_urls, tmp_pat
 
 
 async def test_one_text_has_an_entry_behind_its_front_matter_and_several_under_their_titles(
-    archive, saved_urls
+    saved_urls, archive
 ):
     async def text(wanted):
         pieces = await archive.exporting.begin(BY_KEY["md"], wanted, name="x")

@@ -15,6 +15,7 @@ from archiver.model.export_kinds import BY_KEY
 from archiver.model.listing import ListingQuery
 from archiver.services import book_exports
 from archiver.services.export_selection import Selected
+from tests.conftest import filled_by, saved_url
 
 PNG = b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJg"
@@ -23,9 +24,9 @@ PNG = b64decode(
 WORDS = "<p>What the page says is long enough, it seems, to be the article that it is. " * 9
 
 
-@pytest.fixture
-async def saved_urls(live, archive):
-    """An archive of two pages, one with a picture behind a redirect."""
+@filled_by
+async def fill(archive, live):
+    """Save two pages, one with a picture behind a redirect."""
 
     async def picture(_):
         return web.Response(body=PNG, content_type="image/png")
@@ -42,11 +43,16 @@ async def saved_urls(live, archive):
     ]
     await archive.entries.save(urls, tags=("t",), source="web", note="")
     await archive.crawling.work()
-    return urls
 
 
 @pytest.fixture
-async def storage(settings):
+async def saved_urls(prepared, settings):
+    await prepared.copy(fill, settings.data)
+    return [saved_url(settings, path) for path in ("/one", "/two")]
+
+
+@pytest.fixture
+async def storage(settings, saved_urls):
     async with open_app(settings, reads_only=True) as app:
         made = book_exports.Books(app.db, app.store)
         yield made
@@ -67,7 +73,7 @@ async def test_one_page_holds_all_that_it_shows(storage, saved_urls):
     assert "default-src 'none'" in page
 
 
-async def test_a_book_has_the_chosen_title_and_no_empty_chapters(storage, archive, saved_urls):
+async def test_a_book_has_the_chosen_title_and_no_empty_chapters(saved_urls, archive):
     await archive.entries.save(["http://127.0.0.1:1/never"], tags=("t",), source="web")
     chosen = Selected(ListingQuery(tag="t"), title="  Kites and\nwinds ")
     pieces = await archive.exporting.begin(BY_KEY["epub"], chosen, name="x.epub")
@@ -80,7 +86,7 @@ async def test_a_book_has_the_chosen_title_and_no_empty_chapters(storage, archiv
         await whole(await archive.exporting.begin(BY_KEY["epub"], links_only, name="x.epub"))
 
 
-async def test_nothing_and_too_much_are_refused_in_words(storage, saved_urls, monkeypatch):
+async def test_nothing_and_too_much_are_refused_in_words(storage, monkeypatch):
     monkeypatch.setattr(book_exports, "MAX_ARTICLES", 1)
     with pytest.raises(InputError, match="Narrow it down"):
         await storage.begin(Selected())

@@ -9,6 +9,7 @@ from archiver.model.export_kinds import BY_KEY
 from archiver.replay.addresses import Modifier, ReplayAddress
 from archiver.replay.response import ReplayRequest
 from archiver.services.export_selection import Selected
+from tests.conftest import filled_by, saved_url
 from tests.handmade_archive import VIEWER
 from tests.segments import damage_record
 
@@ -21,34 +22,42 @@ async def replayed(archive, url, timestamp=""):
         return b"".join([each async for each in body]).decode()
 
 
+async def save_page(archive, live):
+    sheet = f'<link rel="stylesheet" href="{live.put("/s.css", "a{}")}">'
+    await archive.entries.save([live.article("foxes", head=sheet)], source="cli", tags=("t",))
+    await archive.crawling.work()
+
+
 @pytest.fixture
-async def saved(live, open_archive):
-    """The URL of a saved page, and what is seen of it."""
-    url = live.article("foxes", head=f'<link rel="stylesheet" href="{live.put("/s.css", "a{}")}">')
+async def saved(prepared, settings, open_archive):
+    """The URL of a saved page, and its snapshot."""
+    await prepared.copy(filled_by(save_page), settings.data)
+    url = saved_url(settings, "/foxes")
     async with open_archive() as archive:
-        await archive.entries.save([url], source="cli", tags=("t",))
-        await archive.crawling.work()
         return url, await archive.entries.snapshot(url)
 
 
-@pytest.mark.parametrize("kind", ["conversion", "metadata"])
-async def test_a_damaged_derived_record_is_made_again_from_the_response(
-    saved, settings, open_archive, kind
+async def test_damaged_derived_records_are_made_again_from_the_response(
+    saved, settings, open_archive
 ):
     url, before = saved
-    damage_record(settings.data, kind, before.entry.hash_url)
+    for kind in ("metadata", "conversion"):
+        damage_record(settings.data, kind, before.entry.hash_url)
 
     async with open_archive() as archive:
         first = await archive.entries.snapshot(url)
         assert first.entry.annotation == before.entry.annotation
-        assert first.is_unreadable == (kind == "conversion")
+        assert first.is_unreadable
+        for each in before.renditions:
+            with pytest.raises(NotFound):
+                await archive.entries.rendition(url, before.snapshot.timestamp, each.kind)
         await archive.articles.read_all()
         after = await archive.entries.snapshot(url)
         problems = [each async for each in archive.fixity.verify()]
 
     assert (after.article, after.requisites) == (before.article, before.requisites)
     assert not after.is_unreadable
-    # The damaged record stays in its segment; nothing refers to it any more.
+    # The damaged records stay in their segment, side by side; nothing refers to them any more.
     assert len(problems) == 1
 
 
@@ -82,8 +91,11 @@ async def test_an_export_reports_a_damaged_article_and_has_the_others(
     assert "foxes has to say" in second
 
 
-async def test_a_recapture_does_not_refer_to_a_damaged_record(live, saved, settings, open_archive):
-    url, before = saved
+async def test_a_recapture_does_not_refer_to_a_damaged_record(live, settings, open_archive):
+    url = live.url("/foxes")
+    async with open_archive() as archive:
+        await save_page(archive, live)
+        before = await archive.entries.snapshot(url)
     for kind in ("response", "conversion"):
         damage_record(settings.data, kind, "")
 
@@ -98,15 +110,6 @@ async def test_a_recapture_does_not_refer_to_a_damaged_record(live, saved, setti
     assert after.article == before.article
     assert "foxes has to say" in shown[0]
     assert shown[1] == "a{}"
-
-
-async def test_a_damaged_picture_is_not_found(live, settings, open_archive, saved):
-    url, before = saved
-    damage_record(settings.data, "conversion", before.entry.hash_url)
-    async with open_archive() as archive:
-        for each in before.renditions:
-            with pytest.raises(NotFound):
-                await archive.entries.rendition(url, before.snapshot.timestamp, each.kind)
 
 
 async def test_compaction_drops_damaged_records_that_nothing_refers_to(

@@ -8,19 +8,26 @@ from archiver.db import search_documents
 from archiver.db.full_text import word_index_of
 from archiver.db.schema import search_table
 from archiver.model.listing import ListingQuery
+from tests.conftest import filled_by
 
 
-@pytest.fixture
-async def filled(archive, live):
-    """Four captured articles, each captured twice with another text."""
-    for text_ in ("wombats", "badgers"):
+@filled_by
+async def fill(archive, live):
+    """Save four articles, each twice with another text."""
+    for word in ("wombats", "badgers"):
         for number in range(4):
-            said = f"<p>Of {text_}, which dig by night: the story number{number} of many.</p>"
+            said = f"<p>Of {word}, which dig by night: the story number{number} of many.</p>"
             page = f"<title>page{number}</title><article><h1>Dig</h1>{said * 20}</article>"
             url = live.put(f"/page{number}", f"<!DOCTYPE html>{page}")
             await archive.entries.save([url], tags=("animals",), source="cli")
         await archive.crawling.work()
-    return archive
+
+
+@pytest.fixture
+async def filled(prepared, settings, open_archive):
+    await prepared.copy(fill, settings.data)
+    async with open_archive() as archive:
+        yield archive
 
 
 async def found(archive, q):
@@ -45,8 +52,8 @@ async def index_as_an_older_version(db):
 
 
 @pytest.fixture
-def parts_of(archive):
-    return archive.search._db, archive.search._store
+def parts_of(filled):
+    return filled.search._db, filled.search._store
 
 
 async def test_words_that_an_older_index_had_are_gathered_again_newest_first(
@@ -86,7 +93,7 @@ async def test_two_processes_do_not_index_a_document_twice(filled, parts_of):
     assert len(await found(filled, "badgers")) == 4
 
 
-async def test_a_tag_and_a_note_that_came_later_are_found(filled, parts_of, live):
+async def test_a_tag_and_a_note_that_came_later_are_found(filled, parts_of):
     db, store = parts_of
     async with db.write() as conn:
         await conn.execute(

@@ -28,10 +28,10 @@ async def test_each_url_is_accepted_or_rejected_with_a_sentence(archive):
     assert detail.job.state is State.QUEUED
 
 
-@pytest.mark.parametrize("urls", [[], ["", "  "], ["http://a.example/"] * (MAX_URLS + 1)])
-async def test_no_url_and_too_many_are_refused(archive, urls):
-    with pytest.raises(InputError):
-        await archive.entries.save(urls, source="web")
+async def test_no_url_and_too_many_are_refused(archive):
+    for urls in ([], ["", "  "], ["http://a.example/"] * (MAX_URLS + 1)):
+        with pytest.raises(InputError):
+            await archive.entries.save(urls, source="web")
 
 
 def test_tags_are_tidied():

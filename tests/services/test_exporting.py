@@ -1,4 +1,4 @@
-"""Exported lists restore the same entries in an empty archive."""
+"""Exported lists restore the same entries; an entry is exported as Markdown."""
 
 import io
 import json
@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 
 import pytest
+import yaml
 
 from archiver.errors import InputError, NotFound
 from archiver.model.export_kinds import BY_KEY, EXPORTS
@@ -43,19 +44,17 @@ async def exported(runtime, key, wanted=None):
     return b"".join([piece async for piece in pieces])
 
 
-@pytest.mark.parametrize("key", READ_BACK)
 async def test_a_list_that_went_through_an_empty_archive_is_the_list_it_was(
-    open_archive, settings, tmp_path, key
+    archive, open_archive, settings, tmp_path
 ):
-    async with open_archive() as first:
-        await import_warc(first, a_list(), "a.json")
-        given = await exported(first, key)
+    await import_warc(archive, a_list(), "a.json")
+    for key in READ_BACK:
+        given = await exported(archive, key)
+        async with open_archive(replace(settings, data=tmp_path / key)) as other:
+            status = await import_warc(other, given, f"x.{BY_KEY[key].suffix}")
 
-    async with open_archive(replace(settings, data=tmp_path / "other")) as second:
-        status = await import_warc(second, given, f"x.{BY_KEY[key].suffix}")
-
-        assert status.rejected == 0
-        assert await exported(second, key) == given
+            assert status.rejected == 0, key
+            assert await exported(other, key) == given, key
 
 
 async def test_an_entry_saved_as_link_is_imported_as_link(open_archive, settings, tmp_path):
@@ -97,27 +96,22 @@ def by_url(document):
 ARRANGED = (("Later/Empty", ""), ("Found", "tag:x fox"), ("A/B/C", ""), ("Food", ""), ("Ä", ""))
 
 
-@pytest.mark.parametrize("key", ["json", "jsonl"])
 async def test_lists_go_with_everything_empty_ones_searches_and_their_order_too(
-    open_archive, settings, tmp_path, key
+    archive, open_archive, settings, tmp_path
 ):
-    async with open_archive() as first:
-        for path, query in ARRANGED:
-            await first.lists.make(path, query)
-        await import_warc(first, a_list(), "a.json")
-        kept = await first.lists.all()
-        given = await exported(first, key)
-        one = await exported(first, key, Selected(ListingQuery(tag="x")))
-
-    async with open_archive(replace(settings, data=tmp_path / "other")) as second:
-        await import_warc(second, given, f"x.{key}")
-        await import_warc(second, given, f"again.{key}")
-        assert await exported(second, key) == given
-        assert [(each.path, each.query) for each in await second.lists.all()] == [
-            (each.path, each.query) for each in kept
-        ]
-    assert b"Later/Empty" in given
-    assert b"Later/Empty" not in one
+    for path, query in ARRANGED:
+        await archive.lists.make(path, query)
+    await import_warc(archive, a_list(), "a.json")
+    kept = [(each.path, each.query) for each in await archive.lists.all()]
+    for key in ("json", "jsonl"):
+        given = await exported(archive, key)
+        async with open_archive(replace(settings, data=tmp_path / key)) as other:
+            await import_warc(other, given, f"x.{key}")
+            await import_warc(other, given, f"again.{key}")
+            assert await exported(other, key) == given
+            assert [(each.path, each.query) for each in await other.lists.all()] == kept
+        assert b"Later/Empty" in given
+        assert b"Later/Empty" not in await exported(archive, key, Selected(ListingQuery(tag="x")))
 
 
 async def test_lists_of_a_file_stand_behind_those_that_there_are_and_as_was_chosen(archive):
@@ -167,18 +161,18 @@ async def test_a_json_export_is_complete_and_matches_its_schema(archive, live):
     assert missing["archive"]["failure"]["kind"] == "http-status"
 
 
-@pytest.mark.parametrize("key", LISTS)
-async def test_an_export_of_a_search_contains_its_results(archive, key):
+async def test_an_export_of_a_search_contains_its_results(archive):
     await import_warc(archive, a_list(), "a.json")
 
-    found = await exported(archive, key, Selected(ListingQuery("tag:x")))
+    for key in LISTS:
+        found = await exported(archive, key, Selected(ListingQuery("tag:x")))
 
-    assert b"c.example" in found
-    assert b"d.example" not in found
-    with pytest.raises(NotFound):
-        await exported(archive, key, Selected(ListingQuery(tag="nowhere")))
-    with pytest.raises(InputError):
-        await exported(archive, key, Selected(ListingQuery("(")))
+        assert b"c.example" in found, key
+        assert b"d.example" not in found, key
+        with pytest.raises(NotFound):
+            await exported(archive, key, Selected(ListingQuery(tag="nowhere")))
+        with pytest.raises(InputError):
+            await exported(archive, key, Selected(ListingQuery("(")))
 
 
 async def test_a_list_made_by_hand_is_exported_in_its_order(archive):
@@ -203,3 +197,38 @@ async def test_entries_deleted_during_an_export_are_left_out(archive):
     document = json.loads(opening + b"".join([piece async for piece in pieces]))
 
     assert len(document["entries"]) == 4
+
+
+@pytest.fixture
+async def filled(archive, live):
+    urls = [live.article("foxes"), live.article("a: 'b' # \"c\""), live.url("/missing")]
+    await archive.entries.save(urls, tags=("t",), source="cli")
+    await archive.crawling.work()
+    return archive
+
+
+def parts(text):
+    _, front, body = text.split("---\n", 2)
+    return yaml.safe_load(front), body
+
+
+async def test_an_entry_is_front_matter_and_its_article(filled, live):
+    front, body = parts(await filled.exporting.index_md(live.url("/foxes")))
+
+    detail = await filled.entries.snapshot(live.url("/foxes"))
+    assert (front["title"], front["url"]) == ("foxes", live.url("/foxes"))
+    assert front["hash_url"] == detail.entry.hash_url
+    assert front["tags"] == ["t"]
+    assert detail.article.strip() in body
+
+
+async def test_an_entry_without_a_snapshot_is_front_matter_alone(filled, live):
+    front, body = parts(await filled.exporting.index_md(live.url("/missing")))
+
+    assert front["url"] == live.url("/missing")
+    assert body.strip() == ""
+
+
+async def test_an_unknown_entry_is_not_exported(filled):
+    with pytest.raises(NotFound):
+        await filled.exporting.index_md("http://b.example/")

@@ -2,25 +2,22 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from archiver.app import open_app
-from archiver.config import Settings
 from archiver.model.annotation import AnnotationChange
 from archiver.services import fixity
-from tests.conftest import live_web
+from tests.conftest import filled_by
 from tests.index_access import execute_sql
 from tests.segments import change_segment, segments, storage_of
 
 
-async def fill(data):
-    """Two articles that share a style sheet and a payload, captured twice."""
+@filled_by
+async def fill(archive, live):
+    """Save two articles that share a style sheet and a payload twice."""
     head = '<link rel="stylesheet" href="/site.css">'
-    settings = Settings(data=data, allow_networks="127.0.0.0/8", host_delay=0)
-    async with live_web() as live, open_app(settings) as archive:
-        live.put("/site.css", "p { color: #123 }", kind="text/css")
-        for _ in range(2):
-            urls = [live.article(name, head=head) for name in ("foxes", "bears")]
-            await archive.entries.save(urls, tags=("animals",), source="cli")
-            await archive.crawling.work()
+    live.put("/site.css", "p { color: #123 }", kind="text/css")
+    for _ in range(2):
+        urls = [live.article(name, head=head) for name in ("foxes", "bears")]
+        await archive.entries.save(urls, tags=("animals",), source="cli")
+        await archive.crawling.work()
 
 
 @pytest.fixture
@@ -63,7 +60,7 @@ async def test_an_archive_that_is_whole_has_no_findings(filled, open_archive):
     assert steps[-1].records > 10
 
 
-@pytest.mark.parametrize("share", [0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0])
+@pytest.mark.parametrize("share", [0.0, 0.4, 0.7, 1.0])
 async def test_a_single_changed_byte_is_found_anywhere(filled, findings, share):
     name, _ = segment(filled)
 
@@ -140,23 +137,33 @@ async def test_a_missing_row_is_found(filled, findings, change_index):
 
 
 @pytest.mark.parametrize(
-    "change",
+    "changes",
     [
-        "status = 404",
-        "payload_digest = x'00'",
-        "url = 'http://b.example/'",
-        "timestamp = 20200101000000",
-        "media_type = 'text/plain'",
-        "length = length + 1",
-        "record_id = 'urn:uuid:0'",
-        "is_revisit = 1 - is_revisit",
-        "payload_length = 1",
+        [
+            "status = 404",
+            "payload_digest = x'00'",
+            "url = 'http://b.example/'",
+            "timestamp = 20200101000000",
+            "media_type = 'text/plain'",
+        ],
+        [
+            "length = length + 1",
+            "record_id = 'urn:uuid:0'",
+            "is_revisit = 1 - is_revisit",
+            "payload_length = 1",
+        ],
     ],
 )
-async def test_a_row_that_differs_from_its_record_is_found(filled, findings, change_index, change):
-    await change_index(f"UPDATE capture SET {change} WHERE id = 1")
+async def test_rows_that_differ_from_their_records_are_found(
+    filled, findings, change_index, changes
+):
+    await change_index(
+        *(f"UPDATE capture SET {each} WHERE id = {n}" for n, each in enumerate(changes, 1))
+    )
 
-    assert "It does not match its index row." in {each.problem for each in await findings()}
+    problems = [each.problem for each in await findings()]
+
+    assert problems.count("It does not match its index row.") == len(changes)
 
 
 async def test_a_row_without_a_record_is_found(filled, findings, change_index):
@@ -189,28 +196,37 @@ async def test_a_row_at_an_offset_without_a_record_is_found(
 
 
 @pytest.mark.parametrize(
-    ("changes", "problem"),
+    "changes",
     [
-        (["UPDATE entry SET given_title = 'Other' WHERE id = 1"], "Its title in the index differ"),
-        (["UPDATE entry SET note = 'Other', is_read = 1 WHERE id = 1"], "Its note, read in the"),
-        (["DELETE FROM entry_tag WHERE entry_id = 1"], "Its tags in the index"),
-        (["UPDATE tag SET name = 'other', \"key\" = 'other'"], "Its tags in the index"),
-        (["UPDATE entry SET added_at = 1 WHERE id = 1"], "Its date in the index"),
-        (["UPDATE entry SET revision = revision - 1 WHERE id = 1"], "an older version"),
-        (["UPDATE entry SET revision = 9 WHERE id = 1"], "No intact record has its title"),
-        (["UPDATE snapshot SET title = 'Other' WHERE id = 1"], "Its page, title or summary"),
-        (["UPDATE snapshot SET deleted_at = 1 WHERE id = 1"], "The index lacks this snapshot"),
-        (["UPDATE entry SET deleted_at = 1 WHERE id = 1"], "The index lacks this entry"),
+        {
+            "UPDATE entry SET given_title = 'Other' WHERE id = 1": "Its title in the index differ",
+            "UPDATE entry SET added_at = 1 WHERE id = 2": "Its date in the index",
+        },
+        {
+            "UPDATE entry SET note = 'Other', is_read = 1 WHERE id = 1": "Its note, read in the",
+            "DELETE FROM entry_tag WHERE entry_id = 2": "Its tags in the index",
+        },
+        {"UPDATE tag SET name = 'other', \"key\" = 'other'": "Its tags in the index"},
+        {
+            "UPDATE entry SET revision = revision - 1 WHERE id = 1": "an older version",
+            "UPDATE entry SET revision = 9 WHERE id = 2": "No intact record has its title",
+        },
+        {
+            "UPDATE snapshot SET title = 'Other' WHERE id = 1": "Its page, title or summary",
+            "UPDATE snapshot SET deleted_at = 1 WHERE id = 2": "The index lacks this snapshot",
+        },
+        {"UPDATE entry SET deleted_at = 1 WHERE id = 1": "The index lacks this entry"},
     ],
 )
 async def test_index_content_that_differs_from_its_records_is_found(
-    filled, findings, change_index, changes, problem
+    filled, findings, change_index, changes
 ):
     await change_index(*changes)
 
     found = await findings()
 
-    assert any(problem in each.problem and each.is_wrong for each in found), found
+    for problem in changes.values():
+        assert any(problem in each.problem and each.is_wrong for each in found), (problem, found)
     assert all("archiver reindex" in each.problem for each in found)
 
 

@@ -470,17 +470,15 @@ DAMAGED = {
 }
 
 
-@pytest.mark.parametrize("name", DAMAGED)
 async def test_a_package_that_can_not_be_read_ends_its_import_with_a_sentence(
-    runtime, tmp_path, monkeypatch, name
+    runtime, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(wacz, "SLACK_BYTES", 1 << 20)
-    data, sentence = DAMAGED[name]
+    for name, (data, sentence) in DAMAGED.items():
+        status = await import_warc(runtime, tmp_path, data, "a.wacz")
 
-    status = await import_warc(runtime, tmp_path, data, "a.wacz")
-
-    assert not status.reading
-    assert sentence in status.error
+        assert not status.reading, name
+        assert sentence in status.error, name
 
 
 async def test_intact_files_of_a_damaged_package_are_imported(runtime, tmp_path):

@@ -18,16 +18,14 @@ def outline(*feeds):
     return f"<opml><body>{''.join(feeds)}</body></opml>".encode()
 
 
-@pytest.mark.parametrize(
-    "field", [b'ETag: "\x0b\x01"', b"Last-Modified: \x01", b'ETag: "%s"' % (b"x" * 6000)]
-)
-async def test_an_invalid_validator_of_a_feed_is_not_stored(archive, field):
-    async with raw_web(lambda _: answered(RSS, field)) as origin:
-        followed = await archive.subscriptions.follow(f"{origin}/f")
-        again = await archive.subscriptions.check(f"{origin}/f")
+async def test_an_invalid_validator_of_a_feed_is_not_stored(archive):
+    for field in (b'ETag: "\x0b\x01"', b"Last-Modified: \x01", b'ETag: "%s"' % (b"x" * 6000)):
+        async with raw_web(lambda _, field=field: answered(RSS, field)) as origin:
+            followed = await archive.subscriptions.follow(f"{origin}/f")
+            again = await archive.subscriptions.check(f"{origin}/f")
 
-    assert (followed.state.etag, followed.state.modified) == ("", "")
-    assert again.state.problem == ""
+        assert (followed.state.etag, followed.state.modified) == ("", ""), field
+        assert again.state.problem == "", field
 
 
 async def test_an_outline_leads_to_no_script_and_its_texts_are_bounded(archive):

@@ -54,23 +54,22 @@ async def test_only_links_in_chosen_folders_are_imported(archive):
     assert len(await archive.receipts.reasons(status.id)) == 1
 
 
-@pytest.mark.parametrize(
-    ("chosen", "tags", "folders"),
-    [
-        ({}, ("toread",), ("Food/Soups",)),
-        ({"folders_as": FoldersAs.TAGS}, ("Food", "Soups", "toread"), ("Food/Soups",)),
-        ({"folders_as": FoldersAs.IGNORED}, ("toread",), ()),
-        ({"folders_as": FoldersAs.LISTS, "to_read": ToRead.NONE}, (), ("Food/Soups",)),
-        ({"folders_as": FoldersAs.LISTS, "into": "A/B"}, ("toread",), ("A/B/Food/Soups",)),
-        ({"folders_as": FoldersAs.IGNORED, "into": "A"}, ("toread",), ("A",)),
-    ],
-)
-async def test_folders_and_read_marks_follow_the_options(archive, chosen, tags, folders):
-    await imported(archive, **chosen)
+async def test_folders_and_read_marks_follow_the_options(archive):
+    for n, (chosen, tags, folders) in enumerate(
+        (
+            ({}, ("toread",), ("Food/Soups",)),
+            ({"folders_as": FoldersAs.TAGS}, ("Food", "Soups", "toread"), ("Food/Soups",)),
+            ({"folders_as": FoldersAs.IGNORED}, ("toread",), ()),
+            ({"folders_as": FoldersAs.LISTS, "to_read": ToRead.NONE}, (), ("Food/Soups",)),
+            ({"folders_as": FoldersAs.LISTS, "into": "A/B"}, ("toread",), ("A/B/Food/Soups",)),
+            ({"folders_as": FoldersAs.IGNORED, "into": "A"}, ("toread",), ("A",)),
+        )
+    ):
+        await imported(archive, TABLE.replace(":1/", f":1/{n}/"), **chosen)
 
-    annotation = await said(archive)
+        annotation = await said(archive, f"{n}/1")
 
-    assert (annotation.tags, annotation.folders) == (tags, folders)
+        assert (annotation.tags, annotation.folders) == (tags, folders), chosen
 
 
 async def test_links_without_capture_are_listed_and_can_be_captured(archive):

@@ -23,7 +23,7 @@ from tests.processes import batch_size_variables
 from tests.warcs import Warc
 
 MANY = 12_000
-UPLOADED = 600
+UPLOADED = 240
 
 
 def links(first, last):
@@ -127,7 +127,7 @@ async def test_a_killed_service_continues_an_upload_after_its_restart(open_archi
 @pytest.fixture
 def upload(tmp_path, monkeypatch):
     """Return a file that is read in many short batches."""
-    monkeypatch.setattr(import_process, "BATCH", UPLOADED // 60)
+    monkeypatch.setattr(import_process, "BATCH", 10)
     path = tmp_path / "upload"
     path.write_bytes(links(0, UPLOADED))
     return path

@@ -325,23 +325,21 @@ async def test_a_snapshot_with_a_damaged_metadata_record_gets_a_new_one(
         await reindex(settings)
 
 
-@pytest.mark.parametrize("revision", ["9999", "abc"])
-async def test_an_index_of_a_version_that_is_not_known_is_left_alone(
-    live, settings, open_archive, revision
-):
-    async with open_archive() as archive:
-        await archive.entries.save([live.article("foxes")], source="cli")
-    index = settings.data / "archive.sqlite3"
-    with closing(sqlite3.connect(index)) as conn, conn:
-        conn.execute("UPDATE alembic_version SET version_num = ?", [revision])
-    content = index.read_bytes()
+async def test_an_index_of_a_version_that_is_not_known_is_left_alone(live, settings, open_archive):
+    for revision in ("9999", "abc"):
+        async with open_archive() as archive:
+            await archive.entries.save([live.article("foxes")], source="cli")
+        index = settings.data / "archive.sqlite3"
+        with closing(sqlite3.connect(index)) as conn, conn:
+            conn.execute("UPDATE alembic_version SET version_num = ?", [revision])
+        content = index.read_bytes()
 
-    assert "--accept-missing" in await refused(settings)
-    assert index.read_bytes() == content
+        assert "--accept-missing" in await refused(settings), revision
+        assert index.read_bytes() == content, revision
 
-    report = await reindex(settings, accept_missing=True)
-    assert report.kept == ("archive.sqlite3.old-unread",)
-    assert (settings.data / "archive.sqlite3.old-unread").read_bytes() == content
+        report = await reindex(settings, accept_missing=True)
+        assert report.kept == ("archive.sqlite3.old-unread",), revision
+        assert (settings.data / "archive.sqlite3.old-unread").read_bytes() == content, revision
 
 
 async def test_reindex_refuses_to_lose_entries_of_damaged_records(saved, settings, open_archive):

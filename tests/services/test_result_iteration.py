@@ -1,11 +1,14 @@
-"""The range read for one page of a list, from which the next page continues."""
+"""The range read for one page of a list, and the cursor from which the next one continues."""
 
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from archiver.db.engine import Database
+from archiver.db.entries import Place
+from archiver.errors import InputError
 from archiver.model.listing import ListingQuery, Sort
+from archiver.services.result_pages import read_cursor, write_cursor
 from archiver.services.search import Search, matching_entries
 from benchmarks.synthetic import Page, fill
 
@@ -46,20 +49,20 @@ async def pages_of(search, q, **asked):
     return found
 
 
-@pytest.mark.parametrize("sort", ["", Sort.NEWEST, Sort.OLDEST])
 async def test_without_a_dear_beginning_a_page_looks_in_few_parts_and_the_next_ones_in_the_rest(
-    database, sort
+    database,
 ):
     search = Search(database, store=None)
 
-    without = await pages_of(search, "heron -w*", sort=sort)
-    without_some = await pages_of(search, "heron -(w* kite)", sort=sort)
+    for sort in ("", Sort.NEWEST, Sort.OLDEST):
+        without = await pages_of(search, "heron -w*", sort=sort)
+        without_some = await pages_of(search, "heron -(w* kite)", sort=sort)
 
-    assert len(without) == len(without_some) == 4
-    assert [name for names in without for name in names] == ["p3"]
-    assert all(len(names) <= 2 for names in without_some)
-    everything = [name for names in without_some for name in names]
-    assert sorted(everything) == [f"p{n}" for n in range(7)]
+        assert len(without) == len(without_some) == 4, sort
+        assert [name for names in without for name in names] == ["p3"], sort
+        assert all(len(names) <= 2 for names in without_some), sort
+        everything = [name for names in without_some for name in names]
+        assert sorted(everything) == [f"p{n}" for n in range(7)], sort
 
 
 async def test_whoever_wants_all_of_a_dear_beginning_gets_all(database):
@@ -71,3 +74,16 @@ async def test_whoever_wants_all_of_a_dear_beginning_gets_all(database):
         ]
 
     assert len(rows) == 7
+
+
+def test_a_cursor_is_parsed_as_it_was_written():
+    for first in (-631152000, -1, 0, 1, 253402300799):
+        place = Place(first, 7)
+
+        assert read_cursor(write_cursor(place)) == place, first
+
+
+def test_a_cursor_out_of_range_is_rejected():
+    for row in (-1, 10**18):
+        with pytest.raises(InputError, match="damaged"):
+            read_cursor(write_cursor(Place(0, row)))

@@ -1,25 +1,22 @@
 import pytest
 
-from archiver.app import open_app
-from archiver.config import Settings
 from archiver.errors import InputError
 from archiver.model.listing import ListingQuery
-from tests.conftest import live_web
+from tests.conftest import filled_by
 from tests.segments import segments
 
 
-async def fill(data):
-    """Five captured articles, one page that is missing, and one link still queued."""
-    settings = Settings(data=data, allow_networks="127.0.0.0/8", host_delay=0, retries=0)
-    async with live_web() as live, open_app(settings) as archive:
-        for number in range(5):
-            tags = ("odd",) if number % 2 else ("even",)
-            body = "<p>Wombats dig.</p>" if number > 1 else ""
-            url = live.article(f"page{number}", body=body)
-            await archive.entries.save([url], tags=tags, source="cli")
-        await archive.entries.save([live.url("/missing")], source="cli")
-        await archive.crawling.work()
-        await archive.entries.save(["http://b.example/queued"], source="cli")
+@filled_by
+async def fill(archive, live):
+    """Save five articles, one page that is missing, and one link still queued."""
+    for number in range(5):
+        tags = ("odd",) if number % 2 else ("even",)
+        body = "<p>Wombats dig.</p>" if number > 1 else ""
+        url = live.article(f"page{number}", body=body)
+        await archive.entries.save([url], tags=tags, source="cli")
+    await archive.entries.save([live.url("/missing")], source="cli")
+    await archive.crawling.work()
+    await archive.entries.save(["http://b.example/queued"], source="cli")
 
 
 @pytest.fixture
@@ -39,9 +36,8 @@ async def listed(archive, **query):
     return found
 
 
-@pytest.mark.parametrize(
-    ("query", "expected"),
-    [
+async def test_lists_are_narrowed_and_searched(filled):
+    for query, expected in (
         ({"tag": "odd"}, {"page1", "page3"}),
         ({"status": "saved"}, {f"page{n}" for n in range(5)}),
         ({"status": "queued"}, {"http://b.example/queued"}),
@@ -54,12 +50,10 @@ async def listed(archive, **query):
         ({"q": '"clever are late"'}, set()),
         ({"q": "page2"}, {"page2"}),
         ({"q": "nowhere"}, set()),
-    ],
-)
-async def test_lists_are_narrowed_and_searched(filled, query, expected):
-    pages = await listed(filled, limit=2, **query)
+    ):
+        pages = await listed(filled, limit=2, **query)
 
-    assert {name for page in pages for name in page} == expected
+        assert {name for page in pages for name in page} == expected, query
 
 
 async def test_a_match_shows_where_the_words_stand(filled):
@@ -69,9 +63,8 @@ async def test_a_match_shows_where_the_words_stand(filled):
     assert [word.lower() for word in marked] == ["wombats"]
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
+async def test_questions_that_make_no_sense_are_refused(archive):
+    for query in (
         {"limit": 0},
         {"limit": 201},
         {"after": "nonsense"},
@@ -79,11 +72,9 @@ async def test_a_match_shows_where_the_words_stand(filled):
         {"after": "MQ"},
         {"q": "a", "after": "nonsense"},
         {"status": "lost"},
-    ],
-)
-async def test_questions_that_make_no_sense_are_refused(archive, query):
-    with pytest.raises(InputError):
-        await archive.search.listing(ListingQuery(**query))
+    ):
+        with pytest.raises(InputError):
+            await archive.search.listing(ListingQuery(**query))
 
 
 async def test_the_archive_in_numbers(filled, settings):

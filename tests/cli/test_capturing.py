@@ -1,12 +1,19 @@
-"""Recapturing fills the gaps of incomplete snapshots, and changes no others."""
+"""Capturing commands: options, progress, extraction, recapture and recovery."""
 
+import asyncio
 from dataclasses import replace
 
+import pytest
+
 from archiver.app import App, open_app
-from archiver.cli.crawl import _recapture
+from archiver.cli.crawl import _extract, _extract_again, _recapture, _shown
+from archiver.cli.main import cli, run
+from archiver.cli.terminal import Bar
 from archiver.config import Settings
 from archiver.db import crawl_status, queue
+from archiver.model.job import QueueCounts
 from archiver.model.listing import ListingQuery
+from archiver.services.crawling import Crawling
 
 
 async def test_only_missing_resources_are_fetched(tmp_path, live):
@@ -84,3 +91,83 @@ async def test_failures_of_named_entries_are_printed_with_their_reason(tmp_path,
 async def scores_found(runtime: App, q: str) -> list[str]:
     listing = await runtime.search.listing(ListingQuery(q=q))
     return [each.entry.url for each in listing.items]
+
+
+URL = "https://example.org/"
+
+
+def test_render_can_have_a_value_or_none():
+    for given, render, urls in (
+        (["--render", URL], "always", (URL,)),
+        ([URL, "--render"], "always", (URL,)),
+        (["--render", "--tag", "t", URL], "always", (URL,)),
+        (["--render", "--", URL], "always", (URL,)),
+        (["--render", "-"], "always", ("-",)),
+        (["--render", "always", URL], "always", (URL,)),
+        (["--render", "never", URL], "never", (URL,)),
+        (["--render=auto", URL], "auto", (URL,)),
+        (["--", URL, "--render"], None, (URL, "--render")),
+        ([URL], None, (URL,)),
+    ):
+        with cli.commands["add"].make_context("add", [*given]) as read:
+            assert (read.params["render"], read.params["urls"]) == (render, urls), given
+
+
+class SeenBar(Bar):
+    """A visible progress bar."""
+
+    is_shown = True
+
+    def __init__(self) -> None:
+        self.seen: asyncio.Future[tuple[float, float | None, str]] = asyncio.Future()
+
+    def show(self, *, done: float, total: float | None = None, now: str = "") -> None:
+        if not self.seen.done():
+            self.seen.set_result((done, total, now))
+
+
+async def test_a_bar_shows_the_progress_of_the_queue(crawl):
+    await crawl.queue("http://a.example/", "http://b.example/")
+    bar = SeenBar()
+
+    async with _shown(Crawling(crawl.context), bar, QueueCounts(), ["http://a.example/"]):
+        assert await asyncio.wait_for(bar.seen, 60) == (0, 2, "http://a.example/")
+
+
+async def test_a_hidden_bar_costs_no_counting(crawl):
+    before = asyncio.all_tasks()
+
+    async with _shown(Crawling(crawl.context), Bar(), QueueCounts(), [""]):
+        assert asyncio.all_tasks() == before
+
+
+async def test_it_prints_how_many_were_extracted_and_how_many_are_left(tmp_path, live, capsys):
+    settings = Settings(
+        data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0, articles="later"
+    )
+    async with open_app(settings) as archive:
+        await archive.entries.save([live.article("foxes"), live.article("bears")], source="cli")
+        await archive.crawling.work()
+
+    assert await _extract(settings) == 0
+
+    assert capsys.readouterr().out == "extracted\t2\nleft\t0\n"
+    capsys.readouterr()
+    assert await _extract_again(settings, "", diff=True) == 0
+    assert capsys.readouterr().out == "extracted\t0\nchanged\t0\n"
+
+
+@pytest.fixture
+def data_option(tmp_path):
+    (tmp_path / "data").mkdir()
+    return ["--data", str(tmp_path / "data")]
+
+
+def test_no_archive_is_requested_without_the_setting(data_option, capsys):
+    assert run(["rescue", *data_option]) == 1
+    assert "Settings" in capsys.readouterr().err
+
+
+def test_an_unknown_archive_is_refused_with_the_known_names(data_option, capsys):
+    assert run(["rescue", "--rescue", "waybak", *data_option]) == 2
+    assert "aggregator" in capsys.readouterr().err
