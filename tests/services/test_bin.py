@@ -10,6 +10,7 @@ from sqlalchemy import update
 from archiver.db.schema import capture_table, entry_table, snapshot_table
 from archiver.errors import InputError, NotFound
 from archiver.services.reindex import reindex
+from tests.conftest import filled_by, saved_url
 from tests.services.test_compaction import everything, on_disk, payload
 from tests.services.test_deletion import listed, problems, save
 
@@ -23,11 +24,22 @@ async def make_older(archive, number, days):
             await conn.execute(update(table).where(own == number).values(deleted_at=own - less))
 
 
-@pytest.fixture
-def pages(live):
+def put_pages(live):
     live.put("/shared.css", "p { color: #123 }", kind="text/css")
     link = '<link rel="stylesheet" href="/shared.css">'
     return [live.article(name, head=link) for name in ("foxes", "bears", "owls")]
+
+
+@filled_by
+async def fill(archive, live):
+    await save(archive, *put_pages(live), tags=("animal",))
+
+
+@pytest.fixture
+async def pages(prepared, settings):
+    """URLs of three saved pages."""
+    await prepared.copy(fill, settings.data)
+    return [saved_url(settings, f"/{name}") for name in ("foxes", "bears", "owls")]
 
 
 async def test_compaction_erases_old_deletions_and_keeps_the_bin(
@@ -36,7 +48,7 @@ async def test_compaction_erases_old_deletions_and_keeps_the_bin(
     foxes, bears, _ = pages
     first, second = [live.put(path, "<title>Same</title><p>same bytes") for path in ("/a", "/b")]
     async with open_archive() as archive:
-        await save(archive, *pages, first, second, tags=("animal",))
+        await save(archive, first, second, tags=("animal",))
         before = await everything(archive)
         old = await archive.deleting.entries([foxes, first])
         await archive.deleting.entries([bears, second])
@@ -63,8 +75,8 @@ async def test_compaction_erases_old_deletions_and_keeps_the_bin(
         assert await problems(archive) == []
 
 
-async def test_the_bin_survives_a_reindex(open_archive, pages, live, settings):
-    foxes, bears, owls = pages
+async def test_the_bin_survives_a_reindex(open_archive, live, settings):
+    pages = foxes, bears, owls = put_pages(live)
     later = live.url("/later")
     async with open_archive() as archive:
         await save(archive, *pages, tags=("animal",))
@@ -105,7 +117,6 @@ async def test_the_bin_survives_a_reindex(open_archive, pages, live, settings):
 
 async def test_a_reindex_leaves_out_what_was_deleted_too_long_ago(open_archive, pages, settings):
     async with open_archive() as archive:
-        await save(archive, *pages)
         await archive.deleting.entries(pages[:1])
 
     await reindex(replace(settings, bin_days=0))
@@ -119,8 +130,7 @@ async def test_a_reindex_leaves_out_what_was_deleted_too_long_ago(open_archive, 
             assert bool(done.records) == is_erased
 
 
-async def test_of_two_simultaneous_deletions_one_finds_nothing(archive, pages):
-    await save(archive, *pages)
+async def test_of_two_simultaneous_deletions_one_finds_nothing(pages, archive):
     both = [archive.deleting.entries(pages[:1]) for _ in range(2)]
     found = await asyncio.gather(*both, return_exceptions=True)
     assert sorted(type(each).__name__ for each in found) == ["Deleted", "NotFound"]
@@ -130,7 +140,6 @@ async def test_compaction_reads_nothing_while_all_deletions_are_recent(
     open_archive, pages, settings
 ):
     async with open_archive() as archive:
-        await save(archive, *pages)
         await archive.deleting.entries(pages[:1])
         read = []
 
@@ -144,7 +153,6 @@ async def test_one_entry_of_a_deletion_is_restored_and_the_other_later(
 ):
     foxes, bears, owls = pages
     async with open_archive() as archive:
-        await save(archive, *pages, tags=("animal",))
         before = await everything(archive)
         await archive.deleting.entries([foxes, bears])
 

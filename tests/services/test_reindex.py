@@ -3,10 +3,13 @@ from contextlib import closing
 
 import pytest
 
+from archiver.app import open_app
+from archiver.config import Settings
 from archiver.errors import ConfigurationError, RecordsMissing
 from archiver.model.annotation import AnnotationChange
 from archiver.model.listing import ListingQuery
 from archiver.services.reindex import reindex
+from tests.conftest import live_web, saved_url
 from tests.index_access import remove_index
 from tests.segments import change_segment, damage_record, segments, storage_of
 
@@ -182,16 +185,25 @@ async def test_the_rest_of_a_damaged_segment_is_indexed_and_reported(live, setti
         assert live.url("/bears") in {entry.url for entry in entries}
 
 
+async def save_in_two_segments(data):
+    async with live_web() as live:
+        (data / "origin").parent.mkdir(parents=True, exist_ok=True)
+        (data / "origin").write_text(live.origin)
+        names = []
+        for name in ("foxes", "bears"):
+            settings = Settings(data=data, allow_networks="127.0.0.0/8", host_delay=0)
+            async with open_app(settings) as archive:
+                await save(archive, live.article(name))
+            names += [each for each in segments(data) if each not in names]
+        (data / "segments").write_text("\n".join(names))
+
+
 @pytest.fixture
-async def saved(live, settings, open_archive):
+async def saved(prepared, settings, open_archive):
     """An archive with two segments; its visible content, and the names of the segments."""
-    names = []
-    for name in ("foxes", "bears"):
-        async with open_archive() as archive:
-            await save(archive, live.article(name))
-            before = await told(archive)
-        names += [each for each in segments(settings.data) if each not in names]
-    return before, names
+    await prepared.copy(save_in_two_segments, settings.data)
+    async with open_archive() as archive:
+        return await told(archive), (settings.data / "segments").read_text().split()
 
 
 async def refused(settings):
@@ -241,12 +253,13 @@ async def test_reindex_names_a_missing_a_short_and_an_unusable_segment(
 
 
 async def test_accept_missing_keeps_what_the_old_index_knows_and_marks_snapshots_as_lost(
-    live, saved, settings, open_archive
+    saved, settings, open_archive
 ):
     _, (first, _) = saved
+    foxes = saved_url(settings, "/foxes")
     async with open_archive() as archive:
         await archive.editing.change(
-            [live.url("/foxes")], AnnotationChange(title="Mine", note="A note", tags=("t",))
+            [foxes], AnnotationChange(title="Mine", note="A note", tags=("t",))
         )
     storage_of(settings.data).remove(first)
     assert f"{first}: It is missing." in await refused(settings)
@@ -255,19 +268,19 @@ async def test_accept_missing_keeps_what_the_old_index_knows_and_marks_snapshots
 
     assert (report.segments, report.snapshots, report.lost) == (1, 1, 1)
     async with open_archive() as archive:
-        lost = (await archive.entries.get(live.url("/foxes"))).entry
+        lost = (await archive.entries.get(foxes)).entry
         assert (lost.title, lost.annotation.note, lost.annotation.tags) == (
             "Mine",
             "A note",
             ("t",),
         )
         assert (lost.state, lost.failure.kind) == ("failed", "lost")
-        assert (await archive.entries.get(live.url("/bears"))).entry.state == "saved"
+        assert (await archive.entries.get(saved_url(settings, "/bears"))).entry.state == "saved"
         await archive.crawling.write_down_changes()
     remove_index(settings.data)
     await reindex(settings)
     async with open_archive() as archive:
-        assert (await archive.entries.get(live.url("/foxes"))).entry.title == "Mine"
+        assert (await archive.entries.get(foxes)).entry.title == "Mine"
 
 
 async def test_an_index_that_knows_lost_snapshots_is_kept_until_the_next_reindex(saved, settings):
