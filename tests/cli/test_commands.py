@@ -79,7 +79,7 @@ def test_search_finds_by_words(site, archiver) -> None:
     ]
     (found,) = json.loads(archiver("search", "--json", "clever", "--", "-foxes").stdout)
     assert found["url"] == site.url("/bears")
-    assert any(piece["hit"] and piece["text"] == "clever" for piece in found["excerpt"])
+    assert any(piece["is_match"] and piece["text"] == "clever" for piece in found["excerpt"])
     assert archiver("search", "nowhere").stdout == ""
     begun = archiver("search", "--sort", "best", "foxe")
     assert len(rows(begun.stdout)) == 1
