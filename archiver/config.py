@@ -340,7 +340,7 @@ class Settings:
     password: str | None = _setting(
         None,
         text(),
-        "Password of the web service; required to listen on a non-loopback address.",
+        "Password of the web service; required unless it listens on 127.0.0.1.",
         is_secret=True,
     )
     allow_hosts: tuple[str, ...] = _setting(
@@ -401,7 +401,9 @@ class Settings:
         200 << 20, integer(least=1), "Maximum size of a decompressed response, in bytes."
     )
     max_redirects: int = _setting(20, integer(least=0, most=100), "Redirects followed for one URL.")
-    max_requisites: int = _setting(500, integer(least=0), "Requisites fetched for one page.")
+    max_requisites: int = _setting(
+        500, integer(least=0), "Requisites (images, styles, fonts and others) fetched for one page."
+    )
     requisite_max_age: float = _setting(
         86400,
         decimal(least=0),
@@ -414,7 +416,7 @@ class Settings:
         "Seconds before the first retry; multiplied by six for each further one.",
     )
     max_retry_after: float = _setting(
-        3600, decimal(least=0), "Longest Retry-After that is honoured, in seconds."
+        3600, decimal(least=0), "Longest pause that a server can ask for (Retry-After), in seconds."
     )
 
     render: Literal["auto", "always", "never"] = _setting(
@@ -435,7 +437,7 @@ class Settings:
     browser_sandbox: bool = _setting(
         True,
         switch(),
-        "Use Chromium's sandbox. NEVER TURN IT OFF, except inside a container that isolates it.",
+        "Use Chromium's sandbox. Turn it off only inside a container that isolates the browser.",
     )
 
     rescue: tuple[str, ...] = _setting(
@@ -478,7 +480,8 @@ class Settings:
     quiet_hour: int = _setting(
         4,
         integer(least=-1, most=23),
-        "Hour of the day (local time) at which `serve` compacts; -1 for never.",
+        "Hour of the day (local time) at which `serve` cleans up, like `archiver compact`; -1 for "
+        "never.",
     )
     bin_days: int = _setting(
         30,
@@ -508,7 +511,7 @@ class Settings:
         30, decimal(above=0), "Timeout for extracting one article, in seconds."
     )
     extract_memory_bytes: int = _setting(
-        1 << 30, integer(least=1 << 28), "Address space of an extraction process, in bytes."
+        1 << 30, integer(least=1 << 28), "Memory limit of an extraction process, in bytes."
     )
 
     log_level: Literal["debug", "info", "warning", "error"] = _setting(

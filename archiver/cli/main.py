@@ -161,17 +161,20 @@ def remove_cookies(settings: Settings, host: str) -> int:
 
 @click.group(cls=Program)
 def sites() -> None:
-    """Manage rules for single sites: browser, delay, user agent, or never to save anything.
+    """Manage rules for single sites.
 
-    A rule also applies to subdomains that have no rule of their own. A running service applies
-    changes within a second.
+    A rule sets browser, delay and user agent, or that nothing is saved. It also applies to
+    subdomains that have no rule of their own. A running service applies changes within a second.
     """
 
 
 @sites.command("list", cls=Command)
 @with_settings(COMMON)
 def list_sites(settings: Settings) -> int:
-    """List the rules: host, browser, delay, user agent, whether nothing is saved."""
+    """List the rules.
+
+    Prints host, browser, delay, user agent, and whether nothing is saved.
+    """
     return run_body("sites", settings)
 
 
@@ -183,7 +186,10 @@ def list_sites(settings: Settings) -> int:
 @click.option("--never-save/--save", default=None, help="Request nothing from the site.")
 @with_settings(COMMON)
 def set_site(settings: Settings, host: str, **given: object) -> int:
-    """Change the rule of a host; an empty value removes it from the rule."""
+    """Change the rule of a host.
+
+    An empty value removes it from the rule.
+    """
     values = {
         name: str(value).lower() if isinstance(value, bool) else value
         for name, value in given.items()

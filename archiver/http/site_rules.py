@@ -54,8 +54,7 @@ class SiteRules:
         """Raise ``FetchError`` if nothing may be requested from a host."""
         if self.of_host(name).never_save:
             message = (
-                f"Your rule for {name} is never to save anything from it. Change it in "
-                "Settings, under “Sites”."
+                f"Your rule for {name} says never to save it. Change it in Settings, under “Sites”."
             )
             raise FetchError(Failure(FailureKind.EXCLUDED, message))
 

@@ -36,8 +36,8 @@ _INTERRUPTED = "It was interrupted three times, perhaps because it is too large 
 
 _DAMAGED = marked("Damaged records were skipped. Run `archiver verify` to list them.")
 DAMAGED_DOWNLOAD = marked(
-    "This download lacks what is damaged or not extracted yet. Run `archiver verify` to list it, "
-    "then download it again."
+    "This download lacks damaged records, and articles that are not extracted yet. Run "
+    "`archiver verify` to list them, then download it again."
 )
 
 log = get_log(__name__)

@@ -268,8 +268,7 @@ SENTENCES: Final = {
         "192.168.1.0/24, to “Private networks” in Settings."
     ),
     FailureKind.EXCLUDED: marked(
-        "Your rule for this site is never to save anything from it. Change it in Settings, under "
-        "“Sites”."
+        "Your rule for this site says never to save it. Change it in Settings, under “Sites”."
     ),
     FailureKind.INVALID_URL: marked("The address is not valid."),
     FailureKind.NOT_A_PAGE: marked("There is no page to save."),

@@ -71,8 +71,8 @@ async def test_a_download_that_lacks_damaged_records_is_listed_afterwards(client
             await (await client.get(f"/export/archive.{suffix}")).read()
 
     page = await (await client.get("/export")).text()
-    assert page.count("This download lacks what is damaged") == 2
-    assert "lack something: 2" in await (await client.get("/activity")).text()
+    assert page.count("This download lacks damaged records") == 2
+    assert "incomplete exports: 2" in await (await client.get("/activity")).text()
 
 
 async def test_a_download_that_fails_at_the_start_is_an_error_page(client):
