@@ -186,12 +186,12 @@ class DeferredExtraction:
         article = await read_whole(
             self._context, response.document, record.requisites, snapshot.timestamp, read
         )
-        if article == Article():
+        if article.is_failed:
             if snapshot.extractor != UNREAD:
                 raise StoreError(
                     "Extracting the article again failed. The existing article is kept."
                 )
-            article = Article(record.metadata)
+            article = Article(record.metadata, is_failed=True)
         page = CaptureRef.of(snapshot.capture)
         visit = Visit(
             timestamp=snapshot.timestamp,

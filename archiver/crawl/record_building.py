@@ -35,7 +35,7 @@ from archiver.model.entry import Snapshot
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import State
 from archiver.model.page import EXTRACTOR_VERSION
-from archiver.model.rendering import Rendering, RenditionRef
+from archiver.model.rendering import Limit, QualitySignals, Rendering, RenditionRef
 from archiver.pages.article_text import write_article_document
 from archiver.warc import writer
 from archiver.warc.metadata_records import (
@@ -386,10 +386,18 @@ def _plan_snapshot(
         rendering=visit.rendering,
         renditions=tuple(made for made, _ in renditions),
         look=visit.look,
-        appearance=visit.appearance,
+        appearance=_appearance(visit, is_failed=own.is_failed and not reused),
         answers=visit.answers,
     )
     return PlannedSnapshot(record, reused, len(plan.records), article, renditions)
+
+
+def _appearance(visit: Visit, *, is_failed: bool) -> QualitySignals:
+    """Return the quality signals of a visit; ``is_failed``: its article could not be extracted."""
+    limits = {*visit.appearance.limits} - {Limit.ARTICLE}
+    if is_failed:
+        limits.add(Limit.ARTICLE)
+    return replace(visit.appearance, limits=tuple(sorted(limits)))
 
 
 def _plan_renditions(plan: Plan, visit: Visit, hash_url: HashUrl) -> list[tuple[RenditionRef, int]]:

@@ -47,7 +47,7 @@ from archiver.db.schema import (
 )
 from archiver.http.timestamps import to_timestamp
 from archiver.model.job import State
-from archiver.model.rendering import Rendering
+from archiver.model.rendering import Limit, Rendering
 from archiver.search.query_dates import Age, Dates
 from archiver.search.query_tree import (
     EVERYTHING,
@@ -357,7 +357,7 @@ def _has_gap() -> _Test:
         .where(
             snapshot.c.entry_id == entry.c.id,
             snapshot.c.timestamp == entry.c.latest,
-            snapshot.c.missing_count > 0,
+            or_(snapshot.c.missing_count > 0, snapshot.c.limits.contains(Limit.ARTICLE.value)),
         )
         .exists()
     )

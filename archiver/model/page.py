@@ -62,6 +62,7 @@ class Article:
         text: plain text of ``head`` and ``html``, one paragraph per line.
         extractor: version of the extractor; ``UNREAD`` if the article is not extracted yet.
         words: words of ``text`` in the form of the full-text index, separated by spaces.
+        is_failed: whether the limits of time or memory ended the extraction.
     """
 
     metadata: PageMetadata = field(default_factory=PageMetadata)
@@ -70,6 +71,7 @@ class Article:
     extractor: str = EXTRACTOR_VERSION
     words: str = ""
     head: str = ""
+    is_failed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,8 +34,9 @@ class RenderHint(StrEnum):
 
 
 class Limit(StrEnum):
-    """Reason why a browser did not render all of a page. Values are stored; do not change them.
+    """Reason why a page is not complete. Values are stored; do not change them.
 
+    ``ARTICLE`` concerns the article; the others are reasons why a browser did not render all.
     ``TIME`` and all later members mean that rendering failed, and the page is stored as received.
     """
 
@@ -47,6 +48,7 @@ class Limit(StrEnum):
     ANSWER = "answer"
     HEIGHT = "height"
     PICTURES = "pictures"
+    ARTICLE = "article"
     TIME = "time"
     SIZE = "size"
     TAB = "tab"
@@ -70,6 +72,9 @@ _SENTENCES = {
     Limit.ANSWER: Message("The page requested a file that is too large."),
     Limit.HEIGHT: Message("The page is too long for one screenshot."),
     Limit.PICTURES: Message("There was not enough time for all screenshots."),
+    Limit.ARTICLE: Message(
+        "The article could not be extracted within the limits of time and memory."
+    ),
     Limit.TIME: Message("The browser ran out of time before the page could be saved."),
     Limit.SIZE: Message("The page was too large after its scripts had run."),
     Limit.TAB: Message("The browser tab crashed, or was closed because it used too much memory."),

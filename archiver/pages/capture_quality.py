@@ -73,6 +73,7 @@ _LEAVES: Final = {
     Limit.LOADING: 0.9,
     Limit.REQUESTS: 0.9,
     Limit.BYTES: 0.9,
+    Limit.ARTICLE: 0.7,
 }
 """Factors of some limits; all other limits have the factor ``_LIMITED``."""
 _LIMITED: Final = 0.95

@@ -114,7 +114,7 @@ class WorkerPool:
         if _is_short_text(document):
             return _short_article(document)
         answer = await self._ask(Task.EXTRACT, document)
-        return read_article(*answer) if answer else Article()
+        return read_article(*answer) if answer else Article(is_failed=True)
 
     async def inspect_and_extract(self, document: Document) -> tuple[Discovery, Article | None]:
         """Return the requisites of a document, and its article.
@@ -125,7 +125,7 @@ class WorkerPool:
             return await self.discover(document), None
         answer = await self._ask(Task.INSPECT_AND_EXTRACT, document)
         if answer is None:
-            return await self.discover(document), Article()
+            return await self.discover(document), Article(is_failed=True)
         seen = read_page_result(*answer)
         return seen.found, seen.article
 

@@ -75,6 +75,8 @@ async def test_data_of_a_lost_machine_is_reported_and_its_jobs_are_done_by_other
     assert f"{live.twin} " in checked.splitlines()[0]
     assert "The index lacks this snapshot" in checked.splitlines()[0]
     assert "problems\t1" in checked
+    assert (await run("reindex", **machine_b))[0] == 0
+    assert "problems\t0" in (await run("verify", **machine_b))[1]
 
     # A machine that returns brings its pages.
     (tmp_path / "gone").rename(tmp_path / "a")

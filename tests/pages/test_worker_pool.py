@@ -65,7 +65,7 @@ async def test_resources_are_found_if_the_article_cannot_be_extracted(pool_of):
     found, article = await pool.inspect_and_extract(PAGE)
 
     assert [each.url for each in found.requisites] == ["http://example.com/a.png"]
-    assert article == Article()
+    assert article == Article(is_failed=True)
 
 
 async def test_every_type_of_document_has_an_article(pool):
@@ -84,8 +84,8 @@ async def test_every_type_of_document_has_an_article(pool):
 async def test_a_worker_that_times_out_is_replaced():
     impatient = WorkerPool(processes=1, timeout=0.000001, memory_bytes=1 << 30, max_requisites=10)
 
-    assert await impatient.extract(PAGE) == Article()
-    assert await impatient.extract(PAGE) == Article()
+    assert await impatient.extract(PAGE) == Article(is_failed=True)
+    assert await impatient.extract(PAGE) == Article(is_failed=True)
     await impatient.stop()
 
 

@@ -1,11 +1,13 @@
 """Damage to a record that can be made again takes nothing that is seen of its entry."""
 
 from contextlib import aclosing
+from dataclasses import replace
 
 import pytest
 
 from archiver.errors import NotFound
 from archiver.model.export_kinds import BY_KEY
+from archiver.model.listing import ListingQuery
 from archiver.replay.addresses import Modifier, ReplayAddress
 from archiver.replay.response import ReplayRequest
 from archiver.services.export_selection import Selected
@@ -148,3 +150,14 @@ async def test_an_article_in_a_missing_segment_is_not_extracted_again(
     (settings.data / "elsewhere").rename(segment)
     async with open_archive() as archive:
         assert (await archive.entries.snapshot(url)).article == before.article
+
+
+async def test_a_page_whose_article_cannot_be_extracted_has_a_gap(live, settings, open_archive):
+    url = live.article("foxes")
+    async with open_archive(replace(settings, extract_timeout=0.000001)) as archive:
+        await archive.entries.save([url], source="cli")
+        await archive.crawling.work()
+        (reason,) = (await archive.entries.snapshot(url)).score.reasons
+        assert "The article could not be extracted" in str(reason.message)
+        (found,) = (await archive.search.listing(ListingQuery(q="is:gap"))).items
+        assert found.entry.url == url
