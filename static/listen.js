@@ -3,7 +3,7 @@ const button = document.querySelector("[data-listen]");
 const text = document.querySelector("[data-text]");
 const voices = globalThis.speechSynthesis;
 const segmenter = globalThis.Intl?.Segmenter && new Intl.Segmenter(undefined, { granularity: "sentence" });
-let [sentences, at] = [[], 0];
+let [sentences, at, current] = [[], 0, null];
 
 // The range of part of an element's text.
 function rangeOf(element, from, to) {
@@ -32,6 +32,7 @@ function* sentencesFrom(top) {
 }
 
 function stop() {
+  current = null;
   voices.cancel();
   CSS.highlights?.delete("spoken");
   button.setAttribute("aria-pressed", "false");
@@ -45,10 +46,15 @@ function speak() {
   if (CSS.highlights) CSS.highlights.set("spoken", new Highlight(rangeOf(block, index, index + words.length)));
   const { top, bottom } = block.getBoundingClientRect();
   if (bottom > innerHeight || top < 0) block.scrollIntoView({ block: "center" });
-  const said = new SpeechSynthesisUtterance(words);
+  const said = current = new SpeechSynthesisUtterance(words);
   said.lang = block.closest("[lang]").lang;
-  said.onend = () => { at += 1; speak(); };
-  said.onerror = stop;
+  // An utterance that was cancelled may report its end after the next one has begun.
+  said.onend = () => {
+    if (said !== current) return;
+    at += 1;
+    speak();
+  };
+  said.onerror = () => { if (said === current) stop(); };
   voices.speak(said);
 }
 
@@ -56,7 +62,9 @@ if (button && text && voices && segmenter) {
   button.hidden = false;
   button.addEventListener("click", () => {
     if (button.getAttribute("aria-pressed") === "true") return stop();
-    [sentences, at] = [[...sentencesFrom(80)], 0];
+    const place = sentences[at]?.block.getBoundingClientRect();
+    const isVisible = place && place.bottom > 80 && place.top < innerHeight;
+    if (!isVisible) [sentences, at] = [[...sentencesFrom(80)], 0];
     button.setAttribute("aria-pressed", "true");
     button.classList.add("on");
     speak();

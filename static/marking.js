@@ -36,8 +36,7 @@ function place(range) {
   return { quote: full.slice(start, end), start: [...full.slice(0, start)].length };
 }
 
-function offer(bar, range) {
-  const box = range.getBoundingClientRect();
+function offer(bar, box) {
   bar.hidden = false;
   const left = Math.min(Math.max(box.left, 8), innerWidth - bar.offsetWidth - 8);
   bar.style.setProperty("inset-inline-start", `${left + scrollX}px`);
@@ -93,9 +92,31 @@ if (text && form) {
   document.addEventListener("selectionchange", () => {
     if (kept) return;
     const range = selected();
-    if (range && range.toString().trim()) offer(bar, range);
+    if (range && range.toString().trim()) offer(bar, range.getBoundingClientRect());
     else bar.hidden = true;
   });
   document.addEventListener("keydown", ({ key }) => { if (key === "Escape") close(); });
   document.addEventListener("pointerdown", ({ target }) => { if (kept && !bar.contains(target)) close(); });
 }
+
+// A click on a highlight opens the form of the list below the article, to change or remove it.
+let changing = null;
+function closeChange() {
+  changing?.remove();
+  changing = null;
+}
+document.addEventListener("click", ({ target }) => {
+  if (changing?.contains(target)) return;
+  closeChange();
+  const mark = target.closest("[data-text] mark[data-highlight]");
+  const field = mark && !target.closest("a") && document.querySelector(`.highlight [name=id][value="${mark.dataset.highlight}"]`);
+  if (!field || selected()) return;
+  changing = field.form.cloneNode(true);
+  changing.className = "marker";
+  changing.setAttribute("role", "dialog");
+  changing.setAttribute("aria-label", field.form.closest("details").querySelector("summary").textContent);
+  document.querySelector("main").append(changing);
+  offer(changing, mark.getBoundingClientRect());
+  changing.querySelector(":checked").focus({ preventScroll: true });
+});
+document.addEventListener("keydown", ({ key }) => { if (key === "Escape") closeChange(); });

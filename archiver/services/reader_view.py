@@ -218,5 +218,7 @@ def article_of(shown: SnapshotDetail) -> ArticleTree:
 
 
 def _highlighted(each: Highlight, place: tuple[int, int]) -> Span:
-    attributes = {"class": f"hl-{each.colour}", "title": each.note}
+    attributes = {"class": f"hl-{each.colour}", "data-highlight": each.id}
+    if each.note:
+        attributes["title"] = each.note
     return Span(*place, attributes, {"id": f"hl-{each.id}"})

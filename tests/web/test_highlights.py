@@ -55,7 +55,9 @@ async def test_highlights_are_added_changed_and_removed_by_forms(client, foxes):
     )
     (made,) = await highlights_of(client, foxes)
     assert (status, path, marks(page)) == (200, here, [WORDS])
-    assert f'<mark class="hl-green" title="so true" id="hl-{made["id"]}">' in page
+    key = made["id"]
+    mark = f'<mark class="hl-green" data-highlight="{key}" title="so true" id="hl-{key}">'
+    assert mark in page
     assert (made["quote"], made["colour"], made["note"]) == (WORDS, "green", "so true")
     assert made["suffix"].startswith(".")
     assert len(made["prefix"]) == 48

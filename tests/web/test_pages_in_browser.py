@@ -77,6 +77,8 @@ async def test_pages_work_in_a_browser(prepared, tmp_path):
         for check in (
             every_page_fits_its_screen_and_logs_no_errors,
             selected_text_is_highlighted_in_whole_words,
+            a_highlight_is_changed_in_its_place,
+            an_article_is_read_sentence_by_sentence,
             reading_options_and_position_are_remembered,
             the_home_page_saves_urls_searches_words_and_follows_jobs,
             keys_change_entries_of_a_list_in_place,
@@ -121,6 +123,57 @@ async def selected_text_is_highlighted_in_whole_words(site):
     assert await page.locator("mark.hl-blue").text_content() == WORDS
     marked = "[...document.querySelectorAll('[data-text] p')].findIndex("
     assert await page.evaluate(f"{marked}(each) => each.querySelector('mark'))") == 1
+
+
+async def a_highlight_is_changed_in_its_place(site):
+    page = await site.open(site.path("foxes"))
+    await page.click("mark.hl-blue")
+    await page.check("form.marker [value=pink]")
+    await page.fill("form.marker textarea", "look here")
+    await page.click("form.marker [value=change]")
+    await page.click("mark.hl-pink[title='look here']")
+    await page.keyboard.press("Escape")
+    assert not await page.locator("form.marker").count()
+    await page.click("mark.hl-pink")
+    await page.click("form.marker [value=remove]")
+    await page.wait_for_selector("mark.hl-pink", state="detached")
+
+
+VOICE = """
+window.spoken = [];
+Object.defineProperty(window, "speechSynthesis", {
+  value: { speak: (said) => spoken.push(said), cancel: () => {} },
+});
+"""
+"""A voice that does not speak; headless Chromium has none."""
+
+
+async def an_article_is_read_sentence_by_sentence(site):
+    page = await site.open("/")
+    await page.add_init_script(VOICE)
+    await page.goto(site.path("foxes"))
+    marked = "CSS.highlights.get('spoken') && [...CSS.highlights.get('spoken')][0].toString()"
+    said = "spoken.map((each) => each.text.trim())"
+    pressed = "document.querySelector('[data-listen]').ariaPressed"
+    first, second = "Is it the first?", "It is the 2.5th."
+    await page.evaluate(
+        "words => { document.querySelector('[data-text] p').innerHTML = words; }",
+        "Is <b>it</b> the first? It is the 2.5th.",
+    )
+    await page.click("[data-listen]")
+    await page.evaluate("spoken[0].onend()")
+    assert await page.evaluate(said) == [first, second]
+    assert (await page.evaluate(marked)).strip() == second
+
+    await page.click("[data-listen]")
+    assert (await page.evaluate(marked), await page.evaluate(pressed)) == (None, "false")
+    await page.click("[data-listen]")
+    await page.evaluate("spoken[1].onerror(); spoken[1].onend()")  # of the cancelled sentence
+    assert await page.evaluate(said) == [first, second, second]
+    assert await page.evaluate(pressed) == "true"
+
+    await page.evaluate("spoken.at(-1).onerror()")
+    assert await page.evaluate(pressed) == "false"
 
 
 async def reading_options_and_position_are_remembered(site):
