@@ -274,6 +274,7 @@ ALIASES: Mapping[str, Field] = {
     "author": BY_NAME["by"],
     "kind": BY_NAME["type"],
     "date": BY_NAME["added"],
+    "state": BY_NAME["status"],
     "before": replace(BY_NAME["added"], read=lambda text: read_dates(f"<{text}")),
     "after": replace(BY_NAME["added"], read=lambda text: read_dates(f">{text}")),
     "has": replace(BY_NAME["is"], read=_mark_named),

@@ -141,6 +141,7 @@ def test_every_example_in_the_help_can_be_parsed():
         ("host:example.org", "site:example.org"),
         ('author:"Ursula Franklin"', 'by:"Ursula Franklin"'),
         ("kind:pdf", "type:pdf"),
+        ("state:failed", "status:failed"),
         ("before:2020", "added:<2020"),
         ("after:2020-03", "added:>2020-03"),
         ("has:gaps", "is:gap"),
