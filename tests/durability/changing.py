@@ -73,7 +73,7 @@ def main(data: Path) -> None:
             asyncio.run(change(data, int(line)))
         say(child=child)
         os.waitpid(child, 0)
-        say(end_line=child)
+        say(ended=child)
 
 
 if __name__ == "__main__":
