@@ -19,9 +19,10 @@ from archiver.config import (
     Settings,
     share_among_processes,
 )
+from tests.command_line import run_in_thread
 
 DELAY = 0.25
-PAGES = 12
+PAGES = 10
 FEW_FILES = SPARE_FILES + 40
 
 
@@ -52,11 +53,14 @@ def program(tmp_path):
     return run
 
 
-async def test_two_processes_together_respect_the_request_rate_of_a_host(live, program, tmp_path):
+async def test_two_processes_share_the_request_rate_of_a_host_and_fit_the_open_file_limit(
+    live, program, tmp_path
+):
     """By the host's log, after it has seen both: each waits twice as long as a single process."""
-    asked, both = [], asyncio.Event()
+    running, limits, asked, both = [], [], [], asyncio.Event()
 
     async def answer(_):
+        limits.append(psutil.Process(running[0]).rlimit(resource.RLIMIT_NOFILE))
         asked.append(time.monotonic())
         if len(asked) == 2:
             # A process has one page in progress at a host that never responded: these are of two.
@@ -66,43 +70,28 @@ async def test_two_processes_together_respect_the_request_rate_of_a_host(live, p
 
     listing = tmp_path / "urls.txt"
     listing.write_text("\n".join(live.add_handler(f"/page{n}", answer) for n in range(PAGES)))
-    await program("import", str(listing), "--no-crawl")
-
-    await program(
-        "crawl",
-        ARCHIVER_HOST_DELAY=str(DELAY),
-        ARCHIVER_CRAWL_PROCESSES="2",
-        ARCHIVER_READ_TIMEOUT="300",
-    )
-
-    later = asked[2:]
-    assert len(later) == PAGES - 2
-    assert later[-1] - later[0] > 0.75 * (len(later) - 2) * DELAY
-
-
-async def test_a_crawl_lowers_its_concurrency_to_fit_the_open_file_limit(live, program, tmp_path):
-    running, seen = [], []
-
-    async def answer(_):
-        seen.append(psutil.Process(running[0]).rlimit(resource.RLIMIT_NOFILE))
-        return web.Response(text="<title>x</title>", content_type="text/html")
-
-    listing = tmp_path / "urls.txt"
-    listing.write_text("\n".join(live.add_handler(f"/page{number}", answer) for number in range(8)))
-    await program("import", str(listing), "--no-crawl")
+    data = {"ARCHIVER_DATA": str(tmp_path / "data")}
+    await run_in_thread("import", str(listing), "--no-crawl", variables=data)
 
     said, log = await program(
         "crawl",
         files=(FEW_FILES, FEW_FILES),
         running=running,
-        ARCHIVER_HOST_DELAY="0",
         ARCHIVER_CONCURRENCY="64",
+        ARCHIVER_HOST_DELAY=str(DELAY),
+        ARCHIVER_CRAWL_PROCESSES="2",
+        ARCHIVER_READ_TIMEOUT="300",
     )
 
-    assert said.split() == ["saved", "8", "failed", "0"]
+    assert said.split() == ["saved", str(PAGES), "failed", "0"]
     lowered = [json.loads(line) for line in log.splitlines() if "concurrency lowered" in line]
-    assert [(each["concurrency"], each["files"]) for each in lowered] == [(5, FEW_FILES)]
-    assert set(seen) == {(FEW_FILES, FEW_FILES)}
+    assert lowered
+    assert {each["files"] for each in lowered} == {FEW_FILES}
+    assert {each["concurrency"] < 64 for each in lowered} == {True}
+    assert set(limits) == {(FEW_FILES, FEW_FILES)}
+    later = asked[2:]
+    assert len(later) == PAGES - 2
+    assert later[-1] - later[0] > 0.75 * (len(later) - 2) * DELAY
 
 
 FITTED = f"""

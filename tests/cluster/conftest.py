@@ -15,6 +15,7 @@ from obstore.store import S3Store
 from archiver.config import Settings
 from archiver.crawl import dispatcher
 from archiver.db import worker_locks
+from archiver.db.engine import engines_of
 from tests.cluster.archives import other_machine
 from tests.cluster.faulty_proxy import FaultyProxy
 from tests.cluster.s3_servers import REGION, Moto, s3_server
@@ -83,11 +84,21 @@ def store(server, monkeypatch) -> Iterator[Store]:
         yield Store(name, server, proxy)
 
 
-@pytest.fixture
-def address() -> Iterator[str]:
-    """URL of an empty PostgreSQL database."""
-    name = f"index_{uuid4().hex[:12]}"
+@pytest.fixture(scope="session")
+def template() -> Iterator[str]:
+    """A PostgreSQL database with the schema; each test gets a copy."""
+    name = f"template_{uuid4().hex[:12]}"
     administer(f"CREATE DATABASE {name}")
+    engines_of(f"{SERVER}/{name}").prepare()
+    yield name
+    administer(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def address(template) -> Iterator[str]:
+    """URL of an index in PostgreSQL without rows."""
+    name = f"index_{uuid4().hex[:12]}"
+    administer(f"CREATE DATABASE {name} TEMPLATE {template}")
     yield f"{SERVER}/{name}"
     administer(f"DROP DATABASE {name} WITH (FORCE)")
 

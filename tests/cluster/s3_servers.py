@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import socket
 import subprocess
 from collections.abc import Iterator
@@ -9,23 +10,10 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
+from urllib.parse import urlencode
 
 CI = Path(__file__).parents[2] / ".ci"
 REGION = "us-east-1"
-_NEW_USER = """
-import boto3, json, sys
-iam = boto3.client("iam", endpoint_url=sys.argv[1], region_name=sys.argv[2],
-                   aws_access_key_id="any", aws_secret_access_key="any")
-allowed = {"Effect": "Allow", "Action": "*", "Resource": "*"}
-policy = json.dumps({"Version": "2012-10-17", "Statement": [allowed]})
-try:
-    iam.create_user(UserName="archiver-tests")
-except iam.exceptions.EntityAlreadyExistsException:
-    pass  # it was asked twice
-iam.put_user_policy(UserName="archiver-tests", PolicyName="all", PolicyDocument=policy)
-key = iam.create_access_key(UserName="archiver-tests")["AccessKey"]
-print(json.dumps([key["AccessKeyId"], key["SecretAccessKey"]]))
-"""
 _CALLS_FOR_A_USER = 30
 """Clients repeat slow requests; what remains of these is removed."""
 
@@ -52,9 +40,15 @@ class Moto:
         return _call(self.port, method, path)
 
 
-def _call(port: int, method: str, path: str, body: bytes = b"") -> bytes:
+def _call(
+    port: int,
+    method: str,
+    path: str,
+    body: bytes = b"",
+    headers: dict[str, str] | None = None,
+) -> bytes:
     with closing(HTTPConnection("127.0.0.1", port, timeout=600)) as connection:
-        connection.request(method, f"/{path}", body)
+        connection.request(method, f"/{path}", body, headers or {})
         response = connection.getresponse()
         body = response.read()
         assert response.status < 300, body
@@ -64,21 +58,32 @@ def _call(port: int, method: str, path: str, body: bytes = b"") -> bytes:
 @contextmanager
 def s3_server() -> Iterator[Moto]:
     """Run a server while the block runs."""
-    with _moto(free_port()) as moto:
-        yield moto
-
-
-@contextmanager
-def _moto(port: int) -> Iterator[Moto]:
-    programs = _installed("moto")
+    port = free_port()
     unsigned = {"INITIAL_NO_AUTH_ACTION_COUNT": str(_CALLS_FOR_A_USER)}
-    command = [f"{programs}/moto_server", "--host", "127.0.0.1", "--port", str(port)]
-    with _running(command, port, **unsigned):
-        user = [f"{programs}/python", "-c", _NEW_USER, f"http://127.0.0.1:{port}", REGION]
-        made = subprocess.run(user, check=False, capture_output=True, text=True)
-        assert made.returncode == 0, made.stderr
+    program = f"{_installed('moto')}/moto_server"
+    with _running([program, "--host", "127.0.0.1", "--port", str(port)], port, **unsigned):
+        _identity(port, "CreateUser")
+        allowed = {"Effect": "Allow", "Action": "*", "Resource": "*"}
+        policy = json.dumps({"Version": "2012-10-17", "Statement": [allowed]})
+        _identity(port, "PutUserPolicy", PolicyName="all", PolicyDocument=policy)
+        key = _identity(port, "CreateAccessKey")
         _call(port, "POST", "moto-api/reset-auth", b"0")
-        yield Moto(port, *json.loads(made.stdout))
+        access, secret = (
+            re.search(f"<{name}>(.*?)</{name}>", key)[1]
+            for name in ("AccessKeyId", "SecretAccessKey")
+        )
+        yield Moto(port, access, secret)
+
+
+def _identity(port: int, action: str, **more: str) -> str:
+    """Call the identity service for a user; calls are unsigned at first."""
+    query = {"Action": action, "Version": "2010-05-08", "UserName": "archiver-tests", **more}
+    scope = f"Credential=any/20200101/{REGION}/iam/aws4_request"
+    headers = {
+        "Content-Type": "application/x-www-form-urlencoded",
+        "Authorization": f"AWS4-HMAC-SHA256 {scope}, SignedHeaders=host, Signature=0",
+    }
+    return _call(port, "POST", "", urlencode(query).encode(), headers).decode()
 
 
 def _installed(name: str) -> str:

@@ -15,7 +15,8 @@ from archiver.services.export_selection import Selected
 from archiver.services.reindex import reindex
 from archiver.web.app import build_app
 from tests.cluster.archives import other_machine, payload, save, site, stored_content
-from tests.cluster.commands import archiver, run, run_expecting_error
+from tests.cluster.commands import SETTINGS, run, run_expecting_error
+from tests.command_line import run_in_thread
 
 
 @pytest.fixture
@@ -28,98 +29,84 @@ def held_here(settings):
     return sorted(path.name for path in (settings.data / "warc").iterdir())
 
 
-async def test_a_reindex_from_an_empty_data_directory_finds_everything(
+async def test_an_empty_machine_rebuilds_shows_and_exports_the_archive_without_blocking_its_loop(
     settings, urls, store, tmp_path
 ):
     await save(settings, urls)
-    other = other_machine(settings, tmp_path / "b")
+    other = other_machine(replace(settings, uploaded_bytes=0), tmp_path / "b")
+    loop, late, sizes = asyncio.get_running_loop(), [], []
+
+    def heard(method: str) -> None:
+        # The event loop must run this before the store responds.
+        answered = asyncio.run_coroutine_threadsafe(asyncio.sleep(0), loop)
+        try:
+            answered.result(timeout=60)
+        except TimeoutError:
+            late.append(method)
 
     report = await reindex(other)
 
     assert held_here(settings) == []
     assert (report.problems, len(store.names())) == ((), report.segments)
-    assert await stored_content(other) == await stored_content(settings)
-    assert [url for url, _, _ in await stored_content(other)] == sorted(urls)
+    store.proxy.heard = heard
+    before = await stored_content(settings)
+    assert await stored_content(other) == before
+    assert [url for url, _, _ in before] == sorted(urls)
+    store.proxy.requests.clear()
+    async with open_app(other) as archive, TestClient(TestServer(build_app(archive))) as client:
+        found = (await archive.entries.get(urls[0])).entry.hash_url
+        for path in (f"/{found}/", f"/{found}/index.md", f"/web/{urls[1]}", "/snapshots", "/"):
+            assert (await client.get(path)).status == 200
+        assert store.proxy.count("GET") > 0
+        sizes.append(await exported_bytes(archive))
+    async with open_app(settings) as archive:
+        sizes.append(await exported_bytes(archive))
+    store.proxy.heard = lambda _: None
 
-
-async def test_an_export_from_the_store_equals_one_from_the_folder(settings, urls, tmp_path):
-    await save(settings, urls)
-    other = other_machine(replace(settings, uploaded_bytes=0), tmp_path / "b")
-    await reindex(other)
-    sizes = []
-
-    for each in (settings, other):
-        async with open_app(each) as archive:
-            manifest = await archive.packages.begin(Selected())
-            parts = [part async for part in archive.packages.warc(manifest, name="x.warc.gz")]
-            sizes.append(len(b"".join(parts[1:])))
-
+    assert late == []
     assert sizes[0] == sizes[1] > 1000
 
 
-async def test_deleted_entries_are_erased_from_the_store(settings, urls, store, tmp_path):
-    await save(settings, urls)
-    async with open_app(settings) as archive:
-        await archive.deleting.entries([urls[0]])
-        await archive.crawling.write_down_changes()
-        done = await archive.compacting.compact(empty_bin=True)
-
-    assert (done.left, done.segments) == ({}, 1)
-    assert [name for name in store.names() if name.endswith(".2.warc.gz")] != []
-    other = other_machine(settings, tmp_path / "b")
-    await reindex(other)
-    assert [url for url, _, _ in await stored_content(other)] == sorted(urls[1:])
-    assert await stored_content(settings) == await stored_content(other)
+async def exported_bytes(archive):
+    manifest = await archive.packages.begin(Selected())
+    parts = [part async for part in archive.packages.warc(manifest, name="x.warc.gz")]
+    return len(b"".join(parts[1:]))
 
 
-class TestCompactedElsewhere:
-    """Compaction of segments in the store by another machine with an empty disk."""
+async def test_a_machine_with_an_empty_disk_compacts_and_another_not_the_same_segment(
+    settings, address, urls, store, tmp_path
+):
+    machine_a = replace(settings, index=address, uploaded_bytes=0)
+    await save(machine_a, urls[:1])
+    await save(machine_a, urls[1:])
+    loop, reads, goes_on = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
 
-    @pytest.fixture
-    async def machine_a(self, settings, address, urls):
-        machine_a = replace(settings, index=address, crawl_processes=1)
-        await save(machine_a, urls[:1])
-        await save(machine_a, urls[1:])
-        async with open_app(machine_a) as archive:
-            await archive.deleting.entries(urls[:1])
-            await archive.crawling.write_down_changes()
-        return machine_a
+    def heard(_):
+        method, path = store.proxy.requests[-1]
+        if method == "GET" and "list-type" not in path and not reads.is_set():
+            loop.call_soon_threadsafe(reads.set)
+            goes_on.wait(15)
 
-    async def test_a_machine_with_an_empty_disk_can_compact(self, machine_a, urls, tmp_path):
-        other = other_machine(machine_a, tmp_path / "b")
-
-        async with open_app(other) as archive:
-            done = await archive.compacting.compact(empty_bin=True)
-
-        assert (done.segments, done.left) == (1, {})
-        assert [url for url, _, _ in await stored_content(machine_a)] == sorted(urls[1:])
-
-    async def test_two_machines_do_not_compact_the_same_segment(
-        self, machine_a, urls, store, tmp_path
-    ):
-        loop, reads, goes_on = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
-
-        def heard(_):
-            method, path = store.proxy.requests[-1]
-            if method == "GET" and "list-type" not in path and not reads.is_set():
-                loop.call_soon_threadsafe(reads.set)
-                goes_on.wait(15)
-
+    other = other_machine(machine_a, tmp_path / "b")
+    async with open_app(machine_a) as one, open_app(other) as another:
+        await one.deleting.entries(urls[:1])
+        await one.crawling.write_down_changes()
         store.proxy.heard = heard
-        other = other_machine(machine_a, tmp_path / "b")
-        async with open_app(machine_a) as one, open_app(other) as another:
-            late = asyncio.create_task(another.compacting.compact(empty_bin=True))
-            await reads.wait()
-            done = await one.compacting.compact(empty_bin=True)
-            goes_on.set()
-            nothing = await late
+        late = asyncio.create_task(one.compacting.compact(empty_bin=True))
+        await reads.wait()
+        done = await another.compacting.compact(empty_bin=True)
+        goes_on.set()
+        nothing = await late
 
-        assert (done.segments, done.left) == (1, {})
-        assert nothing.segments == 0
-        assert {*nothing.left.values()} == {"It changed in the meantime."}
-        before = await stored_content(machine_a)
-        assert [url for url, _, _ in before] == sorted(urls[1:])
-        assert await stored_content(other) == before
+    assert (done.segments, done.left) == (1, {})
+    assert nothing.segments == 0
+    assert {*nothing.left.values()} == {"It changed in the meantime."}
+    assert [name for name in store.names() if name.endswith(".2.warc.gz")] != []
+    before = await stored_content(machine_a)
+    assert [url for url, _, _ in before] == sorted(urls[1:])
+    alone = other_machine(settings, tmp_path / "c")
+    await reindex(alone)
+    assert await stored_content(alone) == before
 
 
 async def test_segments_move_from_the_folder_to_a_new_store(settings, urls, store, tmp_path):
@@ -226,8 +213,8 @@ async def test_no_credentials_are_logged(settings, urls, store):
     command = ("crawl", "--log-level", "debug")
     await run("import", "-", "--no-crawl", input_data="\n".join(urls), **given)
 
-    async with archiver(*command, **given) as crawl:
-        output = b"".join(await crawl.communicate()).decode()
+    done = await run_in_thread(*command, variables=SETTINGS | given)
+    output = done.stdout + done.stderr
 
     assert "uploaded" in output
     assert not any(each in output for each in (store.server.access, store.server.secret))
@@ -251,53 +238,26 @@ async def test_all_segments_are_uploaded_before_a_process_exits(settings, urls, 
     assert held_here(settings) == []
 
 
-async def test_the_event_loop_never_waits_for_the_store(settings, urls, store, tmp_path):
-    await save(settings, urls)
-    other = other_machine(replace(settings, uploaded_bytes=0), tmp_path / "b")
-    await reindex(other)
-    loop, late = asyncio.get_running_loop(), []
-
-    def heard(method: str) -> None:
-        # The event loop must run this before the store responds.
-        answered = asyncio.run_coroutine_threadsafe(asyncio.sleep(0), loop)
-        try:
-            answered.result(timeout=60)
-        except TimeoutError:
-            late.append(method)
-
-    async with open_app(other) as archive, TestClient(TestServer(build_app(archive))) as client:
-        found = (await archive.entries.get(urls[0])).entry.hash_url
-        store.proxy.heard = heard
-        for path in (f"/{found}/", f"/{found}/index.md", f"/web/{urls[1]}", "/snapshots", "/"):
-            assert (await client.get(path)).status == 200
-        assert store.proxy.count("GET") > 0
-        store.proxy.heard = lambda _: None
-
-    assert late == []
-
-
-async def test_pages_and_a_reindex_fail_while_the_store_fails(settings, urls, store, tmp_path):
+async def test_a_failing_store_is_an_error_and_its_wrong_bytes_are_found_by_verify(
+    settings, urls, store, tmp_path
+):
     await save(replace(settings, uploaded_bytes=0), urls)
+    other = other_machine(settings, tmp_path / "b")
+    (name,) = store.names()
+    data = bytearray(store.read(name))
+    data[len(data) // 2] ^= 0xFF
+
+    store.proxy.failing = {"GET": 500, "HEAD": 500}
+    with pytest.raises(StoreUnavailable, match="500"):
+        await reindex(other)
+    assert not (other.data / "archive.sqlite3").exists()
+    store.proxy.failing = {}
     async with open_app(settings) as archive:
         store.proxy.failing = {"GET": 500, "HEAD": 500}
         with pytest.raises(StoreUnavailable):
             await payload(archive, urls[0])
-    other = other_machine(settings, tmp_path / "b")
-
-    with pytest.raises(StoreUnavailable, match="500"):
-        await reindex(other)
-
-    assert not (other.data / "archive.sqlite3").exists()
-
-
-async def test_wrong_bytes_from_the_store_are_found_by_verify(settings, urls, store, tmp_path):
-    await save(replace(settings, uploaded_bytes=0), urls)
-    (name,) = store.names()
-    data = bytearray(store.read(name))
-    data[len(data) // 2] ^= 0xFF
-    store.write(name, bytes(data))
-
-    async with open_app(settings) as archive:
+        store.proxy.failing = {}
+        store.write(name, bytes(data))
         assert [each async for each in archive.fixity.verify() if each.is_wrong] != []
 
 

@@ -82,58 +82,37 @@ async def wait_until_healthy(session: ClientSession, port: int) -> None:
             await asyncio.sleep(0.05)
 
 
-async def test_a_url_saved_at_one_front_end_is_shown_by_the_other(live, environment):
-    url = live.article("foxes")
-    first, second = free_port(), free_port()
-    one = archiver("serve", ARCHIVER_PORT=str(first), **environment("front-1"))
-    other = archiver("serve", ARCHIVER_PORT=str(second), **environment("front-2"))
-    me = {"Authorization": f"Bearer {PASSWORD}"}
-    async with one, other, ClientSession(headers=me) as session:
-        await asyncio.gather(
-            wait_until_healthy(session, first), wait_until_healthy(session, second)
-        )
-        wanted = {"urls": [url]}
-        async with session.post(
-            f"http://127.0.0.1:{first}/api/v1/entries", json=wanted
-        ) as response:
-            assert response.status < 300, await response.text()
-        while True:
-            async with session.get(
-                f"http://127.0.0.1:{second}/api/v1/entries?q=clever"
-            ) as response:
-                if (await response.json())["items"]:
-                    break
-            await asyncio.sleep(0.1)
-    async with archiver("crawl", **environment("worker-1")) as process:
-        assert await process.wait() == 0
-
-
-class TestSignedIn:
-    """Front ends share the password and the sessions."""
-
-    @pytest.fixture
-    async def fronts(self, environment):
-        """Return the URLs of two front ends; the password was set with the first one."""
-        ports = free_port(), free_port()
-        variables = [environment(name) for name in ("front-1", "front-2")]
-        for each in variables:
-            del each["ARCHIVER_PASSWORD"]
-            each["ARCHIVER_HOST"] = "0.0.0.0"
-        assert (await run("password", input_data=f"{PASSWORD}\n", **variables[0]))[0] == 0
-        running = [
-            archiver("serve", ARCHIVER_PORT=str(port), **each)
-            for port, each in zip(ports, variables, strict=True)
-        ]
-        async with running[0], running[1], ClientSession() as session:
-            await asyncio.gather(*(wait_until_healthy(session, port) for port in ports))
-            yield [f"http://127.0.0.1:{port}" for port in ports]
-
-    async def test_front_ends_share_sessions(self, fronts):
-        first, second = fronts
-        async with ClientSession(cookie_jar=CookieJar(unsafe=True)) as browser:
+async def test_front_ends_share_sessions_and_a_url_saved_at_one_is_shown_by_the_other(
+    live, environment
+):
+    """The password was set with the first one."""
+    ports = free_port(), free_port()
+    variables = [environment(name) for name in ("front-1", "front-2")]
+    for each in variables:
+        del each["ARCHIVER_PASSWORD"]
+        each["ARCHIVER_HOST"] = "0.0.0.0"
+    assert (await run("password", input_data=f"{PASSWORD}\n", **variables[0]))[0] == 0
+    one, other = (
+        archiver("serve", ARCHIVER_PORT=str(port), **each)
+        for port, each in zip(ports, variables, strict=True)
+    )
+    first, second = fronts = [f"http://127.0.0.1:{port}" for port in ports]
+    jar, url = CookieJar(unsafe=True), live.article("foxes")
+    async with one, other:
+        async with ClientSession(cookie_jar=jar) as browser:
+            await asyncio.gather(*(wait_until_healthy(browser, port) for port in ports))
             await _come_in(browser, second, is_in=False)
             assert await _post(browser, first, "/login", password=PASSWORD) == 200
             await _come_in(browser, second, is_in=True)
+
+            wanted = {"urls": [url]}
+            async with browser.post(f"{first}/api/v1/entries", json=wanted) as response:
+                assert response.status < 300, await response.text()
+            found = []
+            while not found:
+                async with browser.get(f"{second}/api/v1/entries?q=clever") as response:
+                    found = (await response.json())["items"]
+                await asyncio.sleep(0.05)
 
             kept = {each.key: each.value for each in browser.cookie_jar}
             assert await _post(browser, second, "/logout") == 200
@@ -142,6 +121,7 @@ class TestSignedIn:
         async with ClientSession(cookies=kept, cookie_jar=CookieJar(unsafe=True)) as browser:
             for each in fronts:
                 await _come_in(browser, each, is_in=False)
+    assert (await run("crawl", **environment("worker-1")))[0] == 0
 
 
 async def _post(browser: ClientSession, front: str, action: str, **form: str) -> int:

@@ -10,7 +10,6 @@ from archiver.app import open_app
 from archiver.config import Settings
 from archiver.db.engine import Database
 from archiver.errors import IndexUnavailable
-from benchmarks.private_postgres import PrivatePostgres
 from tests.cluster.commands import archiver, run
 from tests.cluster.owner_access import as_owner
 from tests.postgres import administer
@@ -66,41 +65,6 @@ async def test_a_service_continues_when_the_database_accepts_connections_again(
     assert serving.returncode == 0
     assert logged.count(b"the index refused") <= 1, logged.decode()
     assert b"broke off; it begins again task='crawl'" not in logged, logged.decode()
-    assert (code, "problems\t0" in checked) == (0, True), checked
-
-
-@pytest.fixture
-def own():
-    """A server that a test may stop."""
-    with PrivatePostgres() as server:
-        yield server
-
-
-async def test_a_crawl_continues_after_a_restart_of_the_database_server(live, own, tmp_path):
-    held = asyncio.Event()
-
-    async def answer(request):
-        await held.wait()
-        return web.Response(text=f"<title>{request.path}</title>", content_type="text/html")
-
-    urls = [live.add_handler(f"/{n}", answer) for n in range(PAGES)]
-    machine_a = {"ARCHIVER_INDEX": own.address, "ARCHIVER_DATA": str(tmp_path / "data")}
-    await run("import", "-", "--no-crawl", input_data="\n".join(urls), **machine_a)
-
-    async with archiver("crawl", **machine_a) as crawl:
-        await live.wait_for_request("/0")
-        await asyncio.to_thread(own.stop_at_once)
-        held.set()
-        outage = await run("list", **machine_a)
-        await asyncio.to_thread(own.start)
-        await crawl.communicate()
-
-    _, saved = await run("list", "--status", "saved", **machine_a)
-    code, checked = await run("verify", **machine_a)
-    assert outage == (1, "")
-    assert crawl.returncode == 0
-    assert all(url in saved for url in urls)
-    assert saved.count("\n") == PAGES
     assert (code, "problems\t0" in checked) == (0, True), checked
 
 
