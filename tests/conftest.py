@@ -21,7 +21,7 @@ from tests.crawler import Crawl, crawler
 from tests.prepared_archives import Make, Prepared
 from tests.single_handler import serve_handler
 
-hypothesis_settings.register_profile("untimed", deadline=None, max_examples=30)
+hypothesis_settings.register_profile("untimed", deadline=None, max_examples=15)
 hypothesis_settings.load_profile("untimed")
 
 

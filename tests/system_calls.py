@@ -28,7 +28,7 @@ class Call:
 
     Attributes:
         name: name of the call.
-        began, ended: lines of the trace; a call that ended before this one began came earlier.
+        start_line, end_line: lines of the trace; calls that ended before this one came earlier.
         path: path of the file; for a rename, the old one.
         texts: string arguments.
         offset: offset of ``pwrite64``; the new size of ``truncate`` and ``ftruncate``.

@@ -17,9 +17,7 @@ from archiver.model.listing import ListingQuery
 from archiver.services.reindex import reindex
 
 STEPS = [
-    ("fsync", ".{first}.new"),
     ("rename", ".{first}.new"),
-    ("fsync", ""),
     ("unlink", "{was}"),
     ("rename", ".{second}.new"),
 ]
@@ -76,8 +74,8 @@ def origin(entries: list) -> str:
 def killed_compaction(data: Path, *strace: str) -> int:
     """Run the program under strace; return the signal that ended it, or 0."""
     program = (sys.executable, "-m", "archiver", "compact", "--empty-bin", "--data", str(data))
-    end_line = subprocess.run([*strace, *program], capture_output=True, check=False)
-    return max(-end_line.returncode, end_line.returncode - 128, 0)
+    ended = subprocess.run([*strace, *program], capture_output=True, check=False)
+    return max(-ended.returncode, ended.returncode - 128, 0)
 
 
 async def compact(data: Path) -> None:
@@ -108,7 +106,7 @@ def check_step(data: Path, before: tuple[object, ...], call: str, file: str) -> 
         "first": f"{stem}.2.warc.gz",
         "second": f"{stem}.3.warc.gz",
     }
-    about = data / "warc" / file.format(**names) if file else data / "warc"
+    about = data / "warc" / file.format(**names)
     inject = f"inject={call}:signal=SIGKILL:when=1"
     strace = ("strace", "-f", "-qq", "-o", "/dev/null", "-P", str(about), "-e", f"trace={call}")
 

@@ -19,7 +19,7 @@ from archiver.config import Settings
 from archiver.model.imports import Outcome
 from tests.durability.conftest import Acknowledged, Client, TracedRun, environment, sending_call
 from tests.durability.cuts import LOSES, moments, put_back
-from tests.durability.test_order import first_sync, first_write, index_log
+from tests.durability.order import first_sync, first_write, index_log
 from tests.processes import batch_size_variables
 from tests.system_calls import Trace, traced_process
 
@@ -93,23 +93,23 @@ def entries_there(data):
 ALL = [(row, Outcome.ADDED, f"http://a.example/{row - 1}") for row in range(1, MANY + 1)]
 
 
-def test_rows_are_on_disk_before_a_receipt_or_an_acknowledgement(commanded, uploaded):
-    for recorded in (commanded, uploaded):
-        log, receipts = index_log(recorded), str(recorded.data / "receipts")
-        receipt = next(
-            call
-            for call in recorded.calls
-            if call.name.startswith("rename") and call.path.startswith(receipts)
-        )
-        read = next(each for each in recorded.acknowledged if each.is_saved)
-        for _, _, url in ALL:
-            row = first_write(recorded, log, of=url.encode())
-            synced = first_sync(recorded, log, since=row)
-            assert synced.end_line < receipt.start_line
-            assert synced.end_line < read.call.start_line
+def rows_are_on_disk_before_a_receipt_or_an_acknowledgement(recorded):
+    log, receipts = index_log(recorded), str(recorded.data / "receipts")
+    receipt = next(
+        call
+        for call in recorded.calls
+        if call.name.startswith("rename") and call.path.startswith(receipts)
+    )
+    read = next(each for each in recorded.acknowledged if each.is_saved)
+    for _, _, url in ALL:
+        row = first_write(recorded, log, of=url.encode())
+        synced = first_sync(recorded, log, since=row)
+        assert synced.end_line < receipt.start_line
+        assert synced.end_line < read.call.start_line
 
 
 async def test_an_import_by_command_survives_a_power_cut_or_can_be_repeated(commanded, tmp_path):
+    rows_are_on_disk_before_a_receipt_or_an_acknowledgement(commanded)
     for lost in LOST:
         await check_import_by_command(commanded, tmp_path / "data", lost)
 
@@ -140,6 +140,7 @@ async def check_import_by_command(commanded, data, lost):
 async def test_an_uploaded_file_is_imported_completely_after_a_power_cut(
     uploaded, tmp_path, monkeypatch
 ):
+    rows_are_on_disk_before_a_receipt_or_an_acknowledgement(uploaded)
     monkeypatch.setattr("archiver.services.crawling.POLL_SECONDS", 0.01)
     for lost in LOST:
         await check_import_of_upload(uploaded, tmp_path / "data", lost)

@@ -12,6 +12,7 @@ from archiver.http.urls import hash_url
 from archiver.services.entries import Entries
 from archiver.services.fixity import Fixity
 from tests.durability.cuts import LOSES, moments, put_back
+from tests.durability.order import ORDERS, nothing_is_acknowledged_while_the_wal_is_not_synced
 
 
 async def problems(archive, told):
@@ -32,7 +33,13 @@ async def problems(archive, told):
     return found
 
 
-async def test_acknowledged_changes_survive_a_power_cut(served, tmp_path):
+async def test_changes_are_on_disk_in_order_and_acknowledged_ones_survive_a_power_cut(
+    served, added, tmp_path, subtests
+):
+    for check in ORDERS:
+        with subtests.test(check.__name__):
+            check(served, added)
+    nothing_is_acknowledged_while_the_wal_is_not_synced(served)
     for lost, lose in LOSES.items():
         count = 0
         for files, acknowledged in moments(served, lose):

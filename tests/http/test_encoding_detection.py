@@ -8,6 +8,8 @@ from archiver.http.encoding_detection import Source, choose_encoding, decode_doc
 from archiver.http.media_types import extract_media_type, sniff
 from archiver.http.text_decoders import lookup
 from tests.chromium import chromium, new_page
+from tests.http.test_odd_responses import chromium_shows_and_refuses_the_same_responses
+from tests.http.test_text_decoders import every_byte_and_pair_is_decoded_like_in_chromium
 from tests.raw_server import raw_web
 
 URL = "http://127.0.0.1/"
@@ -203,10 +205,10 @@ def answer(target: bytes) -> bytes:
     return response("text/html; charset=utf-8", frames.encode())
 
 
-async def test_documents_and_style_sheets_are_decoded_as_in_chromium():
+async def documents_and_style_sheets_are_decoded_as_in_chromium(browser):
     """They are frames of another origin, because a frame inherits the encoding of its own."""
     differences = {}
-    async with raw_web(answer) as origin, chromium() as browser:
+    async with raw_web(answer) as origin:
         page = await new_page(browser)
         other = origin.removeprefix("http://").replace("127.0.0.1", "localhost")
         await page.goto(f"{origin}/?{other}", wait_until="load")
@@ -225,6 +227,17 @@ async def test_documents_and_style_sheets_are_decoded_as_in_chromium():
                 differences[name] = (theirs, ours)
 
     assert differences == {}
+
+
+async def test_documents_bytes_and_responses_are_read_as_in_chromium(subtests):
+    async with chromium() as browser:
+        for check in (
+            documents_and_style_sheets_are_decoded_as_in_chromium,
+            every_byte_and_pair_is_decoded_like_in_chromium,
+            chromium_shows_and_refuses_the_same_responses,
+        ):
+            with subtests.test(check.__name__):
+                await check(browser)
 
 
 @pytest.mark.parametrize(

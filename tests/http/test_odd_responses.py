@@ -19,7 +19,7 @@ from archiver.warc import writer as warc_writer
 from archiver.warc.reader import open_payload, read_record
 from archiver.warc.records import new_record_id
 from archiver.warc.writer import write_record
-from tests.chromium import chromium, new_page
+from tests.chromium import new_page
 from tests.http.odd_responses import BODY, LENGTH, ODD, response
 
 NAMES = list(ODD)
@@ -156,13 +156,14 @@ async def test_a_body_truncated_by_a_reset_is_stored():
         assert exchange.truncated is Truncation.DISCONNECT
 
 
-async def test_chromium_shows_and_refuses_the_same():
+async def chromium_shows_and_refuses_the_same_responses(browser):
+    """Run by ``test_encoding_detection``, in one browser."""
     answers = {f"/{number}": ODD[name].answer for number, name in enumerate(NAMES)}
     frames = "".join(f'<iframe src="/{number}"></iframe>' for number in range(len(NAMES)))
     page = f"<!DOCTYPE html>{frames}".encode()
     answers["/"] = response(b"Content-Length: %d" % len(page), body=page)
     answers["/favicon.ico"] = response(LENGTH)
-    async with serving(answers) as (port, _), chromium() as browser:
+    async with serving(answers) as (port, _):
         tab = await new_page(browser)
         await tab.goto(f"http://127.0.0.1:{port}/")
         shown = await tab.evaluate(

@@ -18,7 +18,7 @@ from archiver.http.text_decoders import (
     encode_part,
     encode_query,
 )
-from tests.chromium import chromium, new_page
+from tests.chromium import new_page
 
 NAMES = st.sampled_from(sorted(ENCODINGS))
 LEADS, TRAILS = range(0x7F, 0x100), range(0x20, 0x100)
@@ -53,18 +53,18 @@ READ = """([name, inputs]) => JSON.stringify(inputs.split(",").map((each) => {
 """One string per result, because the browser driver is slow with lists."""
 
 
-async def test_every_byte_and_pair_is_decoded_like_in_chromium():
+async def every_byte_and_pair_is_decoded_like_in_chromium(browser):
+    """Run by ``test_encoding_detection``, in one browser."""
     differences = {}
-    async with chromium() as browser:
-        page = await new_page(browser)
-        for name, inputs in INPUTS.items():
-            given_ = ",".join(base64.b64encode(each).decode() for each in inputs)
-            theirs = json.loads(await page.evaluate(READ, [name, given_]))
-            differences[name] = {
-                each
-                for each, text in zip(inputs, theirs, strict=True)
-                if decode(each, name) != text and each not in MISREAD
-            }
+    page = await new_page(browser)
+    for name, inputs in INPUTS.items():
+        given_ = ",".join(base64.b64encode(each).decode() for each in inputs)
+        theirs = json.loads(await page.evaluate(READ, [name, given_]))
+        differences[name] = {
+            each
+            for each, text in zip(inputs, theirs, strict=True)
+            if decode(each, name) != text and each not in MISREAD
+        }
 
     assert {name: found for name, found in differences.items() if found} == LOOK_ALIKES
 

@@ -52,7 +52,7 @@ def index_log(recorded):
     return recorded.data / "archive.sqlite3-wal"
 
 
-def test_a_record_is_on_disk_before_any_row_contains_its_id(served, added):
+def a_record_is_on_disk_before_any_row_contains_its_id(served, added):
     for recorded in (served, added):
         found = captures(recorded)
 
@@ -64,7 +64,7 @@ def test_a_record_is_on_disk_before_any_row_contains_its_id(served, added):
             assert synced.end_line < row.start_line
 
 
-def test_a_segment_name_is_on_disk_before_any_row_contains_it(served, added):
+def a_segment_name_is_on_disk_before_any_row_contains_it(served, added):
     for recorded in (served, added):
         for segment in {segment for segment, *_ in captures(recorded)}:
             path = recorded.data / "warc" / segment
@@ -77,7 +77,7 @@ def test_a_segment_name_is_on_disk_before_any_row_contains_it(served, added):
             assert first_sync(recorded, path.parent, since=made).end_line < row.start_line
 
 
-def test_the_folders_of_a_new_archive_are_on_disk_before_any_row(served, added):
+def the_folders_of_a_new_archive_are_on_disk_before_any_row(served, added):
     for recorded in (served, added):
         row = first_write(recorded, index_log(recorded), of=b".warc.gz")
         for folder in (recorded.data, recorded.data / "warc"):
@@ -85,7 +85,7 @@ def test_the_folders_of_a_new_archive_are_on_disk_before_any_row(served, added):
             assert first_sync(recorded, folder.parent, since=made).end_line < row.start_line
 
 
-def test_rows_are_on_disk_before_they_are_acknowledged(served, added):
+def rows_are_on_disk_before_they_are_acknowledged(served, added):
     """The WAL is synced at each commit, not only when it is checkpointed.
 
     The first row with a page's title is that of its snapshot, after its captures.
@@ -100,10 +100,19 @@ def test_rows_are_on_disk_before_they_are_acknowledged(served, added):
             )
 
 
-def test_nothing_is_acknowledged_while_the_wal_is_not_synced(served):
+def nothing_is_acknowledged_while_the_wal_is_not_synced(served):
     """One page was saved after the other, so nothing else was in progress."""
     log = str(index_log(served))
     for each in served.acknowledged:
         before = [c for c in served.calls if c.end_line < each.call.start_line and c.path == log]
         written = max(c.end_line for c in before if c.name == "pwrite64")
         assert max(c.start_line for c in before if c.name in SYNCS) > written
+
+
+ORDERS = (
+    a_record_is_on_disk_before_any_row_contains_its_id,
+    a_segment_name_is_on_disk_before_any_row_contains_it,
+    the_folders_of_a_new_archive_are_on_disk_before_any_row,
+    rows_are_on_disk_before_they_are_acknowledged,
+)
+"""Checks of two recorded runs."""
