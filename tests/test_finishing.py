@@ -1,9 +1,19 @@
 import asyncio
 import os
+import threading
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
-from archiver.helpers import both, open_for_writing, run_to_completion
+from archiver.helpers import (
+    UNFINISHED,
+    AtomicFile,
+    both,
+    open_for_writing,
+    run_to_completion,
+    well_formed,
+)
 
 
 async def test_protected_work_completes_despite_two_cancellations():
@@ -95,3 +105,66 @@ async def test_if_one_of_two_calls_fails_the_other_ends_and_the_exception_is_rai
     with pytest.raises(ValueError, match="heard"):
         await both(fail(), wait())
     assert ended.is_set()
+
+
+@pytest.fixture
+def file(tmp_path):
+    return AtomicFile(tmp_path / "said.json")
+
+
+def test_a_partial_file_of_a_killed_process_is_overwritten(file, tmp_path):
+    file.write(b"old")
+    (tmp_path / f".said.json{UNFINISHED}").write_bytes(b"longer than what is written next")
+
+    file.write(b"new")
+
+    assert file.read(64) == b"new"
+    assert [each.name for each in tmp_path.iterdir()] == ["said.json"]
+
+
+def test_a_symbolic_link_in_its_place_is_not_followed(file, tmp_path):
+    other = tmp_path / "other"
+    other.write_bytes(b"theirs")
+    (tmp_path / f".said.json{UNFINISHED}").symlink_to(other)
+
+    with pytest.raises(OSError, match=r"said\.json"):
+        file.write(b"new")
+
+    assert other.read_bytes() == b"theirs"
+
+
+async def test_readers_see_complete_content_while_many_write(file, tmp_path):
+    contents = [bytes([each]) * 20_000 for each in range(8)]
+    file.write(contents[0])
+    is_over = threading.Event()
+
+    def write(content):
+        for _ in range(20):
+            file.write(content)
+
+    def read():
+        found = set()
+        while not is_over.is_set():
+            found.add(file.read(1 << 20))
+        return found
+
+    reading = asyncio.create_task(asyncio.to_thread(read))
+    await asyncio.gather(*(asyncio.to_thread(write, each) for each in contents))
+    is_over.set()
+
+    assert await reading <= {*contents}
+    assert [each.name for each in tmp_path.iterdir()] == ["said.json"]
+
+
+@given(st.text(st.characters()))
+@example("a\ud800\udfffb")
+def test_any_text_can_be_written(text):
+    written = well_formed(text)
+
+    written.encode()
+    assert len(written) == len(text)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_valid_text_is_unchanged(text):
+    assert well_formed(text) == text

@@ -27,7 +27,10 @@ def links(count):
 async def test_links_arrive_in_ordered_batches_ended_by_an_empty_one():
     async with open_links(links(BATCH + 2), "list.txt", memory_bytes=MEMORY) as file:
         first, second, last = [await file.next_batch() for _ in range(3)]
+    async with open_links(links(3 * BATCH), "list.txt", memory_bytes=MEMORY) as stopped:
+        await stopped.next_batch()
 
+    assert stopped._process.returncode is not None, "no child is left"
     assert file.form == "plain text"
     assert len(first.seeds) == BATCH
     assert [each.seed.url for each in second.seeds] == [
@@ -77,7 +80,6 @@ async def test_all_fields_of_a_bookmark_are_transferred():
     assert seed.annotation.added_at == datetime.fromtimestamp(1300000000, UTC)
 
 
-@real_child
 async def test_a_refused_file_leaves_no_copy(tmp_path, monkeypatch):
     """Such files are copied to a temporary file, because they are not read from front to back."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
@@ -121,7 +123,6 @@ class Broken(BytesIO):
         return super().read(len(self.getvalue()) // 2)
 
 
-@real_child
 async def test_a_read_error_ends_the_import():
     broken = Broken(b"http://a.example/1\n" * 4 * BATCH)
 
@@ -133,14 +134,6 @@ async def read_whole(source):
     async with open_links(source, "list.txt", memory_bytes=MEMORY) as file:
         while await file.next_batch():
             pass
-
-
-@real_child
-async def test_stopping_half_way_leaves_no_child_process():
-    async with open_links(links(3 * BATCH), "list.txt", memory_bytes=MEMORY) as file:
-        await file.next_batch()
-
-    assert file._process.returncode is not None
 
 
 async def test_a_batch_has_the_first_and_last_date_of_its_links():

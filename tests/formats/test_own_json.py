@@ -2,14 +2,19 @@
 
 import json
 import re
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic_core import to_jsonable_python
 
+from archiver.formats.json_output import flattened, to_document
 from archiver.formats.own_json import JSON, JSON_LINES, entry_document, schema_text
 from archiver.model.annotation import Annotation, Colour
-from archiver.model.job import State
+from archiver.model.failure import Failure, FailureKind
+from archiver.model.imports import ImportStatus, Rejected
+from archiver.model.job import Job, QueueCounts, State
 from archiver.model.rendering import Limit, Rendering
 from tests.formats.exported import AT, entries, entry_of, written
 
@@ -72,3 +77,33 @@ def test_any_entry_conforms_to_the_schema(found):
 def test_violations_of_the_schema_are_detected(wrong):
     with pytest.raises(AssertionError):
         check({"archiver": 1, "entries": []} | wrong, SCHEMA)
+
+
+JOB = Job(
+    id=1,
+    hash_url="0" * 32,
+    url="https://a.example/\u2028",
+    state=State.QUEUED,
+    failure=Failure(FailureKind.DNS, "No such name."),
+    not_before=datetime(2024, 1, 2, 3, 4, 5, 678900, tzinfo=UTC),
+)
+IMPORT = ImportStatus(
+    3,
+    "b.html",
+    "netscape",
+    datetime(1, 1, 2, tzinfo=UTC),
+    False,
+    0,
+    0,
+    0,
+    0,
+    0,
+    (Rejected("x", "y"),),
+    "",
+    QueueCounts(),
+)
+
+
+@pytest.mark.parametrize("value", [JOB, IMPORT, [JOB, None], {"a": (1.5, True)}, "text"])
+def test_values_are_serialised_like_in_pydantic(value):
+    assert to_document(value) == flattened(to_jsonable_python(value))

@@ -4,13 +4,17 @@ import asyncio
 import time
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from threading import Event
 
 import pytest
 
 from archiver.config import Settings
 from archiver.errors import FetchError
+from archiver.helpers import scratch_file
+from archiver.http import responses
 from archiver.http.fetcher import Fetcher
 from archiver.http.requests import Outgoing
+from archiver.http.responses import SPOOL_BYTES, BodySink
 from archiver.http.site_rules import SiteRules
 from archiver.model.failure import FailureKind
 
@@ -203,3 +207,26 @@ async def test_the_rule_of_a_site_sets_its_user_agent_or_forbids_requests(tmp_pa
 
     assert raised.value.failure.kind is FailureKind.EXCLUDED
     assert [b"Mine/1" in each for each in received] == [False, False, False, True]
+
+
+async def test_a_body_cancelled_while_it_is_written_to_disk_is_stored_once(monkeypatch):
+    began, may_go_on = Event(), Event()
+
+    def slow_file():
+        began.set()
+        may_go_on.wait()
+        return scratch_file()
+
+    monkeypatch.setattr(responses, "scratch_file", slow_file)
+    sink, data = BodySink(), bytes(SPOOL_BYTES)
+    taking = asyncio.create_task(sink.take(data, data))
+    await asyncio.to_thread(began.wait)
+    taking.cancel()
+    asyncio.get_running_loop().call_soon(may_go_on.set)
+    with pytest.raises(asyncio.CancelledError):
+        await taking
+
+    file, _ = await sink.finish()
+
+    with file:
+        assert len(file.read()) == SPOOL_BYTES

@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from archiver.errors import InvalidRecord
-from archiver.http.headers import parse_head, without_fields
+from archiver.http.headers import link_values, parse_head, without_fields
 
 LATIN_1 = st.characters(max_codepoint=0xFF, exclude_characters="\r\n\0")
 VALUES = st.text(LATIN_1).map(lambda text: text.strip(" \t"))
@@ -50,3 +50,25 @@ def test_removing_fields_keeps_the_others_unchanged(fields, end):
     kept = parse_head(without_fields(head, {"set-cookie"})).headers
 
     assert kept == tuple(each for each in parse_head(head).headers if each[0] != "set-cookie")
+
+
+@pytest.mark.parametrize(
+    ("value", "references"),
+    [
+        ('<a>; rel="x, <y>", <b>', ["a", "b"]),
+        (" ,\t, <a>,,<b>", ["a", "b"]),
+        ("<<a>", ["a"]),
+        ("<a", []),
+        ("", []),
+    ],
+)
+def test_links_are_found_and_invalid_parts_are_skipped(value, references):
+    assert [reference for reference, _ in link_values(value)] == references
+
+
+@pytest.mark.parametrize("piece", ["<", ",", " ,", "<a>;", '<a>"', "<a>;b=", "<a", "\\"])
+def test_a_megabyte_of_repeated_text_is_parsed_in_linear_time(piece):
+    """A parser that looks ahead from every position would take minutes."""
+    value = piece * ((1 << 20) // len(piece))
+
+    assert {reference for reference, _ in link_values(value)} <= {"a"}

@@ -18,7 +18,9 @@ from archiver.model.annotation import (
     read_source_record,
     write_source_record,
 )
+from archiver.model.capture import Location, RecordId
 from archiver.model.entry_list import folder_names, folder_path
+from archiver.model.rendering import Rendition, RenditionKind, RenditionRef, renditions_of
 
 URL = "https://a.example/"
 words = st.sampled_from(["", "one", "two"])
@@ -180,3 +182,24 @@ def test_source_record_lines_are_not_truncated():
 def test_an_empty_source_record_is_omitted():
     assert write_source_record({"a": "", "b": None, "c": [], "d": {}}) == ""
     assert read_source_record("no json\n[1]\n" + "[" * 100_000 + '\n{"a":1}') == [{"a": 1}]
+
+
+ICON, COVER = RenditionKind.ICON, RenditionKind.COVER
+
+
+def test_of_two_renditions_of_a_kind_the_first_existing_is_used():
+    ids = [RecordId(f"urn:uuid:{number}") for number in range(4)]
+    named = [
+        RenditionRef(kind, "image/webp", record, "")
+        for kind, record in zip([ICON, ICON, COVER, ICON], ids, strict=True)
+    ]
+    places = {record: Location("a", offset, 1) for offset, record in enumerate(ids)}
+    del places[ids[0]]
+
+    found = renditions_of(named, places)
+
+    assert set(found) == {
+        Rendition(ICON, "image/webp", places[ids[1]]),
+        Rendition(COVER, "image/webp", places[ids[2]]),
+    }
+    assert len(found) == 2

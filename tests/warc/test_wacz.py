@@ -5,8 +5,11 @@ import hashlib
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from archiver.warc.request_queries import query_of_request
+from archiver.warc.temporary_lines import SortedLines
 from archiver.warc.wacz import LINES_A_BLOCK, index_blocks, package_digest
 
 
@@ -57,3 +60,11 @@ def test_the_body_of_a_request_becomes_a_query_as_webrecorder_writes_it(kind, bo
     url = found.added_to("https://a.example/a?b")
     assert url == f"https://a.example/a?b&__wb_method=POST{'&' if query else ''}{query}"
     assert query_of_request(b"GET / HTTP/1.1\r\n\r\n") is None
+
+
+@given(st.lists(st.binary(max_size=5).filter(lambda line: b"\n" not in line)), st.integers(1, 40))
+def test_lines_are_sorted_and_unique_with_any_memory_limit(given_, run_bytes):
+    with SortedLines(run_bytes) as lines:
+        lines.add_all(line + b"\n" for line in given_)
+
+        assert list(lines) == sorted({line + b"\n" for line in given_})
