@@ -19,6 +19,7 @@ from tests.children_in_threads import choose_children
 from tests.chromium import chromium_path
 from tests.crawler import Crawl, crawler
 from tests.prepared_archives import Make, Prepared
+from tests.shared_statements import share_compiled_statements
 from tests.single_handler import serve_handler
 
 hypothesis_settings.register_profile("untimed", deadline=None, max_examples=15)
@@ -36,7 +37,8 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Compile the Playwright driver once, not for each browser."""
+    """Compile SQL statements once, not for each engine, and the Playwright driver."""
+    share_compiled_statements()
     os.environ.setdefault("NODE_COMPILE_CACHE", str(config.cache.mkdir("node")))
 
 
