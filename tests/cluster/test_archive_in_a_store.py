@@ -85,7 +85,7 @@ async def test_a_machine_with_an_empty_disk_compacts_and_another_not_the_same_se
         method, path = store.proxy.requests[-1]
         if method == "GET" and "list-type" not in path and not reads.is_set():
             loop.call_soon_threadsafe(reads.set)
-            goes_on.wait(15)
+            goes_on.wait(120)
 
     other = other_machine(machine_a, tmp_path / "b")
     async with open_app(machine_a) as one, open_app(other) as another:
