@@ -37,7 +37,10 @@ class SharedPostgres(_Equal, PGDialect_asyncpg):
 
 def share_compiled_statements() -> None:
     """Use one cache for all asynchronous engines of this process."""
-    for name, each in {"sqlite.aiosqlite": SharedSqlite, "postgresql.asyncpg": SharedPostgres}.items():
+    for name, each in {
+        "sqlite.aiosqlite": SharedSqlite,
+        "postgresql.asyncpg": SharedPostgres,
+    }.items():
         registry.register(name, __name__, each.__name__)
     event.listen(Engine, "engine_connect", _use_shared_cache)
 

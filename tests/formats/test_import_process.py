@@ -109,7 +109,7 @@ async def test_an_unsupported_file_is_refused_with_a_message():
 
 @real_child
 async def test_a_child_above_its_memory_limit_ends_the_import():
-    with pytest.raises(UnreadableFile, match="EXTRACT_MEMORY"):
+    with pytest.raises(UnreadableFile, match="extract_memory_bytes"):
         async with open_links(links(2 * BATCH), "list.txt", memory_bytes=16 << 20) as file:
             await file.next_batch()
 
