@@ -18,6 +18,7 @@ LINES = ["def fly(wind):", "    if wind:", '        return "up"']
         ("<pre>{}</pre>", "<span style='display:flex'><i>{}</i><span>", "</span></span>"),
         ("<pre>{}</pre>", "<code>", "</code>"),
         ("<pre><code>{}</code></pre>", "<span class=line>", "</span>"),
+        ("<pre><code>{}</code></pre>", "<span class=l>", "</span>"),
         ("<pre><code>{}</code></pre>", "<span data-line=''>", "</span>"),
         ("<pre><table>{}</table></pre>", "<tr><td class=n>{}</td><td>", "</td></tr>"),
         ("<pre>{}</pre>", "<span style='display:block'>", "</span>\n"),
@@ -42,8 +43,14 @@ def test_each_line_of_code_is_a_line(around, before, after):
 
 
 def test_tokens_of_one_line_stay_in_it():
-    page = f"<article>{TEXT}<pre><span class=k>def</span> <span class=n>fly</span></pre>{TEXT}"
-    assert "<pre>def fly</pre>" in extract_article(page, "http://a/").html
+    for tokens in (
+        "<span class=k>def</span> <span class=n>fly</span>",
+        "<span class=n>def </span><span class=n>fly</span>",
+        "<span class=n>def</span> <span class=n>fl</span><span class=n>y</span>",
+        "<span class=k>def </span><span class=n>fl</span><span class=n>y</span>",
+    ):
+        page = f"<article>{TEXT}<pre>{tokens}</pre>{TEXT}"
+        assert "<pre>def fly</pre>" in extract_article(page, "http://a/").html
 
 
 def test_preserved_line_breaks_of_prose_are_line_breaks():
