@@ -46,7 +46,7 @@ TIMES = {
     "PICTURE_SECONDS": 2,
     "COMPARE_SECONDS": 1,
 }
-LOST_SECONDS = 4
+LOST_SECONDS = 2
 MAX_BODY, GIGABYTE, PIECE = 4 << 20, 1 << 30, b"x" * (1 << 20)
 BUFFERS = 32 << 20
 """Size of the buffers on both sides."""
@@ -116,7 +116,7 @@ def once_all_are_lost(live: LiveWeb, page: str) -> Handler:
 async def until_all_are_lost(live: LiveWeb) -> None:
     """Wait until they are rendered; on a busy machine they may already have timed out."""
     with suppress(TimeoutError):
-        async with asyncio.timeout(3 * LOST_SECONDS):
+        async with asyncio.timeout(6 * LOST_SECONDS):
             await live.wait_for_request("/begun", len(LOST))
 
 

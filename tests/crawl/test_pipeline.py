@@ -188,17 +188,6 @@ async def test_a_crawl_can_be_limited_to_some_jobs(crawl, live):
     assert [each.state for each in await crawl.jobs()] == [State.QUEUED, State.SAVED]
 
 
-async def test_endless_redirects_fail(crawl, live):
-    live.put("/a", status=302, headers={"Location": "/b"})
-    live.put("/b", status=302, headers={"Location": "/a"})
-    await crawl.queue(live.url("/a"))
-
-    await crawl.run()
-
-    (found,) = await crawl.jobs()
-    assert found.failure.kind is FailureKind.TOO_MANY_REDIRECTS
-
-
 async def test_a_page_is_captured_again_on_request(crawl, live):
     await crawl.queue(live.article("foxes"))
     await crawl.run()

@@ -4,7 +4,7 @@ import re
 
 import pytest
 import tinycss2
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from archiver.pages.css_references import rewrite_css
@@ -89,7 +89,6 @@ def test_urls_of_known_sheets_are_those_that_tinycss2_finds(sheet):
     assert found_by_us(sheet) == found_by_tinycss2(sheet) != []
 
 
-@settings(max_examples=80)
 @given(SHEETS)
 def test_urls_of_any_sheet_are_those_that_tinycss2_finds(sheet):
     assert found_by_us(sheet) == found_by_tinycss2(sheet)

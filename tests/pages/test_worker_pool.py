@@ -13,8 +13,6 @@ from archiver.pages.worker_messages import Document
 from archiver.pages.worker_pool import WorkerPool, unread_article
 from archiver.search.search_document import indexed
 
-pytestmark = pytest.mark.real_children
-
 PAGE = Document(
     b"<title>Hello</title><article><p>Words to be read, some.</p><img src=/a.png></article>",
     "text/html",
@@ -56,6 +54,7 @@ async def test_one_request_gives_the_same_as_two(pool):
         assert article is None
 
 
+@pytest.mark.real_children
 async def test_resources_are_found_if_the_article_cannot_be_extracted(pool_of):
     pool = pool_of(1, backlog=3600)
     await pool.discover(PAGE)
@@ -81,6 +80,7 @@ async def test_every_type_of_document_has_an_article(pool):
         assert article.metadata.title == "name.ext"
 
 
+@pytest.mark.real_children
 async def test_a_worker_that_times_out_is_replaced():
     impatient = WorkerPool(processes=1, timeout=0.000001, memory_bytes=1 << 30, max_requisites=10)
 
@@ -117,6 +117,7 @@ async def pool_of():
         await each.stop()
 
 
+@pytest.mark.real_children
 async def test_a_running_worker_is_used_before_another_is_started(pool_of):
     pool = pool_of(3, backlog=3600)
 
@@ -126,6 +127,7 @@ async def test_a_running_worker_is_used_before_another_is_started(pool_of):
     assert len(page_workers()) == 1
 
 
+@pytest.mark.real_children
 async def test_another_worker_is_started_if_the_queue_persists(pool_of):
     pool = pool_of(2, backlog=0)
     await pool.discover(PAGE)
@@ -141,6 +143,7 @@ async def test_another_worker_is_started_if_the_queue_persists(pool_of):
     assert len(page_workers()) == 2
 
 
+@pytest.mark.real_children
 async def test_a_lost_worker_is_replaced(pool_of):
     pool = pool_of(1, backlog=3600)
     await pool.discover(PAGE)
@@ -158,6 +161,7 @@ def page_workers():
     return [each for each in psutil.Process().children() if module in each.cmdline()]
 
 
+@pytest.mark.real_children
 async def test_a_worker_that_holds_much_memory_is_replaced(pool, monkeypatch):
     await pool.extract(PAGE)
     (before,) = psutil.Process().children()

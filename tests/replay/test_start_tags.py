@@ -5,8 +5,6 @@ from string import ascii_lowercase
 
 import pytest
 
-from tests.rewriting import replay_path
-
 DATA = 'type="text/x-archived-script"'
 
 
@@ -51,15 +49,6 @@ def test_active_attributes_are_renamed(html, before, after):
 
     assert rested == (before if after is None else after)
     assert html(before, seed=1) == rested
-
-
-def test_style_sheets_enabled_by_a_handler_stay_style_sheets(html):
-    markup = "<link rel=preload as=style href=x onload=\"this.rel='stylesheet'\">"
-
-    assert html(markup) == (
-        f'<link rel="stylesheet" as=style href="{replay_path("x", "cs_")}" '
-        "data-archived-onload=\"this.rel='stylesheet'\">"
-    )
 
 
 def test_a_tag_with_many_handlers_takes_linear_time(html):
