@@ -29,7 +29,7 @@ from tests.recorded_browser import (
     outside_requests,
     save_and_capture,
 )
-from tests.small_web.matter import pixels, png
+from tests.small_web.matter import opened, png
 
 BIG = "width=40 height=20"
 CONSTRUCTS = f"""<!DOCTYPE html><html lang=en><head><meta charset=utf-8>
@@ -254,7 +254,7 @@ async def wait_until_viewer_shows_blue(page, area):
     for _ in range(3):
         until = clock() + 20
         while clock() < until:
-            if pixels(await page.screenshot(clip=area))[0][:3] == b"\x00\x00\xff":
+            if opened(await page.screenshot(clip=area)).getpixel((0, 0)) == (0, 0, 255):
                 return
         await page.reload(wait_until="networkidle")
     raise AssertionError("no page of the PDF")

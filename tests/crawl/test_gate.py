@@ -16,6 +16,7 @@ from archiver.browser.request_gate import REFUSAL, Gate, GateHandlers, connect, 
 from archiver.crawl import browser_requests
 from archiver.crawl.browser_requests import Traffic
 from archiver.crawl.rendering_policy import BrowserServices
+from archiver.errors import FetchError
 from archiver.http.fetcher import Fetcher
 from archiver.model.failure import FailureKind
 
@@ -185,6 +186,16 @@ async def test_a_websocket_to_a_private_address_is_refused(gate_client, authorit
     reader, _ = await gate_client.socket(authority)
 
     assert await reader.read() == b""
+
+
+async def test_an_untrusted_certificate_of_a_websocket_is_refused(crawl):
+    server = await asyncio.start_server(lambda *_: None, "127.0.0.1", 0, ssl=make_gate_key().tls)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        with pytest.raises(FetchError, match="certificate"):
+            await connect(
+                crawl.context.fetcher, crawl.context.settings, "127.0.0.1", port, is_tls=True
+            )
 
 
 def masked(text: bytes) -> bytes:

@@ -677,7 +677,7 @@ UNREAD_AND_SHARED = [
 
 
 @settings(
-    max_examples=20,
+    max_examples=12,
     deadline=None,
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=[HealthCheck.function_scoped_fixture],

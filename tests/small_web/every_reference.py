@@ -9,7 +9,7 @@ import re
 from hashlib import md5
 from pathlib import Path
 
-from tests.small_web.matter import FONT, pixels, png
+from tests.small_web.matter import FONT, opened, png
 
 SIDE, ACROSS, WIDTH = 30, 23, 700
 HERE = Path(__file__).parent
@@ -102,13 +102,11 @@ def build_page(origin):
 
 def colours_of(picture):
     """Return the colours in the upper and lower half of each cell."""
-    rows = pixels(picture)
-    step = len(rows[0]) // WIDTH
-    found = {}
+    image, found = opened(picture), {}
     for number, construct in enumerate(CELLS):
         left, top = number % ACROSS * SIDE + 15, number // ACROSS * SIDE
-        upper, lower = (rows[top + down][left * step :][:3] for down in (7, 25))
-        found[construct] = tuple(upper), tuple(lower)
+        upper, lower = (image.getpixel((left, top + down)) for down in (7, 25))
+        found[construct] = upper, lower
     return found
 
 
