@@ -22,7 +22,7 @@ from tests.command_line import run_in_thread
 from tests.processes import batch_size_variables
 from tests.warcs import Warc
 
-MANY = 12_000
+MANY = 6_000
 UPLOADED = 240
 
 

@@ -65,7 +65,7 @@ async def iteration_filters(client, path, rel):
 
 
 async def test_pages_of_a_list_link_back_in_the_same_order(client):
-    for narrowed in ("", "?sort=oldest", "?sort=title", "?q=is%3Aunread"):
+    for narrowed in ("", "?sort=title", "?q=is%3Aunread&sort=oldest"):
         there = await iteration_filters(client, f"/snapshots{narrowed}", "next")
         back = await iteration_filters(client, there[-1][0], "prev")
 
