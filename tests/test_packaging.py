@@ -1,6 +1,8 @@
 """Packaged files, pinned versions and the image match the program and the docs."""
 
 import re
+import shutil
+import subprocess
 import tomllib
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
@@ -67,3 +69,15 @@ def test_the_image_is_built_with_make_targets():
     assert [each for each in targets if not re.search(rf"^{each}:", MAKEFILE, re.MULTILINE)] == []
     check = MAKEFILE.split("\ncheck-image:")[1].split("\n\n")[0]
     assert [each for each in targets if each not in check] == []
+
+
+def test_make_installs_again_after_the_system_python_was_replaced(tmp_path):
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    python, installed = (tmp_path / ".venv" / name for name in ("bin/python", ".installed"))
+    python.parent.mkdir(parents=True)
+    installed.touch()
+    for program, is_usable in (("/bin/true", True), ("/removed/python3", False)):
+        python.unlink(missing_ok=True)
+        python.symlink_to(program)
+        subprocess.run(["make", "help"], cwd=tmp_path, check=True, capture_output=True)
+        assert installed.exists() == is_usable
