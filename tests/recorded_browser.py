@@ -245,22 +245,19 @@ HOSTILE_TOGETHER = {
 """The same constructs in few pages."""
 
 
-async def all_are_harmless(browser, base, entries, *, read=True):
-    """View each page in its banner and as a single capture; click everything.
-
-    ``read``: whether to view its article as well.
-    """
+async def all_are_harmless(browser, base, entries, *, views=("snapshot", "capture", "read")):
+    """Show each page in these views, and click everything: in its banner, alone, as an article."""
     slots = asyncio.Semaphore(MAX_OPEN_PAGES)
     async with asyncio.TaskGroup() as group:
         for entry in entries:
-            group.create_task(_is_harmless(browser, base, entry, slots, read))
+            group.create_task(_is_harmless(browser, base, entry, slots, views))
 
 
-async def _is_harmless(browser, base, entry, slots, is_read):
+async def _is_harmless(browser, base, entry, slots, views):
     snapshot = f"{base}/{entry.hash_url}/{entry.latest}/"
     read = f"{base}/{entry.hash_url}/"
-    views = [snapshot, f"{base}/web/{entry.latest}/{entry.url}", *([read] if is_read else [])]
-    for url in views:
+    capture = f"{base}/web/{entry.latest}/{entry.url}"
+    for url in map({"snapshot": snapshot, "capture": capture, "read": read}.get, views):
         async with slots:
             context, page, requests = await open_logged_page(browser, "about:blank")
             with suppress(Error):  # a download is not a page

@@ -10,8 +10,6 @@ import sys
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import pytest
-
 from tests.canaries import OMITTED_FLAGS, REACHED, REQUEST_KINDS, V4, V6, request_kind
 
 ROOT = Path(__file__).parents[2]
@@ -27,40 +25,23 @@ async def escapes(missing: str) -> dict[str, object]:
     return json.loads(said)
 
 
-@pytest.fixture(scope="module")
-def seen() -> dict[str, dict[str, object]]:
-    """Return the traffic at the canaries with all flags, and with one part of them removed."""
+async def test_a_confined_page_reaches_only_the_gate(subtests):
+    """All flags are tried, and each part of them is left out."""
+    found = await asyncio.gather(*map(escapes, OMITTED_FLAGS))
+    seen = dict(zip(OMITTED_FLAGS, found, strict=True))
 
-    async def try_all():
-        return dict(
-            zip(OMITTED_FLAGS, await asyncio.gather(*map(escapes, OMITTED_FLAGS)), strict=True)
-        )
-
-    return asyncio.run(try_all())
-
-
-def test_no_connection_bypasses_the_gate(seen):
-    """Fetch, beacon, keepalive, sockets, events, frames, prefetch, workers, WebRTC, speculation."""
-    assert seen["nothing"].keys() == {"error", "tried"}
-    assert seen["nothing"]["error"] == ""
-
-
-def test_every_kind_of_request_to_every_address_reaches_the_gate(seen):
-    tried = seen["nothing"]["tried"]
-
-    assert {*map(request_kind, tried)} >= REQUEST_KINDS
-    assert {urlsplit(each).hostname for each in tried} == {*V4, *V6, "localhost"}
-
-
-def test_a_page_without_a_gate_sends_no_requests(seen):
-    assert seen["ungated"] == {"error": ""}
-
-
-def test_without_the_proxy_flags_pages_connect_directly_to_addresses_only(seen):
-    assert seen["ungated proxy"].keys() == {"error", "tcp"}
-
-
-def test_the_canaries_are_reached_without_the_flags(seen):
-    """Loopback and link-local addresses, WebRTC; then names and QUIC, without a gate."""
+    with subtests.test("no connection bypasses the gate"):
+        # Fetch, beacon, keepalive, sockets, events, frames, prefetch, workers, WebRTC, speculation
+        assert seen["nothing"].keys() == {"error", "tried"}
+        assert seen["nothing"]["error"] == ""
+    with subtests.test("every kind of request to every address reaches the gate"):
+        tried = seen["nothing"]["tried"]
+        assert {*map(request_kind, tried)} >= REQUEST_KINDS
+        assert {urlsplit(each).hostname for each in tried} == {*V4, *V6, "localhost"}
+    with subtests.test("a page without a gate sends no requests"):
+        assert seen["ungated"] == {"error": ""}
+    with subtests.test("without the proxy flags pages connect to addresses only"):
+        assert seen["ungated proxy"].keys() == {"error", "tcp"}
     for missing, kinds in REACHED.items():
-        assert seen[missing].keys() >= {*kinds}, missing
+        with subtests.test("the canaries are reached without the flags", missing=missing):
+            assert seen[missing].keys() >= {*kinds}

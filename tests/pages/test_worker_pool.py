@@ -5,11 +5,21 @@ from dataclasses import replace
 
 import psutil
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from archiver.model.page import Article, Discovery
-from archiver.model.rendering import RenditionKind
+from archiver.model.rendering import NewRendition, RenditionKind
+from archiver.model.requisite import Requisite, RequisiteKind
 from archiver.pages import worker_pool
-from archiver.pages.worker_messages import Document
+from archiver.pages.worker_messages import (
+    PREFIX,
+    Document,
+    pack_result,
+    read_discovery,
+    read_rendition,
+    unpack,
+)
 from archiver.pages.worker_pool import WorkerPool, unread_article
 from archiver.search.search_document import indexed
 
@@ -171,3 +181,27 @@ async def test_a_worker_that_holds_much_memory_is_replaced(pool, monkeypatch):
 
     assert not psutil.pid_exists(before.pid)
     assert "Words" in (await pool.extract(PAGE)).text
+
+
+@given(st.none() | st.builds(NewRendition, st.sampled_from(RenditionKind), st.text(), st.binary()))
+def test_a_drawn_image_arrives_unchanged(drawn):
+    message = pack_result(drawn)
+
+    assert read_rendition(*unpack(message[PREFIX.size :])) == drawn
+
+
+@given(
+    st.builds(
+        Discovery,
+        st.lists(
+            st.builds(Requisite, st.text(), st.sampled_from(RequisiteKind), st.integers(0, 99))
+        ).map(tuple),
+        feed=st.text(),
+        icons=st.lists(st.text()).map(tuple),
+        covers=st.lists(st.text()).map(tuple),
+    )
+)
+def test_references_of_a_page_arrive_unchanged(found):
+    message = pack_result(found)
+
+    assert read_discovery(unpack(message[PREFIX.size :])[0]) == found
