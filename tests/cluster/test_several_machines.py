@@ -189,15 +189,18 @@ async def test_a_folder_with_a_separate_archive_is_refused(machine_a, machine_b)
     assert (code, "contains a separate archive" in message) == (1, True), message
 
 
-async def test_user_settings_are_shared_and_survive_rebuilds_also_from_another_version(
+async def test_user_settings_and_imports_survive_rebuilds_also_from_another_version(
     machine_a, machine_b, address, tmp_path
 ):
     cookie = "a.example\tFALSE\t/\tFALSE\t0\tname\tvalue\n"
     assert (await run("password", input_data="a good pass phrase\n", **machine_a))[0] == 0
     assert (await run("cookies", "import", "-", input_data=cookie, **machine_a))[0] == 0
+    await run("import", "-", "--no-crawl", input_data="http://a.example/\n", **machine_a)
     assert (await run("reindex", **machine_b))[0] == 0
 
     assert "a.example" in (await run("cookies", "list", **machine_b))[1]
+    receipts = [[*(tmp_path / folder / "receipts").iterdir()] for folder in ("a", "b")]
+    assert receipts[0][0].name == receipts[1][0].name
     as_owner(address, "UPDATE alembic_version SET version_num = '0038'")
     code, message = await run_expecting_error("reindex", **machine_a)
     assert (code, "--accept-missing" in message) == (1, True), message
