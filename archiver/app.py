@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from archiver.services.access import AccessControl
     from archiver.services.archive_imports import Archives
     from archiver.services.capture_queries import Cdx, Mementos
-    from archiver.services.compaction import CompactionService, Upkeep
+    from archiver.services.compaction import BackgroundMaintenance, CompactionService
     from archiver.services.comparison import SnapshotComparison
     from archiver.services.cookies import CookieSettings
     from archiver.services.crawling import ChangeStream, Crawling, CrawlStatus
@@ -382,10 +382,10 @@ class App:
         return CompactionService(self.db, self.store, self.settings, self.crawling.close_segment)
 
     @cached_property
-    def upkeep(self) -> "Upkeep":
-        from archiver.services.compaction import Upkeep
+    def upkeep(self) -> "BackgroundMaintenance":
+        from archiver.services.compaction import BackgroundMaintenance
 
-        made = Upkeep(self.settings.data, self.fixity, self.compacting)
+        made = BackgroundMaintenance(self.settings.data, self.fixity, self.compacting)
         self._stack.push_async_callback(made.stop)
         return made
 
@@ -492,8 +492,8 @@ async def _work_with_servers(app: App, stack: AsyncExitStack) -> None:
         from archiver.services.cookies import CookieSettings
 
         keeping = CookieSettings(app.settings.data, app.db)
-        app.user_cookies.hold(await keeping.content())
-        follow = partial(keeping.follow, app.user_cookies.hold)
+        app.user_cookies.load(await keeping.content())
+        follow = partial(keeping.follow, app.user_cookies.load)
         await stack.enter_async_context(keep_running(follow, "cookies"))
     if app.uploading:
         stack.push_async_callback(app.uploading.finish)
@@ -511,7 +511,7 @@ async def _start_background_work(app: App, stack: AsyncExitStack) -> None:
         (partial(app.crawling.work, until_empty=False), "crawl"),
         (app.articles.read_when_idle, "deferred-extraction"),
         (app.documents.keep_up_to_date, "documents"),
-        (app.lists.keep_counted, "saved-searches"),
+        (app.lists.keep_counts_current, "saved-searches"),
         (app.export_jobs.work, "exports"),
         (app.subscriptions.keep_checking, "feeds"),
     ):

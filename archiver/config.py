@@ -92,7 +92,7 @@ def path() -> Kind:
     return Kind("DIR", Path, str)
 
 
-def switch() -> Kind:
+def boolean() -> Kind:
     """Return a kind for a boolean."""
 
     def read(value: bool | str) -> bool:
@@ -436,7 +436,7 @@ class Settings:
     )
     browser_sandbox: bool = _setting(
         True,
-        switch(),
+        boolean(),
         "Use Chromium's sandbox. Turn it off only inside a container that isolates the browser.",
     )
 
@@ -519,7 +519,7 @@ class Settings:
         choice("debug", "info", "warning", "error"),
         "Minimum level to log: debug, info, warning or error.",
     )
-    log_json: bool = _setting(False, switch(), "Log as JSON lines.")
+    log_json: bool = _setting(False, boolean(), "Log as JSON lines.")
 
     from_file: frozenset[str] = field(default=frozenset(), kw_only=True, repr=False, compare=False)
     """Names of the settings that ``settings.toml`` sets."""
@@ -628,7 +628,7 @@ _RULE_KINDS = {
     "render": choice("auto", "always", "never"),
     "delay": decimal(least=0, most=MAX_HOST_DELAY),
     "user_agent": words_in_line(),
-    "never_save": switch(),
+    "never_save": boolean(),
 }
 
 
@@ -702,14 +702,14 @@ def default_data(environment: Mapping[str, str]) -> Path:
     It is ``data`` in the current directory if that has an archive, else the user's own directory
     (XDG Base Directory Specification).
     """
-    here = Path("data")
-    if any((here / name).exists() for name in (INDEX, SEGMENTS, SETTINGS_FILE)):
-        return here
+    local = Path("data")
+    if any((local / name).exists() for name in (INDEX, SEGMENTS, SETTINGS_FILE)):
+        return local
     base = Path(environment.get("XDG_DATA_HOME", ""))
     if not base.is_absolute():
         home = Path(environment.get("HOME", ""))
         if not home.is_absolute():
-            return here
+            return local
         base = home / ".local/share"
     return base / "archiver"
 

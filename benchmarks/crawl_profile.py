@@ -22,7 +22,7 @@ import uvloop
 
 from archiver.config import Settings
 from archiver.http.fetcher import Fetcher
-from archiver.http.requests import Outgoing
+from archiver.http.requests import OutgoingRequest
 from benchmarks.crawl import crawl_settings
 from benchmarks.fast_server import FastServer
 from benchmarks.measure import measure
@@ -107,7 +107,7 @@ def ours(urls: list[str], directory: Path) -> Callable[[], Awaitable[None]]:
 
             async def work(waiting: Iterator[str]) -> None:
                 for url in waiting:
-                    (await fetcher.fetch(Outgoing(url))).body.close()
+                    (await fetcher.fetch(OutgoingRequest(url))).body.close()
 
             waiting = iter(urls)
             await asyncio.gather(*(work(waiting) for _ in range(AT_ONCE)))

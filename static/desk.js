@@ -6,7 +6,7 @@ const LOOK_MS = 3000;
 // A part that has focus or a text selection is not replaced until the user leaves it.
 const isInUse = (part) => part.contains(document.activeElement) || !document.getSelection().isCollapsed;
 
-async function look() {
+async function refresh() {
   const answer = await fetch(`${document.documentElement.dataset.base}/`);
   if (!answer.ok || answer.redirected) return;
   const desk = new DOMParser().parseFromString(await answer.text(), "text/html");
@@ -20,9 +20,9 @@ async function look() {
 
 const isOpen = () => document.querySelector("[data-live=open], [data-state=queued], [data-state=fetching]");
 let wasOpen = isOpen();
-document.addEventListener("archiver:ended", () => look().catch(() => { /* try again, as below */ }));
+document.addEventListener("archiver:ended", () => refresh().catch(() => { /* try again, as below */ }));
 setInterval(async () => {
   if (document.hidden || !(wasOpen || isOpen())) return;
   wasOpen = isOpen();
-  await look().catch(() => { /* the service is not available: try again */ });
+  await refresh().catch(() => { /* the service is not available: try again */ });
 }, LOOK_MS);

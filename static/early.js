@@ -3,7 +3,7 @@ const root = document.documentElement;
 root.dataset.scripts = "";
 try {
   if (localStorage.getItem("rail") === "narrow") root.dataset.rail = "narrow";
-  const kept = JSON.parse(localStorage.getItem("look")) ?? {};
+  const kept = JSON.parse(localStorage.getItem("reading-style")) ?? {};
   for (const name of ["size", "face", "measure", "leading", "paper", "justify"]) {
     if (/^[a-z0-9]{1,8}$/.test(kept[name])) root.dataset[name] = kept[name];
   }

@@ -43,7 +43,7 @@ const sheet = document.querySelector(".rail");
 sheet?.addEventListener("beforetoggle", ({ newState }) => {
   for (const each of document.body.children) if (!each.matches(".rail, .dock")) each.inert = newState === "open";
 });
-sheet?.addEventListener("toggle", ({ newState }) => newState === "open" && sheet.querySelector(".closes").focus());
+sheet?.addEventListener("toggle", ({ newState }) => newState === "open" && sheet.querySelector(".sheet-close").focus());
 
 // A textarea that holds one line: Enter submits the form as in an input field.
 document.addEventListener("keydown", (event) => {

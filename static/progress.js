@@ -20,7 +20,7 @@ function showJob(job) {
   state.textContent = WORDS.states[job.state] ?? job.state;
   if (job.title) row.querySelector("a").textContent = job.title;
   const again = job.not_before ? ` ${WORDS.again.replace("{when}", ago(new Date(job.not_before)))}` : "";
-  if (job.failure || job.state !== "queued") row.querySelector(".why").textContent = job.failure ? reasonOf(job.failure) + again : "";
+  if (job.failure || job.state !== "queued") row.querySelector(".failure-reason").textContent = job.failure ? reasonOf(job.failure) + again : "";
 }
 
 function tellAll() {
@@ -63,7 +63,7 @@ function showImport(status) {
     field.textContent = numbers.format(values[field.dataset.field]);
     if (values[field.dataset.field]) field.parentElement.hidden = false;
   }
-  const lead = box.querySelector(".lead");
+  const lead = box.querySelector(".progress-summary");
   if (lead) lead.hidden = !wanted;
   const bar = box.querySelector("progress");
   bar.max = Math.max(wanted, 1);

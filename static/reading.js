@@ -10,15 +10,15 @@ function keep(key, value) {
   try { localStorage.setItem(key, JSON.stringify(value)); } catch { /* storage is full or not allowed */ }
 }
 
-const look = document.querySelector(".look");
-if (look) {
-  look.hidden = false;
-  const chosen = read("look");
-  for (const field of look.querySelectorAll("input")) field.checked = field.value === (chosen[field.name] ?? "");
-  look.addEventListener("change", ({ target }) => {
+const style = document.querySelector(".reading-style");
+if (style) {
+  style.hidden = false;
+  const chosen = read("reading-style");
+  for (const field of style.querySelectorAll("input")) field.checked = field.value === (chosen[field.name] ?? "");
+  style.addEventListener("change", ({ target }) => {
     if (target.value) chosen[target.name] = root.dataset[target.name] = target.value;
     else { delete chosen[target.name]; delete root.dataset[target.name]; }
-    keep("look", chosen);
+    keep("reading-style", chosen);
   });
 }
 

@@ -38,10 +38,10 @@ function show(page, changed) {
   const own = active.closest(".item")?.querySelector("input") ?? (active.matches("body, .bar *") ? changed[0] : null);
   localise(page.body);
   for (const each of document.querySelectorAll(".toast")) each.remove();
-  document.querySelector("main > .over").replaceWith(page.querySelector("main > .over"));
-  document.querySelector("main > .over").after(...page.querySelectorAll("main > .toast"));
-  for (const each of document.querySelectorAll(".found > :is(h2, ol)")) each.remove();
-  document.querySelector(".found").prepend(...page.querySelectorAll(".found > :is(h2, ol)"));
+  document.querySelector("main > .section-head").replaceWith(page.querySelector("main > .section-head"));
+  document.querySelector("main > .section-head").after(...page.querySelectorAll("main > .toast"));
+  for (const each of document.querySelectorAll(".result-list > :is(h2, ol)")) each.remove();
+  document.querySelector(".result-list").prepend(...page.querySelectorAll(".result-list > :is(h2, ol)"));
   tell();
   if (!own) return;
   const now = boxes();
@@ -60,7 +60,7 @@ form?.addEventListener("submit", async (event) => {
     const answer = await fetch(`${document.documentElement.dataset.base}/edit`, { method: "POST", body });
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     if (!answer.ok) throw new Error(answer.statusText);
-    if (page.querySelector(".found")) show(page, changed);
+    if (page.querySelector(".result-list")) show(page, changed);
     else location.assign(answer.url);
   } catch { // as it is done without scripts, which says what is wrong
     for (const box of changed) box.checked = true;

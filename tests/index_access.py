@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from archiver.config import INDEX
 from archiver.crawl.archive import LOCKS
-from archiver.db.engine import Database, engines_of
+from archiver.db.engine import Database, index_at
 
 
 @contextmanager
@@ -31,7 +31,7 @@ def written(data: Path) -> Iterator[None]:
 
 def remove_index(data: Path) -> None:
     """Remove an archive's index, as if it had been lost."""
-    engines_of(data / INDEX).remove()
+    index_at(data / INDEX).remove()
 
 
 async def execute_sql(data: Path, *statements: str) -> None:

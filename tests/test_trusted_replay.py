@@ -16,7 +16,7 @@ from playwright.async_api import Error
 
 from archiver.crawl import browser_rendering
 from archiver.model.rendering import Rendering
-from archiver.services.page_uploads import Given
+from archiver.services.page_uploads import UploadMetadata
 from tests.recorded_browser import (
     HOSTILE_TOGETHER,
     MAX_OPEN_PAGES,
@@ -357,7 +357,9 @@ def hostile_mhtml(url, html):
 
 
 async def upload_page(runtime, name, content):
-    upload = await runtime.page_uploads.take(io.BufferedReader(io.BytesIO(content)), Given(name))
+    upload = await runtime.page_uploads.take(
+        io.BufferedReader(io.BytesIO(content)), UploadMetadata(name)
+    )
     return (await runtime.entries.get(upload.hash_url)).entry
 
 

@@ -33,7 +33,7 @@ from archiver.helpers import wait_until_readable
 from archiver.http.address_guard import BlockedAddressError
 from archiver.http.fetcher import Fetcher
 from archiver.http.headers import ResponseHead
-from archiver.http.requests import Outgoing
+from archiver.http.requests import OutgoingRequest
 from archiver.http.response_parser import ChunkDecoder
 from archiver.http.urls import parse_url
 from archiver.model.failure import Failure, FailureKind
@@ -107,7 +107,7 @@ _NOT_ANSWERED = _HOP_BY_HOP | {"content-length", "alt-svc"}
 
 
 @dataclass(frozen=True, slots=True)
-class Proxied:
+class GatedRequest:
     """Request as received by the gate.
 
     Attributes:
@@ -141,7 +141,7 @@ class Proxied:
         )
 
 
-async def read_request(stream: asyncio.StreamReader) -> Proxied | None:
+async def read_request(stream: asyncio.StreamReader) -> GatedRequest | None:
     """Read the next request; return None at the end of the connection.
 
     Raises:
@@ -159,11 +159,11 @@ async def read_request(stream: asyncio.StreamReader) -> Proxied | None:
         raise InvalidResponse("This is not an HTTP request.")
     fields = [line.partition(":") for line in lines[1:] if ":" in line]
     headers = tuple((name.strip(), value.strip()) for name, _, value in fields)
-    request = Proxied(parts[0], parts[1], headers)
-    return Proxied(request.method, request.target, headers, await _content(stream, request))
+    request = GatedRequest(parts[0], parts[1], headers)
+    return GatedRequest(request.method, request.target, headers, await _content(stream, request))
 
 
-async def _content(stream: asyncio.StreamReader, request: Proxied) -> bytes:
+async def _content(stream: asyncio.StreamReader, request: GatedRequest) -> bytes:
     length = request.header("content-length")
     if "chunked" in request.header("transfer-encoding").lower():
         return await _chunked(stream)
@@ -256,7 +256,7 @@ _PATIENCE_SECONDS = 30
 _Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
-class Answering(Protocol):
+class ForwardedResponse(Protocol):
     """Response that the gate forwards to the browser."""
 
     @property
@@ -277,7 +277,7 @@ class GateHandlers:
         connect: opens a connection to a host and port, with or without TLS, for a WebSocket.
     """
 
-    answer: Callable[[Outgoing], AbstractAsyncContextManager[Answering]]
+    answer: Callable[[OutgoingRequest], AbstractAsyncContextManager[ForwardedResponse]]
     connect: Callable[[str, int, bool], Awaitable[_Streams]]
 
 
@@ -341,7 +341,9 @@ class Gate:
         if proxied.is_websocket:
             await self._pass_through(reader, writer, proxied, url)
             return False
-        request = Outgoing(url, proxied.method, proxied.onward, proxied.body, is_browser=True)
+        request = OutgoingRequest(
+            url, proxied.method, proxied.onward, proxied.body, is_browser=True
+        )
         is_begun = False
         try:
             async with self._beyond.answer(request) as answer:
@@ -358,7 +360,7 @@ class Gate:
         self,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
-        proxied: Proxied,
+        proxied: GatedRequest,
         url: str,
     ) -> None:
         """Relay a WebSocket to a permitted host without archiving its messages."""
@@ -429,7 +431,7 @@ def _split(authority: str, default: int) -> tuple[str, int]:
     return name.strip("[]"), int(port)
 
 
-def _write_request(proxied: Proxied, path: str) -> bytes:
+def _write_request(proxied: GatedRequest, path: str) -> bytes:
     lines = [f"{proxied.method} {path or '/'} HTTP/1.1"]
     lines += [
         f"{name}: {value}"

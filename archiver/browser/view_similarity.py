@@ -62,9 +62,9 @@ def similarity_of(before: Rows, after: Rows) -> int:
 
 def words_contained(before: str, after: str) -> int:
     """Return the percentage of the words of one text that are in another."""
-    wanted, there = Counter(before.split()), Counter(after.split())
-    count = wanted.total()
-    return _WHOLE * (wanted & there).total() // count if count else _WHOLE
+    words_before, words_after = Counter(before.split()), Counter(after.split())
+    count = words_before.total()
+    return _WHOLE * (words_before & words_after).total() // count if count else _WHOLE
 
 
 def _is_near(one: _Colour, other: _Colour) -> bool:

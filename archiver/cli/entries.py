@@ -29,7 +29,7 @@ from archiver.model.listing import ListingQuery
 from archiver.model.message import counted
 from archiver.model.page import UNREAD
 from archiver.model.rendering import Rendering
-from archiver.model.seed import Received
+from archiver.model.seed import QueuedSeed
 from archiver.services.deletion import Deleted, Restored
 from archiver.services.entries import EntryDetail, SnapshotDetail
 
@@ -75,7 +75,7 @@ async def _capture(crawler: App, report: "_Report") -> None:
                 return
 
 
-async def _warn_of_duplicates(crawler: App, accepted: Sequence[Received]) -> None:
+async def _warn_of_duplicates(crawler: App, accepted: Sequence[QueuedSeed]) -> None:
     """Report duplicate URLs of each page on standard error."""
     for each in {received.hash_url: received for received in accepted}.values():
         detail = await crawler.entries.get(each.hash_url)
@@ -86,9 +86,9 @@ async def _warn_of_duplicates(crawler: App, accepted: Sequence[Received]) -> Non
 class _Report:
     """Report that prints a line for each URL when its capture finishes."""
 
-    def __init__(self, accepted: Sequence[Received], bar: Bar) -> None:
+    def __init__(self, accepted: Sequence[QueuedSeed], bar: Bar) -> None:
         self.failed = False
-        self.waiting: dict[int, list[Received]] = defaultdict(list)
+        self.waiting: dict[int, list[QueuedSeed]] = defaultdict(list)
         self._bar = bar
         for each in accepted:
             if each.job_id is None:
@@ -108,7 +108,7 @@ class _Report:
     def _waits_for_retry(self, job: Job) -> bool:
         return job.state is State.QUEUED and job.failure is not None
 
-    def _write(self, received: Received, job: Job) -> None:
+    def _write(self, received: QueuedSeed, job: Job) -> None:
         if job.state is State.SAVED:
             write_row(received.hash_url, "saved", job.title or received.url)
             return

@@ -18,7 +18,7 @@ from uuid import uuid4
 from archiver import __version__
 from archiver.config import INDEX, SEGMENTS, Settings
 from archiver.crawl.crash_recovery import recover
-from archiver.db.engine import Database, Engines, SqliteIndex, engines_of, is_one_place
+from archiver.db.engine import Database, Engines, SqliteIndex, index_at, is_same_index
 from archiver.errors import ConfigurationError, DiskNotWritable, IndexUnavailable, StoreError
 from archiver.helpers import AtomicFile
 from archiver.logs import get_log
@@ -220,11 +220,11 @@ def index_locations(settings: Settings) -> tuple[Engines, Engines]:
         ConfigurationError: an address is invalid or unreachable, or has the index of another data
             directory.
     """
-    wanted = engines_of(settings.index or settings.data / INDEX)
+    wanted = index_at(settings.index or settings.data / INDEX)
     if settings.index:
         _claim_index(settings, wanted)
     known, _ = _read_index_file(settings.data)
-    return engines_of(known or settings.data / INDEX), wanted
+    return index_at(known or settings.data / INDEX), wanted
 
 
 def replace_index(settings: Settings, engines: Engines) -> None:
@@ -247,10 +247,10 @@ def _open_index(settings: Settings) -> Engines:
     known, _ = _read_index_file(settings.data)
     if not known and settings.index and (settings.data / INDEX).exists():
         known = str(settings.data / INDEX)
-    if known and not is_one_place(known, settings.index or ""):
+    if known and not is_same_index(known, settings.index or ""):
         where = settings.data / INDEX_FILE
         raise ConfigurationError(_OTHER_INDEX.format(known, where))
-    engines = engines_of(settings.index or settings.data / INDEX)
+    engines = index_at(settings.index or settings.data / INDEX)
     engines.prepare()
     if settings.index:
         _claim_index(settings, engines)

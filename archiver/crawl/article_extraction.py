@@ -202,9 +202,9 @@ class DeferredExtraction:
             charset=record.charset,
             rendering=record.rendering,
             renditions=await make_previews(self._context, page, found, article),
-            look=record.look,
+            render_hint=record.render_hint,
             appearance=record.appearance,
-            answers=record.answers,
+            excluded_responses=record.excluded_responses,
         )
         now = datetime.now(UTC).replace(microsecond=0)
         entry = EntryRef(unread.entry_id, snapshot.hash_url, snapshot.url, host(snapshot.url))

@@ -10,8 +10,8 @@ from archiver.crawl.deletions import delete_unwanted_visits
 from archiver.crawl.record_building import (
     EntryEdit,
     ExchangeItem,
+    IndexedData,
     Item,
-    Known,
     Originals,
     PendingRecord,
     Plan,
@@ -154,7 +154,7 @@ class BatchRows:
         """Forget the responses of ``note_written``, because they were not indexed."""
         self._written = []
 
-    async def look_up(self, batch: Sequence[Item]) -> Known:
+    async def look_up(self, batch: Sequence[Item]) -> IndexedData:
         """Read the index data that is needed to build a batch's records."""
         exchanges = [
             item.content.exchange for item in batch if isinstance(item.content, ExchangeItem)
@@ -165,7 +165,7 @@ class BatchRows:
             found = await entries.with_revisions(conn, ids)
             saved = [number for number, each in found.items() if each.entry.snapshot_count]
             latest = await snapshots.latest_of(conn, saved) if saved else {}
-        return Known(originals, found, await self._intact.articles(batch, latest))
+        return IndexedData(originals, found, await self._intact.articles(batch, latest))
 
     async def _originals(self, conn: AsyncConnection, exchanges: Sequence[Exchange]) -> Originals:
         """Return the records that the exchanges may be revisits of."""
@@ -182,7 +182,7 @@ class BatchRows:
         return found
 
     async def prepared(
-        self, batch: Sequence[Item], known: Known, plan: Plan, places: Sequence[Location]
+        self, batch: Sequence[Item], known: IndexedData, plan: Plan, places: Sequence[Location]
     ) -> Mapping[int, NewSnapshot]:
         """Build snapshot rows before the transaction; return them by the ``id()`` of the result.
 
@@ -205,7 +205,7 @@ class BatchRows:
     async def index(
         self,
         batch: Sequence[Item],
-        known: Known,
+        known: IndexedData,
         plan: Plan,
         places: Sequence[Location],
         prepared: Mapping[int, NewSnapshot],
@@ -271,7 +271,10 @@ class _State:
 
 
 async def _read_state(
-    conn: AsyncConnection, results: Sequence[VisitResult], known: Known, segments: Sequence[str]
+    conn: AsyncConnection,
+    results: Sequence[VisitResult],
+    known: IndexedData,
+    segments: Sequence[str],
 ) -> _State:
     keys = {(each.entry.id, int(each.visit.timestamp)) for each in results if each.visit}
     leases = [each.lease for each in results if each.lease]
@@ -292,9 +295,9 @@ async def _insert_responses(
     conn: AsyncConnection, plan: Plan, places: Sequence[Location]
 ) -> dict[RecordId, int]:
     """Insert responses; return the row ids of captures by record id."""
-    answers = [(record_id, places[n]) for n, record_id in plan.answers.items()]
+    answers = [(record_id, places[n]) for n, record_id in plan.excluded_responses.items()]
     made = [replace(each, location=places[n]) for n, each in plan.captures.items()]
-    await captures.insert_answers(conn, answers)
+    await captures.insert_excluded_responses(conn, answers)
     return await captures.insert_all(conn, made)
 
 
@@ -350,7 +353,7 @@ def _unwanted_visits(results: Sequence[VisitResult], state: _State) -> list[Unwa
             each.visit.timestamp,
             each.visit.page.record_id,
             replay_urls(each.entry.url, each.visit.page.url, each.visit.requisites),
-            each.visit.answers,
+            each.visit.excluded_responses,
         )
         for each in results
         if each.visit
@@ -440,7 +443,7 @@ def snapshot_row(
         record=place,
         search_document=document,
         rendering=record.rendering,
-        look=record.look,
+        render_hint=record.render_hint,
         score=score_of(record.rendering, record.requisites, record.appearance).hundredths,
         limits=record.appearance.limits,
         needs=replay_urls(known.entry.url, record.capture_url, record.requisites),
@@ -471,7 +474,7 @@ async def _end_jobs(conn: AsyncConnection, results: Sequence[VisitResult], jobs:
     await queue.end_jobs(conn, ended, now, jobs)
     postponed = [
         (
-            replace(each.lease, priority=LAST) if each.is_put_last else each.lease,
+            replace(each.lease, priority=LAST) if each.is_moved_to_end else each.lease,
             each.failure,
             each.retry_at,
         )

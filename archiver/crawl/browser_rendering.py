@@ -132,9 +132,9 @@ class Chromium:
             yield running.browser
         finally:
             running.users -= 1
-            await self._leave(running)
+            await self._stop_when_idle(running)
 
-    async def _leave(self, running: _Running) -> None:
+    async def _stop_when_idle(self, running: _Running) -> None:
         """Stop an unused browser: immediately if it exited or was replaced, else when idle."""
         if running.users:
             return
@@ -235,7 +235,7 @@ async def _pass_check(traffic: Traffic) -> bool:
 async def _wait_until_idle(tab: Page, traffic: Traffic, seconds: float) -> None:
     """Wait until a page has loaded and has made no request for ``seconds`` seconds."""
     while True:
-        if tab.is_loaded and traffic.quiet_for >= seconds:
+        if tab.is_loaded and traffic.idle_seconds >= seconds:
             return
         await asyncio.sleep(POLL_SECONDS)
 
@@ -244,7 +244,7 @@ async def _settle(tab: Page, traffic: Traffic, seconds: float) -> bool:
     """Wait up to ``seconds`` seconds until a page is loaded and idle; return whether it is."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
-        is_quiet = tab.is_loaded and traffic.quiet_for >= QUIET_SECONDS
+        is_quiet = tab.is_loaded and traffic.idle_seconds >= QUIET_SECONDS
         if is_quiet and await tab.seconds_unchanged() >= STILL_SECONDS:
             return True
         await asyncio.sleep(POLL_SECONDS)
@@ -320,7 +320,7 @@ def _rendered(
         document,
         loaded,
         initiators=initiators,
-        answers=tuple(traffic.answers),
+        excluded_responses=tuple(traffic.excluded_responses),
         wall=traffic.walls.get(ref.record_id, ""),
         limits=tuple(sorted(traffic.limits)),
     )

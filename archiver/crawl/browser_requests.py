@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from http import HTTPStatus
 
-from archiver.browser.request_gate import Answering
+from archiver.browser.request_gate import ForwardedResponse
 from archiver.crawl.fetch import MAX_PAUSE_WITHIN_A_PAGE, PARSED_BYTES
 from archiver.crawl.rendering_policy import BrowserServices
 from archiver.crawl.retry_policy import retry_after_seconds
@@ -21,8 +21,8 @@ from archiver.http.cookies import VisitCookies
 from archiver.http.headers import ResponseHead
 from archiver.http.media_types import declared_media_type, essence_of, is_html
 from archiver.http.network_errors import pause_too_long
-from archiver.http.requests import Outgoing, with_initiators
-from archiver.http.responses import Answer
+from archiver.http.requests import OutgoingRequest, with_initiators
+from archiver.http.responses import OpenResponse
 from archiver.http.urls import host
 from archiver.model.capture import CaptureRef, Exchange, RecordId, Truncation
 from archiver.model.failure import Failure, FailureKind
@@ -55,7 +55,7 @@ class _BufferedResponse:
 class _CountedResponse:
     """Response whose size counts towards the page's limit."""
 
-    def __init__(self, answer: Answer, traffic: "Traffic") -> None:
+    def __init__(self, answer: OpenResponse, traffic: "Traffic") -> None:
         self.head = answer.head
         self._answer = answer
         self._traffic = traffic
@@ -108,7 +108,8 @@ class Traffic:
         loaded: HTTP status of each complete response to a GET request, by URL.
         walls: names of the bot walls that response headers declare, by record id.
         failures: reasons of failed requests, by URL.
-        answers: record ids of responses to requests other than GET, and of partial responses.
+        excluded_responses: record ids of responses to requests other than GET, and of partial
+            responses.
         limits: limits that the page has reached.
         is_refused: whether the last navigation got an error status or a bot wall.
     """
@@ -128,7 +129,7 @@ class Traffic:
         self.walls = dict[RecordId, str]()
         self.failures: dict[str, Failure] = {}
         self.loaded: dict[str, int] = {}
-        self.answers = list[RecordId]()
+        self.excluded_responses = list[RecordId]()
         self.limits = set[Limit]()
         self.is_refused = False
         self._received: dict[str, _BufferedResponse] = {}
@@ -138,7 +139,7 @@ class Traffic:
         self._changed = time.monotonic()
 
     @property
-    def quiet_for(self) -> float:
+    def idle_seconds(self) -> float:
         """Seconds since the last network activity; 0 while a request is pending."""
         return 0.0 if self._active_requests else time.monotonic() - self._changed
 
@@ -172,7 +173,7 @@ class Traffic:
         self._is_replaying = True
 
     @asynccontextmanager
-    async def answer(self, request: Outgoing) -> AsyncIterator[Answering]:
+    async def answer(self, request: OutgoingRequest) -> AsyncIterator[ForwardedResponse]:
         """Provide the response to a request; it can be read inside the ``with`` block.
 
         Raises:
@@ -196,7 +197,7 @@ class Traffic:
                 stack.enter_context(self._active())
                 slot = await stack.enter_async_context(
                     self._services.throttle.slot(
-                        host(request.url), spaced=False, max_pause=MAX_PAUSE_WITHIN_A_PAGE
+                        host(request.url), is_delayed=False, max_pause=MAX_PAUSE_WITHIN_A_PAGE
                     )
                 )
                 async with self._services.fetcher.open(self._to_send(request), slot) as answer:
@@ -209,12 +210,12 @@ class Traffic:
             self.failures[request.url] = error.failure
             raise
 
-    def _to_send(self, request: Outgoing) -> Outgoing:
+    def _to_send(self, request: OutgoingRequest) -> OutgoingRequest:
         """Return the request to send: unconditional, with the hosts that decide about cookies."""
         initiators = self.initiators if request.is_own_site else frozenset[str]()
         return replace(_without_conditions(request), initiators=initiators, jar=self._jar)
 
-    def _replayed(self, request: Outgoing) -> _BufferedResponse:
+    def _replayed(self, request: OutgoingRequest) -> _BufferedResponse:
         found = self._received.get(request.url) if request.method == "GET" else None
         if found is None:
             raise FetchError(Failure(FailureKind.NOT_A_PAGE, "The page is not loaded again."))
@@ -231,7 +232,7 @@ class Traffic:
 
     @asynccontextmanager
     async def _recorded(
-        self, request: Outgoing, answer: Answer, counted: _CountedResponse
+        self, request: OutgoingRequest, answer: OpenResponse, counted: _CountedResponse
     ) -> AsyncIterator[None]:
         """Record the response after the block. If the block fails, only a stream is recorded."""
         try:
@@ -244,7 +245,7 @@ class Traffic:
         if request.method == "GET" and (buffered := counted.buffered):
             self._received[request.url] = buffered
 
-    def _check_allowed(self, request: Outgoing) -> None:
+    def _check_allowed(self, request: OutgoingRequest) -> None:
         """Raise ``FetchError`` if the request must not be sent.
 
         This applies to URLs that failed before, to requests over the page's limit, and to hosts
@@ -263,7 +264,7 @@ class Traffic:
             raise pause_too_long(host(request.url), pause)
 
     async def _record(
-        self, request: Outgoing, answer: Answer, *, truncated: Truncation | None = None
+        self, request: OutgoingRequest, answer: OpenResponse, *, truncated: Truncation | None = None
     ) -> None:
         exchange = await answer.exchange(truncated=truncated)
         wait = retry_after_seconds(
@@ -275,7 +276,7 @@ class Traffic:
         exchange = _marked(request, exchange)
         ref = await self._services.recorder.keep(exchange)
         if not exchange.is_shown:
-            self.answers.append(ref.record_id)
+            self.excluded_responses.append(ref.record_id)
             return
         self.loaded[request.url] = ref.status
         if is_html(ref.media_type):
@@ -293,7 +294,7 @@ def _buffered(page: FetchedResponse) -> _BufferedResponse:
     return _BufferedResponse(ResponseHead("HTTP/1.1", page.ref.status, "OK", headers), page.content)
 
 
-def _without_conditions(request: Outgoing) -> Outgoing:
+def _without_conditions(request: OutgoingRequest) -> OutgoingRequest:
     """Turn a conditional or ``bytes=0-`` request into a request for the whole resource."""
     headers = tuple(
         (name, value)
@@ -303,7 +304,7 @@ def _without_conditions(request: Outgoing) -> Outgoing:
     return replace(request, headers=headers)
 
 
-def _marked(request: Outgoing, exchange: Exchange) -> Exchange:
+def _marked(request: OutgoingRequest, exchange: Exchange) -> Exchange:
     """Mark an exchange that is not replayed: its method is not GET, or its response is partial."""
     is_part = exchange.status == 206
     if request.method == "GET" and not is_part:

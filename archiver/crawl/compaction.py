@@ -22,7 +22,7 @@ from itertools import islice
 
 from archiver.db import record_locations, segment_rows
 from archiver.db.engine import Database
-from archiver.db.record_locations import Moved
+from archiver.db.record_locations import MovedRecord
 from archiver.errors import StoreError
 from archiver.helpers import spooled_file
 from archiver.http.headers import parse_head
@@ -75,7 +75,7 @@ def why_unsettled(
 
 
 @dataclass(slots=True)
-class Moves:
+class RevisitChanges:
     """Changes to revisits whose original is deleted, by record id of the revisit.
 
     Attributes:
@@ -107,7 +107,7 @@ def plan_moves(
     living: Callable[[PayloadDigest], Iterable[Capture]],
     holder: Callable[[PayloadDigest], Capture | None],
     deleted: frozenset[str],
-) -> Moves:
+) -> RevisitChanges:
     """Plan the changes to all revisits of payloads that a deleted record holds.
 
     Args:
@@ -116,7 +116,7 @@ def plan_moves(
         holder: function that returns the deleted response record of a payload.
         deleted: ids of deleted records, which revisits must not refer to.
     """
-    moves = Moves()
+    moves = RevisitChanges()
     by_payload: dict[PayloadDigest, list[Revisit]] = {}
     for each in revisits:
         by_payload.setdefault(each.capture.payload_digest, []).append(each)
@@ -302,7 +302,9 @@ def _referer_of(head: bytes) -> HashUrl | None:
         return None
 
 
-def choose_action(seen: ScannedRecord, known: DeletedRecords, moves: Moves) -> RecordAction:
+def choose_action(
+    seen: ScannedRecord, known: DeletedRecords, moves: RevisitChanges
+) -> RecordAction:
     """Return the action for a record."""
     if seen.type in _RESPONSES:
         return _of_response(seen, known, moves)
@@ -322,7 +324,7 @@ def choose_action(seen: ScannedRecord, known: DeletedRecords, moves: Moves) -> R
     )
 
 
-def _of_response(seen: ScannedRecord, known: DeletedRecords, moves: Moves) -> RecordAction:
+def _of_response(seen: ScannedRecord, known: DeletedRecords, moves: RevisitChanges) -> RecordAction:
     if seen.id in known.captures:
         return RecordAction.KEEP if seen.id in known.payload_holders else RecordAction.DROP
     if seen.type is RecordType.REVISIT and seen.id in moves.whole:
@@ -342,16 +344,16 @@ def _of_entry_record(key: HashUrl, record: EntryRecord, known: DeletedRecords) -
 
 
 def write_version(
-    store: SegmentStore, version: NextVersion, name: str, plan: Plan, moves: Moves
-) -> list[Moved]:
+    store: SegmentStore, version: NextVersion, name: str, plan: Plan, moves: RevisitChanges
+) -> list[MovedRecord]:
     """Write the next version of a segment; return the new positions of its records."""
-    moved: list[Moved] = []
+    moved: list[MovedRecord] = []
     for seen, action in plan.records:
         if action is RecordAction.DROP:
             continue
         if action is RecordAction.KEEP:
             place = version.copy(seen.offset, seen.length)
-            moved.append(Moved(seen.offset, place.offset, place.length))
+            moved.append(MovedRecord(seen.offset, place.offset, place.length))
             continue
         record, is_chunked = _replacement(store, name, seen, action, moves)
         try:
@@ -360,12 +362,12 @@ def write_version(
             if record.body:
                 record.body.close()
         is_whole = action is RecordAction.WHOLE
-        moved.append(Moved(seen.offset, place.offset, place.length, is_whole, is_chunked))
+        moved.append(MovedRecord(seen.offset, place.offset, place.length, is_whole, is_chunked))
     version.finish()
     return moved
 
 
-def compare_versions(store: SegmentStore, was: str, to: str) -> list[Moved]:
+def compare_versions(store: SegmentStore, was: str, to: str) -> list[MovedRecord]:
     """Match the records of two versions of a segment by id; return their new positions.
 
     Raises:
@@ -376,10 +378,10 @@ def compare_versions(store: SegmentStore, was: str, to: str) -> list[Moved]:
         found.setdefault(seen.id, []).append((seen, is_chunked))
     moved = []
     for seen, _ in _all_seen(store, was):
-        if there := found.get(seen.id):
-            new, is_chunked = there.pop(0)
+        if replacements := found.get(seen.id):
+            new, is_chunked = replacements.pop(0)
             is_whole = new.type is RecordType.RESPONSE and seen.type is RecordType.REVISIT
-            moved.append(Moved(seen.offset, new.offset, new.length, is_whole, is_chunked))
+            moved.append(MovedRecord(seen.offset, new.offset, new.length, is_whole, is_chunked))
     return moved
 
 
@@ -396,7 +398,7 @@ def _all_seen(store: SegmentStore, name: str) -> Iterator[tuple[ScannedRecord, b
 
 
 def _replacement(
-    store: SegmentStore, name: str, seen: ScannedRecord, action: RecordAction, moves: Moves
+    store: SegmentStore, name: str, seen: ScannedRecord, action: RecordAction, moves: RevisitChanges
 ) -> tuple[Record, bool]:
     """Return a rewritten record, and whether its body has chunk framing."""
     if action is RecordAction.WITHOUT_SNAPSHOT:
@@ -406,7 +408,7 @@ def _replacement(
         return with_block(record, _REFERER.sub(b"", record.block.read())), False
     if action is RecordAction.REFER:
         return referring_to(record, record.block.read(), moves.refer[seen.id]), False
-    return _whole(store, record, moves.whole[seen.id])
+    return _to_response(store, record, moves.whole[seen.id])
 
 
 def _snapshotless_record(seen: ScannedRecord) -> Record:
@@ -421,14 +423,16 @@ def _snapshotless_record(seen: ScannedRecord) -> Record:
     )
 
 
-def _whole(store: SegmentStore, revisit: StoredRecord, holder: Capture) -> tuple[Record, bool]:
+def _to_response(
+    store: SegmentStore, revisit: StoredRecord, holder: Capture
+) -> tuple[Record, bool]:
     """Convert a revisit to a response with the payload of ``holder``; see ``_replacement``."""
-    held = store.read(holder.location)
+    record = store.read(holder.location)
     if revisit.block_length:
         head = read_head(revisit)
-        _, pieces = open_payload(held)
+        _, pieces = open_payload(record)
     else:
-        head = read_head(held)
+        head = read_head(record)
         pieces = open_payload(store.read(holder.location))[1]
     is_chunked = parse_head(head).is_chunked
     body = spooled_file(SPOOLED_BYTES)
@@ -473,5 +477,5 @@ async def _settle(db: Database, store: SegmentStore, was: str, to: str) -> bool:
         if not wanted <= {each.old for each in moved}:
             return False
         size = await asyncio.to_thread(store.storage.size, to)
-        await record_locations.switch(conn, was, to, moved, size=size)
+        await record_locations.switch_segment_version(conn, was, to, moved, size=size)
     return True

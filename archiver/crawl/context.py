@@ -71,7 +71,7 @@ class DeadHosts:
         if known and known.waits:
             self._revived.add(host)
 
-    def take_revived(self) -> set[str]:
+    def pop_revived_hosts(self) -> set[str]:
         """Return the hosts with waiting jobs that have responded since the last call."""
         revived, self._revived = self._revived, set()
         return revived

@@ -155,7 +155,7 @@ def _cut_truncated_tails(
                 each.name, from_offset=start, is_writer_known=is_known
             )
         except StoreError as error:
-            uncut.append(UnusableFile(each.name, str(error), is_loss=True))
+            uncut.append(UnusableFile(each.name, str(error), has_lost_data=True))
     return {name: size for name, size in left.items() if size > indexed.get(name, 0)}, uncut
 
 

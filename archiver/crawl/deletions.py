@@ -65,7 +65,9 @@ async def delete_entries(
     captures = await _captures_to_delete(
         conn, store, replayed, entry_urls, {one.id for one in sources}
     )
-    others = await _existing_answers(conn, [each.answers for each in records.values() if each])
+    others = await _existing_excluded_responses(
+        conn, [each.excluded_responses for each in records.values() if each]
+    )
     removed = await deletions.delete_entries(conn, [*known], number=number)
     found = [
         DeletedEntry(
@@ -102,9 +104,9 @@ async def delete_snapshots(
     removed = await deletions.delete_snapshots(conn, [each.id for each in dead], number=number)
     snapshots = tuple(DeletedSnapshot(each.timestamp, each.page) for each in dead)
     found = DeletedEntry(dead[0].hash_url, None, snapshots, articles)
-    gone_too = [named.answers for one in dead if (named := records[one.id])]
+    gone_too = [named.excluded_responses for one in dead if (named := records[one.id])]
     await _record_deletion(
-        conn, [found], captures, await _existing_answers(conn, gone_too), number=number
+        conn, [found], captures, await _existing_excluded_responses(conn, gone_too), number=number
     )
     return removed
 
@@ -125,7 +127,7 @@ async def delete_unwanted_visits(
         DeletedEntry(each.hash_url, None, (DeletedSnapshot(each.timestamp, each.page),))
         for each in visits
     ]
-    others = await _existing_answers(conn, [each.answers for each in visits])
+    others = await _existing_excluded_responses(conn, [each.excluded_responses for each in visits])
     number = await deletions.begin(conn, datetime.now(UTC))
     await _record_deletion(conn, found, captures, others, number=number, is_final=True)
 
@@ -235,7 +237,11 @@ async def _still_deleted(
         conn, await snapshot_resources.around(conn, {each.url for each in seen}), set()
     )
     back = {each.record_id for each in seen if each.id in needed or each.url in entry_urls}
-    back |= set(await _existing_answers(conn, [each.answers for each in records.values() if each]))
+    back |= set(
+        await _existing_excluded_responses(
+            conn, [each.excluded_responses for each in records.values() if each]
+        )
+    )
     again = [each.id for each in seen if each.record_id not in back]
     await deletions.delete_captures(conn, again, number=number)
     return Deletion(
@@ -268,7 +274,7 @@ async def _add_pending_record(conn: AsyncConnection, deletion: Deletion) -> None
     await tombstones.add_pending(conn, json.dumps(write_deletion(deletion)))
 
 
-async def _existing_answers(
+async def _existing_excluded_responses(
     conn: AsyncConnection, named: Iterable[tuple[RecordId, ...]]
 ) -> Iterable[RecordId]:
     """Return the records in ``named`` that are stored responses unusable for replay.
@@ -281,7 +287,9 @@ async def _existing_answers(
         conn: a connection.
         named: ``SnapshotRecord.answers`` of each snapshot.
     """
-    return await db_captures.answer_places(conn, {each for one in named for each in one})
+    return await db_captures.excluded_response_locations(
+        conn, {each for one in named for each in one}
+    )
 
 
 async def _captures_to_delete(

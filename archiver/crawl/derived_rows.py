@@ -39,16 +39,16 @@ async def rebuild_stale(db: Database, store: SegmentStore) -> int:
         found = await search_documents.stale(conn, limit=DOCUMENTS_BATCH)
         if not found:
             return 0
-        made = await _made(conn, store, found)
+        made = await _new_document(conn, store, found)
     async with db.write() as conn:
-        there = await entries.existing_rows(conn, [each.entry_id for each in found])
+        existing = await entries.existing_rows(conn, [each.entry_id for each in found])
         known = await snapshots.existing_rows(conn, [each.snapshot_id or 0 for each in found])
         rows = [
             NewDocument(each.entry_id, each.snapshot_id, search_document)
             for each, search_document in made
-            if each.entry_id in there and (each.snapshot_id is None or each.snapshot_id in known)
+            if each.entry_id in existing and (each.snapshot_id is None or each.snapshot_id in known)
         ]
-        await attempts.point_to_documents(conn, await search_documents.insert_all(conn, rows))
+        await attempts.link_documents(conn, await search_documents.insert_all(conn, rows))
     return len(found)
 
 
@@ -59,13 +59,13 @@ async def index_pending_documents(db: Database, store: SegmentStore) -> bool:
         if before is None:
             return False
         found, below = await search_documents.pending(conn, before, limit=DOCUMENTS_BATCH)
-        made = await _made(conn, store, found)
+        made = await _new_document(conn, store, found)
     async with db.write() as conn:
         await search_documents.index_pending(conn, made, before=before, below=below)
     return below > 0
 
 
-async def _made(
+async def _new_document(
     conn: AsyncConnection, store: SegmentStore, found: Sequence[PendingDocument]
 ) -> list[tuple[PendingDocument, SearchDocument]]:
     ids = [each.entry_id for each in found]

@@ -64,7 +64,7 @@ class Dispatcher:
 
     def note_room(self) -> None:
         """Signal that the frontier has room for more leases; ignored while the queue is empty."""
-        if not (self._is_queue_empty and self._frontier.held):
+        if not (self._is_queue_empty and self._frontier.lease_count):
             self._wake.set()
 
     def give_up(self, leases: Iterable[Lease], *, has_failed: bool = False) -> None:
@@ -77,7 +77,7 @@ class Dispatcher:
         self._has_failed |= has_failed
         if len(self._to_give_back) > before:
             self._wake.set()
-        elif self._frontier.is_low:
+        elif self._frontier.has_much_room:
             self.note_room()
 
     def put_last(self, host: str) -> None:
@@ -101,7 +101,7 @@ class Dispatcher:
             try:
                 wait = await self._fill(until_empty=until_empty)
                 self._end_pause(begun)
-                if wait is None and until_empty and not await self._may_more_come():
+                if wait is None and until_empty and not await self._may_get_jobs_back():
                     return
             except StoreError as error:
                 self._begin_pause(error)
@@ -155,7 +155,7 @@ class Dispatcher:
         if is_full:
             return IDLE_SECONDS
         self._is_queue_empty = due is None
-        if due is None and not self._frontier.held:
+        if due is None and not self._frontier.lease_count:
             return IDLE_SECONDS if await self._write_pending_records() else None
         return min(due, IDLE_SECONDS) if due else IDLE_SECONDS
 
@@ -167,7 +167,7 @@ class Dispatcher:
             due; None if nothing is queued.
         """
         has_room = await self._is_store_ready()
-        if has_room and not self._frontier.is_low:
+        if has_room and not self._frontier.has_much_room:
             return True, None
         if has_room and await self._frontier.lease():
             return True, None
@@ -181,7 +181,7 @@ class Dispatcher:
         if back:
             try:
                 await self._context.recorder.wait_until_indexed()
-                await self._frontier.give_back(back, interrupted=has_failed)
+                await self._frontier.return_leases(back, interrupted=has_failed)
             except StoreError:
                 self._to_give_back += back
                 self._has_failed |= has_failed
@@ -192,7 +192,7 @@ class Dispatcher:
         """Requeue leases of an earlier crawl of this process, once their records are indexed."""
         if self.left:
             await self._context.recorder.wait_until_indexed()
-            await self._frontier.give_back(self.left)
+            await self._frontier.return_leases(self.left)
             self.left = ()
 
     async def _postpone_dead(self) -> None:
@@ -218,7 +218,7 @@ class Dispatcher:
         dead, now = self._context.dead, datetime.now(UTC)
         waiting = {host: dead.waiting(host) for host in self._to_defer}
         due = {host: timedelta(seconds=wait) for host, wait in waiting.items() if wait}
-        due |= dict.fromkeys(dead.take_revived(), timedelta())
+        due |= dict.fromkeys(dead.pop_revived_hosts(), timedelta())
         if due:
             async with self._context.db.write() as conn:
                 for host, wait in due.items():
@@ -243,7 +243,7 @@ class Dispatcher:
     async def _return_waiting(self) -> None:
         """Requeue leases that have not started."""
         if aside := self._frontier.take_waiting():
-            await self._frontier.give_back(aside, interrupted=False)
+            await self._frontier.return_leases(aside, interrupted=False)
 
     async def _rest(self, seconds: float) -> None:
         try:
@@ -252,7 +252,7 @@ class Dispatcher:
         except TimeoutError:
             pass
 
-    async def _may_more_come(self) -> bool:
+    async def _may_get_jobs_back(self) -> bool:
         """Return whether the queue may get jobs back from processes that died recently."""
         db = self._context.db
         await recover(db, self._context.store)

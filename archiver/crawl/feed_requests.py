@@ -12,7 +12,7 @@ from archiver.crawl.visit_result import FetchedResponse
 from archiver.errors import FetchError
 from archiver.http.cookies import VisitCookies
 from archiver.http.media_types import is_html
-from archiver.http.requests import Outgoing
+from archiver.http.requests import OutgoingRequest
 from archiver.http.urls import host
 from archiver.model.failure import Failure, FailureKind
 
@@ -73,8 +73,8 @@ async def request_feed(
     current, is_permanent, initiators, jar = url, True, frozenset[str](), VisitCookies()
     for _ in range(context.settings.max_redirects + 1):
         initiators |= {host(current)}
-        request = Outgoing(current, headers=headers, initiators=initiators, jar=jar)
-        exchange = await send(context, request, spaced=True, max_pause=0)
+        request = OutgoingRequest(current, headers=headers, initiators=initiators, jar=jar)
+        exchange = await send(context, request, is_delayed=True, max_pause=0)
         with closing(exchange.body):
             found = await read(context, exchange)
         if found.redirect_to is None:

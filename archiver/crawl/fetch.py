@@ -25,7 +25,7 @@ from archiver.http.media_types import (
     sniff,
 )
 from archiver.http.network_errors import pause_too_long
-from archiver.http.requests import Outgoing
+from archiver.http.requests import OutgoingRequest
 from archiver.http.response_parser import dechunk
 from archiver.http.timestamps import to_datetime, to_timestamp
 from archiver.http.urls import host
@@ -54,7 +54,7 @@ SHOWN_AS_TEXT = ("text/", "application/json", "application/ld+json", "applicatio
 
 
 async def fetch(
-    context: CrawlContext, request: Outgoing, *, is_page: bool = False
+    context: CrawlContext, request: OutgoingRequest, *, is_page: bool = False
 ) -> FetchedResponse:
     """Send a request politely and record the exchange.
 
@@ -68,7 +68,7 @@ async def fetch(
         FetchError: there was no response.
     """
     max_pause = MAX_PAUSE if is_page else MAX_PAUSE_WITHIN_A_PAGE
-    exchange = await send(context, request, spaced=is_page, max_pause=max_pause)
+    exchange = await send(context, request, is_delayed=is_page, max_pause=max_pause)
     capture = await make_capture(exchange, new_record_id())
     found = await read(context, exchange, capture, initiators=request.initiators)
     await context.recorder.keep(exchange, capture)
@@ -76,17 +76,17 @@ async def fetch(
 
 
 async def send(
-    context: CrawlContext, request: Outgoing, *, spaced: bool, max_pause: float
+    context: CrawlContext, request: OutgoingRequest, *, is_delayed: bool, max_pause: float
 ) -> Exchange:
     """Send a request politely, and store the pause that the response asks for.
 
     Args:
         context: the crawl.
         request: the request.
-        spaced: whether the delay between requests applies.
+        is_delayed: whether the delay between requests applies.
         max_pause: maximum pause of the host in seconds; the request fails if the pause is longer.
-            But if a pause begins while a request with ``spaced`` waits for its slot, the request
-            waits for any time, because otherwise the page would lose an attempt.
+            But if a pause begins while a request with ``is_delayed`` waits for its slot, the
+            request waits for any time, because otherwise the page would lose an attempt.
 
     Raises:
         FetchError: there was no response.
@@ -98,8 +98,8 @@ async def send(
     pause = context.throttle.pause_left(name)
     if pause > max_pause:
         raise pause_too_long(name, pause)
-    patience = math.inf if spaced else max_pause
-    async with context.throttle.slot(name, spaced=spaced, max_pause=patience) as slot:
+    patience = math.inf if is_delayed else max_pause
+    async with context.throttle.slot(name, is_delayed=is_delayed, max_pause=patience) as slot:
         try:
             exchange = await context.fetcher.fetch(request, slot)
         except FetchError as error:

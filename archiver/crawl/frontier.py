@@ -82,7 +82,7 @@ class Frontier:
         self._ready: asyncio.Queue[Lease] = asyncio.Queue()
 
     @property
-    def held(self) -> int:
+    def lease_count(self) -> int:
         """Number of leases of this process, including leases whose results are being recorded."""
         return len(self._held)
 
@@ -97,7 +97,7 @@ class Frontier:
         return self._unfinished
 
     @property
-    def is_low(self) -> bool:
+    def has_much_room(self) -> bool:
         """Whether a quarter of the window is free, so that leasing is worth a transaction."""
         return self._unfinished * 4 <= self._room * 3
 
@@ -149,10 +149,10 @@ class Frontier:
             busy = self._host_groups().busy
             return await host_queue.due_hosts(conn, busy, now=datetime.now(UTC), count=count)
         paused_hosts = {*self._paused_hosts()}
-        hosts = await queue.hosts_of(conn, self._wanted(count))
+        hosts = await queue.hosts_of(conn, self._candidate_ids(count))
         return [host for host in hosts if host not in paused_hosts]
 
-    def _wanted(self, room: int) -> list[int]:
+    def _candidate_ids(self, room: int) -> list[int]:
         """Return up to ``4 * room`` ids of jobs in ``only`` that are not leased yet."""
         return sorted((self._only or set()) - self._held.keys())[: room * 4]
 
@@ -163,7 +163,7 @@ class Frontier:
         if self._only is not None:
             return await queue.lease_only(
                 conn,
-                self._wanted(room),
+                self._candidate_ids(room),
                 owner=self._owner,
                 count=room,
                 busy=self._paused_hosts(),
@@ -225,7 +225,7 @@ class Frontier:
         if self._only is not None:
             self._only.discard(lease.job_id)
 
-    async def give_back(self, leases: Sequence[Lease], *, interrupted: bool = True) -> None:
+    async def return_leases(self, leases: Sequence[Lease], *, interrupted: bool = True) -> None:
         """Return leases to the queue; ``interrupted`` visits may have stored captures already."""
         async with self._db.write() as conn:
             ids = [lease.job_id for lease in leases]

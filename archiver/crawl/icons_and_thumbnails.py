@@ -63,7 +63,7 @@ async def make_fetched_previews(
     lacking = {each.url for each in outcomes if each.status != OK}
     wanted = {
         kind: [url for url in urls if url not in lacking]
-        for kind, urls in _wanted(page, found, article).items()
+        for kind, urls in _candidate_urls(page, found, article).items()
     }
     if not any(wanted.values()):
         return ()  # In this common case, there is no need to wait for the recorder.
@@ -84,7 +84,7 @@ async def make_previews(
         found: resources that the page names.
         article: article of the page. Its images are tried after those that the page names.
     """
-    return await _draw(context, _wanted(page, found, article), page.timestamp, {})
+    return await _draw(context, _candidate_urls(page, found, article), page.timestamp, {})
 
 
 def _may_show(page: CaptureRef, found: Discovery, article: Article) -> bool:
@@ -93,7 +93,9 @@ def _may_show(page: CaptureRef, found: Discovery, article: Article) -> bool:
     return bool(named) or page.media_type.startswith("image/") or "<img" in whole(article)
 
 
-def _wanted(page: CaptureRef, found: Discovery, article: Article) -> dict[RenditionKind, list[str]]:
+def _candidate_urls(
+    page: CaptureRef, found: Discovery, article: Article
+) -> dict[RenditionKind, list[str]]:
     """Return the URLs to try for the icon and for the preview image, best first."""
     covers = chain(found.covers, _pictures(page, article))
     each_kind = ((RenditionKind.ICON, found.icons), (RenditionKind.COVER, covers))

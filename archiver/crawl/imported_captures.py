@@ -95,8 +95,8 @@ class RevisitResolver:
         async with self._db.read() as conn:
             known = await db_captures.by_stated_digest(conn, sorted(stated))
             known |= {each: PayloadDigest(each) for each in stated if is_sha256_field(each)}
-            here = await db_captures.originals(conn, [*{*known.values()}])
-        found = {each: ours for each, ours in known.items() if ours in here}
+            local = await db_captures.originals(conn, [*{*known.values()}])
+        found = {each: ours for each, ours in known.items() if ours in local}
         return found | dict.fromkeys(stated & _EMPTY_STATED, EMPTY)
 
     async def _search(self, revisit: ForeignRevisit) -> PayloadDigest | None:
@@ -137,10 +137,10 @@ class RevisitResolver:
             return _captured(revisit, Payload(EMPTY, 0))
         async with self._db.read() as conn:
             original = (await db_captures.originals(conn, [digest]))[digest]
-            here = {}
+            local = {}
             if original.is_chunked and original.url != revisit.url:
-                here = await db_captures.originals_of_urls(conn, [(revisit.url, digest)])
-        is_near = not original.is_chunked or original.url == revisit.url or bool(here)
+                local = await db_captures.originals_of_urls(conn, [(revisit.url, digest)])
+        is_near = not original.is_chunked or original.url == revisit.url or bool(local)
         if is_near and revisit.head:
             return _captured(revisit, Payload(digest, original.payload_length))
         if not is_near and revisit.head and parse_head(revisit.head).status == NOT_MODIFIED:
@@ -172,7 +172,7 @@ async def _referred_to(conn: AsyncConnection, revisit: ForeignRevisit) -> list[C
     if revisit.refers_to_id:
         asked = [(url, RecordId(revisit.refers_to_id)) for url in urls]
         rows = await db_captures.of_records(conn, asked)
-        found += [each for held in rows.values() for _, each in held]
+        found += [each for values in rows.values() for _, each in values]
     if revisit.refers_to_date:
         moment = Timestamp(revisit.refers_to_date)
         rows_then = await db_captures.at_moments(conn, urls[:1], [moment])

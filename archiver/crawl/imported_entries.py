@@ -25,7 +25,7 @@ from archiver.model.capture import HashUrl
 from archiver.model.failure import Failure
 from archiver.model.imports import CaptureWhen
 from archiver.model.job import Attempt, EntryRef, State
-from archiver.model.seed import Reception, RevisedSeed, Seed
+from archiver.model.seed import RevisedSeed, SaveOutcome, Seed
 from archiver.warc.metadata_records import EntryRecord, read_entry_record
 from archiver.warc.temporary_lines import SortedLines
 
@@ -140,7 +140,7 @@ class EntryImporter:
             received = await new_entries.receive(
                 conn, wanted, now=datetime.now(UTC), recapture=False, import_id=self._import_id
             )
-        return sum(each.reception is Reception.ADDED for each in received)
+        return sum(each.outcome is SaveOutcome.ADDED for each in received)
 
     async def _link(self, wanted: Sequence[Seed]) -> None:
         """Store entries as links that are never captured."""

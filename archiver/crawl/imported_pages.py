@@ -125,20 +125,22 @@ async def find_captures(db: Database, pages: Sequence[ForeignPage]) -> list[Page
     """
     async with db.read() as conn:
         finals = await _final_captures(conn, pages)
-    there = [
+    placed_pages = [
         (page, found)
         for page, found in zip(pages, finals, strict=True)
         if found and found.status >= FIRST_FINAL
     ]
-    if not there:
+    if not placed_pages:
         return []
     async with db.write() as conn:
-        ids = await _ensure(conn, [page for page, _ in there])
-        placed = [PageWithCapture(page, found, ids[page.seed.hash_url]) for page, found in there]
-        held = await snapshots.existing_at(conn, [each.key for each in placed])
+        ids = await _ensure(conn, [page for page, _ in placed_pages])
+        placed = [
+            PageWithCapture(page, found, ids[page.seed.hash_url]) for page, found in placed_pages
+        ]
+        stored = await snapshots.existing_at(conn, [each.key for each in placed])
     fresh: dict[tuple[int, Timestamp], PageWithCapture] = {}
     for each in placed:
-        if each.key not in held:
+        if each.key not in stored:
             fresh.setdefault(each.key, each)
     return [*fresh.values()]
 
@@ -194,9 +196,9 @@ def _stated_capture(
     if moment is None:
         return None
     if page.final and not page.payload_digest:
-        for _, held in of_records.get((page.final[0], page.final[2]), ()):
-            if held.timestamp == moment[1]:
-                return held
+        for _, stored in of_records.get((page.final[0], page.final[2]), ()):
+            if stored.timestamp == moment[1]:
+                return stored
     for each in at_moment.get(moment, ()):
         if page.payload_digest in (None, each.payload_digest):
             return each
@@ -243,10 +245,10 @@ class StoredRequisites:
         level = [*wanted]
         for _ in range(MAX_DEPTH + 1):
             found = await self._look_up(level, timestamp)
-            outcomes |= {each.url: _outcome(each, held) for each, held in found}
+            outcomes |= {each.url: _outcome(each, stored) for each, stored in found}
             level = []
-            for each, held in found:
-                level += await self._of(each, held)
+            for each, stored in found:
+                level += await self._of(each, stored)
             fresh = {each.url: each for each in level if each.url not in {url, *outcomes}}
             room = max(self._context.settings.max_requisites - len(outcomes), 0)
             level = [*fresh.values()][:room]
@@ -260,23 +262,23 @@ class StoredRequisites:
         if not wanted:
             return []
         async with self._context.db.read() as conn:
-            held = await db_captures.nearest_of(conn, [each.url for each in wanted], timestamp)
-        return [(each, held.get(each.url)) for each in wanted]
+            stored = await db_captures.nearest_of(conn, [each.url for each in wanted], timestamp)
+        return [(each, stored.get(each.url)) for each in wanted]
 
-    async def _of(self, wanted: Requisite, held: Capture | None) -> tuple[Requisite, ...]:
+    async def _of(self, wanted: Requisite, stored: Capture | None) -> tuple[Requisite, ...]:
         """Return the requisites of a style sheet or frame; empty for other captures."""
-        if held is None or held.redirect_to or wanted.kind not in NESTED:
+        if stored is None or stored.redirect_to or wanted.kind not in NESTED:
             return ()
-        key = held.url, held.payload_digest
+        key = stored.url, stored.payload_digest
         if key not in self._nested:
-            response = await read_stored(self._context, held)
+            response = await read_stored(self._context, stored)
             found = await self._context.derive.discover(response.document) if response else None
             self._nested[key] = without_other_parts(wanted, found.requisites) if found else ()
         return self._nested[key]
 
 
-def _outcome(wanted: Requisite, held: Capture | None) -> RequisiteOutcome:
-    status, failure = (held.status, None) if held else (None, NOT_IN_FILE)
+def _outcome(wanted: Requisite, stored: Capture | None) -> RequisiteOutcome:
+    status, failure = (stored.status, None) if stored else (None, NOT_IN_FILE)
     return RequisiteOutcome(wanted.url, wanted.kind, status, failure, wanted.area)
 
 
@@ -288,13 +290,13 @@ class SpooledPages(ExitStack):
 
     Attributes:
         renditions: screenshots and other renderings that the file contains.
-        answers: responses to scripts that the file contains.
+        excluded_responses: responses to scripts that the file contains.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.renditions = self.enter_context(StoredRenditions())
-        self.answers = self.enter_context(StoredResponses())
+        self.excluded_responses = self.enter_context(StoredResponses())
         self._described, self._listed, self._html, self._other = (
             self.enter_context(SortedLines()) for _ in range(4)
         )
@@ -339,22 +341,22 @@ class SpooledPages(ExitStack):
 class PageImporter:
     """Creation of snapshots for pages whose captures are stored.
 
-    ``renditions`` and ``answers`` are those that the imported file contains.
+    ``renditions`` and ``excluded_responses`` are those that the imported file contains.
     """
 
     def __init__(
         self,
         context: CrawlContext,
         renditions: StoredRenditions | None = None,
-        answers: StoredResponses | None = None,
+        excluded_responses: StoredResponses | None = None,
     ) -> None:
         self._context = context
         self._renditions = renditions
-        self._answers = answers
+        self._excluded_responses = excluded_responses
         self._requisites = StoredRequisites(context)
-        self._answers_lock = asyncio.Lock()
+        self._excluded_lock = asyncio.Lock()
 
-    async def take_all(
+    async def import_pages(
         self, pages: Sequence[ForeignPage]
     ) -> list[asyncio.Future[VisitResult | None]]:
         """Create snapshots for several pages concurrently; those of one entry in order.
@@ -420,11 +422,13 @@ class PageImporter:
             rendering=Rendering.NEEDED if discovery.needs_browser else Rendering.NONE,
             renditions=preview_images,
             appearance=discovery.appearance,
-            answers=await self._record_answers(page),
+            excluded_responses=await self._record_answers(page),
         )
         if page.snapshot_record:
             visit = replace(
-                visit, look=page.snapshot_record.look, appearance=page.snapshot_record.appearance
+                visit,
+                render_hint=page.snapshot_record.render_hint,
+                appearance=page.snapshot_record.appearance,
             )
         if rendered:
             visit = replace(visit, rendering=Rendering.DONE, renditions=(*shown, *preview_images))
@@ -447,15 +451,15 @@ class PageImporter:
     async def _record_answers(self, page: ForeignPage) -> tuple[RecordId, ...]:
         """Record the file's responses to a page's scripts under new ids; return the ids."""
         if (
-            self._answers is None
+            self._excluded_responses is None
             or page.snapshot_record is None
-            or not page.snapshot_record.answers
+            or not page.snapshot_record.excluded_responses
         ):
             return ()
         kept = []
-        async with self._answers_lock:
-            for named in page.snapshot_record.answers:
-                found = await asyncio.to_thread(self._answers.take, named)
+        async with self._excluded_lock:
+            for named in page.snapshot_record.excluded_responses:
+                found = await asyncio.to_thread(self._excluded_responses.take, named)
                 if found:
                     kept.append(await self._context.recorder.keep(found))
         return tuple(each.record_id for each in kept)
@@ -536,7 +540,7 @@ class SavedPageImporter:
         fields = ((HEAD, SYNTHESISED), (ORIGIN, one_line(origin)), *upload_field(uploaded_at))
         made = 0
         for start in range(0, len(found), PAGES_PER_BATCH):
-            some = await self._wanted(found[start : start + PAGES_PER_BATCH])
+            some = await self._without_known_undated(found[start : start + PAGES_PER_BATCH])
             captures = await asyncio.to_thread(
                 lambda pages: [[*_captures_of(page, fields)] for page in pages], some
             )
@@ -554,7 +558,7 @@ class SavedPageImporter:
                 made += 1
         return made
 
-    async def _wanted(self, found: Sequence[SavedPage]) -> list[SavedPage]:
+    async def _without_known_undated(self, found: Sequence[SavedPage]) -> list[SavedPage]:
         """Drop undated pages of saved entries; otherwise every import would add them again."""
         async with self._context.db.read() as conn:
             states = await entries.states_of(conn, [each.seed.hash_url for each in found])

@@ -105,7 +105,7 @@ class Pipeline:
             await self._context.recorder.drain()
             recording.cancel()
             await asyncio.wait([recording])
-            await self._give_all_back()
+            await self._return_all()
 
     async def _have_worker_lock(self) -> None:
         """Take the worker lock; wait while the database server can't be reached."""
@@ -126,12 +126,12 @@ class Pipeline:
         else:
             await locks.lost()
 
-    async def _give_all_back(self) -> None:
+    async def _return_all(self) -> None:
         """Return all leases to the queue, unless some visits are recorded but not indexed."""
         self.left = [*self._frontier.leases, *self._dispatcher.left]
         try:
             self._context.recorder.raise_if_unindexed()
-            await self._frontier.give_back(self.left)
+            await self._frontier.return_leases(self.left)
             self.left = ()
         except StoreError:
             # The next process that opens the archive finds this process dead, and takes its leases.
@@ -220,7 +220,7 @@ class Pipeline:
         self._dispatcher.put_last(host)
         again = datetime.now(UTC) + timedelta(seconds=RETRY_SECONDS)
         return VisitResult(
-            lease.entry, at, failure=failure, retry_at=again, lease=lease, is_put_last=True
+            lease.entry, at, failure=failure, retry_at=again, lease=lease, is_moved_to_end=True
         )
 
     def _report(self, lease: Lease, state: State) -> None:

@@ -18,7 +18,7 @@ from archiver.crawl.visit_result import FetchedResponse, Visit
 from archiver.db import captures, entries
 from archiver.errors import FetchError
 from archiver.http.headers import parse_head
-from archiver.http.requests import Outgoing
+from archiver.http.requests import OutgoingRequest
 from archiver.http.surt import surt
 from archiver.http.timestamps import http_date, to_datetime, write_iso
 from archiver.http.urls import host, join, redirect_target, without_route
@@ -124,9 +124,9 @@ async def fetch_memento(context: CrawlContext, archive_url: str, url: str) -> Fo
 
 async def _ask(context: CrawlContext, url: str, headers: tuple[tuple[str, str], ...]) -> Exchange:
     """Send a request to an archive; wait and retry if the archive asks for a pause."""
-    request = Outgoing(url, headers=headers)  # without cookies of the user
+    request = OutgoingRequest(url, headers=headers)  # without cookies of the user
     for left in reversed(range(TRIES)):
-        exchange = await send(context, request, spaced=True, max_pause=MAX_PAUSE)
+        exchange = await send(context, request, is_delayed=True, max_pause=MAX_PAUSE)
         pause = retry_after_seconds(
             exchange.status, exchange.header("retry-after"), datetime.now(UTC)
         )
@@ -293,7 +293,7 @@ class PublicArchiveFetcher:
         at: datetime,
         source: FoundMemento,
     ) -> Visit:
-        async def get(archive_url: Outgoing) -> FetchedResponse:
+        async def get(archive_url: OutgoingRequest) -> FetchedResponse:
             return await self._requisite(source, archive_url.url)
 
         requisites = Requisites(self._without_age, get)
@@ -320,7 +320,7 @@ class PublicArchiveFetcher:
             found = await read(self._context, got.exchange)
             return replace(found, ref=await self._keep(_Step(got.exchange, found)))
         if host(url) == host(source.url):
-            return await fetch(self._context, Outgoing(url))
+            return await fetch(self._context, OutgoingRequest(url))
         raise FetchError(_not_archived([source.url]))
 
     async def _keep(self, step: _Step) -> CaptureRef:

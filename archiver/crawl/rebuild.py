@@ -66,7 +66,8 @@ class ReadRecords:
         records: number of records.
         end: offset after the last of them.
         captures: response and revisit records; the payload length of a revisit is 0 here.
-        answers: ids and locations of partial responses and of responses to requests other than GET.
+        excluded_responses: ids and locations of partial responses and of responses to requests
+            other than GET.
         conversions: ids and locations of conversion records.
         entry_records: locations and dates of entry records.
         deletions: deletion records.
@@ -79,7 +80,7 @@ class ReadRecords:
     records: int = 0
     end: int = 0
     captures: list[Capture] = field(default_factory=list)
-    answers: list[tuple[RecordId, Location]] = field(default_factory=list)
+    excluded_responses: list[tuple[RecordId, Location]] = field(default_factory=list)
     conversions: list[tuple[RecordId, Location]] = field(default_factory=list)
     entry_records: list[Dated] = field(default_factory=list)
     deletions: list[Deletion] = field(default_factory=list)
@@ -117,7 +118,7 @@ def _read_one(batch: ReadRecords, scanned: Scanned) -> Location:
         if is_capture(record):
             head = capture_of(record, start)
         elif record.type is RecordType.METADATA:
-            of_no_entry = _of_no_entry(record)
+            of_no_entry = _read_list_or_deletion(record)
         place = scanned.place()
     except StoreError as error:
         batch.problems.append((start, str(error)))
@@ -127,8 +128,10 @@ def _read_one(batch: ReadRecords, scanned: Scanned) -> Location:
         if stated := record.get(ORIGINAL_DIGEST.lower()):
             batch.stated_digests[stated] = head.payload_digest
     elif record.type in (RecordType.RESPONSE, RecordType.CONVERSION):
-        is_answer = record.type is RecordType.RESPONSE
-        (batch.answers if is_answer else batch.conversions).append((record.id, place))
+        is_excluded_response = record.type is RecordType.RESPONSE
+        (batch.excluded_responses if is_excluded_response else batch.conversions).append(
+            (record.id, place)
+        )
     elif isinstance(of_no_entry, Deletion):
         batch.deletions.append(of_no_entry)
     elif of_no_entry:
@@ -138,7 +141,7 @@ def _read_one(batch: ReadRecords, scanned: Scanned) -> Location:
     return place
 
 
-def _of_no_entry(record: StoredRecord) -> Deletion | Arrangement | None:
+def _read_list_or_deletion(record: StoredRecord) -> Deletion | Arrangement | None:
     """Read a deletion or lists record; None for an entry record."""
     if record.target_uri == DELETION_URI:
         return read_deletion(record.block.read())
@@ -153,7 +156,7 @@ def is_capture(record: StoredRecord) -> bool:
     return is_response and not record.get(ANSWERS.lower())
 
 
-def is_answer(record: StoredRecord) -> bool:
+def is_excluded_response(record: StoredRecord) -> bool:
     """Return whether a record is a partial response, or one to a request other than GET."""
     return record.type is RecordType.RESPONSE and bool(record.get(ANSWERS.lower()))
 
@@ -383,8 +386,8 @@ class _Rebuild:
                 return False
             places = [each.location for each in dated]
             read = await asyncio.to_thread(_read_entry_records, self._store, places, self._rebuilt)
-            held, late = await split_deleted(conn, read, bin_after=self._bin_after)
-            kept, again = await split_duplicates(conn, held, overlap=self._overlap)
+            leased, late = await split_deleted(conn, read, bin_after=self._bin_after)
+            kept, again = await split_duplicates(conn, leased, overlap=self._overlap)
             self._unwanted += [*late, *again]
             for group in without_repeated_entries(kept):
                 if self._bin_after is not None:
@@ -399,7 +402,7 @@ class _Rebuild:
 async def _index(conn: AsyncConnection, name: str, batch: ReadRecords) -> None:
     await segment_rows.set_indexed_with_ids(conn, {name: batch.end})
     await db_captures.insert_all(conn, batch.captures)
-    await db_captures.insert_answers(conn, batch.answers)
+    await db_captures.insert_excluded_responses(conn, batch.excluded_responses)
     await db_captures.register_stated_digests(conn, batch.stated_digests)
     await rebuild_tables.store_conversions(conn, batch.conversions)
     await rebuild_tables.store_entry_records(conn, batch.entry_records)
@@ -462,12 +465,12 @@ async def index_and_requeue(
         }
         rebuilt = await build_within(conn, store, tails)
         for owner in dead:
-            held = await queue.leased_by(conn, owner)
-            await queue.requeue(conn, held, owner=owner, interrupted=True, now=datetime.now(UTC))
+            leased = await queue.leased_by(conn, owner)
+            await queue.requeue(conn, leased, owner=owner, interrupted=True, now=datetime.now(UTC))
     for place, why in rebuilt.problems[:MAX_LOGGED]:
         log.warning(
             ("skipping damaged bytes"), segment=place.segment, offset=place.offset, problem=why
         )
     if dead or rebuilt.captures or rebuilt.snapshots:
         log.info("recovered", segments=len(tails), snapshots=rebuilt.snapshots, processes=len(dead))
-    return [UnusableFile(name, why, is_loss=True) for name, why in rebuilt.unreadable.items()]
+    return [UnusableFile(name, why, has_lost_data=True) for name, why in rebuilt.unreadable.items()]

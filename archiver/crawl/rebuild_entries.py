@@ -122,7 +122,7 @@ def _unwanted_visit(entry_record: EntryRecord, snapshot: SnapshotRecord) -> Unwa
         snapshot.timestamp,
         snapshot.capture_record,
         replay_urls(entry_record.url, snapshot.capture_url, snapshot.requisites),
-        snapshot.answers,
+        snapshot.excluded_responses,
     )
 
 
@@ -239,10 +239,10 @@ async def _snapshots(
             continue
         entry_id = ids[entry_record.hash_url]
         of_entry = known[entry_record.hash_url]
-        held = article or shared.get(entry_id)
+        stored_article = article or shared.get(entry_id)
         row_id, capture = found
         row = snapshot_row(
-            entry_id, of_entry, each, capture, place=place, article=held, words=own_words
+            entry_id, of_entry, each, capture, place=place, article=stored_article, words=own_words
         )
         renditions = renditions_of(each.renditions, made)
         rows.append(replace(row, capture_id=row_id, renditions=renditions))
@@ -258,11 +258,11 @@ async def _shared_articles(
     article is assigned at the end of the rebuild.
     """
     wanted = [(number, int(each.article_of)) for number, each in records if each.article_of]
-    there = await db_snapshots.articles_of(conn, wanted)
+    stored = await db_snapshots.articles_of(conn, wanted)
     found, missing = {}, []
     for number, each in records:
         if each.article_of:
-            extractor, article = there.get((number, int(each.article_of)), ("", None))
+            extractor, article = stored.get((number, int(each.article_of)), ("", None))
             if article and extractor == each.extractor:
                 found[number] = article
             else:

@@ -173,7 +173,7 @@ class Originals:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class IndexedData:
     """Index data needed to build the records of a batch.
 
     Attributes:
@@ -213,21 +213,21 @@ class Plan:
     Attributes:
         records: records in writing order.
         captures: captures without location, by position of the record.
-        answers: record ids of responses that are not replayed, such as those to POST requests, by
-            position.
+        excluded_responses: record ids of responses that are not replayed, such as those to POST
+            requests, by position.
         snapshots: the snapshots of visits, by entry and timestamp.
     """
 
     records: list[Record] = field(default_factory=list)
     captures: dict[int, Capture] = field(default_factory=dict)
-    answers: dict[int, RecordId] = field(default_factory=dict)
+    excluded_responses: dict[int, RecordId] = field(default_factory=dict)
     snapshots: dict[tuple[HashUrl, Timestamp], PlannedSnapshot] = field(default_factory=dict)
 
 
 NOWHERE = Location("", 0, 0)
 
 
-def plan_batch(batch: Sequence[Item], known: Known) -> Plan:
+def plan_batch(batch: Sequence[Item], known: IndexedData) -> Plan:
     """Plan the records of a batch.
 
     A visit that can't be recorded becomes a failure. If it were retried, each attempt would block
@@ -246,7 +246,7 @@ def plan_batch(batch: Sequence[Item], known: Known) -> Plan:
     return plan
 
 
-def _plan_item(plan: Plan, content: ItemContent, known: Known) -> None:
+def _plan_item(plan: Plan, content: ItemContent, known: IndexedData) -> None:
     if isinstance(content, ExchangeItem):
         plan_exchange(plan, content.exchange, content.capture, known.originals)
     elif isinstance(content, PendingRecord):
@@ -275,7 +275,7 @@ def plan_exchange(plan: Plan, exchange: Exchange, capture: Capture, originals: O
     if exchange.is_shown:
         plan.captures[len(plan.records)] = capture
     else:
-        plan.answers[len(plan.records)] = record_id
+        plan.excluded_responses[len(plan.records)] = record_id
     request_id = new_record_id() if exchange.request else None
     if original is None:
         originals.add([capture] if exchange.is_shown else [])
@@ -385,9 +385,9 @@ def _plan_snapshot(
         charset=visit.charset,
         rendering=visit.rendering,
         renditions=tuple(made for made, _ in renditions),
-        look=visit.look,
+        render_hint=visit.render_hint,
         appearance=_appearance(visit, is_failed=own.is_failed and not reused),
-        answers=visit.answers,
+        excluded_responses=visit.excluded_responses,
     )
     return PlannedSnapshot(record, reused, len(plan.records), article, renditions)
 

@@ -267,11 +267,11 @@ class Recorder:
     def _add_pending(self, weight: int) -> None:
         """Add ``weight`` to the pending bytes."""
         self._pending_bytes += weight
-        for event, is_so in (
+        for event, has_happened in (
             (self._has_room, self._pending_bytes < MAX_PENDING_BYTES),
             (self._empty, not self._pending_bytes),
         ):
-            if is_so:
+            if has_happened:
                 event.set()
             else:
                 event.clear()

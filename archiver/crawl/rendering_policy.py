@@ -157,7 +157,8 @@ class Rendered:
         fidelity: share of the page that is visible without scripts.
         initiators: hosts of the navigations that led to the page.
         jar: the cookies set during the visit.
-        answers: record ids of responses to requests other than GET, and of partial responses.
+        excluded_responses: record ids of responses to requests other than GET, and of partial
+            responses.
         source: the page with its scripts, to detect bot walls; None unless it was requested again.
         wall: name of the bot wall that the response's headers declare; empty if there is none.
         limits: limits that kept the browser from rendering all of the page.
@@ -170,7 +171,7 @@ class Rendered:
     fidelity: Fidelity = field(default_factory=Fidelity)
     initiators: frozenset[str] = frozenset()
     jar: VisitCookies | None = None
-    answers: tuple[RecordId, ...] = ()
+    excluded_responses: tuple[RecordId, ...] = ()
     source: Document | None = None
     wall: str = ""
     limits: tuple[Limit, ...] = ()

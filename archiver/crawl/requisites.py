@@ -15,7 +15,7 @@ from archiver.db.engine import AsyncConnection
 from archiver.errors import FetchError
 from archiver.http.cookies import VisitCookies
 from archiver.http.media_types import MediaType, as_style
-from archiver.http.requests import Outgoing, with_initiators
+from archiver.http.requests import OutgoingRequest, with_initiators
 from archiver.http.timestamps import to_timestamp
 from archiver.http.urls import host
 from archiver.model.capture import Capture, Timestamp
@@ -83,7 +83,7 @@ class FetchResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class PageRequisite:
     """Requisite of a page, its nesting depth, and the hosts that led to the requisite."""
 
     requisite: Requisite
@@ -105,7 +105,7 @@ class PageRequisites:
     def __init__(self, page_url: str, limit: int, jar: VisitCookies | None = None) -> None:
         self.page_url = page_url
         self.jar = jar
-        self.queue: asyncio.Queue[Wanted] = asyncio.Queue()
+        self.queue: asyncio.Queue[PageRequisite] = asyncio.Queue()
         self.outcomes: dict[str, RequisiteOutcome] = {}
         self.stored: dict[str, Capture] = {}
         self._limit = limit
@@ -118,7 +118,7 @@ class PageRequisites:
             if outcome.status is not None or not outcome.is_preview_image:
                 yield outcome
 
-    def add(self, wanted: Sequence[Wanted]) -> None:
+    def add(self, wanted: Sequence[PageRequisite]) -> None:
         """Add requisites without duplicates, up to the page's limit."""
         for one in wanted:
             each = one.requisite
@@ -148,7 +148,7 @@ class PageRequisites:
                 self.note(wanted, None, failure)
 
 
-def nested_requisites(wanted: Wanted, result: FetchResult) -> list[Wanted]:
+def nested_requisites(wanted: PageRequisite, result: FetchResult) -> list[PageRequisite]:
     """Return the nested requisites of a requisite.
 
     The depth of nested requisites is one more than the depth of ``wanted``. For requisites of a
@@ -156,7 +156,7 @@ def nested_requisites(wanted: Wanted, result: FetchResult) -> list[Wanted]:
     """
     depth = wanted.depth if wanted.requisite.kind is RequisiteKind.PART else wanted.depth + 1
     initiators = with_initiators(wanted.initiators, result.hosts)
-    return [Wanted(each, depth, initiators) for each in result.requisites]
+    return [PageRequisite(each, depth, initiators) for each in result.requisites]
 
 
 def without_other_parts(wanted: Requisite, nested: tuple[Requisite, ...]) -> tuple[Requisite, ...]:
@@ -178,7 +178,7 @@ PREVIEW_IMAGE_SECONDS = 86400
 """Minimum seconds before an icon or preview image is requested again."""
 
 
-Get = Callable[[Outgoing], Awaitable[FetchedResponse]]
+Get = Callable[[OutgoingRequest], Awaitable[FetchedResponse]]
 """Function that fetches a requisite; raises ``FetchError`` on failure."""
 
 
@@ -214,7 +214,7 @@ class Requisites:
             jar: the cookies set during the visit.
         """
         page = PageRequisites(page_url, self._context.settings.max_requisites, jar)
-        await self._add(page, [Wanted(each, 0, initiators) for each in wanted])
+        await self._add(page, [PageRequisite(each, 0, initiators) for each in wanted])
         try:
             async with asyncio.timeout(self._context.settings.page_timeout):
                 async with asyncio.TaskGroup() as group:
@@ -236,7 +236,7 @@ class Requisites:
                 await self._add(page, nested_requisites(wanted, result))
             page.queue.task_done()
 
-    async def _add(self, page: PageRequisites, wanted: Sequence[Wanted]) -> None:
+    async def _add(self, page: PageRequisites, wanted: Sequence[PageRequisite]) -> None:
         """Look up stored captures of requisites, then add the requisites to the page."""
         if not wanted:
             return
@@ -270,7 +270,7 @@ class Requisites:
             self._cache.clear()
             self._cache_bytes = 0
 
-    async def _result(self, wanted: Wanted, page: PageRequisites) -> FetchResult:
+    async def _result(self, wanted: PageRequisite, page: PageRequisites) -> FetchResult:
         """Return the result of a requisite.
 
         The sources in order are the cache, a stored capture, an active fetch, and a new fetch.
@@ -301,11 +301,11 @@ class Requisites:
                 del self._active[url]
                 await shared.stop()
 
-    async def _fetch(self, wanted: Wanted, page: PageRequisites) -> FetchResult:
+    async def _fetch(self, wanted: PageRequisite, page: PageRequisites) -> FetchResult:
         """Fetch a requisite, find its nested requisites, and cache the result."""
         requisite, now = wanted.requisite, datetime.now(UTC)
         lasts = self._max_age(is_preview_image=requisite.is_preview_image)
-        request = Outgoing(
+        request = OutgoingRequest(
             requisite.url,
             headers=(("Referer", page.page_url),),
             initiators=wanted.initiators,
@@ -339,7 +339,7 @@ class Requisites:
         return self._cached(requisite.url, result)
 
     async def _follow(
-        self, request: Outgoing, stored: Capture | None, *, is_preview_image: bool
+        self, request: OutgoingRequest, stored: Capture | None, *, is_preview_image: bool
     ) -> tuple[FetchedResponse, frozenset[str]]:
         """Follow redirects; return the last response and the hosts of all requests.
 

@@ -109,7 +109,7 @@ def record_from_index(known: Snapshot) -> SnapshotRecord:
     )
 
 
-def snapshot_record_of(store: SegmentStore, held: SnapshotRow) -> tuple[SnapshotRecord, bool]:
+def snapshot_record_of(store: SegmentStore, row: SnapshotRow) -> tuple[SnapshotRecord, bool]:
     """Return a snapshot's record, or one built from the index if the record can't be read.
 
     Blocking.
@@ -121,11 +121,11 @@ def snapshot_record_of(store: SegmentStore, held: SnapshotRow) -> tuple[Snapshot
         StoreUnavailable: the object store can't be read now.
     """
     try:
-        return read_snapshot_record(store, held.record), False
+        return read_snapshot_record(store, row.record), False
     except StoreUnavailable:
         raise
     except StoreError as error:
-        return record_from_index(held.snapshot), isinstance(error, InvalidRecord)
+        return record_from_index(row.snapshot), isinstance(error, InvalidRecord)
 
 
 def read_snapshot_record(store: SegmentStore, place: Location) -> SnapshotRecord:

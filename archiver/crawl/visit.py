@@ -14,7 +14,7 @@ from archiver.crawl.retry_policy import parked, retry_at, status_failure, walled
 from archiver.crawl.visit_result import FetchedResponse, Visit
 from archiver.errors import FetchError
 from archiver.http.cookies import Cookie, VisitCookies
-from archiver.http.requests import Outgoing
+from archiver.http.requests import OutgoingRequest
 from archiver.http.timestamps import to_timestamp
 from archiver.http.urls import MAX_CHARACTERS, escape_bytes, host, without_route
 from archiver.model.failure import Failure, FailureKind
@@ -105,7 +105,9 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
     if isinstance(rendered, Rendered):
         visited = await _visit_rendered(context, requisites, first, rendered, failure)
         gains = seen.article is None or len(visited.article.text) > len(seen.article.text)
-        return _store_hint(context, replace(visited, look=look if gains else RenderHint.NONE))
+        return _store_hint(
+            context, replace(visited, render_hint=look if gains else RenderHint.NONE)
+        )
     if failure or found is None:
         raise FetchError(failure or _NOTHING)
     if page.is_truncated:
@@ -123,7 +125,7 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
         charset=found.charset,
         rendering=Rendering.NEEDED if found.needs_browser or page.route else Rendering.NONE,
         renditions=await make_fetched_previews(context, page.ref, found, article, outcomes),
-        look=look,
+        render_hint=look,
         appearance=replace(
             found.appearance, is_cut=page.is_truncated or page.is_cut, limits=rendered.limits
         ),
@@ -160,7 +162,7 @@ def _hint_from_inspection(
 
 def _store_hint(context: CrawlContext, visited: Visit) -> Visit:
     """Store the render hint of a visit; return the visit."""
-    context.renderer.note_hint(visited.page.url, visited.timestamp, visited.look)
+    context.renderer.note_hint(visited.page.url, visited.timestamp, visited.render_hint)
     return visited
 
 
@@ -231,7 +233,7 @@ async def _visit_rendered(
             words=rendered.fidelity.words,
             limits=rendered.limits,
         ),
-        answers=rendered.answers,
+        excluded_responses=rendered.excluded_responses,
     )
 
 
@@ -325,7 +327,7 @@ class RedirectChain:
             if found and not _is_failure(found):
                 await self._jar.receive(url, found.headers)
                 return found
-        request = Outgoing(url, initiators=self._initiators, jar=self._jar)
+        request = OutgoingRequest(url, initiators=self._initiators, jar=self._jar)
         return await fetch(self._context, request, is_page=True)
 
     async def _read_recent(self, url: str) -> FetchedResponse | None:

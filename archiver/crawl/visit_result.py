@@ -38,14 +38,15 @@ class UnwantedVisit:
         timestamp: timestamp of the unwanted snapshot.
         page: id of the page's record.
         needs: URLs that the snapshot would be replayed from.
-        answers: record ids of partial responses (status 206) and responses to methods such as POST.
+        excluded_responses: record ids of partial responses (status 206) and responses to methods
+            such as POST.
     """
 
     hash_url: HashUrl
     timestamp: Timestamp
     page: RecordId
     needs: tuple[str, ...]
-    answers: tuple[RecordId, ...] = ()
+    excluded_responses: tuple[RecordId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +62,10 @@ class Visit:
         charset: charset of the page.
         rendering: whether a browser rendered the page, or would have been needed for it.
         renditions: screenshots and other renderings.
-        look: hint whether the pages of the host need a browser.
+        render_hint: hint whether the pages of the host need a browser.
         appearance: measurements of how complete the page is.
-        answers: record ids of partial responses (status 206) and responses to methods such as POST.
+        excluded_responses: record ids of partial responses (status 206) and responses to methods
+            such as POST.
     """
 
     timestamp: Timestamp
@@ -74,9 +76,9 @@ class Visit:
     charset: Charset = field(default_factory=Charset)
     rendering: Rendering = Rendering.NONE
     renditions: tuple[NewRendition, ...] = ()
-    look: RenderHint = RenderHint.NONE
+    render_hint: RenderHint = RenderHint.NONE
     appearance: QualitySignals = field(default_factory=QualitySignals)
-    answers: tuple[RecordId, ...] = ()
+    excluded_responses: tuple[RecordId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ class VisitResult:
         visit: the visit, if it succeeded.
         failure: the failure, otherwise.
         retry_at: time of the next attempt (aware, UTC), if any.
-        is_put_last: whether the next attempt gets the priority ``queue.LAST``, because the host
+        is_moved_to_end: whether the next attempt gets the priority ``queue.LAST``, because the host
             does not respond.
         lease: the job that ends or is postponed; None if there was no job.
     """
@@ -100,7 +102,7 @@ class VisitResult:
     failure: Failure | None = None
     retry_at: datetime | None = None
     lease: Lease | None = None
-    is_put_last: bool = False
+    is_moved_to_end: bool = False
 
 
 @dataclass(frozen=True, slots=True)

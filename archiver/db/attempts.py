@@ -149,7 +149,7 @@ async def add_failures(
     await _sort_by_time_of_saving(conn, [each.entry_id for each in final])
 
 
-async def point_to_documents(conn: AsyncConnection, newest: dict[int, int]) -> None:
+async def link_documents(conn: AsyncConnection, newest: dict[int, int]) -> None:
     """Set the search documents of entries."""
     if newest:
         await conn.execute(
@@ -186,4 +186,4 @@ async def _insert_documents_of_failed(
         for each in final
         if each.entry_id in without_document
     ]
-    await point_to_documents(conn, await search_documents.insert_all(conn, made))
+    await link_documents(conn, await search_documents.insert_all(conn, made))

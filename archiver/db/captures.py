@@ -33,7 +33,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import counters, segment_rows, tombstones
 from archiver.db.counters import next_id
-from archiver.db.dialects import THESE, among, among_keys, among_texts
+from archiver.db.dialects import THESE, among, key_values, text_values
 from archiver.db.schema import (
     answer,
     capture,
@@ -97,8 +97,8 @@ ALL_CAPTURES = select(*columns_of(capture_table)).join(
 """Query for all captures, including deleted captures whose records still exist."""
 _THESE = CAPTURES.where(capture.c.id.in_(THESE))
 _RECENT = CAPTURES.where(
-    capture.c.surt.in_(among_keys(bindparam("keys"))),
-    capture.c.url.in_(among_texts(bindparam("urls"))),
+    capture.c.surt.in_(key_values(bindparam("keys"))),
+    capture.c.url.in_(text_values(bindparam("urls"))),
     capture.c.timestamp >= bindparam("since"),
 ).order_by(capture.c.timestamp, capture.c.id)
 _MOMENT = (capture.c.surt, capture.c.url, capture.c.timestamp)
@@ -267,7 +267,7 @@ async def at_moments(
     """Return captures of any of the URLs at any of the timestamps."""
     rows = await conn.execute(
         CAPTURES.where(
-            capture.c.surt.in_(among_keys({surt(url) for url in urls})),
+            capture.c.surt.in_(key_values({surt(url) for url in urls})),
             capture.c.timestamp.in_(among({int(each) for each in timestamps})),
         )
     )
@@ -276,10 +276,10 @@ async def at_moments(
 
 async def archived_among(conn: AsyncConnection, urls: Collection[str]) -> set[str]:
     """Return those URLs that have a capture."""
-    keys = among_keys({surt(url) for url in urls})
+    keys = key_values({surt(url) for url in urls})
     rows = await conn.execute(
         select(capture.c.url)
-        .where(capture.c.surt.in_(keys), capture.c.url.in_(among_texts(urls)))
+        .where(capture.c.surt.in_(keys), capture.c.url.in_(text_values(urls)))
         .distinct()
     )
     return {*rows.scalars()}
@@ -291,8 +291,8 @@ async def of_records(
     """Return lists of (row id, capture) by (URL, record id), since records can share an id."""
     rows = await conn.execute(
         CAPTURES.where(
-            capture.c.surt.in_(among_keys({surt(url) for url, _ in wanted})),
-            capture.c.record_id.in_(among_texts(record_id for _, record_id in wanted)),
+            capture.c.surt.in_(key_values({surt(url) for url, _ in wanted})),
+            capture.c.record_id.in_(text_values(record_id for _, record_id in wanted)),
         ).order_by(capture.c.id)
     )
     found: dict[tuple[str, RecordId], list[tuple[int, Capture]]] = {}
@@ -546,7 +546,9 @@ async def originals_of_urls(
 _ANSWER_COLUMNS = ("segment_id", "offset", "length", "record_id")
 
 
-async def insert_answers(conn: AsyncConnection, found: Sequence[tuple[RecordId, Location]]) -> None:
+async def insert_excluded_responses(
+    conn: AsyncConnection, found: Sequence[tuple[RecordId, Location]]
+) -> None:
     """Insert the record ids and locations of responses into ``answer``."""
     if not found:
         return
@@ -557,18 +559,20 @@ async def insert_answers(conn: AsyncConnection, found: Sequence[tuple[RecordId, 
     await insert_rows(conn, answer, _ANSWER_COLUMNS, rows)
 
 
-async def answer_places(conn: AsyncConnection, ids: Iterable[RecordId]) -> dict[RecordId, Location]:
+async def excluded_response_locations(
+    conn: AsyncConnection, ids: Iterable[RecordId]
+) -> dict[RecordId, Location]:
     """Return the locations of responses in ``answer`` by record id."""
     own = answer.c
     rows = await conn.execute(
         select(own.record_id, segment.c.name, own.offset, own.length)
         .join(segment, segment.c.id == own.segment_id)
-        .where(own.record_id.in_(among_texts(ids)))
+        .where(own.record_id.in_(text_values(ids)))
     )
     return {RecordId(row[0]): Location(*row[1:]) for row in rows}
 
 
-async def answers_between(
+async def excluded_responses_between(
     conn: AsyncConnection, name: str, first: int, last: int
 ) -> Mapping[int, RecordId]:
     """Return record ids in ``answer`` by offset, for offsets ``first`` to ``last`` of a segment."""
@@ -626,7 +630,7 @@ async def by_stated_digest(
     """Return the SHA-256 digest of payloads by stated digest; unknown digests are left out."""
     rows = await conn.execute(
         select(stated_digest.c.digest, stated_digest.c.payload_digest).where(
-            stated_digest.c.digest.in_(among_texts(digests))
+            stated_digest.c.digest.in_(text_values(digests))
         )
     )
     return {row.digest: from_blob(row.payload_digest) for row in rows}

@@ -9,7 +9,7 @@ from sqlalchemy import BigInteger, Select, case, cast, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import attempts, host_queue, queue
-from archiver.db.dialects import HostOf, among, among_texts, reason
+from archiver.db.dialects import SurtHost, among, reason, text_values
 from archiver.db.schema import capture, entry, entry_table, job, queue_host
 from archiver.model.failure import Failure, Reason
 from archiver.model.job import State
@@ -139,7 +139,7 @@ async def _retries(
         select(job.c.host, func.max(job.c.failure).label("why"), func.min(job.c.not_before_ms))
         .where(
             job.c.state == State.QUEUED,
-            job.c.host.in_(among_texts(hosts)),
+            job.c.host.in_(text_values(hosts)),
             job.c.failure.is_not(None),
         )
         .group_by(job.c.host)
@@ -227,7 +227,7 @@ async def set_queued(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
 async def storage_use(conn: AsyncConnection, *, limit: int) -> tuple[list[Share], list[Share]]:
     """Return the media types and the sites that use most storage; reads all capture rows."""
     found = []
-    for name in (_TYPE, HostOf(capture.c.surt)):
+    for name in (_TYPE, SurtHost(capture.c.surt)):
         size = cast(func.sum(capture.c.length), BigInteger)
         named = name.label("name")
         query = select(named, func.count(), size).select_from(capture).group_by("name")

@@ -18,7 +18,7 @@ from sqlalchemy import Row, bindparam, case, delete, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import counters, queue, tags_and_lists, tombstones
-from archiver.db.dialects import among, among_texts
+from archiver.db.dialects import among, text_values
 from archiver.db.schema import (
     attempt,
     capture,
@@ -413,7 +413,7 @@ async def _restore_entries(
 ) -> RestoredBatch:
     """Restore entries, unless they were saved or deleted again, or are not in ``only``."""
     keys = {row.hash_url: row.generation for row in rows}
-    here = select(entry.c.hash_url).where(entry.c.hash_url.in_(among_texts(keys)))
+    here = select(entry.c.hash_url).where(entry.c.hash_url.in_(text_values(keys)))
     there = {*(await conn.execute(here)).scalars()}
     last = await tombstones.generations(conn, keys)
     not_restored = frozenset(

@@ -59,21 +59,21 @@ class Greatest(FunctionElement[int]):
     type = Integer()
 
 
-class KindOfFailure(FunctionElement[str]):
+class FailureKindOf(FunctionElement[str]):
     """Kind of a failure that a column stores as JSON; NULL if the column is NULL."""
 
     inherit_cache = True
     type = Text()
 
 
-class StatusOfFailure(FunctionElement[int]):
+class FailureStatusOf(FunctionElement[int]):
     """HTTP status of a failure that a column stores as JSON; NULL if there is none."""
 
     inherit_cache = True
     type = Integer()
 
 
-class YearOf(FunctionElement[str]):
+class UnixYear(FunctionElement[str]):
     """Year (UTC, four digits) of a time in Unix seconds."""
 
     inherit_cache = True
@@ -87,7 +87,7 @@ class JsonRow(FunctionElement[str]):
     type = Text()
 
 
-class Gathered(FunctionElement[list[Any] | None]):
+class ArrayAggregate(FunctionElement[list[Any] | None]):
     """List of a column's values in all rows; NULL or empty if there are no rows.
 
     Drivers take the GIL once per row, and another thread may keep it for milliseconds. So queries
@@ -98,7 +98,7 @@ class Gathered(FunctionElement[list[Any] | None]):
     type = JSON()
 
 
-class HostOf(FunctionElement[str]):
+class SurtHost(FunctionElement[str]):
     """Host part of a SURT."""
 
     inherit_cache = True
@@ -107,8 +107,8 @@ class HostOf(FunctionElement[str]):
 
 def reason(failure: ColumnElement[Any]) -> ColumnElement[str]:
     """Return SQL for the kind and the HTTP status of a failure, separated by a space."""
-    status = func.coalesce(cast(StatusOfFailure(failure), Text), "")
-    return cast(KindOfFailure(failure), Text).concat(" ").concat(status)
+    status = func.coalesce(cast(FailureStatusOf(failure), Text), "")
+    return cast(FailureKindOf(failure), Text).concat(" ").concat(status)
 
 
 class ListType(UserDefinedType[Any]):
@@ -162,7 +162,7 @@ class IsAmong(FunctionElement[Any]):
     type = NullType()
 
 
-def is_one_of_these(column: ColumnElement[int]) -> ColumnElement[bool]:
+def is_among_parameter(column: ColumnElement[int]) -> ColumnElement[bool]:
     """Return the condition that a column is in the list parameter ``these``."""
     return IsAmong(column, bindparam("these", type_=ListType()))
 
@@ -172,12 +172,12 @@ def among(values: "Iterable[int] | BindParameter[Any]") -> Select[int]:
     return select(Numbers(_parameter(values, ListType())).table_valued("value").c.value)
 
 
-def among_texts(values: "Iterable[str] | BindParameter[Any]") -> Select[str]:
+def text_values(values: "Iterable[str] | BindParameter[Any]") -> Select[str]:
     """Return a subquery of texts for ``column.in_()``; ``values`` may be a named parameter."""
     return select(Texts(_parameter(values, ListType())).table_valued("value").c.value)
 
 
-def among_keys(values: "Iterable[str] | BindParameter[Any]") -> Select[str]:
+def key_values(values: "Iterable[str] | BindParameter[Any]") -> Select[str]:
     """Return a subquery of keys for ``in_()`` of a ``schema.Key`` column.
 
     ``values`` may be a named parameter.
@@ -214,17 +214,17 @@ _compile(IsAmong, "{0} IN (SELECT value FROM json_each({1}))", "{0} = ANY(CAST({
 _compile(Numbers, "json_each({0})", "(SELECT unnest(CAST({0} AS BIGINT[])) AS value)")
 _compile(Texts, "json_each({0})", '(SELECT unnest(CAST({0} AS TEXT[])) COLLATE "C" AS value)')
 _compile(Greatest, "max({0})", "greatest({0})")
-_compile(KindOfFailure, "json_extract({0}, '$.kind')", "(CAST({0} AS JSON) ->> 'kind')")
+_compile(FailureKindOf, "json_extract({0}, '$.kind')", "(CAST({0} AS JSON) ->> 'kind')")
 _compile(
-    StatusOfFailure,
+    FailureStatusOf,
     "json_extract({0}, '$.status')",
     "CAST(CAST({0} AS JSON) ->> 'status' AS INTEGER)",
 )
 _compile(
-    YearOf,
+    UnixYear,
     "strftime('%Y', {0}, 'unixepoch')",
     "to_char(to_timestamp({0}) AT TIME ZONE 'UTC', 'YYYY')",
 )
 _compile(JsonRow, "json_array({0})", "CAST(json_build_array({0}) AS TEXT)")
-_compile(Gathered, "json_group_array({0})", "json_agg({0})")
-_compile(HostOf, "substr({0}, 1, instr({0}, ')') - 1)", "split_part({0}, ')', 1)")
+_compile(ArrayAggregate, "json_group_array({0})", "json_agg({0})")
+_compile(SurtHost, "substr({0}, 1, instr({0}, ')') - 1)", "split_part({0}, ')', 1)")

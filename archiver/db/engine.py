@@ -39,7 +39,7 @@ from archiver.helpers import PRIVATE_DIRECTORY, run_to_completion
 if TYPE_CHECKING:
     from archiver.db.postgresql import PostgresIndex
 
-__all__ = ["AsyncConnection", "Database", "Engines", "engines_of", "is_one_place"]
+__all__ = ["AsyncConnection", "Database", "Engines", "index_at", "is_same_index"]
 
 PAGE_BYTES = 16_384
 """Page size of a new SQLite file."""
@@ -322,7 +322,7 @@ def _begin_read(conn: Connection) -> None:
 Engines: TypeAlias = "SqliteIndex | PostgresIndex"
 
 
-def engines_of(place: Path | str) -> "SqliteIndex | PostgresIndex":
+def index_at(place: Path | str) -> "SqliteIndex | PostgresIndex":
     """Return the index at a path (SQLite) or at a URL (PostgreSQL).
 
     Raises:
@@ -342,7 +342,7 @@ def engines_of(place: Path | str) -> "SqliteIndex | PostgresIndex":
     return PostgresIndex(place)
 
 
-def is_one_place(one: str, other: str) -> bool:
+def is_same_index(one: str, other: str) -> bool:
     """Return whether two URLs or paths name the same index; options of URLs are ignored."""
     return _place_of(one) == _place_of(other)
 
@@ -368,7 +368,7 @@ class Database:
         expired_workers: workers of a shared index that lost their lock.
 
     Args:
-        engines: the index (``engines_of``).
+        engines: the index (``index_at``).
         worker: name of this process's run lock; only used with PostgreSQL.
         machine: name of the data directory; only used with PostgreSQL.
     """
@@ -396,11 +396,11 @@ class Database:
             ConfigurationError: a newer version wrote it, it is not a database, or it can't be
                 reached.
         """
-        return await cls.opened(engines_of(place))
+        return await cls.opened(index_at(place))
 
     @classmethod
     async def opened(cls, engines: Engines) -> "Database":
-        """Open the index that ``engines_of`` returned; create or migrate it first if needed."""
+        """Open the index that ``index_at`` returned; create or migrate it first if needed."""
         await asyncio.to_thread(engines.prepare)
         return cls(engines)
 

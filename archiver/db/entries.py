@@ -12,7 +12,7 @@ from sqlalchemy import Row, Select, func, literal_column, select, tuple_, union_
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import attempts, counters, tags_and_lists
-from archiver.db.dialects import among_texts, is_one_of_these
+from archiver.db.dialects import is_among_parameter, text_values
 from archiver.db.schema import (
     capture,
     counter,
@@ -196,8 +196,8 @@ async def last_row(conn: AsyncConnection) -> int:
     return (await conn.execute(select(func.max(entry.c.id)))).scalar() or 0
 
 
-_BY_IDS = select(entry).where(is_one_of_these(entry.c.id))
-_STILL_THERE = select(entry.c.id).where(is_one_of_these(entry.c.id))
+_BY_IDS = select(entry).where(is_among_parameter(entry.c.id))
+_STILL_THERE = select(entry.c.id).where(is_among_parameter(entry.c.id))
 
 
 async def count_unread(conn: AsyncConnection) -> int:
@@ -328,7 +328,7 @@ async def latest_of(conn: AsyncConnection, keys: Sequence[HashUrl]) -> dict[Hash
     """Return the timestamp of the newest snapshot by hash_url, for entries with snapshots."""
     rows = await conn.execute(
         select(entry.c.hash_url, entry.c.latest).where(
-            entry.c.hash_url.in_(among_texts(keys)), entry.c.latest.is_not(None)
+            entry.c.hash_url.in_(text_values(keys)), entry.c.latest.is_not(None)
         )
     )
     return {HashUrl(key): Timestamp(f"{latest:014d}") for key, latest in rows}
@@ -337,7 +337,7 @@ async def latest_of(conn: AsyncConnection, keys: Sequence[HashUrl]) -> dict[Hash
 async def states_of(conn: AsyncConnection, keys: Sequence[HashUrl]) -> dict[HashUrl, State]:
     """Return the states of existing entries by hash_url."""
     rows = await conn.execute(
-        select(entry.c.hash_url, entry.c.state).where(entry.c.hash_url.in_(among_texts(keys)))
+        select(entry.c.hash_url, entry.c.state).where(entry.c.hash_url.in_(text_values(keys)))
     )
     return {HashUrl(key): State(state) for key, state in rows}
 
@@ -345,7 +345,7 @@ async def states_of(conn: AsyncConnection, keys: Sequence[HashUrl]) -> dict[Hash
 async def rows_of(conn: AsyncConnection, keys: Sequence[str]) -> dict[HashUrl, int]:
     """Return the row ids of existing entries by hash_url."""
     rows = await conn.execute(
-        select(entry.c.hash_url, entry.c.id).where(entry.c.hash_url.in_(among_texts(keys)))
+        select(entry.c.hash_url, entry.c.id).where(entry.c.hash_url.in_(text_values(keys)))
     )
     return {HashUrl(key): row for key, row in rows}
 
@@ -408,7 +408,7 @@ _SUMMARIES = select(
 
 async def summaries(conn: AsyncConnection, keys: Sequence[str]) -> dict[str, Summary]:
     """Return summaries of entries by hash_url; unknown entries are left out."""
-    rows = await conn.execute(_SUMMARIES.where(entry.c.hash_url.in_(among_texts(keys))))
+    rows = await conn.execute(_SUMMARIES.where(entry.c.hash_url.in_(text_values(keys))))
     return {row.hash_url: Summary(*row) for row in rows}
 
 
@@ -429,7 +429,7 @@ _ENTRY_STATES = select(
     entry.c.snapshot_count,
     entry.c.revision,
     entry.c.document_stale,
-).where(is_one_of_these(entry.c.id))
+).where(is_among_parameter(entry.c.id))
 
 
 @dataclass(frozen=True, slots=True)
@@ -550,7 +550,7 @@ async def added_within(
         spans: a few dozen (start, end) in Unix seconds; the end is not included.
         each: maximum number of entries per span.
     """
-    arms = [
+    queries = [
         select(
             select(entry.c.id)
             .where(entry.c.added_at >= first, entry.c.added_at < beyond)
@@ -560,4 +560,4 @@ async def added_within(
         )
         for n, (first, beyond) in enumerate(spans)
     ]
-    return list((await conn.execute(union_all(*arms))).scalars())
+    return list((await conn.execute(union_all(*queries))).scalars())

@@ -10,7 +10,7 @@ from operator import attrgetter
 from sqlalchemy import CompoundSelect, Integer, Select, bindparam, func, literal, select, union_all
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.db.dialects import THESE, Gathered, YearOf
+from archiver.db.dialects import THESE, ArrayAggregate, UnixYear
 from archiver.db.schema import document, entry, entry_tag, tag
 from archiver.model.listing import Facet, FacetValue
 from archiver.search.query_tree import Condition
@@ -23,7 +23,9 @@ MAX_YEARS = 20
 """Maximum number of years in the facet of years."""
 _MAX_SPANNED = 100
 _OWN = select(
-    Gathered(entry.c.host), Gathered(YearOf(entry.c.added_at)), Gathered(document.c.kind)
+    ArrayAggregate(entry.c.host),
+    ArrayAggregate(UnixYear(entry.c.added_at)),
+    ArrayAggregate(document.c.kind),
 ).select_from(entry.outerjoin(document, document.c.id == entry.c.document_id))
 _OWN = _OWN.where(entry.c.id.in_(THESE))
 _NUMBER = func.count().label("number")

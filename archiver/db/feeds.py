@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Row, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.db.dialects import among_texts
+from archiver.db.dialects import text_values
 from archiver.db.schema import entry, feed, feed_item, gone_entry
 from archiver.db.statements import OnConflict, insert_rows
 from archiver.model.capture import HashUrl
@@ -33,7 +33,7 @@ async def claim(
     if not urls:
         return set()
     moment = int(now.timestamp())
-    due = (feed.c.url.in_(among_texts(urls)), feed.c.due_at <= moment)
+    due = (feed.c.url.in_(text_values(urls)), feed.c.due_at <= moment)
     put_off = update(feed).where(*due).values(due_at=moment + seconds).returning(feed.c.url)
     return {*(await conn.execute(put_off)).scalars()}
 
@@ -81,7 +81,7 @@ async def store_items(
     number, seconds = found.scalar_one(), int(now.timestamp())
     mine = feed_item.c.feed_id == number
     rows = await conn.execute(
-        select(feed_item.c.hash_url).where(mine, feed_item.c.hash_url.in_(among_texts(items)))
+        select(feed_item.c.hash_url).where(mine, feed_item.c.hash_url.in_(text_values(items)))
     )
     seen = set(rows.scalars())
     current = [(number, each, seconds) for each in items]
@@ -97,10 +97,10 @@ async def store_items(
 async def known_or_deleted(conn: AsyncConnection, keys: Collection[HashUrl]) -> set[HashUrl]:
     """Return which hash_urls have an entry, or had one that was deleted."""
     existing = await conn.execute(
-        select(entry.c.hash_url).where(entry.c.hash_url.in_(among_texts(keys)))
+        select(entry.c.hash_url).where(entry.c.hash_url.in_(text_values(keys)))
     )
     deleted = await conn.execute(
-        select(gone_entry.c.hash_url).where(gone_entry.c.hash_url.in_(among_texts(keys)))
+        select(gone_entry.c.hash_url).where(gone_entry.c.hash_url.in_(text_values(keys)))
     )
     return {*existing.scalars(), *deleted.scalars()}
 
@@ -128,7 +128,7 @@ async def newest_entries(
         select(feed.c.url, entry.c.id, rank.label("rank"))
         .join(feed_item, feed_item.c.feed_id == feed.c.id)
         .join(entry, entry.c.hash_url == feed_item.c.hash_url)
-        .where(feed.c.url.in_(among_texts(urls)))
+        .where(feed.c.url.in_(text_values(urls)))
         .subquery()
     )
     newest = select(ranked.c.url, ranked.c.id).where(ranked.c.rank <= each).order_by(ranked.c.rank)

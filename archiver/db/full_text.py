@@ -34,7 +34,7 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import NullType, UserDefinedType
 
-from archiver.db.dialects import Gathered, encode_nul
+from archiver.db.dialects import ArrayAggregate, encode_nul
 from archiver.db.schema import POSTGRESQL, SEARCH_COLUMNS, Words, search_table
 from archiver.model.listing import SearchDocument
 
@@ -72,7 +72,7 @@ def with_expressions(statement: str, *names: str) -> TextClause:
 def select_lists(statement: TextClause, *columns: str) -> Select[*tuple[Any, ...]]:
     """Return a statement that selects the values of each column as a list, in one row."""
     rows = statement.columns(*map(column, columns)).subquery("found_rows")
-    return select(*(Gathered(rows.c[each]).label(each) for each in columns))
+    return select(*(ArrayAggregate(rows.c[each]).label(each) for each in columns))
 
 
 IndexRow = tuple[str | bytes, ...]

@@ -26,7 +26,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.db.dialects import Greatest, among_texts
+from archiver.db.dialects import Greatest, text_values
 from archiver.db.schema import entry, host, job, queue_host, snapshot
 from archiver.db.statements import OnConflict, execute_rows, insert_rows
 from archiver.model.rendering import RenderHint
@@ -54,27 +54,27 @@ def _first_in_line(*which: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
 
 
 _FIRST_IN_LINE = _first_in_line(
-    queue_host.c.host.not_in(among_texts(bindparam("busy"))),
+    queue_host.c.host.not_in(text_values(bindparam("busy"))),
 )
 _READY = (
     select(queue_host.c.priority, queue_host.c.host)
     .where(
         queue_host.c.priority == bindparam("priority"),
         queue_host.c.ready_at_ms <= bindparam("now"),
-        queue_host.c.host.not_in(among_texts(bindparam("busy"))),
+        queue_host.c.host.not_in(text_values(bindparam("busy"))),
     )
     .order_by(queue_host.c.ready_at_ms)
     .limit(bindparam("count", type_=Integer))
     .with_for_update(skip_locked=True)
 )
-_IS_PROVEN = queue_host.c.host.in_(among_texts(bindparam("proven")))
-_IS_MINE = queue_host.c.host.in_(among_texts(bindparam("mine")))
+_IS_PROVEN = queue_host.c.host.in_(text_values(bindparam("proven")))
+_IS_MINE = queue_host.c.host.in_(text_values(bindparam("mine")))
 """Condition that this worker has locked the host (PostgreSQL only)."""
 _DUE_HOSTS = (
     select(queue_host.c.host)
     .where(
         queue_host.c.ready_at_ms <= bindparam("now"),
-        queue_host.c.host.not_in(among_texts(bindparam("busy"))),
+        queue_host.c.host.not_in(text_values(bindparam("busy"))),
     )
     .order_by(queue_host.c.priority, queue_host.c.ready_at_ms)
     .limit(bindparam("count", type_=Integer))

@@ -12,7 +12,7 @@ from archiver.db.schema import entry, import_row, imports
 from archiver.db.statements import insert_rows
 from archiver.model.imports import ARCHIVE_FORMS, MAX_GIVEN, Outcome, ReceiptRow, Rejected
 from archiver.model.job import State
-from archiver.model.seed import Reception
+from archiver.model.seed import SaveOutcome
 
 _COLUMNS = ("import_id", "row", "outcome", "given", "hash_url", "reason")
 _HEAD = (
@@ -28,7 +28,7 @@ _ONLY_RECEIPT = -1
 async def write(
     conn: AsyncConnection,
     import_id: int,
-    taken: Sequence[tuple[int, Reception, str, str]],
+    taken: Sequence[tuple[int, SaveOutcome, str, str]],
     rejected: Sequence[Rejected],
 ) -> None:
     """Store the results of rows of a file.
@@ -36,17 +36,17 @@ async def write(
     Args:
         conn: a writing connection.
         import_id: the import.
-        taken: row number, reception, submitted URL and hash_url of each imported row.
+        taken: row number, outcome, submitted URL and hash_url of each imported row.
         rejected: the other rows.
     """
-    # Reception and Outcome members have the same values.
+    # SaveOutcome and Outcome members have the same values.
     rows: list[tuple[int, int, str, str, str | None, str]] = [
-        (import_id, row, reception.value, given[:MAX_GIVEN], key, "")
-        for row, reception, given, key in taken
+        (import_id, row, outcome.value, given[:MAX_GIVEN], key, "")
+        for row, outcome, given, key in taken
     ]
-    outcome = {True: Outcome.LEFT_OUT, False: Outcome.UNUSABLE}
+    outcomes = {True: Outcome.LEFT_OUT, False: Outcome.UNUSABLE}
     rows += [
-        (import_id, each.row, outcome[each.is_left_out].value, each.given, None, each.reason)
+        (import_id, each.row, outcomes[each.is_left_out].value, each.given, None, each.reason)
         for each in rejected
     ]
     rows.sort(key=itemgetter(1))
@@ -129,7 +129,7 @@ async def _heads(
     return [(row["id"], {name: row[name] for name in _HEAD}) for row in rows.mappings()]
 
 
-async def settle(conn: AsyncConnection, import_id: int) -> None:
+async def mark_receipt_stored(conn: AsyncConnection, import_id: int) -> None:
     """Record that the receipt of an import is in its file."""
     await conn.execute(update(imports).where(imports.c.id == import_id).values(receipt_owed=0))
 
@@ -146,7 +146,7 @@ async def restore_import(conn: AsyncConnection, import_id: int, head: Mapping[st
     return import_id
 
 
-async def fully_known(conn: AsyncConnection) -> list[int]:
+async def with_complete_data(conn: AsyncConnection) -> list[int]:
     """Return the imports whose data is complete, not just restored from a receipt."""
     rows = await conn.execute(select(imports.c.id).where(imports.c.receipt_owed != _ONLY_RECEIPT))
     return [*rows.scalars()]

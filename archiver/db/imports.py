@@ -16,7 +16,7 @@ from sqlalchemy import Row, Select, bindparam, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import jobs
-from archiver.db.dialects import Greatest, among, among_texts
+from archiver.db.dialects import Greatest, among, text_values
 from archiver.db.schema import entry, entry_table, import_row, imports, job
 from archiver.db.statements import OnConflict, insert_rows
 from archiver.model.capture import HashUrl
@@ -31,7 +31,7 @@ from archiver.model.imports import (
 )
 from archiver.model.job import QueueCounts, State
 from archiver.model.message import marked
-from archiver.model.seed import Reception
+from archiver.model.seed import SaveOutcome
 
 _IS_OPEN = job.c.state.in_([State.QUEUED, State.FETCHING])
 
@@ -61,7 +61,7 @@ async def count_to_delete(conn: AsyncConnection, import_id: int) -> int:
     return int((await conn.execute(mine)).scalar_one())
 
 
-async def hand_over(conn: AsyncConnection, import_id: int) -> None:
+async def transfer_entries(conn: AsyncConnection, import_id: int) -> None:
     """Assign entries that an import created to another import whose file has them, if any."""
     others = await _others(conn, import_id)
     if others:
@@ -105,7 +105,7 @@ async def restore_creators(conn: AsyncConnection, creators: Sequence[tuple[HashU
     known = {*(await conn.execute(select(imports.c.id))).scalars()}
     found = await conn.execute(
         select(entry.c.hash_url, entry.c.id).where(
-            entry.c.hash_url.in_(among_texts(key for key, _ in creators))
+            entry.c.hash_url.in_(text_values(key for key, _ in creators))
         )
     )
     ids: dict[str, int] = dict(found.all())
@@ -142,7 +142,7 @@ async def restore_jobs(conn: AsyncConnection, wanted: Sequence[tuple[HashUrl, in
     rows = await conn.execute(
         select(entry.c.hash_url, job.c.id)
         .join(job, job.c.entry_id == entry.c.id)
-        .where(_IS_OPEN, entry.c.hash_url.in_(among_texts(key for key, _ in wanted)))
+        .where(_IS_OPEN, entry.c.hash_url.in_(text_values(key for key, _ in wanted)))
     )
     ids: dict[str, int] = dict(rows.all())
     made = [(ids[key], number) for key, number in wanted if key in ids and number in known]
@@ -218,7 +218,7 @@ class Unfinished:
 
 
 @dataclass(frozen=True, slots=True)
-class Owned:
+class ClaimedImport:
     """Import that a process reads.
 
     Attributes:
@@ -264,12 +264,12 @@ async def create(
     return int((await conn.execute(statement.returning(imports.c.id))).scalar_one())
 
 
-async def owned_by(conn: AsyncConnection, owner: str) -> list[Owned]:
+async def owned_by(conn: AsyncConnection, owner: str) -> list[ClaimedImport]:
     """Return the imports that a process reads."""
     rows = await conn.execute(
         select(imports).where(imports.c.reading == 1, imports.c.owner == owner)
     )
-    return [Owned(row.id, row.name, row.read, is_archive_form(row.format)) for row in rows]
+    return [ClaimedImport(row.id, row.name, row.read, is_archive_form(row.format)) for row in rows]
 
 
 async def release(conn: AsyncConnection, owner: str) -> None:
@@ -306,7 +306,7 @@ async def claim(
 async def advance(
     conn: AsyncConnection,
     import_id: int,
-    receptions: Mapping[Reception, int],
+    receptions: Mapping[SaveOutcome, int],
     rejected: Sequence[Rejected],
     *,
     links: int = 0,
@@ -324,7 +324,7 @@ async def advance(
     """
     left_out = sum(each.is_left_out for each in rejected)
     unusable = [each for each in rejected if not each.is_left_out]
-    added, known, merged = (receptions.get(each, 0) for each in Reception)
+    added, known, merged = (receptions.get(each, 0) for each in SaveOutcome)
     more = {
         imports.c.read: added + known + merged + len(rejected),
         imports.c.added: added,

@@ -17,7 +17,7 @@ from sqlalchemy import Row, Select, func, or_, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import attempts, counters
-from archiver.db.dialects import KindOfFailure, StatusOfFailure, among, among_texts
+from archiver.db.dialects import FailureKindOf, FailureStatusOf, among, text_values
 from archiver.db.schema import entry, job, snapshot
 from archiver.http.timestamps import to_timestamp
 from archiver.model.capture import HashUrl, Timestamp
@@ -62,7 +62,7 @@ async def superseded(
             ended the job. A visit that began in this time is superseded, unless the entry had a new
             job before.
     """
-    keys = among_texts({key for key, _ in visits})
+    keys = text_values({key for key, _ in visits})
     rows = await conn.execute(
         select(
             entry.c.hash_url, job.c.state, job.c.created_at, job.c.changed_at_ms, job.c.timestamp
@@ -111,7 +111,7 @@ async def _kept(conn: AsyncConnection, keys: set[HashUrl]) -> set[tuple[HashUrl,
     rows = await conn.execute(
         select(entry.c.hash_url, snapshot.c.timestamp)
         .join(snapshot, snapshot.c.entry_id == entry.c.id)
-        .where(entry.c.hash_url.in_(among_texts(keys)))
+        .where(entry.c.hash_url.in_(text_values(keys)))
     )
     return {(row.hash_url, Timestamp(f"{row.timestamp:014d}")) for row in rows}
 
@@ -225,7 +225,7 @@ async def _newest(conn: AsyncConnection) -> int:
 GONE = (FailureKind.DNS, FailureKind.WALLED, FailureKind.PARKED, FailureKind.NOT_RESCUED)
 GONE_STATUSES = (404, 410)
 _IS_GONE = or_(
-    KindOfFailure(entry.c.failure).in_(GONE), StatusOfFailure(entry.c.failure).in_(GONE_STATUSES)
+    FailureKindOf(entry.c.failure).in_(GONE), FailureStatusOf(entry.c.failure).in_(GONE_STATUSES)
 )
 
 

@@ -8,13 +8,13 @@ from sqlalchemy import Column, ColumnElement, Select, func, select, tuple_, unio
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import host_queue
-from archiver.db.dialects import THESE, Gathered
+from archiver.db.dialects import THESE, ArrayAggregate
 from archiver.db.entries import Filters, Place, narrowed, newest_query
 from archiver.db.query_sql import lists_named, with_document
 from archiver.db.schema import document, entry, entry_list, in_list, tag
 from archiver.model.job import State
 from archiver.model.listing import Sort
-from archiver.search.query_tree import Condition, Is, Mark, Node, conjuncts
+from archiver.search.query_tree import Condition, FieldCondition, Mark, Node, conjuncts
 from archiver.search.words import fold
 
 
@@ -55,11 +55,11 @@ async def _places(
 ) -> list[Place]:
     """Return the positions that a query selects.
 
-    They are selected as two lists in one row (see ``Gathered``). The order of these lists is not
-    defined, so the positions are sorted here.
+    They are selected as two lists in one row (see ``ArrayAggregate``). The order of these lists is
+    not defined, so the positions are sorted here.
     """
     rows = query.subquery("taken")
-    firsts, numbers = (await conn.execute(select(*map(Gathered, rows.c)))).one()
+    firsts, numbers = (await conn.execute(select(*map(ArrayAggregate, rows.c)))).one()
     return sorted(map(Place, firsts or (), numbers or ()), reverse=reverse)
 
 
@@ -113,7 +113,7 @@ async def iteration_filters(conn: AsyncConnection, tree: Node, filters: Filters)
     Every entry that the query matches passes the returned filters.
     """
     for node in conjuncts(tree):
-        if isinstance(node, Is) and isinstance(node.value, str):
+        if isinstance(node, FieldCondition) and isinstance(node.value, str):
             filters = await _narrower(conn, node.condition, node.value, filters)
     return filters
 
@@ -201,7 +201,7 @@ def _ranking(sort: Sort) -> Select[*tuple[Any, ...]]:
     if sort is Sort.LENGTH:
         query = with_document(query)
     ranked = query.where(entry.c.id.in_(THESE)).subquery("ranked")
-    return select(Gathered(ranked.c.id), Gathered(ranked.c.rank))
+    return select(ArrayAggregate(ranked.c.id), ArrayAggregate(ranked.c.rank))
 
 
 _RANKINGS = {sort: _ranking(sort) for sort in _ORDERS}

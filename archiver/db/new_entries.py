@@ -24,7 +24,7 @@ from archiver.db import (
     tombstones,
 )
 from archiver.db.counters import next_id
-from archiver.db.dialects import among, among_texts
+from archiver.db.dialects import among, text_values
 from archiver.db.edit_history import mark_unrecorded
 from archiver.db.imports import mark_touched
 from archiver.db.schema import entry, entry_table, job
@@ -34,7 +34,7 @@ from archiver.model.annotation import merge_all
 from archiver.model.capture import HashUrl
 from archiver.model.imports import CaptureWhen
 from archiver.model.job import State
-from archiver.model.seed import Received, Reception, RevisedSeed, Seed
+from archiver.model.seed import QueuedSeed, RevisedSeed, SaveOutcome, Seed
 
 KnownRow = Row[*tuple[Any, ...]]
 _PRIORITIES = {
@@ -61,7 +61,7 @@ async def receive(
     recapture: bool,
     import_id: int | None = None,
     capture: CaptureWhen = CaptureWhen.NOW,
-) -> list[Received]:
+) -> list[QueuedSeed]:
     """Add up to a few thousand seeds, and a job for each entry to capture.
 
     Args:
@@ -115,7 +115,7 @@ async def ensure(
 
 async def predict(
     conn: AsyncConnection, seeds: Sequence[Seed], *, capture: CaptureWhen
-) -> dict[str, Reception]:
+) -> dict[str, SaveOutcome]:
     """Predict the results of ``receive`` in an import for existing entries, by hash_url."""
     unique = _merged_by_key(seeds)
     known = await known_entries(conn, [*unique])
@@ -126,17 +126,17 @@ async def predict(
     found = {}
     for key, row in known.items():
         if row.id not in no_job and capture is not CaptureWhen.NEVER:
-            found[key] = Reception.ADDED
+            found[key] = SaveOutcome.ADDED
         elif _adds(unique[key], row, labels[row.id]):
-            found[key] = Reception.MERGED
+            found[key] = SaveOutcome.MERGED
         else:
-            found[key] = Reception.KNOWN
+            found[key] = SaveOutcome.KNOWN
     return found
 
 
 async def known_entries(conn: AsyncConnection, keys: Sequence[str]) -> dict[str, KnownRow]:
     """Return the rows of entries by hash_url."""
-    rows = await conn.execute(select(*_KNOWN).where(entry.c.hash_url.in_(among_texts(keys))))
+    rows = await conn.execute(select(*_KNOWN).where(entry.c.hash_url.in_(text_values(keys))))
     return {row.hash_url: row for row in rows}
 
 
@@ -360,18 +360,18 @@ def _results(
     added: Collection[int],
     merged: Collection[int],
     job_ids: Mapping[int, int],
-) -> list[Received]:
+) -> list[QueuedSeed]:
     """Return the result of each seed; a second seed of an added entry is ``MERGED``."""
     results, seen = [], set()
     for seed in seeds:
         entry_id = ids[seed.hash_url]
-        reception = Reception.KNOWN
+        outcome = SaveOutcome.KNOWN
         if entry_id in added and entry_id not in seen:
-            reception = Reception.ADDED
+            outcome = SaveOutcome.ADDED
         elif entry_id in added or entry_id in merged:
-            reception = Reception.MERGED
+            outcome = SaveOutcome.MERGED
         seen.add(entry_id)
-        results.append(Received(seed.hash_url, seed.url, reception, job_ids.get(entry_id)))
+        results.append(QueuedSeed(seed.hash_url, seed.url, outcome, job_ids.get(entry_id)))
     return results
 
 
@@ -600,7 +600,7 @@ async def restore_in_bin(conn: AsyncConnection, found: Sequence[tuple[RevisedSee
     own = entry_table.c
     known = await conn.execute(
         select(own.hash_url, own.generation, own.deleted_at).where(
-            own.hash_url.in_(among_texts({each.seed.hash_url for each, _ in found}))
+            own.hash_url.in_(text_values({each.seed.hash_url for each, _ in found}))
         )
     )
     rows = known.all()

@@ -51,7 +51,9 @@ class LoosenedQuery:
     part: int
 
 
-async def loosen(conn: AsyncConnection, tree: Node, parts: Sequence[int]) -> LoosenedQuery | None:
+async def without_expensive_prefixes(
+    conn: AsyncConnection, tree: Node, parts: Sequence[int]
+) -> LoosenedQuery | None:
     """Return a query without its expensive prefixes.
 
     The result is None if the query has no expensive prefixes, or no other words.

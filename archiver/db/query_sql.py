@@ -29,7 +29,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.db.dialects import KindOfFailure, StatusOfFailure
+from archiver.db.dialects import FailureKindOf, FailureStatusOf
 from archiver.db.full_text import Matches, word_index_of
 from archiver.db.full_text import expression as expression_of
 from archiver.db.schema import (
@@ -54,7 +54,7 @@ from archiver.search.query_tree import (
     All,
     Any,
     Condition,
-    Is,
+    FieldCondition,
     Mark,
     Node,
     Not,
@@ -99,7 +99,7 @@ def split(tree: Node) -> Split:
         (full_text if is_full_text(node) else rest).append(node)
     if not full_text:
         return Split("", tree)
-    keyed = [each for each in rest if isinstance(each, Is) and _keys(each)]
+    keyed = [each for each in rest if isinstance(each, FieldCondition) and _keys(each)]
     denied = [each for each in rest if isinstance(each, Not) and is_full_text(each.node)]
     rest = [each for each in rest if each not in denied]
     wanted = conjunction([*full_text, *keyed, *denied])
@@ -139,7 +139,7 @@ def expression(node: Node, *, unordered: bool = False) -> str:
     """
     if isinstance(node, Term):
         return _term(node, unordered=unordered)
-    if isinstance(node, Is):
+    if isinstance(node, FieldCondition):
         return f"(keys : ({' OR '.join(_keys(node))}))"
     if isinstance(node, Any):
         either = dict.fromkeys(expression(each, unordered=unordered) for each in node.nodes)
@@ -176,7 +176,7 @@ def is_open_ended(term: Term) -> bool:
     return term.prefix or is_open(term.text)
 
 
-def _keys(node: Is) -> list[str]:
+def _keys(node: FieldCondition) -> list[str]:
     """Return quoted index keys; every document that meets the condition has one of them.
 
     Conditions without index keys return an empty list.
@@ -241,17 +241,17 @@ def _has_words(match: str, context: SearchContext) -> _Test:
     if not context.parts:
         return false()
     sought = expression_of(match)
-    arms = []
+    queries = []
     for part in context.parts:
         name = search_table(part)
-        arm = select(_ROW).select_from(table(name)).where(Matches(literal_column(name), sought))
-        arms.append(
-            arm if context.ranges is None else arm.where(_ROW.between(*context.ranges[part]))
+        query = select(_ROW).select_from(table(name)).where(Matches(literal_column(name), sought))
+        queries.append(
+            query if context.ranges is None else query.where(_ROW.between(*context.ranges[part]))
         )
-    return entry.c.document_id.in_(union_all(*arms))
+    return entry.c.document_id.in_(union_all(*queries))
 
 
-def _is(node: Is, context: SearchContext) -> _Test:
+def _is(node: FieldCondition, context: SearchContext) -> _Test:
     value = node.value
     if isinstance(value, Dates | Age):
         return _within(node.condition, value, context.now)
@@ -337,9 +337,9 @@ def _failed(value: str) -> _Test:
     kind, _, status = value.rpartition(" ") if value[-1].isdecimal() else (value, "", "")
     tests: list[_Test] = [entry.c.state == State.FAILED]
     if kind:
-        tests.append(KindOfFailure(entry.c.failure) == kind)
+        tests.append(FailureKindOf(entry.c.failure) == kind)
     if status:
-        tests.append(StatusOfFailure(entry.c.failure) == int(status))
+        tests.append(FailureStatusOf(entry.c.failure) == int(status))
     return and_(*tests)
 
 
@@ -375,7 +375,7 @@ _MARKS: Mapping[str, Callable[[], _Test]] = {
     Mark.FAILED: lambda: entry.c.state == State.FAILED,
     Mark.WAITING: lambda: entry.c.state == State.QUEUED,
     Mark.GAP: _has_gap,
-    Mark.GONE: lambda: or_(entry.c.status.in_(GONE), StatusOfFailure(entry.c.failure).in_(GONE)),
+    Mark.GONE: lambda: or_(entry.c.status.in_(GONE), FailureStatusOf(entry.c.failure).in_(GONE)),
     Mark.UNTAGGED: _is_untagged,
     Mark.HIGHLIGHTED: lambda: entry.c.highlights != literal_column("''"),
     Mark.CHANGED: lambda: entry.c.changed > literal_column("0"),

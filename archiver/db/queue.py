@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import attempts, counters, host_queue, jobs
 from archiver.db.counters import next_id
-from archiver.db.dialects import Greatest, among, among_texts, is_one_of_these, is_postgresql
+from archiver.db.dialects import Greatest, among, is_among_parameter, is_postgresql, text_values
 from archiver.db.host_queue import HostGroups, from_ms, to_ms
 from archiver.db.schema import entry, imports, job
 from archiver.db.statements import execute_rows, insert_rows
@@ -225,13 +225,13 @@ async def lease_only(
             job.c.id.in_(among(job_ids)),
             job.c.state == State.QUEUED,
             job.c.not_before_ms <= to_ms(now),
-            job.c.host.not_in(among_texts(busy)),
+            job.c.host.not_in(text_values(busy)),
         )
         .order_by(job.c.id)
         .limit(count)
     )
     if mine is not None:
-        wanted = wanted.where(job.c.host.in_(among_texts(mine)))
+        wanted = wanted.where(job.c.host.in_(text_values(mine)))
     ids = (await conn.execute(wanted)).scalars().all()
     rows = (await conn.execute(_LEASES.where(job.c.id.in_(among(ids))))).all() if ids else ()
     stamp = await jobs.next_stamp(conn, now)
@@ -436,7 +436,7 @@ _POSTPONE = (
     .where(job.c.id == bindparam("job_id"))
 )
 _POSTPONE_PARAMETERS = ("job_id", "new_failure", "at_ms", "new_priority", "stamp")
-_THESE = select(job.c.id, job.c.state, job.c.owner).where(is_one_of_these(job.c.id))
+_THESE = select(job.c.id, job.c.state, job.c.owner).where(is_among_parameter(job.c.id))
 """Query without a condition on the state, which could make PostgreSQL scan all jobs in a state."""
 
 

@@ -17,7 +17,7 @@ from typing import Any
 from sqlalchemy import CompoundSelect, Select, bindparam, func, literal_column, select, union_all
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.db.dialects import THESE, Gathered, ListType
+from archiver.db.dialects import THESE, ArrayAggregate, ListType
 from archiver.db.full_text import WordIndex, select_lists, with_expressions, word_index_of
 from archiver.db.query_sql import (
     EXPENSIVE_PAGES,
@@ -69,7 +69,7 @@ _OWN = (
     .where(document.c.id.in_(THESE))
     .subquery()
 )
-_TITLES_AND_TAGS = select(*map(Gathered, _OWN.c))
+_TITLES_AND_TAGS = select(*map(ArrayAggregate, _OWN.c))
 
 
 async def title_matches(

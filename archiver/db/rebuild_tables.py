@@ -17,7 +17,7 @@ from sqlalchemy.schema import CreateTable, DropTable
 from sqlalchemy.types import TypeEngine
 
 from archiver.db import queue
-from archiver.db.dialects import among, among_texts
+from archiver.db.dialects import among, text_values
 from archiver.db.schema import Number, Words, job, snapshot, snapshot_table
 from archiver.db.statements import OnConflict, insert_rows
 from archiver.model.capture import Location, RecordId
@@ -190,7 +190,7 @@ async def conversions(
     own = _conversion.c
     rows = await conn.execute(
         select(own.record_id, own.segment, own.offset, own.length).where(
-            own.record_id.in_(among_texts(record_ids))
+            own.record_id.in_(text_values(record_ids))
         )
     )
     return {record_id: Location(*place) for record_id, *place in rows}

@@ -26,7 +26,7 @@ from sqlalchemy.schema import CreateTable, DropTable
 
 from archiver.db import attempts, deletions, edit_history, segment_rows
 from archiver.db.captures import ALL_CAPTURES, to_blob, to_capture
-from archiver.db.dialects import among, among_texts
+from archiver.db.dialects import among, text_values
 from archiver.db.schema import (
     Number,
     answer,
@@ -85,7 +85,7 @@ _SWITCHED = (
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class MovedRecord:
     """Record that was copied to the next version of its segment.
 
     Attributes:
@@ -162,7 +162,7 @@ async def articles_in(conn: AsyncConnection, name: str, *, before: int | None = 
     return found
 
 
-async def in_bin(
+async def deleted_after(
     conn: AsyncConnection, keys: Collection[str], record_ids: Collection[str], before: int
 ) -> tuple[set[str], set[str]]:
     """Return which entries (hash_url) and which record ids were deleted after ``before``.
@@ -171,28 +171,28 @@ async def in_bin(
     """
     own = capture_table.c
     of_entries = select(entry_table.c.hash_url).where(
-        entry_table.c.hash_url.in_(among_texts(keys)), entry_table.c.deleted_at > before
+        entry_table.c.hash_url.in_(text_values(keys)), entry_table.c.deleted_at > before
     )
     of_snapshots = (
         select(entry_table.c.hash_url)
         .join(snapshot_table, snapshot_table.c.entry_id == entry_table.c.id)
-        .where(entry_table.c.hash_url.in_(among_texts(keys)), snapshot_table.c.deleted_at > before)
+        .where(entry_table.c.hash_url.in_(text_values(keys)), snapshot_table.c.deleted_at > before)
     )
     entries = {*(await conn.execute(of_entries)).scalars()}
     entries |= {*(await conn.execute(of_snapshots)).scalars()}
     records = await conn.execute(
         select(own.record_id).where(
-            own.record_id.in_(among_texts(record_ids)), own.deleted_at > before
+            own.record_id.in_(text_values(record_ids)), own.deleted_at > before
         )
     )
     return entries, {*records.scalars()}
 
 
-async def switch(
+async def switch_segment_version(
     conn: AsyncConnection,
     was: str,
     to: str,
-    moved: Sequence[Moved],
+    moved: Sequence[MovedRecord],
     *,
     size: int,
     before: int | None = None,
@@ -278,7 +278,7 @@ _WITHOUT_SNAPSHOT: dict[str, int | str | None] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
+class LostCounts:
     """Number of lost snapshots, and of entries that have no other snapshot."""
 
     snapshots: int
@@ -287,7 +287,7 @@ class Lost:
 
 async def delete_lost(
     conn: AsyncConnection, names: Collection[str], why: Failure, at: datetime
-) -> Lost:
+) -> LostCounts:
     """Delete rows that refer to lost segments, and store a failure for their entries.
 
     A payload whose records are all lost is stored in full when it is captured again. If a segment
@@ -319,7 +319,7 @@ async def delete_lost(
     failed = [attempts.FailedAttempt(each, at, why, final=True) for each in concerned]
     await attempts.add_failures(conn, failed)
     await edit_history.mark_unrecorded(conn, concerned)
-    return Lost(len(found), len(bare))
+    return LostCounts(len(found), len(bare))
 
 
 async def _captures(conn: AsyncConnection, ids: Sequence[int]) -> list[int]:

@@ -19,7 +19,7 @@ from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import counters, search_documents
-from archiver.db.dialects import THESE, Gathered, among, is_postgresql
+from archiver.db.dialects import THESE, ArrayAggregate, among, is_postgresql
 from archiver.db.entries import Filters, narrowed
 from archiver.db.full_text import WordIndex, select_lists, with_expressions, word_index_of
 from archiver.db.query_sql import SearchContext, Split, condition, has_terms, with_document
@@ -186,14 +186,14 @@ def _union(
     columns = "rowid AS document_id"
     if tests_phrases:
         columns += f", {index.matches.replace(':match', ':exactly')} AS is_match"
-    arm = (
+    query = (
         "SELECT * FROM (SELECT COLUMNS FROM {0} WHERE MATCHES"
         " AND rowid {1} :beyond ORDER BY rowid {2} LIMIT :count) AS taken"
     )
-    arm = arm.replace("COLUMNS", columns).replace("MATCHES", index.matches)
+    query = query.replace("COLUMNS", columns).replace("MATCHES", index.matches)
     sign, order = (">", "ASC") if oldest_first else ("<", "DESC")
     inner = sorted(parts, reverse=not oldest_first)
-    union = " UNION ALL ".join(arm.format(search_table(part), sign, order) for part in inner)
+    union = " UNION ALL ".join(query.format(search_table(part), sign, order) for part in inner)
     return f"{union} LIMIT :count"
 
 
@@ -215,12 +215,12 @@ async def entries_of(
     if rest != EVERYTHING:
         query = query.where(condition(rest, request.context.of_documents(found)))
     results = narrowed(query, request.filters).subquery("results")
-    lists = select(*(Gathered(each) for each in results.c))
+    lists = select(*(ArrayAggregate(each) for each in results.c))
     columns = [each or () for each in (await conn.execute(lists, {"these": found})).one()]
     return {document: (entry_id, at) for document, entry_id, at in zip(*columns, strict=True)}
 
 
-_DOCUMENTS = select(Gathered(entry.c.document_id)).where(
+_DOCUMENTS = select(ArrayAggregate(entry.c.document_id)).where(
     entry.c.id.in_(THESE), entry.c.document_id.is_not(None)
 )
 
@@ -237,7 +237,7 @@ async def results_among(
     query = query.where(entry.c.id.in_(among(entry_ids)))
     query = query.where(condition(request.tree, context))
     results = narrowed(query, request.filters).subquery("results")
-    return set((await conn.execute(select(Gathered(results.c.id)))).scalar_one() or ())
+    return set((await conn.execute(select(ArrayAggregate(results.c.id)))).scalar_one() or ())
 
 
 async def parts_of(conn: AsyncConnection) -> list[int]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from sqlalchemy import BigInteger, cast, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.db.dialects import among_texts
+from archiver.db.dialects import text_values
 from archiver.db.schema import segment
 from archiver.db.statements import OnConflict, insert_rows
 
@@ -18,7 +18,7 @@ _ADVANCED = ("name", "indexed_bytes", "machine")
 
 
 @dataclass(frozen=True, slots=True)
-class Unsealed:
+class UnuploadedSegment:
     """Segment that exists on one machine only and would be lost with it.
 
     Attributes:
@@ -52,14 +52,14 @@ async def set_indexed(
     await insert_rows(conn, segment, _ADVANCED, rows, OnConflict.MAX)
 
 
-async def unsealed(conn: AsyncConnection) -> list[Unsealed]:
+async def unsealed(conn: AsyncConnection) -> list[UnuploadedSegment]:
     """Return all segments that exist on one machine only, sorted by machine and age."""
     rows = await conn.execute(
         select(segment.c.machine, segment.c.name, segment.c.indexed_bytes)
         .where(segment.c.machine.is_not(None))
         .order_by(segment.c.machine, segment.c.name)
     )
-    return [Unsealed(*row) for row in rows]
+    return [UnuploadedSegment(*row) for row in rows]
 
 
 async def of_machine(conn: AsyncConnection, machine: str) -> set[str]:
@@ -71,7 +71,7 @@ async def of_machine(conn: AsyncConnection, machine: str) -> set[str]:
 async def set_machine(conn: AsyncConnection, names: Collection[str], machine: str | None) -> None:
     """Set the machine of segments; None if they are in the store."""
     if names:
-        which = segment.c.name.in_(among_texts(names))
+        which = segment.c.name.in_(text_values(names))
         await conn.execute(update(segment).where(which).values(machine=machine))
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sqlalchemy import delete, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.db.dialects import among_texts
+from archiver.db.dialects import text_values
 from archiver.db.schema import shared_file
 from archiver.db.statements import OnConflict, insert_rows
 
@@ -50,7 +50,7 @@ async def put(conn: AsyncConnection, name: str, content: bytes) -> int:
 async def remove(conn: AsyncConnection, names: Sequence[str]) -> int:
     """Delete files; return how many existed."""
     deleted = await conn.execute(
-        delete(shared_file).where(shared_file.c.name.in_(among_texts(names)))
+        delete(shared_file).where(shared_file.c.name.in_(text_values(names)))
     )
     return deleted.rowcount
 

@@ -14,7 +14,7 @@ from hashlib import md5
 from sqlalchemy import Select, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.db.dialects import among, among_keys, among_texts
+from archiver.db.dialects import among, key_values, text_values
 from archiver.db.schema import capture, entry, need, segment, snapshot
 from archiver.db.statements import OnConflict, insert_rows
 from archiver.http.surt import surt
@@ -86,7 +86,7 @@ async def packed(conn: AsyncConnection, row_ids: Collection[int]) -> dict[int, b
     return {row.snapshot_id: row.urls for row in rows}
 
 
-async def put_packed(conn: AsyncConnection, found: Mapping[int, bytes]) -> None:
+async def store_packed(conn: AsyncConnection, found: Mapping[int, bytes]) -> None:
     """Store hashes in the binary form that ``packed`` returns, by snapshot row id."""
     await insert_rows(conn, need, ("snapshot_id", "urls"), [*found.items()], OnConflict.REPLACE)
 
@@ -208,7 +208,7 @@ async def around(conn: AsyncConnection, urls: Collection[str]) -> dict[str, list
             if each.redirect_to:
                 wanted.add(each.redirect_to)
         leading = await conn.execute(
-            select(capture.c.url).where(capture.c.redirect_to.in_(among_texts(fresh))).distinct()
+            select(capture.c.url).where(capture.c.redirect_to.in_(text_values(fresh))).distinct()
         )
         wanted |= set(leading.scalars())
     return found
@@ -230,7 +230,7 @@ async def _of_urls(conn: AsyncConnection, urls: Collection[str]) -> list[KnownCa
     rows = await conn.execute(
         select(own.id, own.url, own.timestamp, own.redirect_to, own.record_id)
         .where(
-            own.surt.in_(among_keys({surt(url) for url in urls})), own.url.in_(among_texts(urls))
+            own.surt.in_(key_values({surt(url) for url in urls})), own.url.in_(text_values(urls))
         )
         .order_by(own.timestamp, own.id)
     )

@@ -27,9 +27,9 @@ LONG = 8
 
 async def is_known(conn: AsyncConnection, parts: Sequence[int], word: str) -> bool:
     """Return whether any document contains a word."""
-    arm = "SELECT * FROM (SELECT 1 FROM {0} WHERE MATCHES LIMIT 1) AS taken"
-    arm = arm.replace("MATCHES", word_index_of(conn).matches)
-    union = " UNION ALL ".join(arm.format(search_table(part)) for part in parts)
+    query = "SELECT * FROM (SELECT 1 FROM {0} WHERE MATCHES LIMIT 1) AS taken"
+    query = query.replace("MATCHES", word_index_of(conn).matches)
+    union = " UNION ALL ".join(query.format(search_table(part)) for part in parts)
     if not union:
         return False
     found = await conn.execute(with_expressions(f"{union} LIMIT 1"), {"match": f'"{word}"'})
@@ -100,7 +100,7 @@ async def nearest_names(conn: AsyncConnection, which: Condition, value: str) -> 
         which: ``TAG``, ``LIST`` or ``SITE``.
         value: the name in the query.
     """
-    wanted, most = _wanted(which, value), 2 if len(value) >= LONG_NAME else 1
+    wanted, most = _normalised_name(which, value), 2 if len(value) >= LONG_NAME else 1
     if len(wanted) < SHORTEST_NAME or await _is_there(conn, which, value):
         return None
     best: tuple[int, int, str] | None = None
@@ -113,7 +113,7 @@ async def nearest_names(conn: AsyncConnection, which: Condition, value: str) -> 
     return best[2] if best else None
 
 
-def _wanted(which: Condition, value: str) -> str:
+def _normalised_name(which: Condition, value: str) -> str:
     """Return the normalised form of a name, which is used for comparisons."""
     if which is Condition.LIST:
         return list_key(value.removesuffix("/"))
@@ -132,7 +132,7 @@ async def _names(
         own = select(entry_list.c.folded, entry_list.c.path, entry_list.c.entry_count)
         column = entry_list.c.folded
     found = []
-    for prefix in _name_prefixes(_wanted(which, value)):
+    for prefix in _name_prefixes(_normalised_name(which, value)):
         rows = await conn.execute(own.where(*_begins(column, prefix)).limit(MAX_NAMES_READ))
         found += [(row[0], row[1], row[2]) for row in rows]
     return found

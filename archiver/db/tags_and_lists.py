@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, Row, bindparam, delete, func, select, upda
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import counters, tombstones
-from archiver.db.dialects import THESE, among, among_texts
+from archiver.db.dialects import THESE, among, text_values
 from archiver.db.schema import entry, entry_list, entry_tag, imports, in_list, tag
 from archiver.db.statements import OnConflict, execute_rows, insert_rows
 from archiver.model.annotation import tag_key, unique_tags
@@ -79,7 +79,7 @@ async def arrange(conn: AsyncConnection, lists: Sequence[EntryList]) -> None:
     names = ("of_path", "new_position", "new_query", "new_colour")
     await execute_rows(conn, _ARRANGE, names, moved)
     await insert_rows(conn, entry_list, _COLUMNS, rows, OnConflict.KEEP)
-    others = entry_list.c.path.not_in(among_texts(each.path for each in lists))
+    others = entry_list.c.path.not_in(text_values(each.path for each in lists))
     await conn.execute(delete(entry_list).where(others, entry_list.c.entry_count == 0))
     await conn.execute(
         update(entry_list).where(others).values(position=len(lists) + entry_list.c.id)
@@ -136,7 +136,7 @@ async def delete_outdated_lists(conn: AsyncConnection) -> None:
     await conn.execute(
         delete(entry_list).where(
             entry_list.c.position > arranged,
-            entry_list.c.path.not_in(among_texts(kept)),
+            entry_list.c.path.not_in(text_values(kept)),
         )
     )
 
@@ -152,7 +152,7 @@ async def _ids_to_fill(
     if not paths:
         return {}
     before = await _known(conn, _with_outer(paths))
-    if await _rename_clashing_searches(conn, entry_list.c.path.in_(among_texts(paths))):
+    if await _rename_clashing_searches(conn, entry_list.c.path.in_(text_values(paths))):
         await add_pending_record(conn)
     ids = await list_ids(conn, paths)
     created = ids.keys() - before.keys()
@@ -180,7 +180,7 @@ async def set_creator(conn: AsyncConnection, import_id: int | None, paths: Colle
     if paths:
         await conn.execute(
             update(entry_list)
-            .where(entry_list.c.path.in_(among_texts(paths)))
+            .where(entry_list.c.path.in_(text_values(paths)))
             .values(created_by_import=import_id)
         )
 
@@ -218,7 +218,7 @@ async def delete_empty(conn: AsyncConnection) -> bool:
     kept |= {outer for path in kept for outer in folders_above(path)}
     empty = [row.path for row in rows if row.path not in kept]
     if empty:
-        await conn.execute(delete(entry_list).where(entry_list.c.path.in_(among_texts(empty))))
+        await conn.execute(delete(entry_list).where(entry_list.c.path.in_(text_values(empty))))
     return bool(empty)
 
 
@@ -255,7 +255,7 @@ async def _rename_clashing_searches(conn: AsyncConnection, which: ColumnElement[
 
 async def _known(conn: AsyncConnection, paths: Iterable[str]) -> dict[str, int]:
     rows = await conn.execute(
-        select(entry_list.c.path, entry_list.c.id).where(entry_list.c.path.in_(among_texts(paths)))
+        select(entry_list.c.path, entry_list.c.id).where(entry_list.c.path.in_(text_values(paths)))
     )
     return dict(rows.all())
 
@@ -591,7 +591,7 @@ async def ids_of(conn: AsyncConnection, names: Iterable[str]) -> dict[str, int]:
 
 async def _by_key(conn: AsyncConnection, keys: Iterable[str]) -> dict[str, Row[*tuple[Any, ...]]]:
     columns = (tag.c.id, tag.c.key, tag.c.name, tag.c.entry_count)
-    rows = await conn.execute(select(*columns).where(tag.c.key.in_(among_texts(keys))))
+    rows = await conn.execute(select(*columns).where(tag.c.key.in_(text_values(keys))))
     return {row.key: row for row in rows}
 
 

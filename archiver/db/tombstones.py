@@ -10,7 +10,7 @@ from sqlalchemy import delete, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import counters
-from archiver.db.dialects import among, among_texts
+from archiver.db.dialects import among, text_values
 from archiver.db.schema import (
     capture,
     entry,
@@ -113,7 +113,7 @@ async def generations(
         return {}
     query = (
         select(gone_entry.c.hash_url, func.max(gone_entry.c.generation))
-        .where(gone_entry.c.hash_url.in_(among_texts(keys)))
+        .where(gone_entry.c.hash_url.in_(text_values(keys)))
         .group_by(gone_entry.c.hash_url)
     )
     if before is not None:
@@ -132,7 +132,7 @@ async def snapshots(
         return {}
     rows = await conn.execute(
         select(gone_snapshot)
-        .where(gone_snapshot.c.hash_url.in_(among_texts(keys)))
+        .where(gone_snapshot.c.hash_url.in_(text_values(keys)))
         .order_by(gone_snapshot.c.deletion.desc())
     )
     return {
@@ -153,7 +153,7 @@ async def own_articles(
     The result maps (hash_url, timestamp) of a remaining snapshot to the record id of its article.
     """
     rows = await conn.execute(
-        select(own_article).where(own_article.c.hash_url.in_(among_texts(keys)))
+        select(own_article).where(own_article.c.hash_url.in_(text_values(keys)))
     )
     return {
         (HashUrl(row.hash_url), Timestamp(f"{row.timestamp:014d}")): RecordId(row.record_id)
@@ -196,7 +196,7 @@ async def captures(conn: AsyncConnection, record_ids: Sequence[RecordId]) -> set
     """Return the ids in ``record_ids`` that belong to deleted captures."""
     rows = await conn.execute(
         select(gone_capture.c.record_id).where(
-            gone_capture.c.record_id.in_(among_texts(record_ids))
+            gone_capture.c.record_id.in_(text_values(record_ids))
         )
     )
     return {RecordId(each) for each in rows.scalars()}
@@ -247,7 +247,7 @@ async def undeleted_entries(
         .group_by(entry.c.id)
     )
     if keys is not None:
-        query = query.where(entry.c.hash_url.in_(among_texts(keys)))
+        query = query.where(entry.c.hash_url.in_(text_values(keys)))
     return {row: number_of(first) for row, first in await conn.execute(query)}
 
 

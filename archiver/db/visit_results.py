@@ -144,7 +144,7 @@ class NewSnapshot:
         rendering: whether a browser rendered the page, or should have rendered it.
         needs: URLs that replay needs: those of the entry, the page and its requisites.
         renditions: screenshots and other renditions of the page.
-        look: hint whether pages of this host need a browser.
+        render_hint: hint whether pages of this host need a browser.
         score: quality score in percent.
         limits: reasons why a browser did not render all of the page.
     """
@@ -166,7 +166,7 @@ class NewSnapshot:
     rendering: Rendering = Rendering.NONE
     needs: tuple[str, ...] = ()
     renditions: tuple[Rendition, ...] = ()
-    look: RenderHint = RenderHint.NONE
+    render_hint: RenderHint = RenderHint.NONE
     score: int = WHOLE
     limits: tuple[Limit, ...] = ()
     words: IndexRow | None = None
@@ -226,7 +226,7 @@ async def add_snapshots(
     """
     if not found:
         return 0
-    found = _once(found)
+    found = _deduplicated(found)
     states = states or await entry_states(conn, {each.entry_id for each in found})
     context = context or await insert_context(conn, [*map(_key, found)], _segment_names(found))
     existing = context.existing
@@ -260,7 +260,7 @@ def _key(found: NewSnapshot) -> tuple[int, int]:
     return found.entry_id, int(found.timestamp)
 
 
-def _once(found: Sequence[NewSnapshot]) -> list[NewSnapshot]:
+def _deduplicated(found: Sequence[NewSnapshot]) -> list[NewSnapshot]:
     """Remove duplicates of (entry id, timestamp); keep the one of the newest extractor version."""
     kept: dict[tuple[int, int], NewSnapshot] = {}
     for each in found:
@@ -353,7 +353,7 @@ async def _insert_snapshots(
             each.extractor,
             *_places(each, known),
             each.rendering,
-            each.look,
+            each.render_hint,
             each.score,
             " ".join(each.limits),
         )

@@ -206,9 +206,9 @@ class WorkerLocks:
         left = self._hosts.intersection(hosts)
         if left:
             self._hosts -= left
-            await run_to_completion(self._leave(left))
+            await run_to_completion(self._release_hosts(left))
 
-    async def _leave(self, hosts: Collection[str]) -> None:
+    async def _release_hosts(self, hosts: Collection[str]) -> None:
         await self._fetch(_LEAVE, HOST, [_key(host) for host in hosts])
 
     def _note_answer(self, begun: float) -> None:

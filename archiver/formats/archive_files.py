@@ -194,7 +194,7 @@ class _Pairs:
             yield Unusable(record.target_uri, str(error))
             return
         response, self._response = self._response, None
-        if response and _is_of(request, response):
+        if response and _is_response_to(request, response):
             yield _joined(response, request)
             return
         if response:
@@ -210,7 +210,7 @@ class _Pairs:
         if self._response:
             yield self._response
         self._response = None
-        if self._request and _is_of(self._request, found):
+        if self._request and _is_response_to(self._request, found):
             yield _joined(found, self._request)
             self._request = None
             return
@@ -230,7 +230,7 @@ class _Pairs:
         self._request = None
 
 
-def _is_of(request: tuple[str, bytes], response: _Response) -> bool:
+def _is_response_to(request: tuple[str, bytes], response: _Response) -> bool:
     url = response.url if isinstance(response, ForeignRevisit) else response.exchange.url
     try:
         return parse_url(request[0]) == url

@@ -134,15 +134,15 @@ class _Decompressed(io.RawIOBase):
                 self._streams += 1
                 self._waiting = self._unpacker.unused_data
                 self._unpacker = self._kind()
-            is_hungry = self._unpacker.needs_input
-            given = self._next_input() if is_hungry else b""
+            needs_more_input = self._unpacker.needs_input
+            given = self._next_input() if needs_more_input else b""
             try:
                 piece = self._unpacker.decompress(given, most)
             except _READ_ERRORS:
                 break
             if piece:
                 return piece
-            if is_hungry and not given:
+            if needs_more_input and not given:
                 break
         return b""
 

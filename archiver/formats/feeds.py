@@ -79,7 +79,7 @@ def _base_of(feed: Mapping[str, Any]) -> str:
 def _item(entry: Mapping[str, Any], base: str) -> Bookmark:
     links: dict[str, list[str]] = {}
     # Links to HTML come first, since other types are other representations of the same page.
-    for each in sorted(entry.get("links", ()), key=_is_no_page):
+    for each in sorted(entry.get("links", ()), key=_is_not_a_page):
         _add_name(links.setdefault(each.get("rel", "alternate"), []), each.get("href", ""))
     identifier = str(entry.get("id", ""))
     url = first_of(
@@ -115,7 +115,7 @@ def _item(entry: Mapping[str, Any], base: str) -> Bookmark:
     )
 
 
-def _is_no_page(link: Mapping[str, Any]) -> bool:
+def _is_not_a_page(link: Mapping[str, Any]) -> bool:
     return link.get("type", "text/html") not in _HTML_TYPES
 
 

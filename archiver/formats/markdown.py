@@ -46,7 +46,7 @@ def attribute(element: Tag, name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def take_notes(root: Tag, prefix: str = "") -> dict[str, Tag]:
+def extract_notes(root: Tag, prefix: str = "") -> dict[str, Tag]:
     """Remove notes from a tree, and replace the links to them by ``REFERENCE`` elements.
 
     Returns:
@@ -176,7 +176,7 @@ def to_markdown(html: str, address: Address = str, *, labelled: str = "") -> str
     root = Tag(name="div")
     root.extend([*soup.contents])
     _limit_depth(root)
-    notes = take_notes(root, labelled)
+    notes = extract_notes(root, labelled)
     converter = _Converter(address)
     blocks = [converter.convert_soup(_reduced(root)).strip()]
     for label, note in notes.items():

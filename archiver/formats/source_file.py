@@ -281,20 +281,20 @@ def json_paths(head: str) -> frozenset[str]:
         return frozenset()
     found = {TOP, "[]" if head.lstrip().startswith("[") else "{}"}
     stack: list[str] = []
-    here = slot = ""
+    path = slot = ""
     for token in _TOKEN.finditer(head):
         bracket = token[3]
         if bracket is None:
             if token[2] and len(stack) <= _MAX_PATH_DEPTH:
-                slot = f"{here}.{token[1]}".removeprefix(".")
+                slot = f"{path}.{token[1]}".removeprefix(".")
                 found.add(slot)
             continue
         if bracket in "{[":
-            stack.append(here)
-            here = f"{slot}[]" if bracket == "[" else slot
+            stack.append(path)
+            path = f"{slot}[]" if bracket == "[" else slot
         else:
-            here = stack.pop() if stack else ""
-        slot = here
+            path = stack.pop() if stack else ""
+        slot = path
         if len(found) > _MAX_NAMES or len(stack) > _MAX_DEPTH:
             break
     return frozenset(found)

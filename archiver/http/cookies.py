@@ -358,7 +358,7 @@ class UserCookies:
 
     Args:
         data: the data directory, whose ``cookies.txt`` is re-read within a second after a change;
-            None if the content is passed to ``hold`` instead.
+            None if the content is passed to ``load`` instead.
         clock: returns the time in seconds; tests replace it.
     """
 
@@ -367,7 +367,7 @@ class UserCookies:
         self._followed = FollowedFile(file, cookies_in, MAX_BYTES, clock) if file else None
         self._cookies: list[Cookie] = []
 
-    def hold(self, content: bytes | None) -> None:
+    def load(self, content: bytes | None) -> None:
         """Replace the cookies by those of this file content."""
         self._cookies = cookies_in(content)
 

@@ -97,20 +97,23 @@ def _prescan(data: bytes, last: int) -> _Declared:
 def _in_head(data: bytes, last: int) -> _Declared:
     """Return the first declaration in the ``<head>``; a tag of the body ends the search."""
 
-    def behind(tag: re.Match[bytes]) -> int:
+    def index_after(tag: re.Match[bytes]) -> int:
         name = tag[2].lower()
         if name not in _HEAD and (name != b"head" or tag[1]):
             raise _EndOfDataError
         at = _end_of_tag(data, tag.end())
         return at if tag[1] else _end_of_raw_text(data, name, at)
 
-    return _first_declaration(data, last, _HEAD_TAG, behind)
+    return _first_declaration(data, last, _HEAD_TAG, index_after)
 
 
 def _first_declaration(
-    data: bytes, last: int, any_tag: re.Pattern[bytes], behind: Callable[[re.Match[bytes]], int]
+    data: bytes,
+    last: int,
+    any_tag: re.Pattern[bytes],
+    index_after: Callable[[re.Match[bytes]], int],
 ) -> _Declared:
-    """Return the first declaration in a ``<meta>``; ``behind`` returns the end offset of a tag."""
+    """Return the first declaration in a ``<meta>``; ``index_after`` returns the end of a tag."""
     at = 0
     while markup := _MARKUP.search(data, at, last):
         at = markup.start()
@@ -121,7 +124,7 @@ def _first_declaration(
             if found := _declaration(_attributes(data, meta.end(), at - 1)):
                 return found
         elif tag := any_tag.match(data, at):
-            at = behind(tag)
+            at = index_after(tag)
         else:
             at = _behind(data, b">", at)
     return None

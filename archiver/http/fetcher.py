@@ -25,8 +25,8 @@ from archiver.http.connections import HttpConnection, close, use_http_connection
 from archiver.http.content_coding import ACCEPT_ENCODING
 from archiver.http.cookies import CookieField, UserCookies
 from archiver.http.network_errors import RAISED, fetch_error
-from archiver.http.requests import Outgoing, Requests
-from archiver.http.responses import Answer
+from archiver.http.requests import OutgoingRequest, Requests
+from archiver.http.responses import OpenResponse
 from archiver.http.site_rules import SiteRules
 from archiver.http.urls import host
 from archiver.model.capture import Exchange
@@ -97,7 +97,7 @@ class Fetcher:
         self._connector = None
         await self.resolver.close()
 
-    async def fetch(self, request: Outgoing, slot: RequestSlot | None = None) -> Exchange:
+    async def fetch(self, request: OutgoingRequest, slot: RequestSlot | None = None) -> Exchange:
         """Send a request and return the exchange, without following redirects.
 
         Args:
@@ -116,8 +116,8 @@ class Fetcher:
 
     @asynccontextmanager
     async def open(
-        self, request: Outgoing, slot: RequestSlot | None = None
-    ) -> AsyncIterator[Answer]:
+        self, request: OutgoingRequest, slot: RequestSlot | None = None
+    ) -> AsyncIterator[OpenResponse]:
         """Send a request and read its response within the block, without following redirects.
 
         Args:
@@ -149,13 +149,13 @@ class Fetcher:
         use_http_connections(connector)
         return connector
 
-    def _total_timeout(self, request: Outgoing) -> float | None:
+    def _total_timeout(self, request: OutgoingRequest) -> float | None:
         """Return the total timeout of a response in seconds; None if a browser controls it."""
         return None if request.is_browser else self._settings.fetch_timeout
 
     async def _open_response(
-        self, request: Outgoing, slot: RequestSlot | None, limit: asyncio.Timeout
-    ) -> Answer:
+        self, request: OutgoingRequest, slot: RequestSlot | None, limit: asyncio.Timeout
+    ) -> OpenResponse:
         """Send a request and return the response once its head has arrived.
 
         A server may close a pooled connection at any time. If it does, the request is sent once
@@ -177,8 +177,8 @@ class Fetcher:
                 return await self._opened(request, at, head, connection, cookies)
             except (ClientConnectionResetError, ClientOSError, ServerDisconnectedError) as error:
                 close(connection)
-                went_out = not isinstance(error, ClientConnectionResetError)
-                if not is_first or (went_out and request.method not in _IDEMPOTENT):
+                was_sent_completely = not isinstance(error, ClientConnectionResetError)
+                if not is_first or (was_sent_completely and request.method not in _IDEMPOTENT):
                     raise
             except BaseException:
                 close(connection)
@@ -191,15 +191,15 @@ class Fetcher:
 
     async def _opened(
         self,
-        request: Outgoing,
+        request: OutgoingRequest,
         at: datetime,
         head: bytes,
         connection: Connection,
         cookies: CookieField,
-    ) -> Answer:
+    ) -> OpenResponse:
         """Return the response that arrives on a connection; store its cookies in the jar."""
         is_private = cookies.is_private
-        answer = Answer(request, at, head, connection, self._settings, is_private=is_private)
+        answer = OpenResponse(request, at, head, connection, self._settings, is_private=is_private)
         if request.jar is not None:
             await request.jar.receive(request.url, answer.head.headers, is_private=is_private)
         return answer
@@ -212,7 +212,7 @@ class Fetcher:
 
     async def _send(
         self,
-        request: Outgoing,
+        request: OutgoingRequest,
         head: bytes,
         connection: Connection,
         slot: RequestSlot | None,
@@ -237,7 +237,7 @@ class Fetcher:
                 await line.wait_sent()
         await line.head()
 
-    def _write_request(self, request: Outgoing, head: bytes, line: HttpConnection) -> None:
+    def _write_request(self, request: OutgoingRequest, head: bytes, line: HttpConnection) -> None:
         line.send(
             head,
             request.body,
@@ -245,7 +245,7 @@ class Fetcher:
             timeout=self._settings.read_timeout,
         )
 
-    def _deadline(self, request: Outgoing) -> float | None:
+    def _deadline(self, request: OutgoingRequest) -> float | None:
         """Return the event loop's time by which a response requested now must be complete."""
         allowed = self._total_timeout(request)
         return None if allowed is None else asyncio.get_running_loop().time() + allowed

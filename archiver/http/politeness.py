@@ -20,14 +20,14 @@ IDLE_HOSTS = 4096
 class _Host:
     """State of a host. All times are by the throttle's clock.
 
-    A spaced request or slot is one to which the delay between requests applies.
+    A delayed request or slot is one to which the delay between requests applies.
 
     Attributes:
         free: semaphore of the free slots.
         pace: lock that is held while the next slot waits for its time.
-        sending: lock that is held while a spaced request is sent.
-        next_at: earliest time of the next spaced slot.
-        next_sent_at: earliest time at which the next spaced request may be sent.
+        sending: lock that is held while a delayed request is sent.
+        next_at: earliest time of the next delayed slot.
+        next_sent_at: earliest time at which the next delayed request may be sent.
         paused_until: end of the pause that the host requested.
         users: number of requests that wait for a slot or have one.
         active: number of slots in use.
@@ -68,19 +68,19 @@ class Slot:
         throttle: the throttle that provided the slot.
         host: the host.
         known: the state of the host.
-        spaced: whether the delay between requests applies.
+        is_delayed: whether the delay between requests applies.
         max_pause: the longest pause to wait for in seconds.
     """
 
     throttle: "Throttle"
     host: str
     known: _Host
-    spaced: bool
+    is_delayed: bool
     max_pause: float
 
     async def due(self) -> None:
         """Wait until the request is due; ``sending`` checks again before it is sent."""
-        await self.throttle.until_sent(self)
+        await self.throttle.wait_for_slot(self)
 
     @asynccontextmanager
     async def sending(self) -> AsyncIterator[None]:
@@ -89,12 +89,12 @@ class Slot:
         The block ends once the request is sent; then the delay of the host's next request starts.
         An error that leaves the block means that nothing was sent.
         """
-        if not self.spaced:
-            await self.throttle.until_sent(self)
+        if not self.is_delayed:
+            await self.throttle.wait_for_slot(self)
             yield
             return
         async with self.known.sending:
-            has_waited, is_sent = await self.throttle.until_sent(self), True
+            has_waited, is_sent = await self.throttle.wait_for_slot(self), True
             try:
                 yield
             except Exception:
@@ -131,21 +131,21 @@ class Throttle:
 
     @asynccontextmanager
     async def slot(
-        self, host: str, *, spaced: bool = True, max_pause: float = math.inf
+        self, host: str, *, is_delayed: bool = True, max_pause: float = math.inf
     ) -> AsyncIterator[Slot]:
         """Provide a slot at a host for the duration of the block, in first-come order.
 
         Args:
             host: the host, with its port unless it is the scheme's default.
-            spaced: whether the delay between requests applies. It applies to pages. Requisites are
-                fetched in parallel, as by a browser, limited only by the number of slots.
+            is_delayed: whether the delay between requests applies. It applies to pages. Requisites
+                are fetched in parallel, as by a browser, limited only by the number of slots.
             max_pause: the longest pause to wait for in seconds.
 
         Raises:
             FetchError: the host requested a longer pause before or during the wait.
         """
         known = self._known(host)
-        slot = Slot(self, host, known, spaced and self.delay_of(host) > 0, max_pause)
+        slot = Slot(self, host, known, is_delayed and self.delay_of(host) > 0, max_pause)
         known.users += 1
         try:
             async with known.free:
@@ -190,13 +190,13 @@ class Throttle:
         while (wait := self._due(slot, known.next_at) - self._clock()) > 0:
             self._check_pause(slot)
             await self._sleep(wait)
-        if slot.spaced:
+        if slot.is_delayed:
             known.next_at = self._clock() + self.delay_of(slot.host)
 
-    def _due(self, slot: Slot, spaced_at: float) -> float:
-        """Return the time at which a request is due; ``spaced_at`` applies to spaced requests."""
+    def _due(self, slot: Slot, delayed_until: float) -> float:
+        """Return when a request is due; ``delayed_until`` applies to delayed requests."""
         paused_until = slot.known.paused_until
-        return max(paused_until, spaced_at) if slot.spaced else paused_until
+        return max(paused_until, delayed_until) if slot.is_delayed else paused_until
 
     def delay_of(self, host: str) -> float:
         """Return the seconds between two requests; longer if other workers share the host."""
@@ -211,10 +211,10 @@ class Throttle:
         if pause > slot.max_pause:
             raise pause_too_long(slot.host, pause)
 
-    async def until_sent(self, slot: Slot) -> bool:
+    async def wait_for_slot(self, slot: Slot) -> bool:
         """Wait until a request may be sent; return whether it had to wait.
 
-        Slots are spaced, but opening a connection takes a varying time. In that time the host may
+        Slots are delayed, but opening a connection takes a varying time. In that time the host may
         request a pause, or this process may lose its lease. Nothing else runs between the last
         check of the clock and the sending.
         """

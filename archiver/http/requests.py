@@ -29,7 +29,7 @@ def with_initiators(initiators: frozenset[str], hosts: frozenset[str]) -> frozen
 
 
 @dataclass(frozen=True, slots=True)
-class Outgoing:
+class OutgoingRequest:
     """One request.
 
     Attributes:
@@ -110,7 +110,7 @@ class Requests:
             )
         return self._origins[origin]
 
-    def head(self, request: Outgoing, cookies: str = "", user_agent: str = "") -> bytes:
+    def head(self, request: OutgoingRequest, cookies: str = "", user_agent: str = "") -> bytes:
         """Serialise the head of a request.
 
         Args:
@@ -162,6 +162,6 @@ def _split(url: str) -> tuple[str, str]:
     return origin, f"{path or '/'}{mark if query else ''}{query}"
 
 
-def _encoding(request: Outgoing) -> str:
+def _encoding(request: OutgoingRequest) -> str:
     """Return the encoding of the header fields; latin-1 restores the bytes that a browser sent."""
     return "latin-1" if request.is_browser else "utf-8"

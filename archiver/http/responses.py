@@ -15,7 +15,7 @@ from archiver.helpers import run_to_completion, scratch_file
 from archiver.http.connections import HttpConnection, close
 from archiver.http.headers import without_fields
 from archiver.http.network_errors import too_large, truncated_response
-from archiver.http.requests import Outgoing
+from archiver.http.requests import OutgoingRequest
 from archiver.model.capture import Exchange, PayloadDigest, Truncation
 
 SPOOL_BYTES = 1 << 20
@@ -86,7 +86,7 @@ SET_COOKIES = frozenset({"set-cookie", "set-cookie2"})
 COOKIE = frozenset({"cookie"})
 
 
-class Answer:
+class OpenResponse:
     """Open response, which keeps its connection until ``release`` or ``discard``.
 
     If user cookies were sent, the response is private: its exchange contains neither these cookies
@@ -98,7 +98,7 @@ class Answer:
 
     def __init__(
         self,
-        request: Outgoing,
+        request: OutgoingRequest,
         at: datetime,
         request_head: bytes,
         connection: Connection,

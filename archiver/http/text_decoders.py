@@ -109,7 +109,7 @@ class _Codec:
     extension: _Extension
     different: dict[str, str]
 
-    def mend(self, data: bytes, start: int) -> tuple[str, int]:
+    def replace_undecodable(self, data: bytes, start: int) -> tuple[str, int]:
         """Return the replacement of undecodable bytes, and where decoding resumes."""
         for end in range(min(start + 2, len(data)), start, -1):
             if known := self.extension(data[start:end]):
@@ -152,7 +152,7 @@ def _register(encoding: Encoding) -> str:
     def handle(error: UnicodeError) -> tuple[str, int]:
         if not isinstance(error, UnicodeDecodeError):
             raise error
-        text, end = codec.mend(error.object, error.start)
+        text, end = codec.replace_undecodable(error.object, error.start)
         if error.reason == _INCOMPLETE:
             # Python would stop decoding here, so the rest is decoded separately.
             return text + error.object[end:].decode(codec.python, name), len(error.object)

@@ -128,11 +128,11 @@ def merged_notes(first: str, later: str) -> str:
 
 def new_paragraphs(known: list[str], note: str) -> list[str]:
     """Return the paragraphs of ``note`` that are not in ``known``, without duplicates."""
-    there = {each.strip() for each in known}
+    existing = {each.strip() for each in known}
     kept: dict[str, str] = {}
     for each in paragraphs(note):
         kept.setdefault(each.strip(), each)
-    return [each for name, each in kept.items() if name not in there]
+    return [each for name, each in kept.items() if name not in existing]
 
 
 @lru_cache(4096)

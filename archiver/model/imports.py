@@ -185,7 +185,7 @@ class ImportStatus:
         return is_archive_form(self.format)
 
     @property
-    def is_taken_back(self) -> bool:
+    def is_undo_complete(self) -> bool:
         """Whether the import was undone, and its entries were not restored."""
         return bool(self.undone and self.undone.is_done) and not self.is_restored
 

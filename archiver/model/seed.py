@@ -111,7 +111,7 @@ class RevisedSeed:
     generation: int | None = None
 
 
-class Reception(StrEnum):
+class SaveOutcome(StrEnum):
     """Result of queueing a seed."""
 
     ADDED = "added"
@@ -120,7 +120,7 @@ class Reception(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Received:
+class QueuedSeed:
     """Result of queueing one seed, with the id of its unfinished job, if any.
 
     ``ADDED``: an entry or a job was created. ``KNOWN``: the entry exists already. ``MERGED``: the
@@ -130,7 +130,7 @@ class Received:
 
     hash_url: HashUrl
     url: str
-    reception: Reception
+    outcome: SaveOutcome
     job_id: int | None
 
 

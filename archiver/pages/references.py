@@ -332,7 +332,7 @@ def _parameter(value_of: ValueOf) -> Pointer | None:
     return _OTHER if value_of("name").strip().lower() in _URL_PARAMETERS else None
 
 
-def _plugged(attribute: str) -> Rule:
+def _object_rule(attribute: str) -> Rule:
     """Return the rule of an object or embed: a frame, unless its type is an image but not SVG."""
 
     def choose(value_of: ValueOf) -> Pointer:
@@ -381,7 +381,7 @@ HTML: Final[Mapping[str, Rules]] = {
     "button": {"formaction": _ANCHOR},
     "command": {"icon": _IMAGE},
     "del": _CITE,
-    "embed": _loading({"src": _FRAME}) | {"src": _plugged("src")},
+    "embed": _loading({"src": _FRAME}) | {"src": _object_rule("src")},
     "fencedframe": {"src": _FRAME},
     "form": {"action": _ANCHOR},
     "frame": _FRAMED,
@@ -394,7 +394,7 @@ HTML: Final[Mapping[str, Rules]] = {
     "ins": _CITE,
     "link": {"href": Choice(LINK_USES, _link), "imagesrcset": _SRCSET},
     "menuitem": {"icon": _IMAGE},
-    "object": {"data": _plugged("data"), "codebase": _INERT, "longdesc": _ANCHOR},
+    "object": {"data": _object_rule("data"), "codebase": _INERT, "longdesc": _ANCHOR},
     "param": {"value": Choice(frozenset({Use.OTHER}), _parameter)},
     "portal": {"src": _FRAME},
     "q": _CITE,

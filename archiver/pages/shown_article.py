@@ -204,7 +204,7 @@ class ArticleTree:
         """Return the text as a browser's `textContent`, so that positions agree with scripts."""
         return "".join(each.text for each in self._texts())
 
-    def spaced(self) -> str:
+    def text_by_block(self) -> str:
         """Return the text with a line end at each start and end of a block."""
         text, pieces, at = self.text, [], 0
         for place in self._break_places():
@@ -213,7 +213,7 @@ class ArticleTree:
         return "\n".join([*pieces, text[at:]])
 
     def places(self, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-        """Convert ranges of `spaced` to ranges of `text`."""
+        """Convert ranges of `text_by_block` to ranges of `text`."""
         shifted = [place + n for n, place in enumerate(self._break_places())]
         return [
             (start - bisect_right(shifted, start - 1), end - bisect_right(shifted, end - 1))

@@ -18,7 +18,7 @@ from archiver.errors import InvalidQuery
 from archiver.search.query_fields import ALIASES, BY_NAME, Field, accepted_values, describe_values
 from archiver.search.query_tree import (
     Column,
-    Is,
+    FieldCondition,
     Node,
     Term,
     conjunction,
@@ -200,7 +200,7 @@ class _Parser:
         if value.has_star or not value.text.strip():
             raise self._invalid_value(field, value)
         try:
-            return Is(field.name, field.read(_collapse_spaces(value.text)))
+            return FieldCondition(field.name, field.read(_collapse_spaces(value.text)))
         except (ValueError, OverflowError):
             raise self._invalid_value(field, value) from None
 

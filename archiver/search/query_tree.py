@@ -86,7 +86,7 @@ Value: TypeAlias = str | Dates | Age | Numbers
 
 
 @dataclass(frozen=True, slots=True)
-class Is:
+class FieldCondition:
     """Condition with its parsed value, such as ``site:example.org``."""
 
     condition: Condition
@@ -97,24 +97,24 @@ class Is:
 class Not:
     """Negated node."""
 
-    node: "Term | Is | All | Any"
+    node: "Term | FieldCondition | All | Any"
 
 
 @dataclass(frozen=True, slots=True)
 class All:
     """Conjunction. Without nodes, it matches everything."""
 
-    nodes: "tuple[Term | Is | Not | Any, ...]" = ()
+    nodes: "tuple[Term | FieldCondition | Not | Any, ...]" = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Any:
     """Disjunction of two or more nodes."""
 
-    nodes: "tuple[Term | Is | Not | All, ...]"
+    nodes: "tuple[Term | FieldCondition | Not | All, ...]"
 
 
-Node: TypeAlias = Term | Is | Not | All | Any
+Node: TypeAlias = Term | FieldCondition | Not | All | Any
 EVERYTHING = All()
 _BARE = re.compile(r"[^\s\"“”„«»():*\-][^\s\"“”„«»():*]*")
 
@@ -188,7 +188,7 @@ def write(node: Node) -> str:
         return "-" + (
             _bracketed(node.node) if isinstance(node.node, All | Any) else write(node.node)
         )
-    if isinstance(node, Is):
+    if isinstance(node, FieldCondition):
         return f"{node.condition}:{_quoted(write_value(node.value))}"
     column = f"{node.column}:" if node.column else ""
     return column + _quoted(node.text) + ("*" if node.prefix else "")

@@ -211,10 +211,10 @@ class AccessControl:
         """Return the secret that all machines sign with; store ``fallback`` if there is none."""
         found = fallback
 
-        def rewrite(held: bytes | None) -> bytes | None:
+        def rewrite(stored: bytes | None) -> bytes | None:
             nonlocal found
-            found = held or fallback
-            return None if held else found
+            found = stored or fallback
+            return None if stored else found
 
         await self._secret.change(rewrite)
         return found
@@ -363,9 +363,9 @@ class AccessControl:
     async def _change(self, change: Callable[[Access], Access]) -> None:
         after = Access()
 
-        def rewrite(held: bytes | None) -> bytes | None:
+        def rewrite(stored: bytes | None) -> bytes | None:
             nonlocal after
-            before = read_access(held, self._file.place)
+            before = read_access(stored, self._file.place)
             after = change(before)
             return write_access(after) if after != before else None
 
@@ -409,20 +409,20 @@ def write_access(access: Access) -> bytes:
     return json.dumps(asdict(access), indent=1).encode()
 
 
-def read_access(held: bytes | None, place: str) -> Access:
+def read_access(stored: bytes | None, place: str) -> Access:
     """Parse the JSON of ``write_access``.
 
     Args:
-        held: the stored JSON; None if nothing is stored.
+        stored: the stored JSON; None if nothing is stored.
         place: the location of the JSON, for error messages.
 
     Raises:
         ConfigurationError: the JSON is invalid.
     """
-    if held is None:
+    if stored is None:
         return Access()
     try:
-        return _parse(held)
+        return _parse(stored)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise ConfigurationError(
             f"Cannot read {place}. Restore it from a backup, or delete it: that removes the "
@@ -431,8 +431,8 @@ def read_access(held: bytes | None, place: str) -> Access:
         ) from error
 
 
-def _parse(held: bytes) -> Access:
-    document: dict[str, Any] = json.loads(held)
+def _parse(stored: bytes) -> Access:
+    document: dict[str, Any] = json.loads(stored)
     password = document["password"]
     if password is not None and not isinstance(password, str):
         raise TypeError("a password is stored as plain text")

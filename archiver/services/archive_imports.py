@@ -168,10 +168,10 @@ class ArchiveImport:
 
     async def pages(self, source: str) -> AsyncIterator[RecordCounts]:
         """Create a snapshot of each page."""
-        intake = PageImporter(self._context, self._pages.renditions, self._pages.answers)
+        intake = PageImporter(self._context, self._pages.renditions, self._pages.excluded_responses)
         noted = await asyncio.to_thread(self._pages.best, source=source)
         while some := await asyncio.to_thread(_some, noted):
-            closing = await intake.take_all(some)
+            closing = await intake.import_pages(some)
             for each in closing:
                 await each
             yield RecordCounts(pages=len(closing))
@@ -286,7 +286,7 @@ class ArchiveImport:
             elif is_capture(each):
                 self._pages.add_capture(each)
             elif isinstance(each, ForeignCapture):
-                self._pages.answers.note(each)
+                self._pages.excluded_responses.note(each)
             elif isinstance(each, ForeignRendition):
                 self._pages.renditions.note(each)
             elif isinstance(each, ForeignEntryRecord):
@@ -406,7 +406,7 @@ class Archives:
                 pages, origin, import_id=import_id, uploaded_at=uploaded_at
             )
 
-    async def take_in(
+    async def read_file(
         self,
         file: BinaryIO,
         name: str,

@@ -66,8 +66,10 @@ class ArticlePictures:
         found: dict[str, Picture] = {}
         wanted = [each for each in candidates(html) if each][:MAX_PICTURES]
         for urls in wanted:
-            if found.keys().isdisjoint(urls) and (held := await self._first(urls, moment)):
-                url, picture = held
+            if found.keys().isdisjoint(urls) and (
+                archived_links := await self._first(urls, moment)
+            ):
+                url, picture = archived_links
                 if len(picture.data) <= left:
                     left -= len(picture.data)
                     found[url] = picture
@@ -298,10 +300,12 @@ class MarkdownTree:
             return [_text(entry, None, "")]
         html = without_title(await asyncio.to_thread(plain, shown.article), entry.title)
         pictures = await self._pictures.of(html, shown.snapshot.timestamp)
-        held = await self._held(html, rows)
-        return await asyncio.to_thread(_with_images, entry, shown.snapshot, html, pictures, held)
+        archived_links = await self._archived_links(html, rows)
+        return await asyncio.to_thread(
+            _with_images, entry, shown.snapshot, html, pictures, archived_links
+        )
 
-    async def _held(self, html: str, rows: Sequence[int]) -> dict[str, HashUrl]:
+    async def _archived_links(self, html: str, rows: Sequence[int]) -> dict[str, HashUrl]:
         """Return the entries of this tree that an article links to, by URL."""
         named = {}
         for url in await asyncio.to_thread(links_of, html, MAX_LINKS):
@@ -311,8 +315,8 @@ class MarkdownTree:
                 continue
         async with self._db.read() as conn:
             known = await entries.rows_of(conn, [*{*named.values()}])
-        here = {key for key, row in known.items() if _is_among(rows, row)}
-        return {url: key for url, key in named.items() if key in here}
+        local_keys = {key for key, row in known.items() if _is_among(rows, row)}
+        return {url: key for url, key in named.items() if key in local_keys}
 
 
 def _with_images(
@@ -320,7 +324,7 @@ def _with_images(
     snapshot: Snapshot,
     html: str,
     pictures: Mapping[str, Picture],
-    held: Mapping[str, HashUrl],
+    archived_links: Mapping[str, HashUrl],
 ) -> list[Member]:
     """Return the text of an entry, preceded by its images."""
     names: dict[str, str] = {}
@@ -331,8 +335,8 @@ def _with_images(
 
     def lead(address: str) -> str:
         url, mark, fragment = address.partition("#")
-        if url in held:
-            return f"../{held[url]}/index.md{mark}{fragment}"
+        if url in archived_links:
+            return f"../{archived_links[url]}/index.md{mark}{fragment}"
         return "" if address.startswith("#") else address
 
     placed = with_pictures(html, lambda urls: next((names[u] for u in urls if u in names), ""))
@@ -351,10 +355,10 @@ def _as_text(entry: Entry, shown: SnapshotDetail | None, number: int) -> str:
     article = to_markdown(placed, _external_target, labelled=labelled)
     snapshot = shown.snapshot if shown else None
     chapter = chapter_of(entry, snapshot, "")
-    said = f"<p>{about(chapter)}</p>" if number else ""
+    intro = f"<p>{about(chapter)}</p>" if number else ""
     if chapter.note and number:
-        said += f"<blockquote>{escape(chapter.note)}</blockquote>"
-    above = to_markdown(f"<h1>{escape(chapter.title)}</h1>{said}")
+        intro += f"<blockquote>{escape(chapter.note)}</blockquote>"
+    above = to_markdown(f"<h1>{escape(chapter.title)}</h1>{intro}")
     body = "\n".join(filter(None, (above, article, _highlights(entry))))
     return body if number else entry_markdown(entry, snapshot, body)
 

@@ -152,7 +152,7 @@ def before(place: Place) -> Place:
     return key, timestamp, row_id - 1
 
 
-def behind(place: Place) -> Place:
+def position_after(place: Place) -> Place:
     """Return the position immediately after ``place``."""
     key, timestamp, row_id = place
     return key, timestamp, row_id + 1
@@ -223,7 +223,7 @@ class Cdx:
         if page_range.after is None:
             return []
         turned = replace(_range(query), newest_first=not query.newest_first)
-        edge = before(page_range.after) if query.newest_first else behind(page_range.after)
+        edge = before(page_range.after) if query.newest_first else position_after(page_range.after)
         async with self._db.read() as conn:
             found = await captures.in_range(conn, turned, after=edge, limit=MAX_BEFORE_PAGE)
         return [(place[0], capture, place[2]) for place, capture in reversed(found)]
@@ -255,7 +255,7 @@ class Cdx:
         wanted = _range(query)
         if start:
             page_range = replace(
-                page_range, after=behind(start) if wanted.newest_first else before(start)
+                page_range, after=position_after(start) if wanted.newest_first else before(start)
             )
         return iterate_captures(self._db, wanted, after=page_range.after, until=page_range.until)
 
@@ -339,7 +339,10 @@ def _sides(query: CdxQuery, moment: datetime, start: Place | None) -> tuple[_Wal
     gone = abs(to_datetime(Timestamp(f"{start[1]:014d}")) - moment)
     if start[1] <= middle:
         first = _shifted(moment, gone)
-        return (older[0], behind(start)), (replace(newer[0], first=max(first, middle + 1)), None)
+        return (older[0], position_after(start)), (
+            replace(newer[0], first=max(first, middle + 1)),
+            None,
+        )
     last = _shifted(moment, -gone - timedelta(seconds=1))
     return (replace(older[0], last=min(last, older[0].last)), None), (newer[0], before(start))
 
@@ -383,10 +386,10 @@ class Mementos:
         key, seen = surt(url), ("", "")
         async with aclosing(iterate_captures(self._db, KeyRange(key, key + "\0"))) as pages:
             async for capture in (each async for page in pages for _, each in page):
-                here = (capture.timestamp, capture.url)
-                if here != seen:
+                listed = (capture.timestamp, capture.url)
+                if listed != seen:
                     yield capture
-                seen = here
+                seen = listed
         if seen == ("", ""):
             raise NotInArchive(url)
 
@@ -398,7 +401,7 @@ class Mementos:
         """
         key, moment = surt(capture.url), int(capture.timestamp)
         whole = KeyRange(key, key + "\0")
-        asked = {
+        ranges = {
             "first": whole,
             "prev": replace(whole, last=moment - 1, newest_first=True),
             "": replace(whole, first=moment, last=moment),
@@ -407,8 +410,8 @@ class Mementos:
         }
         names: dict[Timestamp, tuple[Capture, list[str]]] = {}
         async with self._db.read() as conn:
-            for name, wanted in asked.items():
+            for name, wanted in ranges.items():
                 for _, found in await captures.in_range(conn, wanted, after=None, limit=1):
-                    here = found if name else capture
-                    names.setdefault(here.timestamp, (here, []))[1].append(name)
+                    listed = found if name else capture
+                    names.setdefault(listed.timestamp, (listed, []))[1].append(name)
         return [(each, tuple(filter(None, relations))) for each, relations in names.values()]

@@ -18,10 +18,10 @@ from archiver.config import Settings
 from archiver.crawl.archive import LOCKS
 from archiver.crawl.compaction import (
     DeletedRecords,
-    Moves,
     Plan,
     RecordAction,
     Revisit,
+    RevisitChanges,
     ScannedRecord,
     choose_action,
     plan_moves,
@@ -63,7 +63,7 @@ class _Moving:
             all.
     """
 
-    moves: Moves = field(default_factory=Moves)
+    moves: RevisitChanges = field(default_factory=RevisitChanges)
     holders: frozenset[str] = frozenset()
     last_capture: int = 0
     before: int | None = None
@@ -145,7 +145,7 @@ class CompactionService:
         The clock is read once a minute, so a machine that slept at that hour compacts when it wakes
         up.
         """
-        quiet = QuietHour(hour, datetime.now().astimezone())
+        quiet = HourClock(hour, datetime.now().astimezone())
         while True:
             await asyncio.sleep(CLOCK_SECONDS)
             if not quiet.has_begun(datetime.now().astimezone()):
@@ -243,7 +243,7 @@ class CompactionService:
                     done.left[segment.name] = _CHANGED
                     return
                 size = version.size
-                await record_locations.switch(
+                await record_locations.switch_segment_version(
                     conn, segment.name, version.name, moved, size=size, before=moving.before
                 )
                 await asyncio.to_thread(store.storage.publish, version)
@@ -262,7 +262,7 @@ class CompactionService:
             living = await captures.originals(conn, digests)
             pairs = [(each.url, each.payload_digest) for each in found]
             at_urls = await captures.originals_of_urls(conn, pairs)
-            held = {each: await captures.original_or_deleted(conn, each) for each in digests}
+            originals = {each: await captures.original_or_deleted(conn, each) for each in digests}
             going = frozenset(
                 await record_locations.deleted_originals(conn, digests, before=before)
             )
@@ -270,7 +270,9 @@ class CompactionService:
             by_payload: dict[PayloadDigest, list[Capture]] = {}
             for each in (*living.values(), *at_urls.values()):
                 by_payload.setdefault(each.payload_digest, []).append(each)
-            moves = plan_moves(revisits, lambda each: by_payload.get(each, []), held.get, going)
+            moves = plan_moves(
+                revisits, lambda each: by_payload.get(each, []), originals.get, going
+            )
             waiting = {*moves.whole, *moves.refer}
             needed = {each.payload_digest for each in found if each.record_id in waiting}
             holders = await record_locations.deleted_originals(conn, [*needed], before=before)
@@ -314,17 +316,17 @@ async def _known(
     ids = [*{each.id for each in some} | {each.related for each in some}]
     keys = {each.hash_url for each in some if each.hash_url}
     keys |= {each.referer for each in some if each.referer}
-    in_bin: set[str] = set()
+    deleted_after: set[str] = set()
     gone: set[str] = {*await tombstones.captures(conn, ids)}
     if moving.before is not None:
-        in_bin, kept = await record_locations.in_bin(conn, keys, ids, moving.before)
-        keys, gone = keys - in_bin, gone - kept
+        deleted_after, kept = await record_locations.deleted_after(conn, keys, ids, moving.before)
+        keys, gone = keys - deleted_after, gone - kept
     generations = await tombstones.generations(conn, keys)
-    there = await entries.states_of(conn, [*map(HashUrl, generations)])
+    existing = await entries.states_of(conn, [*map(HashUrl, generations)])
     return DeletedRecords(
         captures=frozenset(gone),
         generations=generations,
-        entries=frozenset(generations.keys() - there.keys()),
+        entries=frozenset(generations.keys() - existing.keys()),
         snapshots=frozenset(await tombstones.snapshots(conn, keys)),
         articles=frozenset(await record_locations.articles_in(conn, name, before=moving.before)),
         payload_holders=moving.holders,
@@ -346,7 +348,7 @@ CLOCK_SECONDS = 60.0
 """Interval in seconds at which the clock is compared with the quiet hour."""
 
 
-class QuietHour:
+class HourClock:
     """Detection of the beginning of an hour of the day, for a clock that is read repeatedly."""
 
     def __init__(self, hour: int, now: datetime) -> None:
@@ -381,7 +383,7 @@ def next_time(hour: int, now: datetime) -> datetime:
     raise ValueError("hour must be from 0 to 23")
 
 
-class Upkeep:
+class BackgroundMaintenance:
     """Verification and erasure as background tasks, one at a time.
 
     Attributes:

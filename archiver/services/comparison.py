@@ -29,7 +29,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class SnapshotDifference:
     """Difference of two snapshots, the earlier one first.
 
     Attributes:
@@ -65,7 +65,7 @@ class SnapshotComparison:
         self._entries = entries
         self._store = store
 
-    async def compare(self, ref: str, earlier: str = "", later: str = "") -> Compared:
+    async def compare(self, ref: str, earlier: str = "", later: str = "") -> SnapshotDifference:
         """Compare two snapshots of an entry.
 
         Args:
@@ -88,11 +88,11 @@ class SnapshotComparison:
         first, second = sorted((one, other), key=lambda each: each.snapshot.timestamp)
         return await asyncio.to_thread(self._compare, first, second)
 
-    def _compare(self, before: SnapshotDetail, after: SnapshotDetail) -> Compared:
+    def _compare(self, before: SnapshotDetail, after: SnapshotDetail) -> SnapshotDifference:
         one, other = before.snapshot.capture, after.snapshot.capture
         needed = [{each.url: each for each in detail.requisites} for detail in (before, after)]
         both = [url for url in needed[0] if url in needed[1]]
-        return Compared(
+        return SnapshotDifference(
             before,
             after,
             compare(before.text, after.text),

@@ -134,7 +134,7 @@ class CookieSettings:
         gone: list[Cookie] = []
 
         def without(before: Sequence[Cookie]) -> list[Cookie]:
-            of_host = _is_same if exactly else _is_of
+            of_host = _is_same if exactly else _is_cookie_of
             gone.extend(each for each in before if of_host(each.host, wanted))
             return [each for each in before if each not in gone]
 
@@ -144,7 +144,7 @@ class CookieSettings:
         return len(gone)
 
     async def _change(self, change: Callable[[Sequence[Cookie]], Sequence[Cookie]]) -> None:
-        await self._file.change(lambda held: write_cookies(change(cookies_in(held))).encode())
+        await self._file.change(lambda stored: write_cookies(change(cookies_in(stored))).encode())
 
 
 def _merged(before: Sequence[Cookie], found: Sequence[Cookie]) -> list[Cookie]:
@@ -157,7 +157,7 @@ def _is_same(host: str, wanted: str) -> bool:
     return host == wanted
 
 
-def _is_of(host: str, wanted: str) -> bool:
+def _is_cookie_of(host: str, wanted: str) -> bool:
     return host == wanted or host.endswith(f".{wanted}")
 
 

@@ -120,7 +120,7 @@ class CrawlState:
         counts: number of jobs in each state.
         snapshots: number of all snapshots, including those without a job in this index.
         is_paused: whether fetching is paused.
-        under_way: jobs being fetched.
+        running_jobs: jobs being fetched.
         hosts: the hosts with the most queued jobs.
         failed: number of failed entries by reason; only the newest are counted if there are many.
     """
@@ -128,7 +128,7 @@ class CrawlState:
     counts: QueueCounts
     snapshots: int
     is_paused: bool
-    under_way: tuple[Job, ...]
+    running_jobs: tuple[Job, ...]
     hosts: tuple[WaitingHost, ...]
     failed: tuple[Reason, ...]
 
@@ -169,7 +169,7 @@ class CrawlStatus:
                 counts=await jobs.queue_counts(conn),
                 snapshots=(await counters.all_counters(conn)).get(counters.SNAPSHOTS, 0),
                 is_paused=await jobs.is_paused(conn),
-                under_way=tuple(await jobs.fetching(conn, MAX_JOBS)),
+                running_jobs=tuple(await jobs.fetching(conn, MAX_JOBS)),
                 hosts=tuple(await crawl_status.waiting_hosts(conn, limit=MAX_HOSTS)),
                 failed=tuple(await crawl_status.failed_by_reason(conn, most=MAX_FAILED)),
             )

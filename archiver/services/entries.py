@@ -41,7 +41,7 @@ from archiver.model.rendering import (
     Score,
 )
 from archiver.model.requisite import RequisiteOutcome, needed
-from archiver.model.seed import Received, Seed
+from archiver.model.seed import QueuedSeed, Seed
 from archiver.pages.article_text import to_reading
 from archiver.pages.capture_quality import score_of
 from archiver.pages.sanitizer import sanitise
@@ -196,7 +196,7 @@ _log = get_log(__name__)
 class SaveResult:
     """Result of saving URLs: ``accepted`` URLs are queued and durable."""
 
-    accepted: tuple[Received, ...]
+    accepted: tuple[QueuedSeed, ...]
     rejected: tuple[Rejected, ...]
 
 
@@ -208,14 +208,14 @@ class SavedAddress:
         given: the URL as submitted.
         entry: entry of the URL, or of another URL of the same page.
         since: timestamp of the first snapshot of the entry.
-        is_twin: whether the entry has another URL of the same page.
+        is_duplicate: whether the entry has another URL of the same page.
         others: further entries of the page.
     """
 
     given: str
     entry: Entry
     since: Timestamp
-    is_twin: bool = False
+    is_duplicate: bool = False
     others: tuple[Entry, ...] = ()
 
 
@@ -233,7 +233,7 @@ class SavedPage:
 
 
 @dataclass(frozen=True, slots=True)
-class Pasted:
+class PastedUrls:
     """URLs that a user is about to save.
 
     Attributes:
@@ -291,7 +291,7 @@ class SnapshotDetail:
     is_unreadable: bool = False
 
     @property
-    def looks(self) -> frozenset[RenditionKind]:
+    def rendition_kinds(self) -> frozenset[RenditionKind]:
         """Available kinds of renditions."""
         return frozenset(each.kind for each in self.renditions)
 
@@ -339,12 +339,12 @@ class Entries:
         kept, rejected = seeds_of(given, annotation, datetime.now(UTC))
         async with self._db.write() as conn:
             received = await new_entries.receive(conn, kept, now=datetime.now(UTC), recapture=True)
-            asked = [each.job_id for each in received if render and each.job_id]
-            await queue.mark_for_browser(conn, asked)
+            to_render = [each.job_id for each in received if render and each.job_id]
+            await queue.mark_for_browser(conn, to_render)
         self._on_queued()
         return SaveResult(tuple(received), tuple(rejected))
 
-    async def before_saving(self, urls: Sequence[str]) -> Pasted:
+    async def saved_addresses(self, urls: Sequence[str]) -> PastedUrls:
         """Return which URLs have snapshots and which are new; empty URLs are skipped."""
         known, fresh = [], []
         async with self._db.read() as conn:
@@ -353,7 +353,7 @@ class Entries:
                     known.append(kept)
                 else:
                     fresh.append(given)
-        return Pasted(tuple(known), tuple(fresh))
+        return PastedUrls(tuple(known), tuple(fresh))
 
     async def saved_at(self, given: str) -> SavedPage:
         """Return the entries of a page by any of its URLs: its own, a redirecting or canonical one.
@@ -376,13 +376,13 @@ class Entries:
         """
         async with self._db.read() as conn:
             entry_id, entry = await find_page(conn, ref)
-            held = await db_snapshots.of_entry(conn, entry_id, limit=MAX_SNAPSHOTS)
+            row = await db_snapshots.of_entry(conn, entry_id, limit=MAX_SNAPSHOTS)
             job = await db_jobs.latest_of_entry(conn, entry_id)
             failed = await db_attempts.of_entry(conn, entry_id, limit=MAX_ATTEMPTS)
-            newest = [each.row_id for each in held[:1]]
+            newest = [each.row_id for each in row[:1]]
             drawn = await screenshots.preview_images_of(conn, newest) if newest else {}
             others = await entries.saved_aliases(conn, entry.url)
-        found = tuple(each.snapshot for each in held)
+        found = tuple(each.snapshot for each in row)
         preview_images = drawn.get(newest[0], NO_PREVIEW_IMAGES) if newest else NO_PREVIEW_IMAGES
         return EntryDetail(entry, job, found, tuple(failed), preview_images, (*others.values(),))
 
@@ -401,21 +401,21 @@ class Entries:
             entry_id, entry = await find_page(conn, ref)
             wanted = pad(timestamp) if timestamp else entry.latest
             found = await db_snapshots.around(conn, entry_id, wanted) if wanted else (None, None)
-            held = _nearest(found, wanted)
-            if held is None:
+            row = _nearest(found, wanted)
+            if row is None:
                 raise NotFound("{url} has no snapshot yet.", url=entry.url)
-            earlier, later = await db_snapshots.neighbours(conn, entry_id, held.snapshot.timestamp)
-            shown = await screenshots.of_snapshots(conn, [held.row_id])
-        read = await asyncio.to_thread(self._read, held)
-        if read.is_damaged and held.snapshot.extractor != UNREAD:
-            await self._extract_again(held)
+            earlier, later = await db_snapshots.neighbours(conn, entry_id, row.snapshot.timestamp)
+            shown = await screenshots.of_snapshots(conn, [row.row_id])
+        read = await asyncio.to_thread(self._read, row)
+        if read.is_damaged and row.snapshot.extractor != UNREAD:
+            await self._extract_again(row)
         return SnapshotDetail(
             entry=entry,
-            snapshot=held.snapshot,
+            snapshot=row.snapshot,
             article=read.article or "",
             requisites=needed(read.record.requisites),
             charset=read.record.charset,
-            renditions=shown.get(held.row_id, ()),
+            renditions=shown.get(row.row_id, ()),
             score=score_of(read.record.rendering, read.record.requisites, read.record.appearance),
             earlier=earlier,
             later=later,
@@ -471,19 +471,19 @@ class Entries:
             for each in found
         ]
 
-    async def _extract_again(self, held: db_snapshots.SnapshotRow) -> None:
+    async def _extract_again(self, row: db_snapshots.SnapshotRow) -> None:
         """Mark an article as pending; `archiver serve` or `archiver extract` extracts it again."""
-        _log.warning("record damaged; the article is extracted again", url=held.snapshot.url)
+        _log.warning("record damaged; the article is extracted again", url=row.snapshot.url)
         with suppress(IndexUnavailable):
             async with self._db.write() as conn:
-                await db_snapshots.mark_unread(conn, held)
+                await db_snapshots.mark_unread(conn, row)
 
-    def _read(self, held: db_snapshots.SnapshotRow) -> "_Read":
-        record, is_damaged = snapshot_record_of(self._store, held)
+    def _read(self, row: db_snapshots.SnapshotRow) -> "_Read":
+        record, is_damaged = snapshot_record_of(self._store, row)
         article: str | None = ""
-        if held.snapshot.article:
+        if row.snapshot.article:
             try:
-                article = sanitise(article_html(self._store.read, held.snapshot.article))
+                article = sanitise(article_html(self._store.read, row.snapshot.article))
             except StoreUnavailable:
                 raise
             except StoreError as error:
@@ -491,7 +491,7 @@ class Entries:
                 article, is_damaged = None, is_damaged or isinstance(error, InvalidRecord)
         provenance = None
         with suppress(StoreError):
-            response = self._store.read(held.snapshot.capture.location)
+            response = self._store.read(row.snapshot.capture.location)
             provenance = read_provenance(response.fields)
         return _Read(article, record, provenance, is_damaged)
 

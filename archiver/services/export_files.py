@@ -226,8 +226,8 @@ class ExportJobs:
             raise InputError(
                 "The limit of {most} exports is reached. Delete one first.", most=MAX_JOBS
             )
-        asked = _OTHERS.sub("-", f"{query.q} {query.tag} {query.host} {query.status}".lower())
-        stem = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{asked.strip('-')[:36] or 'everything'}"
+        words = _OTHERS.sub("-", f"{query.q} {query.tag} {query.host} {query.status}".lower())
+        stem = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{words.strip('-')[:36] or 'everything'}"
         names = (f"{stem}{n or ''}.{kind.suffix}" for n in range(MAX_JOBS + 1))
         name = next(each for each in names if not self._job_file(each).path.exists())
         self._save(ExportJob(name, kind, query, title=title, problem=problem))

@@ -294,10 +294,10 @@ class Subscriptions:
         Raises:
             ConfigurationError: the file can't be read.
         """
-        held = await self._held()
+        subscriptions = await self._held()
         async with self._db.read() as conn:
             states = await feeds.states(conn)
-        return [FollowedFeed(each, states.get(each.url)) for each in held]
+        return [FollowedFeed(each, states.get(each.url)) for each in subscriptions]
 
     async def newest(self, followed: Sequence[FollowedFeed]) -> dict[str, list[Entry]]:
         """Return the newest entries of each feed by its URL, for the first `MAX_SHOWN` feeds."""
@@ -330,12 +330,12 @@ class Subscriptions:
         found = await self._checks.find(url)
         wanted = replace(found, tags=clean_tags(tags), since=since)
 
-        def add(held: list[Subscription]) -> list[Subscription]:
-            if any(each.url == wanted.url for each in held):
+        def add(subscriptions: list[Subscription]) -> list[Subscription]:
+            if any(each.url == wanted.url for each in subscriptions):
                 if everything:
-                    return held
+                    return subscriptions
                 raise InputError("You already follow {url}.", url=wanted.url)
-            return [*held, wanted]
+            return [*subscriptions, wanted]
 
         await self._change(add)
         return await self.check(wanted.url, everything=everything)
@@ -348,9 +348,9 @@ class Subscriptions:
         """
         url = with_scheme(given)
 
-        def remove(held: list[Subscription]) -> list[Subscription]:
-            left = [each for each in held if each.url != url]
-            if len(left) == len(held):
+        def remove(subscriptions: list[Subscription]) -> list[Subscription]:
+            left = [each for each in subscriptions if each.url != url]
+            if len(left) == len(subscriptions):
                 raise NotFound("You do not follow {url}.", url=url)
             return left
 
@@ -375,10 +375,10 @@ class Subscriptions:
         wanted = [each if each.since else replace(each, since=since) for each in found]
         before = 0
 
-        def add(held: list[Subscription]) -> list[Subscription]:
+        def add(subscriptions: list[Subscription]) -> list[Subscription]:
             nonlocal before
-            before = len(held)
-            return _each_once([*held, *wanted])
+            before = len(subscriptions)
+            return _each_once([*subscriptions, *wanted])
 
         return len(await self._change(add)) - before
 
@@ -404,8 +404,10 @@ class Subscriptions:
 
     async def check_all(self) -> list[FollowedFeed]:
         """Check all feeds now, except those that are permanently gone."""
-        held = [each for each in await self.all() if not (each.state and each.state.is_gone)]
-        return await self._checks.each(held, self._check)
+        subscriptions = [
+            each for each in await self.all() if not (each.state and each.state.is_gone)
+        ]
+        return await self._checks.each(subscriptions, self._check)
 
     async def check_due(self) -> list[FollowedFeed]:
         """Check the feeds that are due and not claimed by another machine."""
@@ -428,9 +430,9 @@ class Subscriptions:
         checked = await self._checks.check(followed, everything=everything)
         if checked.subscription != followed.subscription:
             await self._change(
-                lambda held: _each_once(
+                lambda subscriptions: _each_once(
                     checked.subscription if each.url == followed.subscription.url else each
-                    for each in held
+                    for each in subscriptions
                 )
             )
         return checked

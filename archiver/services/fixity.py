@@ -15,7 +15,7 @@ from pathlib import Path
 import aiohttp
 
 from archiver.crawl.crash_recovery import finish_compactions
-from archiver.crawl.rebuild import capture_of, is_answer, is_capture
+from archiver.crawl.rebuild import capture_of, is_capture, is_excluded_response
 from archiver.crawl.stored_content import read_snapshot_record
 from archiver.db import (
     captures,
@@ -267,7 +267,7 @@ class Fixity:
         first, last = batch.first, batch.last
         async with self._db.read() as conn:
             rows = await captures.between(conn, name, first, last)
-            sent = await captures.answers_between(conn, name, first, last)
+            sent = await captures.excluded_responses_between(conn, name, first, last)
         findings = [*_other_answers(name, sent, batch.checked)]
         for checked in batch.checked:
             if checked.capture is None:
@@ -299,19 +299,19 @@ class Fixity:
 
     async def _verify_snapshots(self) -> AsyncIterator[Finding]:
         """Check that the records referenced by each snapshot exist and have the right type."""
-        async for held in in_batches(self._db, snapshots.after, most=CHUNK):
+        async for rows in in_batches(self._db, snapshots.after, most=CHUNK):
             async with self._db.read() as conn:
-                drawn = await screenshots.of_snapshots(conn, [each.row_id for each in held])
-            for finding in await asyncio.to_thread(self._missing_records, held, drawn):
+                drawn = await screenshots.of_snapshots(conn, [each.row_id for each in rows])
+            for finding in await asyncio.to_thread(self._missing_records, rows, drawn):
                 yield finding
-            for finding in await self._missing_answers(held):
+            for finding in await self._missing_answers(rows):
                 yield finding
 
     def _missing_records(
-        self, held: list[snapshots.SnapshotRow], drawn: Mapping[int, tuple[Rendition, ...]]
+        self, rows: list[snapshots.SnapshotRow], drawn: Mapping[int, tuple[Rendition, ...]]
     ) -> list[Finding]:
         findings = []
-        for each in held:
+        for each in rows:
             wanted = [(each.record, RecordType.METADATA)]
             if each.snapshot.article:
                 wanted.append((each.snapshot.article, RecordType.CONVERSION))
@@ -327,25 +327,25 @@ class Fixity:
                 findings.append(Finding(f"{each.snapshot.url} {each.snapshot.timestamp}", problem))
         return findings
 
-    def _snapshot_differs(self, held: snapshots.SnapshotRow) -> str:
+    def _snapshot_differs(self, row: snapshots.SnapshotRow) -> str:
         """Return a problem if the index shows another page or title than a snapshot's record."""
         try:
-            kept = read_snapshot_record(self._store, held.record)
+            kept = read_snapshot_record(self._store, row.record)
         except StoreError:
             return ""  # reported already
-        shown = held.snapshot
+        shown = row.snapshot
         if (shown.timestamp, shown.final_url, shown.capture.record_id, shown.metadata) == (
             *(kept.timestamp, kept.capture_url, kept.capture_record, kept.metadata),
         ):
             return ""
-        return _DIFFERS.format(names="page, title or summary", where=_where(held.record))
+        return _DIFFERS.format(names="page, title or summary", where=_where(row.record))
 
-    async def _missing_answers(self, held: list[snapshots.SnapshotRow]) -> list[Finding]:
+    async def _missing_answers(self, rows: list[snapshots.SnapshotRow]) -> list[Finding]:
         """Return findings for missing responses that a snapshot's scripts requested."""
-        rendered = [each for each in held if each.snapshot.rendering is Rendering.DONE]
+        rendered = [each for each in rows if each.snapshot.rendering is Rendering.DONE]
         named = await asyncio.to_thread(lambda: [self._named(each) for each in rendered])
         async with self._db.read() as conn:
-            known = await captures.answer_places(conn, chain.from_iterable(named))
+            known = await captures.excluded_response_locations(conn, chain.from_iterable(named))
         return [
             Finding(
                 f"{each.snapshot.url} {each.snapshot.timestamp}",
@@ -355,9 +355,9 @@ class Fixity:
             if set(ids) - known.keys()
         ]
 
-    def _named(self, held: snapshots.SnapshotRow) -> tuple[RecordId, ...]:
+    def _named(self, row: snapshots.SnapshotRow) -> tuple[RecordId, ...]:
         try:
-            return read_snapshot_record(self._store, held.record).answers
+            return read_snapshot_record(self._store, row.record).excluded_responses
         except StoreError:
             return ()  # reported already
 
@@ -374,7 +374,7 @@ def _check_other_files(found: Survey, indexed: Mapping[str, int]) -> Iterator[Fi
     names = {each.name for each in found.segments}
     for each in found.unusable_files:
         names.add(each.name)
-        yield Finding(each.name, each.problem, is_wrong=each.is_loss or each.name in indexed)
+        yield Finding(each.name, each.problem, is_wrong=each.has_lost_data or each.name in indexed)
     for name in sorted(indexed.keys() - names - found.superseded.keys()):
         yield Finding(name, "The index refers to this segment, but its file is missing.")
     for tail in found.truncated:
@@ -385,9 +385,9 @@ def _other_answers(
     name: str, rows: Mapping[int, RecordId], batch: list[_Checked]
 ) -> Iterator[Finding]:
     """Yield findings for index rows of script responses that match no record of a batch."""
-    there = {each.location.offset: each.answer for each in batch}
+    expected = {each.location.offset: each.answer for each in batch}
     for offset, record_id in rows.items():
-        if there.get(offset) != record_id:
+        if expected.get(offset) != record_id:
             yield Finding(_where(Location(name, offset, 0)), _NO_SUCH_RECORD)
 
 
@@ -434,7 +434,7 @@ def _check(scanned: segment_scanning.Scanned, name: str) -> _Checked:
     if capture:
         capture = replace(capture, location=place)
     findings = tuple(Finding(_where(place), each) for each in problems)
-    answer = record.id if is_answer(record) else None
+    answer = record.id if is_excluded_response(record) else None
     return _Checked(place, capture, findings, answer, None if problems else entry_record)
 
 
@@ -462,7 +462,7 @@ class _EntryComparison:
             shown = await entries.with_revisions(conn, [*ids.values()])
             made = [(each.hash_url, each.snapshot) for each, _ in found if each.snapshot]
             wanted = [(ids[key], int(each.timestamp)) for key, each in made if key in ids]
-            there = await snapshots.articles_of(conn, wanted)
+            expected = await snapshots.articles_of(conn, wanted)
         lacking = []
         for each, place in found:
             row_id, kept = ids.get(each.hash_url), each.snapshot
@@ -473,7 +473,7 @@ class _EntryComparison:
                 continue
             if (
                 kept
-                and (row_id, int(kept.timestamp)) not in there
+                and (row_id, int(kept.timestamp)) not in expected
                 and (each.hash_url, kept.timestamp, kept.capture_record) not in deleted
             ):
                 lacking.append((f"{each.url} {kept.timestamp}", kept, place))

@@ -29,7 +29,7 @@ from archiver.search.query_tree import (
     All,
     Column,
     Condition,
-    Is,
+    FieldCondition,
     Mark,
     Node,
     Not,
@@ -204,7 +204,10 @@ def _query(q: str) -> ListingQuery:
     return ListingQuery(
         q=write(
             conjunction(
-                [Is(Condition.IS, Mark.HIGHLIGHTED), _in_notes_and_highlights(parse_query(q))]
+                [
+                    FieldCondition(Condition.IS, Mark.HIGHLIGHTED),
+                    _in_notes_and_highlights(parse_query(q)),
+                ]
             )
         )
     )

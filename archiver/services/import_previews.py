@@ -19,7 +19,7 @@ from archiver.model.annotation import Annotation, read_source_record
 from archiver.model.entry_list import ListsInFile, with_more
 from archiver.model.imports import NO_CHOICES, Choices, Counted, ImportSurvey, min_and_max
 from archiver.model.message import marked
-from archiver.model.seed import Reception, Seed
+from archiver.model.seed import SaveOutcome, Seed
 from archiver.services.import_reading import by_capture, usable_lists
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ class ImportSurveys:
             if not batch:
                 raise UnreadableFile("{name} contains no links. Is it the right file?", name=name)
             while batch and (most is None or tally.read < most):
-                tally.add(batch, await self._foreseen(batch, choices))
+                tally.add(batch, await self._predicted_results(batch, choices))
                 batch = await links.next_batch()
             left_out = await self._left_out(tally.lists)
             return tally.survey(name, links, is_whole=not batch, lists_left_out=left_out)
@@ -169,9 +169,9 @@ class ImportSurveys:
             _, left_out = with_more(await tags_and_lists.all_lists(conn), usable.found)
         return len(left_out) + usable.left_out
 
-    async def _foreseen(self, batch: Batch, choices: Choices) -> dict[str, Reception]:
+    async def _predicted_results(self, batch: Batch, choices: Choices) -> dict[str, SaveOutcome]:
         """Predict the results of importing links whose entries exist already, by hash_url."""
-        found: dict[str, Reception] = {}
+        found: dict[str, SaveOutcome] = {}
         for capture, some in by_capture(batch.seeds, choices).items():
             async with self._db.read() as conn:
                 found |= await new_entries.predict(
@@ -197,7 +197,7 @@ class _Tally:
         self._fields: Counter[str] = Counter()
         self._kept: Counter[str] = Counter()
 
-    def add(self, batch: Batch, known: Mapping[str, Reception]) -> None:
+    def add(self, batch: Batch, known: Mapping[str, SaveOutcome]) -> None:
         """Count a batch; ``known`` has the results of links whose entries exist, by hash_url."""
         self.read += batch.size
         self.lists = self.lists.with_more(batch.lists)
@@ -209,7 +209,7 @@ class _Tally:
         _count(self._reasons, (each.reason for each in unusable))
         for each in batch.seeds:
             seed = each.seed
-            self._add_address(seed, known.get(seed.hash_url, Reception.ADDED))
+            self._add_address(seed, known.get(seed.hash_url, SaveOutcome.ADDED))
             self._add_annotation(seed.annotation)
             if len(self._sample) < SAMPLE:
                 self._sample += (seed.annotation,)
@@ -227,9 +227,9 @@ class _Tally:
             encoding=links.encoding,
             is_whole=is_whole,
             read=self.read,
-            new=self._numbers[Reception.ADDED],
-            known=self._numbers[Reception.KNOWN],
-            merged=self._numbers[Reception.MERGED],
+            new=self._numbers[SaveOutcome.ADDED],
+            known=self._numbers[SaveOutcome.KNOWN],
+            merged=self._numbers[SaveOutcome.MERGED],
             unusable=self._numbers["unusable"],
             left_out=self._numbers["left out"],
             reasons=_commonest(self._reasons),
@@ -248,10 +248,10 @@ class _Tally:
             lists_left_out=lists_left_out,
         )
 
-    def _add_address(self, seed: Seed, received: Reception) -> None:
+    def _add_address(self, seed: Seed, received: SaveOutcome) -> None:
         short = int(seed.hash_url[:16], 16)
-        is_again = received is Reception.ADDED and short in self._seen
-        self._numbers[Reception.MERGED if is_again else received] += 1
+        is_again = received is SaveOutcome.ADDED and short in self._seen
+        self._numbers[SaveOutcome.MERGED if is_again else received] += 1
         self._seen.add(short)
 
     def _add_annotation(self, annotation: Annotation) -> None:

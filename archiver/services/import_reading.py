@@ -35,7 +35,7 @@ from archiver.model.imports import (
 )
 from archiver.model.listing import NOTES
 from archiver.model.message import marked
-from archiver.model.seed import Reception, SavedPage
+from archiver.model.seed import SavedPage, SaveOutcome
 from archiver.search.query_parser import parse_query
 from archiver.services.archive_imports import WACZ, kind_of
 from archiver.services.entries import clean_tags
@@ -267,7 +267,7 @@ class ImportReader:
                 file = await asyncio.to_thread(_spooled, source)
                 stack.callback(file.close)
             try:
-                taking = self._open_archives().take_in(
+                taking = self._open_archives().read_file(
                     file, name, kind, import_id=number, uploaded_at=uploaded_at
                 )
                 async with aclosing(taking) as taken:
@@ -305,7 +305,7 @@ class ImportReader:
 
     async def _take_in_pages(
         self, number: int, batch: Batch, links: LinkFile
-    ) -> dict[str, Reception]:
+    ) -> dict[str, SaveOutcome]:
         """Queue the links that have pages, then store the pages; return the result of each link.
 
         The batch is counted afterwards. If the process is killed before that, the next run repeats
@@ -322,7 +322,7 @@ class ImportReader:
         ]
         origin = f"{links.name} ({links.form})"
         await self._open_archives().import_pages(pages, origin, import_id=number)
-        return {each.hash_url: each.reception for each in reversed(received)}
+        return {each.hash_url: each.outcome for each in reversed(received)}
 
 
 async def _add_batch(
@@ -330,14 +330,14 @@ async def _add_batch(
     number: int,
     batch: Batch,
     choices: Choices,
-    early: dict[str, Reception],
+    early: dict[str, SaveOutcome],
 ) -> None:
     """Add the links of a batch, count them, and write the rows of the receipt.
 
     `early` has the result of each link with a page, which was queued already, by hash_url.
     """
     lists_left_out = await _add_lists(conn, number, batch.lists)
-    results: dict[int, Reception] = {}
+    results: dict[int, SaveOutcome] = {}
     links = 0
     for capture, some in by_capture(batch.seeds, choices).items():
         received = await new_entries.receive(
@@ -348,9 +348,9 @@ async def _add_batch(
             import_id=number,
             capture=capture,
         )
-        results |= {each.row: one.reception for each, one in zip(some, received, strict=True)}
+        results |= {each.row: one.outcome for each, one in zip(some, received, strict=True)}
         if capture is CaptureWhen.NEVER:
-            links = sum(each.reception is Reception.ADDED for each in received)
+            links = sum(each.outcome is SaveOutcome.ADDED for each in received)
     taken = [
         (
             each.row,
@@ -364,7 +364,7 @@ async def _add_batch(
     await imports.advance(
         conn,
         number,
-        Counter(reception for _, reception, _, _ in taken),
+        Counter(outcome for _, outcome, _, _ in taken),
         batch.rejected,
         links=links,
         lists_left_out=lists_left_out,

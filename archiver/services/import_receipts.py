@@ -118,12 +118,12 @@ async def write_pending(db: Database, directory: Path, *, with_missing: bool = F
     async with db.read() as conn:
         pending = await import_receipts.pending(conn)
         done = await import_receipts.written(conn) if with_missing else []
-    there = {each.name for each in await asyncio.to_thread(_files, directory)} if done else set()
-    pending += [each for each in done if _name(each[1]["started_at"], each[0]) not in there]
+    existing = {each.name for each in await asyncio.to_thread(_files, directory)} if done else set()
+    pending += [each for each in done if _name(each[1]["started_at"], each[0]) not in existing]
     for number, head in pending:
         await _write(db, directory, number, head)
         async with db.write() as conn:
-            await import_receipts.settle(conn, number)
+            await import_receipts.mark_receipt_stored(conn, number)
     return len(pending)
 
 

@@ -26,7 +26,7 @@ from archiver.helpers import run_to_completion
 from archiver.logs import get_log
 from archiver.model.imports import NO_CHOICES, Choices, ImportStatus, ImportUndone
 from archiver.model.message import marked
-from archiver.search.query_tree import Condition, Is, write
+from archiver.search.query_tree import Condition, FieldCondition, write
 from archiver.services.import_previews import PreviewedFiles
 from archiver.services.import_reading import (
     UNEXPECTED,
@@ -233,16 +233,16 @@ class Imports:
         other machines have no copy of the file.
         """
         await self._delete_orphans()
-        here = None
+        local = None
         if self._db.machine:
             async with self._db.read() as conn:
                 waiting = await imports.unclaimed(conn)
-            here = await asyncio.to_thread(self._on_this_machine, waiting)
-            if not here:
+            local = await asyncio.to_thread(self._on_this_machine, waiting)
+            if not local:
                 return
         await self._db.enter()
         async with self._db.write() as conn:
-            claimed = await imports.claim(conn, self._owner, here)
+            claimed = await imports.claim(conn, self._owner, local)
         for each in claimed:
             path = self._data / each.path
             self._begin(StoredImport(each.id, each.name, path, each.choices), skip=each.read)
@@ -401,7 +401,7 @@ async def carry_over_imports(old: Database, new: Database) -> None:
     """
     async with old.read() as conn:
         unfinished = [each.id for each in await imports.unfinished(conn)]
-        whole = await import_receipts.fully_known(conn)
+        whole = await import_receipts.with_complete_data(conn)
         created_lists = await tags_and_lists.creators(conn)
     async with new.write() as conn:
         await import_receipts.mark_fully_known(conn, whole)
@@ -573,7 +573,7 @@ class ImportUndo:
             raise InputError(
                 "This import cannot be undone: the index has been rebuilt since then, and the "
                 "data needed for it is gone. Delete its entries instead: search for {search}.",
-                search=write(Is(Condition.IMPORT, status.name)),
+                search=write(FieldCondition(Condition.IMPORT, status.name)),
             )
         return status
 
@@ -586,7 +586,7 @@ class ImportUndo:
 
     async def _delete_entries(self, number: int, undone: ImportUndone) -> ImportUndone:
         async with self._db.write() as conn:
-            await imports.hand_over(conn, number)
+            await imports.transfer_entries(conn, number)
         while True:
             async with self._db.write() as conn:
                 mine = await imports.created_by(conn, number, limit=BATCH)

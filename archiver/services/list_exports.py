@@ -107,10 +107,11 @@ async def _exported(db: Database, rows: Sequence[int], form: ListForm) -> dict[i
         found = await entries.by_ids(conn, rows)
         visited = [row for row, each in found.items() if each.snapshot_count]
         wanted = visited if form.has_snapshots else []
-        held = await snapshots.of_entries(conn, wanted) if wanted else {}
+        rows_by_entry = await snapshots.of_entries(conn, wanted) if wanted else {}
     return {
         row: ExportedEntry(
-            entry, tuple(each.snapshot for each in islice(held.get(row, ()), MAX_SNAPSHOTS))
+            entry,
+            tuple(each.snapshot for each in islice(rows_by_entry.get(row, ()), MAX_SNAPSHOTS)),
         )
         for row, entry in found.items()
     }
@@ -164,5 +165,5 @@ class Feeds:
 
 def _title(query: ListingQuery) -> str:
     parts = (query.q, query.tag, query.host, query.status)
-    asked = " ".join(each for each in parts if each)
-    return f"archiver: {asked}" if asked else "archiver"
+    search = " ".join(each for each in parts if each)
+    return f"archiver: {search}" if search else "archiver"

@@ -39,7 +39,7 @@ from archiver.model.entry_list import (
 from archiver.model.job import QueueCounts
 from archiver.model.listing import ListingQuery
 from archiver.search.query_parser import parse_query
-from archiver.search.query_tree import Condition, Is, write
+from archiver.search.query_tree import Condition, FieldCondition, write
 from archiver.services.editing import BATCH, Edited, Editing, clean_paths, in_batches
 from archiver.services.entries import find_entry
 from archiver.services.search import Search, matching_entries
@@ -84,7 +84,7 @@ class EntryLists:
         """Return all lists in tree order.
 
         Counts of saved searches, and of lists with entries in several nested lists, may be outdated
-        or missing until ``keep_counted`` has updated them.
+        or missing until ``keep_counts_current`` has updated them.
         """
         async with self._db.read() as conn:
             known = tuple(await tags_and_lists.all_lists(conn))
@@ -105,15 +105,15 @@ class EntryLists:
         parse_query(made.query)
         async with self._db.write() as conn:
             known = await tags_and_lists.all_lists(conn)
-            there = next((each for each in known if each.path == made.path), None)
-            if there and (not there.query or not made.query):
+            existing = next((each for each in known if each.path == made.path), None)
+            if existing and (not existing.query or not made.query):
                 raise InputError("A list “{path}” already exists.", path=made.path)
             if len(known) >= MAX_LISTS:
                 raise InputError("The limit is {most} lists.", most=MAX_LISTS)
             self._counted.pop(made.path, None)
-            made = replace(made, colour=there.colour) if there else made
-            others = [made if each is there else each for each in known]
-            await _arrange(conn, others if there else [*others, made])
+            made = replace(made, colour=existing.colour) if existing else made
+            others = [made if each is existing else each for each in known]
+            await _arrange(conn, others if existing else [*others, made])
             await tags_and_lists.set_creator(conn, None, (*folders_above(made.path), made.path))
         self._on_changed()
         return made
@@ -230,7 +230,7 @@ class EntryLists:
 
         return await self._editing.apply_to_all(in_batches([*places]), become)
 
-    async def keep_counted(self) -> None:
+    async def keep_counts_current(self) -> None:
         """Update the counts after lists are viewed, without end."""
         while True:
             await self._is_viewed.wait()
@@ -280,7 +280,7 @@ class EntryLists:
         self, path: str, become: Callable[[int, Annotation], Annotation]
     ) -> Edited:
         """Change all entries of a list and its nested lists, as one edit."""
-        query = ListingQuery(q=write(Is(Condition.LIST, f"{unquoted(path)}/")))
+        query = ListingQuery(q=write(FieldCondition(Condition.LIST, f"{unquoted(path)}/")))
         async with self._db.read() as conn:
             found = matching_entries(conn, query, limit=BATCH)
             return await self._editing.apply_to_all(found, become)

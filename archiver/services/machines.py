@@ -12,7 +12,7 @@ from archiver.crawl.archive import LOCKS
 from archiver.crawl.compaction import why_unsettled
 from archiver.db import record_locations, segment_rows
 from archiver.db.engine import Database
-from archiver.db.segment_rows import Unsealed
+from archiver.db.segment_rows import UnuploadedSegment
 from archiver.db.worker_locks import Worker, all_workers
 from archiver.errors import InputError, NotFound, StoreError
 from archiver.logs import get_log
@@ -28,7 +28,7 @@ _WAS_LOST = "It was lost with the machine {}, before it was uploaded. Save it ag
 
 
 @dataclass(frozen=True, slots=True)
-class Forgotten:
+class ForgottenMachine:
     """Segments, snapshots and entries that were lost with a machine.
 
     Attributes:
@@ -61,12 +61,12 @@ class Machines:
         async with self._db.read() as conn:
             return await all_workers(conn)
 
-    async def unsealed(self) -> list[Unsealed]:
+    async def unsealed(self) -> list[UnuploadedSegment]:
         """Return the segments that exist on one machine only, sorted by machine and age."""
         async with self._db.read() as conn:
             return await segment_rows.unsealed(conn)
 
-    async def forget(self, name: str) -> Forgotten:
+    async def forget(self, name: str) -> ForgottenMachine:
         """Remove a lost machine, and record for each entry which snapshots were lost with it.
 
         Raises:
@@ -87,13 +87,15 @@ class Machines:
                 machine=name,
             )
         survey = await asyncio.to_thread(self._store.storage.survey)
-        there = {*(each.name for each in survey.segments), *survey.superseded}
+        segment_names = {*(each.name for each in survey.segments), *survey.superseded}
         why = Failure(FailureKind.LOST, _WAS_LOST.format(name))
         async with self._db.write() as conn:
             noted = await segment_rows.of_machine(conn, name)
-            await segment_rows.set_machine(conn, noted & there, None)
-            gone = await record_locations.delete_lost(conn, noted - there, why, datetime.now(UTC))
-        return Forgotten(tuple(sorted(noted - there)), gone.snapshots, gone.entries)
+            await segment_rows.set_machine(conn, noted & segment_names, None)
+            gone = await record_locations.delete_lost(
+                conn, noted - segment_names, why, datetime.now(UTC)
+            )
+        return ForgottenMachine(tuple(sorted(noted - segment_names)), gone.snapshots, gone.entries)
 
 
 LOOK_SECONDS = 1.0
@@ -164,7 +166,7 @@ class SegmentUploads:
         while True:
             if self._store.is_due:
                 await self._close_segment()
-            self._measure(await self._here())
+            self._measure(await self._local_segments())
             await asyncio.sleep(LOOK_SECONDS)
 
     async def upload(self) -> None:
@@ -201,7 +203,7 @@ class SegmentUploads:
                 break
             # The index may still say that the segment exists only on this machine.
             self._has_recorded_locations = True
-            self._measure(await self._here())
+            self._measure(await self._local_segments())
         await self._update_locations()
 
     async def finish(self) -> None:
@@ -226,40 +228,40 @@ class SegmentUploads:
                 log.info("uploaded", segment=name, seconds=round(time.monotonic() - begun, 2))
             return is_alone
 
-    async def _here(self) -> tuple[SegmentFile, ...]:
+    async def _local_segments(self) -> tuple[SegmentFile, ...]:
         return (await asyncio.to_thread(self._storage.survey_local)).segments
 
     async def _settled(self) -> list[str]:
-        here = await self._here()
-        if not here:
+        local = await self._local_segments()
+        if not local:
             return []
         async with self._db.read() as conn:
-            indexed = await segment_rows.indexed_of(conn, [each.name for each in here[:AT_ONCE]])
-        return [each.name for each in here if not why_unsettled(each, here, indexed, self._store)]
+            indexed = await segment_rows.indexed_of(conn, [each.name for each in local[:AT_ONCE]])
+        return [each.name for each in local if not why_unsettled(each, local, indexed, self._store)]
 
     async def _update_locations(self) -> None:
         """Write to the index which segments exist only on this machine, if that changed."""
         if (machine := self._db.machine) is None:
             return
-        here = {each.name for each in await self._here()}
-        if not (here or self._has_recorded_locations):
+        local = {each.name for each in await self._local_segments()}
+        if not (local or self._has_recorded_locations):
             return
         async with self._db.read() as conn:
             noted = await segment_rows.of_machine(conn, machine)
-            indexed = await segment_rows.indexed_of(conn, [*here])
-        new = here & {*indexed} - noted
-        if new or noted - here:
+            indexed = await segment_rows.indexed_of(conn, [*local])
+        new = local & {*indexed} - noted
+        if new or noted - local:
             async with self._db.write() as conn:
                 await segment_rows.set_machine(conn, new, machine)
-                await segment_rows.set_machine(conn, noted - here, None)
-        self._has_recorded_locations = bool(here)
+                await segment_rows.set_machine(conn, noted - local, None)
+        self._has_recorded_locations = bool(local)
 
-    def _measure(self, here: Sequence[SegmentFile]) -> None:
-        waiting = sum(each.size for each in here)
-        begun = [moment for each in here if (moment := created_of(each.name))]
+    def _measure(self, local: Sequence[SegmentFile]) -> None:
+        waiting = sum(each.size for each in local)
+        begun = [moment for each in local if (moment := created_of(each.name))]
         self._storage.is_full = waiting > self._settings.backlog_bytes
         self.backlog = Backlog(
-            len(here), waiting, min(begun, default=None), self._storage.is_full, self._problem
+            len(local), waiting, min(begun, default=None), self._storage.is_full, self._problem
         )
 
 

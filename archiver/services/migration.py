@@ -46,7 +46,7 @@ class Places:
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class MigrationResult:
     """Result of a migration: number of copied segments, and the rebuilt index or None."""
 
     segments: int
@@ -61,7 +61,7 @@ async def migrate(
     remove: bool = False,
     on_segment: Callable[[str], None] = lambda _: None,
     on_index: Callable[[ReindexProgress], None] = lambda _: None,
-) -> Moved:
+) -> MigrationResult:
     """Move an archive to another location; can be interrupted and repeated.
 
     Args:
@@ -82,13 +82,13 @@ async def migrate(
     _refuse_what_can_t_be(now, to, given)
     async with open_archive(_at(settings, now)) as archive:
         await _refuse_segments_elsewhere(settings, archive.db)
-    # Without a new bucket, the old one stays in use until ``_leave`` switches to the folder.
+    # Without a new bucket, the old one stays in use until ``_switch_to`` switches to the folder.
     during = replace(_at(settings, to), store=to.store or now.store)
     moved = await _move_segments(during, to, on_segment) if during.store else 0
     built = None if to.index == now.index else await reindex(during, on_index)
     if during.store:
-        await _leave(during, to, remove=remove)
-    return Moved(moved, built)
+        await _switch_to(during, to, remove=remove)
+    return MigrationResult(moved, built)
 
 
 def _refuse_what_can_t_be(now: Places, to: Places, given: Places | None) -> None:
@@ -140,7 +140,7 @@ async def _move_segments(settings: Settings, to: Places, on_segment: Callable[[s
         return len(names)
 
 
-async def _leave(settings: Settings, to: Places, *, remove: bool) -> None:
+async def _switch_to(settings: Settings, to: Places, *, remove: bool) -> None:
     """Switch the archive to its new location."""
     async with open_store_alone(settings) as store:
         storage = store.storage

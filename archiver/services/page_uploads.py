@@ -53,7 +53,7 @@ class UploadResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class UploadMetadata:
     """User-supplied data about an upload.
 
     Attributes:
@@ -78,7 +78,7 @@ class PageUploads:
         self._archives = archives
         self._memory_bytes = memory_bytes
 
-    async def take(self, file: BufferedReader, given: Given) -> UploadResult:
+    async def take(self, file: BufferedReader, given: UploadMetadata) -> UploadResult:
         """Import a file; all records are durable and indexed on return.
 
         Args:
@@ -108,7 +108,7 @@ class PageUploads:
         )
 
     async def _page(
-        self, file: BufferedReader, given: Given, now: datetime
+        self, file: BufferedReader, given: UploadMetadata, now: datetime
     ) -> tuple[str, SavedPage]:
         """Return (format, page) of a file."""
         form, known, page = await self._read(file, given.name)

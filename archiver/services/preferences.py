@@ -44,7 +44,7 @@ class Preference:
         is_fixed: whether a flag or environment variable sets the value.
         default: default value as text.
         values: valid values, if only some texts are valid.
-        is_switch: whether the value is true or false.
+        is_boolean: whether the value is true or false.
         is_number: whether the value is a number.
         description: description of the setting, in English.
     """
@@ -55,7 +55,7 @@ class Preference:
     is_fixed: bool
     default: str
     values: tuple[str, ...]
-    is_switch: bool
+    is_boolean: bool
     is_number: bool
     description: str
 

@@ -60,7 +60,7 @@ _PART_LOST = "The old index is damaged, and its {} can't be read: {}"
 
 
 @dataclass(frozen=True, slots=True)
-class Losses:
+class RestoreLosses:
     """Number of entries and snapshots of the previous index that could not be restored.
 
     Attributes:
@@ -75,7 +75,7 @@ class Losses:
         return bool(self.snapshots)
 
 
-async def take_over(
+async def copy_unrecorded_data(
     old: Database, new: Database, receipts: Path, bin_after: int | None
 ) -> tuple[int, list[Finding]]:
     """Copy data that is in no segment; return the number of queued seeds, and the problems.
@@ -128,8 +128,8 @@ async def _take_over_edits(old: Database, new: Database) -> int:
 async def _take_over_bin(old: Database, new: Database, *, bin_after: int) -> int:
     """Copy deleted entries that were never attempted, so that no record has them."""
     count = 0
-    in_bin = partial(new_entries.seeds_in_bin, bin_after=bin_after)
-    async for found in in_batches(old, in_bin):
+    deleted_after = partial(new_entries.seeds_in_bin, bin_after=bin_after)
+    async for found in in_batches(old, deleted_after):
         async with new.write() as conn:
             await new_entries.restore_in_bin(conn, found)
         count += len(found)
@@ -177,7 +177,7 @@ async def _enqueue_again(conn: AsyncConnection, found: list[new_entries.OpenSeed
     return len(open_)
 
 
-async def restore_missing(old: Database, new: Database, store: SegmentStore) -> Losses:
+async def restore_missing(old: Database, new: Database, store: SegmentStore) -> RestoreLosses:
     """Restore entries, edits and snapshots that the segments lack; count those that are lost.
 
     Raises:
@@ -211,7 +211,7 @@ async def restore_missing(old: Database, new: Database, store: SegmentStore) -> 
             )
             one, many = await _mark_lost(new, [*revised.values()], deleted)
             lost_entries, lost_snapshots = lost_entries + one, lost_snapshots + many
-    return Losses(lost_entries, lost_snapshots)
+    return RestoreLosses(lost_entries, lost_snapshots)
 
 
 async def _restore_entries(new: Database, lacking: Sequence[Revised]) -> None:
@@ -238,9 +238,10 @@ async def _restore_snapshots(
     """
     deleted = Counter[str]()
     async with old.read() as conn:
-        held = await snapshots.of_entries(conn, [*fewer])
+        snapshot_row = await snapshots.of_entries(conn, [*fewer])
     wanted = {
-        row_id: {each.snapshot.timestamp: each for each in held.get(row_id, ())} for row_id in fewer
+        row_id: {each.snapshot.timestamp: each for each in snapshot_row.get(row_id, ())}
+        for row_id in fewer
     }
     async with new.read() as conn:
         keys = {each.entry.hash_url for each in fewer.values()}
@@ -251,34 +252,34 @@ async def _restore_snapshots(
             conn,
             [
                 (each.snapshot.final_url, each.snapshot.capture.record_id)
-                for some in held.values()
+                for some in snapshot_row.values()
                 for each in some
             ],
         )
     lacking: list[tuple[Revised, SnapshotRow]] = []
     for row_id, some in wanted.items():
         key = fewer[row_id].entry.hash_url
-        there = {each.snapshot.timestamp for each in of_new.get(ids[key], ())}
+        existing = {each.snapshot.timestamp for each in of_new.get(ids[key], ())}
         for timestamp, each in some.items():
             page = each.snapshot.capture.record_id
             if (key, timestamp, page) in gone:
                 deleted[key] += 1
-            elif timestamp not in there and (each.snapshot.final_url, page) in pages:
+            elif timestamp not in existing and (each.snapshot.final_url, page) in pages:
                 lacking.append((fewer[row_id], each))
     if lacking:
         made = [_record(*each) for each in lacking]
-        names = await asyncio.to_thread(append_alone, store, made)
+        names = await asyncio.to_thread(append_to_new_segments, store, made)
         async with new.write() as conn:
             await build_within(conn, store, dict.fromkeys(names, 0))
         await _copy_details(old, new, lacking)
     return deleted
 
 
-def _record(known: Revised, held: SnapshotRow) -> Record:
-    return snapshot_note(known, record_from_index(held.snapshot))
+def _record(known: Revised, snapshot_row: SnapshotRow) -> Record:
+    return snapshot_note(known, record_from_index(snapshot_row.snapshot))
 
 
-def append_alone(store: SegmentStore, made: Sequence[Record]) -> set[str]:
+def append_to_new_segments(store: SegmentStore, made: Sequence[Record]) -> set[str]:
     """Append records to new segments and sync them to disk; return the names of the segments."""
     places = store.append(made)
     store.sync()
@@ -293,8 +294,11 @@ async def _copy_details(
 
     The data are the number of requisites, the score, the resource list and the screenshots.
     """
-    before = {(known.entry.hash_url, held.snapshot.timestamp): held for known, held in restored}
-    rows = [held.row_id for held in before.values()]
+    before = {
+        (known.entry.hash_url, snapshot_row.snapshot.timestamp): snapshot_row
+        for known, snapshot_row in restored
+    }
+    rows = [snapshot_row.row_id for snapshot_row in before.values()]
     async with old.read() as conn:
         needs = await snapshot_resources.packed(conn, rows)
         drawn = await screenshots.of_snapshots(conn, rows)
@@ -303,34 +307,40 @@ async def _copy_details(
         found: dict[int, SnapshotRow] = {}
         for some in (await snapshots.of_entries(conn, [*ids.values()])).values():
             for each in some:
-                if held := before.get((each.snapshot.hash_url, each.snapshot.timestamp)):
-                    found[each.row_id] = held
+                if snapshot_row := before.get((each.snapshot.hash_url, each.snapshot.timestamp)):
+                    found[each.row_id] = snapshot_row
         await snapshots.store_requisite_counts(
             conn,
             [
-                (row_id, held.snapshot.requisite_count, held.snapshot.missing_count)
-                for row_id, held in found.items()
+                (row_id, snapshot_row.snapshot.requisite_count, snapshot_row.snapshot.missing_count)
+                for row_id, snapshot_row in found.items()
             ],
         )
         await snapshots.store_scores(
             conn,
             [
-                (row_id, held.snapshot.score)
-                for row_id, held in found.items()
-                if held.snapshot.score is not None
+                (row_id, snapshot_row.snapshot.score)
+                for row_id, snapshot_row in found.items()
+                if snapshot_row.snapshot.score is not None
             ],
         )
-        await snapshot_resources.put_packed(
+        await snapshot_resources.store_packed(
             conn,
-            {row_id: needs[held.row_id] for row_id, held in found.items() if held.row_id in needs},
+            {
+                row_id: needs[snapshot_row.row_id]
+                for row_id, snapshot_row in found.items()
+                if snapshot_row.row_id in needs
+            },
         )
         segments = await segment_rows.indexed(conn)
         known_ids = await segment_rows.ids(conn, [*segments])
         shown = {
             row_id: tuple(
-                each for each in drawn.get(held.row_id, ()) if each.location.segment in known_ids
+                each
+                for each in drawn.get(snapshot_row.row_id, ())
+                if each.location.segment in known_ids
             )
-            for row_id, held in found.items()
+            for row_id, snapshot_row in found.items()
         }
         await screenshots.put(conn, shown, known_ids)
 

@@ -157,9 +157,9 @@ class Reader:
         if not shown.article:
             return reading
         article = await asyncio.to_thread(article_of, shown)
-        held = await self._held(shown.entry.hash_url, article)
+        archived_links = await self._archived_links(shown.entry.hash_url, article)
         q = listed.q if listed and neighbours else ""
-        return await asyncio.to_thread(_prepared, reading, article, held, q)
+        return await asyncio.to_thread(_prepared, reading, article, archived_links, q)
 
     async def _neighbours(
         self, key: HashUrl, listed: ListingQuery, past: Sequence[str]
@@ -169,7 +169,7 @@ class Reader:
         except (InvalidQuery, InputError):
             return None
 
-    async def _held(self, own: HashUrl, article: ArticleTree) -> dict[str, HashUrl]:
+    async def _archived_links(self, own: HashUrl, article: ArticleTree) -> dict[str, HashUrl]:
         """Return the hash_urls of other archived entries that an article links to, by link URL."""
         named = {}
         for url in article.links(MAX_LINKS):
@@ -183,15 +183,15 @@ class Reader:
 
 
 def _prepared(
-    reading: Reading, article: ArticleTree, held: Mapping[str, HashUrl], q: str
+    reading: Reading, article: ArticleTree, archived_links: Mapping[str, HashUrl], q: str
 ) -> Reading:
     shown = reading.shown
     if shown is None:
         return reading
     headings = article.add_heading_ids()
-    article.link_to_entries(held)
+    article.link_to_entries(archived_links)
     text = article.text
-    hits = article.places(match_positions(article.spaced(), parse_query(q))) if q else []
+    hits = article.places(match_positions(article.text_by_block(), parse_query(q))) if q else []
     marked = shown.entry.annotation.highlights
     anchored = anchor(text, marked) if marked else []
     spans = [_highlighted(each, at) for each, at in zip(marked, anchored, strict=True) if at]

@@ -39,10 +39,10 @@ class Recaptures:
         An entry is skipped if each missing requisite was 404 or 410 in its last two snapshots.
         """
         queued = gone = 0
-        async for hopeful, hopeless in self._with_gaps():
-            if hopeful:
-                await self._entries.save(hopeful, source=AUTOMATIC)
-            queued, gone = queued + len(hopeful), gone + hopeless
+        async for recoverable, unrecoverable in self._with_gaps():
+            if recoverable:
+                await self._entries.save(recoverable, source=AUTOMATIC)
+            queued, gone = queued + len(recoverable), gone + unrecoverable
         return queued, gone
 
     async def entries(self, refs: Sequence[str]) -> int:
@@ -106,18 +106,23 @@ class Recaptures:
         while True:
             async with self._db.read() as conn:
                 found, after = await entries.with_gaps(conn, after=after, limit=BATCH)
-                held = {each: await snapshots.of_entry(conn, each, limit=2) for each in found}
+                newest_rows = {
+                    each: await snapshots.of_entry(conn, each, limit=2) for each in found
+                }
             if not found:
                 return
-            hopeless = await asyncio.to_thread(self._hopeless, held)
-            yield [each.url for n, each in found.items() if n not in hopeless], len(hopeless)
+            unrecoverable = await asyncio.to_thread(self._unrecoverable, newest_rows)
+            yield (
+                [each.url for n, each in found.items() if n not in unrecoverable],
+                len(unrecoverable),
+            )
 
-    def _hopeless(self, held: dict[int, list[snapshots.SnapshotRow]]) -> set[int]:
-        return {number for number, each in held.items() if self._is_hopeless(each)}
+    def _unrecoverable(self, newest_rows: dict[int, list[snapshots.SnapshotRow]]) -> set[int]:
+        return {number for number, each in newest_rows.items() if self._is_unrecoverable(each)}
 
-    def _is_hopeless(self, held: Sequence[snapshots.SnapshotRow]) -> bool:
+    def _is_unrecoverable(self, newest_rows: Sequence[snapshots.SnapshotRow]) -> bool:
         with suppress(StoreError):
-            lost = [_lost(snapshot_record_of(self._store, each)[0]) for each in held]
+            lost = [_lost(snapshot_record_of(self._store, each)[0]) for each in newest_rows]
             return (
                 len(lost) > 1
                 and None not in lost[0].values()

@@ -24,7 +24,7 @@ from archiver.crawl.derived_rows import compare_pending, rebuild_stale
 from archiver.crawl.rebuild import Rebuilt, fill_index
 from archiver.crawl.record_building import pending_record
 from archiver.db import rebuild_tables, segment_rows, tombstones
-from archiver.db.engine import Database, Engines, engines_of
+from archiver.db.engine import Database, Engines, index_at
 from archiver.db.schema_version import backups, copy_rows, keep_backup, outdated_revision
 from archiver.db.worker_locks import all_workers
 from archiver.errors import (
@@ -43,10 +43,10 @@ from archiver.services.fixity import Finding, missing_segments
 from archiver.services.import_receipts import receipts_of, restore_all, write_pending
 from archiver.services.previous_index import (
     OLD_INDEX,
-    Losses,
-    append_alone,
+    RestoreLosses,
+    append_to_new_segments,
+    copy_unrecorded_data,
     restore_missing,
-    take_over,
 )
 from archiver.services.user_files import put_user_settings, remove_user_files, user_settings_of
 from archiver.warc.locks import machine_of
@@ -111,7 +111,7 @@ def require_readable(unreadable: Mapping[str, str]) -> None:
     raise RecordsMissing(_MISSING, count=len(unreadable), segments="\n".join(named))
 
 
-def require_same_entries(losses: Losses) -> None:
+def require_same_entries(losses: RestoreLosses) -> None:
     """Check that a new index has every snapshot of the current one.
 
     Raises:
@@ -268,12 +268,14 @@ async def _fill(
         RecordsMissing: the new index lacks snapshots, and ``accept_missing`` is false.
     """
     report = await _build_index(new, store, on_progress, bin_after)
-    problems, queued, losses = [*report.problems], 0, Losses()
+    problems, queued, losses = [*report.problems], 0, RestoreLosses()
     if old and not accept_missing:
         require_readable(report.unreadable)
     if old:
         losses = await _restore_missing(old, new, store, problems)
-        queued, more = await take_over(old, new, receipts_of(store.directory.parent), bin_after)
+        queued, more = await copy_unrecorded_data(
+            old, new, receipts_of(store.directory.parent), bin_after
+        )
         problems += more
     else:
         found = await restore_all(new, receipts_of(store.directory.parent))
@@ -287,14 +289,14 @@ async def _fill(
 
 async def _restore_missing(
     old: Database, new: Database, store: SegmentStore, problems: list[Finding]
-) -> Losses:
+) -> RestoreLosses:
     try:
         return await restore_missing(old, new, store)
     except IndexUnavailable as error:
         if not error.is_damaged:
             raise
         problems.append(Finding(OLD_INDEX, str(error)))
-        return Losses()
+        return RestoreLosses()
 
 
 async def _require_segments(old: Database | None, place: Engines, store: SegmentStore) -> None:
@@ -364,7 +366,7 @@ async def _opened_if_readable(
             queue can't be read.
         ArchiverError: the index can't be opened now, but is not damaged.
     """
-    copied = engines_of(Path(f"{place.place}.carried")) if outdated else None
+    copied = index_at(Path(f"{place.place}.carried")) if outdated else None
     opened = _Opened()
     try:
         try:
@@ -429,7 +431,9 @@ async def _build_index(
         StoreError: the directory of the segments can't be read.
     """
     found = await asyncio.to_thread(store.storage.survey)
-    problems = [Finding(each.name, each.problem, each.is_loss) for each in found.unusable_files]
+    problems = [
+        Finding(each.name, each.problem, each.has_lost_data) for each in found.unusable_files
+    ]
     problems += await asyncio.to_thread(_cut_truncated_tails, store)
     rebuilt = await fill_index(
         db,
@@ -458,10 +462,10 @@ async def _build_index(
 async def _write_pending(old: Database, store: SegmentStore) -> None:
     """Write the pending records of deletions and list arrangements."""
     async with old.read() as conn:
-        owed = await tombstones.pending(conn, limit=MAX_PENDING)
-    if owed:
-        made = [pending_record(json.loads(document)) for document in owed.values()]
-        await asyncio.to_thread(append_alone, store, made)
+        pending = await tombstones.pending(conn, limit=MAX_PENDING)
+    if pending:
+        made = [pending_record(json.loads(document)) for document in pending.values()]
+        await asyncio.to_thread(append_to_new_segments, store, made)
 
 
 def _cut_truncated_tails(store: SegmentStore) -> list[Finding]:

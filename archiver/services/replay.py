@@ -111,12 +111,12 @@ class Replay:
         async with self._db.read() as conn:
             return await captures.of_url(conn, url, limit=_MAX_CAPTURES)
 
-    async def open(self, capture: Capture, asked: ReplayRequest) -> Replayed:
+    async def open(self, capture: Capture, request: ReplayRequest) -> Replayed:
         """Open a capture for replay.
 
         Args:
             capture: a capture that ``resolve`` returned.
-            asked: context of the request. With ``IDENTITY`` the payload is returned as stored,
+            request: context of the request. With ``IDENTITY`` the payload is returned as stored,
                 including content codings. Otherwise it is decoded, and rewritten if its media type
                 can contain URLs.
 
@@ -125,18 +125,20 @@ class Replay:
             TooLarge: the response decompresses to more than ``max_decoded_bytes``.
         """
         loop = asyncio.get_running_loop()
-        asked = replace(asked, read_svg=lambda url: self._read_svg(url, capture.timestamp, loop))
-        rendered = await self._rendered_page(capture, asked)
+        request = replace(
+            request, read_svg=lambda url: self._read_svg(url, capture.timestamp, loop)
+        )
+        rendered = await self._rendered_page(capture, request)
         if rendered:
-            return await asyncio.to_thread(self._open_rendered, capture, rendered, asked)
+            return await asyncio.to_thread(self._open_rendered, capture, rendered, request)
         source = await self._source(capture)
         try:
-            return await asyncio.to_thread(self._open, capture, source, asked)
+            return await asyncio.to_thread(self._open, capture, source, request)
         except InvalidRecord as error:
-            return await self._open_copy(capture, source, asked, error)
+            return await self._open_copy(capture, source, request, error)
 
     async def _open_copy(
-        self, capture: Capture, source: Capture, asked: ReplayRequest, error: InvalidRecord
+        self, capture: Capture, source: Capture, request: ReplayRequest, error: InvalidRecord
     ) -> Replayed:
         """Open another record that has the payload of the damaged record.
 
@@ -148,12 +150,12 @@ class Replay:
         for each in found:
             if each.record_id != source.record_id:
                 with suppress(InvalidRecord):
-                    return await asyncio.to_thread(self._open, capture, each, asked)
+                    return await asyncio.to_thread(self._open, capture, each, request)
         raise error
 
-    async def _rendered_page(self, capture: Capture, asked: ReplayRequest) -> Location | None:
+    async def _rendered_page(self, capture: Capture, request: ReplayRequest) -> Location | None:
         """Return the location of the rendered page; None if the original response is shown."""
-        is_page = asked.modifier in _PAGES and 200 <= capture.status < 300
+        is_page = request.modifier in _PAGES and 200 <= capture.status < 300
         if not (is_page and is_html(capture.media_type)):
             return None
         async with self._db.read() as conn:
@@ -193,24 +195,24 @@ class Replay:
             )
         return source
 
-    def _open(self, capture: Capture, source: Capture, asked: ReplayRequest) -> Replayed:
+    def _open(self, capture: Capture, source: Capture, request: ReplayRequest) -> Replayed:
         """Read the heads and the first chunk of the body; blocking."""
         head, payload = open_payload(self._record(source))
         if capture.is_revisit:
             head = head_of_revisit(self._own_head(capture), head)
-        return self._present((capture, source), head, payload, asked)
+        return self._present((capture, source), head, payload, request)
 
-    def _open_rendered(self, capture: Capture, place: Location, asked: ReplayRequest) -> Replayed:
+    def _open_rendered(self, capture: Capture, place: Location, request: ReplayRequest) -> Replayed:
         """Open the rendered page instead of the original response; blocking."""
         pieces = self._store.read(place).block.pieces()
-        return self._present((capture, capture), RENDERED_HEAD, pieces, asked)
+        return self._present((capture, capture), RENDERED_HEAD, pieces, request)
 
     def _present(
         self,
         of: tuple[Capture, Capture],
         head: ResponseHead,
         payload: Iterator[bytes],
-        asked: ReplayRequest,
+        request: ReplayRequest,
     ) -> Replayed:
         """Build the response for a capture.
 
@@ -219,18 +221,18 @@ class Replay:
         """
         capture, source = of
         coding = head.combined("content-encoding")
-        if coding and asked.modifier is not Modifier.IDENTITY:
+        if coding and request.modifier is not Modifier.IDENTITY:
             payload = decode(payload, coding, limit=self._most_bytes)
         pieces = merge_pieces(payload, first=SAMPLE_BYTES)
-        start, pieces = _peek(pieces, lambda start: has_start(head, start, asked))
-        if coding and asked.modifier is Modifier.IDENTITY:
+        start, pieces = _peek(pieces, lambda start: has_start(head, start, request))
+        if coding and request.modifier is Modifier.IDENTITY:
             start = next(decode([start], coding, limit=self._most_bytes), b"")
         of_payload = replace(
             capture, payload_digest=source.payload_digest, payload_length=source.payload_length
         )
-        shown = build_presentation(of_payload, head, start, asked)
+        shown = build_presentation(of_payload, head, start, request)
         if shown.rewriting is not Rewriting.NONE:
-            links = asked.links(capture, shown.charset.encoding)
+            links = request.links(capture, shown.charset.encoding)
             pieces = rewrite_document(pieces, shown, links)
         if shown.part is not None:
             pieces = byte_range(pieces, *shown.part)

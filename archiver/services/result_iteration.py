@@ -150,7 +150,7 @@ class ResultIteration:
         if not self._parted.match:
             return None
         tree, parts = self._question.tree, self._question.context.parts
-        self._loose = await prefix_search.loosen(self._conn, tree, parts)
+        self._loose = await prefix_search.without_expensive_prefixes(self._conn, tree, parts)
         self._is_read = search.must_test_phrases(word_index_of(self._conn), self._sought)
         return await query_sql.parts_within_cost(self._conn, tree, parts)
 
@@ -274,7 +274,7 @@ async def candidates(
     return await ResultIteration(conn, request).page(beyond, CANDIDATES)
 
 
-def behind(found: Found) -> Place | None:
+def position_after(found: Found) -> Place | None:
     """Return the position after the newest results; None if ``CANDIDATES`` were found."""
     return found.beyond if len(found.entries) < CANDIDATES else None
 
@@ -300,7 +300,7 @@ async def best(
         return Ranked(tuple(ranked), 0, is_cut=True)
     found = await _ranked(conn, request, newest)
     fewer = _without_one_word(request.tree)
-    if len(found) >= ENOUGH or fewer is None or behind(newest):
+    if len(found) >= ENOUGH or fewer is None or position_after(newest):
         return Ranked(tuple(found), 0, newest.beyond is not None)
     partly = replace(request, tree=fewer)
     other = await candidates(conn, partly)
@@ -314,7 +314,7 @@ async def _ranked(conn: AsyncConnection, request: SearchRequest, newest: Found) 
     """Rank the newest matches, and the newest matches in title or tags; return their entries."""
     passing = dict(zip(newest.rows, newest.entries, strict=True))
     if newest.beyond is not None:
-        passing |= await _named(conn, request, behind(newest))
+        passing |= await _named(conn, request, position_after(newest))
     return await _in_order(conn, request, passing)
 
 

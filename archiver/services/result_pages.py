@@ -31,9 +31,9 @@ from archiver.services.result_iteration import (
     MIN_ROWS,
     Found,
     ResultIteration,
-    behind,
     best,
     candidates,
+    position_after,
 )
 
 _PLACE = re.compile(r"(-?[0-9]{1,18})\.([0-9]{1,18})?")
@@ -115,14 +115,14 @@ class Page:
         beyond: where the next page begins; None if this is the last.
         is_newest_only: whether only the newest results were sorted.
         partial: number of entries at the end that lack a word of the query.
-        is_nothing_whole: whether no result has all words of the query.
+        has_only_partial_matches: whether no result has all words of the query.
     """
 
     entries: tuple[int, ...]
     beyond: Place | BatchPosition | None
     is_newest_only: bool = False
     partial: int = 0
-    is_nothing_whole: bool = False
+    has_only_partial_matches: bool = False
 
 
 async def read_results(
@@ -287,14 +287,14 @@ async def _best_of(
 ) -> Page:
     """Return a page of the best results of a batch, and where the next batch begins."""
     ranked = await best(conn, request, found, is_further=position.batch_start > 0)
-    further = behind(found)
+    further = position_after(found)
     page = _slice_page(ranked.entries, position, limit, further, is_newest_only=ranked.is_cut)
     whole = len(ranked.entries) - ranked.partial
     left = max(0, whole - _start(ranked.entries, position, limit))
     return replace(
         page,
         partial=max(0, len(page.entries) - left),
-        is_nothing_whole=not (whole or position.batch_start or further),
+        has_only_partial_matches=not (whole or position.batch_start or further),
     )
 
 

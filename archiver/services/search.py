@@ -22,7 +22,7 @@ from archiver.model.listing import MAX_EARLIER, ListingQuery, Sort, Summary
 from archiver.search.query_parser import parse_query
 from archiver.search.query_tree import (
     Condition,
-    Is,
+    FieldCondition,
     Node,
     conjunction,
     conjuncts,
@@ -76,7 +76,7 @@ async def question_of(conn: AsyncConnection, tree: Node, query: ListingQuery) ->
     """
     filters = _filters(query)
     if filters.tag is not None:
-        tree = conjunction([tree, Is(Condition.TAG, filters.tag)])
+        tree = conjunction([tree, FieldCondition(Condition.TAG, filters.tag)])
     return SearchRequest(
         tree, filters, SearchContext(datetime.now(UTC), await search.parts_of(conn))
     )
@@ -104,7 +104,7 @@ def _the_list(tree: Node) -> str:
     named = [
         each.value
         for each in conjuncts(tree)
-        if isinstance(each, Is) and each.condition is Condition.LIST
+        if isinstance(each, FieldCondition) and each.condition is Condition.LIST
     ]
     if len(named) != 1 or not isinstance(named[0], str) or named[0].endswith("/"):
         return ""
@@ -169,8 +169,8 @@ class Neighbours:
     """Previous and next entry in a list, which may be on adjacent pages."""
 
     query: ListingQuery
-    before: Neighbour | None
-    behind: Neighbour | None
+    previous: Neighbour | None
+    next: Neighbour | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +181,7 @@ class Overview:
     snapshots: int
     queue: QueueCounts
     warc_bytes: int
-    under_way: tuple[Job, ...]
+    running_jobs: tuple[Job, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,12 +291,12 @@ class Search:
         is_best = sort_of(query, request.tree) is Sort.BEST
         if not is_best or begun == request.tree:
             return found
-        if not await self._is_nothing_whole(conn, request, query, found.page):
+        if not await self.has_only_partial_matches(conn, request, query, found.page):
             return found
         other = await self._attempt(conn, request, begun, query, ahead)
-        return found if other.page.is_nothing_whole else other
+        return found if other.page.has_only_partial_matches else other
 
-    async def _is_nothing_whole(
+    async def has_only_partial_matches(
         self, conn: AsyncConnection, request: SearchRequest, query: ListingQuery, page: Page
     ) -> bool:
         """Return whether no result has all words; for an empty later page, check the first page."""
@@ -306,9 +306,11 @@ class Search:
             or page.entries
             or page.beyond
         ):
-            return page.is_nothing_whole
+            return page.has_only_partial_matches
         request, query = replace(request, newest_entry=place.known), replace(query, after="")
-        return (await self._attempt(conn, request, request.tree, query, 0)).page.is_nothing_whole
+        return (
+            await self._attempt(conn, request, request.tree, query, 0)
+        ).page.has_only_partial_matches
 
     async def _attempt(
         self,
@@ -319,9 +321,9 @@ class Search:
         ahead: int,
     ) -> _Found:
         """Return a page for a query; results are counted while they are ranked."""
-        asked, request = request.tree, replace(request, tree=tree)
+        typed, request = request.tree, replace(request, tree=tree)
         place = read_cursor(query.after) if query.after else None
-        sort = sort_of(query, asked)
+        sort = sort_of(query, typed)
         if isinstance(place, BatchPosition):
             request = replace(request, newest_entry=place.known)
         walk = await read_results(conn, request, sort, place, query.limit, ahead=ahead)
@@ -330,7 +332,7 @@ class Search:
             return _Found(await ordering, tree)
         newest = walk if is_from_newest(sort, place, request) else None
         page = await ordering
-        summary = await summary_of(conn, request, newest, asked)
+        summary = await summary_of(conn, request, newest, typed)
         return _Found(page, tree, summary)
 
     async def neighbours(
@@ -356,13 +358,13 @@ class Search:
             at = next((n for n, each in enumerate(shown) if each.entry.hash_url == key), None)
             if at is None:
                 return _neighbours_of_removed(query, shown, past)
-            behind = shown[at + 1] if at + 1 < len(shown) else None
-            if behind is None and page.beyond:
+            following = shown[at + 1] if at + 1 < len(shown) else None
+            if following is None and page.beyond:
                 after = write_cursor(page.beyond)
                 further = (await self._found(conn, request, replace(query, after=after))).page
                 heads = await db_entries.by_ids(conn, further.entries[:1])
-                behind = next((Neighbour(each, after) for each in heads.values()), None)
-        return Neighbours(query, shown[at - 1] if at else None, behind)
+                following = next((Neighbour(each, after) for each in heads.values()), None)
+        return Neighbours(query, shown[at - 1] if at else None, following)
 
     async def summary(self, query: ListingQuery) -> Summary:
         """Return the entry count and facets of a list.
@@ -396,7 +398,7 @@ class Search:
                 snapshots=known.get(counters.SNAPSHOTS, 0),
                 queue=await jobs.queue_counts(conn),
                 warc_bytes=await segment_rows.total_bytes(conn),
-                under_way=tuple(await jobs.fetching(conn, 20)),
+                running_jobs=tuple(await jobs.fetching(conn, 20)),
             )
 
 
@@ -405,10 +407,12 @@ def _neighbours_of_removed(
 ) -> Neighbours | None:
     """Return the neighbours of an entry that left the list, if one of ``past`` is still there."""
     names: list[str] = [each.entry.hash_url for each in shown]
-    before, behind = (names.index(each) if each in names else None for each in (*past, "", "")[:2])
-    if before is None and behind is None:
+    before, following = (
+        names.index(each) if each in names else None for each in (*past, "", "")[:2]
+    )
+    if before is None and following is None:
         return None
-    at = behind if behind is not None else (before or 0) + 1
+    at = following if following is not None else (before or 0) + 1
     return Neighbours(query, shown[at - 1] if at else None, shown[at] if at < len(shown) else None)
 
 

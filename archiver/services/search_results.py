@@ -22,7 +22,7 @@ from archiver.search.query_parser import fits, parse_query
 from archiver.search.query_tree import (
     EVERYTHING,
     Condition,
-    Is,
+    FieldCondition,
     Node,
     Term,
     conjunction,
@@ -110,7 +110,11 @@ async def correction(conn: AsyncConnection, parts: Sequence[int], tree: Node) ->
             nearest = await spelling_candidates.nearest_words(conn, parts, phrase_of(node.text)[0])
             if nearest:
                 nodes[n], is_better = replace(node, text=nearest), True
-    named = [n for n, node in enumerate(nodes) if isinstance(node, Is) and node.condition in _NAMED]
+    named = [
+        n
+        for n, node in enumerate(nodes)
+        if isinstance(node, FieldCondition) and node.condition in _NAMED
+    ]
     for n in named[:MAX_CORRECTED]:
         better = await _named(conn, nodes[n])
         if better is not None:
@@ -120,7 +124,7 @@ async def correction(conn: AsyncConnection, parts: Sequence[int], tree: Node) ->
 
 async def _named(conn: AsyncConnection, node: Node) -> Node | None:
     """Return a similar tag, list or site; None if the given one exists."""
-    if not isinstance(node, Is) or not isinstance(node.value, str):
+    if not isinstance(node, FieldCondition) or not isinstance(node.value, str):
         return None
     name = await spelling_candidates.nearest_names(conn, node.condition, node.value)
     better = replace(node, value=name) if name else None
@@ -132,7 +136,7 @@ MAX_COUNTED = 1000
 
 
 async def summary_of(
-    conn: AsyncConnection, request: SearchRequest, newest: Found | None, asked: Node
+    conn: AsyncConnection, request: SearchRequest, newest: Found | None, typed: Node
 ) -> Summary:
     """Return the number and the facets of a query's results; of the newest if there are many.
 
@@ -140,7 +144,7 @@ async def summary_of(
         conn: a connection.
         request: the query.
         newest: newest results, if they were read already.
-        asked: the query that facets extend, as typed by the user.
+        typed: the query that facets extend, as typed by the user.
     """
     iteration_filters = newest or await ResultIteration(conn, request).page(None, MAX_COUNTED)
     found = iteration_filters.first(MAX_COUNTED)
@@ -154,14 +158,14 @@ async def summary_of(
         facets = tuple(best[each] for each in FACETS if each in best)
     elif has_more and (known_count := await _tagged(conn, request)):
         count, has_more = known_count, False
-    narrowing = tuple(_narrowing_all(each, asked) for each in facets)
+    narrowing = tuple(_narrowing_all(each, typed) for each in facets)
     return Summary(count, has_more, narrowing, len(found.entries) if found.beyond else 0)
 
 
 async def _tagged(conn: AsyncConnection, request: SearchRequest) -> int | None:
     """Return the stored number of entries with a tag, if the query is a single tag; else None."""
     tree, filters = request.tree, request.filters
-    if not (isinstance(tree, Is) and tree.condition is Condition.TAG):
+    if not (isinstance(tree, FieldCondition) and tree.condition is Condition.TAG):
         return None
     name = str(tree.value)
     if filters not in (Filters(), Filters(tag=name)):

@@ -23,7 +23,7 @@ from itertools import chain, islice
 from typing import IO, Any, cast
 
 from archiver import __version__
-from archiver.crawl.rebuild import capture_of, is_answer
+from archiver.crawl.rebuild import capture_of, is_excluded_response
 from archiver.crawl.record_building import entry_note
 from archiver.crawl.stored_content import read_snapshot_record
 from archiver.crawl.visit_result import replay_urls
@@ -66,7 +66,7 @@ _LEFT_OUT = (
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ScriptResponse:
     """Response to a request other than GET, with the query that represents it in the index."""
 
     response: Capture
@@ -79,7 +79,7 @@ class Piece:
 
     location: Location
     captures: tuple[Capture, ...]
-    answers: tuple[Answer, ...] = ()
+    excluded_responses: tuple[ScriptResponse, ...] = ()
 
 
 class Selection:
@@ -93,8 +93,8 @@ class Selection:
         """Yield the selected snapshots; for selected entries, entry by entry, newest first."""
         pages = self._all_snapshots if manifest.selected.is_everything else self._chosen_snapshots
         async for some in pages(manifest):
-            for held in some:
-                yield held
+            for row in some:
+                yield row
 
     async def pieces(self, manifest: Manifest) -> AsyncGenerator[Piece, None]:
         """Yield the byte ranges to copy in their order on disk, no record twice."""
@@ -107,7 +107,7 @@ class Selection:
                 for start in range(0, len(some), TOGETHER):
                     await self._collect_positions(some[start : start + TOGETHER], places)
             lines_ = await asyncio.to_thread(iter, places)
-            while in_batches := await asyncio.to_thread(_stretches, lines_):
+            while in_batches := await asyncio.to_thread(_byte_ranges, lines_):
                 for piece in in_batches:
                     yield piece
 
@@ -175,32 +175,32 @@ class Selection:
 
     async def _collect_positions(self, some: Sequence[SnapshotRow], places: SortedLines) -> None:
         """Collect the positions of all records of snapshots, as sortable lines."""
-        seeds = await asyncio.to_thread(
-            lambda: [_needed(self._store, held.record) for held in some]
-        )
+        seeds = await asyncio.to_thread(lambda: [_needed(self._store, row.record) for row in some])
         async with self._db.read() as conn:
             found = [
-                await _captures_of(conn, held.snapshot, requisites)
-                for held, (requisites, _) in zip(some, seeds, strict=True)
+                await _captures_of(conn, row.snapshot, requisites)
+                for row, (requisites, _) in zip(some, seeds, strict=True)
             ]
-            drawn = await screenshots.of_snapshots(conn, [held.row_id for held in some])
-            sent = [await db_captures.answer_places(conn, answers) for _, answers in seeds]
-        looked = [drawn.get(held.row_id, ()) for held in some]
-        lines = chain.from_iterable(map(self._lines_of, some, found, sent, looked))
+            drawn = await screenshots.of_snapshots(conn, [row.row_id for row in some])
+            sent = [
+                await db_captures.excluded_response_locations(conn, answers) for _, answers in seeds
+            ]
+        renditions = [drawn.get(row.row_id, ()) for row in some]
+        lines = chain.from_iterable(map(self._lines_of, some, found, sent, renditions))
         await asyncio.to_thread(places.add_all, lines)
 
     def _lines_of(
         self,
-        held: SnapshotRow,
+        row: SnapshotRow,
         shown: list[Capture],
         sent: Mapping[RecordId, Location],
-        looked: Sequence[Rendition],
+        renditions: Sequence[Rendition],
     ) -> list[bytes]:
         responses = [*((each.record_id, each.location) for each in shown), *sent.items()]
-        places = [held.record, *sent.values(), *self._requests_of(responses)]
-        places += [each.location for each in looked]
-        if held.snapshot.article:
-            places.append(held.snapshot.article)
+        places = [row.record, *sent.values(), *self._requests_of(responses)]
+        places += [each.location for each in renditions]
+        if row.snapshot.article:
+            places.append(row.snapshot.article)
         return [*map(_line, shown), *(_write_line(place, None) for place in places)]
 
     def _requests_of(self, responses: Sequence[tuple[RecordId, Location]]) -> list[Location]:
@@ -226,7 +226,7 @@ def _needed(
         found = read_snapshot_record(store, place)
     except StoreError:
         return (), ()  # the export reports the damage when it copies the record
-    return found.requisites, found.answers
+    return found.requisites, found.excluded_responses
 
 
 def _notes(revised: Revised, failed: Sequence[Attempt]) -> Iterator[Record]:
@@ -270,13 +270,16 @@ def _write_line(place: Location, capture: Capture | None) -> bytes:
     return f"{place.segment}\t{place.offset:016x}\t{place.length:x}\t{document}\n".encode()
 
 
-def _stretches(lines: Iterator[bytes]) -> list[Piece]:
+def _byte_ranges(lines: Iterator[bytes]) -> list[Piece]:
     """Return the next byte ranges to copy; adjacent records are joined to one range."""
     found: list[Piece] = []
     for piece in map(_read_line, islice(lines, PAGE)):
-        last, here = found[-1].location if found else None, piece.location
-        if last and replace(last, offset=last.offset + last.length, length=here.length) == here:
-            joined = replace(last, length=last.length + here.length)
+        last, current = found[-1].location if found else None, piece.location
+        if (
+            last
+            and replace(last, offset=last.offset + last.length, length=current.length) == current
+        ):
+            joined = replace(last, length=last.length + current.length)
             found[-1] = Piece(joined, found[-1].captures + piece.captures)
         else:
             found.append(piece)
@@ -379,8 +382,8 @@ class Packages:
         yield await asyncio.to_thread(_finish, zip_, title, main_page, len(damaged))
 
     async def _pages(self, manifest: Manifest) -> AsyncGenerator[Snapshot, None]:
-        async for held in self._selection.snapshots(manifest):
-            yield held.snapshot
+        async for row in self._selection.snapshots(manifest):
+            yield row.snapshot
 
     async def _contents(
         self, manifest: Manifest, damaged: list[Damage], on_piece: Callable[[Piece], None]
@@ -551,7 +554,7 @@ class _Range:
         self.start = start
         self.length = 0
         self._captures: list[Capture] = []
-        self._answers: list[Answer] = []
+        self._answers: list[ScriptResponse] = []
         self._unrequested: Capture | None = None
 
     def add(self, scanned: Scanned, captures: Mapping[int, Capture]) -> None:
@@ -561,12 +564,12 @@ class _Range:
             InvalidRecord, TruncatedRecord: the record is damaged.
         """
         record, place = scanned.record, Location(self._segment, scanned.offset, 0)
-        answer = capture_of(record, place) if is_answer(record) else None
+        answer = capture_of(record, place) if is_excluded_response(record) else None
         is_request = record.type is RecordType.REQUEST and self._unrequested is not None
         request = record.block.read(MAX_REQUEST_BYTES) if is_request else b""
         location = scanned.place()
         if self._unrequested and (query := query_of_request(request)):
-            self._answers.append(Answer(self._unrequested, query))
+            self._answers.append(ScriptResponse(self._unrequested, query))
         self._unrequested = replace(answer, location=location) if answer else None
         if capture := captures.get(location.offset):
             self._captures.append(capture)
@@ -589,7 +592,7 @@ def _collect_index_lines(zip_: _Zip, lines: SortedLines, piece: Piece) -> None:
 
     for each in piece.captures:
         lines.add(cdxj_line(each, **place(each)).encode())
-    for answer in piece.answers:
+    for answer in piece.excluded_responses:
         response = answer.response
         lines.add(cdxj_line(response, query=answer.query, **place(response)).encode())
 

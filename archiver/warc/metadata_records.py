@@ -186,11 +186,11 @@ class SnapshotRecord:
         charset: the encoding used to read the page, and the declared one.
         rendering: whether a browser rendered the page, or should have.
         renditions: conversion records of screenshots and other renderings.
-        look: whether later pages of the host need a browser, judged by the response that was
+        render_hint: whether later pages of the host need a browser, judged by the response that was
             fetched without one.
         appearance: measurements that show how complete the page is.
-        answers: record ids of responses that replay must not use, because they are partial or
-            answer a request other than GET.
+        excluded_responses: record ids of responses that replay must not use, because they are
+            partial or answer a request other than GET.
     """
 
     timestamp: Timestamp
@@ -205,9 +205,9 @@ class SnapshotRecord:
     charset: Charset = field(default_factory=Charset)
     rendering: Rendering = Rendering.NONE
     renditions: tuple[RenditionRef, ...] = ()
-    look: RenderHint = RenderHint.NONE
+    render_hint: RenderHint = RenderHint.NONE
     appearance: QualitySignals = field(default_factory=QualitySignals)
-    answers: tuple[RecordId, ...] = ()
+    excluded_responses: tuple[RecordId, ...] = ()
 
     @property
     def made(self) -> list[RecordId]:
@@ -346,12 +346,12 @@ def _write_snapshot(snapshot: SnapshotRecord) -> dict[str, Any]:
         document["appearance"] = appearance
     if snapshot.rendering:
         document["rendering"] = snapshot.rendering
-    if snapshot.look:
-        document["look"] = snapshot.look
+    if snapshot.render_hint:
+        document["look"] = snapshot.render_hint
     if snapshot.renditions:
         document["likenesses"] = [_write_rendition(each) for each in snapshot.renditions]
-    if snapshot.answers:
-        document["answers"] = snapshot.answers
+    if snapshot.excluded_responses:
+        document["answers"] = snapshot.excluded_responses
     return document
 
 
@@ -371,9 +371,9 @@ def _read_snapshot(document: dict[str, Any]) -> SnapshotRecord:
         charset=_read_charset(document.get("charset")),
         rendering=Rendering(document.get("rendering", "")),
         renditions=tuple(_read_rendition(each) for each in document.get("likenesses", ())),
-        look=RenderHint(document.get("look", "")),
+        render_hint=RenderHint(document.get("look", "")),
         appearance=_read_appearance(document.get("appearance")),
-        answers=tuple(RecordId(text(each)) for each in document.get("answers", ())),
+        excluded_responses=tuple(RecordId(text(each)) for each in document.get("answers", ())),
     )
 
 

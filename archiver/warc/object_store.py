@@ -347,12 +347,12 @@ class BucketStorage(UploadingStorage):
         objects = dict(self.bucket.sizes())
         sizes = {name: size for name, size in objects.items() if is_segment_name(name)}
         unusable = [
-            UnusableFile(name, _NOT_A_SEGMENT, is_loss=False)
+            UnusableFile(name, _NOT_A_SEGMENT, has_lost_data=False)
             for name in objects
             if name not in sizes
         ]
         unusable += [
-            UnusableFile(each.name, _OTHER_BYTES, is_loss=True)
+            UnusableFile(each.name, _OTHER_BYTES, has_lost_data=True)
             for each in local.segments
             if sizes.get(each.name, each.size) != each.size
         ]

@@ -41,12 +41,13 @@ class UnusableFile:
     Attributes:
         name: file name.
         problem: the reason as a sentence.
-        is_loss: whether the file has a segment name; then its records are missing from the archive.
+        has_lost_data: whether the file has a segment name; then its records are missing from the
+            archive.
     """
 
     name: str
     problem: str
-    is_loss: bool
+    has_lost_data: bool
 
 
 @dataclass(frozen=True, slots=True)

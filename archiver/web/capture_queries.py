@@ -38,8 +38,8 @@ _PIECE = 32 << 10
 async def time_gate(request: web.Request) -> web.StreamResponse:
     """Redirect to the memento nearest to ``Accept-Datetime`` (RFC 7089 §4.1.1), or the latest."""
     url = parse_archived_url(request.raw_path.removeprefix(TIMEGATE))
-    asked = request.headers.get("Accept-Datetime")
-    moment = parse_accept_datetime(asked) if asked else datetime.now(UTC)
+    header = request.headers.get("Accept-Datetime")
+    moment = parse_accept_datetime(header) if header else datetime.now(UTC)
     service = request.app[RUNTIME].replay
     try:
         found = await service.resolve(ReplayAddress(to_timestamp(moment), Modifier.NONE, url))
@@ -112,16 +112,16 @@ async def _text(
 
 async def _gathered(pieces: AsyncGenerator[str, None]) -> AsyncGenerator[bytes, None]:
     """Join small pieces, because sending a network packet for each memento would be slow."""
-    held: list[str] = []
+    buffer: list[str] = []
     size = 0
     async with aclosing(pieces):
         async for piece in pieces:
-            held.append(piece)
+            buffer.append(piece)
             size += len(piece)
             if size >= _PIECE:
-                yield "".join(held).encode("utf-8", "replace")
-                held, size = [], 0
-    yield "".join(held).encode("utf-8", "replace")
+                yield "".join(buffer).encode("utf-8", "replace")
+                buffer, size = [], 0
+    yield "".join(buffer).encode("utf-8", "replace")
 
 
 async def wayback(request: web.Request) -> web.StreamResponse:

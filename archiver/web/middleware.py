@@ -402,11 +402,11 @@ def _render_problem(request: web.Request, problem: Problem) -> web.Response:
 
 
 CONTENT_SECURITY_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:{there}; "
-    "media-src 'self'{there}; font-src 'self'; manifest-src 'self'; connect-src 'self'; "
-    "frame-src 'self'{there}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:{replay}; "
+    "media-src 'self'{replay}; font-src 'self'; manifest-src 'self'; connect-src 'self'; "
+    "frame-src 'self'{replay}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-"""Policy of all pages; ``there`` is the separate origin of archived pages, if there is one."""
+"""Policy of all pages; ``replay`` is the separate origin of archived pages, if there is one."""
 
 _COMMON_HEADERS = (
     ("X-Content-Type-Options", "nosniff"),
@@ -419,7 +419,7 @@ _COMMON_HEADERS = (
     ("Server", "archiver"),
 )
 OWN_HEADERS = (
-    ("Content-Security-Policy", CONTENT_SECURITY_POLICY.format(there="")),
+    ("Content-Security-Policy", CONTENT_SECURITY_POLICY.format(replay="")),
     *_COMMON_HEADERS,
 )
 """Headers of responses to invalid requests, which do not reach ``add_headers``."""
@@ -427,9 +427,11 @@ OWN_HEADERS = (
 
 async def add_headers(request: web.Request, response: web.StreamResponse) -> None:
     """Add headers to a response before it is sent."""
-    there = origin.replay_origin(request)
+    separate_origin = origin.replay_origin(request)
     base = origin.base_path(request)
-    policy = CONTENT_SECURITY_POLICY.format(there=f" {there}{base}/web/" if there else "")
+    policy = CONTENT_SECURITY_POLICY.format(
+        replay=f" {separate_origin}{base}/web/" if separate_origin else ""
+    )
     response.headers.setdefault("Content-Security-Policy", policy)
     if base:
         _add_base(request, response, base)

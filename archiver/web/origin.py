@@ -22,13 +22,15 @@ def replay_origin(request: web.Request) -> str:
 
 def is_replay_origin(request: web.Request) -> bool:
     """Return whether a request was sent to the separate replay origin."""
-    there = replay_origin(request)
-    if not there:
+    origin = replay_origin(request)
+    if not origin:
         return False
-    here = urlsplit(request[ORIGIN])
-    asked = urlsplit(there)
-    default = {"http": 80, "https": 443}[asked.scheme]
-    return here.hostname == asked.hostname and (here.port or default) == (asked.port or default)
+    ours = urlsplit(request[ORIGIN])
+    separate = urlsplit(origin)
+    default = {"http": 80, "https": 443}[separate.scheme]
+    return ours.hostname == separate.hostname and (ours.port or default) == (
+        separate.port or default
+    )
 
 
 def base_path(request: web.Request) -> str:

@@ -59,8 +59,8 @@ def density_of(request: web.Request) -> Density:
 
 def remember(request: web.Request, response: web.StreamResponse) -> None:
     """Store the density that the ``view`` parameter chooses in a cookie."""
-    asked = request.query.get(DENSITY_COOKIE)
-    if asked in set(Density) and asked != request.cookies.get(DENSITY_COOKIE):
+    chosen = request.query.get(DENSITY_COOKIE)
+    if chosen in set(Density) and chosen != request.cookies.get(DENSITY_COOKIE):
         response.set_cookie(
             DENSITY_COOKIE, density_of(request), max_age=_YEAR, samesite="Lax", httponly=True
         )
@@ -355,19 +355,19 @@ async def side_bar(request: web.Request, q: str = "") -> SideBar:
         is_whole=is_whole,
         tags=known.tags,
         unread=known.unread,
-        here=f"{request.path}?q={q}" if q else request.path,
+        current_url=f"{request.path}?q={q}" if q else request.path,
     )
 
 
-def _list_shown(found: Sequence[EntryList], asked: str) -> tuple[EntryList | None, bool]:
+def _list_shown(found: Sequence[EntryList], query: str) -> tuple[EntryList | None, bool]:
     """Return the list that a query shows, and whether it includes nested lists."""
-    if not asked.startswith("list:"):
+    if not query.startswith("list:"):
         found = [each for each in found if each.query]
     else:
-        whole = next((each for each in found if each.nested_search_query.casefold() == asked), None)
+        whole = next((each for each in found if each.nested_search_query.casefold() == query), None)
         if whole:
             return whole, True
-    return next((each for each in found if each.search_query.casefold() == asked), None), False
+    return next((each for each in found if each.search_query.casefold() == query), None), False
 
 
 async def render_with_sidebar(

@@ -44,9 +44,9 @@ _FRAMED = {"Content-Security-Policy": "default-src 'none'; style-src 'self'; img
 async def replay(request: web.Request) -> web.StreamResponse:
     """Serve a capture, or redirect to the one that is nearest in time."""
     address = _address_of(request)
-    there = replay_origin(request)
-    if there and not is_replay_origin(request) and address.timestamp_prefix != ALL_CAPTURES:
-        return _redirect_to_replay_origin(request, there, address)
+    replay_at = replay_origin(request)
+    if replay_at and not is_replay_origin(request) and address.timestamp_prefix != ALL_CAPTURES:
+        return _redirect_to_replay_origin(request, replay_at, address)
     if address.timestamp_prefix == ALL_CAPTURES:
         request[ARCHIVED_URL] = address.url
         return await captures(request)
@@ -55,13 +55,13 @@ async def replay(request: web.Request) -> web.StreamResponse:
         capture = await service.resolve(address)
     except NotInArchive:
         return _absent(request, address)
-    asked = _asked(request, address, capture)
-    exact = _exact_address(request, address, capture, asked)
+    replay_request = _replay_request(request, address, capture)
+    exact = _exact_address(request, address, capture, replay_request)
     if exact is not None:
         return web.Response(status=302, headers=_headers(request) | {"Location": exact})
     shown = FrameRequest(capture.url, capture.timestamp)
     banner = _note_request(request, address, shown)
-    replayed = await service.open(capture, asked)
+    replayed = await service.open(capture, replay_request)
     if banner and replayed.is_made:
         note = partial(request.app[FRAME_REQUESTS].note_form, banner, shown)
         replayed = replace(replayed, body=_with_forms_noted(replayed.body, note))
@@ -69,7 +69,7 @@ async def replay(request: web.Request) -> web.StreamResponse:
 
 
 def _redirect_to_replay_origin(
-    request: web.Request, there: str, address: ReplayAddress
+    request: web.Request, replay_at: str, address: ReplayAddress
 ) -> web.Response:
     """Redirect to the replay origin, with an access token if one is needed."""
     permissions = request.app[PERMISSIONS]
@@ -77,7 +77,7 @@ def _redirect_to_replay_origin(
     if permissions.has_password or permission_of(request):
         write = partial(permissions.write, permissions.new(service_origin(request)))
     return web.Response(
-        status=302, headers=_headers(request) | {"Location": there + write(address)}
+        status=302, headers=_headers(request) | {"Location": replay_at + write(address)}
     )
 
 
@@ -89,19 +89,19 @@ def _address_of(request: web.Request) -> ReplayAddress:
 
 
 def _exact_address(
-    request: web.Request, address: ReplayAddress, capture: Capture, asked: ReplayRequest
+    request: web.Request, address: ReplayAddress, capture: Capture, replay_request: ReplayRequest
 ) -> str | None:
     """Return the address of the capture if the request did not use its exact URL and timestamp.
 
     Images, styles and scripts with a full timestamp are served without a redirect, because a
     redirect would cost a round trip, and users do not see these addresses.
     """
-    if asked.is_exact:
+    if replay_request.is_exact:
         return None
     if len(address.timestamp_prefix) == _EXACT_DIGITS and address.modifier in _REQUISITES:
         return None
     exact = ReplayAddress(capture.timestamp, address.modifier, capture.url)
-    path = asked.paths.redirect(exact)
+    path = replay_request.paths.redirect(exact)
     return None if path == base_path(request) + request.raw_path else path
 
 
@@ -165,7 +165,9 @@ def _viewer(request: web.Request) -> Viewer:
     )
 
 
-def _asked(request: web.Request, address: ReplayAddress, capture: Capture) -> ReplayRequest:
+def _replay_request(
+    request: web.Request, address: ReplayAddress, capture: Capture
+) -> ReplayRequest:
     permissions = request.app[PERMISSIONS]
     return ReplayRequest(
         viewer=_viewer(request),

@@ -174,11 +174,15 @@ def _bind_replay_origin(settings: Settings, listening: socket.socket) -> socket.
     For any other replay origin, a proxy must forward requests to this server with the ``Host`` of
     the replay origin.
     """
-    there = urlsplit(settings.replay_origin or "")
-    if there.scheme != "http" or not there.port or there.port == listening.getsockname()[1]:
+    separate_origin = urlsplit(settings.replay_origin or "")
+    if (
+        separate_origin.scheme != "http"
+        or not separate_origin.port
+        or separate_origin.port == listening.getsockname()[1]
+    ):
         return None
     names = {settings.host.strip("[]").lower(), "localhost" if is_loopback(settings.host) else ""}
-    return _bind(settings.host, there.port) if there.hostname in names else None
+    return _bind(settings.host, separate_origin.port) if separate_origin.hostname in names else None
 
 
 def _bind(name: str, port: int) -> socket.socket:

@@ -52,14 +52,14 @@ class Handler(web.RequestHandler):
         Raises:
             ConnectionError: a response has already started.
         """
-        is_theirs = status < HTTPStatus.INTERNAL_SERVER_ERROR
-        if is_theirs:
+        is_client_error = status < HTTPStatus.INTERNAL_SERVER_ERROR
+        if is_client_error:
             _log.info("unreadable_request", client=request.remote, reason=type(exc).__name__)
         else:
             _log.error("request_failed", status=status, reason=message, exc_info=exc or False)
         if request.writer.output_size > 0:
             raise ConnectionError("The response has already started.")
-        text = _UNREADABLE if is_theirs else _BROKEN
+        text = _UNREADABLE if is_client_error else _BROKEN
         response = web.Response(status=status, text=text, headers=dict(OWN_HEADERS))
         response.force_close()
         return response

@@ -99,8 +99,8 @@ class Signer:
         Args:
             password: the password's hash, or other data that changes with it.
         """
-        held = hashlib.sha256((password or "").encode("utf-8", "surrogatepass")).digest()
-        self._secret = hmac.digest(self._root, held, "sha256")
+        inherited = hashlib.sha256((password or "").encode("utf-8", "surrogatepass")).digest()
+        self._secret = hmac.digest(self._root, inherited, "sha256")
 
     def sign(self, purpose: str, text: str) -> str:
         """Return a 128-bit MAC as 22 characters of the URL-safe alphabet."""
@@ -211,7 +211,7 @@ class Permissions:
         permission = self.given(token, address)
         return permission if permission and self.clock() < permission.ends else None
 
-    def writers(self, held: Permission | None) -> PathWriters:
+    def writers(self, inherited: Permission | None) -> PathWriters:
         """Return the path writers for references in a response.
 
         With a password, every requisite and frame gets an access token. Without a password, only
@@ -221,21 +221,23 @@ class Permissions:
         may be framed, its links get a token, so that their targets may also be framed.
 
         Args:
-            held: permission of the request; None if it has no token. Links and redirects inherit
-                its banner.
+            inherited: permission of the request; None if it has no token. Links and redirects
+                inherit its banner.
         """
-        given = (self.has_password and held) or self.new()
+        given = (self.has_password and inherited) or self.new()
         signed = partial(self.write, replace(given, banner=""))
         plain: PathWriter = self.plain
-        if held is not None:
-            plain = partial(self.write, replace(given, banner=held.banner))
+        if inherited is not None:
+            plain = partial(self.write, replace(given, banner=inherited.banner))
         if not self.has_password:
             return PathWriters(self.plain, signed, signed, plain, plain)
-        if held is not None and held.banner:
-            plain_link: PathWriter = partial(self.write, Permission(_EXPIRED, banner=held.banner))
+        if inherited is not None and inherited.banner:
+            plain_link: PathWriter = partial(
+                self.write, Permission(_EXPIRED, banner=inherited.banner)
+            )
         else:
             plain_link = self.plain
-        link = partial(_at, held.home if held else "", plain_link)
+        link = partial(_at, inherited.home if inherited else "", plain_link)
         return PathWriters(signed, signed, signed, link, plain)
 
 

@@ -149,8 +149,8 @@ async def static(request: web.Request) -> web.StreamResponse:
     response = files.response(version, name, takes_gzip=takes_gzip(request))
     if response is None:
         raise web.HTTPNotFound
-    held = {tag.value for tag in request.if_none_match or ()}
-    if response.etag is not None and held & {response.etag.value, ETAG_ANY}:
+    client_tags = {tag.value for tag in request.if_none_match or ()}
+    if response.etag is not None and client_tags & {response.etag.value, ETAG_ANY}:
         response.set_status(304)
         response.body = None
         response.headers.pop(hdrs.CONTENT_ENCODING, None)

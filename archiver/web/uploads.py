@@ -22,7 +22,7 @@ from archiver.model.imports import Choices, ImportStatus, ImportSurvey
 from archiver.model.message import marked
 from archiver.services.import_previews import STALE_SECONDS, TMP, WHOLE, PreviewedFile
 from archiver.services.import_previews import remove_stale as remove_stale_looks
-from archiver.services.page_uploads import Given, UploadResult
+from archiver.services.page_uploads import UploadMetadata, UploadResult
 from archiver.web.app_keys import FORM_FIELDS, LIMITS, RUNTIME
 
 MAX_COUNTED = 2_000_000
@@ -33,7 +33,7 @@ _MAX_FIELD = 1 << 16
 _MAX_NAME = 200
 _FRAMING = 1 << 16
 _ARRIVING = ".part"
-_LOOK = "look"
+_PREVIEW = "preview"
 PAGE_TYPES = (
     "text/html",
     "application/xhtml+xml",
@@ -87,7 +87,7 @@ class _FormReader(MultipartReader):
 async def import_from_form(request: web.Request) -> ImportStatus | PreviewedFile:
     """Receive the file of the import form.
 
-    With the field ``look``, a file of links is stored for a preview first.
+    With the field ``preview``, a file of links is stored for a preview first.
 
     Raises:
         TooLarge, UnreadableFile: see the message.
@@ -118,7 +118,7 @@ async def preview_from_api(request: web.Request, choices: Choices) -> ImportSurv
     """
     file = await _file_of_api_request(request)
 
-    async def look(whole: Path) -> ImportSurvey:
+    async def preview(whole: Path) -> ImportSurvey:
         with await asyncio.to_thread(whole.open, "rb") as source:
             survey = await request.app[RUNTIME].surveys.preview(
                 source, file.name, choices=choices, most=MAX_COUNTED
@@ -126,7 +126,7 @@ async def preview_from_api(request: web.Request, choices: Choices) -> ImportSurv
         await asyncio.to_thread(whole.unlink)
         return survey
 
-    return await _received(request, file, look)
+    return await _received(request, file, preview)
 
 
 async def page_from_form(request: web.Request) -> UploadResult:
@@ -166,7 +166,7 @@ async def _file_of_api_request(request: web.Request) -> _File:
 async def _save_page(request: web.Request, file: _File, source: str) -> UploadResult:
     async def take(whole: Path) -> UploadResult:
         fields = {**request.query, **file.fields}
-        given = Given(file.name, fields.get("url", ""), fields.get("at", ""), source)
+        given = UploadMetadata(file.name, fields.get("url", ""), fields.get("at", ""), source)
         with await asyncio.to_thread(whole.open, "rb") as opened:
             taken = await request.app[RUNTIME].page_uploads.take(opened, given)
         await asyncio.to_thread(whole.unlink)
@@ -214,7 +214,7 @@ async def _preview_or_start(
     request: web.Request, file: _File, whole: Path
 ) -> ImportStatus | PreviewedFile:
     imports = request.app[RUNTIME].imports
-    if _LOOK in file.fields and await imports.holds_links(whole, file.name):
+    if _PREVIEW in file.fields and await imports.holds_links(whole, file.name):
         return await imports.previews.store(whole, file.name)
     return await imports.start(whole, name=file.name)
 

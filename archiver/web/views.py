@@ -18,8 +18,8 @@ from archiver.model.message import Message
 from archiver.model.page import Heading, Side
 from archiver.model.requisite import RequisiteOutcome
 from archiver.search.query_fields import Language
-from archiver.services.compaction import Upkeep
-from archiver.services.comparison import Compared
+from archiver.services.compaction import BackgroundMaintenance
+from archiver.services.comparison import SnapshotDifference
 from archiver.services.crawling import CrawlState, StorageUsage
 from archiver.services.deletion import Deleted
 from archiver.services.editing import Edited, TagInUse
@@ -102,7 +102,7 @@ class EditNotice:
         restored: result of undoing a deletion.
         is_nothing: whether nothing was changed because no entry was selected.
         queued: number of pages queued again.
-        asked: number of pages requested from public archives.
+        rescued: number of pages requested from public archives.
     """
 
     back: str
@@ -112,7 +112,7 @@ class EditNotice:
     restored: RestoreResult | None = None
     is_nothing: bool = False
     queued: int = 0
-    asked: int = 0
+    rescued: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ class SideBar:
         is_whole: whether the page also shows the entries of nested lists.
         tags: the most used tags, with their number of entries.
         unread: number of unread entries.
-        here: the path of the page, with its search as a parameter.
+        current_url: the path of the page, with its search as a parameter.
     """
 
     lists: tuple[EntryList, ...] = ()
@@ -135,7 +135,7 @@ class SideBar:
     is_whole: bool = False
     tags: tuple[tuple[str, int], ...] = ()
     unread: int = 0
-    here: str = ""
+    current_url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ class BinView:
 
     items: tuple[BinnedItem, ...]
     days: int
-    upkeep: Upkeep
+    upkeep: BackgroundMaintenance
     notice: EditNotice | None = None
     asks: bool = False
     was_emptied: bool = False
@@ -199,7 +199,7 @@ class SettingsView:
     """The settings page.
 
     Attributes:
-        here, key: for the bookmarklet: origin of the service, and signature that proves that the
+        origin, key: for the bookmarklet: origin of the service, and signature that proves that the
             user's own bookmarklet opened the page.
         preferences: settings by name.
         groups: names of the settings in each section.
@@ -207,7 +207,7 @@ class SettingsView:
         is_saved: whether a change was just stored.
     """
 
-    here: str
+    origin: str
     key: str
     preferences: Mapping[str, Preference]
     groups: Mapping[str, tuple[str, ...]]
@@ -229,7 +229,7 @@ class MaintenanceView:
         data: path of the data directory.
     """
 
-    upkeep: Upkeep
+    upkeep: BackgroundMaintenance
     checked: LastCheck | None
     storage: StorageUsage
     free_bytes: int
@@ -252,7 +252,7 @@ class HomeView:
         rejected: invalid URLs of the last submitted form, shown in the form again.
         tags: tags of the last submitted form, if it is shown again.
         problem: why nothing in the last submitted form could be saved.
-        here, key: for the bookmarklet: origin of the service, and signature that proves that the
+        origin, key: for the bookmarklet: origin of the service, and signature that proves that the
             user's own bookmarklet opened the page.
         can_render: whether a browser can render pages.
         is_paused: whether the crawl is paused.
@@ -270,7 +270,7 @@ class HomeView:
     rejected: tuple[Rejected, ...] = ()
     tags: str = ""
     problem: Message | str = ""
-    here: str = ""
+    origin: str = ""
     key: str = ""
     can_render: bool = False
     is_paused: bool = False
@@ -288,22 +288,22 @@ class SearchError:
 
     Attributes:
         message: the error.
-        before, at, behind: the search before, at and after the error.
+        before, at, after: the search before, at and after the error.
         suggestion: a corrected search; empty for none.
     """
 
     message: Message
     before: str
     at: str
-    behind: str
+    after: str
     suggestion: str
 
     @classmethod
     def of(cls, q: str, error: InvalidQuery) -> "SearchError":
         """Return the view of an invalid search."""
         end = error.at + error.length
-        before, at, behind = q[: error.at], q[error.at : end], q[end:]
-        return cls(error.sentence, before[-SHOWN:], at[:SHOWN], behind[:SHOWN], error.suggestion)
+        before, at, after = q[: error.at], q[error.at : end], q[end:]
+        return cls(error.sentence, before[-SHOWN:], at[:SHOWN], after[:SHOWN], error.suggestion)
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,7 +373,7 @@ class ListingView:
         summary: facets of the whole list.
         is_narrowed: whether a search or a filter is set.
         refusal: why the search is invalid; None if it is valid.
-        owed_percent: percentage of entries whose search document is not up to date.
+        pending_percent: percentage of entries whose search document is not up to date.
         sorts: labels of the sort orders.
         archives: hosts of the public archives in use, for lists of failures.
         address: the search text if it looks like the URL of a page; else empty.
@@ -390,9 +390,9 @@ class ListingView:
     summary: Summary = field(default_factory=lambda: Summary(0, has_more=False))
     is_narrowed: bool = True
     refusal: SearchError | None = None
-    owed_percent: int = 0
+    pending_percent: int = 0
     sorts: tuple[Sort, ...] = tuple(Sort)
-    here: str = "/snapshots"
+    current_url: str = "/snapshots"
     notice: EditNotice | None = None
     side: SideBar = SideBar()
     archives: tuple[str, ...] = ()
@@ -567,16 +567,16 @@ class NeighboursView:
     Attributes:
         list: query string of the list.
         back: path of the list.
-        before, behind: paths of the neighbours; empty for none.
-        before_title, behind_title: titles of the neighbours.
+        previous, next: paths of the neighbours; empty for none.
+        previous_title, next_title: titles of the neighbours.
     """
 
     list: str
     back: str
-    before: str
-    before_title: str
-    behind: str
-    behind_title: str
+    previous: str
+    previous_title: str
+    next: str
+    next_title: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -606,8 +606,8 @@ class EntryView:
         is_outdated: whether an older version of the extractor was used.
         outline: headings, if there are enough for a table of contents.
         hits: number of matches of the search from which the entry was opened.
-        beside: the list from which the entry was opened; None if it was not opened from a list.
-        here: URL of this page within that list; empty without a list.
+        neighbours: the list from which the entry was opened; None if it was not opened from a list.
+        current_url: URL of this page within that list; empty without a list.
         highlights: highlights of the entry, with their positions in the article.
         years: snapshots by year and month.
         browser_problem: why pages cannot be rendered; None if they can.
@@ -627,8 +627,8 @@ class EntryView:
     is_outdated: bool = False
     outline: tuple[Heading, ...] = ()
     hits: int = 0
-    beside: NeighboursView | None = None
-    here: str = ""
+    neighbours: NeighboursView | None = None
+    current_url: str = ""
     highlights: tuple[PlacedHighlight, ...] = ()
     colours: tuple[Colour, ...] = tuple(Colour)
     years: tuple[Year, ...] = ()
@@ -689,7 +689,7 @@ class CompareView:
         is_side: whether both texts are shown side by side.
     """
 
-    compared: Compared
+    compared: SnapshotDifference
     snapshots: tuple[Snapshot, ...]
     pieces: tuple[FoldedPiece, ...]
     is_side: bool

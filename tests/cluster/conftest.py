@@ -15,7 +15,7 @@ from obstore.store import S3Store
 from archiver.config import Settings
 from archiver.crawl import dispatcher
 from archiver.db import worker_locks
-from archiver.db.engine import engines_of
+from archiver.db.engine import index_at
 from tests.cluster.archives import other_machine
 from tests.cluster.faulty_proxy import FaultyProxy
 from tests.cluster.s3_servers import REGION, Moto, s3_server
@@ -89,7 +89,7 @@ def template() -> Iterator[str]:
     """A PostgreSQL database with the schema; each test gets a copy."""
     name = f"template_{uuid4().hex[:12]}"
     administer(f"CREATE DATABASE {name}")
-    engines_of(f"{SERVER}/{name}").prepare()
+    index_at(f"{SERVER}/{name}").prepare()
     yield name
     administer(f"DROP DATABASE {name} WITH (FORCE)")
 

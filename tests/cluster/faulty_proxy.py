@@ -12,7 +12,7 @@ class FaultyProxy:
     """A proxy on a separate port.
 
     Attributes:
-        asked: methods and paths of requests, in order.
+        requests: methods and paths of requests, in order.
         failing: methods that fail, each with the status of its response.
         code: error code of the store.
         spoil: changes the body of GET responses.

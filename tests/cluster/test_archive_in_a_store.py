@@ -221,18 +221,18 @@ async def test_no_credentials_are_logged(settings, urls, store):
 
 
 async def test_all_segments_are_uploaded_before_a_process_exits(settings, urls, store):
-    loop, under_way, goes_on = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
+    loop, running_jobs, goes_on = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
 
     def heard(method: str) -> None:
         if method == "PUT":
-            loop.call_soon_threadsafe(under_way.set)
+            loop.call_soon_threadsafe(running_jobs.set)
             goes_on.wait(30)
 
     store.proxy.heard = heard
     async with open_app(replace(settings, seal_bytes=1)) as archive:
         await archive.entries.save(urls, source="test")
         await archive.crawling.work()
-        await under_way.wait()
+        await running_jobs.wait()
         loop.call_later(0.5, goes_on.set)  # shutdown waits for it
 
     assert held_here(settings) == []

@@ -39,8 +39,8 @@ for line in sys.stdin:
 OUT, BACK = True, False
 STEPS = (
     (OUT, "archiver.services.reindex", "replace_index"),
-    (BACK, "archiver.services.migration", "_leave"),
-    (OUT, "archiver.services.migration", "_leave"),
+    (BACK, "archiver.services.migration", "_switch_to"),
+    (OUT, "archiver.services.migration", "_switch_to"),
     (BACK, "archiver.services.migration", "forget_store"),
 )
 """Functions at whose call a migration is killed: before the index is replaced, before copies are

@@ -344,8 +344,8 @@ async def test_content_lost_without_scripts_is_detected_by_screenshot_and_text(k
     whole, halved = await kept.shown("/shell"), await kept.shown("/halved")
 
     assert whole.score.reasons == ()
-    looks, words = (each.sentence.split("%")[1] for each in halved.score.reasons)
-    assert "looks the same without scripts" in looks
+    rendition_kinds, words = (each.sentence.split("%")[1] for each in halved.score.reasons)
+    assert "looks the same without scripts" in rendition_kinds
     assert "words are present" in words
     assert halved.score.hundredths < 75
 
@@ -439,7 +439,7 @@ async def test_screenshots_are_exported_and_imported(kept, tmp_path):
         with path.open("rb") as file:
             await other.imports.read_file(file, name=path.name)
         taken = await Kept(other, kept.origin).shown("/shell")
-        assert taken.looks == found.looks
+        assert taken.rendition_kinds == found.rendition_kinds
         assert (taken.text, taken.score, taken.snapshot.rendering) == (
             found.text,
             found.score,

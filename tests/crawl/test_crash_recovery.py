@@ -38,7 +38,7 @@ async def test_leases_of_dead_processes_are_queued_again(died, start_crawl):
         assert await crawl.jobs() == found
         (lease,) = await crawl.pipeline._frontier.lease()
         assert lease.interrupted
-        await crawl.pipeline._frontier.give_back(crawl.pipeline._frontier.leases)
+        await crawl.pipeline._frontier.return_leases(crawl.pipeline._frontier.leases)
 
 
 async def test_a_running_crawl_takes_over_jobs_of_one_that_died(died, start_crawl):
@@ -58,7 +58,7 @@ async def test_leases_of_living_processes_are_kept(start_crawl, live):
             await recover(crawl.context.db, crawl.context.store)
 
             assert [each.state for each in await crawl.jobs()] == [State.FETCHING]
-        await other.pipeline._frontier.give_back(other.pipeline._frontier.leases)
+        await other.pipeline._frontier.return_leases(other.pipeline._frontier.leases)
 
 
 async def test_a_truncated_tail_is_moved_to_its_own_file(died, start_crawl):
@@ -106,7 +106,7 @@ async def test_records_missing_from_the_index_are_indexed_and_end_their_job(star
         await crawl.context.db.close()
         before = index.read_bytes()
         frontier.finished(lease, responded=True)  # else the run would visit it, too
-        await frontier.give_back(frontier.leases)
+        await frontier.return_leases(frontier.leases)
         await crawl.run()
     for path in index.parent.glob("archive.sqlite3*"):
         path.unlink()

@@ -11,7 +11,7 @@ from archiver.config import Settings
 from archiver.crawl.fetch import BOMB_BYTES, fetch
 from archiver.errors import FetchError
 from archiver.http.politeness import Throttle
-from archiver.http.requests import Outgoing
+from archiver.http.requests import OutgoingRequest
 from archiver.http.urls import host
 from archiver.model.failure import FailureKind
 from archiver.model.job import State
@@ -31,7 +31,7 @@ def packed(live, path, content):
 
 async def obtained(crawl, url):
     async with crawl.recording():
-        return await fetch(crawl.context, Outgoing(url))
+        return await fetch(crawl.context, OutgoingRequest(url))
 
 
 async def test_only_the_start_of_a_decompression_bomb_is_read(crawl, live):
@@ -75,7 +75,7 @@ async def test_pages_are_requested_with_a_delay_after_the_previous_request(crawl
         async with turn.sending():
             pass
     async with crawl.recording():
-        await fetch(replace(crawl.context, throttle=polite), Outgoing(url), is_page=True)
+        await fetch(replace(crawl.context, throttle=polite), OutgoingRequest(url), is_page=True)
 
     assert asked == [107]
 

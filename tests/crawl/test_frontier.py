@@ -21,7 +21,7 @@ async def test_a_host_gets_one_request_until_it_responds_and_then_more(crawl, li
 
     assert (len(first), nothing, surplus, len(more)) == (1, [], [], 8)
     assert begun == [*first, *more[:4]]
-    assert frontier.held == 9
+    assert frontier.lease_count == 9
 
 
 async def test_leases_of_a_host_that_stopped_responding_are_released(crawl, live):
@@ -29,13 +29,13 @@ async def test_leases_of_a_host_that_stopped_responding_are_released(crawl, live
     frontier, first = await leased(crawl)
     frontier.finished(first[0], responded=True)
     held = [*await frontier.lease(), *await frontier.lease()]
-    under_way = [await frontier.next() for _ in range(5)][1:]
+    running_jobs = [await frontier.next() for _ in range(5)][1:]
 
-    surplus = frontier.finished(under_way[0], responded=False)
+    surplus = frontier.finished(running_jobs[0], responded=False)
 
     assert len(held) == 8
     assert {each.job_id for each in surplus} == {
-        each.job_id for each in held if each not in under_way
+        each.job_id for each in held if each not in running_jobs
     }
 
 

@@ -196,9 +196,11 @@ async def outcome_of(crawl, url):
     async with context.db.read() as conn:
         number, entry = await entries.by_hash(conn, hash_url(url))
         held = await snapshots.of_entry(conn, number, limit=9)
-        looks = await screenshots.of_snapshots(conn, [each.row_id for each in held])
+        rendition_kinds = await screenshots.of_snapshots(conn, [each.row_id for each in held])
     if not held:
         return entry.failure, False
-    places = [each.location for many in looks.values() for each in many if each.kind == "page"]
+    places = [
+        each.location for many in rendition_kinds.values() for each in many if each.kind == "page"
+    ]
     stood = b"".join(context.store.read(each).block.read() for each in places)
     return entry.rendering, b"by a page that did its worst" in stood

@@ -87,10 +87,10 @@ class Captured:
     article: Article
     requisites: tuple[RequisiteOutcome, ...]
     charset: Charset
-    look: RenderHint = RenderHint.NONE
+    render_hint: RenderHint = RenderHint.NONE
     appearance: QualitySignals = field(default_factory=QualitySignals)
     renditions: tuple[NewRendition, ...] = ()
-    answers: tuple[bytes, ...] = ()
+    excluded_responses: tuple[bytes, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -431,9 +431,9 @@ class Archive:
                 CaptureRef.of(kept.capture),
                 article,
                 record.requisites,
-                look=record.look,
+                render_hint=record.render_hint,
                 appearance=record.appearance,
-                answers=record.answers,
+                excluded_responses=record.excluded_responses,
             )
             at = NOON + timedelta(hours=2, seconds=self.reread)
             await (await self.recorder.end(VisitResult(entry_ref, at, visit=visit)))
@@ -455,7 +455,9 @@ class Archive:
         at = NOON + timedelta(seconds=step.second)
         entry_ref = entry_ref or await self.entry(step.url)
         ref = await self.recorder.keep(exchange_of(step, at))
-        sent = [await self.recorder.keep(answer_of(step, body, at)) for body in step.answers]
+        sent = [
+            await self.recorder.keep(answer_of(step, body, at)) for body in step.excluded_responses
+        ]
         visit = Visit(
             to_timestamp(at),
             at,
@@ -463,10 +465,10 @@ class Archive:
             step.article,
             step.requisites,
             step.charset,
-            look=step.look,
+            render_hint=step.render_hint,
             appearance=step.appearance,
             renditions=step.renditions,
-            answers=tuple(each.record_id for each in sent),
+            excluded_responses=tuple(each.record_id for each in sent),
         )
         await (await self.recorder.end(VisitResult(entry_ref, at, visit=visit)))
         if step.article.extractor == UNREAD:
@@ -589,8 +591,8 @@ async def _answers(archive: Archive, numbers):
     async with archive.db.read() as conn:
         for number in numbers:
             for each in await snapshots.of_entry(conn, number, limit=99):
-                named = read_snapshot_record(archive.store, each.record).answers
-                there = await captures.answer_places(conn, named)
+                named = read_snapshot_record(archive.store, each.record).excluded_responses
+                there = await captures.excluded_response_locations(conn, named)
                 kept = {archive.store.read(place).id for place in there.values()}
                 found[numbers[number], each.snapshot.timestamp] = set(named), kept
     return found

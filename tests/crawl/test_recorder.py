@@ -11,7 +11,7 @@ from archiver.crawl import recorder as crawl_recorder
 from archiver.crawl.visit_result import VisitResult
 from archiver.db import captures, jobs, segment_rows
 from archiver.errors import StoreError
-from archiver.http.requests import Outgoing
+from archiver.http.requests import OutgoingRequest
 from archiver.model.failure import FailureKind
 from archiver.model.job import State
 from archiver.model.page import PageMetadata
@@ -22,7 +22,7 @@ async def test_visits_that_arrive_during_a_write_form_one_batch(crawl, live):
     """Everything is submitted before the recorder starts, so there is one sync for all."""
     urls = [live.article(f"page{number}") for number in range(30)]
     for url in urls:
-        await crawl.context.recorder.keep(await crawl.context.fetcher.fetch(Outgoing(url)))
+        await crawl.context.recorder.keep(await crawl.context.fetcher.fetch(OutgoingRequest(url)))
     async with crawl.context.db.read() as conn:
         assert await segment_rows.indexed(conn) == {}
 
@@ -61,7 +61,7 @@ async def test_a_failed_write_leaves_the_job_open(crawl, live):
     recording.cancel()
     await asyncio.wait([recording])
     frontier.finished(lease, responded=True)
-    await frontier.give_back(frontier.leases)
+    await frontier.return_leases(frontier.leases)
     await crawl.run()
 
     assert [each.state for each in await crawl.jobs()] == [State.SAVED]
@@ -142,7 +142,7 @@ async def keep_many(crawl, live, exchange, count):
     body = exchange.body.read()
     # The first one is written alone; those that arrive until then form whole batches.
     await crawl.context.recorder.keep(
-        await crawl.context.fetcher.fetch(Outgoing(live.article("ahead")))
+        await crawl.context.fetcher.fetch(OutgoingRequest(live.article("ahead")))
     )
     for _ in range(count):
         await crawl.context.recorder.keep(replace(exchange, body=BytesIO(body)))
@@ -156,7 +156,7 @@ async def kept(crawl, url):
 
 @pytest.mark.usefixtures("_small_batches")
 async def test_a_payload_of_a_batch_being_indexed_is_not_stored_again(crawl, live):
-    exchange = await crawl.context.fetcher.fetch(Outgoing(live.article("foxes")))
+    exchange = await crawl.context.fetcher.fetch(OutgoingRequest(live.article("foxes")))
     async with crawl.context.db.write() as conn:
         await conn.execute(text(f"CREATE TRIGGER slow AFTER INSERT ON capture BEGIN {COUNT}; END"))
 
@@ -172,7 +172,7 @@ async def test_a_payload_of_a_batch_being_indexed_is_not_stored_again(crawl, liv
 async def test_batches_after_a_failed_batch_are_not_indexed(crawl, live, monkeypatch):
     """The second batch may refer to records of the first, which then could not be found."""
     monkeypatch.setattr(crawl_recorder, "MAX_TRIES", 99)  # one try per batch
-    exchange = await crawl.context.fetcher.fetch(Outgoing(live.article("foxes")))
+    exchange = await crawl.context.fetcher.fetch(OutgoingRequest(live.article("foxes")))
     async with crawl.context.db.write() as conn:
         await conn.execute(
             text(
@@ -238,4 +238,4 @@ async def test_a_visit_whose_capture_was_lost_fails_without_delaying_others(craw
 
     assert [type(each) for each in results] == [StoreError, VisitResult]
     assert {each.state for each in await crawl.jobs()} == {State.SAVED, State.FETCHING}
-    await frontier.give_back(frontier.leases)
+    await frontier.return_leases(frontier.leases)

@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 
 from archiver.db import captures, search, segment_rows, visit_results
-from archiver.db.engine import AsyncConnection, Database, engines_of
+from archiver.db.engine import AsyncConnection, Database, index_at
 from archiver.db.entries import Filters
 from archiver.db.query_sql import SearchContext, split
 from archiver.db.search import SearchRequest
@@ -47,7 +47,7 @@ def template() -> Iterator[str]:
     """A PostgreSQL database with the schema; each test gets a copy."""
     name = f"template_{uuid4().hex}"
     administer(f"CREATE DATABASE {name}")
-    engines_of(f"{SERVER}/{name}").prepare()
+    index_at(f"{SERVER}/{name}").prepare()
     yield name
     administer(f"DROP DATABASE {name} WITH (FORCE)")
 

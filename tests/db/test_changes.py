@@ -23,7 +23,7 @@ TIMEOUT = Failure(FailureKind.TIMEOUT, "It took too long.")
 clocks = st.integers(-3000, 3000).map(lambda ms: NOON + timedelta(milliseconds=ms))
 steps = st.lists(
     st.tuples(st.sampled_from(["save", "lease", "end", "postpone", "give back"]), clocks)
-    | st.tuples(st.just("look"), st.integers(1, 4)),
+    | st.tuples(st.just("read"), st.integers(1, 4)),
     max_size=25,
 )
 
@@ -36,7 +36,7 @@ class Follower:
         self._cursor = cursor
         self.known: dict[int, Job] = {}
 
-    async def look(self, limit: int) -> bool:
+    async def read_changes(self, limit: int) -> bool:
         """Read the next changes; return whether there were any."""
         async with self._db.read() as conn:
             found = await jobs.changes_after(conn, self._cursor, limit=limit)
@@ -46,7 +46,7 @@ class Follower:
         return bool(found)
 
     async def catch_up(self) -> dict[int, Job]:
-        while await self.look(3):
+        while await self.read_changes(3):
             pass
         return self.known
 
@@ -101,8 +101,8 @@ def test_a_follower_knows_the_state_of_every_job(steps):
             db = await Database.open(Path(folder) / "archive.sqlite3")
             worked, follower = Queue(db), Follower(db, ChangeCursor(0, 0))
             for what, given_ in steps:
-                if what == "look":
-                    await follower.look(given_)
+                if what == "read":
+                    await follower.read_changes(given_)
                 else:
                     await worked.step(what, given_)
             known, there = await follower.catch_up(), await _all_jobs(db)
@@ -121,7 +121,7 @@ async def test_concurrent_writers_are_seen_completely(db, index_location):
 
     async def follow() -> None:
         while not done.is_set():
-            await follower.look(2)
+            await follower.read_changes(2)
 
     async with asyncio.TaskGroup() as group:
         group.create_task(follow())

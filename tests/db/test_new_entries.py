@@ -7,7 +7,7 @@ from archiver.db import edit_history, entries, imports, jobs, new_entries, queue
 from archiver.db.host_queue import HostGroups
 from archiver.db.schema import entry, entry_table, in_list, job, queue_host
 from archiver.model.job import State
-from archiver.model.seed import Reception, RevisedSeed
+from archiver.model.seed import RevisedSeed, SaveOutcome
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
@@ -31,10 +31,10 @@ async def test_each_url_gets_one_entry_and_one_job(db, seed):
     first = await receive(db, seed("http://a.example/"), seed("http://a.example/"))
     second = await receive(db, seed("http://a.example/"))
 
-    assert [each.reception for each in first + second] == [
-        Reception.ADDED,
-        Reception.MERGED,
-        Reception.MERGED,
+    assert [each.outcome for each in first + second] == [
+        SaveOutcome.ADDED,
+        SaveOutcome.MERGED,
+        SaveOutcome.MERGED,
     ]
     assert len({each.job_id for each in first + second}) == 1
     assert (await count(db, entry), await count(db, job)) == (1, 1)
@@ -89,8 +89,8 @@ async def test_an_import_adds_metadata_to_captured_entries_without_a_job(db, see
     (known,) = await receive(db, seed("http://a.example/", tags=("later",)))
     (again,) = await receive(db, seed("http://a.example/"), recapture=True)
 
-    assert (known.reception, known.job_id) == (Reception.KNOWN, None)
-    assert (again.reception, again.job_id is None) == (Reception.ADDED, False)
+    assert (known.outcome, known.job_id) == (SaveOutcome.KNOWN, None)
+    assert (again.outcome, again.job_id is None) == (SaveOutcome.ADDED, False)
     assert (await entry_of(db, seed("http://a.example/")))[1].annotation.tags == ("later",)
     async with db.read() as conn:
         assert entry_id in await edit_history.unrecorded(conn, 10)
@@ -150,9 +150,9 @@ async def test_links_keep_the_order_of_their_file(db, seed):
 
     received = await receive(db, *map(seed, urls), seed(urls[0]), import_id=number)
 
-    assert [each.reception for each in received] == [
-        Reception.KNOWN if url == urls[4] else Reception.ADDED for url in urls
-    ] + [Reception.MERGED]
+    assert [each.outcome for each in received] == [
+        SaveOutcome.KNOWN if url == urls[4] else SaveOutcome.ADDED for url in urls
+    ] + [SaveOutcome.MERGED]
     async with db.read() as conn:
         rows = await conn.execute(select(entry.c.url).order_by(entry.c.id))
         assert [*rows.scalars()] == [urls[4], *(url for url in urls if url != urls[4])]

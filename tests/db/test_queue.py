@@ -38,7 +38,7 @@ async def lease(db, count, *, owner="me", each=2, hosts=PROVEN, now=NOW):
         return await queue.lease(conn, owner=owner, count=count, each=each, hosts=hosts, now=now)
 
 
-async def give_back(db, leases, *, interrupted=False):
+async def return_leases(db, leases, *, interrupted=False):
     async with db.write() as conn:
         ids = [each.job_id for each in leases]
         await queue.requeue(conn, ids, owner="me", interrupted=interrupted, now=NOW)
@@ -122,8 +122,8 @@ async def test_two_processes_are_never_leased_the_same_job(db, fill, index_locat
 async def test_a_released_lease_can_be_leased_again(db, fill):
     await fill(("a", 1))
     (before,) = await lease(db, 1)
-    await give_back(db, [before])
-    await give_back(db, [before])
+    await return_leases(db, [before])
+    await return_leases(db, [before])
 
     async with db.read() as conn:
         counts = await jobs.queue_counts(conn)
@@ -132,7 +132,7 @@ async def test_a_released_lease_can_be_leased_again(db, fill):
     assert again == before
 
     for interrupted in (True, False):
-        await give_back(db, [again], interrupted=interrupted)
+        await return_leases(db, [again], interrupted=interrupted)
         (again,) = await lease(db, 1)
         assert again.interrupted, "it stays marked"
 
@@ -157,7 +157,7 @@ async def test_hosts_without_jobs_never_block_the_queue(db, fill):
 async def test_a_job_completed_after_its_release_leaves_no_waiting_host(db, fill):
     await fill(("a", 1))
     (held,) = await lease(db, 1)
-    await give_back(db, [held])
+    await return_leases(db, [held])
     async with db.write() as conn:
         await queue.end_jobs(conn, [(held, None, FAILURE)], NOW)
 
@@ -169,7 +169,7 @@ async def test_a_job_completed_after_its_release_leaves_no_waiting_host(db, fill
 async def test_a_process_that_lost_a_lease_can_neither_complete_nor_delay_the_job(db, fill):
     await fill(("a", 1))
     (lost,) = await lease(db, 1, owner="me")
-    await give_back(db, [lost])
+    await return_leases(db, [lost])
     (held,) = await lease(db, 1, owner="other")
 
     async with db.write() as conn:

@@ -6,7 +6,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, inspect, text
 
-from archiver.db.engine import Database, engines_of
+from archiver.db.engine import Database, index_at
 from archiver.db.schema import HEAD, metadata
 from archiver.errors import ConfigurationError, IndexOutdated
 from archiver.helpers import MIGRATIONS
@@ -66,7 +66,7 @@ def test_migrations_create_exactly_the_tables_of_the_schema(connection, tmp_path
 
 
 def test_a_new_index_equals_a_fully_migrated_one(connection, tmp_path):
-    engines_of(tmp_path / "new.sqlite3").prepare()
+    index_at(tmp_path / "new.sqlite3").prepare()
     engine = create_engine(f"sqlite:///{tmp_path / 'new.sqlite3'}")
     with engine.connect() as new:
         names = inspect(new).get_table_names()

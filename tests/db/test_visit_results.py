@@ -35,7 +35,7 @@ async def lease(db, seed):
         number = await imports.create(conn, name="f", form="plain", path=None, owner="a", now=NOW)
         said = seed(URL, title="Given", tags=("t",))
         await new_entries.receive(conn, [said], now=NOW, recapture=False, import_id=number)
-        await imports.advance(conn, number, {model_seed.Reception.ADDED: 1}, [])
+        await imports.advance(conn, number, {model_seed.SaveOutcome.ADDED: 1}, [])
         (held,) = await queue.lease(conn, owner="me", count=1, each=1, hosts=HostGroups(), now=NOW)
     return held
 

@@ -11,7 +11,7 @@ from archiver.errors import FetchError
 from archiver.http import connections
 from archiver.http.connections import MAX_BUFFERED, HttpConnection
 from archiver.http.fetcher import Fetcher
-from archiver.http.requests import Outgoing
+from archiver.http.requests import OutgoingRequest
 from archiver.model.failure import FailureKind
 from tests.http.test_fetcher import read_request, settings
 
@@ -22,11 +22,11 @@ SHORT = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
 @asynccontextmanager
 async def server_of(serve):
     """Run a server that calls ``serve`` for each connection; yield its address and their number."""
-    counted, under_way = [], set()
+    counted, running_jobs = [], set()
 
     async def count(reader, writer):
         counted.append(writer)
-        under_way.add(asyncio.current_task())
+        running_jobs.add(asyncio.current_task())
         with suppress(ConnectionError):
             await serve(reader, writer, len(counted))
         writer.close()
@@ -36,7 +36,7 @@ async def server_of(serve):
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/", counted
     finally:
         server.close()
-        await asyncio.gather(*under_way)
+        await asyncio.gather(*running_jobs)
 
 
 async def test_a_pooled_connection_that_was_closed_is_reopened():
@@ -61,7 +61,7 @@ async def test_a_pooled_connection_that_was_closed_is_reopened():
 
     async with server_of(serve) as (url, counted), Fetcher(settings()) as fetcher:
         for _ in range(2):
-            (await fetcher.fetch(Outgoing(url), Slot())).body.close()
+            (await fetcher.fetch(OutgoingRequest(url), Slot())).body.close()
 
     assert len(counted) == 2
     assert happened == ["sent", "sent", "waited", "sent"]  # each request that was sent is counted
@@ -83,7 +83,7 @@ async def test_a_request_counts_as_sent_once_the_kernel_has_all_of_it():
 
     seen, content = [], bytes(16 << 20)
     async with server_of(serve) as (url, _), Fetcher(settings()) as fetcher:
-        asked = Outgoing(url, method="POST", body=content)
+        asked = OutgoingRequest(url, method="POST", body=content)
         (await fetcher.fetch(asked, Slot())).body.close()
 
     assert seen[0] == "head"
@@ -96,7 +96,7 @@ async def test_unsafe_requests_are_not_repeated():
     async with server_of(serve) as (url, counted), Fetcher(settings()) as fetcher:
         for method in ("POST", "GET"):
             with pytest.raises(FetchError) as raised:
-                await fetcher.fetch(Outgoing(url, method=method))
+                await fetcher.fetch(OutgoingRequest(url, method=method))
             assert raised.value.failure.kind is FailureKind.DISCONNECTED
 
     assert len(counted) == 1 + 2
@@ -160,9 +160,9 @@ async def test_unexpected_data_closes_a_connection():
         ended.set()
 
     async with server_of(serve) as (url, counted), Fetcher(settings()) as fetcher:
-        (await fetcher.fetch(Outgoing(url))).body.close()
+        (await fetcher.fetch(OutgoingRequest(url))).body.close()
         await ended.wait()
-        exchange = await fetcher.fetch(Outgoing(url))
+        exchange = await fetcher.fetch(OutgoingRequest(url))
 
     with exchange.body as body:
         assert body.read() == b"hi"
@@ -176,9 +176,9 @@ async def test_an_abandoned_response_closes_its_connection():
         await reader.read()
 
     async with server_of(serve) as (url, counted), Fetcher(settings()) as fetcher:
-        async with fetcher.open(Outgoing(url)) as answer:
+        async with fetcher.open(OutgoingRequest(url)) as answer:
             assert answer.head.status == 200
-        async with fetcher.open(Outgoing(url)) as answer:
+        async with fetcher.open(OutgoingRequest(url)) as answer:
             assert answer.head.status == 200
 
     assert len(counted) == 2
@@ -193,7 +193,10 @@ async def test_a_connection_is_not_reused_after_request_content():
         await reader.read()
 
     async with server_of(serve) as (url, counted), Fetcher(settings()) as fetcher:
-        for asked in (Outgoing(url, "POST", body=b"GET /evil HTTP/1.1\r\n\r\n"), Outgoing(url)):
+        for asked in (
+            OutgoingRequest(url, "POST", body=b"GET /evil HTTP/1.1\r\n\r\n"),
+            OutgoingRequest(url),
+        ):
             (await fetcher.fetch(asked)).body.close()
 
     assert len(counted) == 2
@@ -213,7 +216,7 @@ async def test_connections_to_a_server_that_never_reads_are_closed():
     async with server_of(serve) as (url, _), Fetcher(settings(read_timeout=0.2)) as fetcher:
         before = open_files()
         with pytest.raises(FetchError) as raised:
-            await fetcher.fetch(Outgoing(url, "POST", body=bytes(16 << 20)))
+            await fetcher.fetch(OutgoingRequest(url, "POST", body=bytes(16 << 20)))
         never.set()
         left = open_files()
 

@@ -13,7 +13,7 @@ from archiver.errors import FetchError
 from archiver.helpers import scratch_file
 from archiver.http import responses
 from archiver.http.fetcher import Fetcher
-from archiver.http.requests import Outgoing
+from archiver.http.requests import OutgoingRequest
 from archiver.http.responses import SPOOL_BYTES, BodySink
 from archiver.http.site_rules import SiteRules
 from archiver.model.failure import FailureKind
@@ -35,10 +35,10 @@ HINTS = b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"
 @asynccontextmanager
 async def raw_server(answers):
     """Run a server that answers paths with bytes; yield its port and the requests it received."""
-    received, under_way = [], set()
+    received, running_jobs = [], set()
 
     async def serve(reader, writer):
-        under_way.add(asyncio.current_task())
+        running_jobs.add(asyncio.current_task())
         while request := await read_request(reader):
             received.append(request)
             path = request.split()[1].decode()
@@ -56,7 +56,7 @@ async def raw_server(answers):
         yield server.sockets[0].getsockname()[1], received
     finally:
         server.close()
-        await asyncio.gather(*under_way)
+        await asyncio.gather(*running_jobs)
 
 
 async def read_request(reader):
@@ -73,14 +73,14 @@ def settings(**more):
 async def failure(url, chosen):
     async with Fetcher(chosen) as fetcher:
         with pytest.raises(FetchError) as raised:
-            await fetcher.fetch(Outgoing(url))
+            await fetcher.fetch(OutgoingRequest(url))
     return raised.value.failure.kind
 
 
 @pytest.mark.parametrize("path", ANSWERS)
 async def test_responses_and_requests_are_recorded_byte_for_byte(path):
     async with raw_server(ANSWERS) as (port, received), Fetcher(settings()) as fetcher:
-        exchange = await fetcher.fetch(Outgoing(f"http://127.0.0.1:{port}{path}"))
+        exchange = await fetcher.fetch(OutgoingRequest(f"http://127.0.0.1:{port}{path}"))
 
         with exchange.body as body:
             assert exchange.head + body.read() == ANSWERS[path]
@@ -111,14 +111,14 @@ async def test_a_request_is_sent_after_connecting_and_when_permitted():
         Fetcher(settings()) as fetcher,
     ):
         url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
-        (await fetcher.fetch(Outgoing(url), Slot())).body.close()
+        (await fetcher.fetch(OutgoingRequest(url), Slot())).body.close()
     assert [*seen, await happened.get()] == ["connected", "may", "asked"]
 
 
 async def test_an_interim_response_is_not_part_of_the_final_one():
     answers = {"/hints": HINTS + ANSWERS["/length"]}
     async with raw_server(answers) as (port, _), Fetcher(settings()) as fetcher:
-        exchange = await fetcher.fetch(Outgoing(f"http://127.0.0.1:{port}/hints"))
+        exchange = await fetcher.fetch(OutgoingRequest(f"http://127.0.0.1:{port}/hints"))
 
         with exchange.body as body:
             assert exchange.head + body.read() == ANSWERS["/length"]
@@ -129,7 +129,8 @@ async def test_the_payload_digest_does_not_depend_on_chunking():
     answers = {"/a": ANSWERS["/length"], "/b": chunked}
     async with raw_server(answers) as (port, _), Fetcher(settings()) as fetcher:
         found = [
-            await fetcher.fetch(Outgoing(f"http://127.0.0.1:{port}{path}")) for path in answers
+            await fetcher.fetch(OutgoingRequest(f"http://127.0.0.1:{port}{path}"))
+            for path in answers
         ]
 
     for each in found:
@@ -199,11 +200,11 @@ async def test_the_rule_of_a_site_sets_its_user_agent_or_forbids_requests(tmp_pa
             rules.write_text(text)
             fetcher.rules = SiteRules(tmp_path)
             for name in ("127.0.0.1", "localhost"):
-                await fetcher.fetch(Outgoing(f"http://{name}:{port}/nothing"))
+                await fetcher.fetch(OutgoingRequest(f"http://{name}:{port}/nothing"))
         rules.write_text("[sites.localhost]\nnever_save = true")
         fetcher.rules = SiteRules(tmp_path)
         with pytest.raises(FetchError) as raised:
-            await fetcher.fetch(Outgoing(f"http://localhost:{port}/nothing"))
+            await fetcher.fetch(OutgoingRequest(f"http://localhost:{port}/nothing"))
 
     assert raised.value.failure.kind is FailureKind.EXCLUDED
     assert [b"Mine/1" in each for each in received] == [False, False, False, True]

@@ -12,7 +12,7 @@ from warcio.archiveiterator import ArchiveIterator
 from archiver.config import Settings
 from archiver.errors import FetchError
 from archiver.http.fetcher import Fetcher
-from archiver.http.requests import Outgoing
+from archiver.http.requests import OutgoingRequest
 from archiver.http.response_parser import dechunk
 from archiver.model.capture import Truncation
 from archiver.warc import writer as warc_writer
@@ -32,10 +32,10 @@ async def serving(answers):
     Yield its port and connections. An answer that begins with ``+`` leaves the connection open, one
     with ``!`` resets it.
     """
-    connections, under_way = [], set()
+    connections, running_jobs = [], set()
 
     async def serve(reader, writer):
-        under_way.add(asyncio.current_task())
+        running_jobs.add(asyncio.current_task())
         connections.append(writer)
         with suppress(asyncio.IncompleteReadError, ConnectionError):
             while True:
@@ -58,7 +58,7 @@ async def serving(answers):
         server.close()
         for writer in connections:
             writer.close()
-        await asyncio.gather(*under_way)
+        await asyncio.gather(*running_jobs)
 
 
 @asynccontextmanager
@@ -68,7 +68,10 @@ async def fetching(answers):
         serving(answers) as (port, connections),
         Fetcher(Settings(allow_networks="127.0.0.0/8")) as fetcher,
     ):
-        yield lambda path: fetcher.fetch(Outgoing(f"http://127.0.0.1:{port}{path}")), connections
+        yield (
+            lambda path: fetcher.fetch(OutgoingRequest(f"http://127.0.0.1:{port}{path}")),
+            connections,
+        )
 
 
 ITS_STATUS = {"HTTP/1.1\t200\tOK": "", "HTTP/1.1 200OK": "200OK"}

@@ -40,8 +40,8 @@ async def send_in_slot(polite):
 async def test_pages_of_a_host_are_spaced_and_resources_are_not():
     polite, clock = throttle(host_delay=2)
     moments = []
-    for spaced in (True, True, False, True):
-        async with polite.slot("a.example", spaced=spaced):
+    for is_delayed in (True, True, False, True):
+        async with polite.slot("a.example", is_delayed=is_delayed):
             moments.append(clock.now)
 
     assert moments == [100, 102, 102, 104]
@@ -54,7 +54,7 @@ async def test_pages_are_spaced_however_long_connecting_takes():
         for each in (slow, quick):
             await send(each)
             moments.append(clock.now)
-        async with polite.slot("a.example", spaced=False) as requisite:
+        async with polite.slot("a.example", is_delayed=False) as requisite:
             await send(requisite)
             moments.append(clock.now)
 
@@ -92,29 +92,29 @@ async def test_a_request_that_may_have_arrived_is_repeated_after_the_delay():
     assert (first, again, clock.now) == (100, 102, 104)
 
 
-@pytest.mark.parametrize("spaced", [True, False])
-async def test_connected_requests_also_wait_during_a_pause(spaced):
+@pytest.mark.parametrize("is_delayed", [True, False])
+async def test_connected_requests_also_wait_during_a_pause(is_delayed):
     polite, clock = throttle(host_delay=2)
-    async with polite.slot("a.example", spaced=spaced) as slot:
+    async with polite.slot("a.example", is_delayed=is_delayed) as slot:
         polite.pause("a.example", 30)
         await send(slot)
 
     assert clock.now == 130
 
 
-@pytest.mark.parametrize("spaced", [True, False])
-async def test_a_request_waits_for_a_pause_up_to_its_limit(spaced):
+@pytest.mark.parametrize("is_delayed", [True, False])
+async def test_a_request_waits_for_a_pause_up_to_its_limit(is_delayed):
     polite, clock = throttle(host_delay=2, host_concurrency=1)
-    async with polite.slot("a.example", spaced=spaced, max_pause=10) as slot:
+    async with polite.slot("a.example", is_delayed=is_delayed, max_pause=10) as slot:
         polite.pause("a.example", 30)
         with pytest.raises(FetchError, match="asked for a pause"):
             await send(slot)
     with pytest.raises(FetchError, match="asked for a pause"):
-        async with polite.slot("a.example", spaced=spaced, max_pause=10):
+        async with polite.slot("a.example", is_delayed=is_delayed, max_pause=10):
             pass
     assert clock.now == 100
 
-    async with polite.slot("a.example", spaced=spaced, max_pause=30) as slot:
+    async with polite.slot("a.example", is_delayed=is_delayed, max_pause=30) as slot:
         await send(slot)
     assert clock.now == 130
 
@@ -188,15 +188,15 @@ async def test_hosts_do_not_wait_for_each_other():
 
 async def test_concurrent_requests_to_a_host_are_limited():
     polite, _ = throttle(host_delay=0, host_concurrency=2)
-    under_way, most = 0, 0
+    running_jobs, most = 0, 0
 
     async def ask():
-        nonlocal under_way, most
+        nonlocal running_jobs, most
         async with polite.slot("a.example"):
-            under_way += 1
-            most = max(most, under_way)
+            running_jobs += 1
+            most = max(most, running_jobs)
             await asyncio.sleep(0)
-            under_way -= 1
+            running_jobs -= 1
 
     await asyncio.gather(*(ask() for _ in range(9)))
     assert most == 2
@@ -208,6 +208,6 @@ async def test_a_pause_requested_by_a_host_is_kept():
 
     assert polite.paused_hosts() == ["a.example"]
     assert polite.pause_left("a.example") == 30
-    async with polite.slot("a.example", spaced=False):
+    async with polite.slot("a.example", is_delayed=False):
         assert clock.now == 130
     assert polite.paused_hosts() == []

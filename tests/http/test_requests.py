@@ -9,7 +9,7 @@ from yarl import URL
 from archiver.errors import FetchError
 from archiver.http.address_guard import AddressGuard
 from archiver.http.fetcher import Fetcher
-from archiver.http.requests import Outgoing, Requests
+from archiver.http.requests import OutgoingRequest, Requests
 from archiver.model.failure import FailureKind
 from tests.http.test_fetcher import failure, raw_server, settings
 
@@ -26,7 +26,7 @@ async def test_requests_equal_those_of_aiohttp():
     ):
         for path, headers in product(PATHS, HEADERS):
             url = f"http://127.0.0.1:{port}{path}"
-            (await fetcher.fetch(Outgoing(url, headers=headers))).body.close()
+            (await fetcher.fetch(OutgoingRequest(url, headers=headers))).body.close()
             lines = received[-1].decode().split("\r\n")[2:6]
             common = dict(line.split(": ", 1) for line in lines)
             address = URL(url, encoded=True)
@@ -37,7 +37,7 @@ async def test_requests_equal_those_of_aiohttp():
 
 async def test_credentials_in_a_url_are_never_sent():
     async with raw_server({"/": ANSWER}) as (port, received), Fetcher(settings()) as fetcher:
-        (await fetcher.fetch(Outgoing(f"http://ann:secret@127.0.0.1:{port}/"))).body.close()
+        (await fetcher.fetch(OutgoingRequest(f"http://ann:secret@127.0.0.1:{port}/"))).body.close()
 
     assert b"Authorization" not in received[0]
     assert b"ann" not in received[0]
@@ -49,7 +49,7 @@ async def test_header_fields_of_the_browser_are_sent_unchanged():
     async with raw_server({"/": ANSWER}) as (port, received), Fetcher(settings()) as fetcher:
         url = f"http://127.0.0.1:{port}/"
         for is_browser in (True, False):
-            asked = Outgoing(url, headers=headers, is_browser=is_browser)
+            asked = OutgoingRequest(url, headers=headers, is_browser=is_browser)
             (await fetcher.fetch(asked)).body.close()
 
     assert b"\r\nX-A: \xc3\xa9\r\nX-B: \xe9\r\n" in received[0]
@@ -57,7 +57,7 @@ async def test_header_fields_of_the_browser_are_sent_unchanged():
 
 
 async def test_user_cookies_come_before_cookies_of_the_browser():
-    asked = Outgoing("http://a.example/", headers=(("Cookie", "b=\xe9"),), is_browser=True)
+    asked = OutgoingRequest("http://a.example/", headers=(("Cookie", "b=\xe9"),), is_browser=True)
 
     head = Requests(AddressGuard(()), {}).head(asked, "a=日")
 
@@ -74,7 +74,7 @@ async def test_urls_that_are_not_http_are_not_requested(url):
 @pytest.mark.parametrize("name", ["Referer", "X-Other"])
 async def test_a_header_field_with_a_line_end_is_refused(name):
     async with raw_server({"/": ANSWER}) as (port, received), Fetcher(settings()) as fetcher:
-        asked = Outgoing(f"http://127.0.0.1:{port}/", headers=((name, "a\r\nX: y"),))
+        asked = OutgoingRequest(f"http://127.0.0.1:{port}/", headers=((name, "a\r\nX: y"),))
         with pytest.raises(FetchError) as raised:
             await fetcher.fetch(asked)
 

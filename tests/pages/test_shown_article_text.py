@@ -62,13 +62,13 @@ def test_highlights_surround_their_text_and_change_nothing_else(html, wanted):
 @given(articles)
 def test_positions_in_lines_map_to_positions_in_the_text(html):
     flow = ArticleTree(html)
-    spaced = flow.spaced()
+    text_by_block = flow.text_by_block()
 
-    assert " ".join(spaced.split()) == " ".join(to_text(html).split())
-    for start in range(len(spaced)):
-        if spaced[start] != "\n":
+    assert " ".join(text_by_block.split()) == " ".join(to_text(html).split())
+    for start in range(len(text_by_block)):
+        if text_by_block[start] != "\n":
             ((first, last),) = flow.places([(start, start + 1)])
-            assert flow.text[first:last] == spaced[start]
+            assert flow.text[first:last] == text_by_block[start]
 
 
 def test_a_highlight_across_elements_has_one_start():

@@ -16,7 +16,7 @@ from archiver.search.query_tree import (
     Any,
     Column,
     Condition,
-    Is,
+    FieldCondition,
     Not,
     Numbers,
     Term,
@@ -65,27 +65,27 @@ ONE, TWO, THREE = Term("one"), Term("two"), Term("three")
             'TITLE:"one two" -note:three*',
             All((Term("one two", Column.TITLE), Not(Term("three", Column.NOTE, prefix=True)))),
         ),
-        ("site:https://Example.org/x", Is(Condition.SITE, "example.org")),
-        ('tag:"to read"', Is(Condition.TAG, "to read")),
-        ("is:READ", Is(Condition.IS, "read")),
-        ("lang:pt_BR", Is(Condition.LANG, "pt-br")),
-        ("added:2019-03..2020", Is(Condition.ADDED, Dates(Date(2019, 3), Date(2020)))),
-        ("added:2019", Is(Condition.ADDED, Dates(Date(2019), Date(2019)))),
-        ("added:>2019-12", Is(Condition.ADDED, Dates(first=Date(2020, 1)))),
-        ("added:<=2019-12-31", Is(Condition.ADDED, Dates(last=Date(2019, 12, 31)))),
-        ("captured:>7d", Is(Condition.CAPTURED, Age(True, 7, "d"))),
-        ("words:>2000", Is(Condition.WORDS, Numbers(2001))),
-        ("score:<0.5", Is(Condition.SCORE, Numbers(None, 49))),
-        ("score:>=0.29", Is(Condition.SCORE, Numbers(29))),
-        ("score:0.3..1", Is(Condition.SCORE, Numbers(30, 100))),
-        ("score:1", Is(Condition.SCORE, Numbers(1, 1))),
-        ("score:<50", Is(Condition.SCORE, Numbers(None, 49))),
-        ("score:30..100%", Is(Condition.SCORE, Numbers(30, 100))),
-        ("words:5..", Is(Condition.WORDS, Numbers(5))),
-        ("status:4xx", Is(Condition.STATUS, "4xx")),
-        ("failed:DNS", Is(Condition.FAILED, "dns")),
-        ("failed:403", Is(Condition.FAILED, "403")),
-        ('failed:"walled 403"', Is(Condition.FAILED, "walled 403")),
+        ("site:https://Example.org/x", FieldCondition(Condition.SITE, "example.org")),
+        ('tag:"to read"', FieldCondition(Condition.TAG, "to read")),
+        ("is:READ", FieldCondition(Condition.IS, "read")),
+        ("lang:pt_BR", FieldCondition(Condition.LANG, "pt-br")),
+        ("added:2019-03..2020", FieldCondition(Condition.ADDED, Dates(Date(2019, 3), Date(2020)))),
+        ("added:2019", FieldCondition(Condition.ADDED, Dates(Date(2019), Date(2019)))),
+        ("added:>2019-12", FieldCondition(Condition.ADDED, Dates(first=Date(2020, 1)))),
+        ("added:<=2019-12-31", FieldCondition(Condition.ADDED, Dates(last=Date(2019, 12, 31)))),
+        ("captured:>7d", FieldCondition(Condition.CAPTURED, Age(True, 7, "d"))),
+        ("words:>2000", FieldCondition(Condition.WORDS, Numbers(2001))),
+        ("score:<0.5", FieldCondition(Condition.SCORE, Numbers(None, 49))),
+        ("score:>=0.29", FieldCondition(Condition.SCORE, Numbers(29))),
+        ("score:0.3..1", FieldCondition(Condition.SCORE, Numbers(30, 100))),
+        ("score:1", FieldCondition(Condition.SCORE, Numbers(1, 1))),
+        ("score:<50", FieldCondition(Condition.SCORE, Numbers(None, 49))),
+        ("score:30..100%", FieldCondition(Condition.SCORE, Numbers(30, 100))),
+        ("words:5..", FieldCondition(Condition.WORDS, Numbers(5))),
+        ("status:4xx", FieldCondition(Condition.STATUS, "4xx")),
+        ("failed:DNS", FieldCondition(Condition.FAILED, "dns")),
+        ("failed:403", FieldCondition(Condition.FAILED, "403")),
+        ('failed:"walled 403"', FieldCondition(Condition.FAILED, "walled 403")),
     ],
 )
 def test_a_query_is_parsed_into_a_tree(text, expected):
@@ -186,7 +186,7 @@ def test_any_query_is_parsed_or_has_an_error_position(text):
 @given(st.lists(PIECES, max_size=30).map("".join), st.integers(1, 40), st.integers(1, 990))
 def test_a_condition_is_added_only_if_the_result_can_be_parsed(text, times, length):
     tree, _ = read(" ".join([text] * times))
-    more = conjunction([tree or EVERYTHING, Is(Condition.TAG, "a" * length)])
+    more = conjunction([tree or EVERYTHING, FieldCondition(Condition.TAG, "a" * length)])
 
     assert fits(more, write(more)) == (read(write(more))[1] is None)
 
@@ -208,25 +208,27 @@ TEXT = (
 )
 LEAVES = st.one_of(
     st.builds(Term, TEXT, st.none() | st.sampled_from(Column), st.booleans()),
-    st.builds(Is, st.just(Condition.TAG), TEXT),
-    st.builds(Is, st.just(Condition.IS), st.sampled_from(BY_NAME["is"].values).map(str)),
+    st.builds(FieldCondition, st.just(Condition.TAG), TEXT),
     st.builds(
-        Is,
+        FieldCondition, st.just(Condition.IS), st.sampled_from(BY_NAME["is"].values).map(str)
+    ),
+    st.builds(
+        FieldCondition,
         st.sampled_from([Condition.ADDED, Condition.PUBLISHED]),
         st.builds(Dates, DATE, st.none() | DATE),
     ),
     st.builds(
-        Is,
+        FieldCondition,
         st.just(Condition.ADDED),
         st.builds(Age, st.booleans(), st.integers(1, 9999), st.sampled_from("dwmy")),
     ),
     st.builds(
-        Is,
+        FieldCondition,
         st.just(Condition.WORDS),
         st.builds(Numbers, st.integers(0, 999), st.none() | st.integers(0, 999)),
     ),
     st.builds(
-        Is,
+        FieldCondition,
         st.just(Condition.SCORE),
         st.builds(Numbers, st.integers(0, 100), st.none() | st.integers(0, 100)),
     ),

@@ -90,14 +90,14 @@ async def test_the_bin_survives_a_reindex(open_archive, live, settings):
         await archive.deleting.entries([later])  # no record has it
         await save(archive, bears, tags=("new",))
         last = await everything(archive)
-        in_bin = {(each.deletion, each.url) for each in await archive.deleting.bin()}
+        deleted_after = {(each.deletion, each.url) for each in await archive.deleting.bin()}
 
     for _ in range(2):  # the second time the records are the only source
         await reindex(settings)
 
     async with open_archive() as archive:
         found = await archive.deleting.bin()
-        assert {(each.deletion, each.url) for each in found} == in_bin
+        assert {(each.deletion, each.url) for each in found} == deleted_after
         assert await everything(archive) == last
         assert await problems(archive) == []
         assert (await archive.compacting.compact(dry_run=True)).records == 0

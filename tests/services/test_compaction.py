@@ -11,7 +11,7 @@ from warcio.archiveiterator import ArchiveIterator
 from archiver.replay.addresses import Modifier
 from archiver.replay.response import ReplayRequest
 from archiver.replay.response_headers import Viewer
-from archiver.services.compaction import QuietHour, next_time
+from archiver.services.compaction import HourClock, next_time
 from archiver.services.reindex import reindex
 from tests.segments import segments
 from tests.services.test_deletion import listed, problems, save
@@ -227,7 +227,7 @@ def test_a_skipped_quiet_hour_begins_when_the_clock_is_put_forward(monkeypatch):
 
 def test_a_quiet_hour_during_which_the_machine_slept_is_made_up_for():
     day = datetime(2026, 3, 1, tzinfo=UTC).astimezone()
-    quiet = QuietHour(4, day.replace(hour=3))
+    quiet = HourClock(4, day.replace(hour=3))
 
     assert not quiet.has_begun(day.replace(hour=3, minute=59))
     assert quiet.has_begun(day.replace(hour=9))

@@ -6,7 +6,7 @@ from archiver.errors import ConfigurationError, InputError, InvalidUrl, NotFound
 from archiver.formats.seeds import MAX_TAG_CHARACTERS, MAX_TAGS
 from archiver.model.job import State
 from archiver.model.requisite import RequisiteKind
-from archiver.model.seed import Reception
+from archiver.model.seed import SaveOutcome
 from archiver.services.entries import MAX_URLS, clean_tags
 
 
@@ -20,7 +20,7 @@ async def test_each_url_is_accepted_or_rejected_with_a_sentence(archive):
     urls = [" http://a.example/ ", "", "ftp://a.example/", "http://a.example/#part", "nonsense"]
     result = await archive.entries.save(urls, tags=("x",), source="web")
 
-    assert [each.reception for each in result.accepted] == [Reception.ADDED, Reception.MERGED]
+    assert [each.outcome for each in result.accepted] == [SaveOutcome.ADDED, SaveOutcome.MERGED]
     assert [each.given for each in result.rejected] == ["ftp://a.example/", "nonsense"]
     assert all(each.reason.endswith(".") for each in result.rejected)
     detail = await archive.entries.get("http://a.example/")

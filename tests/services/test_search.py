@@ -80,7 +80,7 @@ async def test_questions_that_make_no_sense_are_refused(archive):
 async def test_the_archive_in_numbers(filled, settings):
     overview = await filled.search.overview()
 
-    assert (overview.entries, overview.snapshots, overview.under_way) == (7, 5, ())
+    assert (overview.entries, overview.snapshots, overview.running_jobs) == (7, 5, ())
     queue = overview.queue
     assert (queue.queued, queue.fetching, queue.saved, queue.failed) == (1, 0, 5, 1)
     assert overview.warc_bytes == sum(map(len, segments(settings.data).values()))

@@ -88,7 +88,7 @@ async def test_an_entry_is_found_by_every_address_of_its_page(live, open_archive
             for url in (start, *map(live.url, hops), page, canonical):
                 (entry,) = (await archive.entries.saved_at(url)).entries
                 assert entry.url == (await archive.entries.get(url)).entry.url == start
-                (known,) = (await archive.entries.before_saving([url])).known
+                (known,) = (await archive.entries.saved_addresses([url])).known
                 assert known.entry.url == start
             assert (await archive.entries.saved_at(live.url("/other"))).entries == ()
             assert [each.entry.url for each in await listed(archive, f'"{page}"')] == [start]

@@ -29,7 +29,7 @@ from archiver.search.query_tree import (
     Any,
     Column,
     Condition,
-    Is,
+    FieldCondition,
     Not,
     Term,
     conjunction,
@@ -284,7 +284,7 @@ def matches(node, page) -> bool:
         return not matches(node.node, page)
     if isinstance(node, Term):
         return has_document(page) and any(holds(text, node) for text in texts(page, node.column))
-    return is_so(node, page)
+    return has_happened(node, page)
 
 
 def texts(page, column):
@@ -325,7 +325,7 @@ def plain(text):
     )
 
 
-def is_so(node, page) -> bool:
+def has_happened(node, page) -> bool:
     return IS_SO[node.condition](page, node.value)
 
 
@@ -455,9 +455,9 @@ LEAVES = (
     TERMS
     | st.builds(Term, st.sampled_from(TYPED), st.none() | st.sampled_from(Column), st.booleans())
     | st.sampled_from(CONDITIONS).map(parse_query)
-    | st.just(Is(Condition.TAG, "to read"))
-    | st.just(Is(Condition.FAILED, "http-status 410"))
-    | st.just(Is(Condition.LIST, "birds/owls and\\/or kites"))
+    | st.just(FieldCondition(Condition.TAG, "to read"))
+    | st.just(FieldCondition(Condition.FAILED, "http-status 410"))
+    | st.just(FieldCondition(Condition.LIST, "birds/owls and\\/or kites"))
 )
 TREES = st.recursive(
     LEAVES,

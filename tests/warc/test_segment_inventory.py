@@ -21,7 +21,7 @@ def ours(store):
 
 
 def named(found):
-    return {each.name: (each.problem, each.is_loss) for each in found.unusable_files}
+    return {each.name: (each.problem, each.has_lost_data) for each in found.unusable_files}
 
 
 def test_segments_and_truncated_tails_are_recognised(ours):
@@ -57,7 +57,7 @@ def test_unknown_files_are_reported(ours):
 
     assert problems.keys() == there.keys() - {".hidden"}
     assert "archiver import" in problems["wget.warc.gz"][0]
-    assert {is_loss for _, is_loss in problems.values()} == {False}
+    assert {has_lost_data for _, has_lost_data in problems.values()} == {False}
 
 
 def test_an_unreadable_segment_is_reported_as_a_loss(ours):
@@ -68,7 +68,7 @@ def test_an_unreadable_segment_is_reported_as_a_loss(ours):
     found = survey(ours.parent)
 
     assert [each.name for each in found.segments] == [ours.name]
-    assert [is_loss for _, is_loss in named(found).values()] == [True] * 3
+    assert [has_lost_data for _, has_lost_data in named(found).values()] == [True] * 3
 
 
 def test_segments_are_recognised_by_content_and_not_by_name(ours):

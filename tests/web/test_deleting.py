@@ -38,7 +38,7 @@ async def send(client, path, page, *fields):
 
 
 def hidden_in(page):
-    form = page[page.index('class="ask"') :]
+    form = page[page.index('class="confirm-form"') :]
     return re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', form)
 
 

@@ -159,7 +159,7 @@ async def test_a_row_shows_title_site_and_excerpt(client, saved_archive):
     assert listed[0]["page"]["excerpt"].startswith("This is what the page called bears has to say")
     assert page.count('class="excerpt lines"') == 2
     assert page.count('<li class="day">') == 1
-    assert '<span class="whole">1 min</span>' in page
+    assert '<span class="nowrap">1 min</span>' in page
 
 
 async def test_a_form_without_a_selection_changes_nothing(client):

@@ -70,4 +70,4 @@ async def test_the_reason_for_an_unreadable_feed_is_translated(client, live, fee
     german = await (await client.get("/feeds", headers={"Accept-Language": "de"})).text()
 
     assert "No feed found at" in english
-    assert '<span class="why">kein Feed gefunden</span>' in german
+    assert '<span class="failure-reason">kein Feed gefunden</span>' in german

@@ -14,10 +14,10 @@ FILE = (
 )
 
 
-async def send(client, data, name, *, look=True):
+async def send(client, data, name, *, preview=True):
     form = FormData()
-    if look:
-        form.add_field("look", "1")
+    if preview:
+        form.add_field("preview", "1")
     form.add_field("file", data, filename=name)
     return await client.post("/import", data=form, allow_redirects=False)
 
@@ -90,7 +90,7 @@ async def test_the_reason_for_an_unreadable_file_is_translated(client):
 async def test_an_upload_without_preview_is_imported_immediately(runtime, client):
     name, data, _ = GOLDENS["plain text"]
 
-    sent = await send(client, data, name, look=False)
+    sent = await send(client, data, name, preview=False)
 
     assert sent.headers["Location"] == f"/import/{(await runtime.imports.recent())[0].id}"
 
@@ -113,7 +113,7 @@ async def test_a_long_file_is_previewed_partly_or_wholly(client):
 
     sent = await send(client, file.encode(), "bookmarks.html")
     page = await (await client.get(sent.headers["Location"])).text()
-    shown = re.sub(r'<details class="rest">.*?</details>', "", page, flags=re.DOTALL)
+    shown = re.sub(r'<details class="more-items">.*?</details>', "", page, flags=re.DOTALL)
 
     assert [*map(int, re.findall(r"<b>Page (\d+)</b>", shown))] == [*range(5)]
     assert [*map(int, re.findall(r"<b>Page (\d+)</b>", page))] == [*range(20)]

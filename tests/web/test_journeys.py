@@ -82,7 +82,7 @@ async def find_read_and_highlight(keyboard: Keyboard) -> None:
     await keyboard.page.wait_for_url("**q=owls")
     await keyboard.press(".item h3 a")
     await keyboard.sees("article.reading .text")
-    await keyboard.press(".bar-reading .look summary")
+    await keyboard.press(".bar-reading .reading-style summary")
     await keyboard.press("[name=face]", "ArrowRight")
     assert await keyboard.page.evaluate("document.documentElement.dataset.face") == "sans"
     await keyboard.page.keyboard.press("Escape")

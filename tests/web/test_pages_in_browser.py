@@ -186,7 +186,7 @@ async def reading_options_and_position_are_remembered(site):
     tokyo = moment.astimezone(timezone(timedelta(hours=9)))
     assert f"{tokyo:%H:%M}" in await kept.text_content()
 
-    await page.click(".look summary")
+    await page.click(".reading-style summary")
     await page.check("[name=size][value='5']")
     await page.check("[name=paper][value=sepia]")
     async with page.expect_response(f"**{path}place") as stored:
@@ -213,8 +213,8 @@ async def the_home_page_saves_urls_searches_words_and_follows_jobs(site):
     await page.keyboard.press("Escape")
     await site.runtime.crawl_status.cancel()
     await page.locator("#activity[hidden]").wait_for(state="attached")
-    await page.locator("#latest .why").wait_for()
-    assert await page.locator("#latest .why").all_inner_texts() == ["You cancelled it."]
+    await page.locator("#latest .failure-reason").wait_for()
+    assert await page.locator("#latest .failure-reason").all_inner_texts() == ["You cancelled it."]
 
     await page.goto("/")
     await page.fill("#tags", "pasted")

@@ -200,7 +200,7 @@ async def test_every_page_after_a_form_is_translatable(client):
 
 
 async def test_an_import_preview_is_translatable(client):
-    form = FormData({"look": "1"})
+    form = FormData({"preview": "1"})
     form.add_field(
         "file", b"url,title,tags,folder\nhttp://a.example/12,t9,T2,F1\n1,,,\n", filename="f1.csv"
     )

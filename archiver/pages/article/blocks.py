@@ -31,7 +31,7 @@ def part_at_breaks(root: Element) -> None:
         if first.getparent() is None or first in set_as_is:
             continue
         following, count = first, 0
-        while _is_break_behind(following):
+        while _is_break_after(following):
             after = following.getnext()
             if count:
                 remove(following)
@@ -80,7 +80,7 @@ def _take_in(run: Element | None, child: Element) -> Element | None:
     return run
 
 
-def _is_break_behind(element: Element) -> bool:
+def _is_break_after(element: Element) -> bool:
     following = element.getnext()
     is_alone = not (element.tail and element.tail.strip())
     return is_alone and following is not None and following.tag == "br"
@@ -99,7 +99,7 @@ def _begin_paragraph(first: Element) -> None:
     first.getparent().replace(first, paragraph)
     following = paragraph.getnext()
     while following is not None and is_phrasing(following):
-        if following.tag == "br" and _is_break_behind(following):
+        if following.tag == "br" and _is_break_after(following):
             break
         after = following.getnext()
         paragraph.append(following)
@@ -119,7 +119,7 @@ _MAX_NAMES = 4
 """Maximum number of phrasing elements that are pushed into a block, since a page may nest many."""
 
 
-def open_up(phrases: list[Element]) -> dict[Element, str]:
+def unwrap_blocks(phrases: list[Element]) -> dict[Element, str]:
     """Turn phrasing elements that contain blocks into blocks, innermost first.
 
     Return the former names of the elements, without those in ``_SILENT``.
@@ -134,14 +134,14 @@ def open_up(phrases: list[Element]) -> dict[Element, str]:
     return opened
 
 
-def push_in(
+def wrap_content(
     elements: list[Element], opened: dict[Element, str], holding: Container[Element]
 ) -> None:
     """Wrap the content of blocks in the phrasing elements that were around the blocks.
 
     Args:
         elements: all elements of the article in document order.
-        opened: the result of ``open_up``.
+        opened: the result of ``unwrap_blocks``.
         holding: the elements that contain blocks; they are not wrapped themselves.
     """
     around: dict[Element, tuple[str, ...]] = {}

@@ -15,10 +15,10 @@ from archiver.pages.article.elements import (
     FORM_CONTROLS,
     HEADINGS,
     SENTENCE,
+    class_weight,
     is_named_by_its_heading,
     is_note,
     named,
-    weigh,
 )
 from archiver.pages.article.scoring import Measure, take
 from archiver.pages.article.tree import bottom_up, remove
@@ -159,7 +159,7 @@ def _is_remark(aside: Element, measure: Measure) -> bool:
     around = (aside.getprevious(), aside.getnext())
     is_within = all(each is not None and _is_prose(each) for each in around)
     leads = measure.link_density >= MAX_IN_BLOCK or _PROMOTED.search(named(aside))
-    if not is_within or not measure.text or leads or weigh(aside) < 0:
+    if not is_within or not measure.text or leads or class_weight(aside) < 0:
         return False
     return next(aside.iter(*FORM_CONTROLS), None) is None
 
@@ -168,11 +168,11 @@ def _is_boilerplate(element: Element, measure: Measure, rules: Rules) -> bool:
     """Return whether a block is boilerplate because of its content."""
     if is_note(named(element)):
         return False
-    weight = weigh(element) if rules.weighted else 0
+    weight = class_weight(element) if rules.weighted else 0
     if measure.tabled > NEARLY_ALL * measure.text:
         return False
-    is_against = weight < 0 and not measure.essential and not _is_picture(measure)
-    if is_against and not is_named_by_its_heading(element):
+    is_probably_boilerplate = weight < 0 and not measure.essential and not _is_picture(measure)
+    if is_probably_boilerplate and not is_named_by_its_heading(element):
         return True
     if measure.commas >= 10:
         return False
@@ -198,8 +198,8 @@ def _is_picture(measure: Measure) -> bool:
 
     Many such blocks have the class ``media``, which counts against other blocks.
     """
-    is_led_nowhere = measure.pictures > measure.linked_pictures and not measure.linked
-    return is_led_nowhere and not measure.headed and measure.text <= MAX_CAPTION
+    is_redirected_nowhere = measure.pictures > measure.linked_pictures and not measure.linked
+    return is_redirected_nowhere and not measure.headed and measure.text <= MAX_CAPTION
 
 
 def _is_made_of_links(element: Element, measure: Measure, weight: int) -> bool:

@@ -48,8 +48,8 @@ def _normalise_table(table: Element) -> None:
         return
     rows = list(table.iter("tr"))
     before = table.getprevious()
-    is_behind_code = before is not None and before.tag == "pre" and not (len(before) or before.text)
-    if is_behind_code and next(table.iter("th"), None) is None:
+    is_after_code = before is not None and before.tag == "pre" and not (len(before) or before.text)
+    if is_after_code and next(table.iter("th"), None) is None:
         lines = ["".join(row[-1].itertext()).rstrip("\n") for row in rows if len(row)]
         remove(before)  # The HTML parser has moved the table out of this ``pre``.
         replace(table, _make_pre(lines, table))

@@ -102,7 +102,7 @@ def finish(root: Element, url: str, base: str) -> None:
         heading.tag = "h2"
 
 
-def set_apart(root: Element, part: int) -> None:
+def make_ids_unique(root: Element, part: int) -> None:
     """Make the ids in one part of an article distinct from those in its other parts."""
     for element in root.iter():
         for name, value in element.attrib.items():

@@ -140,7 +140,7 @@ def named(element: Element) -> str:
     return f"{element.get('class') or ''} {element.get('id') or ''}"
 
 
-def weigh(element: Element) -> int:
+def class_weight(element: Element) -> int:
     """Return the weight of class and id: positive for content, negative for boilerplate."""
     names = (element.get("class"), element.get("id"))
     return sum(

@@ -19,7 +19,7 @@ from archiver.pages.article.boilerplate import Rules, remove_boilerplate
 from archiver.pages.article.code_blocks import normalise_code
 from archiver.pages.article.completion import (
     finish,
-    set_apart,
+    make_ids_unique,
     set_direction,
     text_direction,
 )
@@ -31,7 +31,7 @@ from archiver.pages.article.heading_links import (
     drop_edit_links,
     drop_permalinks,
 )
-from archiver.pages.article.headline import Lead, find_lead, put_lead, take_head, title_of
+from archiver.pages.article.headline import Lead, find_lead, insert_lead, take_head, title_of
 from archiver.pages.article.hidden_sources import (
     POSSIBLE,
     SHORTEST,
@@ -39,7 +39,7 @@ from archiver.pages.article.hidden_sources import (
     hidden_sources,
 )
 from archiver.pages.article.media import normalise_drawings, normalise_media
-from archiver.pages.article.notes import bring_notes
+from archiver.pages.article.notes import append_missing_notes
 from archiver.pages.article.panels import normalise_panels
 from archiver.pages.article.preparation import drop_hidden, to_tree
 from archiver.pages.article.scoring import Scores, make_root
@@ -207,14 +207,14 @@ def _read(
     if article is None:
         return Article()
     lead = Lead() if whole else find_lead(body, metadata.title, metadata.byline)
-    head = put_lead(article, lead)
+    head = insert_lead(article, lead)
     if not whole:
-        bring_notes(article, body)
+        append_missing_notes(article, body)
     drop_above_title(article, metadata.title)
     normalise_embeds(article)
     finish(article, url, base)
     if part > 1:
-        set_apart(article, part)
+        make_ids_unique(article, part)
     take_head(article, head, metadata.title)
     published = "" if whole else trim(article, metadata.byline)
     for each in (head, article):

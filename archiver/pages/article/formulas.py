@@ -245,7 +245,7 @@ def _normalise_text(body: Element, formulas: _Formulas, *, dollars: bool) -> Non
                 made = _split_at_formulas(child.tail, formulas, dollars=dollars)
                 if made:
                     child.tail = made[0][1]
-                    _insert_behind(child, made[1:])
+                    _insert_after(child, made[1:])
 
 
 def _normalise_own(element: Element, formulas: _Formulas, *, dollars: bool) -> None:
@@ -262,7 +262,7 @@ def _normalise_own(element: Element, formulas: _Formulas, *, dollars: bool) -> N
                 element.insert(0, formula)
 
 
-def _insert_behind(child: Element, made: list[tuple[Element | None, str]]) -> None:
+def _insert_after(child: Element, made: list[tuple[Element | None, str]]) -> None:
     at = child
     for formula, tail in made:
         if formula is None:

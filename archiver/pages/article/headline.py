@@ -25,7 +25,7 @@ from archiver.pages.article.elements import (
     named,
     remembered,
 )
-from archiver.pages.article.tree import first_text, lead_with, remove
+from archiver.pages.article.tree import first_text, prepend, remove
 
 _MAX_HEADINGS = 3
 """Number of headings that may be the title; the first may be the name of a site's section."""
@@ -47,7 +47,7 @@ def put_head(root: Element, parts: list[Element]) -> Element:
     """Insert elements as the head of an article; return the head."""
     head = etree.Element("header")
     head.extend(parts)
-    lead_with(root, head)
+    prepend(root, head)
     return head
 
 
@@ -59,7 +59,7 @@ def take_head(root: Element, head: Element, title: str) -> None:
     if heading is not None and _has_article_beside(root, heading):
         remove(heading)
         heading.tail = None
-        lead_with(head, heading)
+        prepend(head, heading)
 
 
 def _titling(root: Element, title: str) -> Element | None:
@@ -69,12 +69,12 @@ def _titling(root: Element, title: str) -> Element | None:
         if before > SENTENCE or next(heading.iterancestors(*_WITHIN), None) is not None:
             return None
         is_title = _is_title(first_text(heading, _MAX_HEADING), title, is_first=not before)
-        if is_title and (heading.tag in _HIGHEST or not _is_behind_picture(heading, root)):
+        if is_title and (heading.tag in _HIGHEST or not _is_after_picture(heading, root)):
             return heading
     return None
 
 
-def _is_behind_picture(heading: Element, root: Element) -> bool:
+def _is_after_picture(heading: Element, root: Element) -> bool:
     first = next(root.iter(heading.tag, *KEPT_EMPTY), None)
     return first is not heading
 
@@ -170,7 +170,7 @@ def find_lead(body: Element, title: str, byline: str) -> Lead:
     return Lead(tuple(collector.parts), collector.beginning)
 
 
-def put_lead(root: Element, lead: Lead) -> Element:
+def insert_lead(root: Element, lead: Lead) -> Element:
     """Insert the lead elements that an article does not contain yet at its start.
 
     Return the head, which contains the inserted elements up to and including the picture.
@@ -180,7 +180,7 @@ def put_lead(root: Element, lead: Lead) -> Element:
     before = root[0] if len(root) and root[0].tag == "h1" else None
     for part in reversed(parts[above:]):
         if before is None:
-            lead_with(root, part)
+            prepend(root, part)
         else:
             before.addnext(part)
     return put_head(root, parts[:above])

@@ -9,9 +9,9 @@ from lxml.etree import _Element as Element
 
 from archiver.pages.article.tree import (
     around,
-    lead_with,
     lengths,
     outermost,
+    prepend,
     remove,
     replace,
 )
@@ -76,7 +76,7 @@ def _normalise_figure(figure: Element) -> None:
         return
     caption = captions[0]
     if next(figure.iter("figcaption", *_CAPTIONED)) is caption:
-        lead_with(figure, caption)
+        prepend(figure, caption)
     else:
         remove(caption)
         caption.tail = None

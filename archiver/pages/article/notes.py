@@ -27,7 +27,7 @@ _LEVELS = 4
 _BLOCKS = frozenset({"li", "p", "div", "dd", "section", "aside"})
 
 
-def bring_notes(root: Element, body: Element) -> None:
+def append_missing_notes(root: Element, body: Element) -> None:
     """Append the notes that an article links to but does not contain.
 
     Args:

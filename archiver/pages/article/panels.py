@@ -20,7 +20,7 @@ from archiver.pages.article.elements import (
     named,
 )
 from archiver.pages.article.scoring import Measure, measure_all
-from archiver.pages.article.tree import around, first_text, lead_with, remove
+from archiver.pages.article.tree import around, first_text, prepend, remove
 
 MAX_LABEL = 200
 MAX_TAB = 80
@@ -129,7 +129,7 @@ def _name(panel: Element, name: str) -> None:
     _show(panel)
     line = etree.Element("p")
     etree.SubElement(line, "strong").text = name
-    lead_with(panel, line)
+    prepend(panel, line)
 
 
 def _show(panel: Element) -> None:

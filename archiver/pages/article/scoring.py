@@ -21,10 +21,10 @@ from archiver.pages.article.elements import (
     SCORED,
     SENTENCE,
     TEXTISH,
+    class_weight,
     is_boilerplate_name,
     is_likely_boilerplate,
     named,
-    weigh,
 )
 from archiver.pages.article.tree import remove, replace
 
@@ -291,7 +291,7 @@ class Scores:
     def choose(self) -> Choice:
         """Return the element of the article, with the siblings that belong to it."""
         for element in self._scored:
-            self._give_points(element)
+            self._add_points(element)
         ranked = sorted(
             ((self._final(each, score), each) for each, score in self._scores.items()),
             key=lambda each: -each[0],
@@ -310,7 +310,7 @@ class Scores:
             return choice
         return Choice(top, tuple(top) if top is self._body else (top,))
 
-    def _give_points(self, element: Element) -> None:
+    def _add_points(self, element: Element) -> None:
         measure = self.measures.get(element)
         if measure is None or (measure.text < _SHORTEST and element.tag != "a"):
             return
@@ -325,7 +325,7 @@ class Scores:
             above = above.getparent()
 
     def _start(self, element: Element) -> float:
-        return _BASE.get(element.tag, 0) + (weigh(element) if self._weighted else 0)
+        return _BASE.get(element.tag, 0) + (class_weight(element) if self._weighted else 0)
 
     def _final(self, element: Element, score: float) -> float:
         return score * (1 - self._measure(element).link_density)

@@ -314,7 +314,7 @@ class Surroundings:
         if kind is Kind.COMMENTS:
             return any(map(_holds_answers, blocks))
         if kind is Kind.RELATED:
-            return self._leads_away(blocks, unlinked, label)
+            return self._links_elsewhere(blocks, unlinked, label)
         prose = sum(self._prose[each] for each in blocks)
         is_long = measure.text > _MOST[kind] or unlinked > _UNLINKED.get(kind, measure.text)
         if is_long or prose > max(SHORT, MAX_OF_ALL * self._left):
@@ -330,7 +330,9 @@ class Surroundings:
             return True
         return any(next(each.iter(*FORM_CONTROLS), None) is not None for each in blocks)
 
-    def _leads_away(self, blocks: list[Element], unlinked: float, label: Element | None) -> bool:
+    def _links_elsewhere(
+        self, blocks: list[Element], unlinked: float, label: Element | None
+    ) -> bool:
         """Return whether blocks consist of links to other pages, with short texts."""
         if any(next(each.iter(*_KEPT), None) is not None for each in blocks):
             return False

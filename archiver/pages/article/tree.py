@@ -57,7 +57,7 @@ def space_around(element: Element) -> None:
         element.tail = f" {element.tail or ''}"
 
 
-def lead_with(element: Element, first: Element) -> None:
+def prepend(element: Element, first: Element) -> None:
     """Move ``first`` to the start of an element, before its text."""
     remove(first)
     first.tail, element.text = element.text, None

@@ -11,7 +11,12 @@ from urllib.parse import unquote
 from lxml import etree
 from lxml.etree import _Element as Element
 
-from archiver.pages.article.blocks import normalise_lists, open_up, push_in, wrap_loose_text
+from archiver.pages.article.blocks import (
+    normalise_lists,
+    unwrap_blocks,
+    wrap_content,
+    wrap_loose_text,
+)
 from archiver.pages.article.elements import (
     EMPHASIS,
     FLOW,
@@ -24,7 +29,7 @@ from archiver.pages.article.elements import (
     UNHEADED,
 )
 from archiver.pages.article.media import normalise_captions
-from archiver.pages.article.tree import around, lead_with, remove, space_around, unwrap, with_words
+from archiver.pages.article.tree import around, prepend, remove, space_around, unwrap, with_words
 from archiver.pages.sanitizer import TAGS
 
 _FOREIGN = frozenset({"svg", "math"})
@@ -210,7 +215,7 @@ def _lead_with_summary(element: Element) -> None:
     for each in summaries[1:]:
         each.tag = "div"
     if summaries:
-        lead_with(element, summaries[0])
+        prepend(element, summaries[0])
         _open_around_headings(summaries[0])
     else:
         element.tag = "div"
@@ -251,9 +256,9 @@ def _normalise_blocks(root: Element) -> None:
     for element in blocks:
         if element in lined:
             _put_in_line(element)
-    opened = open_up([each for each in elements if each.tag in EMPHASIS and each in holding])
+    opened = unwrap_blocks([each for each in elements if each.tag in EMPHASIS and each in holding])
     if opened:
-        push_in(_html(root), opened, holding)
+        wrap_content(_html(root), opened, holding)
     for element in elements:
         if element.tag == "p" and element in holding:
             element.tag = "div"
@@ -313,7 +318,7 @@ def _order(table: Element) -> None:
     for second in table.findall("div") if caption is not None else ():
         caption.append(second)
     if caption is not None and table[0] is not caption:
-        lead_with(table, caption)
+        prepend(table, caption)
     head, foot = table.find("thead"), table.find("tfoot")
     if head is not None and head.getprevious() not in {None, caption}:
         head.tag = "tbody"

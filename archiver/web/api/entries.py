@@ -119,9 +119,9 @@ async def undo_deletion(request: web.Request) -> web.StreamResponse:
 
 async def compare(request: web.Request) -> web.StreamResponse:
     """Compare two snapshots of an entry: text, headers and resources."""
-    asked, key = request.query, request.match_info["hash_url"]
+    query, key = request.query, request.match_info["hash_url"]
     comparing = request.app[RUNTIME].comparing
-    return answer(await comparing.compare(key, asked.get("from", ""), asked.get("to", "")))
+    return answer(await comparing.compare(key, query.get("from", ""), query.get("to", "")))
 
 
 async def upload_page(request: web.Request) -> web.StreamResponse:
@@ -169,9 +169,9 @@ async def remove_highlight(request: web.Request) -> web.StreamResponse:
 
 async def list_highlights(request: web.Request) -> web.StreamResponse:
     """List highlights by entry; `q` searches in highlights and notes."""
-    asked = request.query
+    query = request.query
     found = await request.app[RUNTIME].highlights.listing(
-        asked.get("q", ""), asked.get("after", ""), number(request, "limit", 50)
+        query.get("q", ""), query.get("after", ""), number(request, "limit", 50)
     )
     return answer(found)
 

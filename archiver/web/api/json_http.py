@@ -240,15 +240,15 @@ def numbers(request: web.Request, name: str) -> list[int]:
 
 def listing_query(request: web.Request) -> ListingQuery:
     """Return the query of a list from the query parameters of a request."""
-    asked = request.query
-    q, tag, host, status, sort, after = (asked.get(name, "") for name in LISTED)
+    query = request.query
+    q, tag, host, status, sort, after = (query.get(name, "") for name in LISTED)
     return ListingQuery(q, tag, host, status, sort, after)
 
 
 def listed_query(text: str) -> ListingQuery:
     """Parse a query string from ``list_query``: the list from which an entry was opened."""
-    asked = dict(parse_qsl(text, max_num_fields=20)) if text.count("&") < 20 else {}
-    q, tag, host, status, sort, after = (asked.get(name, "") for name in LISTED)
+    query = dict(parse_qsl(text, max_num_fields=20)) if text.count("&") < 20 else {}
+    q, tag, host, status, sort, after = (query.get(name, "") for name in LISTED)
     return ListingQuery(q, tag, host, status, sort, after)
 
 
@@ -258,12 +258,12 @@ def chosen(request: web.Request) -> Choices:
     Raises:
         InputError: an option has an unknown value.
     """
-    asked = request.query
+    query = request.query
     return typed_choices(
-        tags=",".join(asked.getall("tags", [])).split(","),
-        words={name: asked.get(name, "") for name in CHOSEN},
-        only_folders=asked.getall("only_folder", []),
-        columns=asked.getall("column", []),
+        tags=",".join(query.getall("tags", [])).split(","),
+        words={name: query.get(name, "") for name in CHOSEN},
+        only_folders=query.getall("only_folder", []),
+        columns=query.getall("column", []),
     )
 
 

@@ -29,7 +29,7 @@ from archiver.model.imports import (
 )
 from archiver.model.job import Job, QueueCounts
 from archiver.model.listing import Sort, Summary
-from archiver.services.comparison import Compared
+from archiver.services.comparison import SnapshotDifference
 from archiver.services.deletion import Deleted, Restored
 from archiver.services.editing import Edited, TagInUse
 from archiver.services.entries import EntryDetail, SavedPage, SaveResult, SnapshotDetail
@@ -172,7 +172,7 @@ INTERFACES: dict[str, Interface] = {
     "api_delete_snapshot": Interface(Deleted),
     "api_undo_deletion": Interface(Restored),
     "api_compare": Interface(
-        Compared,
+        SnapshotDifference,
         query=(
             Parameter(
                 "from",

@@ -85,7 +85,7 @@ async def rescue_selected(request: web.Request) -> web.StreamResponse:
     count = await _for_selected(form, recovery.rescue, recovery.rescue_found)
     if count is None:
         return back(form, "/snapshots", nothing=1)
-    return back(form, "/snapshots", asked=count)
+    return back(form, "/snapshots", rescued=count)
 
 
 async def _for_selected(

@@ -23,7 +23,7 @@ _LISTED = ("q", "tag", "host", "status")
 _SELECTION = (*_LISTED, "entry", "scope", "back")
 _NOTICES = (
     *("edit", "undone", "deleted", "restored", "not_restored", "lost", "nothing"),
-    *("queued", "asked"),
+    *("queued", "rescued"),
 )
 _MAX_DIGITS = 15
 
@@ -67,26 +67,26 @@ async def undo(request: web.Request) -> web.StreamResponse:
 
 async def notice_of(request: web.Request) -> EditNotice | None:
     """Return the notice about an edit, from the query of the URL; None if there is none."""
-    here = _without_notices(request.path_qs)
+    current_url = _without_notices(request.path_qs)
     if undone := request.query.get("undone"):
-        return EditNotice(here, is_undone=number(undone) > 0)
+        return EditNotice(current_url, is_undone=number(undone) > 0)
     if restored := request.query.get("restored"):
         not_restored, lost = (
             number(request.query.get(each, "0")) for each in ("not_restored", "lost")
         )
         return EditNotice(
-            here, restored=RestoreResult(number(restored), not_restored, is_lost=lost > 0)
+            current_url, restored=RestoreResult(number(restored), not_restored, is_lost=lost > 0)
         )
-    queued, asked_for = (number(request.query.get(each, "0")) for each in ("queued", "asked"))
-    if queued or asked_for or request.query.get("nothing"):
-        is_nothing = not (queued or asked_for)
-        return EditNotice(here, is_nothing=is_nothing, queued=queued, asked=asked_for)
+    queued, rescued = (number(request.query.get(each, "0")) for each in ("queued", "rescued"))
+    if queued or rescued or request.query.get("nothing"):
+        is_nothing = not (queued or rescued)
+        return EditNotice(current_url, is_nothing=is_nothing, queued=queued, rescued=rescued)
     if gone := request.query.get("deleted"):
         deleted = await request.app[RUNTIME].deleting.find(number(gone))
-        return EditNotice(here, deleted=deleted) if deleted else None
-    if asked := request.query.get("edit"):
-        edited = await request.app[RUNTIME].editing.find(number(asked))
-        return EditNotice(here, edited=edited) if edited else None
+        return EditNotice(current_url, deleted=deleted) if deleted else None
+    if edit := request.query.get("edit"):
+        edited = await request.app[RUNTIME].editing.find(number(edit))
+        return EditNotice(current_url, edited=edited) if edited else None
     return None
 
 
@@ -214,9 +214,9 @@ def _outside(path: str, deleted: Sequence[str]) -> str:
 async def restore(request: web.Request) -> web.StreamResponse:
     """Restore deleted entries if possible; the page lists those that could not be restored."""
     form = await request.post()
-    asked = number(str(form.get("deletion", "")))
+    deletion = number(str(form.get("deletion", "")))
     try:
-        restored = await request.app[RUNTIME].deleting.undo(asked)
+        restored = await request.app[RUNTIME].deleting.undo(deletion)
     except (InputError, NotFound) as error:
         return back(form, "/snapshots", restored=0, lost=int(isinstance(error, NotFound)))
     count = restored.entries or restored.snapshots

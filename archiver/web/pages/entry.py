@@ -57,15 +57,15 @@ async def edit(request: web.Request) -> web.StreamResponse:
 async def _page(
     request: web.Request, refused: RejectedEdit | None = None, *, status: int = 200
 ) -> web.StreamResponse:
-    asked = request.query
-    listed = listed_query(asked["in"]) if "in" in asked else None
+    parameters = request.query
+    listed = listed_query(parameters["in"]) if "in" in parameters else None
     if listed:
         request[REFLECTS] = True
     reading = await request.app[RUNTIME].reader.open(
         request.match_info["hash_url"],
-        asked.get("at") or None,
+        parameters.get("at") or None,
         listed=listed,
-        past=asked.get("past", "").split(".", 1),
+        past=parameters.get("past", "").split(".", 1),
     )
     runtime = request.app[RUNTIME]
     view = _view(request, reading, listed, await notice_of(request))
@@ -80,9 +80,9 @@ async def _page(
 
 async def add_slash(request: web.Request) -> web.StreamResponse:
     """Redirect an address without its final slash."""
-    there = request.rel_url.raw_path + "/"
+    target = request.rel_url.raw_path + "/"
     query = request.rel_url.raw_query_string
-    raise web.HTTPPermanentRedirect(f"{there}?{query}" if query else there)
+    raise web.HTTPPermanentRedirect(f"{target}?{query}" if query else target)
 
 
 async def entry_markdown(request: web.Request) -> web.StreamResponse:
@@ -128,17 +128,19 @@ def _view(
     view = EntryView(detail, shown, "", "", "", "nothing", 0, title, notice=notice)
     view = replace(view, years=calendar(each.timestamp for each in detail.snapshots))
     if listed:
-        beside = reading.neighbours or Neighbours(listed, None, None)
-        view = replace(view, beside=_neighbours(beside), here=_own_url(request, beside))
+        neighbours = reading.neighbours or Neighbours(listed, None, None)
+        view = replace(
+            view, neighbours=_neighbours(neighbours), current_url=_own_url(request, neighbours)
+        )
     if shown is None:
         return view
-    there, capture = replay_origin(request), shown.snapshot.capture
+    origin, capture = replay_origin(request), shown.snapshot.capture
     permissions = request.app[PERMISSIONS]
     permission = permissions.new(service_origin(request))
     payload = ReplayAddress(capture.timestamp, Modifier.IMAGE, capture.url)
 
     def write(address: ReplayAddress) -> str:
-        return there + permissions.write(permission, address)
+        return origin + permissions.write(permission, address)
 
     kind = _kind(shown)
     return replace(
@@ -164,7 +166,7 @@ def _article(
     """Return the article as HTML, with archived media and descriptions of links and images."""
     wording = wording_of(request)
 
-    def held(url: str) -> str:
+    def archived_link(url: str) -> str:
         return wording.worded(Message("Saved here: {url}", url=url))
 
     def lost(name: str) -> str:
@@ -172,7 +174,7 @@ def _article(
             return wording.worded(Message("Image not archived"))
         return wording.worded(Message("Image not archived: {name}", name=name))
 
-    article.describe_links(held)
+    article.describe_links(archived_link)
     article.name_images()
     article.replace_lost_images(_missing_urls(shown), lost)
     timestamp = shown.snapshot.timestamp
@@ -195,31 +197,31 @@ def _missing_urls(shown: SnapshotDetail) -> frozenset[str]:
     )
 
 
-def _own_url(request: web.Request, beside: Neighbours) -> str:
+def _own_url(request: web.Request, neighbours: Neighbours) -> str:
     """Return the entry's URL with its list and its neighbours in that list as parameters."""
-    past = [each.entry.hash_url if each else "" for each in (beside.before, beside.behind)]
-    asked = {"at": request.query.get("at", ""), "in": list_query(beside.query)}
-    asked["past"] = ".".join(past) if any(past) else ""
-    kept = {name: value for name, value in asked.items() if value}
+    past = [each.entry.hash_url if each else "" for each in (neighbours.previous, neighbours.next)]
+    parameters = {"at": request.query.get("at", ""), "in": list_query(neighbours.query)}
+    parameters["past"] = ".".join(past) if any(past) else ""
+    kept = {name: value for name, value in parameters.items() if value}
     return f"{request.path}?{urlencode(kept)}"
 
 
-def _neighbours(beside: Neighbours) -> NeighboursView:
+def _neighbours(neighbours: Neighbours) -> NeighboursView:
     def address(neighbour: Neighbour | None) -> str:
         if neighbour is None:
             return ""
-        inside = list_query(replace(beside.query, after=neighbour.after))
-        found = "#found" if beside.query.q else ""
+        inside = list_query(replace(neighbours.query, after=neighbour.after))
+        found = "#found" if neighbours.query.q else ""
         return f"/{neighbour.entry.hash_url}/?{urlencode({'in': inside})}{found}"
 
-    before, behind = beside.before, beside.behind
+    before, following = neighbours.previous, neighbours.next
     return NeighboursView(
-        list_query(beside.query),
-        "/snapshots?" + list_query(beside.query),
+        list_query(neighbours.query),
+        "/snapshots?" + list_query(neighbours.query),
         address(before),
         (before.entry.title or before.entry.url) if before else "",
-        address(behind),
-        (behind.entry.title or behind.entry.url) if behind else "",
+        address(following),
+        (following.entry.title or following.entry.url) if following else "",
     )
 
 

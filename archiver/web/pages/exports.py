@@ -163,8 +163,8 @@ def _headers(name: str, media_type: str) -> dict[str, str]:
 
 
 def _query_of(request: web.Request) -> ListingQuery:
-    asked = listing_query(request)
-    return ListingQuery(asked.q, asked.tag, asked.host, asked.status)
+    listed = listing_query(request)
+    return ListingQuery(listed.q, listed.tag, listed.host, listed.status)
 
 
 def _query_string(query: ListingQuery) -> str:

@@ -85,7 +85,7 @@ async def _follow(request: web.Request, form: _Form) -> web.StreamResponse:
         _text(form, "url"), _text(form, "tags").split(","), everything="everything" in form
     )
     added = len(await subscriptions.all()) - before
-    return _done(f"followed-{added}" if added else "looked")
+    return _done(f"followed-{added}" if added else "checked")
 
 
 async def _unfollow(request: web.Request, form: _Form) -> web.StreamResponse:
@@ -95,12 +95,12 @@ async def _unfollow(request: web.Request, form: _Form) -> web.StreamResponse:
 
 async def _check(request: web.Request, form: _Form) -> web.StreamResponse:
     await request.app[RUNTIME].subscriptions.check(_text(form, "url"))
-    return _done("looked")
+    return _done("checked")
 
 
 async def _check_everything(request: web.Request, form: _Form) -> web.StreamResponse:
     await request.app[RUNTIME].subscriptions.check(_text(form, "url"), everything=True)
-    return _done("looked")
+    return _done("checked")
 
 
 async def _import_opml(request: web.Request, form: _Form) -> web.StreamResponse:

@@ -37,7 +37,7 @@ async def change(request: web.Request) -> web.StreamResponse:
         name: str(form.get(name, "")) for name in ("do", "id", "quote", "note", "colour", "at")
     }
     highlights, at = request.app[RUNTIME].highlights, fields["at"]
-    there = f"/{key}/?{urlencode({'at': at})}" if at else f"/{key}/"
+    article_path = f"/{key}/?{urlencode({'at': at})}" if at else f"/{key}/"
     if fields["do"] == "add":
         made = await highlights.add(
             key,
@@ -51,10 +51,10 @@ async def change(request: web.Request) -> web.StreamResponse:
         colour, note = fields["colour"], fields["note"]
         made = await highlights.change(key, fields["id"], colour=colour, note=note)
     elif fields["do"] == "remove":
-        return back(form, there, edit=await highlights.remove(key, fields["id"]))
+        return back(form, article_path, edit=await highlights.remove(key, fields["id"]))
     else:
         raise InputError("The form has an unknown action.")
-    raise web.HTTPSeeOther(f"{return_path(form, there)}#hl-{made.highlight.id}")
+    raise web.HTTPSeeOther(f"{return_path(form, article_path)}#hl-{made.highlight.id}")
 
 
 async def export(request: web.Request) -> web.StreamResponse:

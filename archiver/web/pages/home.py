@@ -89,10 +89,10 @@ async def add(request: web.Request) -> web.StreamResponse:
         raise web.HTTPSeeOther(return_path(form, "/"))
     if not result.rejected:
         followed = [*dict.fromkeys(jobs)][:MAX_FOLLOWED]
-        asked = [("jobs", ",".join(map(str, followed)))]
-        asked += [("cleaned", each.strip()) for each in cleaned[:MAX_CLEANED]]
-        asked += [("deleted", str(each)) for each in deleted]
-        raise web.HTTPSeeOther(f"/?{urlencode(asked)}")
+        parameters = [("jobs", ",".join(map(str, followed)))]
+        parameters += [("cleaned", each.strip()) for each in cleaned[:MAX_CLEANED]]
+        parameters += [("deleted", str(each)) for each in deleted]
+        raise web.HTTPSeeOther(f"/?{urlencode(parameters)}")
     view = await _view(request, jobs, result, tags=tags)
     return await render_with_sidebar(request, "pages/home.html", view, status=200 if jobs else 400)
 
@@ -123,7 +123,7 @@ async def _questions_first(
     """Return the URLs to save immediately, and the questions about all other URLs."""
     if form.get("again") or len(urls) > MAX_FOLLOWED:
         return urls, None
-    pasted = await request.app[RUNTIME].entries.before_saving(urls)
+    pasted = await request.app[RUNTIME].entries.saved_addresses(urls)
     if not pasted.known:
         return urls, None
     view = SaveAgainView(
@@ -156,7 +156,7 @@ async def _view(
         rejected=result.rejected if result else (),
         tags=tags if problem or result else "",
         problem=problem,
-        here=public_origin(request),
+        origin=public_origin(request),
         key=auth.bookmarklet_key(request),
         can_render=not runtime.crawling.browser_problem,
         is_paused=await runtime.crawl_status.is_paused(),
@@ -187,18 +187,18 @@ async def _partly_read(request: web.Request) -> tuple[tuple[Entry, ReadingPlace]
 
 async def save_page(request: web.Request) -> web.StreamResponse:
     """Show the page to save, and existing snapshots; a GET request saves nothing."""
-    asked = request.query
-    url, title, tags = (asked.get(name, "").strip() for name in ("url", "title", "tags"))
-    url = url or first_url_in(asked.get("text", ""))  # many apps put the URL into the text
+    parameters = request.query
+    url, title, tags = (parameters.get(name, "").strip() for name in ("url", "title", "tags"))
+    url = url or first_url_in(parameters.get("text", ""))  # many apps put the URL into the text
     entries = request.app[RUNTIME].entries
-    if "saved" in asked:
-        entry = (await entries.get(asked["saved"])).entry
-        window = SaveWindowView(entry.url, entry, is_known="known" in asked)
+    if "saved" in parameters:
+        entry = (await entries.get(parameters["saved"])).entry
+        window = SaveWindowView(entry.url, entry, is_known="known" in parameters)
         return render(request, "pages/save_window.html", window)
-    if url and same(asked.get("key", ""), auth.bookmarklet_key(request)):
+    if url and same(parameters.get("key", ""), auth.bookmarklet_key(request)):
         return render(request, "pages/save_window.html", SaveWindowView(url))
-    if "instead" in asked:
-        old = (await entries.get(asked["instead"])).entry
+    if "instead" in parameters:
+        old = (await entries.get(parameters["instead"])).entry
         about = old.annotation
         tags, lists = tag_list(about.tags), tag_list(about.folders)
         view = SaveView(old.url, "", tags, note=about.note, lists=lists, instead=old)
@@ -209,7 +209,7 @@ async def save_page(request: web.Request) -> web.StreamResponse:
         known = None
     if known and known.hash_url != hash_url(parse_entry_url(url)):
         known = None  # another URL of a saved page: `duplicates` has its entry
-    kept = () if known else (await entries.before_saving([url])).known
+    kept = () if known else (await entries.saved_addresses([url])).known
     duplicates = (kept[0].entry, *kept[0].others) if kept else ()
     view = SaveView(url, title, tags, known, duplicates)
     return await render_with_sidebar(request, "pages/save.html", view)

@@ -67,7 +67,7 @@ class ImportPreviewView:
     title: str | Message = Message("Import")
 
     @property
-    def pickable(self) -> tuple[str, ...]:
+    def selectable_folders(self) -> tuple[str, ...]:
         """Return the folders that can be selected, with their parents; selected ones first."""
         chosen = self.choices.only_folders
         found = {each.name for each in self.survey.folders if not self.choices.into}
@@ -85,7 +85,7 @@ class ImportStatusView:
         reasons: why rows are unusable, with counts.
         failed: why pages could not be saved, with counts.
         queued: number of pages just queued again; None if not requested.
-        has_brought: whether there is anything to undo.
+        has_saved: whether there is anything to undo.
         is_undoing: whether it is being undone.
         has_links: whether some entries are stored as links only.
         has_deletion: whether entries that undo removed can still be restored.
@@ -97,7 +97,7 @@ class ImportStatusView:
     reasons: tuple[tuple[str, int], ...] = ()
     failed: tuple[Reason, ...] = ()
     queued: int | None = None
-    has_brought: bool = False
+    has_saved: bool = False
     is_undoing: bool = False
     has_links: bool = False
     has_deletion: bool = False
@@ -179,7 +179,7 @@ async def status(request: web.Request) -> web.StreamResponse:
         tuple(await runtime.receipts.reasons(found.id)),
         failed=await runtime.crawl_status.failures_of(found.id) if found.counts.failed else (),
         queued=number(asked) if asked else None,
-        has_brought=await runtime.import_undo.has_created(found),
+        has_saved=await runtime.import_undo.has_created(found),
         is_undoing=runtime.import_undo.is_running(found.id),
         has_links=bool(found.without_capture) and await runtime.crawl_status.has_links(found.id),
         has_deletion=bool(deletion and await runtime.deleting.find(deletion)),

@@ -110,17 +110,17 @@ async def _view(request: web.Request, query: ListingQuery) -> ListingView:
     runtime = request.app[RUNTIME]
     search, is_of_failed = runtime.search, query.status == State.FAILED
     # Read the list and the data around it concurrently.
-    (found, summary), (side, tags, owed, notice) = await both(
+    (found, summary), (side, tags, pending_share, notice) = await both(
         search.listing_with_summary(query), _data_around_list(request, query)
     )
     is_narrowed = replace(query, sort="", after="") != ListingQuery()
     kept = {name: value for name in _KEPT if (value := getattr(query, name))}
     # If the query found nothing and another one was run instead, exports and feeds use that one.
     shown = kept | ({"q": found.used_query} if found.used_query else {})
-    here = kept | ({"after": query.after} if query.after else {})
+    shown_page = kept | ({"after": query.after} if query.after else {})
     trail = read_trail(request.query.get("trail", "")) if query.after else Trail()
     if query.after and trail:
-        here["trail"] = str(trail)
+        shown_page["trail"] = str(trail)
     return ListingView(
         query,
         found,
@@ -132,8 +132,8 @@ async def _view(request: web.Request, query: ListingQuery) -> ListingView:
         list_query=list_query(query),
         summary=_counted(summary, query, side),
         is_narrowed=is_narrowed,
-        owed_percent=round(100 * owed),
-        here=f"/snapshots?{urlencode(here)}" if here else "/snapshots",
+        pending_percent=round(100 * pending_share),
+        current_url=f"/snapshots?{urlencode(shown_page)}" if shown_page else "/snapshots",
         sorts=tuple(each for each in Sort if each is not Sort.LIST or found.sort is Sort.LIST),
         notice=notice,
         side=side,
@@ -194,12 +194,12 @@ _TYPES = {FeedForm.ATOM: "application/atom+xml", FeedForm.JSON: "application/fee
 async def feed(request: web.Request) -> web.StreamResponse:
     """Send a feed of the newest entries of a list."""
     form = FeedForm(request.match_info["form"])
-    asked = request.rel_url.raw_query_string
+    parameters = request.rel_url.raw_query_string
     body = await request.app[RUNTIME].feeds.write(
         listing_query(request),
         form,
         origin=public_origin(request) + base_path(request),
-        path=f"{request.path}?{asked}" if asked else request.path,
-        home=f"/snapshots?{asked}" if asked else "/snapshots",
+        path=f"{request.path}?{parameters}" if parameters else request.path,
+        home=f"/snapshots?{parameters}" if parameters else "/snapshots",
     )
     return web.Response(body=body, content_type=_TYPES[form], charset="utf-8")

@@ -44,7 +44,7 @@ async def change_settings(request: web.Request) -> web.StreamResponse:
     for name in GROUPS.get(str(form.get("section", "")), ()):
         preference = known[name]
         if not preference.is_fixed:
-            given = str(form.get(name, "false" if preference.is_switch else ""))
+            given = str(form.get(name, "false" if preference.is_boolean else ""))
             values[name] = given.strip() or None
     try:
         is_changed = await preferences.change(values)
@@ -61,7 +61,7 @@ async def _settings(
     request: web.Request, problem: Message | str = "", *, status: int = 200
 ) -> web.StreamResponse:
     view = SettingsView(
-        here=public_origin(request),
+        origin=public_origin(request),
         key=auth.bookmarklet_key(request),
         preferences=await request.app[RUNTIME].preferences.all(),
         groups=GROUPS,
