@@ -103,6 +103,7 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.post("/settings/sites", settings.change_sites, name="change_sites"),
     web.get("/settings/maintenance", settings.maintenance, name="maintenance"),
     web.post("/settings/maintenance", settings.maintain, name="maintain"),
+    web.get("/components", settings.components, name="components"),
     web.get("/bin", settings.bin_page, name="bin"),
     web.post("/bin", settings.change_bin, name="change_bin"),
     web.post("/theme", rendering.choose_theme, name="choose_theme"),

@@ -240,6 +240,13 @@ class MaintenanceView:
 
 
 @dataclass(frozen=True, slots=True)
+class ComponentsView:
+    """The page of the design system."""
+
+    title: str | Message = "Components"
+
+
+@dataclass(frozen=True, slots=True)
 class HomeView:
     """Data of the home page.
 

@@ -18,8 +18,8 @@ WORDS = "however clever, are lost in time"
 PATHS = (
     "/ /snapshots /snapshots?view=dense /snapshots?view=covers /snapshots?q=fox /search/help /api "
     "/highlights /tags /lists /feeds /activity /settings /settings/sites /settings/maintenance "
-    "/bin /import /export /access /save?url=a.example/x {entry}/ {entry}/delete {snapshot}/ "
-    "{entry}/compare {captures} /export#kept"
+    "/bin /components /import /export /access /save?url=a.example/x {entry}/ {entry}/delete "
+    "{snapshot}/ {entry}/compare {captures} /export#kept"
 ).split()
 STICKS_OUT = """() => {
   const room = document.documentElement.clientWidth;
@@ -76,6 +76,7 @@ async def test_pages_work_in_a_browser(prepared, tmp_path):
         site = Site(runtime, browser, str(server.make_url("/")))
         for check in (
             every_page_fits_its_screen_and_logs_no_errors,
+            components_are_readable_in_each_theme,
             selected_text_is_highlighted_in_whole_words,
             a_highlight_is_changed_in_its_place,
             an_article_is_read_sentence_by_sentence,
@@ -105,6 +106,45 @@ async def every_page_fits_its_screen_and_logs_no_errors(site):
     await page.close()  # before its server, or requests after loading would log errors
 
     assert found == []
+
+
+LOW_CONTRAST = """() => {
+  const drawing = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const rgba = (colour) => {
+    drawing.clearRect(0, 0, 1, 1);
+    drawing.fillStyle = colour;
+    drawing.fillRect(0, 0, 1, 1);
+    return [...drawing.getImageData(0, 0, 1, 1).data];
+  };
+  const light = (colour) => rgba(colour).slice(0, 3).map((each) => each / 255)
+    .map((each) => each <= 0.04045 ? each / 12.92 : ((each + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, each, n) => sum + each * [0.2126, 0.7152, 0.0722][n], 0);
+  const behind = (element) => {
+    const colour = getComputedStyle(element).backgroundColor;
+    const isSolid = rgba(colour)[3] === 255 || element === document.documentElement;
+    return isSolid ? colour : behind(element.parentElement);
+  };
+  const found = [];
+  const walker = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const element = walker.currentNode.parentElement;
+    const isShown = walker.currentNode.data.trim() && element.checkVisibility();
+    if (!isShown || element.closest(":disabled")) continue;
+    const colours = [getComputedStyle(element).color, behind(element)].map(light);
+    const [low, high] = colours.sort((a, b) => a - b);
+    if ((high + 0.05) / (low + 0.05) < 4.5) found.push(element.outerHTML);
+  }
+  return found;
+}"""
+"""Texts with less contrast than WCAG 2.2 AA asks for (1.4.3)."""
+
+
+async def components_are_readable_in_each_theme(site):
+    page = await site.open("/components")
+    for theme in ("light", "sepia", "dark", "black"):
+        await page.evaluate("theme => { document.documentElement.dataset.theme = theme; }", theme)
+        assert await page.evaluate(LOW_CONTRAST) == [], theme
+    await page.close()
 
 
 async def selected_text_is_highlighted_in_whole_words(site):

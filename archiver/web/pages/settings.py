@@ -16,7 +16,14 @@ from archiver.web.middleware import FORM_BYTES
 from archiver.web.origin import public_origin
 from archiver.web.pages.editing import notice_of, number
 from archiver.web.rendering import render_with_sidebar
-from archiver.web.views import BinView, MaintenanceView, SettingsView, Site, SitesView
+from archiver.web.views import (
+    BinView,
+    ComponentsView,
+    MaintenanceView,
+    SettingsView,
+    Site,
+    SitesView,
+)
 
 GROUPS = {
     "capture": (
@@ -140,6 +147,11 @@ async def maintain(request: web.Request) -> web.StreamResponse:
     form = await request.post()
     request.app[RUNTIME].upkeep.start(str(form.get("do", "")))
     raise web.HTTPSeeOther("/settings/maintenance")
+
+
+async def components(request: web.Request) -> web.StreamResponse:
+    """Show all components of the design system, for contributors."""
+    return await render_with_sidebar(request, "pages/components.html", ComponentsView())
 
 
 async def bin_page(request: web.Request) -> web.StreamResponse:
