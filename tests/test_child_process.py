@@ -1,4 +1,4 @@
-"""Child processes import nothing from the working directory, and get no secrets."""
+"""Child processes: what they import, their environment, their priority and their end."""
 
 import asyncio
 import os
@@ -10,6 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from archiver.app import READER_NICENESS, open_app
 from archiver.config import Settings
 from archiver.formats.import_process import open_links
 from archiver.helpers import child_command, child_environment, end_child
@@ -129,3 +130,17 @@ async def test_a_child_whose_output_is_not_read_ends():
     await end_child(child)
 
     assert child.returncode < 0
+
+
+async def test_workers_of_a_service_have_lower_priority_and_those_of_a_command_its_own(tmp_path):
+    page = Document(b"<p>Hello</p>", "text/html", "", "http://example.com/")
+    for options, lower in (
+        ({}, 0),
+        ({"beside_users": True}, READER_NICENESS),
+        ({"serve": True}, READER_NICENESS),
+    ):
+        async with open_app(Settings(data=tmp_path), **options) as app:
+            await app.context.derive.discover(page)
+            children = psutil.Process().children()
+            [worker] = [each for each in children if "archiver.pages.worker" in each.cmdline()]
+            assert worker.nice() - psutil.Process().nice() == lower, options

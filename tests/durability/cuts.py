@@ -17,8 +17,8 @@ LOSES: dict[str, Callable[[Disk], dict[str, bytes]]] = {
         segments=False
     ),
     "content but not sizes": Disk.zeros_for_unsynced,
-    "nothing, for only the process died": Disk.all_changes,
 }
+"""What a power cut loses. Kills, which lose nothing, have tests of their own."""
 
 
 def moments(recorded, lose) -> Iterator[tuple[dict[str, bytes], list]]:
