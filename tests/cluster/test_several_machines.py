@@ -126,7 +126,7 @@ async def test_two_workers_never_have_one_host(live, address, machine_a, machine
         at_once -= 1
         return web.Response(text=f"<title>{request.path}</title>", content_type="text/html")
 
-    urls = [live.add_handler(f"/{number}", answer) for number in range(30)]
+    urls = [live.add_handler(f"/{number}", answer) for number in range(12)]
     await run("import", "-", "--no-crawl", input_data="\n".join(urls), **machine_a)
     one = {"ARCHIVER_HOST_CONCURRENCY": "1"}
 
@@ -140,7 +140,7 @@ async def test_two_workers_never_have_one_host(live, address, machine_a, machine
 
     assert most == 1
     assert {each for (each,) in as_owner(address, "SELECT attempts FROM job")} == {1}
-    assert {live.requests[f"/{number}"] for number in range(30)} == {1}
+    assert {live.requests[f"/{number}"] for number in range(12)} == {1}
 
 
 async def test_a_job_that_another_worker_ended_is_not_stored_twice(live, address, machine_a, held):
