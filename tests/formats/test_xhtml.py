@@ -1,6 +1,6 @@
 """XHTML of any article is well-formed and valid in an EPUB."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
@@ -38,7 +38,6 @@ def names(body):
     return {each.tag.partition("}")[2] for each in body.iter()}
 
 
-@settings(max_examples=50)
 @given(st.lists(pieces, max_size=30).map("".join))
 def test_the_xhtml_is_well_formed_valid_and_keeps_the_text(html):
     clean = sanitise(html)

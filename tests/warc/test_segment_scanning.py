@@ -88,7 +88,7 @@ def test_a_record_inside_a_damaged_record_is_ignored(tmp_path):
     assert whole == [0, start + length]
 
 
-@bounds(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@bounds(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(
     content=st.one_of(
         st.binary(max_size=300),

@@ -25,7 +25,7 @@ WHOLE = b64decode(
 )
 """A record in which one wrong bit can hide the end of its header."""
 REPEATED = {
-    "max_examples": 40,
+    "max_examples": 25,
     "suppress_health_check": [HealthCheck.function_scoped_fixture],
     "deadline": None,
 }
