@@ -1,10 +1,9 @@
 """Migrations between a folder with SQLite, and an object store with PostgreSQL, lose nothing."""
 
 import asyncio
-import json
 import signal
 import sys
-from asyncio.subprocess import DEVNULL, PIPE
+from asyncio.subprocess import DEVNULL
 from dataclasses import replace
 
 import pytest
@@ -16,8 +15,8 @@ from archiver.model.listing import ListingQuery
 from archiver.services.migration import Places, migrate
 from tests.cluster.archives import save, site
 
-PROGRAM = """
-import asyncio, json, os, signal, sys
+KILLED = """
+import asyncio, os, signal, sys
 from importlib import import_module
 from pathlib import Path
 from archiver.config import Settings
@@ -26,16 +25,10 @@ from archiver.services.migration import Places, migrate
 def die(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)
 
-for line in sys.stdin:
-    data, index, store, where, name = json.loads(line)
-    child = os.fork()
-    if not child:
-        setattr(import_module(where), name, die)
-        asyncio.run(migrate(Settings(data=Path(data)), Places(index, store), remove=True))
-        os._exit(0)
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+data, index, store, where, name = sys.argv[1:]
+setattr(import_module(where), name, die)
+asyncio.run(migrate(Settings(data=Path(data)), Places(index or None, store or None), remove=True))
 """
-"""Imports the program once. For each line of input it forks a migration that kills itself."""
 OUT, BACK = True, False
 STEPS = (
     (OUT, "archiver.services.reindex", "replace_index"),
@@ -119,20 +112,19 @@ async def test_a_rebuilt_index_is_claimed_before_it_is_in_place(
 
 async def test_a_migration_killed_at_any_step_can_be_repeated(machine_a, store, address):
     before = await entries_and_matches(machine_a)
-    program = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-c", PROGRAM), stdin=PIPE, stdout=PIPE, stderr=DEVNULL
-    )
     for way, module, name in STEPS:
         to = Places(address, store.address) if way is OUT else Places()
-        step = json.dumps([str(machine_a.data), to.index, to.store, module, name])
-        program.stdin.write(step.encode() + b"\n")
-        assert int(await program.stdout.readline()) == -signal.SIGKILL, (way, name)
+        killed = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-c", KILLED, str(machine_a.data), to.index or "", to.store or ""),
+            *(module, name),
+            stderr=DEVNULL,
+        )
+        assert await killed.wait() == -signal.SIGKILL, (way, name)
 
         await migrate(machine_a, to, remove=True)
 
         moved = replace(machine_a, index=to.index, store=to.store)
         assert await entries_and_matches(moved) == before, (way, name)
-    await program.communicate()
     assert store.names() == []
 
 

@@ -63,8 +63,8 @@ def uploaded(tmp_path_factory):
         try:
             wanted = f"/api/v1/imports?name={NAME}&capture=never"
             client.request(wanted, LINKS, "application/octet-stream")
-            while json.loads(client.request("/api/v1/imports/1"))["reading"]:
-                pass
+            assert client.request("/api/v1/events?import=1")  # ends with the import
+            client.request("/api/v1/imports/1")
         finally:
             service.terminate()
     calls = trace.calls()
