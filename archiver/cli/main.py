@@ -39,7 +39,7 @@ def _write_language(_: click.Context, formatter: click.HelpFormatter) -> None:
     with formatter.section("Operators"):
         formatter.write_dl([(each.example, each.means) for each in language.operators])
     with formatter.section("Filters"):
-        rows = [(each.example, f"{each.means} ({each.takes})") for each in language.fields]
+        rows = [(each.example, f"{each.means} ({each.accepted})") for each in language.fields]
         formatter.write_dl(rows)
     formatter.write_paragraph()
     formatter.write_text(f"Dates: {language.dates}. All in UTC.")

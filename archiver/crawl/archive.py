@@ -298,8 +298,8 @@ def _record_location(settings: Settings) -> None:
 
 def _read_index_file(data: Path) -> tuple[str, str]:
     """Return the address of an external index and the archive's name; empty if unknown."""
-    held = AtomicFile(data / INDEX_FILE).read(MAX_ADDRESS_BYTES) or b""
-    known, name, *_ = [*held.decode("utf-8", "replace").splitlines(), "", ""]
+    content = AtomicFile(data / INDEX_FILE).read(MAX_ADDRESS_BYTES) or b""
+    known, name, *_ = [*content.decode("utf-8", "replace").splitlines(), "", ""]
     return known, name
 
 

@@ -295,9 +295,9 @@ async def _insert_responses(
     conn: AsyncConnection, plan: Plan, places: Sequence[Location]
 ) -> dict[RecordId, int]:
     """Insert responses; return the row ids of captures by record id."""
-    answers = [(record_id, places[n]) for n, record_id in plan.excluded_responses.items()]
+    excluded = [(record_id, places[n]) for n, record_id in plan.excluded_responses.items()]
     made = [replace(each, location=places[n]) for n, each in plan.captures.items()]
-    await captures.insert_excluded_responses(conn, answers)
+    await captures.insert_excluded_responses(conn, excluded)
     return await captures.insert_all(conn, made)
 
 

@@ -170,8 +170,8 @@ async def _referred_to(conn: AsyncConnection, revisit: ForeignRevisit) -> list[C
     urls = [each for each in (revisit.refers_to_url, revisit.url) if each]
     found: list[Capture] = []
     if revisit.refers_to_id:
-        asked = [(url, RecordId(revisit.refers_to_id)) for url in urls]
-        rows = await db_captures.of_records(conn, asked)
+        pairs = [(url, RecordId(revisit.refers_to_id)) for url in urls]
+        rows = await db_captures.of_records(conn, pairs)
         found += [each for values in rows.values() for _, each in values]
     if revisit.refers_to_date:
         moment = Timestamp(revisit.refers_to_date)

@@ -249,8 +249,8 @@ class PublicArchiveFetcher:
         """
         with ExitStack() as bodies:
             steps, last = await self._follow(url, memento, others, bodies)
-            look = await inspect_page(self._context, steps[-1].found)
-            discovery, failure = look.found, look.failure
+            inspection = await inspect_page(self._context, steps[-1].found)
+            discovery, failure = inspection.found, inspection.failure
             if failure or discovery is None:
                 reason = failure.message if failure else ""
                 raise FetchError(Failure(FailureKind.NOT_ARCHIVED, reason))

@@ -65,17 +65,17 @@ class RenderHints:
             await self._refresh()
         if not self._known:
             return RenderHint.NONE
-        _, look = self._known.get(host(url), (0, RenderHint.NONE))
-        return RenderHint.NONE if look is RenderHint.WHOLE else look
+        _, hint = self._known.get(host(url), (0, RenderHint.NONE))
+        return RenderHint.NONE if hint is RenderHint.WHOLE else hint
 
-    def note(self, url: str, timestamp: int, look: RenderHint) -> None:
+    def note(self, url: str, timestamp: int, hint: RenderHint) -> None:
         """Store the hint that a page gives for its host.
 
         A hint is ignored if it is ``NONE``, or if the stored hint is from a newer page.
         """
         before, _ = self._known.get(host(url), (0, RenderHint.NONE))
-        if look is not RenderHint.NONE and timestamp >= before:
-            self._known[host(url)] = timestamp, look
+        if hint is not RenderHint.NONE and timestamp >= before:
+            self._known[host(url)] = timestamp, hint
 
     @property
     def _is_old(self) -> bool:
@@ -88,9 +88,9 @@ class RenderHints:
             async with self._db.read() as conn:
                 found = await host_queue.render_hints_after(conn, self._row, limit=MAX_HOSTS)
             self._read_at = time.monotonic()
-            for row, timestamp, look, url in found:
+            for row, timestamp, hint, url in found:
                 self._row = row
-                self.note(url, timestamp, look)
+                self.note(url, timestamp, hint)
 
 
 def is_sampled(lease: Lease) -> bool:
@@ -271,9 +271,9 @@ class Renderer:
             return RenderHint.NONE
         return await self._hosts.of(url)
 
-    def note_hint(self, url: str, timestamp: Timestamp, look: RenderHint) -> None:
+    def note_hint(self, url: str, timestamp: Timestamp, hint: RenderHint) -> None:
         """Store the hint that a page gives for its host."""
-        self._hosts.note(url, int(timestamp), look)
+        self._hosts.note(url, int(timestamp), hint)
 
     async def show(self, page: FetchedResponse, *, reload: bool) -> Rendered | NotRendered:
         """Render a page, if possible.

@@ -34,8 +34,8 @@ async def read_nearest(
     """
     for _ in range(context.settings.max_redirects + 1):
         async with context.db.read() as conn:
-            held = await captures.nearest(conn, url, timestamp, exact_only=True)
-        found = await read_stored(context, held) if held else None
+            capture = await captures.nearest(conn, url, timestamp, exact_only=True)
+        found = await read_stored(context, capture) if capture else None
         if found is None or found.redirect_to is None:
             return found
         url = found.redirect_to

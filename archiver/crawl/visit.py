@@ -101,12 +101,12 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
             break
     if known is RenderHint.NONE:  # otherwise rendering was already tried
         rendered = await _render(context, lease, page, found, failure)
-    look = _hint_from_inspection(found, failure, learned)
+    hint = _hint_from_inspection(found, failure, learned)
     if isinstance(rendered, Rendered):
         visited = await _visit_rendered(context, requisites, first, rendered, failure)
         gains = seen.article is None or len(visited.article.text) > len(seen.article.text)
         return _store_hint(
-            context, replace(visited, render_hint=look if gains else RenderHint.NONE)
+            context, replace(visited, render_hint=hint if gains else RenderHint.NONE)
         )
     if failure or found is None:
         raise FetchError(failure or _NOTHING)
@@ -125,7 +125,7 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
         charset=found.charset,
         rendering=Rendering.NEEDED if found.needs_browser or page.route else Rendering.NONE,
         renditions=await make_fetched_previews(context, page.ref, found, article, outcomes),
-        render_hint=look,
+        render_hint=hint,
         appearance=replace(
             found.appearance, is_cut=page.is_truncated or page.is_cut, limits=rendered.limits
         ),

@@ -167,7 +167,7 @@ class _Reader:
         given = bookmark.annotation
         if bookmark.problem:
             return self._rejected(given, bookmark.problem, is_broken=bookmark.is_broken)
-        if not self._choices.takes(given):
+        if not self._choices.selects(given):
             return self._rejected(given, NOT_CHOSEN, is_left_out=True)
         annotation = bounded(self._choices.applied(given, self._source))
         try:

@@ -312,7 +312,7 @@ class Choices:
         """Return the options as JSON."""
         return json.dumps({name: getattr(self, name) for name in self.__dataclass_fields__})
 
-    def takes(self, annotation: Annotation) -> bool:
+    def selects(self, annotation: Annotation) -> bool:
         """Return whether a link is selected."""
         return not self.only_folders or any(
             path == only or path.startswith(f"{only}/")

@@ -30,7 +30,7 @@ class Field:
 
     Attributes:
         name: column or condition that the field searches.
-        takes: short description of the accepted values.
+        accepted: short description of the accepted values.
         example: an example query.
         means: what the field matches; a sentence without the full stop.
         read: parser of the value, which raises ValueError; None for fields that take words.
@@ -38,7 +38,7 @@ class Field:
     """
 
     name: Column | Condition
-    takes: str
+    accepted: str
     example: str
     means: str
     read: Callable[[str], Value] | None = None
@@ -312,7 +312,7 @@ def accepted_values(field: Field) -> Message:
     """Return a short description of the values that a field accepts."""
     if field.values:
         return Message("one of {values}", values=", ".join(field.values))
-    return Message(field.takes)
+    return Message(field.accepted)
 
 
 def describe_values(field: Field) -> Message:

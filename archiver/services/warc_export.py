@@ -183,7 +183,8 @@ class Selection:
             ]
             drawn = await screenshots.of_snapshots(conn, [row.row_id for row in some])
             sent = [
-                await db_captures.excluded_response_locations(conn, answers) for _, answers in seeds
+                await db_captures.excluded_response_locations(conn, excluded)
+                for _, excluded in seeds
             ]
         renditions = [drawn.get(row.row_id, ()) for row in some]
         lines = chain.from_iterable(map(self._lines_of, some, found, sent, renditions))

@@ -52,7 +52,7 @@ async def test_the_web_app_manifest_has_a_share_target_and_icons(client):
     path = re.search(r'rel="manifest" href="([^"]+)"', page)[1]
     manifest = json.loads(await (await client.get(path)).text())
     german = json.loads(await (await client.get("/manifest.webmanifest?language=de")).text())
-    assert (manifest["lang"], german["description"]) == ("en", "Ihre eigene Wayback Machine")
+    assert (manifest["lang"], german["description"]) == ("en", "Ein persönliches Webarchiv")
     for icon in manifest["icons"]:
         assert (await client.get(icon["src"])).status == 200
 

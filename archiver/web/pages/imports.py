@@ -173,12 +173,12 @@ async def upload_page(request: web.Request) -> web.StreamResponse:
 async def status(request: web.Request) -> web.StreamResponse:
     """Show the progress of an import."""
     found, runtime = await _found(request), request.app[RUNTIME]
-    asked, deletion = request.query.get("queued"), found.undone.deletion if found.undone else 0
+    queued, deletion = request.query.get("queued"), found.undone.deletion if found.undone else 0
     view = ImportStatusView(
         found,
         tuple(await runtime.receipts.reasons(found.id)),
         failed=await runtime.crawl_status.failures_of(found.id) if found.counts.failed else (),
-        queued=number(asked) if asked else None,
+        queued=number(queued) if queued else None,
         has_saved=await runtime.import_undo.has_created(found),
         is_undoing=runtime.import_undo.is_running(found.id),
         has_links=bool(found.without_capture) and await runtime.crawl_status.has_links(found.id),

@@ -72,14 +72,14 @@ PDF = "application/pdf"
 
 async def snapshot(request: web.Request) -> web.StreamResponse:
     """Show a snapshot in a frame below the banner; redirect to the nearest snapshot."""
-    key, asked = request.match_info["hash_url"], request.match_info["timestamp"]
-    detail = await request.app[RUNTIME].entries.snapshot(key, asked)
+    key, timestamp = request.match_info["hash_url"], request.match_info["timestamp"]
+    detail = await request.app[RUNTIME].entries.snapshot(key, timestamp)
     found = detail.snapshot
-    if found.timestamp != asked:
+    if found.timestamp != timestamp:
         raise web.HTTPFound(f"/{key}/{found.timestamp}/")
     # Scripts of a rendered page may have opened another URL, to which no HTTP redirect leads.
     is_shown = found.rendering is Rendering.DONE
-    url, moment = (found.final_url, found.capture.timestamp) if is_shown else (found.url, asked)
+    url, moment = (found.final_url, found.capture.timestamp) if is_shown else (found.url, timestamp)
     framed = ReplayAddress(moment, Modifier.FRAME, url)
     banner = request.app[FRAME_REQUESTS].new()
     frame = _framed(request, banner, framed)
@@ -124,8 +124,12 @@ CONTEXT = 400
 
 async def compare(request: web.Request) -> web.StreamResponse:
     """Show the changes between ``from`` and ``to``; with ``side`` side by side."""
-    asked = request.query
-    key, earlier, later = request.match_info["hash_url"], asked.get("from", ""), asked.get("to", "")
+    parameters = request.query
+    key, earlier, later = (
+        request.match_info["hash_url"],
+        parameters.get("from", ""),
+        parameters.get("to", ""),
+    )
     detail = await request.app[RUNTIME].entries.get(key)
     if len(detail.snapshots) < TWO:
         alone = NothingToCompareView(detail.entry, detail.snapshots)
@@ -135,7 +139,7 @@ async def compare(request: web.Request) -> web.StreamResponse:
         compared=found,
         snapshots=detail.snapshots,
         pieces=folded(found.text.pieces),
-        is_side="side" in asked,
+        is_side="side" in parameters,
         title=found.after.entry.title or found.after.entry.url,
     )
     return await render_with_sidebar(request, "pages/compare.html", view)
