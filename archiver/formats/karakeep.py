@@ -3,6 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from html import escape
@@ -13,7 +14,7 @@ from archiver.formats.archive_members import Members, TarMembers
 from archiver.formats.importer import Importer, bookmarks_of, has_paths
 from archiver.formats.json_values import JsonText, of_object, whole_json
 from archiver.formats.plain_text import links_in_text
-from archiver.formats.rows import FieldMap, Row, text_of
+from archiver.formats.rows import FieldMap, Row, join_texts, text_of
 from archiver.formats.saved_pages import HTML, MAX_FILE
 from archiver.formats.source_file import SourceFile
 from archiver.formats.sqlite_files import DatabaseDamagedError, rows_of, tables_of
@@ -55,21 +56,25 @@ def _lists_of(lists: Any) -> Lists:
 def _bookmark(row: Row, lists: Lists, page: ArchivedPage | None = None) -> Bookmark:
     """Return a bookmark with its lists and its archived page.
 
-    A note without a URL gets the first URL in its text, and the whole text is kept. If the text has
-    no URL, the note becomes an archived page.
+    A text note becomes an entry of its source or the first URL in it, with the whole text as note.
+    If it has no URL, it becomes an archived page.
     """
-    content = row.peek("content")
+    content, note = row.peek("content"), ""
     content = dict(content) if isinstance(content, dict) else {}
     url = text_of(content.pop("url", None)) or text_of(content.pop("sourceUrl", None))
     if url:
         row.drop("content")
+        note = text_of(content.pop("text", None))
         if set(content) - {"type"}:
             row.put("content", content)
     else:
         text = text_of(content.get("text"))[:_MAX_TEXT]
         links = chain.from_iterable(map(links_in_text, text.split("\n")))
         url = next((each.annotation.url_given for each in links), "")
-        if not url and text.strip():
+        if url:
+            row.drop("content")
+            note = text if text.strip() != url else ""
+        elif text.strip():
             row.drop("content")
             url = _note_url(text_of(row.peek("noteid") or row.peek("id")) or text)
             page = _note_page(text)
@@ -80,9 +85,11 @@ def _bookmark(row: Row, lists: Lists, page: ArchivedPage | None = None) -> Bookm
     if paths and all(paths):
         row.drop("lists")
     row.put("about lists", [known for each in ids if (known := _list_metadata(each, lists))])
-    return _FIELDS.bookmark(
+    found = _FIELDS.bookmark(
         row, url, folders=tuple(dict.fromkeys(filter(None, paths))), page=page or ""
     )
+    noted = join_texts(found.annotation.note, note)
+    return replace(found, annotation=replace(found.annotation, note=noted)) if note else found
 
 
 _FIELDS = FieldMap(

@@ -324,8 +324,8 @@ golden(
         {"highlights": [{"text": "An", "note": "why", "color": "red", "createdAt": UNIX}]},
         title="B",
     ),
-    bookmark(C, AT, {"content": {"text": f"see {C} too"}}, title="C"),
-    bookmark(f"{C}?4", AT, {"content": {"text": "of it"}}, title="D"),
+    bookmark(C, AT, title="C", note=f"see {C} too"),
+    bookmark(f"{C}?4", AT, title="D", note="of it"),
     bookmark("https://karakeep.invalid/note/3c5661974942379614b943d0593e4a5e", AT, title="E"),
 )
 golden(
