@@ -228,7 +228,7 @@ async def test_every_journey_can_be_made_without_scripts(client, live, saved_arc
     assert plain.shows("The bin is empty")
 
     await plain.open("/import")
-    await plain.submit("//button[@name='look']", file=BOOKMARKS.encode())
+    await plain.submit("//button[.='Preview']", file=BOOKMARKS.encode())
     await plain.submit("//form[contains(@class, 'choices')]//button", capture="never")
     await plain.open("/import/1/undo")
     await plain.submit("//button[contains(@class, 'danger')]")
