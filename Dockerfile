@@ -1,5 +1,5 @@
-# Two stages: one builds the wheel and installs it, the other holds only that.
-# What is built here, `make check-image` builds without a container engine, and tries out.
+# Two stages: the first builds and installs the wheel, the second contains only the installation.
+# `make check-image` runs the same steps without a container engine and tests the result.
 FROM python:3.13-slim AS build
 RUN apt-get update -qq && apt-get install -y -qq --no-install-recommends make > /dev/null
 WORKDIR /src
@@ -14,11 +14,11 @@ ENV PATH=/opt/archiver/bin:$PATH PYTHONUNBUFFERED=1 ARCHIVER_DATA=/data ARCHIVER
 VOLUME /data
 EXPOSE 8080
 HEALTHCHECK --interval=30s --timeout=5s --start-period=10s CMD ["python", "-c", "import os, urllib.request as r; r.urlopen(f\"http://127.0.0.1:{os.environ.get('ARCHIVER_PORT', 8080)}/healthz\", timeout=4)"]
-# Listening beyond loopback needs a password: docker run -e ARCHIVER_PASSWORD=… -v archive:/data …
+# Listening on other addresses than loopback requires a password: docker run -e ARCHIVER_PASSWORD=… -v archive:/data …
 ENTRYPOINT ["archiver"]
 CMD ["serve"]
 
-# With a Chromium for pages that need one: docker build --target browser. It needs user namespaces
+# Image with Chromium, for pages that need JavaScript: docker build --target browser. It needs user namespaces
 # and an init: docker run --init --security-opt seccomp=chromium.json … (see docs/administration.md).
 FROM plain AS browser
 USER root

@@ -5,10 +5,10 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 CONSTRAINTS := .ci/constraints.txt
 
-# The tests start hundreds of processes; without this, each would compile the program.
+# The tests start hundreds of processes; with this variable, each would compile the program.
 unexport PYTHONDONTWRITEBYTECODE
 
-# After the system's Python was replaced, the environment's links lead nowhere: it is made again.
+# If the system's Python was replaced, the links of the environment are broken: create it again.
 ifneq ($(wildcard $(VENV)/.installed),)
 ifneq ($(shell $(BIN)/python -I -c 'import aiohttp' > /dev/null 2>&1 || echo broken),)
 $(shell rm -f $(VENV)/.pip $(VENV)/.installed $(VENV)/.installed-dev)
@@ -82,7 +82,7 @@ chromium:
 	@for each in chromium chromium-browser google-chrome; do \
 	  command -v $$each > /dev/null && found=1; \
 	done; [ -n "$$found" ] || .ci/packages chromium chromium-headless-shell fonts-dejavu-core
-	@ldconfig -p | grep -q libatomic.so.1 || .ci/packages libatomic1  # what drives it needs this
+	@ldconfig -p | grep -q libatomic.so.1 || .ci/packages libatomic1  # Playwright's Node.js needs it
 
 strace:
 	@command -v strace > /dev/null || .ci/packages strace

@@ -15,7 +15,7 @@ def at(*date):
     return datetime(*date, tzinfo=UTC)
 
 
-async def on_desk(archive, saved, now=NOW):
+async def on_home(archive, saved, now=NOW):
     """Return the last letters of the entries on the home page, for links saved at these times."""
     db = archive.lists._db
     made = [
@@ -34,7 +34,7 @@ async def test_entries_of_the_last_week_are_new_in_order(archive):
     week = timedelta(days=7)
     saved = {"a": NOW - week, "b": NOW, "c": NOW - week - timedelta(seconds=1)}
 
-    assert await on_desk(archive, saved) == ("ba", "")
+    assert await on_home(archive, saved) == ("ba", "")
 
 
 async def test_entries_saved_on_this_day_of_earlier_years_are_shown(archive):
@@ -46,7 +46,7 @@ async def test_entries_saved_on_this_day_of_earlier_years_are_shown(archive):
         **dict.fromkeys("efg", at(2018, 3, 1, 8)),
     }
 
-    new, old = await on_desk(archive, saved)
+    new, old = await on_home(archive, saved)
 
     assert (new, old[:2], len(old)) == ("", "ab", 4)
 

@@ -9,9 +9,9 @@ const isInUse = (part) => part.contains(document.activeElement) || !document.get
 async function refresh() {
   const answer = await fetch(`${document.documentElement.dataset.base}/`);
   if (!answer.ok || answer.redirected) return;
-  const desk = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
   for (const part of document.querySelectorAll("[data-live]")) {
-    const now = desk.getElementById(part.id);
+    const now = fresh.getElementById(part.id);
     if (!now || isInUse(part)) continue;
     localise(now);
     if (now.innerHTML !== part.innerHTML) part.replaceWith(now);
