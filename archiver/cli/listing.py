@@ -29,9 +29,9 @@ def run(
 ) -> int:
     """Print entries with the filters and the order in ``asked``; return the exit status.
 
-    If all entries are printed, the default order is that of the filtered list, or newest first
-    without one, because sorting by relevance needs all results in memory. With ``exit_status``, the
-    exit status is 1 if there are no results.
+    Without a limit, the default order is the order of the user's list, if the query is for one
+    list, or else newest first. Sorting by relevance would need all results in memory. With
+    ``exit_status``, the exit status is 1 if there are no results.
     """
     if limit is None and not everything and sys.stdout.isatty():
         limit = ON_A_SCREEN
@@ -87,8 +87,9 @@ async def _pages(
 ) -> AsyncIterator[ListedEntry]:
     """Yield entries, read page by page to limit memory use.
 
-    The pages of a very large result contain only its newest entries. In that case, all results are
-    read in order with ``all_in_order``, unless the best matches with a limit were requested.
+    If there are very many results, ``Search.listing`` sorts only the newest (``is_newest_only``).
+    Then all results are read in order with ``all_in_order``, unless a limited number of best
+    matches was requested.
     """
     after: str | None = ""
     while after is not None and (wanted is None or wanted > 0):

@@ -20,7 +20,10 @@ def run(
     delete: str | None,
     as_json: bool,
 ) -> int:
-    """Change lists and print them; without a change print all."""
+    """Create, rename or delete lists, or print all.
+
+    After a change, only the created and renamed lists are printed, with nested ones.
+    """
     if query and not make:
         raise InputError("--query requires --make with the name of the saved search.")
     return run_until_signal(_lists(settings, make, query, rename, delete, as_json=as_json))

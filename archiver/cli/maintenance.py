@@ -1,4 +1,4 @@
-"""Maintenance commands: compact, config, bin, reindex, verify, migrate and machines."""
+"""Maintenance commands: compact, config, sites, bin, reindex, verify, migrate and machines."""
 
 import asyncio
 from collections.abc import Mapping, Sequence

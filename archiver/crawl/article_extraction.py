@@ -88,7 +88,7 @@ async def run_readers(
 
 @dataclass(frozen=True, slots=True)
 class ExtractedArticle:
-    """Snapshot with an extracted article, and the article's text before and after extraction."""
+    """Snapshot whose article was extracted, and the texts of its previous and its new article."""
 
     snapshot: Snapshot
     before: str

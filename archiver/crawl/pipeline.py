@@ -208,7 +208,11 @@ class Pipeline:
         return await visit(self._context, self._requisites, lease)
 
     def _timed_out(self, lease: Lease, failure: Failure, at: datetime) -> VisitResult | None:
-        """Return the result of a timeout at a dead host; None if the host is not dead."""
+        """Return the result of a timeout at a dead host; None if a normal retry should follow.
+
+        A host counts as dead after several timeouts in a row. Its jobs get the priority LAST. A job
+        that already has this priority fails.
+        """
         dead, host = self._context.dead, lease.entry.host
         if lease.rescue:
             return None

@@ -1,9 +1,9 @@
 """Searches for prefixes that start many words.
 
 The full-text index is divided into tables (parts). To search for a prefix, the database reads all
-words of a part that start with the prefix. If the query also has other words, only these are
-searched at first. The results are tested for the most frequent words with the prefix, and the
-remaining results for the prefix itself.
+words of a part that start with the prefix, which is expensive if there are many. If the query also
+has other words, only these are searched at first. Their results are tested for the most frequent
+words with the prefix. Only results that contain none of these are tested for the prefix itself.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -87,8 +87,8 @@ async def test_for_prefixes(
         documents: ids of the results of the loosened query, in the order of the search.
 
     Returns:
-        The documents that match, and the documents that were not tested to limit the cost. Only
-        documents in the last parts are not tested.
+        The documents that match, and the documents that were left untested. To limit the cost,
+        documents in the last parts may be left untested.
     """
     left, found = dict.fromkeys(documents), set[int]()
     words: list[list[str]] = [[] for _ in loose.prefixes]

@@ -296,7 +296,7 @@ async def requeue(
 ) -> None:
     """Requeue jobs that a process has leased; skip jobs that the process no longer owns.
 
-    ``interrupted`` marks the jobs, because their interrupted visits may have stored records.
+    With ``interrupted``, mark the jobs as jobs whose visits may already have stored records.
     """
     if not job_ids:
         return
@@ -437,15 +437,15 @@ _POSTPONE = (
 )
 _POSTPONE_PARAMETERS = ("job_id", "new_failure", "at_ms", "new_priority", "stamp")
 _THESE = select(job.c.id, job.c.state, job.c.owner).where(is_among_parameter(job.c.id))
-"""Query without a condition on the state, which could make PostgreSQL scan all jobs in a state."""
+"""Query without a condition on the state: with one, PostgreSQL may scan all jobs in that state."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenJobs:
-    """Jobs that a transaction may end or postpone on behalf of their leases.
+    """Jobs of leases that a transaction may end or postpone.
 
     Attributes:
-        ids: ids of jobs that are queued again or still leased by the process that has the lease.
+        ids: ids of jobs that are queued, or still have the owner that the lease names.
         leased: ids of the jobs in ``ids`` that are still leased.
         saved: ids of the jobs that another visit has already saved.
         stamp: time of this transaction's changes in ms, unique for the transaction

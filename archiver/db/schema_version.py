@@ -94,7 +94,10 @@ _DERIVED = frozenset(
     "answer capture document host_hold host_rest host_turn likeness need own_article queue_host "
     "record_id_seen search_part snapshot stated_digest writer".split()
 )
-"""Tables of all versions that are not copied, because a rebuild or running processes fill them."""
+"""Tables that are not copied, because a rebuild or the running processes fill them.
+
+Some of them only exist in earlier versions.
+"""
 
 
 def outdated_revision(path: Path) -> str | None:

@@ -21,10 +21,10 @@ from archiver.model.rendering import (
 )
 
 NEAR = 1000
-"""Maximum time between a capture and the capture that was rendered: ten minutes.
+"""Maximum difference of the 14-digit timestamps of a capture and of the rendered capture.
 
-It is a difference of 14-digit timestamps. A page may request its own URL while it is rendered,
-which makes another capture.
+It is about ten minutes. The captures differ if a page requests its own URL while it is rendered,
+because that request is stored as another capture.
 """
 _NEW = ("snapshot_id", "kind", "media_type", "segment_id", "offset", "length", "digest")
 
@@ -32,7 +32,13 @@ _NEW = ("snapshot_id", "kind", "media_type", "segment_id", "offset", "length", "
 async def put(
     conn: AsyncConnection, found: dict[int, tuple[Rendition, ...]], segments: Mapping[str, int]
 ) -> None:
-    """Replace the renditions of snapshots, given by row id. ``segments`` has row ids by name."""
+    """Replace the renditions of snapshots.
+
+    Args:
+        conn: a writing connection.
+        found: the new renditions by row id of the snapshot.
+        segments: row ids of segments by name.
+    """
     if not found:
         return
     await conn.execute(delete(rendition).where(rendition.c.snapshot_id.in_(among(found))))

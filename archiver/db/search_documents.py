@@ -230,8 +230,9 @@ async def stale(conn: AsyncConnection, *, limit: int) -> list[PendingDocument]:
 async def mark_stale_of(conn: AsyncConnection, snapshot_ids: Sequence[int]) -> None:
     """Mark documents as outdated that contain the articles of these snapshots.
 
-    A rebuild reads records in order of time. So it may read the article of a snapshot after a newer
-    snapshot that shares the article, whose document then lacks the article.
+    A newer snapshot can share the article of an older one. A rebuild reads records in order of
+    time, so it may build the document of the newer snapshot before it reads the article. Then the
+    document lacks the article.
     """
     if snapshot_ids:
         of_these = select(document.c.id).where(document.c.snapshot_id.in_(among(snapshot_ids)))

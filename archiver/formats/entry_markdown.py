@@ -55,8 +55,9 @@ _NOT_TEXT_SCALAR = re.compile(
     | [-+]? (?: \.inf | \.nan | 0b[01_]+ | 0o[0-7_]+ | 0x[0-9a-f_]+
               | [0-9_.][0-9_.,:]* (?: e[-+]?[0-9_]+ )? ) )\Z"""
 )
-"""Plain scalars that YAML 1.1 (its types, and common parsers' extensions) or the core schema of 1.2
-(§10.3.2) do not read as text.
+"""Pattern of unquoted scalars that some YAML parsers read as another type than text.
+
+It covers the types of YAML 1.1, common extensions of it, and the core schema of YAML 1.2 (§10.3.2).
 """
 _ODD_BREAK = re.compile("[\x85\u2028\u2029]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -67,7 +68,7 @@ _PAGE_FIELDS = frozenset(
 _LINK = write_source_record(
     {ARCHIVE: {"state": State.LINK.value, "title": "", "failure": None, "snapshots": []}}
 )
-"""Source record that marks an entry as saved without a capture, as in the JSON format."""
+"""``Annotation.source_record`` of an entry saved as a link, with the fields of the JSON format."""
 _Value = str | bool | datetime | list[str]
 
 

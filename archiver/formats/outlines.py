@@ -23,7 +23,8 @@ from archiver.model.feed import Subscription
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark
 
-# OPML: nested outlines of feeds and pages. Of a feed, the web page is imported if it is named.
+# OPML: nested outlines of feeds and pages. For a feed, the URL of its website is imported, or the
+# URL of the feed if the file does not contain that of the website.
 
 
 def outlines(file: SourceFile) -> Iterator[tuple[Row, str, Sequence[str]]]:

@@ -1,8 +1,8 @@
 """SQLite files of other programs.
 
-The files are untrusted: views and triggers run without privileges, values are limited to a few
-megabytes, queries have a time limit, and their output is limited relative to the file's size,
-because generated columns can produce any amount.
+The files are untrusted. Views and triggers may only call harmless functions (``trusted_schema``).
+The size of a value and the number of steps of a query are limited. The output is limited relative
+to the size of the file, because generated columns can produce more data than the file contains.
 """
 
 import io
@@ -38,7 +38,7 @@ class DatabaseDamagedError(Exception):
 
 
 def tables_of(stream: BinaryIO) -> frozenset[str]:
-    """Return the names of the tables in lower case; none if it cannot be read."""
+    """Return the names of the tables in lower case; empty if the database cannot be read."""
     with suppress(DatabaseDamagedError):
         return frozenset(
             str(row["name"]).lower()
@@ -48,7 +48,7 @@ def tables_of(stream: BinaryIO) -> frozenset[str]:
 
 
 def columns_of(stream: BinaryIO) -> frozenset[str]:
-    """Return all columns as ``table.column`` in lower case; none if it cannot be read."""
+    """Return all columns as ``table.column``, lower case; empty if the database cannot be read."""
     with suppress(DatabaseDamagedError):
         return frozenset(str(row["name"]).lower() for row in rows_of(stream, _COLUMNS))
     return frozenset()
@@ -63,11 +63,13 @@ def rows_of(stream: BinaryIO, query: str) -> Iterator[Mapping[str, Any]]:
     """Yield the rows of a query by column name.
 
     Args:
-        stream: the whole file, seekable; opened by name if it has one on disk.
+        stream: the whole file, seekable. A file on disk is opened by its name, others are read
+            into memory.
         query: a constant query, never built from the file's content.
 
     Raises:
-        DatabaseDamagedError: the database, or the rest of it, cannot be read.
+        DatabaseDamagedError: the database, or the rest of it, cannot be read, or a limit is
+            exceeded.
     """
     sqlite3 = import_module("sqlite3")
     try:

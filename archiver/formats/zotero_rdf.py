@@ -192,8 +192,9 @@ class _Item:
     def bookmark(self) -> Bookmark:
         """Return the item as a bookmark.
 
-        The URL is the first of these: the identifier of the item, its ``rdf:about``, the URL of its
-        DOI or of an identifier in its description, and the address of an attachment.
+        The URL is the first of these that exists: the identifier of the item, its ``rdf:about``,
+        the URL for its DOI, the URL for a PubMed or arXiv identifier in its description, and the
+        URL of an attachment.
         """
         fields: dict[str, Any] = {
             name: each[0] if len(each) == 1 else each for name, each in self._values.items()

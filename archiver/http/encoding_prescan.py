@@ -113,7 +113,10 @@ def _first_declaration(
     any_tag: re.Pattern[bytes],
     index_after: Callable[[re.Match[bytes]], int],
 ) -> _Declared:
-    """Return the first declaration in a ``<meta>``; ``index_after`` returns the end of a tag."""
+    """Return the first declaration in a ``<meta>``.
+
+    ``index_after`` returns the index at which the search continues after any other tag.
+    """
     at = 0
     while markup := _MARKUP.search(data, at, last):
         at = markup.start()

@@ -1,4 +1,4 @@
-"""Rules that users set for sites, such as a delay or to save nothing."""
+"""Rules of the user for individual sites, such as the delay between requests."""
 
 import tomllib
 from pathlib import Path

@@ -13,7 +13,10 @@ from typing import Final
 from archiver.pages.references import Use
 
 _BESIDE = tuple(mark for mark in map(chr, range(1, 0x80)) if not (mark.isalnum() or mark in "-_"))
-"""ASCII characters that can't be in an identifier, as a small set that compiles quickly."""
+"""ASCII characters that can't be in an identifier.
+
+Identifier patterns exclude these, because a class of all identifier characters compiles slowly.
+"""
 
 
 def _beside(but: str = "") -> str:
@@ -108,7 +111,7 @@ class Nesting:
     def __init__(self) -> None:
         self._open: list[str] = []
         self._face_from = -1
-        """Number of open brackets before the block of the pending ``@font-face``."""
+        """Number of open brackets around an ``@font-face`` whose block has not begun; else -1."""
         self.in_face = False
 
     @property
@@ -181,7 +184,7 @@ class CssReferences:
 
     Args:
         rewrite: callback for each reference.
-        to_text: function that decodes a URL, for sources whose characters represent bytes.
+        to_text: function that decodes a URL, if each character of the source represents a byte.
     """
 
     def __init__(self, rewrite: Rewrite, to_text: Callable[[str], str] = str) -> None:
@@ -302,7 +305,7 @@ class CssReferences:
         return not self._final and self._rest_is(end, _NAME_CUTS)
 
     def _rest_is(self, end: int, cuts: tuple[str, ...]) -> bool:
-        """Return whether the text ends at ``end``, or in an escape that begins at ``end``."""
+        """Return whether ``cuts`` has the text after ``end``: nothing, or an incomplete escape."""
         return len(self._text) - end <= _MAX_CUT and self._text[end:] in cuts
 
     def _long_name(self, at: int, end: int) -> int:
@@ -403,7 +406,7 @@ class CssReferences:
         return end
 
     def _passed(self, at: int) -> int | None:
-        """Process the rest of a string, or of an unquoted URL, up to its end."""
+        """Copy the rest of a string, or of an unquoted URL, including its closing character."""
         end = self._rest_of_body(at)
         self._out.append(self._text[at:end])
         return self._end_body(at, end)

@@ -41,9 +41,9 @@ class ReplayRequest:
     """A replay request.
 
     Attributes:
-        viewer: properties of the client.
+        viewer: properties of the client that the response depends on.
         modifier: the expected kind of content.
-        paths: path writers for references in the response.
+        paths: functions that write the paths of references in the response, by kind of reference.
         paths_end: whether the access tokens in the paths expire soon.
         is_exact: whether the capture was requested by its exact URL and timestamp.
         conditions: conditional headers of the request.
@@ -226,7 +226,7 @@ _MAX_TYPE_LENGTH = 256
 _PAYLOAD_HEADERS = frozenset(
     {"content-encoding", "content-length", "content-range", "content-type", "transfer-encoding"}
 )
-"""Headers that describe the body of their own response, not that of another response."""
+"""Headers of a 304 that are ignored, because the body belongs to an earlier response."""
 
 
 class Rewriting(StrEnum):

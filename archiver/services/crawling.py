@@ -64,7 +64,7 @@ class Crawling:
     ) -> QueueCounts:
         """Capture until the queue is empty, or until each job in ``only`` had an attempt.
 
-        Changed user metadata is searchable afterwards.
+        Then update outdated search documents, so that changed user metadata is searchable.
 
         Returns:
             The number of jobs in each state.
@@ -136,8 +136,8 @@ class CrawlState:
     def failed_pages(self) -> int:
         """Number of failed entries.
 
-        ``failed`` counts at most ``MAX_FAILED`` entries. At that limit, this is the number of
-        failed jobs if there are more of them.
+        ``failed`` counts only the newest ``MAX_FAILED`` entries. If that limit is reached, the
+        number of failed jobs is returned if it is higher.
         """
         known = sum(each.entries for each in self.failed)
         return known if known < MAX_FAILED else max(known, self.counts.failed)

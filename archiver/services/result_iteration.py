@@ -16,11 +16,14 @@ from archiver.search.query_tree import EVERYTHING, Node, Term, conjunction, conj
 MIN_ROWS, MAX_ROWS = 100, 5000
 """Minimum and maximum number of rows per query; the number grows if few rows match."""
 MAX_EXAMINED = 10_000
-"""Number of rows examined for a page after which the page is returned with fewer results."""
+"""Number of examined rows after which a page is returned, even if it is not full."""
 MIN_DOCUMENTS, FIRST_PARTS = 1000, 2
-"""Initial documents and index parts per query, if each document must be tested for phrases."""
+"""Minimum number of documents per query, and number of index parts of the first query.
+
+They apply if the index can't find phrases (``search.must_test_phrases``).
+"""
 ENOUGH_READ = 64
-"""Number of results that are enough for a page, if each document must be tested for phrases."""
+"""Number of results after which a page is returned, if the index can't find phrases."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +90,14 @@ class ResultIteration:
     async def page(self, beyond: Place | None, limit: int, *, goes_on: bool = True) -> Found:
         """Return the results after a position.
 
-        If few rows match, there are fewer results than ``limit``, and a position to continue.
+        If few of the examined rows match, the page has fewer than ``limit`` results, and its
+        ``beyond`` is the position at which to continue.
 
         Args:
             beyond: position; None for the first page.
             limit: maximum number of entries.
-            goes_on: whether the caller can continue with another page.
+            goes_on: whether the caller can continue with another page. If so, a page may end after
+                ``ENOUGH_READ`` results.
         """
         enough = min(limit, ENOUGH_READ) if goes_on else limit
         found = Found((), (), (), beyond)
@@ -109,7 +114,7 @@ class ResultIteration:
             if some.beyond is None or count > limit:
                 return replace(found, beyond=None).first(limit)
             if self._is_read and count > enough:
-                # The last row is left for the next page, so that the next page is not empty.
+                # The last result is left for the next page, which might otherwise be empty.
                 return found.first(count - 1)
             met = self._documents - before
             if self._is_read:
@@ -145,7 +150,8 @@ class ResultIteration:
     async def _parts_per_query(self) -> int | None:
         """Return the maximum number of index parts to search in one query; None for all parts.
 
-        Also find out whether expensive prefixes and phrases are tested separately.
+        Also set ``_loose`` if documents must be tested for expensive prefixes, and ``_is_read`` if
+        they must be tested for phrases.
         """
         if not self._parted.match:
             return None
@@ -189,7 +195,8 @@ class ResultIteration:
     ) -> tuple[FoundDocuments, Place | None]:
         """Return the documents that match the whole query, and the position to continue.
 
-        Documents from the first untested one on are left for the next page.
+        If some documents were not tested, the results end before the first of these. The next page
+        continues there.
         """
         documents = passing.documents
         has, untold = await prefix_search.test_for_prefixes(self._conn, loose, documents)
@@ -241,7 +248,7 @@ class ResultIteration:
 
 
 def _known(values: Sequence[int | None]) -> list[int]:
-    """Return the values without None; matching rows have no NULL."""
+    """Return the values as integers, for type checkers; matching rows have no NULL."""
     return [each for each in values if each is not None]
 
 
@@ -275,7 +282,10 @@ async def candidates(
 
 
 def position_after(found: Found) -> Place | None:
-    """Return the position after the newest results; None if ``CANDIDATES`` were found."""
+    """Return the position at which the next batch begins; None if no batch follows.
+
+    No batch follows if all results were read, or if ``CANDIDATES`` results were found.
+    """
     return found.beyond if len(found.entries) < CANDIDATES else None
 
 
@@ -284,10 +294,15 @@ async def best(
 ) -> Ranked:
     """Rank the results of a query with words.
 
-    ``newest`` is a batch that ``candidates`` returned. With ``is_further`` it is not the first
-    batch: it is ranked separately, without the matches in title or tags of the first batch. Entries
-    that lack a word must come after all full matches, so they are added only if no full matches can
-    follow.
+    Entries that lack a word come after all full matches, so they are only added if no further batch
+    of full matches can follow.
+
+    Args:
+        conn: a connection.
+        request: the query.
+        newest: a batch that ``candidates`` returned.
+        is_further: whether this is a later batch than the first. A later batch is ranked separately
+            and without the matches in title or tags that were already ranked with the first batch.
     """
     if is_further:
         before = await _named(conn, request, None)
@@ -311,7 +326,10 @@ async def best(
 
 
 async def _ranked(conn: AsyncConnection, request: SearchRequest, newest: Found) -> list[int]:
-    """Rank the newest matches, and the newest matches in title or tags; return their entries."""
+    """Return the entries of the best matches, best first.
+
+    Ranked are the newest matches, and some older ones that match in title or tags.
+    """
     passing = dict(zip(newest.rows, newest.entries, strict=True))
     if newest.beyond is not None:
         passing |= await _named(conn, request, position_after(newest))
@@ -321,7 +339,7 @@ async def _ranked(conn: AsyncConnection, request: SearchRequest, newest: Found) 
 async def _in_order(
     conn: AsyncConnection, request: SearchRequest, passing: Mapping[int, int]
 ) -> list[int]:
-    """Return the entries of documents, best first; ``passing`` is the entry of each document."""
+    """Return the entries of documents, best first; ``passing`` maps document ids to entry ids."""
     match = split(request.tree).match
     scored = await ranking.scored(conn, match, request.tree, passing)
     return [passing[each] for each in scored]
@@ -330,10 +348,10 @@ async def _in_order(
 async def _named(
     conn: AsyncConnection, request: SearchRequest, further: Place | None
 ) -> dict[int, int]:
-    """Return some of the newest documents that match in title or tags, and their entries.
+    """Return some of the newest documents that match in title or tags: entry ids by document id.
 
-    The result is empty if all searched parts are newer than the position ``further``, because their
-    documents are already ranked.
+    ``further`` is the position after the documents that the caller ranks anyway, if known. The
+    result is empty if all documents that would be searched here are newer than this position.
     """
     match = ranking.in_titles(split(request.tree).match, request.tree)
     if not match:
@@ -348,7 +366,10 @@ async def _named(
 
 
 def _without_one_word(tree: Node) -> Node | None:
-    """Return the query for entries that lack one word; None unless there are 2 to ``MAX_WORDS``."""
+    """Return the query for entries that lack at most one word of a query.
+
+    The result is None unless the query has 2 to ``MAX_WORDS`` words.
+    """
     nodes = conjuncts(tree)
     words = [each for each in nodes if isinstance(each, Term) and each.column is None]
     if not 2 <= len(words) <= MAX_WORDS:

@@ -100,7 +100,10 @@ def sort_of(query: ListingQuery, tree: Node) -> Sort:
 
 
 def _the_list(tree: Node) -> str:
-    """Return the only list that the query names, if it excludes nested lists; else empty."""
+    """Return the path of the list in a query such as ``list:Recipes``; else empty.
+
+    It is also empty for several lists, and for ``list:Recipes/``, which includes nested lists.
+    """
     named = [
         each.value
         for each in conjuncts(tree)
@@ -245,7 +248,7 @@ class Search:
     async def all_in_order(
         self, query: ListingQuery, most: int | None = None
     ) -> AsyncGenerator[ListedEntry, None]:
-        """Yield all entries of a list in the order of its first page.
+        """Yield all entries of a list, in its requested or default sort order.
 
         Args:
             query: query of the list.
@@ -320,7 +323,7 @@ class Search:
         query: ListingQuery,
         ahead: int,
     ) -> _Found:
-        """Return a page for a query; results are counted while they are ranked."""
+        """Return a page for the query ``tree``, and its summary unless ``ahead`` is 0."""
         typed, request = request.tree, replace(request, tree=tree)
         place = read_cursor(query.after) if query.after else None
         sort = sort_of(query, typed)

@@ -66,7 +66,7 @@ def to_json(value: object, shape: Any = None) -> bytes:
 MAX_URLS = 10_000
 MAX_JOBS = 1_000
 LISTED = ("q", "tag", "host", "status", "sort", "after")
-"""Query parameters that select entries, and a page of them."""
+"""Query parameters for the fields of a ``ListingQuery``, except ``limit``."""
 CHOSEN = ("folders_as", "to_read", "capture", "into")
 """Import options with a single value."""
 
@@ -239,14 +239,17 @@ def numbers(request: web.Request, name: str) -> list[int]:
 
 
 def listing_query(request: web.Request) -> ListingQuery:
-    """Return the query of a list from the query parameters of a request."""
+    """Return the ``ListingQuery`` in the query parameters of a request."""
     query = request.query
     q, tag, host, status, sort, after = (query.get(name, "") for name in LISTED)
     return ListingQuery(q, tag, host, status, sort, after)
 
 
 def listed_query(text: str) -> ListingQuery:
-    """Parse a query string from ``list_query``: the list from which an entry was opened."""
+    """Parse a query string that ``list_query`` returned.
+
+    The address of an entry's page contains it, to refer to the list that the entry was opened from.
+    """
     query = dict(parse_qsl(text, max_num_fields=20)) if text.count("&") < 20 else {}
     q, tag, host, status, sort, after = (query.get(name, "") for name in LISTED)
     return ListingQuery(q, tag, host, status, sort, after)
@@ -268,7 +271,10 @@ def chosen(request: web.Request) -> Choices:
 
 
 def list_query(query: ListingQuery) -> str:
-    """Return the query string of a page of a list; never empty."""
+    """Return a ``ListingQuery`` as a query string.
+
+    Empty fields are left out. If all are empty, the result is ``sort=newest``.
+    """
     kept = {name: value for name in LISTED if (value := getattr(query, name))}
     return urlencode(kept or {"sort": "newest"})
 
