@@ -15,10 +15,10 @@ from archiver.model.job import Lease
 IDLE_SECONDS = 0.9
 """Interval at which the queue is read again, because other processes may add to it."""
 LEASE_SECONDS = 0.1
-"""Minimum time between two leases, so that one transaction replaces several finished jobs."""
+"""Minimum time between two transactions that lease jobs, so that each leases several."""
 RECOVERY_SECONDS = 30.0
 SHARED_RECOVERY_SECONDS = 5.0
-"""Recovery interval with PostgreSQL, where a worker counts as dead after several checks."""
+"""Recovery interval with PostgreSQL: short, because only repeated checks detect dead workers."""
 UNLOCK_SECONDS = 1.0
 """Interval at which the locks of hosts without leases are released for other workers."""
 WRITE_SECONDS = 2.0
@@ -163,8 +163,8 @@ class Dispatcher:
         """Lease due jobs if the frontier has room.
 
         Returns:
-            Whether the frontier has enough jobs now, and otherwise the seconds until a job may be
-            due; None if nothing is queued.
+            (True, None) if jobs were leased or the frontier has enough jobs. Otherwise False with
+            the seconds until a job may be due, or with None if no job is queued.
         """
         has_room = await self._is_store_ready()
         if has_room and not self._frontier.has_much_room:

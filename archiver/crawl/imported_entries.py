@@ -100,7 +100,10 @@ class SpooledEntries(ExitStack):
 
 
 class EntryImporter:
-    """Importer of entries without snapshots. The recorder of ``context`` must be used only here."""
+    """Importer of entries without snapshots.
+
+    ``context`` must have a running recorder that only this import uses.
+    """
 
     def __init__(self, context: CrawlContext, import_id: int) -> None:
         self._context = context

@@ -10,7 +10,7 @@ indexed. Otherwise their pages would be visited again, and recovery would create
 
 | queue | from | to | length | when full |
 | --- | --- | --- | --- | --- |
-| ``_waiting`` | visits | the committing task | 64 MiB; items count ≥ 16 KiB | visits wait |
+| ``_waiting`` | visits | the committing task | 64 MiB, at least 16 KiB per item | visits wait |
 """
 
 import asyncio

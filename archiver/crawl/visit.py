@@ -242,9 +242,9 @@ async def _failure_shown(
 ) -> Failure | None:
     """Return the failure that a rendered page shows; None for a real page.
 
-    Most bot walls are recognised by their scripts, so the page with its scripts is inspected too. A
-    wall that the response declares counts only if the page has little text, because the browser may
-    have passed it.
+    Most bot walls are recognised by their scripts, so the page with its scripts is inspected too.
+    If only the response headers name a bot wall, it counts as a failure only if the page has little
+    text. With more text, the browser has probably passed the wall.
     """
     at, wall = host(rendered.page.url), found.wall
     if rendered.source and not wall:
@@ -411,7 +411,7 @@ async def _read_and_fetch(
 ) -> tuple[tuple[RequisiteOutcome, ...], Article]:
     """Fetch a page's requisites, and extract its article at the same time.
 
-    An article of several parts is extracted afterwards.
+    The article of a multi-page document is extracted after its other pages were fetched.
     """
     reference = page.page if isinstance(page, Rendered) else page.ref
     document = page.document

@@ -165,7 +165,10 @@ _KEY = import_row.c.hash_url
 
 
 def _named_by(import_ids: Collection[int]) -> Select[str | None, int]:
-    """Return the query for entries in the files of imports, each with the first such import."""
+    """Return a query for the hash_url of each entry in the files of these imports.
+
+    The column ``import_id`` is the first of the imports whose file has the entry.
+    """
     return (
         select(_KEY, func.min(import_row.c.import_id).label("import_id"))
         .where(import_row.c.import_id.in_(among(import_ids)), _KEY.is_not(None))
@@ -411,7 +414,7 @@ async def set_undone(conn: AsyncConnection, import_id: int, undone: ImportUndone
 
 
 async def count_links_as_pending(conn: AsyncConnection, import_id: int, count: int) -> None:
-    """Count entries that were stored as links among the pending captures of an import."""
+    """Move links to the pending captures in the counts of an import, because they are queued."""
     await conn.execute(
         update(imports)
         .where(imports.c.id == import_id)
@@ -420,7 +423,7 @@ async def count_links_as_pending(conn: AsyncConnection, import_id: int, count: i
 
 
 async def count_failed_as_pending(conn: AsyncConnection, import_id: int, count: int) -> None:
-    """Count failed captures that are retried among the pending captures of an import."""
+    """Move failed captures to the pending ones in the counts of an import: they are retried."""
     await conn.execute(
         update(imports)
         .where(imports.c.id == import_id)
@@ -485,7 +488,7 @@ async def _status(conn: AsyncConnection, row: Row[*tuple[Any, ...]]) -> ImportSt
 
 
 def _read_undone(document: str) -> ImportUndone:
-    """Read the JSON that ``set_undone`` wrote; receipts of older versions have more fields."""
+    """Parse the JSON that ``set_undone`` wrote; ignore additional fields from older versions."""
     known = json.loads(document)
     return ImportUndone(**{each.name: known[each.name] for each in fields(ImportUndone)})
 

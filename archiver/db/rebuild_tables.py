@@ -99,7 +99,8 @@ async def begin(
     Args:
         conn: a writing connection.
         software: name and version of the program; only the same version can continue a rebuild.
-        first_capture: row id of the last capture before the rebuild.
+        first_capture: row id of the last capture before the rebuild; 0 for a new index. Later
+            captures belong to the rebuild.
         temporary: whether to create temporary tables, because the index is in use.
     """
     for table in (_TEMPORARY if temporary else _PERMANENT).values():
@@ -197,7 +198,10 @@ async def conversions(
 
 
 async def open_leases(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, Lease]:
-    """Return the queued and leased jobs of entries as leases of any owner, by entry id."""
+    """Return the unfinished jobs of entries, by entry id.
+
+    Each job is returned as a ``Lease``, even if it is only queued or another process has leased it.
+    """
     rows = await conn.execute(
         select(job.c.id).where(
             job.c.entry_id.in_(among(entry_ids)), job.c.state.in_([State.QUEUED, State.FETCHING])

@@ -78,7 +78,7 @@ _DIIGO_TAG = re.compile(r'"([^"]+)"|([^\s,"]+)')
 
 
 def _diigo_tags(value: Any) -> tuple[str, ...]:
-    """Parse tags that are separated by commas, or by spaces; then some are in quotes."""
+    """Split tags at commas; if there are none, at spaces outside of double quotes."""
     text = text_of(value)
     found = text.split(",") if "," in text else map("".join, _DIIGO_TAG.findall(text))
     return tuple(each for each in names_of([*found]) if each != "no_tag")
@@ -361,7 +361,7 @@ OTHER_PROGRAMS: tuple[Importer, ...] = (
             page="content",
             is_read=("isarchived", "isread"),
             is_starred=("isstarred", "isfav"),
-            unused=tuple(map(str, range(20))),  # version 1 writes each column by index, too
+            unused=tuple(map(str, range(20))),  # wallabag 1 repeats each column by index
             parse_title=plain_text,
         ).bookmark,
         origin=marked("wallabag: All entries, Export, JSON (also from version 1)"),

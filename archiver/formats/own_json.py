@@ -297,9 +297,9 @@ def _read(file: SourceFile) -> Iterator[Bookmark]:
 
 
 def _document(text: JsonText, lists: FileLists) -> Iterator[Bookmark]:
-    """Read the first object of a file: yield its entries and add its lists.
+    """Read the first JSON object of a file: yield its entries, and add its lists to ``lists``.
 
-    In JSON lines, the object is one entry.
+    The object is a complete export, or the first line of a JSON lines file.
     """
     document: dict[str, Any] = {}
     for name, value in text.members(_LISTS, _ENTRIES):

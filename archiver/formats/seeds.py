@@ -30,7 +30,7 @@ MAX_FOLDERS = 100
 _MAX_EXAMINED = 1000
 """Maximum number of characters of a tag, and maximum number of tags, that are examined."""
 _MAX_CUT_OFF = 50_000
-"""Maximum number of characters of a truncated text's rest that the source record gets."""
+"""Maximum characters stored in the source record of a title or note that was too long."""
 _BOUNDED = ("title", "tags", "note", "source", "url_given", "folders", "source_record")
 _bounded_fields = attrgetter(*_BOUNDED)
 
@@ -48,7 +48,8 @@ def seed_of(annotation: Annotation, *, now: datetime) -> Seed:
 def bounded(annotation: Annotation) -> Annotation:
     """Limit the lengths of the texts in an untrusted annotation.
 
-    The source record gets the removed text, up to a maximum length.
+    Text that is removed from the title, tags, note and folders is added to the source record, up to
+    a maximum length.
     """
     fields = _bounded_fields(annotation)
     title, tags, note, source, url_given, folders, record = fields
@@ -70,7 +71,11 @@ def bounded(annotation: Annotation) -> Annotation:
 
 
 def _cut_off(annotation: Annotation) -> str:
-    """Return a line for the source record with all removed texts; empty if there are none."""
+    """Return a line for the source record with texts that ``bounded`` removes; empty if none.
+
+    The line has the complete title and tags, but only the removed part of the note and folders.
+    All these texts are limited, too.
+    """
     title, note = annotation.title.strip(), annotation.note.strip()
     more = {
         "title": title[:_MAX_CUT_OFF] if len(title) > MAX_TITLE else "",
@@ -87,9 +92,10 @@ def _cut_off(annotation: Annotation) -> str:
 
 
 def _bounded_lists(annotation: Annotation) -> dict[str, int]:
-    """Return the positions of an annotation in its lists, by the truncated path of each list.
+    """Return the lists of an annotation: path of each list, with the link's position in the list.
 
-    A position out of range becomes 0, which means the end of the list.
+    The length and number of paths are limited. A position out of range becomes 0, which means the
+    end of the list.
     """
     both = ((_bounded_folders((path,)), place) for path, place in annotation.lists.items())
     named = [(paths[0], place if 0 <= place <= MAX_PLACE else 0) for paths, place in both if paths]

@@ -70,7 +70,7 @@ class _Target:
         self._found = found
         self._open: list[Element] = []
         self._deeper = 0
-        """Number of open elements below ``MAX_DEPTH``, which are not reported."""
+        """Number of open elements nested deeper than ``MAX_DEPTH``; they are not reported."""
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         if len(self._open) == MAX_DEPTH:

@@ -20,7 +20,9 @@ _OWN = frozenset({"none", "same-origin", "same-site"})
 
 
 def with_initiators(initiators: frozenset[str], hosts: frozenset[str]) -> frozenset[str]:
-    """Add hosts to the initiators of a request; an empty set stays empty: no cookies are sent.
+    """Add hosts to the initiators of a request.
+
+    An empty set stays empty, because it means that no user cookies may be sent.
 
     >>> with_initiators(frozenset(), frozenset({"a.example"}))
     frozenset()
@@ -38,9 +40,9 @@ class OutgoingRequest:
         headers: (name, value) in order. The default fields are not added to a browser's request.
         body: the content.
         is_browser: whether a browser sent the request and controls its headers and timeout.
-        initiators: the hosts that led to the request, starting with the user-submitted one. User
-            cookies are sent only if all of them may receive them. Empty if no user cookies may be
-            sent.
+        initiators: all hosts that led to the request, including the host of the user-submitted URL
+            or of the feed. A user cookie is sent only if all these hosts may receive it. Empty if
+            no user cookies may be sent.
         jar: the cookies set during the visit, to which cookies of the response are added. A browser
             sends its own cookies.
     """

@@ -20,7 +20,10 @@ _LINE_END = re.compile(r"\r\n?|[\u2028\u2029\f\v]")
 _NOT_TEXT = re.compile("[\x00-\x08\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 _DATE = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?")
 _SHORT = 0.8
-"""Share of the longest line's length; a shorter line that ends a sentence ends a paragraph."""
+"""Share of the length of the page's longest line, used to find the ends of paragraphs.
+
+A line that is shorter than this and ends with a punctuation mark ends a paragraph.
+"""
 
 
 def pdf_article(payload: bytes, title: str) -> Article:

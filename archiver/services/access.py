@@ -137,8 +137,8 @@ class AccessControl:
 
     Args:
         data: directory of the archive.
-        configured: the password from the settings, which replaces the stored password; None if the
-            settings have none.
+        configured: the password from the settings. It is used instead of the stored password, which
+            stays stored. None if the settings have none.
         db: the index. If it is on a database server, it stores the password, tokens and sessions.
         host: the address that the service listens on. If other machines can reach the service, a
             password is always required and cannot be removed.
@@ -208,7 +208,10 @@ class AccessControl:
             )
 
     async def signing_secret(self, fallback: bytes) -> bytes:
-        """Return the secret that all machines sign with; store ``fallback`` if there is none."""
+        """Return the key with which all machines of a cluster sign replay tokens and other values.
+
+        If no key is stored, store ``fallback`` and return it.
+        """
         found = fallback
 
         def rewrite(stored: bytes | None) -> bytes | None:

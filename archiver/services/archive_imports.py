@@ -69,7 +69,7 @@ def _members(file: BufferedReader) -> tuple[str, ...]:
     place = file.tell()
     try:
         return member_names(file)
-    except UnreadableFile:  # the reader reports the problem
+    except UnreadableFile:  # importing the file reports the problem
         return ()
     finally:
         file.seek(place)
@@ -319,7 +319,7 @@ def _as_file(package: Package, member: str, stack: ExitStack) -> BinaryIO:
 
 
 class _Rejoined:
-    """File whose first bytes were read already."""
+    """File that returns ``head``, the part that was already read, and then ``rest``."""
 
     def __init__(self, head: bytes, rest: Forward) -> None:
         self._head = head
@@ -380,7 +380,11 @@ OpenContext = Callable[[], AbstractAsyncContextManager[CrawlContext]]
 
 
 class Archives:
-    """Imports of archive files. ``open_context`` opens a writer with a running recorder."""
+    """Imports of archive files.
+
+    ``open_context`` returns a context manager for a crawl context that has its own segments and a
+    running recorder.
+    """
 
     def __init__(self, open_context: OpenContext) -> None:
         self._open_context = open_context
@@ -393,7 +397,7 @@ class Archives:
         import_id: int | None = None,
         uploaded_at: datetime | None = None,
     ) -> int:
-        """Create snapshots of pages that came with links; return the number of new ones.
+        """Create snapshots of the saved pages in a file of links; return the number of new ones.
 
         Args:
             pages: pages with their links.

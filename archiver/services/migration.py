@@ -82,7 +82,7 @@ async def migrate(
     _refuse_what_can_t_be(now, to, given)
     async with open_archive(_at(settings, now)) as archive:
         await _refuse_segments_elsewhere(settings, archive.db)
-    # Without a new bucket, the old one stays in use until ``_switch_to`` switches to the folder.
+    # If the segments move to the folder, the old bucket is still used, also in ``_switch_to``.
     during = replace(_at(settings, to), store=to.store or now.store)
     moved = await _move_segments(during, to, on_segment) if during.store else 0
     built = None if to.index == now.index else await reindex(during, on_index)

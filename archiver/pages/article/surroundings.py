@@ -1,7 +1,12 @@
 """Removal of blocks around an article: related pages, share bars, newsletter forms, author boxes.
 
-A block is removed if two conditions are met: a label in front of the block, or its class and id,
-announces a kind of block (``labels.toml``, several languages), and its content is of that kind.
+A block is removed if two conditions are met:
+
+- A label in front of the block, or its class and id, names a kind of block. ``labels.toml`` lists
+  the labels in several languages, and the names.
+- The content of the block is typical of that kind.
+
+Labels of advertisements and similar notices are removed without the second condition.
 """
 
 import re
@@ -92,22 +97,22 @@ def _known_kind(name: str) -> Kind | None:
 
 
 MAX_TEASER = 260
-"""Maximum characters outside of links, per link, in a block of related pages."""
+"""Maximum characters of unlinked text, for each link, in a block of related pages."""
 
 SHORTEST_HEADLINE = 10
 MAX_CARD = 450
 SENTENCE = 80
 SHORTEST_POST = 140
-"""Minimum characters of prose before comments that are removed.
+"""Minimum characters of prose that must precede comments, or else they are not removed.
 
-Forum threads have less prose before their replies, which are the content.
+A page with less prose before them may be a forum thread, whose replies are the content.
 """
 
 LEAST_REST, LEAST_SHARE = 200, 0.25
-"""Minimum prose of a page without a block of related pages that is removed.
+"""Minimum prose that must remain on the page, or else a block of related pages is not removed.
 
-It is given in characters, and relative to the text of the block. A page with less prose is a list
-of other pages.
+The first number is in characters, the second is a share of the block's text. A page with less prose
+is a list of other pages.
 """
 
 NEARLY_ALL = 0.75
