@@ -7,7 +7,7 @@ import shutil
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from itertools import chain, islice
 from pathlib import Path
@@ -538,21 +538,22 @@ def _finding(where: str, problem: str, place: Location) -> Finding:
     return Finding(where, problem.format(where=_where(place)))
 
 
-_COMPARED: Mapping[str, Callable[[Annotation], object]] = {
-    "title": lambda each: each.title,
-    "tags": lambda each: {*map(tag_key, each.tags)},
-    "note": lambda each: each.note,
-    "lists": lambda each: {*each.folders},
-    "read": lambda each: each.is_read,
-    "starred": lambda each: each.is_starred,
-    "highlights": lambda each: each.highlights,
-    "date": lambda each: each.added_at,
-}
-"""Functions that return the compared fields of an annotation, by the name for messages."""
+_NOT_COMPARED = frozenset({"url_given", "source", "places", "source_record"})
+_COMPARED = {each.name: each.name for each in fields(Annotation) if each.name not in _NOT_COMPARED}
+_COMPARED |= {"added_at": "date", "folders": "lists", "is_read": "read", "is_starred": "starred"}
+"""Compared fields of an annotation, with their names in messages."""
 
 
 def _differences(shown: Annotation, recorded: Annotation) -> list[str]:
-    return [name for name, value in _COMPARED.items() if value(shown) != value(recorded)]
+    before, after = (
+        replace(
+            each, tags=tuple(sorted({*map(tag_key, each.tags)})), folders=(*sorted(each.folders),)
+        )
+        for each in (shown, recorded)
+    )
+    return [
+        name for field, name in _COMPARED.items() if getattr(before, field) != getattr(after, field)
+    ]
 
 
 def _comparable(capture: Capture, row: Capture | None = None) -> Capture:

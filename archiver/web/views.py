@@ -588,13 +588,10 @@ class NeighboursView:
 
 @dataclass(frozen=True, slots=True)
 class RejectedEdit:
-    """Values of a rejected edit form, and the error."""
+    """Submitted values of a rejected edit form by field name, and the error."""
 
     why: Message
-    title: str
-    tags: str
-    lists: str
-    note: str
+    typed: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)

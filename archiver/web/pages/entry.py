@@ -49,8 +49,8 @@ async def edit(request: web.Request) -> web.StreamResponse:
     try:
         edited = await request.app[RUNTIME].editing.change([key], change_of(form))
     except InputError as error:
-        typed = {each: str(form.get(each, "")) for each in ("title", "tags", "lists", "note")}
-        return await _page(request, RejectedEdit(error.sentence, **typed), status=400)
+        typed = {name: str(value) for name, value in form.items()}
+        return await _page(request, RejectedEdit(error.sentence, typed), status=400)
     return back(form, f"/{key}/", edit=edited.id)
 
 
