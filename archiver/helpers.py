@@ -157,8 +157,8 @@ class FollowedFile(Generic[_Parsed]):
 
     Args:
         file: the file.
-        parse: function of the content, which is None if there is no file.
-        most: number of bytes to read.
+        parse: function that parses the content. It gets None if the file does not exist.
+        most: maximum number of bytes to read.
         clock: returns the time in seconds; tests replace it.
     """
 
@@ -221,7 +221,10 @@ _Each = TypeVar("_Each")
 
 
 async def run_to_completion(work: "Coroutine[Any, Any, None] | asyncio.Future[None]") -> None:
-    """Finish ``work`` even if the calling task is cancelled, once or several times."""
+    """Finish ``work`` even if the calling task is cancelled, once or several times.
+
+    After such a cancellation, ``CancelledError`` is raised when ``work`` has ended.
+    """
     doing = asyncio.ensure_future(work)
     cancelled = None
     while not doing.done():

@@ -36,7 +36,10 @@ _TITLES_AFTER = [
         (r"(?:\A|[^\[\](<\"'])\Z", r"\[([^\]\[]+)\]"),  # AsciiDoc url[title]
     )
 ]
-"""(Pattern before a URL, pattern of its title after it) for the markup of several tools."""
+"""Patterns for the links of several markup languages: (text before the URL, text after it).
+
+The group in the second pattern is the title of the link.
+"""
 
 
 def _recognises(file: SourceFile) -> bool:
@@ -64,9 +67,9 @@ def read_plain_text(file: SourceFile) -> Iterator[Bookmark]:
 
 
 def _lines(chunks: Iterable[str]) -> Iterator[tuple[str, bool]]:
-    """Yield the lines of a text, stripped, and whether each line is complete.
+    """Yield each line of a text, stripped, with a flag that tells whether the line is complete.
 
-    Overlong lines are split, between words if possible.
+    An overlong line is split, between words if possible. None of its parts is complete.
     """
     rest, is_whole = "", True
     for chunk in chunks:

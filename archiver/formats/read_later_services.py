@@ -85,7 +85,11 @@ def _read_readeck(file: SourceFile) -> Iterator[Bookmark]:
 
 
 def _resources(packed: Members) -> Mapping[str, dict[str, str]]:
-    """Return the files of each article, by its folder and by the reference in its HTML."""
+    """Return the files of each article.
+
+    The result maps the folder of an article to its files. These are names of archive members, by
+    the references to them in the HTML of the article.
+    """
     found: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for name in packed.names:
         folder, inside, rest = name.partition(_RESOURCES)

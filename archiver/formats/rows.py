@@ -27,7 +27,7 @@ _FORMS = (
         "%Y-%m-%d %H:%M:%S %z",
     ),
 )
-"""Common date formats. The format of 3/4/2020 is left out, because its order is ambiguous."""
+"""Common date formats. Dates such as 3/4/2020 are not parsed: day and month are ambiguous."""
 _MAX_DATE = 100
 _UNIX = 0
 _COCOA = int(datetime(2001, 1, 1, tzinfo=UTC).timestamp())
@@ -36,7 +36,7 @@ _WEBKIT = int(datetime(1601, 1, 1, tzinfo=UTC).timestamp())
 _EARLIEST_COCOA = 63_072_000
 """Year 2003, when Safari was released, in Cocoa seconds. Smaller numbers are not times."""
 _EARLIEST_UNIX = 820_454_400
-"""Year 1996 in Unix seconds. Smaller numbers are Cocoa times, since bookmarks are not older."""
+"""Year 1996 in Unix seconds. No bookmark is older, so smaller numbers are Cocoa times."""
 _FIRST_YEAR, _LAST_YEAR = 1996, 2099
 _LATEST = int(datetime(2100, 1, 1, tzinfo=UTC).timestamp())
 _MILLISECONDS, _MICROSECONDS, _WEBKIT_MICROSECONDS = 10**11, 10**14, 10**16
@@ -118,7 +118,7 @@ def _from_common_form(text: str) -> datetime | None:
 
 _SHORT = 500
 MAX_URL = 10_000
-"""Length to which URLs are cut. It exceeds the limit of entries, which then reject the URL."""
+"""Length to which URLs are cut. A cut URL is still too long for an entry, so it is rejected."""
 _TRUE = frozenset({"1", "true", "yes", "y", "on", "x", "t", "archive", "archived"})
 _FALSE = frozenset({"0", "false", "no", "n", "off", "f", "unread", "active"})
 _NOT_PLAIN = str.maketrans("", "", " _-\t\u00a0")
@@ -194,7 +194,10 @@ class Row:
         return found[1] if found else None
 
     def names(self, *names: str, separator: str = ",") -> tuple[str, ...]:
-        """Remove the first non-empty field, a list or a text, and return the names in it."""
+        """Remove the first non-empty field with one of these names and return its items.
+
+        The value of the field is a list, or a text with ``separator`` between the items.
+        """
         return names_of(self.take(*names), separator)
 
     def drop(self, *names: str) -> None:
@@ -485,7 +488,10 @@ def by_roles(fields: Mapping[str, Any], *, roles: Mapping[str, ColumnRole]) -> B
 
 
 def _bookmark(row: Row, urls: tuple[str, ...], field_map: FieldMap) -> Bookmark | None:
-    """Return the bookmark of a row. If no field of ``urls`` has a URL, any other field is used."""
+    """Return the bookmark of a row; None if the row has no URL.
+
+    If all fields named in ``urls`` are empty, the first field that is an http(s) URL is used.
+    """
     url = row.text(*urls) or _any_address(row)
     return field_map.bookmark(row, url) if url else None
 

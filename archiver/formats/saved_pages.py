@@ -81,7 +81,10 @@ def mime_parts(data: bytes) -> list[MimePart]:
 
 
 def page_of(parts: list[MimePart], url: str) -> ArchivedPage | None:
-    """Return the page at a URL, or else the first page, with the other parts; None if no page."""
+    """Return the HTML part whose location is ``url``, with all other parts of the message.
+
+    Without such a part, the first HTML part is used. Return None if there is no HTML part.
+    """
     pages = [each for each in parts if each.essence in _HTML]
     root = next((each for each in pages if each.location == url), None) or next(iter(pages), None)
     if root is None:
@@ -134,7 +137,7 @@ def _resolved(part: MimePart, places: Mapping[str, str]) -> bytes:
 
 
 MAX_BYTES = 64 << 20
-"""Maximum size of an included page; a larger file is imported as a link."""
+"""Maximum size of an MHTML file. A larger file is imported as a link without the page."""
 _NAMES = ("Snapshot-Content-Location", "Content-Location", "X-Snapshot-Content-Location")
 _NO_HEAD = marked("The header of this saved page cannot be read.")
 _NO_PLACE = marked("This saved page does not contain its URL.")
@@ -222,11 +225,12 @@ def page_with_files(
 def page_with_parts(
     content: bytes, parts: Iterable[tuple[str, str, bytes]], media_type: str = HTML
 ) -> ArchivedPage:
-    """Return an HTML page with its references pointing to its parts.
+    """Return an HTML page whose references point to its parts.
 
     Args:
         content: the content of the page.
-        parts: (reference in the page, media type, bytes), up to ``MAX_PARTS_BYTES`` in total.
+        parts: (reference in the page, media type, bytes). Parts beyond ``MAX_PARTS`` or
+            ``MAX_PARTS_BYTES`` in total are left out.
         media_type: the media type of the page.
     """
     kept: list[ArchivedPart] = []
@@ -290,7 +294,7 @@ def _moment(text: str) -> datetime | None:
 
 
 def _extract_page(file: SourceFile) -> ArchivedPage | str:
-    """Return the page in the zip archive; empty if it is damaged.
+    """Return the page in the zip archive of a file; empty if the page cannot be read.
 
     The HTML before the archive is not used, because it only contains the extractor.
     """

@@ -82,7 +82,7 @@ _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 
 
 def opening(title: str, contents: list[str]) -> str:
-    """Return the start of a page, with a table of contents for several articles."""
+    """Return the start of a page, with a table of contents if there are several articles."""
     listed = "".join(
         f'<li><a href="#c-{n}">{escape(each)}</a></li>' for n, each in enumerate(contents)
     )

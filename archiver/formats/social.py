@@ -154,8 +154,8 @@ TELEGRAM = Importer(
 
 
 # Bookmarks and likes in an archive of X (Twitter): JSON assigned to a script variable.
-# The bookmark is the URL of the post, because the URLs that it links to are only in its text. Many
-# posts consist of just an id.
+# The URL of each post is imported, not the links in the post, which exist only in its text. Many
+# posts in the archive consist of just an id.
 
 _POST = "https://x.com/i/status/"
 _BEGINS = re.compile(

@@ -155,7 +155,11 @@ class _LenientUtf8:
 
 
 def _complete(data: bytes, *, final: bool) -> int:
-    """Return the length of the complete lines; without a line end, of the complete characters."""
+    """Return how many bytes of ``data`` to decode now: its complete lines.
+
+    If ``data`` has no line end, up to three bytes are kept for the next call, because they can be
+    the start of a character.
+    """
     if final:
         return len(data)
     newline = data.rfind(b"\n") + 1
@@ -217,7 +221,8 @@ class XmlRoot:
 def xml_root(head: str) -> XmlRoot | None:
     """Return the root element of XML; None for HTML, bookmark files and other text.
 
-    If a document has an XML declaration but no root element in its head, the fields are empty.
+    If a document has an XML declaration but no root element in its head, the fields of the result
+    are empty.
     """
     is_declared = _DECLARATION.match(head) is not None
     end = end_of_prologue(head)
@@ -370,7 +375,7 @@ class SourceFile:
         source: stream that is read once from its current position; it need not be seekable.
         name: file name from the user. The suffix is a hint for the format, and messages contain
             the name.
-        spool: function that makes a stream seekable, for formats with a directory at the end.
+        spool: function that makes a stream seekable, for archives with a directory at the end.
         columns_as: roles that the user chose for columns of a table.
         url: URL that the file was fetched from, to resolve relative links; empty if the file was
             not fetched.
@@ -482,23 +487,30 @@ class SourceFile:
         return inner
 
     def stream(self) -> BinaryIO:
-        """Return a stream of the whole content; call this once unless the file is seekable."""
+        """Return a stream of the whole content.
+
+        This can be called again only after a call of ``seekable``.
+        """
         if self._spooled:
             self._spooled.seek(0)
             return self._spooled
         return io.BufferedReader(_RejoinedStream(self.head, self._source), HEAD_BYTES)
 
     def chunks(self) -> Iterator[str]:
-        """Yield the content as text, in pieces; call this once unless the file is seekable."""
+        """Yield the content as text, in pieces.
+
+        This can be called again only after a call of ``seekable``.
+        """
         for chunk in read_text(self.stream()):
             if self.check:
                 self.check.add_text(chunk)
             yield chunk
 
     def lines(self, most: int) -> Iterator[str]:
-        """Yield the lines without their line ends; call this once unless the file is seekable.
+        """Yield the lines without their line ends.
 
-        A line of more than ``most`` characters is split.
+        A line of more than ``most`` characters is split. This can be called again only after a
+        call of ``seekable``.
         """
         newlines, rest = io.IncrementalNewlineDecoder(None, translate=True), ""
         for chunk in self.chunks():

@@ -1,7 +1,7 @@
-"""Addresses in a file of links that are in none of the bookmarks read from it.
+"""Check for addresses that are in an imported file but in none of the bookmarks read from it.
 
-Structures that a parser does not expect hide links without an error. So the addresses in the raw
-text are compared with those in the bookmarks: as links, and in titles, notes and other fields.
+A parser can miss links in structures that it does not expect, without an error. So this module
+compares the addresses in the raw text with those in all fields of the bookmarks.
 """
 
 import re
@@ -26,14 +26,20 @@ _NO_LINK = (
     *("xmlns", "schema", "icon", "image", "img", "src", "thumb", "picture", "cover", "avatar"),
     *("logo", "generator", "namespace", "owner", "resource", "datatype"),
 )
-"""Words in the names of fields and attributes that contain images or names of vocabularies."""
+"""Words in names of fields and attributes whose addresses are not links.
+
+Such addresses are those of images, or names of XML namespaces and vocabularies.
+"""
 _NO_LINK_TAGS = (
     *("img", "link", "script", "meta", "base", "source", "iframe", "video", "audio", "!doctype"),
     *("?xml", "!entity", "svg", "html"),
 )
 _TRAILING = ".:!?*_~#=+-/"
 _MAX_REST = 64 << 10
-"""Maximum characters after the last separator that are searched only with the following text."""
+"""Maximum length of the text after the last separator that waits for the next piece.
+
+A longer text is searched immediately.
+"""
 
 
 class AddressCheck:

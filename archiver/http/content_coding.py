@@ -20,7 +20,7 @@ from archiver.http.media_types import (
 )
 
 _MAX_FIELD = 1024
-"""Maximum length of ``Accept-Encoding`` that is parsed: ten times what a dozen codings need."""
+"""Number of characters of ``Accept-Encoding`` that are parsed; a dozen codings need a tenth."""
 _ITEM = re.compile(
     r"[ \t]*([!#$%&'*+.^_`|~0-9A-Za-z-]+)"
     r"(?:[ \t]*;[ \t]*[qQ]=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?))?[ \t]*"

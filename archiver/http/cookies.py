@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 MAX_COOKIES = 3000
 MAX_LINE = 8192
 MAX_HEADER = 8192
-"""Characters of the ``Cookie`` field of one request."""
+"""Maximum characters of the ``Cookie`` field of one request."""
 HEADER = "# Netscape HTTP Cookie File"
 _HTTP_ONLY = "#HttpOnly_"
 _FIELDS = 7
@@ -167,9 +167,9 @@ def cookies_for(
         url: the requested URL, serialised.
         cookies: the available cookies.
         now: Unix seconds.
-        initiators: the hosts that led to the request, starting with the user-submitted one; ports
-            are ignored. Empty if no user requested it. A private cookie is sent only if all of
-            these hosts may receive it.
+        initiators: all hosts that led to the request (``OutgoingRequest``); ports are ignored. A
+            private cookie is sent only if all of these hosts may receive it. If there are none, no
+            private cookie is sent.
     """
     parts = urlsplit(url)
     host, path = parts.hostname or "", parts.path or "/"
@@ -243,7 +243,7 @@ _DELETED = 1
 
 
 class VisitCookies:
-    """Cookies that the responses of one visit set (RFC 6265 §5.3); discarded with it.
+    """Cookies that the responses of one visit set (RFC 6265 §5.3); they are not stored.
 
     Attributes:
         known: the cookies by key. A cookie that a response deleted stays here as an expired one.
@@ -378,7 +378,7 @@ class UserCookies:
 
         Args:
             url: the requested URL.
-            initiators: the hosts that led to it, starting with the user-submitted one.
+            initiators: all hosts that led to the request, as for ``cookies_for``.
             jar: the cookies set during the visit; they replace user cookies with the same key.
         """
         own = self._followed.value if self._followed else self._cookies

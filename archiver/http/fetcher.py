@@ -246,7 +246,10 @@ class Fetcher:
         )
 
     def _deadline(self, request: OutgoingRequest) -> float | None:
-        """Return the event loop's time by which a response requested now must be complete."""
+        """Return the event loop's time by which a response requested now must be complete.
+
+        Return None if there is no total timeout.
+        """
         allowed = self._total_timeout(request)
         return None if allowed is None else asyncio.get_running_loop().time() + allowed
 

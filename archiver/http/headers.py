@@ -35,9 +35,9 @@ class ResponseHead:
         return next((value for key, value in self.headers if key == name), None)
 
     def combined(self, name: str) -> str | None:
-        """Return the values of all fields with a name, given in lower case, joined by commas.
+        """Return the values of all fields with a lower-case name, joined by commas (RFC 9110 §5.3).
 
-        Return None if no field has the name (RFC 9110 §5.3).
+        Return None if no field has the name.
         """
         return combined(self.headers, name)
 

@@ -286,7 +286,8 @@ def as_style(given: MediaType, start: bytes) -> MediaType:
 def as_image(given: MediaType, start: bytes) -> MediaType:
     """Return the media type of a response that is loaded as an image, video, sound or font.
 
-    Browsers detect such formats from the first bytes and ignore the declared type.
+    Browsers detect such formats from the first bytes and ignore the declared type. So a type that
+    is neither of an image, video, sound nor font is replaced by the detected one.
     """
     known = _signed(start[:SNIFFED_BYTES])
     is_known = known.startswith(_DISPLAYED) and not given.essence.startswith(_DISPLAYED)

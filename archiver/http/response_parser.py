@@ -143,7 +143,10 @@ def _size(line: bytes) -> int | None:
 
 
 MAX_HEAD_BYTES = 256 << 10
-"""Maximum size of all heads of a response in bytes; readers of WARC records have this limit too."""
+"""Maximum total bytes of the heads of a response and of the interim responses before it.
+
+Readers of WARC records have this limit too.
+"""
 _MAX_INTERIM = 100
 _MAX_BEFORE_STATUS = 4
 _EMPTY_LINE = re.compile(rb"\n\r?\n")
@@ -286,10 +289,10 @@ class ResponseReader:
 
 
 def _start_of_status(data: bytearray) -> int:
-    """Return the offset of the status line, or of a possible start of it.
+    """Return the offset of the status line; 0 if its start has not arrived yet.
 
     Raises:
-        InvalidResponse: the bytes contain no status line.
+        InvalidResponse: the first bytes contain no start of a status line.
     """
     start = data[: _MAX_BEFORE_STATUS + 4].lower().find(b"http")
     if start < 0 and len(data) >= _MAX_BEFORE_STATUS + 4:

@@ -89,8 +89,9 @@ COOKIE = frozenset({"cookie"})
 class OpenResponse:
     """Open response, which keeps its connection until ``release`` or ``discard``.
 
-    If user cookies were sent, the response is private: its exchange contains neither these cookies
-    nor cookies that the server sets.
+    The response is private if a private cookie matches the URL (``CookieField.is_private``). The
+    exchange of a private response contains neither the cookies of the request nor those that the
+    server sets.
 
     Attributes:
         head: the response head.

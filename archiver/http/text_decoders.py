@@ -1,8 +1,9 @@
 """Text decoders and encoding labels (WHATWG Encoding), and encoding of text.
 
 Python's codecs do most of the work. An error handler supplies characters of vendors that Python
-lacks. After an error it resumes as the standard requires: an ASCII byte is never part of an error.
-Three codes are decoded to a similar character: 0xA241 and 0xA242 of Big5, and 0x8FA2B7 of EUC-JP.
+lacks. After an error, decoding resumes as the standard requires: an ASCII byte is never part of an
+error. Three codes differ from the standard and are decoded to a similar character: 0xA241 and
+0xA242 of Big5, and 0x8FA2B7 of EUC-JP.
 """
 
 import codecs
@@ -429,7 +430,7 @@ class _Replacement:
 def _table(encoding: Encoding) -> str:
     """Return the 256 characters of an encoding.
 
-    Gaps in C1 are filled with the control characters.
+    Bytes from 0x80 to 0x9F that the encoding does not define become C1 control characters.
     """
     if encoding == X_USER_DEFINED:
         known = bytes(range(256)).decode("latin-1")

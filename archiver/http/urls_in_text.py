@@ -1,7 +1,8 @@
 """URLs in running text and in the markup of notes.
 
-A URL may contain any non-ASCII letter, but punctuation that ends a sentence or a bracket around the
-URL does not belong to it. Chinese and Japanese punctuation ends a URL even if no space follows.
+A URL may contain any non-ASCII letter. Brackets around a URL do not belong to it, and neither does
+the punctuation at the end of a sentence. Chinese and Japanese punctuation ends a URL even if no
+space follows.
 """
 
 import re
@@ -61,12 +62,15 @@ def urls_in_text(text: str) -> Iterator[FoundUrl]:
 
 
 def is_only_url(line: str) -> bool:
-    """Return whether a line consists of one URL; then a full stop at its end belongs to it."""
+    """Return whether a line consists only of URLs, separated as ``split_urls`` expects.
+
+    In such a line, a full stop at the end belongs to the URL.
+    """
     return _ONLY_URL.fullmatch(line) is not None
 
 
 def split_urls(line: str) -> list[str]:
-    """Split a line of URLs at the separators between them."""
+    """Split a line of URLs at the ``,``, ``;`` or ``|`` between them."""
     return _NEXT_URL.split(line)
 
 
@@ -76,7 +80,10 @@ def first_url_in(text: str) -> str:
 
 
 def _without_references(text: str, start: int, url: str) -> str:
-    """Replace the character references of a URL that is in HTML."""
+    """Replace character references in a URL that was found in HTML.
+
+    All are replaced if the URL is in an attribute, otherwise only those of ``&``.
+    """
     if "&" not in url:
         return url
     if _ATTRIBUTE.search(text, max(0, start - _MOST_BEFORE), start):

@@ -87,7 +87,7 @@ def _dump(fields: Mapping[str, Any]) -> str:
 
 @lru_cache(1024)
 def _dumped_cached(fields: tuple[tuple[str, str], ...]) -> str:
-    """Encode a few short fields; cached, because many rows have the same ones (``shared: no``)."""
+    """Encode a few short fields. Many rows have the same ones, such as ``shared: no``."""
     return _dumped(dict(fields))
 
 
@@ -266,9 +266,10 @@ class Annotation:
         return self if self.added_at else replace(self, added_at=now)
 
     def merged(self, later: "Annotation") -> "Annotation":
-        """Merge two annotations: the first title and the earliest date win.
+        """Merge a later annotation into this one.
 
-        Another title becomes part of the source record.
+        The earlier date is used, and the title of this annotation unless it is empty. A different
+        title of the later one becomes part of the source record.
         """
         moments = [each for each in (self.added_at, later.added_at) if each]
         both = replace(
@@ -306,7 +307,10 @@ def by_path(folders: Sequence[str], places: Sequence[int]) -> dict[str, int]:
 
 
 def _merged_source(first: str, later: str) -> str:
-    """Return the first source, or the later one if only the first one is a feed."""
+    """Return the first source.
+
+    Return the later one if the first is empty, or if only the first is a feed.
+    """
     return later if not first or (feed_of(first) and later and not feed_of(later)) else first
 
 
@@ -353,15 +357,16 @@ def _without_duplicates(highlights: tuple[Highlight, ...]) -> tuple[Highlight, .
 
 @dataclass(frozen=True, slots=True)
 class AnnotationChange:
-    """Change of an annotation. None, or an empty tuple, leaves a field as it is.
+    """Change of an annotation. A field that is None changes nothing.
 
     Attributes:
         title: new user-supplied title; with an empty one, the title of the page is shown again.
         note: new note.
-        tags: tags that replace all tags.
+        tags: tags that replace all tags; an empty tuple removes all tags.
         with_tags: tags to add.
         without_tags: tags to remove; takes precedence over additions.
-        lists: paths of the lists that replace all lists.
+        lists: paths of the lists that replace all lists; an empty tuple removes the entry from all
+            lists.
         with_lists: paths of lists to append the entry to.
         without_lists: paths of lists to remove the entry from; takes precedence over additions.
         is_read, is_starred: new value of the mark.

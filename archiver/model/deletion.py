@@ -23,7 +23,9 @@ class DeletedSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class RemainingArticle:
-    """Article of a remaining snapshot whose record refers to the article of a deleted snapshot.
+    """Article of a remaining snapshot.
+
+    The record of this snapshot refers to the article of a deleted snapshot.
 
     Attributes:
         timestamp: timestamp of the remaining snapshot.
