@@ -37,7 +37,10 @@ _HREF = re.compile(r"""([\t\n\r ]href[\t\n\r ]*+=[\t\n\r ]*+)("[^"]*+"|'[^']*+')
 
 
 def rewrite_instruction(source: str, links: UrlRewriter, raw: BytesText) -> str:
-    """Rewrite a processing instruction from ``<?`` to ``?>``."""
+    """Rewrite the reference in a processing instruction, which extends from ``<?`` to ``?>``.
+
+    Only ``xml-stylesheet`` has one; other instructions stay the same.
+    """
 
     def rewrite(found: re.Match[str]) -> str:
         quote, reference = found[2][0], raw.to_text(found[2][1:-1])
@@ -63,8 +66,8 @@ class HtmlRewriter:
 
     Args:
         links: rewriter of the document's references; ``<base>`` changes its base URL.
-        encoding: the document's encoding, a superset of ASCII, if the markup is its bytes decoded
-            as latin-1; None if the markup is decoded text.
+        encoding: the document's encoding if ``feed`` gets its bytes, decoded as latin-1; it must be
+            a superset of ASCII. None if ``feed`` gets decoded text.
         xml: the document is XML (XHTML, SVG).
         depth: nesting level of documents in ``srcdoc``.
     """
@@ -196,7 +199,10 @@ class HtmlRewriter:
         return self._bogus_comment(following, at)
 
     def _bogus_comment(self, following: str, at: int) -> int:
-        """Process ``<`` as text, or as a comment that ends at the next ``>``."""
+        """Process ``<`` before a character that starts no tag.
+
+        Before ``/`` or ``?``, it starts a comment up to the next ``>``; otherwise it is text.
+        """
         if following not in "/?":
             return self._characters(at, at + 1)
         if self._text.startswith("</>", at):
@@ -249,7 +255,7 @@ class HtmlRewriter:
         return end if end > at else None
 
     def _instruction(self, at: int) -> int | None:
-        """Process an XML processing instruction; ``xml-stylesheet`` has a reference in ``href``."""
+        """Process an XML processing instruction; one that is too long is disabled by renaming it."""
         end = self._text.find("?>", at)
         if (end if end >= 0 else len(self._text)) - at > _PIECE:
             self._out.append("<?archived-")
@@ -305,7 +311,11 @@ class HtmlRewriter:
             self._enter_element(name)
 
     def _with_copy(self, source: str) -> str:
-        """Return a ``use`` tag that refers to the same page; copy its target there if needed."""
+        """Return a ``use`` tag that refers to an element of the page itself.
+
+        If its target is in another SVG file, a copy of the target is put before the tag. The tag
+        stays as it is if there is no such target.
+        """
         tag = StartTag(source, "use", self._raw)
         attribute = next((each for each in ("href", "xlink:href") if tag.has(each)), "")
         found = self._links.copy_of(tag.value(attribute)) if attribute else None
@@ -368,7 +378,10 @@ class HtmlRewriter:
             self._sheet = None
 
     def _foreign_sheet(self) -> CssReferences:
-        """Return a rewriter for a style element in SVG or XML that decodes character references."""
+        """Return a rewriter for the text of a style element in SVG or XML.
+
+        It decodes character references, which are text in an HTML style element.
+        """
         return CssReferences(self._rewrite_in_markup, self._raw.to_text)
 
     def _rewrite_in_markup(self, reference: str, use: Use) -> str | None:

@@ -28,9 +28,10 @@ MAX_COPIED: Final = 4 << 20
 """Maximum number of characters that are copied into one document."""
 _MAX_COPY: Final = 256 << 10
 _MAX_REPEATED: Final = 1024
-"""Maximum length of a copy that is repeated for each ``<use>``.
+"""Maximum length of a copy that is put into the page again for each ``<use>``.
 
-A ``<use>`` in another shadow tree can't refer to an earlier copy.
+It is repeated because a ``<use>`` in another shadow tree can't refer to an earlier copy. A longer
+element is copied only once.
 """
 _MAX_STYLE: Final = 64 << 10
 _MAX_OPEN: Final = 256
@@ -182,7 +183,7 @@ class SvgCopies:
     """Copies of elements that one document uses.
 
     Args:
-        read: reader of files.
+        read: returns the SVG file at a URL.
     """
 
     def __init__(self, read: ReadSvg) -> None:

@@ -17,7 +17,15 @@ from archiver.pages.references import EVERYWHERE, HTML, MATHML, PAINT, ROOTS, SV
 
 
 class Treatment(StrEnum):
-    """Ways to handle an attribute that has an effect other than a reference."""
+    """Ways to handle attributes that are not references but have an effect on replay.
+
+    - ``INERT``: the attribute is disabled.
+    - ``CROSSORIGIN``: it is disabled, except on a link to a font.
+    - ``TARGET``: it becomes ``_self`` if the link would open outside of its frame.
+    - ``BASE``: the base URL is read, then the attribute is disabled.
+    - ``EQUIVALENT``: an ``http-equiv`` is disabled unless it is harmless.
+    - ``REFERRER``: the name of a ``meta`` element is disabled if it is ``referrer``.
+    """
 
     INERT = "inert"
     CROSSORIGIN = "crossorigin"
@@ -51,7 +59,11 @@ GLOBAL_TREATMENTS: Final[Treatments] = {
 }
 
 ALWAYS_EXAMINED: Final = frozenset({"meta", "param"})
-"""HTML elements that are always examined: many other elements have the same attributes."""
+"""HTML elements that are examined regardless of their attributes.
+
+Their attributes are not in ``EXAMINED_ATTRIBUTES``, because many other elements have attributes of
+the same names.
+"""
 
 EXAMINED_ATTRIBUTES: Final = frozenset(EVERYWHERE).union(
     GLOBAL_TREATMENTS,
@@ -62,7 +74,7 @@ EXAMINED_ATTRIBUTES: Final = frozenset(EVERYWHERE).union(
         if name not in ALWAYS_EXAMINED
     ),
 )
-"""Attributes that cause the other HTML elements to be examined."""
+"""Attributes that cause HTML elements other than ``ALWAYS_EXAMINED`` to be examined."""
 
 EVENT_HANDLER: Final = re.compile("on[a-z]{3,}+", re.ASCII)
 """Matches names of event handlers, lower case, and few other names."""
@@ -132,7 +144,16 @@ def text_end(name: str, text: str, at: int) -> int:
 
 
 def held_back_from(text: str, at: int, marks: str = "<") -> int:
-    """Return where an end tag may start; text from there must wait for more input."""
+    """Return the position from which text must wait for more input.
+
+    An incomplete end tag, or another mark of a script, may start there. The result is the end of
+    the text if nothing has to wait.
+
+    Args:
+        text: the text.
+        at: the position from which it is searched.
+        marks: characters with which an end tag or mark can start.
+    """
     start = max(at, len(text) - _MAX_END_TAG)
     found = [place for mark in marks if (place := text.find(mark, start)) >= 0]
     return min(found, default=len(text))

@@ -72,8 +72,8 @@ class UrlRewriter:
 
     Args:
         url: the document's URL, serialised.
-        timestamp: 14-digit timestamp of its capture; the captures of requisites that are nearest
-            to it are used.
+        timestamp: 14-digit timestamp of its capture; for each requisite, the capture nearest to it
+            is replayed.
         page: ``FRAME`` if the document is in a frame, so that linked pages are shown in the frame;
             else ``NONE``.
         paths: path writers for the rewritten references.
@@ -137,9 +137,9 @@ class UrlRewriter:
         """Return the replacement of a reference.
 
         Returns:
-            A root-relative ASCII path with the original fragment; None if the reference stays as it
-                is (a fragment, ``data:`` in a requisite, ``mailto:``, a reference that was already
-                rewritten); ``BLOCKED`` if it must be disabled.
+            Usually a root-relative ASCII path with the original fragment. None if the reference
+                stays as it is: a fragment, ``data:`` in a requisite, ``mailto:``, or a reference
+                that was already rewritten. ``BLOCKED`` if it must be disabled.
         """
         key = (reference, use)
         try:
@@ -199,7 +199,11 @@ class UrlRewriter:
         return embedding.rewrite_data_url(url, use, inner)
 
     def _in_svg(self, url: str, fragment: str) -> str:
-        """Return the replacement of an image that is an element of an SVG file; else ""."""
+        """Return the replacement of a CSS reference to an element of an SVG file.
+
+        An element of the same document is referred to by its fragment. A filter of another file
+        becomes a data URL. The result is empty for other elements.
+        """
         if url == self.url:
             return f"#{quote(fragment, safe=_FRAGMENT_SAFE)}"
         return self._embedding.svg.filter_url(url, unquote(fragment)) if self._embedding else ""
@@ -211,7 +215,10 @@ class UrlRewriter:
         return write(ReplayAddress(self._timestamp, self._modifiers[use], url))
 
     def _same_document(self, fragment: str, use: Use) -> str | None:
-        """Return None for a reference within the document, unless its base URL is another page."""
+        """Return the result for a fragment, which usually stays as it is (None).
+
+        If ``<base>`` sets another URL, a link with only a fragment leads to that URL.
+        """
         if use is not Use.ANCHOR or self.base == self.url:
             return None
         return self._path(self.base, use) + quote(fragment, safe=_FRAGMENT_SAFE)

@@ -279,7 +279,7 @@ ALIASES: Mapping[str, Field] = {
     "after": replace(BY_NAME["added"], read=lambda text: read_dates(f">{text}")),
     "has": replace(BY_NAME["is"], read=_mark_named),
 }
-"""Names that people know from other programs."""
+"""Fields by names that people know from other programs."""
 DATES = marked(
     "2019, 2019-03, 2019-03-05, 2019..2021, >2019, <2019; >7d (older than 7 days), <2w (the last "
     "two weeks); units d, w, m, y"

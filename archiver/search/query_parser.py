@@ -121,7 +121,7 @@ def parse_query(text: str) -> Node:
 
 
 def fits(tree: Node, written: str) -> bool:
-    """Return whether a tree and its written form are within the limits of ``parse_query``."""
+    """Return whether a tree and its query text (``written``) are within the limits of parsing."""
     return len(written) <= MAX_LENGTH and count_terms(tree) <= MAX_TERMS
 
 

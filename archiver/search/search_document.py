@@ -80,7 +80,7 @@ def user_text(annotation: Annotation) -> str:
 
 
 def indexed(text: str) -> str:
-    """Return the words of a text, tokenized for the index."""
+    """Return the words of a text as they are stored in the index, separated by spaces."""
     return " ".join(words_of(text)) if text else ""
 
 

@@ -34,7 +34,10 @@ def distance(one: str, other: str, most: int) -> int | None:
 
 
 def words_one_edit_away(word: str) -> set[str]:
-    """Return all words at edit distance 1, with the word's own letters, a-z and digits."""
+    """Return all words at edit distance 1; empty for a word that is too long.
+
+    Inserted and substituted characters are the word's own letters, a-z and digits.
+    """
     if len(word) > MAX_VARIANT_LENGTH:
         return set()
     letters = {*LETTERS, *word}
@@ -47,7 +50,7 @@ def words_one_edit_away(word: str) -> set[str]:
 
 
 def words_with_two_deletions(word: str) -> set[str]:
-    """Return all words that result from removing two letters of a word."""
+    """Return all words that result from removing two letters of a word; empty if it is too long."""
     if len(word) > MAX_VARIANT_LENGTH:
         return set()
     places = range(len(word))

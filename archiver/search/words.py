@@ -57,7 +57,11 @@ def words_of(text: str) -> list[str]:
 
 
 def phrase_of(text: str) -> list[str]:
-    """Return the words that a text has in the index, in order, for a phrase search."""
+    """Return the words that a text has in the index, in order, for a phrase search.
+
+    If the text ends in a script without spaces, its last word is a pair of characters. The single
+    last character is left out, because the phrase can be followed by more text in the index.
+    """
     *runs, last = _runs(text) or [""]
     words = [word for run in runs for word in _pieces(run, ends_alone=True)]
     return words + _pieces(last, ends_alone=False) if last else []
@@ -253,7 +257,10 @@ def months_of(moment: datetime) -> tuple[str, str]:
 
 
 def dates_within(value: Dates) -> list[str]:
-    """Return all years or months of a date range, as in ``months_of``; empty if too many."""
+    """Return all years or months of a date range, in the form of ``months_of``.
+
+    The list is empty if the range has no start, no end or too many years.
+    """
     if value.first is None or value.last is None:
         return []
     first, beyond = value.first.begins, value.last.following.begins

@@ -76,7 +76,10 @@ class ArticlePictures:
         return found
 
     async def _first(self, urls: Sequence[str], moment: Timestamp) -> tuple[str, Picture] | None:
-        """Return the first archived image of ``urls``, closest to ``moment``."""
+        """Return the first of the URLs that has an archived image, and this image.
+
+        Of several captures of a URL, the one closest to ``moment`` is used.
+        """
         for url in urls:
             async with self._db.read() as conn:
                 holder = await holder_at(conn, url, moment)
@@ -344,10 +347,15 @@ def _with_images(
 
 
 def _as_text(entry: Entry, shown: SnapshotDetail | None, number: int) -> str:
-    """Return an entry with a heading: front matter if it is alone, otherwise metadata as text.
+    """Return an entry as Markdown with a heading.
 
-    ``number`` is its position among several entries, which keeps footnote labels unique; 0 if
-    alone.
+    If it is the only entry of the export, its metadata are front matter, otherwise text.
+
+    Args:
+        entry: the entry.
+        shown: its snapshot; None if it has none.
+        number: position among several entries, which keeps footnote labels unique; 0 if it is the
+            only entry.
     """
     html = without_title(plain(shown.article), entry.title) if shown else ""
     placed = with_pictures(html, lambda urls: next(iter(urls), ""))

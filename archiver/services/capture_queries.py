@@ -326,9 +326,10 @@ _Walk = tuple[KeyRange, Place | None]
 
 
 def _sides(query: CdxQuery, moment: datetime, start: Place | None) -> tuple[_Walk, _Walk]:
-    """Return the ranges before and after a timestamp.
+    """Return the ranges of captures before and after a timestamp.
 
-    With ``start``, leave out the captures that come before it in the result.
+    Each range comes with the position after which its iteration begins, or None. With ``start``,
+    the captures that come before it in the result are left out.
     """
     middle = int(to_timestamp(moment))
     whole = _range(query)

@@ -184,7 +184,15 @@ class CompactionService:
         only_moves: bool = False,
         dry_run: bool = False,
     ) -> None:
-        """Process all segments; with ``only_moves`` rewrite only those whose revisits change."""
+        """Plan and rewrite all segments that have records to change.
+
+        Args:
+            done: the result, which is updated.
+            moving: the payloads to move.
+            on_progress: called after each segment.
+            only_moves: rewrite only segments in which revisits change.
+            dry_run: count the changes without making them.
+        """
         found = (await asyncio.to_thread(self._store.storage.survey)).segments
         async with self._db.read() as conn:
             indexed = await segment_rows.indexed(conn)
@@ -390,7 +398,7 @@ class BackgroundMaintenance:
         task: running task: ``verify``, ``clean-up`` or ``empty-bin``; empty if none is running.
         progress: progress of the running task.
         erased: result of the last erasure; None if there was none or it failed.
-        problem: why the last task failed.
+        problem: why the last task failed; empty if it did not fail.
     """
 
     def __init__(self, data: Path, fixity: Fixity, compacting: CompactionService) -> None:
