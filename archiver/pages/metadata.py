@@ -1,7 +1,7 @@
 """Page metadata: title, author, dates and canonical URL.
 
-Implausible canonical URLs are ignored: several different ones, and the root of the site on a page
-that is not the root itself.
+A canonical URL is ignored if the page declares several different ones. It is also ignored if it is
+the root of the site and the page itself is not.
 """
 
 import json
@@ -36,7 +36,9 @@ def canonical_of(tree: LexborHTMLParser, url: str) -> str:
 
 
 def canonical_in_header(link_header: str, url: str) -> str:
-    """Return the canonical URL in ``Link`` fields, which ignore ``<base>`` (RFC 8288 §3.2).
+    """Return the canonical URL in ``Link`` header fields; empty if there is none.
+
+    ``<base>`` has no effect on them (RFC 8288 §3.2).
 
     Args:
         link_header: values of the fields, joined with commas and decoded as latin-1.
@@ -90,7 +92,7 @@ _BY_CLOCK = re.compile(
 """Dates in mail archives: ``Mon Aug 4 10:25:49 CDT 2014`` (asctime, C99 §7.23.3.1)."""
 
 FIRST_ONLINE: Final = 1990
-"""First plausible year of publication on the web; earlier dates are part of the subject."""
+"""First plausible year of publication on the web; an earlier date belongs to the page's subject."""
 
 _LEADING = re.compile(r"(?:posted|published|written|date)\b(?:\s+on\b)?[\s:]*", re.IGNORECASE)
 _WORDS = re.compile(r"[^\W\d_]+")
@@ -238,7 +240,8 @@ class HeadMetadata:
 
     Attributes:
         meta: contents of ``meta`` elements by lower-case name; the first content of each name.
-        data: the first JSON-LD object of a page that has a headline; empty if there is none.
+        data: the first JSON-LD object that describes a page or article and has a headline or name;
+            empty if there is none.
     """
 
     meta: dict[str, str]
@@ -253,7 +256,10 @@ def read_head_metadata(tree: LexborHTMLParser) -> HeadMetadata:
 def read_metadata(
     tree: LexborHTMLParser, url: str, stated: HeadMetadata | None = None
 ) -> PageMetadata:
-    """Read the metadata of a parsed page; ``stated`` avoids parsing its head again."""
+    """Read the metadata of a parsed page.
+
+    ``stated`` is the metadata of its head, if the caller has parsed it already.
+    """
     stated = stated or read_head_metadata(tree)
     meta, data = stated.meta, stated.data
     heading = _heading(tree)
@@ -278,8 +284,8 @@ def read_metadata(
 def _decoded(text: str) -> str:
     """Decode the character references in a text that a site has escaped twice.
 
-    ``read_metadata`` does not decode a title that the heading contains, because then the page
-    displays the reference.
+    ``read_metadata`` does not decode a title that the heading contains, because the page displays
+    such a reference as text: ``&amp;`` can be the subject of an article.
     """
     return _clean(unescape(text)) if _REFERENCE.search(text) else text
 
@@ -301,9 +307,15 @@ def _is_drawn(node: LexborNode) -> bool:
 
 
 def _is_site_title(given: str, shown: str, heading: str) -> bool:
-    """Return whether a title is the same on all pages of the site, as with some generators.
+    """Return whether a title in ``meta`` fields is that of the site instead of the page.
 
-    The page's own title is then its heading, and the ``title`` element begins with that heading.
+    Some site generators state the same title on all pages. Then the ``title`` element begins with
+    the heading of the page and does not contain the stated title.
+
+    Args:
+        given: title in the ``meta`` fields.
+        shown: text of the ``title`` element.
+        heading: text of the first ``h1`` element.
     """
     heading = _SIGNS_BEHIND.sub("", heading)
     is_another = given.casefold() not in shown.casefold() and heading not in given
@@ -379,7 +391,10 @@ def objects_in(parsed: Any) -> Iterator[dict[str, Any]]:
 
 
 def _document_title(tree: LexborHTMLParser, named: str) -> str:
-    """Return the page's title, without the site's name if the first heading tells them apart."""
+    """Return the page's title, or only the part of it that equals the first heading.
+
+    The other parts are usually the site's name.
+    """
     title = document_title(tree)
     headings = tree.css("h1")[:2]
     if not title:
@@ -396,7 +411,10 @@ def _heading(tree: LexborHTMLParser) -> str:
 
 
 def _headline(data: dict[str, Any], shown: str = "") -> str:
-    """Return the JSON-LD headline, or the name if ``shown`` contains only the name."""
+    """Return the JSON-LD headline, or the JSON-LD name if there is no headline.
+
+    If the displayed title (``shown``) contains the name and not the headline, return the name.
+    """
     headline, name = _text(data.get("headline")), _text(data.get("name"))
     return name if name and name in shown and headline not in shown else headline or name
 

@@ -1,8 +1,9 @@
 """Detection of error pages, parked domains, bot walls and empty pages.
 
 Only pages with little text are examined, because an article about such pages may contain the same
-text. Scripts that bot protection adds to ordinary pages are not signs of a wall. Good pages may
-have little text and scripts, too, so a page needs a browser only if there is another sign.
+text. Scripts that bot protection adds to ordinary pages are not signs of a wall. Good pages, too,
+may have scripts and little text. So a page is rendered in a browser only if there is another sign
+that scripts insert its content.
 """
 
 import re
@@ -319,8 +320,8 @@ def marked_by(marks: Iterable[Mark], tree: LexborHTMLParser, source: str, text: 
         marks: the marks to search for.
         tree: the tree of the page.
         source: the source of the page.
-        text: the start of its text, from ``readable_start``; marks are ignored on pages with more
-            text.
+        text: the start of its text, from ``readable_start``. If it has ``MAX_COUNTED`` characters,
+            no mark matches.
     """
     if len(text) >= MAX_COUNTED:
         return ""

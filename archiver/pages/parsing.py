@@ -1,11 +1,12 @@
 """HTML parsing in linear time.
 
-HTML parsers compare each attribute with all earlier ones, so the number of attributes per tag is
-limited first. Text that only looks like a tag, as in a script, is limited too. So no parser, in any
-of its states, can find a tag with many more than ``MAX_ATTRIBUTES``.
+HTML parsers compare each attribute of a tag with all earlier ones. So the number of attributes per
+tag is limited to about ``MAX_ATTRIBUTES`` before parsing. Text that only looks like a tag, as in a
+script, is limited too, because a parser in another state may read it as a tag.
 
 Deep nesting costs time quadratic in the depth. An unclosed formatting element is reconstructed in
 every following block (HTML §13.2.4.3), so that the tree of a few kilobytes can take gigabytes.
+``is_too_deep`` detects both, and ``parse`` rejects such pages.
 """
 
 import re
@@ -87,13 +88,17 @@ _FEW_ATTRIBUTES = re.compile(
 )
 """Text without a tag that has too many attributes.
 
-Any ``<`` may begin a tag in some parser state, so each is checked, but only for a limited length. A
-sequence of ``<`` without white space in between is checked once, because the same attributes follow
-each of them. Most tags are short, have no quotation marks and match quickly.
+Any ``<`` may begin a tag in some parser state, so each is checked, but only up to the first
+attribute beyond the limit. A sequence of ``<`` without white space in between is checked once,
+because the same attributes follow each of them. A separate alternative matches short tags without
+quotation marks quickly, because most tags are like that.
 """
 
 _KEPT = MAX_ATTRIBUTES - 8
-"""Number of kept attributes of an excessive tag; a few more may follow the removed part."""
+"""Number of attributes that an excessive tag keeps.
+
+It is below the limit, because a few more may follow the removed part.
+"""
 
 _EXCESSIVE_TAG = re.compile(rf"({_TAG}{_ATTRIBUTE}{{{_KEPT}}})((?>{_ATTRIBUTE}+))")
 """Tag with too many attributes: the part to keep, and the part to remove."""
@@ -102,9 +107,9 @@ _RAW_TEXT_END = re.compile(
     rf"</(?:script|style|title|textarea|xmp|iframe|noembed|noframes)[{_SPACE}/]*+>|--!?>",
     re.IGNORECASE,
 )
-"""End of a raw text element or of a comment, which must be kept.
+"""End of a raw text element or of a comment; the removed part of a tag ends before it.
 
-Depending on the state of the parser, it ends the element or comment, or its ``>`` ends the tag.
+It is kept, because a parser ends the element or comment there, or, in another state, the tag.
 """
 
 _MERGED_START = re.compile("<[hHbB][tToO][mMdD][lLyY]")
@@ -162,7 +167,10 @@ _NOT_NESTED = (
 _NESTING_TAG = re.compile(rf"<(/?)(?!(?:{_NOT_NESTED})[{_SPACE}/>])([a-z][^{_SPACE}/>]*+)".encode())
 _START = re.compile(rf"<(?!(?:{_NOT_NESTED})[{_SPACE}/>])[a-z]".encode())
 _REBUILT = "b|big|code|em|font|i|s|small|strike|strong|tt|u"
-"""Formatting elements except ``a`` and ``nobr``, whose start tags close an open one."""
+"""Formatting elements that can be nested in themselves.
+
+``a`` and ``nobr`` cannot: their start tags close an open element of the same name.
+"""
 _REBUILT_START = re.compile(rf"<(?:{_REBUILT})[{_SPACE}/>]".encode())
 _ANY_TAG = re.compile(rf"<(?:(/)?({_REBUILT})(?=[{_SPACE}/>])([^<>]*+)|[a-z])".encode())
 

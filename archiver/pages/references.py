@@ -1,6 +1,7 @@
 """References in HTML and SVG: the attributes that hold them, and their syntax.
 
-The syntax is that of URLs, srcset, refresh and ``Link`` fields. Discovery and replay use it.
+This includes the syntax of ``srcset``, refreshes and ``Link`` header fields. The discovery of page
+requisites and replay use it.
 ``itemid``, ``itemtype`` and RDFa's attributes are identifiers and not included.
 """
 
@@ -48,7 +49,10 @@ class Form(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Pointer:
-    """Reference syntax and use; in ``CSS`` and ``DOCUMENT`` each reference has its own use."""
+    """Syntax and use of the references in an attribute's value.
+
+    With ``CSS`` and ``DOCUMENT``, the value may contain references with other uses.
+    """
 
     use: Use
     form: Form = Form.URL
@@ -64,7 +68,8 @@ class Choice:
 
     Attributes:
         uses: the possible uses.
-        choose: returns the use on one element; None if it is not a reference.
+        choose: returns the pointer for one element, given a function that reads its attributes;
+            None if the attribute is not a reference on this element.
     """
 
     uses: frozenset[Use]
@@ -83,7 +88,7 @@ REQUISITE_KINDS: Final = {
     Use.MEDIA: RequisiteKind.MEDIA,
     Use.OTHER: RequisiteKind.OTHER,
 }
-"""Uses that a browser loads for a page without scripts."""
+"""Kind of requisite for each use that a browser loads for a page without scripts."""
 
 POINTERS: Final = {use: Pointer(use) for use in Use}
 """Pointers for attributes that hold exactly one URL, by use."""
@@ -97,7 +102,15 @@ _WITHOUT_LINES: Final = {ord("\t"): None, ord("\n"): None, ord("\r"): None}
 
 
 def resolve(rule: Rule | None, value_of: ValueOf) -> Pointer | None:
-    """Return the pointer of an attribute on this element, if it is one."""
+    """Return the pointer of an attribute on one element.
+
+    Args:
+        rule: the rule of the attribute; None if it has none.
+        value_of: returns the attributes of the element.
+
+    Returns:
+        None if the attribute is not a reference on this element.
+    """
     return rule.choose(value_of) if isinstance(rule, Choice) else rule
 
 
@@ -120,7 +133,7 @@ HINTS: Final = frozenset({"dns-prefetch", "preconnect", "prerender"})
 """Link relations without effect in an archive."""
 
 AHEAD: Final = frozenset({"preload", "modulepreload", "prefetch"})
-"""Link relations that prefetch what this page, or the next one, requests itself."""
+"""Link relations that load early what this page, or the next one, requests anyway."""
 
 _PRELOADED: Final = {
     "style": Use.STYLE,
@@ -171,7 +184,7 @@ _USUAL: Final = (
     "data-lazy",
     "data-url",
 )
-"""Attributes that lazy-loading scripts always load."""
+"""Lazy-loading attributes that are used even if ``src`` has no placeholder."""
 
 LAZY: Final = {
     "src": (
@@ -199,8 +212,8 @@ LAZY: Final = {
 }
 """Lazy-loading attributes by the attribute to which scripts copy their value, likeliest first.
 
-Those of ``src`` and ``poster`` that are not in ``_USUAL`` are used only if that attribute is
-missing or has a placeholder.
+The attributes for ``src`` that are not in ``_USUAL`` are used only if ``src`` is missing or has a
+placeholder. The same applies to those for ``poster``.
 """
 
 BACKGROUNDS: Final = (
@@ -228,7 +241,10 @@ def is_placeholder(value: str) -> bool:
 
 
 def lazy_rules(eager: dict[str, Rule]) -> dict[str, Rule]:
-    """Return the rules of the lazy-loading attributes of an element."""
+    """Return the rules of the lazy-loading attributes of an element.
+
+    ``eager`` contains the rules of its other attributes, such as ``src``.
+    """
     return {
         lazy: _rule(lazy, pointer, name)
         for name, pointer in eager.items()
@@ -257,7 +273,7 @@ def _background_rule(name: str) -> Rule:
 def _rule(name: str, pointer: Pointer, eager: str = "") -> Rule:
     """Return a rule for an attribute that may also hold other data: JSON, titles, flags.
 
-    ``eager`` is the attribute that it replaces.
+    ``eager`` is the attribute whose value it replaces; empty if the attribute is used in any case.
     """
     is_usual = name in _USUAL or pointer.form is Form.SRCSET or not eager
     is_source = pointer.form is Form.SRCSET or name.endswith("src")
@@ -333,7 +349,10 @@ def _parameter(value_of: ValueOf) -> Pointer | None:
 
 
 def _object_rule(attribute: str) -> Rule:
-    """Return the rule of an object or embed: a frame, unless its type is an image but not SVG."""
+    """Return the rule of an ``object`` or ``embed`` element.
+
+    It is an image if its type is an image type other than SVG, otherwise a frame.
+    """
 
     def choose(value_of: ValueOf) -> Pointer:
         given = value_of("type").strip() or value_of(attribute).strip().partition("data:")[2]
@@ -343,7 +362,7 @@ def _object_rule(attribute: str) -> Rule:
 
 
 def _loading(rules: dict[str, Rule]) -> dict[str, Rule]:
-    """Add the rules for lazy-loading scripts to those of an element."""
+    """Add the rules of lazy-loading attributes to those of an element."""
     return {**rules, **lazy_rules(rules)}
 
 
@@ -410,7 +429,10 @@ HTML: Final[Mapping[str, Rules]] = {
     "track": {"src": _MEDIA},
     "video": _PLAYED,
 }
-"""Rules by lower-case element name, without ``base``, which changes the base of the others."""
+"""Rules by lower-case element name.
+
+``base`` is missing, because it changes the base URL of the other references.
+"""
 
 PAINT: Final = (
     "fill",

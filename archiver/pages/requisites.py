@@ -93,7 +93,7 @@ def discover_requisites(
     """Return the requisites, metadata and quality signals of a page.
 
     The requisites are distinct and in document order, at most ``limit``; those in templates come
-    last. A page that is nested too deeply to be parsed has none.
+    last. The result is empty for a page that is nested too deeply to be parsed.
     """
     tree = parse(html)
     if tree is None:
@@ -152,7 +152,9 @@ def _find_feed(tree: LexborHTMLParser, base_url: str) -> str:
 def find_xml_requisites(
     text: str, base_url: str, limit: int, encoding: Encoding = UTF_8
 ) -> tuple[Requisite, ...]:
-    """Return the requisites of an XML document: of SVG, MathML, HTML and its style sheets.
+    """Return the requisites of an XML document.
+
+    These are the ones of its SVG, MathML and HTML elements, and its style sheets.
 
     A malformed document is read up to the error, as in browsers.
     """
@@ -275,7 +277,10 @@ class _Document:
                 yield from _Document(self._base, depth=self._depth + 1).read(tree)
 
     def resolve_all(self, references: Iterable[tuple[str, Use]]) -> _Found:
-        """Yield the absolute URLs of references, without references within the document."""
+        """Yield the absolute URLs of references; references within the document are skipped.
+
+        Instead of a data URL, yield the URLs that its content loads.
+        """
         for given, use in references:
             reference = clean_reference(given)
             if not reference or reference.startswith("#"):
@@ -329,7 +334,10 @@ def _selectors(element: str, rules: Rules) -> list[str]:
 
 
 def _holding(name: str, rule: Rule) -> str:
-    """Return a selector for an attribute by local name; CSS values must contain a function."""
+    """Return a selector for an attribute by local name.
+
+    Attributes with CSS are selected only if their value contains a function.
+    """
     is_css = isinstance(rule, Pointer) and rule.form is Form.CSS
     function = "*='('" if is_css else ""
     return f"[{name.rpartition(':')[2]}{function}]"

@@ -125,7 +125,10 @@ def _quoted(character: re.Match[str]) -> str:
 
 
 def _drawn(tag: str, name: str, value: str) -> str | None:
-    """Return the allowed value of an SVG attribute, with references only to the same document."""
+    """Return the allowed value of an SVG attribute; None if it is forbidden.
+
+    References to other documents are allowed only in links.
+    """
     if name == "href":
         if tag == "a":
             return _address(tag, name, value)

@@ -51,7 +51,7 @@ class Span:
     Attributes:
         start, end: character offsets.
         attributes: the attributes of each `mark` element.
-        first: additional attributes of the first one.
+        first: additional attributes of the first `mark` element of the range.
     """
 
     start: int
@@ -62,7 +62,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """A text node: the text of an element, or what follows an element (`is_tail`)."""
+    """A text node: the text at the start of an element, or the text after it (`is_tail`)."""
 
     element: Element
     is_tail: bool
@@ -109,7 +109,9 @@ class ArticleTree:
     def drop_title(self, title: str) -> None:
         """Remove a first heading that repeats the page's title, and raise the other headings.
 
-        It may follow a line with the date. A heading without words, such as a picture, stays.
+        The heading may repeat only a part of the title. If a line with a date precedes the heading,
+        that part must be more than half of the title. A heading without words, such as a picture,
+        stays.
         """
         heading, is_dated = self._first_heading()
         if heading is None:
@@ -127,7 +129,10 @@ class ArticleTree:
         self._raise_headings()
 
     def add_heading_ids(self) -> tuple[Heading, ...]:
-        """Give each heading an id; return the headings that have words."""
+        """Give each heading that has words an id; return these headings.
+
+        Only the first `MAX_HEADINGS` are included.
+        """
         found: list[tuple[int, str, str]] = []
         for heading in self._root.iter(*_HEADINGS):
             words = _words(heading, shorten_math=True)
@@ -177,7 +182,7 @@ class ArticleTree:
         """Point links to archived pages at their entries.
 
         Args:
-            entries: hash_url by URL without fragment.
+            entries: `hash_url` of the entry by the URL without fragment.
         """
         for link in self._root.iter("a"):
             url, mark, fragment = (link.get("href") or "").partition("#")
@@ -221,7 +226,11 @@ class ArticleTree:
         ]
 
     def mark(self, spans: Sequence[Span]) -> None:
-        """Wrap ranges of the text in `mark` elements; overlapping ones nest by order."""
+        """Wrap ranges of the text in `mark` elements.
+
+        Where ranges overlap, the elements are nested; that of the first range in `spans` is the
+        outermost.
+        """
         cuts = sorted({place for each in spans for place in (each.start, each.end)})
         begun: set[int] = set()
         for node in list(self._texts()) if spans else ():
@@ -378,7 +387,14 @@ def _is_one_word(pair: str) -> bool:
 
 
 def _mark(node: _Text, spans: Sequence[Span], cuts: Sequence[int], begun: set[int]) -> None:
-    """Split a text node where marks begin and end."""
+    """Split a text node where marks begin and end, and wrap the marked parts.
+
+    Args:
+        node: the text node.
+        spans: all ranges to be marked.
+        cuts: the starts and ends of all ranges, ascending.
+        begun: indexes of the ranges that already have a `mark` element; it is updated.
+    """
     end = node.start + len(node.text)
     near = [(n, each) for n, each in enumerate(spans) if each.start < end and node.start < each.end]
     if not near:
@@ -432,7 +448,7 @@ def _file_name(url: str) -> str:
 
 
 def _replace_lost(element: Element, lost: Collection[str], words_for: Callable[[str], str]) -> None:
-    """Remove lost URLs from a `picture` or an image, or replace it if none is left."""
+    """Remove lost URLs from a `picture` or `img` element; replace the element if no URL is left."""
     parts = list(element.iter("source", "img"))
     changed = [each for each in parts if _drop_lost(each, lost)]
     if not changed:

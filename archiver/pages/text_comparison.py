@@ -10,14 +10,17 @@ from archiver.model.page import Comparison, Piece, Side
 MAX_COMPARED = 400_000
 """Maximum number of characters of each text that are compared."""
 MAX_CELLS = 40_000_000
-"""Maximum number of pairs of words or paragraphs to compare; longer sequences are different."""
+"""Maximum product of the lengths of two sequences of tokens or paragraphs that are compared.
+
+Longer sequences count as completely different.
+"""
 _TOKEN = re.compile(r"\s+|[^\W\u3040-\u9fff]+|[\u3040-\u9fff]|[^\w\s]")
 """Token: white space, a word, a sign, or a single character of a script without spaces."""
 _WORD = re.compile(r"[^\W\u3040-\u9fff]+|[\u3040-\u9fff]")
 
 
 def compare(before: str, after: str) -> Comparison:
-    """Compare two texts, in which each line is a paragraph, ignoring white space."""
+    """Compare two texts. Each line is a paragraph. The amount of white space is ignored."""
     first, second = before[:MAX_COMPARED], after[:MAX_COMPARED]
     pieces = tuple(_joined(_by_paragraph(_paragraphs(first), _paragraphs(second))))
     counts = {side: sum(_count(each.text) for each in pieces if each.side is side) for side in Side}

@@ -107,7 +107,7 @@ class PageResult:
 
     Attributes:
         found: requisites and metadata of the page.
-        article: its article; None if it is extracted later.
+        article: its article; None if the worker did not extract it.
     """
 
     found: Discovery

@@ -41,7 +41,7 @@ TASKS_PER_WORKER = 2000
 MAX_IDLE_BYTES = 400 << 20
 """Resident memory above which an idle worker is replaced; C libraries keep freed memory."""
 DRAW_SECONDS = 10.0
-"""Time limit for creating one icon or preview image, of which a page names several."""
+"""Time limit for creating one icon or preview image; short, because a page may name several."""
 MAX_ANSWER_BYTES = 256 << 20
 SHORT_BYTES = 8 << 10
 """Size up to which plain text is processed without a worker."""
@@ -101,7 +101,7 @@ class WorkerPool:
             await self._end(child)
 
     async def discover(self, document: Document) -> Discovery:
-        """Return the requisites and metadata of a document; empty if it cannot be read."""
+        """Return the requisites and metadata of a document; empty if a worker failed to read it."""
         kind = document.media_type
         can_need = is_html(kind) or is_css(kind) or is_xml(kind) or document.link_header
         if not can_need:
@@ -110,7 +110,7 @@ class WorkerPool:
         return read_discovery(answer[0]) if answer else NOTHING_NEEDED
 
     async def extract(self, document: Document) -> Article:
-        """Return the article of a document; empty if it cannot be read."""
+        """Return the article of a document; ``is_failed`` is set if a worker failed to read it."""
         if _is_short_text(document):
             return _short_article(document)
         answer = await self._ask(Task.EXTRACT, document)
@@ -130,7 +130,11 @@ class WorkerPool:
         return seen.found, seen.article
 
     async def draw(self, kind: RenditionKind, content: bytes, url: str) -> NewRendition | None:
-        """Create an icon or preview image; None if the image is not worth displaying."""
+        """Create an icon or preview image.
+
+        Returns:
+            None if the image is too small, not worth displaying, or a worker failed to read it.
+        """
         if is_too_small(kind, content):
             return None
         answer = await self._ask(Task(kind), Document(content, "", "", url))
@@ -173,7 +177,11 @@ class WorkerPool:
         return min(self._timeout, DRAW_SECONDS) if is_drawn else self._timeout
 
     async def _take(self, *, urgent: bool) -> "_Child | None":
-        """Wait for a slot; return an idle worker, or None if one has to be started."""
+        """Wait for a worker or for permission to start one; urgent tasks come first.
+
+        Returns:
+            An idle worker, or None if the caller must start one.
+        """
         line = self._urgent if urgent else self._patient
         while not (self._idle or self._may_start) or (not urgent and self._urgent):
             turn = asyncio.get_running_loop().create_future()
@@ -200,7 +208,10 @@ class WorkerPool:
         return self._vacant > 0 and (self._is_late or self._vacant == self._processes)
 
     def _give(self, child: "_Child | None") -> None:
-        """Return a worker after a task, or its slot if it has ended; wake the next task."""
+        """Make a worker idle after a task, and wake the next task.
+
+        ``child`` is None if the worker has ended or did not start. Then another may be started.
+        """
         if child:
             self._idle.append(child)
         else:

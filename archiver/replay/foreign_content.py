@@ -21,7 +21,7 @@ _CLOSES_OUTER: Final = _BREAK_OUT | frozenset(
     "footer form header hgroup html label legend main mark nav noscript object option picture "
     "search section select summary tbody td template tfoot th thead time tr".split()
 )
-"""HTML elements whose end tag closes an outer element if it was not opened inside."""
+"""HTML elements whose end tag ends foreign content if it closes an element outside of it."""
 
 _TRACKED = ROOTS.union(*HTML_AGAIN.values())
 _MAX_DEPTH = 256
@@ -68,7 +68,10 @@ class Foreign:
         return kind
 
     def end(self, name: str) -> None:
-        """Process an end tag: close the nearest open element of that name, or leave the content."""
+        """Process an end tag.
+
+        It closes the nearest open element of that name, or ends foreign content.
+        """
         kind = self._kind()
         if not kind and name not in _TRACKED:
             return

@@ -255,7 +255,7 @@ class HtmlRewriter:
         return end if end > at else None
 
     def _instruction(self, at: int) -> int | None:
-        """Process an XML processing instruction; one that is too long is disabled by renaming it."""
+        """Process an XML processing instruction; one that is too long is renamed to disable it."""
         end = self._text.find("?>", at)
         if (end if end >= 0 else len(self._text)) - at > _PIECE:
             self._out.append("<?archived-")
