@@ -46,6 +46,7 @@ def pytest_collection_finish() -> None:
     """Exclude collected objects, which live to the end, from garbage collection."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 100)  # the tests' own objects are few and live shortly
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
