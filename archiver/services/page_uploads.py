@@ -87,7 +87,7 @@ class PageUploads:
 
         Raises:
             UnreadableFile: the file is not a page, and contains no captures.
-            InputError: the URL is unknown, or the time is invalid.
+            InputError: neither the user nor the file states the URL, or the time is invalid.
         """
         now = datetime.now(UTC).replace(microsecond=0)
         if await asyncio.to_thread(kind_of_file, file, given.name):
@@ -123,7 +123,7 @@ class PageUploads:
     async def _read(
         self, file: BufferedReader, name: str
     ) -> tuple[str, Annotation | None, ArchivedPage]:
-        """Return (format, metadata of the link or None, page) of a file."""
+        """Return (format, metadata, page) of a file; the metadata is None for plain HTML."""
         try:
             async with open_links(file, name, memory_bytes=self._memory_bytes) as links:
                 if links.form in PAGES:

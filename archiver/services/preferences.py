@@ -43,7 +43,7 @@ class Preference:
         source: where the value comes from.
         is_fixed: whether a flag or environment variable sets the value.
         default: default value as text.
-        values: valid values, if only some texts are valid.
+        values: all valid values; empty if the setting accepts any text or number.
         is_boolean: whether the value is true or false.
         is_number: whether the value is a number.
         description: description of the setting, in English.
@@ -71,7 +71,7 @@ class Preferences:
         """Return all settings except the password, as they are stored now, by name.
 
         Raises:
-            InputError: the file was edited and is no longer valid.
+            InputError: ``settings.toml`` was edited and is no longer valid.
         """
         try:
             current = await asyncio.to_thread(reread, self._settings)
@@ -93,15 +93,16 @@ class Preferences:
         """Return the rules of sites by host, sorted.
 
         Raises:
-            InputError: the file was edited and is no longer valid.
+            InputError: ``settings.toml`` was edited and is no longer valid.
         """
         found = await asyncio.to_thread(self._site_rules)
         return dict(sorted(found.items()))
 
     async def set_site_rule(self, host: str, values: Mapping[str, str]) -> None:
-        """Change values of the rule of a host; an empty value is removed from the rule.
+        """Change values of the rule of a host.
 
-        The change takes effect within a second.
+        A value that is empty or ``false`` is removed from the rule, and a rule without values is
+        deleted. The change takes effect within a second.
 
         Raises:
             InputError: a value is invalid, or there are too many rules.
@@ -202,7 +203,7 @@ def site_name(given: str) -> str:
     """Return the host of an address or host name that a user typed.
 
     Raises:
-        InputError: it is not valid.
+        InputError: the address or host name is invalid.
 
     >>> site_name("https://www.Example.org:8080/x"), site_name("bücher.example")
     ('www.example.org', 'xn--bcher-kva.example')
@@ -228,7 +229,9 @@ def _preference(settings: Settings, name: str) -> Preference:
 
 
 def reread(settings: Settings) -> Settings:
-    """Return the settings with the current content of the file.
+    """Return the settings with the current content of ``settings.toml``.
+
+    Flags and environment variables keep their values.
 
     Raises:
         InvalidSettings: the file is invalid.

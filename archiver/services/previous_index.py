@@ -2,8 +2,8 @@
 
 Some data is never in a segment: queued seeds that were never attempted, unfinished imports, feed
 states, and edits that are not in a WARC record yet. Other data is missing from the segments because
-records were lost or damaged. In that case the metadata of the entry is copied, and each snapshot
-whose page record is intact. All other snapshots are lost; a failure is stored for their entries.
+records were lost or damaged. In that case the entry's metadata is copied. A snapshot is restored if
+its page record is intact. Otherwise it is lost, and a failure is stored for its entry.
 """
 
 import asyncio
@@ -80,7 +80,7 @@ async def copy_unrecorded_data(
 ) -> tuple[int, list[Finding]]:
     """Copy data that is in no segment; return the number of queued seeds, and the problems.
 
-    If the previous index is damaged, each kind of data that can be read is copied.
+    If the previous index is damaged, the kinds of data that can still be read are copied.
 
     Raises:
         IndexUnavailable: an index can't be read or written now.
@@ -126,7 +126,10 @@ async def _take_over_edits(old: Database, new: Database) -> int:
 
 
 async def _take_over_bin(old: Database, new: Database, *, bin_after: int) -> int:
-    """Copy deleted entries that were never attempted, so that no record has them."""
+    """Copy deleted entries that no record has, because they were never attempted.
+
+    Deletions up to the number ``bin_after`` are due to be erased, so they are not copied.
+    """
     count = 0
     deleted_after = partial(new_entries.seeds_in_bin, bin_after=bin_after)
     async for found in in_batches(old, deleted_after):
@@ -165,7 +168,8 @@ async def _take_over_queue(old: Database, new: Database) -> int:
 async def _enqueue_again(conn: AsyncConnection, found: list[new_entries.OpenSeed]) -> int:
     """Queue seeds with unfinished jobs again, and return their number.
 
-    Entries keep their sort keys. A seed is skipped if its newest snapshot is newer than its job.
+    Entries keep their sort keys. A seed is skipped if its entry has a snapshot that is newer than
+    the job.
     """
     latest = await entries.latest_of(conn, [each.seed.hash_url for each in found])
     open_ = [
@@ -178,7 +182,9 @@ async def _enqueue_again(conn: AsyncConnection, found: list[new_entries.OpenSeed
 
 
 async def restore_missing(old: Database, new: Database, store: SegmentStore) -> RestoreLosses:
-    """Restore entries, edits and snapshots that the segments lack; count those that are lost.
+    """Restore entries, edits and snapshots that the segments lack.
+
+    Return the numbers of entries and snapshots that can't be restored.
 
     Raises:
         IndexUnavailable: an index can't be read or written now.
@@ -234,7 +240,7 @@ async def _restore_snapshots(
     """Write new records of snapshots whose own records are damaged, and index them.
 
     Returns:
-        Number of snapshots of each entry that have a tombstone, by ``hash_url`` of the entry.
+        By ``hash_url`` of an entry, the number of its snapshots that have a tombstone.
     """
     deleted = Counter[str]()
     async with old.read() as conn:

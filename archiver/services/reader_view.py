@@ -47,10 +47,11 @@ class Reading:
         detail: the entry and its snapshots.
         shown: the shown snapshot; None if the entry has no snapshot.
         article: article of the snapshot, ready to be shown; None if there is none.
-        word_count: number of words of the article, counted as in lists.
+        word_count: number of words of the article, the same as in lists of entries.
         outline: headings of the article, if there are enough for a table of contents.
-        hits: number of matches of the query of the list from which the entry was opened.
-        neighbours: neighbours of the entry in that list, if any.
+        hits: number of matches of a query in the article. The query is that of the list from which
+            the entry was opened; 0 without such a list.
+        neighbours: previous and next entry in that list; None without a list.
         highlights: highlights in the order of the text; those not found in the article come last.
     """
 
@@ -92,7 +93,10 @@ class ReadingPlaces:
         return _places_in(await self._file.read())
 
     async def put(self, key: HashUrl, place: ReadingPlace) -> None:
-        """Store a position; remove it if it is at the start or near the end of the article."""
+        """Store a position.
+
+        If it is at the start or near the end of the article, remove the stored position instead.
+        """
 
         def rewrite(before: bytes | None) -> bytes:
             others = {name: each for name, each in _places_in(before).items() if name != key}
@@ -109,7 +113,7 @@ READ_PERCENT = 97
 
 
 def _places_in(content: bytes | None) -> dict[str, ReadingPlace]:
-    """Parse stored positions; damaged ones are dropped."""
+    """Parse the stored positions, by hash_url; return an empty dict if the content is damaged."""
     try:
         return {
             str(key): ReadingPlace(int(block), int(percent))
@@ -141,7 +145,8 @@ class Reader:
             ref: hash_url or URL.
             timestamp: 4 to 14 digits, or None.
             listed: the list from which the entry was opened.
-            past: hash_urls of the neighbours in that list when it was opened.
+            past: hash_urls of the neighbours when the entry was opened. They are used if the entry
+                has left the list since.
 
         Raises:
             NotFound: there is no such entry.

@@ -36,7 +36,8 @@ class Recaptures:
     async def gaps(self) -> tuple[int, int]:
         """Queue entries with incomplete newest snapshots; return the numbers queued and skipped.
 
-        An entry is skipped if each missing requisite was 404 or 410 in its last two snapshots.
+        An entry is skipped if the server returned 404 or 410 for every requisite that its newest
+        snapshot lacks, both in that snapshot and in the one before.
         """
         queued = gone = 0
         async for recoverable, unrecoverable in self._with_gaps():
@@ -84,7 +85,7 @@ class Recaptures:
         return queued
 
     async def below(self, score: int, *, render: bool) -> int:
-        """Queue entries with a lower quality score, lowest first; return their number.
+        """Queue entries whose quality score is below ``score``, lowest first; return their number.
 
         Args:
             score: score in percent; only entries below it are queued.
@@ -147,7 +148,7 @@ OFF = (
 
 
 class PublicArchiveRecovery:
-    """Recovery of pages from public archives; ``on_queued`` is called for new jobs."""
+    """Recovery of pages from public archives; ``on_queued`` is called after entries are queued."""
 
     def __init__(self, db: Database, settings: Settings, on_queued: Callable[[], None]) -> None:
         self._db = db
@@ -182,7 +183,7 @@ class PublicArchiveRecovery:
         return await self._each(jobs.with_page_gone)
 
     async def rescue_failed_of(self, reason: str) -> int:
-        """Queue the entries that failed for a reason; return their number.
+        """Queue the entries that failed for the given reason; return their number.
 
         Raises:
             InputError: no archive is configured, or the reason is empty.

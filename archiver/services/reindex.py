@@ -72,7 +72,9 @@ _LOST = (
 
 
 async def require_segments(old: Database, store: SegmentStore) -> None:
-    """Check that every segment the current index uses is there, and not shorter than it was.
+    """Check that no segment that the current index uses is missing or too short.
+
+    A segment is too short if it ends before the last record that the index has of it.
 
     Raises:
         RecordsMissing: a segment is missing or too short; the message names it.
@@ -162,7 +164,8 @@ class ReindexReport:
         lost: number of snapshots of the previous index that no record has.
         kept: file names of the backup of the previous index, if it has data that the new index
             lacks.
-        problems: unusable records, with reasons.
+        problems: unusable files and records, and unreadable parts of the previous index, with
+            reasons.
         unreadable: segments that could not be read completely, with reasons.
     """
 
@@ -242,7 +245,7 @@ def _mark_of(report: ReindexReport) -> str:
 
 
 async def _settle(old: Database, store: SegmentStore, data: Path) -> None:
-    """Write to files what only the current index has: pending records and import receipts."""
+    """Write pending records and import receipts to files, because only the index has them."""
     try:
         await settle_interrupted(old, store.lock)
         await _write_pending(old, store)
@@ -362,8 +365,8 @@ async def _opened_if_readable(
     """Open the current index; if its format is outdated, open a copy of its job queue.
 
     Raises:
-        RecordsMissing: the index is of a newer version, or is outdated and on a server, so its
-            queue can't be read.
+        RecordsMissing: the queue can't be read, and ``accept_missing`` is false. The index is of a
+            newer version, or it is outdated and on a server.
         ArchiverError: the index can't be opened now, but is not damaged.
     """
     copied = index_at(Path(f"{place.place}.carried")) if outdated else None

@@ -86,7 +86,7 @@ class Replay:
         self._most_bytes = settings.max_decoded_bytes
 
     async def resolve(self, address: ReplayAddress) -> Capture:
-        """Return the capture closest to the requested timestamp, or the latest without one.
+        """Return the capture closest to the requested timestamp; without a timestamp, the latest.
 
         If that capture is a redirect and the archived redirects form a loop, return the closest
         capture that is not a redirect. If there is none, return the redirect without
@@ -162,7 +162,7 @@ class Replay:
             return await screenshots.page_of(conn, capture)
 
     async def _leads_back(self, capture: Capture) -> bool:
-        """Return whether following redirects between captures leads back to this capture."""
+        """Return whether the archived redirects from this capture form a loop, or are too many."""
         seen = {capture.url}
         hop: Capture | None = capture
         async with self._db.read() as conn:
@@ -242,7 +242,10 @@ class Replay:
         return Replayed(shown.status, [*shown.headers], length, is_made, _flow(first, rest))
 
     def _read_svg(self, url: str, timestamp: Timestamp, loop: asyncio.AbstractEventLoop) -> str:
-        """Return the text of the SVG file captured nearest in time; empty if none; blocking."""
+        """Return the text of an SVG file, from the capture nearest to ``timestamp``; blocking.
+
+        The text is empty if there is no such capture, or it can't be read.
+        """
         finding = asyncio.run_coroutine_threadsafe(self._find_svg(url, timestamp), loop)
         with suppress(StoreError, TooLarge, TimeoutError):
             source = finding.result(_SVG_SECONDS)
@@ -283,7 +286,10 @@ class Replay:
 def _peek(
     pieces: Iterator[bytes], is_enough: Callable[[bytes], bool] = bool
 ) -> tuple[bytes, Iterator[bytes]]:
-    """Read until ``is_enough`` or a maximum size; return the bytes read, and all chunks."""
+    """Read chunks until ``is_enough`` is true for the bytes read, or they reach a maximum size.
+
+    Return these bytes, and an iterator over all chunks that starts with them.
+    """
     start = next(pieces, b"")
     while not is_enough(start) and len(start) < MAX_START_BYTES and (more := next(pieces, b"")):
         start += more

@@ -78,7 +78,7 @@ def read_cursor(packed: str) -> Place | BatchPosition:
     """Parse a cursor.
 
     Raises:
-        InputError: it is invalid, or has numbers out of range.
+        InputError: the cursor is invalid, or has numbers out of range.
     """
     unpacked = _unpack(packed)
     if position := _BATCH_POSITION.fullmatch(unpacked):
@@ -142,8 +142,8 @@ async def read_results(
         sort: sort order.
         beyond: where the page begins; None for the first.
         limit: maximum number of entries on the page.
-        ahead: minimum number of results to read if the page begins with the newest results, because
-            the summary needs them.
+        ahead: number of newest results that the summary needs. If the page begins with the newest
+            results, at least this many are read.
 
     Raises:
         InputError: there is no such page.
@@ -161,7 +161,10 @@ async def read_results(
 
 
 def _up_to(end: int, found: Found, *, oldest_first: bool = False) -> Found:
-    """Drop results after the original end of a batch; deletions of others moved them into it."""
+    """Drop results after the original end of a batch.
+
+    They are read because other results of the batch were deleted in the meantime.
+    """
     sign = -1 if oldest_first else 1
     count = sum(sign * each >= sign * end for each in found.rows)
     if not end or count == len(found.rows):
@@ -172,7 +175,7 @@ def _up_to(end: int, found: Found, *, oldest_first: bool = False) -> Found:
 def is_from_newest(
     sort: Sort, beyond: Place | BatchPosition | None, request: SearchRequest
 ) -> bool:
-    """Return whether the results read for a page are the newest."""
+    """Return whether the results that are read for a page begin with the newest result."""
     if _has_index_order(sort, request):
         return sort is Sort.NEWEST and beyond is None
     return sort is not Sort.OLDEST and not _position_of(beyond).batch_start
@@ -212,7 +215,7 @@ async def page_of(
     limit: int,
     found: Found,
 ) -> Page:
-    """Return a page of the results read for it.
+    """Return a page, made from the results that ``read_results`` returned for it.
 
     Raises:
         InputError: there is no such page.
@@ -236,9 +239,10 @@ async def page_of(
 async def all_of(
     conn: AsyncConnection, request: SearchRequest, sort: Sort, most: int | None = None
 ) -> Sequence[int]:
-    """Return row ids of all results in any sort order; with best match, partial results are last.
+    """Return row ids of all results, sorted.
 
-    With ``most``, further results may be omitted.
+    For best match, only the candidates are ranked, and all other results follow. With ``most``,
+    results after the first ``most`` may be omitted.
     """
     if most is not None and sort in _BY_DAY:
         nearest = await _first_of(conn, request, sort, most)
@@ -257,9 +261,10 @@ async def all_of(
 async def _first_of(
     conn: AsyncConnection, request: SearchRequest, sort: Sort, count: int
 ) -> Sequence[int] | None:
-    """Return the first results in the order of saving; None if too few entries match.
+    """Return the first ``count`` results in the order of saving.
 
-    Iterate over entries in that order and test each. All entries with the same time are read before
+    Entries are read in that order, and each is tested. None is returned if ``MAX_EXAMINED + count``
+    entries were read without finding enough results. All entries with the same time are read before
     the results are cut off.
     """
     filters = await list_order.iteration_filters(conn, request.tree, request.filters)
@@ -285,7 +290,7 @@ async def _first_of(
 async def _best_of(
     conn: AsyncConnection, request: SearchRequest, found: Found, position: BatchPosition, limit: int
 ) -> Page:
-    """Return a page of the best results of a batch, and where the next batch begins."""
+    """Return a page of a batch, best results first."""
     ranked = await best(conn, request, found, is_further=position.batch_start > 0)
     further = position_after(found)
     page = _slice_page(ranked.entries, position, limit, further, is_newest_only=ranked.is_cut)
@@ -321,7 +326,11 @@ def _slice_page(
     *,
     is_newest_only: bool,
 ) -> Page:
-    """Return a page of sorted results, and the next position: in this batch or a later one."""
+    """Return a page of sorted results.
+
+    The next page continues this batch. If the batch has no more results, the next page is the first
+    page of the batch that begins after ``further``.
+    """
     start = _start(put, position, limit)
     end = min(start + limit, len(put))
     following = None

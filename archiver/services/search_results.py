@@ -72,7 +72,7 @@ def _excerpt(
 
 
 def _without_title(text: str, title: str) -> str:
-    r"""Return a text without a first line that the title contains: both are shown together.
+    r"""Drop the first line of a text if the title contains it, because both are shown together.
 
     >>> _without_title("Red kites\nThey are back.", "Red kites | Birds")
     'They are back.'
@@ -93,7 +93,10 @@ _NAMED = (Condition.TAG, Condition.LIST, Condition.SITE)
 
 
 async def correction(conn: AsyncConnection, parts: Sequence[int], tree: Node) -> Node | None:
-    """Return a spelling suggestion; None if all words are known, or nothing is similar."""
+    """Return a query with corrected words, tags, lists and sites; None if nothing is corrected.
+
+    Only names and words that do not exist in the archive are corrected.
+    """
     nodes = list(conjuncts(tree))
     unknown = [
         n
@@ -123,7 +126,10 @@ async def correction(conn: AsyncConnection, parts: Sequence[int], tree: Node) ->
 
 
 async def _named(conn: AsyncConnection, node: Node) -> Node | None:
-    """Return a similar tag, list or site; None if the given one exists."""
+    """Return a condition with a similar tag, list or site.
+
+    None is returned if the name in ``node`` exists, or no name is similar.
+    """
     if not isinstance(node, FieldCondition) or not isinstance(node.value, str):
         return None
     name = await spelling_candidates.nearest_names(conn, node.condition, node.value)
@@ -132,19 +138,22 @@ async def _named(conn: AsyncConnection, node: Node) -> Node | None:
 
 
 MAX_COUNTED = 1000
-"""Maximum entries of a list that are counted and used for facets."""
+"""Maximum number of results that are counted and used for facets."""
 
 
 async def summary_of(
     conn: AsyncConnection, request: SearchRequest, newest: Found | None, typed: Node
 ) -> Summary:
-    """Return the number and the facets of a query's results; of the newest if there are many.
+    """Return the number of a query's results, and their facets.
+
+    Of a large result, only the newest ``MAX_COUNTED`` entries are counted, unless the index stores
+    the count.
 
     Args:
         conn: a connection.
         request: the query.
         newest: newest results, if they were read already.
-        typed: the query that facets extend, as typed by the user.
+        typed: the query as the user typed it. Each facet value gets this query with its condition.
     """
     iteration_filters = newest or await ResultIteration(conn, request).page(None, MAX_COUNTED)
     found = iteration_filters.first(MAX_COUNTED)

@@ -111,8 +111,8 @@ async def user_settings_of(place: Engines, old: Database | None) -> dict[str, by
             only the table of user settings is read.
 
     Returns:
-        The content of each file; None if the index is a file, since then the settings are files in
-        the data directory.
+        The content of each file. None if the index is a file, because then the settings are files
+        in the data directory. Also None if there is no index.
 
     Raises:
         IndexUnavailable: the index exists, but its table of user settings can't be read.

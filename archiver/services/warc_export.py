@@ -51,7 +51,7 @@ from archiver.warc.writer import warcinfo, write_record
 
 PAGE = 1000
 TOGETHER = 50
-"""Snapshots whose records are located in one query."""
+"""Number of snapshots whose records are located in one query."""
 MAX_HOPS = 20
 MAX_CHECKED_BYTES = 8 << 20
 """Maximum size of a range of records that are checked before they are copied."""
@@ -67,7 +67,10 @@ _LEFT_OUT = (
 
 @dataclass(frozen=True, slots=True)
 class ScriptResponse:
-    """Response to a request other than GET, with the query that represents it in the index."""
+    """Response to a request other than GET, and the query that represents the request.
+
+    The index of a WACZ file lists the response under its URL with this query.
+    """
 
     response: Capture
     query: RequestQuery
@@ -75,7 +78,13 @@ class ScriptResponse:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A byte range of a segment that is copied unchanged, with the captures and answers in it."""
+    """A byte range of a segment that is copied unchanged, with the captures in it.
+
+    Attributes:
+        location: the byte range.
+        captures: captures in the range.
+        excluded_responses: responses in the range that are not replayed.
+    """
 
     location: Location
     captures: tuple[Capture, ...]
@@ -97,7 +106,7 @@ class Selection:
                 yield row
 
     async def pieces(self, manifest: Manifest) -> AsyncGenerator[Piece, None]:
-        """Yield the byte ranges to copy in their order on disk, no record twice."""
+        """Yield the byte ranges to copy in their order on disk; no record is in two ranges."""
         if manifest.has_whole_segments:
             async for piece in self._whole_segments(manifest):
                 yield piece
@@ -205,7 +214,10 @@ class Selection:
         return [*map(_line, shown), *(_write_line(place, None) for place in places)]
 
     def _requests_of(self, responses: Sequence[tuple[RecordId, Location]]) -> list[Location]:
-        """Return the positions of requests: each immediately follows its response."""
+        """Return the positions of the requests of responses.
+
+        A request record immediately follows the record of its response.
+        """
         places = []
         for record_id, place in responses:
             try:
@@ -222,7 +234,10 @@ class Selection:
 def _needed(
     store: SegmentStore, place: Location
 ) -> tuple[tuple[RequisiteOutcome, ...], tuple[RecordId, ...]]:
-    """Return the requisites and answers of a snapshot; none if its record is damaged."""
+    """Return the requisites and excluded responses of a snapshot.
+
+    Both are empty if the record of the snapshot is damaged.
+    """
     try:
         found = read_snapshot_record(store, place)
     except StoreError:
@@ -244,7 +259,7 @@ def _notes(revised: Revised, failed: Sequence[Attempt]) -> Iterator[Record]:
 async def _captures_of(
     conn: AsyncConnection, snapshot: Snapshot, requisites: Iterable[RequisiteOutcome]
 ) -> list[Capture]:
-    """Return the captures that replay a snapshot: redirects, responses and revisit originals."""
+    """Return the captures that replay needs: redirects, responses and originals of revisits."""
     found: dict[Location, Capture] = {snapshot.capture.location: snapshot.capture}
     for url in dict.fromkeys(replay_urls(snapshot.url, snapshot.capture.url, requisites)):
         step: str | None = url
@@ -272,7 +287,7 @@ def _write_line(place: Location, capture: Capture | None) -> bytes:
 
 
 def _byte_ranges(lines: Iterator[bytes]) -> list[Piece]:
-    """Return the next byte ranges to copy; adjacent records are joined to one range."""
+    """Return the byte ranges of the next ``PAGE`` records; adjacent records form one range."""
     found: list[Piece] = []
     for piece in map(_read_line, islice(lines, PAGE)):
         last, current = found[-1].location if found else None, piece.location

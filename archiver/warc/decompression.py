@@ -3,9 +3,9 @@
 A Zstandard file may start with a skippable frame that holds a dictionary for all its frames; the
 dictionary itself may be compressed. Other skippable frames are ignored.
 
-Files are read forward only. A member that starts a record ends the previous record, whatever length
-that record states, so damage affects only one member. The decompressed size is limited in
-proportion to the compressed size.
+Files are read forward only. A member that starts a record ends the previous record, even if the
+previous record states a larger length. So damage affects only one member. The decompressed size is
+limited in proportion to the compressed size.
 """
 
 import re
@@ -37,7 +37,7 @@ class Member:
     """Decompressed content of the gzip member at the current position of ``source``.
 
     Attributes:
-        compressed: number of bytes taken from the source so far; at the end the size of the member.
+        compressed: compressed size of the member in bytes; 0 until its end is reached.
         ended: the end of the member was reached and its checksum matched.
     """
 
@@ -109,7 +109,7 @@ class Member:
         return count
 
     def _more(self) -> None:
-        if self._damage:  # after an error the decompressor would skip what follows
+        if self._damage:  # after an error, the decompressor would skip bytes
             raise self._damage
         data = self._pending
         if not data and not self._full:
@@ -287,13 +287,16 @@ MAX_RATIO = 250
 Pages compress to a fifth, tables to a thirtieth.
 """
 SLACK_BYTES = 1 << 30
-"""Decompressed bytes that are allowed in addition to this ratio."""
+"""Decompressed bytes that are allowed in addition to ``MAX_RATIO`` times the compressed size."""
 REWOUND_BYTES = 1 << 20
 MAX_CANDIDATES = 10_000
 """Maximum number of places in damaged parts of a file that are tried as the start of a member."""
 MAX_LINE = 8 << 10
 _CHECKED_BYTES = {GZIP: 4 << 10, FRAME: 256 << 10}
-"""Bytes needed to check the start of a member's content; Zstandard decompresses whole blocks."""
+"""Number of compressed bytes needed to check how a member's content starts, by magic number.
+
+Zstandard needs more, because it decompresses whole blocks.
+"""
 
 
 class Forward(Protocol):
@@ -362,9 +365,9 @@ class DecompressedFile:
         return self.read(min(end + 1 if end >= 0 else most, len(self._buffer)))
 
     def next_line(self) -> bytes:
-        """Read the next line, across the end of a record.
+        """Read the next line. Unlike ``line``, continue with the next record after the end of one.
 
-        A member that begins a record also begins a line, even if the last one has no line end.
+        A member that begins a record also begins a line, even if the previous line has no line end.
         """
         line = self.line(MAX_LINE)
         if not line and self._member_start:
@@ -407,7 +410,7 @@ class DecompressedFile:
         return self._counted(data)
 
     def _release(self) -> bytes:
-        """Return the start of the member, or nothing if it begins a record (see ``next_line``)."""
+        """Return the start of the member; empty if it begins a record (see ``next_line``)."""
         if self._begins.match(self._member_start):
             return b""
         data, self._member_start = self._member_start, b""

@@ -7,7 +7,10 @@ from archiver.helpers import PRIVATE_DIRECTORY
 
 
 def make_directory(path: Path) -> None:
-    """Create a directory and its parents, accessible to their owner only, and fsync their names."""
+    """Create a directory and its parents, accessible to their owner only.
+
+    The parent of each new directory is synced, so that its name survives a power loss.
+    """
     if path.is_dir():
         return
     make_directory(path.parent)

@@ -1,8 +1,8 @@
 """WARC and ARC files written by other programs.
 
 A block is a stream, so the caller limits how much is read. An unreadable record is reported, and
-reading continues with the next record. It is after the block if the head states a valid length;
-else it begins at the next line or compressed member that looks like a record.
+reading continues with the next record. If the head states a valid length, the next record is after
+the block. Otherwise it begins at the next line or compressed member that looks like a record.
 
 An ARC record is a line of fields followed by its content; the first record describes the file
 (https://archive.org/web/researcher/ArcFileFormat.php).
@@ -147,7 +147,7 @@ class ForeignFile:
         file: the file, compressed or not.
         begins: matches the first bytes of a record.
         begins_record: matches the first line of a record.
-        read: reads the record whose first line was read.
+        read: returns the next record, given the content and the first line of the record.
 
     Attributes:
         content: the decompressed content; ``content.offset`` is the number of bytes read so far.
@@ -247,7 +247,10 @@ def _read(content: DecompressedFile, line: bytes) -> ForeignRecord:
 
 
 def _fields(content: DecompressedFile) -> dict[str, str]:
-    """Read the fields up to the empty line: the first of each name, with folded lines joined."""
+    """Read the fields up to the empty line; join folded lines.
+
+    If a name occurs several times, its first value is used.
+    """
     fields: dict[str, str] = {}
     left, name, is_new = MAX_HEAD_BYTES, "", False
     while (line := content.line(left)).strip():
@@ -319,7 +322,10 @@ def _read_arc(content: DecompressedFile, line: bytes) -> ForeignRecord:
 
 
 def _date_at(words: list[str]) -> int:
-    """Return the index of the date, which follows an IP address, or 0; URLs may have spaces."""
+    """Return the index of the date, or 0 if there is none.
+
+    The date follows an IP address. Its index varies, because URLs may contain spaces.
+    """
     for at in range(2, len(words) - 1):
         if _DATE.fullmatch(words[at]) and _IP.fullmatch(words[at - 1]):
             return at

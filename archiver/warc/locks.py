@@ -95,7 +95,7 @@ class NoLock(RunLock):
         self.name = ""
 
     def is_alive(self, name: str) -> bool:  # noqa: ARG002 - as in RunLock
-        """Return False: processes that write can't use the archive either."""
+        """Return False, because no process can write to the archive."""
         return False
 
     def is_abandoned(self, name: str) -> bool:  # noqa: ARG002

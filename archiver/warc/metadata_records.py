@@ -4,8 +4,8 @@ An entry record ends each visit. It holds the user's metadata and the results of
 the index can be rebuilt from the WARC files alone. Fields are only ever added, and readers ignore
 unknown fields.
 
-A deletion record names what is no longer part of the archive, although its records may still exist
-in some segment. It contains the hash of an entry's URL instead of the URL.
+A deletion record lists deleted entries and snapshots. Their records may still exist in a segment.
+The deletion record contains the hash of an entry's URL instead of the URL.
 
 Entry records state which lists an entry is in (``Annotation.folders``). A lists record holds what
 entry records cannot: empty lists, saved searches and the order of lists.
@@ -49,7 +49,7 @@ def write_web_annotation(highlight: Highlight, source: str = "") -> dict[str, An
 
     Args:
         highlight: the highlight.
-        source: the URL of the page; empty if the document that contains the highlight has it.
+        source: the URL of the page; empty if the enclosing document contains it.
     """
     quote: dict[str, Any] = {"type": "TextQuoteSelector", "exact": highlight.quote}
     for name in ("prefix", "suffix"):
@@ -78,7 +78,7 @@ def read_web_annotation(document: Mapping[str, Any]) -> Highlight:
     """Read a highlight that ``write_web_annotation`` wrote.
 
     Raises:
-        KeyError, TypeError, ValueError, AttributeError: it is invalid.
+        KeyError, TypeError, ValueError, AttributeError: the document is invalid.
     """
     target = document["target"]
     selectors = {each["type"]: each for each in target["selector"]}
@@ -110,7 +110,7 @@ def read_annotation(document: Mapping[str, Any]) -> Annotation:
     """Read an annotation from JSON; unknown fields are ignored.
 
     Raises:
-        KeyError, TypeError, ValueError, AttributeError: it is invalid.
+        KeyError, TypeError, ValueError, AttributeError: the document is invalid.
     """
     known = {
         name: read(document[name])
@@ -166,7 +166,7 @@ _DEFAULTS = {
     kind: {each.name: each.default for each in fields(kind)}
     for kind in (PageMetadata, Charset, QualitySignals)
 }
-"""Default values of the fields of each kind."""
+"""Default values of the fields, by class and field name."""
 _HASH_DIGITS = 32
 _HEX = frozenset("0123456789abcdef")
 
@@ -177,7 +177,8 @@ class SnapshotRecord:
 
     Attributes:
         timestamp: when the URL was requested.
-        capture_url, capture_timestamp, capture_record: the final response.
+        capture_url, capture_timestamp, capture_record: URL, timestamp and record id of the final
+            response.
         article: record id of the article's conversion record, if any.
         article_of: timestamp of the earlier snapshot of this entry that has the same article.
         extractor: version of the extractor that made the article.
@@ -211,7 +212,7 @@ class SnapshotRecord:
 
     @property
     def made(self) -> list[RecordId]:
-        """Conversion records of this snapshot."""
+        """Record ids of the conversion records of this snapshot."""
         renditions = [each.record_id for each in self.renditions]
         return [self.article, *renditions] if self.article else renditions
 
@@ -247,8 +248,8 @@ class EntryRecord:
 def entry_record_uri(hash_url: HashUrl) -> str:
     """Return the WARC-Target-URI of an entry's records.
 
-    It differs from the page's URL because other tools index metadata and conversion records by it
-    and would replay them instead of the page.
+    It differs from the page's URL, because other tools index metadata and conversion records too.
+    With the page's URL, they would replay such a record instead of the page.
     """
     return f"urn:archiver:{hash_url}"
 
@@ -264,7 +265,7 @@ def article_uri(hash_url: HashUrl) -> str:
 
 
 def hash_of_uri(uri: str) -> HashUrl | None:
-    """Return the entry named by a record's WARC-Target-URI, or None.
+    """Return the hash_url in a record's WARC-Target-URI, or None.
 
     >>> hash_of_uri("urn:archiver:44abc2fd416f673b9c6ae0f5147726a9:article")
     '44abc2fd416f673b9c6ae0f5147726a9'
@@ -298,7 +299,7 @@ def write_entry_record(entry_record: EntryRecord) -> dict[str, Any]:
 
 
 def read_entry_record(block: bytes) -> EntryRecord | None:
-    """Read an entry record from a metadata record's block; None if it is of another kind.
+    """Read an entry record from a metadata record's block; None if the record is of another kind.
 
     Raises:
         InvalidRecord: the block has this format but invalid content.
@@ -406,7 +407,7 @@ def _read_appearance(appearance: object) -> QualitySignals:
 
 
 def _fields(value: PageMetadata | Charset | QualitySignals) -> dict[str, Any]:
-    """Return the fields that differ from their defaults, which keeps records small."""
+    """Return the fields that differ from their defaults; the others would only enlarge records."""
     defaults = _DEFAULTS[type(value)]
     found = {name: getattr(value, name) for name in defaults}
     return {name: each for name, each in found.items() if each != defaults[name]}

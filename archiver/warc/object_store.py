@@ -365,7 +365,11 @@ class BucketStorage(UploadingStorage):
         return Survey(read, local.truncated, tuple(unusable_files), earlier)
 
     def _put_file(self, path: Path, name: str) -> None:
-        """Upload a file unless it exists, and compare the object with the file."""
+        """Upload a file unless an object with this name exists; then compare both.
+
+        Raises:
+            StoreError: the object has other content.
+        """
         self.bucket.create(name, path)
         remote = self._open_remote(name)
         if remote.size != path.stat().st_size or _digest(remote) != _digest(ReadOnly(path)):
@@ -412,7 +416,7 @@ class BucketStorage(UploadingStorage):
         (self.uploaded / name).unlink(missing_ok=True)
 
     def empty(self) -> None:
-        """Remove objects that ``warc/`` also has, or that compactions have replaced."""
+        """Remove objects that compactions have replaced, or of which ``warc/`` has a whole copy."""
         replaced = self.survey().superseded
         local = {each.name: each.size for each in self.survey_local().segments}
         for name, size in [*self.bucket.sizes()]:
@@ -431,7 +435,7 @@ class BucketStorage(UploadingStorage):
             excess -= size
 
     def publish(self, version: NextVersion) -> None:
-        """Store a new version of a segment, in the bucket if the earlier version is there."""
+        """Store a new version of a segment; in the bucket if the earlier version is there."""
         if not self._has(version.earlier):
             super().publish(version)
         else:
@@ -450,7 +454,10 @@ class BucketStorage(UploadingStorage):
         return freed
 
     def _has(self, name: str) -> bool:
-        """Return whether the bucket has a segment; assume so if there is no file in ``warc/``."""
+        """Return whether the bucket has a segment.
+
+        Without a file in ``warc/``, the bucket must have the segment, so no request is sent.
+        """
         if not (self.directory / name).exists():
             return True
         try:

@@ -266,7 +266,8 @@ def read_head(record: StoredRecord) -> bytes:
 class Verification:
     """Digest checks of one record. Create it before the record's block is read.
 
-    All bytes that are read from the block are digested; ``problems`` reads the rest.
+    All bytes that are read from the block are digested. ``problems`` reads the bytes that were not
+    read before.
     """
 
     def __init__(self, record: StoredRecord) -> None:

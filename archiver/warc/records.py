@@ -94,7 +94,10 @@ def digest_of(pieces: Iterable[bytes]) -> tuple[PayloadDigest, int]:
 
 
 def digest_with(algorithm: str, pieces: Iterable[bytes]) -> str:
-    """Return a payload's digest in the form of ``canonical_digest``; ``algorithm`` is known."""
+    """Return a payload's digest in the form of ``canonical_digest``.
+
+    ``algorithm`` must be one that ``DigestCheck`` supports.
+    """
     digest = _new_hash(algorithm)
     for piece in pieces:
         digest.update(piece)
@@ -162,7 +165,10 @@ HEAD = "WARC-Archiver-Head"
 SYNTHESISED = "synthesised"
 """Value of ``HEAD`` if archiver added the HTTP head, because the original block had none."""
 ANSWERS = "WARC-Archiver-Answers"
-"""Field of responses that are not replayed: the method if it is not GET; ``part`` if partial."""
+"""Field of responses that are not replayed.
+
+The value is ``part`` for a partial response; otherwise the method of the request, which is not GET.
+"""
 
 ORIGIN = "WARC-Archiver-Origin"
 """Field of pages from an imported or uploaded file: name and format of the file."""

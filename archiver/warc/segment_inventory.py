@@ -41,8 +41,8 @@ class UnusableFile:
     Attributes:
         name: file name.
         problem: the reason as a sentence.
-        has_lost_data: whether the file has a segment name; then its records are missing from the
-            archive.
+        has_lost_data: whether the file has a segment name, so that its records are missing from
+            the archive.
     """
 
     name: str

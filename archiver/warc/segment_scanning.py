@@ -15,7 +15,10 @@ from archiver.warc.reader import ReadOnly, SegmentBytes, StoredRecord, iterate, 
 WINDOW = 1 << 20
 COMPARED_BYTES = 64
 UNPACKED_BYTES = 4096
-"""Output bytes of one decompression step. The output of a step that fails is not available."""
+"""Maximum output of one decompression step in bytes.
+
+It is small, because a step that fails returns nothing of its output.
+"""
 MAX_HEAD_BYTES = 64 << 10
 _MAGIC = b"\x1f\x8b\x08"
 _OURS = b"\x1f\x8b\x08\x00"
@@ -73,7 +76,7 @@ class Damage:
 
 
 def scan(path: Path, *, from_offset: int) -> Iterator[Scanned | Damage]:
-    """Iterate over the records of a segment. A record is valid until the next one is requested.
+    """Iterate over the records of a segment. Read each record before requesting the next one.
 
     Damaged bytes are yielded as ``Damage``, and the scan continues with the next readable record.
 
@@ -86,7 +89,10 @@ def scan(path: Path, *, from_offset: int) -> Iterator[Scanned | Damage]:
 def scan_opened(
     opened: Callable[[], SegmentBytes], name: str, *, from_offset: int
 ) -> Iterator[Scanned | Damage]:
-    """Scan a segment like ``scan``; ``opened`` is called at the first record to open the file."""
+    """Scan a segment like ``scan``.
+
+    ``opened`` opens the segment. It is called when the first record is requested.
+    """
     start: int | None = from_offset
     try:
         file = opened()
@@ -119,7 +125,7 @@ class _DamagedMember:
         self._content = b""
 
     def holds(self, piece: bytes) -> bool:
-        """Return whether the content has ``piece`` after the previous match, and move there."""
+        """Return whether ``piece`` follows in the content. The next search starts after it."""
         while (found := self._content.find(piece)) < 0:
             more = self._more()
             if not more:
@@ -178,9 +184,10 @@ def _begins_record(file: SegmentBytes, offset: int) -> bool:
 def _is_incomplete(file: SegmentBytes, offset: int) -> bool:
     """Return whether the last member was truncated rather than damaged.
 
-    A member ends with the length of its content (RFC 1952 §2.3.1), which must match the length in
-    the record's head. If the head itself is truncated, the last bytes must not be a length that is
-    possible for a member of this size. Arbitrary bytes are rarely such a length.
+    A whole member ends with the length of its content (RFC 1952 §2.3.1). The member is truncated if
+    its last bytes differ from the length in the record's head. If the head itself is truncated,
+    this length is unknown. Then the member is truncated if its last bytes are not a possible length
+    for a member of this size. Arbitrary bytes are rarely such a length.
     """
     if not _OURS.startswith(file.read_at(offset, len(_OURS))):
         return False

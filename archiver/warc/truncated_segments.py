@@ -36,8 +36,8 @@ def cut_truncated_tail(path: Path, *, from_offset: int, is_writer_known: bool = 
             archiver; otherwise the warcinfo record must name archiver.
 
     Raises:
-        StoreError: the segment can't be read or cut, or has a truncated tail but is not written by
-            archiver. The file is unchanged.
+        StoreError: the segment can't be read or cut. Or it has a truncated tail, but is not known
+            to be written by archiver; then the file is unchanged.
     """
     try:
         with path.open("rb", buffering=0) as file:

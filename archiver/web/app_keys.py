@@ -76,4 +76,7 @@ ARCHIVED_URL = web.RequestKey("archived_url", str)
 """The URL whose captures ``/web/*/{url}`` lists, for ``pages.snapshot.captures``."""
 
 REFLECTS = web.RequestKey("reflects", bool)
-"""Set if the response contains an access token and request data, and must not be compressed."""
+"""Set if the response contains both an access token and request data.
+
+Such a response must not be compressed.
+"""

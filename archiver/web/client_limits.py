@@ -102,7 +102,9 @@ class _Record:
 
 
 class LoginThrottle:
-    """Delays after failed logins, for at most 1,024 addresses; an IPv6 address counts as its /64.
+    """Delays after failed logins by client address.
+
+    At most 1,024 addresses are stored. All IPv6 addresses of a /64 network count as one address.
 
     The fifth failure causes a wait of one second, and each further failure doubles the wait, up to
     five minutes. A success, or an hour without a failure, resets the count.

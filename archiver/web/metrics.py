@@ -150,7 +150,7 @@ def _of_files(health: Health) -> str:
 
 
 def _stored(backlog: Backlog) -> str:
-    """Return a line or two about data that is not yet in the object store."""
+    """Return lines about data that is not yet in the object store."""
     seconds = recovery_seconds(backlog)
     if not seconds:
         return "object store: everything is uploaded\n"

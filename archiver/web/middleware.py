@@ -92,7 +92,7 @@ def _is_own_name(name: str, settings: Settings) -> bool:
 
 
 FORM_BYTES = 4 << 20
-"""Maximum size of a form or JSON body: 10,000 URLs of 300 characters, percent-encoded."""
+"""Maximum size of a form or JSON body; enough for 10,000 percent-encoded URLs of 300 characters."""
 
 _FORM = "application/x-www-form-urlencoded"
 _FORM_WITH_FILE = "multipart/form-data"
@@ -314,7 +314,7 @@ _GENERAL_MESSAGES: dict[type[Exception], Message] = {
         "log of the service has the reason."
     ),
 }
-"""Messages for users, without details such as the address of the database."""
+"""Messages that replace the exception's own, which has details such as the database's address."""
 _INTERNAL_ERROR = 500
 _CLIENT_CLOSED = 499
 """Status in the metrics for a client that disconnected; never sent."""
@@ -325,7 +325,7 @@ _PASSED_HEADERS = ("Allow", "Retry-After", "WWW-Authenticate")
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """An error as reported: status, a code for programs, a message for users."""
+    """An error as reported: status, code for programs, message for users, and response headers."""
 
     status: int
     code: str

@@ -149,7 +149,7 @@ def _page_before(request: web.Request) -> str:
 
 WORDS_A_MINUTE = 230
 CACHED_SIDE_BARS = 8
-"""Maximum cached side bars of one language; each has up to 40 kB."""
+"""Maximum number of cached side bars of one language; each has up to 40 kB."""
 
 
 _DIRECTION_CHANGES = re.compile("[\u202a-\u202e\u2066-\u2069]")
@@ -262,7 +262,7 @@ def _row_reason(wording: Wording, reason_text: str) -> str:
 def _side_bar_in(made: Environment) -> Callable[[SideBar], str]:
     @lru_cache(CACHED_SIDE_BARS)
     def side_bar(side: SideBar) -> str:
-        """Render the side bar, which stays the same until a list changes."""
+        """Render the side bar; cached, because it changes rarely."""
         bar: str = vars(made.get_template("side.html").module)["bar"](side)
         return bar
 
@@ -317,7 +317,10 @@ def iso(value: datetime | Timestamp) -> str:
 
 
 def tag_list(tags: Sequence[str]) -> str:
-    """Join tags for a form field, with quotes around tags that contain a comma or a quote."""
+    """Join tags for a form field.
+
+    A tag that contains a comma or starts with a quote is put in quotes.
+    """
     return ", ".join(map(_quoted, tags))
 
 
@@ -336,12 +339,12 @@ def _when(value: datetime | Timestamp) -> datetime:
 
 @lru_cache(1024)
 def _moment_of(timestamp: Timestamp) -> datetime:
-    """Convert a timestamp. Cached, because pages contain most times twice."""
+    """Convert a timestamp; cached, because most timestamps of a page occur twice."""
     return to_datetime(timestamp)
 
 
 SHOWN = 200
-"""Maximum lists in the side bar; ``/lists`` shows all."""
+"""Maximum number of lists in the side bar; ``/lists`` shows all lists."""
 
 
 async def side_bar(request: web.Request, q: str = "") -> SideBar:

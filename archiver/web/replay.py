@@ -91,7 +91,9 @@ def _address_of(request: web.Request) -> ReplayAddress:
 def _exact_address(
     request: web.Request, address: ReplayAddress, capture: Capture, replay_request: ReplayRequest
 ) -> str | None:
-    """Return the address of the capture if the request did not use its exact URL and timestamp.
+    """Return the exact address of the capture, to which the request is redirected.
+
+    None is returned if the request already used the exact URL and timestamp of the capture.
 
     Images, styles and scripts with a full timestamp are served without a redirect, because a
     redirect would cost a round trip, and users do not see these addresses.
@@ -188,7 +190,10 @@ def _conditions(request: web.Request) -> Conditions:
 async def _stream(
     request: web.Request, replayed: Replayed, *, is_followed: bool
 ) -> web.StreamResponse:
-    """Send the body as it is read. Decoded and rewritten bodies are compressed, stored bytes not.
+    """Send the body as it is read.
+
+    A decoded or rewritten body is compressed if the client accepts it. Stored bytes are sent
+    unchanged.
 
     Browsers must not cache content in the frame below a replay banner, not even for the Back
     button, so that each page view is a request and the banner knows the page.

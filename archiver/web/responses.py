@@ -43,7 +43,7 @@ _TEXT = frozenset({"application/link-format", "image/svg+xml"})
 
 
 def is_packable(content_type: str) -> bool:
-    """Return whether a content type is compressible text that need not be streamed."""
+    """Return whether a content type is compressible text; event streams are never compressed."""
     media_type = parse_media_type(content_type)
     if media_type is None or media_type.essence in _PACKED_TEXT:
         return False
@@ -77,7 +77,7 @@ async def packed(body: bytes) -> bytes:
 
 
 async def packed_piece(packer: GzipStream | None, piece: bytes) -> bytes:
-    """Compress a piece of a stream, in a thread if it is large."""
+    """Compress a piece of a stream, in a thread if it is large; unchanged without a packer."""
     if packer is None:
         return piece
     if len(piece) <= INLINE:
@@ -110,14 +110,14 @@ async def send(
 ) -> web.StreamResponse:
     """Send pieces as they arrive.
 
-    The first piece is read before the head is sent, so that errors are reported. Each piece is
-    flushed, also if compressed, so that slow pieces do not delay earlier ones. If the first piece
-    is small, the response probably is too, and is not compressed.
+    The first piece is read before the head is sent, so that an error in it becomes an error page.
+    Each piece is flushed immediately, even if it is compressed, because the next one may take long.
+    If the first piece is small, the whole response probably is too, so it is not compressed.
 
     Args:
         request: the request.
         response: not yet prepared; without ``Content-Length`` if ``is_packed``.
-        pieces: pieces of the body; they are closed.
+        pieces: pieces of the body; the generator is closed at the end.
         is_packed: whether to compress the body.
     """
     async with aclosing(pieces):

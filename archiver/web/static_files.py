@@ -41,7 +41,8 @@ class StaticFile:
 
     Attributes:
         body: content of the file.
-        packed: gzip-compressed content; None if compression does not make the content smaller.
+        packed: gzip-compressed content; None if the content is too small to be compressed, is not
+            text, or does not become smaller.
         content_type: value of the Content-Type header.
         etag: entity tag of the uncompressed content, without quotes.
     """

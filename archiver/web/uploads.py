@@ -87,7 +87,7 @@ class _FormReader(MultipartReader):
 async def import_from_form(request: web.Request) -> ImportStatus | PreviewedFile:
     """Receive the file of the import form.
 
-    With the field ``preview``, a file of links is stored for a preview first.
+    With the field ``preview``, a file of links is stored for a preview instead of imported.
 
     Raises:
         TooLarge, UnreadableFile: see the message.

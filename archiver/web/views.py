@@ -222,7 +222,7 @@ class MaintenanceView:
 
     Attributes:
         upkeep: the tasks.
-        checked: result of the last verification; None for none.
+        checked: result of the last verification; None if there was none.
         storage: largest users of storage.
         free_bytes: free bytes on the disk.
         bin_days, quiet_hour: the settings.
@@ -377,12 +377,12 @@ class ListingView:
         tags: most frequent tags, with counts.
         export_query: query string for exports.
         list_query: query string of this page of the list, for links to entries.
-        summary: facets of the whole list.
+        summary: number of entries and facets of the whole list.
         is_narrowed: whether a search or a filter is set.
         refusal: why the search is invalid; None if it is valid.
         pending_percent: percentage of entries whose search document is not up to date.
-        sorts: labels of the sort orders.
-        archives: hosts of the public archives in use, for lists of failures.
+        sorts: sort orders to choose from.
+        archives: hosts of the public archives in use; empty unless the list shows failed entries.
         address: the search text if it looks like the URL of a page; else empty.
     """
 
@@ -477,7 +477,14 @@ class ErrorView:
 
 @dataclass(frozen=True, slots=True)
 class NotArchivedView:
-    """A URL without captures."""
+    """A URL without captures.
+
+    Attributes:
+        url: the URL.
+        can_capture: whether the URL can be captured.
+        is_framed: whether the page is in the frame below a replay banner.
+        home: origin of the service, if replay has a separate origin.
+    """
 
     url: str
     can_capture: bool
@@ -609,7 +616,8 @@ class EntryView:
         minutes: reading time in minutes.
         is_outdated: whether an older version of the extractor was used.
         outline: headings, if there are enough for a table of contents.
-        hits: number of matches of the search from which the entry was opened.
+        hits: number of matches in the article; the query is that of the list from which the entry
+            was opened.
         neighbours: the list from which the entry was opened; None if it was not opened from a list.
         current_url: URL of this page within that list; empty without a list.
         highlights: highlights of the entry, with their positions in the article.
@@ -786,7 +794,7 @@ class FeedsView(_ActionResult):
         interval: seconds between checks.
         problem: why the request failed.
         given: the submitted URL, shown in the form again.
-        is_other_form: whether the URL is a file that can be imported instead of a feed.
+        is_other_form: whether the URL is not a feed, but a file that can be imported.
         done: result of the last action: a name, and a number.
     """
 
@@ -808,7 +816,7 @@ class CrawlView(_ActionResult):
         work: running jobs, waiting hosts and failures.
         settings: current settings by name.
         archives: hosts of public archives from which missing pages can be requested.
-        backlog: data that is not yet in the object store; None if there is none.
+        backlog: data that is not yet in the object store; None without an object store.
         incomplete_exports: number of exports that failed or lack something.
         done: result of the last action: a name and a number, or ``ask`` to confirm cancelling all
             jobs.

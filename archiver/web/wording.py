@@ -2,8 +2,8 @@
 
 Babel reads the catalogues and CLDR once for each language, never while a page is rendered.
 
-Failures are stored with an English message that has more details than their kind (host, limit).
-English pages show it; other languages show a translated sentence for the kind and status.
+A failure is stored with an English message, which has details such as the host or a limit. English
+pages show this message. Pages in other languages show a translated sentence without these details.
 """
 
 from collections.abc import Mapping
@@ -113,7 +113,7 @@ class Wording:
     """Texts and formats of one language.
 
     Attributes:
-        language: its tag.
+        language: the language.
         texts: its catalogue; for English the source texts.
         forms: its formats of dates and numbers.
     """
@@ -230,7 +230,7 @@ def _alone(texts: NullTranslations, text: str) -> Markup:
 
 
 def _markup(text: str, shown: Mapping[str, object]) -> Markup:
-    # A source text of this program; values are escaped.
+    # ``text`` is a text of this program or its translation, so it is safe. Values are escaped.
     return Markup(text % {name: escape(value) for name, value in shown.items()})  # noqa: S704
 
 
@@ -343,7 +343,10 @@ def answered(wording: Wording) -> str:
 
 
 def reason(wording: Wording, text: str) -> str:
-    """Return the label of a group of failures: a kind, and the status if there is one."""
+    """Return the label of a group of failures.
+
+    ``text`` is the kind of the failures, followed by the HTTP status if there is one.
+    """
     kind, _, status = text.partition(" ")
     if kind == NO_FEED:
         return wording.translated(marked("no feed found"))

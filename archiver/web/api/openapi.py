@@ -99,7 +99,7 @@ class Operation:
         path: path with ``{names}``.
         patterns: regular expression of each name in the path.
         name: name of the route, which is the ``operationId``.
-        summary, details: docstring of the handler: its first line, and the rest.
+        summary, details: first line of the handler's docstring, and the rest of it.
         interface: types of the request and the response.
     """
 
@@ -279,7 +279,7 @@ _ATTRIBUTES = re.compile(r"^ {4}(\w+(?:, \w+)*): (.+(?:\n {6,}\S.*)*)", re.MULTI
 
 
 def with_field_descriptions(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema with the ``Attributes`` of its description as property descriptions."""
+    """Move the texts in the ``Attributes`` section of a schema's description to its properties."""
     purpose, heading, attributes = schema.get("description", "").partition(_HEADING)
     if not heading:
         return schema

@@ -16,7 +16,7 @@ from archiver.web.rendering import render, render_with_sidebar
 
 @dataclass(frozen=True, slots=True)
 class SessionView:
-    """A session, and whether it is the current one."""
+    """A session, the name of its browser, and whether it is the session of the request."""
 
     session: Session
     browser: Message | str
@@ -146,7 +146,7 @@ async def _page(
 
 
 def browser_name(user_agent: str) -> Message | str:
-    """Return a readable name for a user agent, or the user agent itself.
+    """Return a readable name for a user agent; the user agent itself if it is unknown.
 
     >>> str(browser_name("Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"))
     'Firefox on Linux'
@@ -208,7 +208,7 @@ async def _unknown(_: web.Request, __: _Form) -> web.StreamResponse:
 
 
 async def _require_password(request: web.Request, form: _Form) -> None:
-    """Raise unless the form contains the current password."""
+    """Raise if a password is set and the form does not contain it."""
     if request.app[RUNTIME].access.password_version is None:
         return
     if not await auth.check_password(request, form.get("current", "")):

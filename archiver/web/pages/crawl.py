@@ -93,7 +93,13 @@ async def _for_selected(
     for_entries: Callable[[Sequence[str]], Awaitable[int]],
     for_search: Callable[[ListingQuery], Awaitable[int]],
 ) -> int | None:
-    """Apply an action to the entries that a form selects; return None if none is selected."""
+    """Apply an action to the entries that a form selects.
+
+    ``for_search`` is called if all entries of a list are selected, else ``for_entries``.
+
+    Returns:
+        Result of the action; None if no entry is selected.
+    """
     if form.get("scope") == "all":
         return await for_search(query_of(form))
     refs = [str(each) for each in form.getall("entry", [])]

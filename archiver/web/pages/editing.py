@@ -130,7 +130,7 @@ def _flag(form: MultiMapping[Any], name: str) -> bool | None:
 
 
 def number(text: str) -> int:
-    """Parse the id of a change.
+    """Parse a number in a request, such as the id of a change.
 
     Raises:
         InputError: the text is not a whole number.

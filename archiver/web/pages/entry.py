@@ -186,8 +186,8 @@ def _article(
 def _missing_urls(shown: SnapshotDetail) -> frozenset[str]:
     """Return the URLs of the snapshot's requisites that are not archived.
 
-    A requisite without a status counts as missing only if the entry has no other snapshot, which
-    could contain the requisite.
+    A requisite without a status counts as missing only if the entry has no other snapshot, because
+    another snapshot could contain the requisite.
     """
     is_alone = shown.entry.snapshot_count == 1
     return frozenset(

@@ -22,14 +22,17 @@ from archiver.web.rendering import render_with_sidebar
 from archiver.web.views import SearchError
 
 LARGE_LIST, LARGE_EXPORT = 50_000, 1_000
-"""Numbers of entries from which list exports and other exports run in the background."""
+"""Numbers of entries from which an export is large, so that it is prepared in the background.
+
+``LARGE_LIST`` is for list exports, ``LARGE_EXPORT`` for all other exports.
+"""
 
 _NARROWING = ("q", "tag", "host", "status")
 
 
 @dataclass(frozen=True, slots=True)
 class ExportView:
-    """The export page.
+    """Data of the export page.
 
     Attributes:
         query: the search to export.

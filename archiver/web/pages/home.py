@@ -102,7 +102,7 @@ async def _after_saving(
 ) -> list[int]:
     """Add saved entries to the lists in the form, and delete the entry that they replace.
 
-    Return the number of the deletion in a list; empty without a deletion.
+    Return a list with the number of the deletion; empty if no entry was replaced.
     """
     app, instead = request.app[RUNTIME], str(form.get("instead", ""))
     if lists := names_in(str(form.get("lists", ""))):
@@ -113,7 +113,7 @@ async def _after_saving(
 
 
 def _differ(given: str, cleaned: str) -> bool:
-    """Return whether parameters were removed from a submitted address."""
+    """Return whether tracking parameters were removed from a URL that is short enough to list."""
     return cleaned not in (given, with_scheme(given)) and len(given) <= MAX_CLEANED_LENGTH
 
 

@@ -144,7 +144,10 @@ async def _view(request: web.Request, query: ListingQuery) -> ListingView:
 
 
 def _counted(summary: Summary, query: ListingQuery, side: SideBar) -> Summary:
-    """Add the count from the side bar if the list itself was not counted."""
+    """Return the summary with the exact number of entries, if the side bar has it.
+
+    The facets are dropped if there are no entries.
+    """
     current = side.current
     is_it = current and replace(query, q="", sort="", after="") == ListingQuery()
     if not (summary.has_more and current and is_it):
@@ -167,7 +170,10 @@ def _next_url(
 
 
 def _back_url(kept: dict[str, str], query: ListingQuery, trail: Trail | None) -> str:
-    """Return the URL of the previous page; the first page if it is unknown."""
+    """Return the URL of the previous page, or of the first page if the previous one is unknown.
+
+    The URL is empty on the first page.
+    """
     if not query.after:
         return ""
     after, before = (trail and trail.back()) or ("", Trail())
