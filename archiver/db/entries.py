@@ -36,13 +36,19 @@ from archiver.warc.metadata_records import read_web_annotation, write_web_annota
 _IN_OTHER_TABLES = frozenset({"tags", "folders", "places"})
 """Fields of annotations that are stored in the tables of tags and lists."""
 _COLUMN_NAMES = {"title": "given_title"}
-"""Column names that differ from the field name; the title of a page has another column."""
+"""Columns whose name differs from that of the annotation field.
+
+The title from the page is not an annotation; it has its own column, ``page_title``.
+"""
 COLUMNS = {
     each.name: entry.c[_COLUMN_NAMES.get(each.name, each.name)]
     for each in fields(Annotation)
     if each.name not in _IN_OTHER_TABLES
 }
-"""Columns by annotation field. A new field needs a column of the same name."""
+"""Columns of ``entry`` by annotation field.
+
+A new field needs a column with the same name, or an item in ``_COLUMN_NAMES``.
+"""
 _FLAGS = [each.name for each in fields(Annotation) if each.type is bool]
 _UNDATED = "the saved date is unknown"
 NAMES = tuple(column.name for column in COLUMNS.values())
@@ -141,7 +147,8 @@ class Filters:
         host: host of the entry, with the port if it is not the default.
         state: state of the entry.
         status: HTTP status of the newest snapshot of the entry.
-        any_of: other filters, at least one of which the entry must pass.
+        any_of: other filters, at least one of which the entry must pass. If the tuple is empty, no
+            entry passes.
         list_id: row id of a list that contains the entry.
         is_highlighted: whether the entry must have highlights.
         is_changed: whether the article must differ from that of the previous snapshot.
@@ -300,7 +307,10 @@ async def with_gaps(
 
 
 async def unrendered(conn: AsyncConnection, *, after: int, limit: int) -> dict[int, str]:
-    """Return URLs, by row id above ``after``, of entries whose newest snapshot needs a browser."""
+    """Return the URLs of entries whose newest snapshot needs a browser, by row id of the entry.
+
+    Only entries with row ids above ``after`` are returned, lowest first.
+    """
     rows = await conn.execute(
         select(entry.c.id, entry.c.url)
         .where(entry.c.rendering == literal_column("'needed'"), entry.c.id > after)
@@ -484,7 +494,10 @@ async def aliases_of(conn: AsyncConnection, url: str) -> list[str]:
 
 
 async def saved_aliases(conn: AsyncConnection, url: str) -> dict[int, Entry]:
-    """Return entries of alias URLs that have snapshots, by row id, in the order of the aliases."""
+    """Return the entries of the aliases of a URL by row id, in the order of ``aliases_of``.
+
+    Entries without snapshots are left out.
+    """
     keys = [hash_url(each) for each in await aliases_of(conn, url)]
     rows = await rows_of(conn, keys) if keys else {}
     found = await by_ids(conn, sorted(rows.values())) if rows else {}

@@ -54,7 +54,7 @@ Each subquery reads one end of the index; a single query for both would read the
 
 
 async def facets_of_all(conn: AsyncConnection, *, most: int) -> tuple[Facet, ...]:
-    """Return the facets of all entries that are cheap to compute: tags and years.
+    """Return two facets of all entries: tags and years. Other facets are slow to compute.
 
     Args:
         conn: a connection.
@@ -91,7 +91,7 @@ def _of_year(year: int) -> Select[int, int]:
 
 
 async def facets_of(conn: AsyncConnection, entry_ids: Sequence[int]) -> tuple[Facet, ...]:
-    """Return the facets of some entries: their most frequent values, and the newest years.
+    """Return the facets of some entries: the most frequent values, and for years the newest ones.
 
     Facets without values are left out.
     """

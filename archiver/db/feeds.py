@@ -14,7 +14,10 @@ from archiver.model.capture import HashUrl
 from archiver.model.feed import FeedState
 
 FORGOTTEN_SECONDS = 90 * 86400
-"""Seconds after which an item that left a feed is deleted, and would count as new again."""
+"""Seconds after which an item that is no longer in its feed is deleted.
+
+If the feed contains the item again later, it counts as new.
+"""
 
 
 async def states(conn: AsyncConnection) -> dict[str, FeedState]:
@@ -57,7 +60,7 @@ async def put_state(conn: AsyncConnection, url: str, state: FeedState) -> None:
 
 
 async def rename(conn: AsyncConnection, before: str, after: str) -> None:
-    """Change the URL of a feed that has moved."""
+    """Change the URL of a feed that has moved. Data stored for the new URL is deleted."""
     await forget(conn, after)
     await conn.execute(update(feed).where(feed.c.url == before).values(url=after))
 
@@ -72,7 +75,9 @@ async def forget(conn: AsyncConnection, url: str) -> None:
 async def store_items(
     conn: AsyncConnection, url: str, items: Sequence[HashUrl], *, now: datetime
 ) -> set[HashUrl]:
-    """Store the current items of a feed; delete those last seen ``FORGOTTEN_SECONDS`` ago.
+    """Store the current items of a feed, and delete its old items.
+
+    An item is old if it was last seen more than ``FORGOTTEN_SECONDS`` ago.
 
     Returns:
         The items that are new.
@@ -95,7 +100,7 @@ async def store_items(
 
 
 async def known_or_deleted(conn: AsyncConnection, keys: Collection[HashUrl]) -> set[HashUrl]:
-    """Return which hash_urls have an entry, or had one that was deleted."""
+    """Return the hash_urls in ``keys`` that have an entry, or had an entry that was deleted."""
     existing = await conn.execute(
         select(entry.c.hash_url).where(entry.c.hash_url.in_(text_values(keys)))
     )
@@ -122,7 +127,10 @@ async def items_of(
 async def newest_entries(
     conn: AsyncConnection, urls: Collection[str], *, each: int
 ) -> list[tuple[str, int]]:
-    """Return the feed's URL and the row id of the newest entries of each feed, newest first."""
+    """Return (feed URL, entry row id) of up to ``each`` newest entries of every feed.
+
+    The newest entries of all feeds are first, then the second newest of all feeds, and so on.
+    """
     rank = func.row_number().over(partition_by=feed.c.id, order_by=entry.c.added_at.desc())
     ranked = (
         select(feed.c.url, entry.c.id, rank.label("rank"))

@@ -96,10 +96,11 @@ class WordIndex(Protocol):
         matching_wanted: query for the ``id`` of matching documents of the list ``:wanted{1}``.
         vocabulary: query for all words (``term``) and the number of documents with each word
             (``doc``); empty with PostgreSQL, whose scores don't depend on these numbers.
-        existing_words: query with the columns of ``vocabulary`` for those of the words ``:tried``
-            that exist; empty with SQLite, which uses ``vocabulary``.
+        existing_words: query for those words of the list ``:tried`` that documents contain, with
+            the same columns as ``vocabulary``; empty with SQLite, which uses ``vocabulary``.
         columns: columns of the table except ``rowid``.
-        merge: statement that merges up to ``:pages`` pages of the index.
+        merge: statement that merges index segments: up to ``:pages`` pages in SQLite, the whole
+            pending list in PostgreSQL.
         changes: query for the number of rows that this connection has changed.
         prefix_pages: query for the estimated number of index pages with the words from ``:first``
             to ``:beyond`` (exclusive).
@@ -121,7 +122,7 @@ class WordIndex(Protocol):
     frequent_words: str
 
     def __hash__(self) -> int:
-        """Return a hash, because an index is a key of caches."""
+        """Return a hash; caches use the index as a key."""
 
     def ddl(self, part: int) -> tuple[str, ...]:
         """Return the statements that create the table of a part."""
@@ -223,7 +224,10 @@ _MAX_PLACES = 255
 _MAX_BYTES = 1_000_000
 """Maximum size of a tsvector in bytes; PostgreSQL allows 1 MiB."""
 _MAX_BYTES_WITH_PLACES = 700_000
-"""Size in bytes after which words in the vector get no further positions."""
+"""Size of a vector in bytes. Beyond it, only new words are added to the vector.
+
+Words that it already contains get no further positions.
+"""
 _BEGINS = 'one.lexeme COLLATE "C" >= :first AND one.lexeme COLLATE "C" < :beyond'
 _NOTHING = f"'{COLUMN}'"
 """Query that matches no document."""
@@ -423,7 +427,7 @@ class _Reader:
 
 
 def _phrase(words: Sequence[str], columns: Sequence[str], *, is_open: bool) -> str:
-    """Return tsquery text for a phrase in any of ``columns``; in all columns if it is empty."""
+    """Return tsquery text for a phrase in any of ``columns``; empty ``columns`` mean all."""
     if not words:
         return _NOTHING
     found = []
@@ -438,8 +442,8 @@ def _phrase(words: Sequence[str], columns: Sequence[str], *, is_open: bool) -> s
 def _begun(lexeme: str) -> str:
     """Return tsquery text for the words that start with a lexeme.
 
-    If the prefix is the letter of a column, it would also match all lexemes with that column's
-    prefix. So the query lists the prefix with each possible second character.
+    If the lexeme is the letter of a column, a prefix query would also match all lexemes of that
+    column. So the query has one prefix for each possible second character.
     """
     if lexeme not in _COLUMNS.values():
         return f"{_quoted(lexeme)}:*"

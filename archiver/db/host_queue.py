@@ -1,8 +1,9 @@
 """Queue of hosts with pending jobs, and queries for host names and render hints.
 
 The table ``queue_host`` has a row for each host and priority with queued jobs. The host with the
-lowest ``ready_at_ms`` is served first. It is the time (milliseconds since 1970) when the next job
-of the host is due, or when the host was last served.
+lowest ``ready_at_ms`` is served first. ``ready_at_ms`` is the time (milliseconds since 1970) when
+the next job of the host is due. When a host was served, ``ready_at_ms`` is set to the time of
+serving, unless the next job is due later. So hosts take turns.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -114,15 +115,17 @@ class HostGroups:
 
 @cache
 def next_jobs(*, is_postgresql: bool, is_proven: bool, only_mine: bool) -> Select[*tuple[Any, ...]]:
-    """Return the query for the next hosts (``rank``, ``name``), each with its due jobs.
+    """Return the query for the next hosts, each with its due jobs.
+
+    The columns ``rank`` and ``name`` are the priority and the name of the host.
 
     A host without due jobs has one row, whose job columns are NULL (LEFT JOIN).
 
     Args:
         is_postgresql: whether the database is PostgreSQL, which needs a LATERAL join to use the
             index of jobs.
-        is_proven: find only hosts in the parameter ``proven``; if false, only other hosts.
-        only_mine: find only hosts in the parameter ``mine``.
+        is_proven: find only hosts in the SQL parameter ``proven``; if false, only other hosts.
+        only_mine: find only hosts in the SQL parameter ``mine``.
     """
     hosts = _READY.where(_IS_PROVEN if is_proven else ~_IS_PROVEN)
     ready = (hosts.where(_IS_MINE) if only_mine else hosts).subquery("ready")
@@ -178,7 +181,7 @@ async def make_ready(conn: AsyncConnection, ready: Mapping[tuple[int, str], int]
 
 
 async def move_back(conn: AsyncConnection, hosts: set[tuple[int, str]], now: datetime) -> None:
-    """Move (priority, host) pairs to the end of the queue, or remove them if no job is queued."""
+    """Move (priority, host) pairs to the end of the queue; remove those without queued jobs."""
     some = sorted(hosts)
     names = ("of_priority", "of_host")
     await execute_rows(conn, _FORGET, names, some)

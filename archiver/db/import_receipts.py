@@ -74,7 +74,8 @@ async def lines(
 ) -> tuple[str, int, int]:
     """Return the rows of a receipt after a row number, as lines of JSON arrays.
 
-    The database builds the text, since fetching thousands of values takes ten times as long as one.
+    The database builds the text, because fetching one text is ten times as fast as fetching
+    thousands of values.
 
     Returns:
         The lines, their number, and the last row number.
@@ -96,7 +97,7 @@ async def lines(
 
 
 async def reasons(conn: AsyncConnection, import_id: int, *, limit: int) -> list[tuple[str, int]]:
-    """Return why rows are unusable, with counts, most frequent first."""
+    """Return the reasons why rows are unusable, with counts, the most frequent reason first."""
     count = func.count()
     found = await conn.execute(
         select(import_row.c.reason, count)
@@ -113,12 +114,12 @@ async def reasons(conn: AsyncConnection, import_id: int, *, limit: int) -> list[
 
 
 async def pending(conn: AsyncConnection) -> list[tuple[int, dict[str, Any]]]:
-    """Return imports with pending receipts, and the columns for them."""
+    """Return the id and the receipt columns of each import whose receipt is pending."""
     return await _heads(conn, imports.c.receipt_owed == 1)
 
 
 async def written(conn: AsyncConnection) -> list[tuple[int, dict[str, Any]]]:
-    """Return finished imports without a pending receipt, and the columns for receipts."""
+    """Return the id and the receipt columns of each finished import whose receipt is stored."""
     return await _heads(conn, imports.c.receipt_owed != 1, imports.c.reading == 0)
 
 
@@ -135,7 +136,10 @@ async def mark_receipt_stored(conn: AsyncConnection, import_id: int) -> None:
 
 
 async def restore_import(conn: AsyncConnection, import_id: int, head: Mapping[str, Any]) -> int:
-    """Create an import from its receipt; return its id, a new one if that is used."""
+    """Create an import from its receipt; return its id.
+
+    If another import already has the id ``import_id``, the import gets a new id.
+    """
     taken = await conn.execute(select(imports.c.id).where(imports.c.id == import_id))
     if taken.first():
         highest = await conn.execute(select(func.max(imports.c.id)))
@@ -147,13 +151,16 @@ async def restore_import(conn: AsyncConnection, import_id: int, head: Mapping[st
 
 
 async def with_complete_data(conn: AsyncConnection) -> list[int]:
-    """Return the imports whose data is complete, not just restored from a receipt."""
+    """Return the ids of imports with complete data.
+
+    Imports that were restored from a receipt are left out.
+    """
     rows = await conn.execute(select(imports.c.id).where(imports.c.receipt_owed != _ONLY_RECEIPT))
     return [*rows.scalars()]
 
 
 async def mark_fully_known(conn: AsyncConnection, import_ids: Sequence[int]) -> None:
-    """Mark imports as complete that were restored from receipts."""
+    """Mark imports that were restored from receipts as imports with complete data."""
     are_those = imports.c.id.in_(among(import_ids))
     await conn.execute(
         update(imports)
@@ -180,7 +187,8 @@ async def restore_rows(conn: AsyncConnection, import_id: int, rows: Sequence[Rec
 async def recount(conn: AsyncConnection) -> None:
     """Recompute the saved and failed counts of imports from the states of their entries.
 
-    Otherwise the counts are updated when jobs end, but a rebuild does not restore ended jobs.
+    Normally the counts are updated when jobs end. A rebuild does not restore ended jobs, so it
+    calls this function. Imports of archives keep their saved and failed counts.
     """
     added = (
         select(func.count())

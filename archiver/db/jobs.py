@@ -28,7 +28,7 @@ _COUNTED = (State.QUEUED, State.FETCHING, State.SAVED, State.FAILED)
 _PAUSED = "paused"
 PACE_MS = 120_000
 LEAST_ENDED = 3
-"""Minimum number of jobs finished within ``PACE_MS`` for an estimate of the time left."""
+"""Minimum number of jobs that must finish within ``PACE_MS`` to estimate the remaining time."""
 
 
 async def by_ids(conn: AsyncConnection, ids: Sequence[int]) -> list[Job]:
@@ -59,8 +59,8 @@ async def superseded(
         conn: a connection.
         visits: visits to check.
         grace: time for which a process that lost its lease may continue after another process has
-            ended the job. A visit that began in this time is superseded, unless the entry had a new
-            job before.
+            ended the job. A visit that began in this time is superseded, unless the entry got a new
+            job before the visit began.
     """
     keys = text_values({key for key, _ in visits})
     rows = await conn.execute(
@@ -85,9 +85,10 @@ async def superseded(
 
 
 def _ended(of_one: Sequence[Row[*tuple[Any, ...]]], grace: timedelta) -> list[tuple[str, str, str]]:
-    """Return (time of creation, timestamp of the snapshot, end) of an entry's saved jobs.
+    """Return (time of creation, timestamp of the snapshot, end) of each saved job of an entry.
 
-    Visits of the job began between its creation and the end, which includes ``grace``.
+    All visits of the job began between its creation and the end. The end includes ``grace``, but
+    it is not later than the creation of the next job.
     """
     found = list[tuple[str, str, str]]()
     for each, later in pairwise((*of_one, None)):
@@ -153,7 +154,10 @@ async def fetching_of_import(conn: AsyncConnection, import_id: int) -> int:
 async def seconds_per_job(
     conn: AsyncConnection, now: datetime, *, import_id: int | None = None
 ) -> float | None:
-    """Return the average seconds per job in the last minutes; None if too few jobs finished."""
+    """Return the average seconds per job in the last ``PACE_MS`` milliseconds.
+
+    Return None if fewer than ``LEAST_ENDED`` jobs finished in this time.
+    """
     moment = now.timestamp() * 1000
     ended = select(func.count(), func.min(job.c.changed_at_ms)).where(
         job.c.changed_at_ms > int(moment) - PACE_MS,
@@ -232,7 +236,10 @@ _IS_GONE = or_(
 async def with_page_gone(
     conn: AsyncConnection, *, after: int, limit: int
 ) -> Sequence[tuple[int, str]]:
-    """Return (row id, host) of failed entries whose page no longer exists, after a row id."""
+    """Return (row id, host) of failed entries without snapshots whose page no longer exists.
+
+    Only entries with row ids above ``after`` are returned, lowest first.
+    """
     rows = await conn.execute(
         select(entry.c.id, entry.c.host)
         .where(

@@ -108,7 +108,7 @@ _T = TypeVar("_T")
 
 
 async def iteration_filters(conn: AsyncConnection, tree: Node, filters: Filters) -> Filters:
-    """Add the conditions of a query that a database index can apply to the filters.
+    """Return the filters with added conditions of a query: those that a database index can test.
 
     Every entry that the query matches passes the returned filters.
     """
@@ -151,16 +151,19 @@ async def _named(conn: AsyncConnection, which: Condition, value: str, filters: F
 
 
 async def _few(conn: AsyncConnection, wanted: Column[_T], test: ColumnElement[bool]) -> list[_T]:
-    """Return up to ``MAX_ITERATED + 1`` values of a column; that many are too many."""
+    """Return up to ``MAX_ITERATED + 1`` values of a column.
+
+    If there are more than ``MAX_ITERATED``, they are too many to query each of them separately.
+    """
     rows = await conn.execute(select(wanted).where(test).limit(MAX_ITERATED + 1))
     return list(rows.scalars())
 
 
 def _any_of(filters: Filters, few: Sequence[Filters]) -> Filters:
-    """Return filters that require one of ``few``; without any, no entry passes them.
+    """Return filters that an entry passes if it passes at least one of ``few``.
 
-    Return ``filters`` unchanged if they have conditions already, or if ``few`` are more than
-    ``MAX_ITERATED``.
+    If ``few`` is empty, no entry passes. ``filters`` are returned unchanged if they have conditions
+    already, or if ``few`` has more than ``MAX_ITERATED`` items.
     """
     if not few:
         return replace(filters, any_of=())

@@ -105,7 +105,7 @@ async def ensure(
     Args:
         conn: a writing connection.
         seeds: the seeds; several seeds of one entry are merged in order.
-        import_id: the import of links that contains them, if any.
+        import_id: the import of links that contains the seeds, if any.
     """
     unique = _merged_by_key(seeds)
     known = await known_entries(conn, [*unique])
@@ -116,7 +116,10 @@ async def ensure(
 async def predict(
     conn: AsyncConnection, seeds: Sequence[Seed], *, capture: CaptureWhen
 ) -> dict[str, SaveOutcome]:
-    """Predict the results of ``receive`` in an import for existing entries, by hash_url."""
+    """Predict, by hash_url, the results of ``receive`` for existing entries in an import.
+
+    Seeds without an entry are left out; their result would be ``ADDED``.
+    """
     unique = _merged_by_key(seeds)
     known = await known_entries(conn, [*unique])
     unique = _without_own_export(unique, known)
@@ -157,7 +160,8 @@ async def insert_entries(
         now: current time (aware, UTC).
         import_id: the import that creates the entries, if any.
         is_link: whether to store them as links, which are captured only if a user requests it.
-        generations: known generations by hash_url; the others are one higher than the last deleted.
+        generations: known generations by hash_url. Other entries get the generation after that of
+            the last deleted entry with the same hash_url, or 0.
     """
     if not seeds:
         return {}
@@ -281,9 +285,11 @@ def _as_one(seeds: Sequence[Seed]) -> Seed:
 def _without_own_export(
     seeds: Mapping[str, Seed], known: Mapping[str, KnownRow]
 ) -> dict[str, Seed]:
-    """Remove the description of captures in archiver's exports from seeds of known entries.
+    """Remove descriptions of captures from seeds of known entries.
 
-    Otherwise each import of such an export would add the description to the source record.
+    Exports of this program contain them. Each import of such an export would otherwise add the
+    description to the entry's source record. A seed keeps its description if the entry is queued,
+    has no snapshots, and has no description yet.
     """
     return {
         key: _without_captures(seed) if key in known and _is_more_than_queued(known[key]) else seed
@@ -521,8 +527,8 @@ class OpenSeed:
         seed: the seed.
         made_at: when the job was created (aware, UTC).
         sort_at: sort key of the entry (``Entry.sorted_at``).
-        is_urgent: whether a user waits for the job; then the URL is captured even if it has a
-            snapshot.
+        is_urgent: whether a user waits for the job. If so, the URL is captured even if the entry
+            has a snapshot.
     """
 
     seed: Seed
@@ -596,7 +602,11 @@ async def seeds_in_bin(
 
 
 async def restore_in_bin(conn: AsyncConnection, found: Sequence[tuple[RevisedSeed, int]]) -> None:
-    """Create deleted entries that this index lacks, unless their address was saved again."""
+    """Add deleted entries that this index lacks, as deleted entries.
+
+    An entry is skipped if its URL was saved again. ``found`` has the metadata of each entry and the
+    number of its deletion.
+    """
     own = entry_table.c
     known = await conn.execute(
         select(own.hash_url, own.generation, own.deleted_at).where(

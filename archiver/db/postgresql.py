@@ -36,7 +36,7 @@ CONNECT_SECONDS = 10
 STATEMENT_SECONDS = 120
 """Maximum duration of a statement in seconds; the connection is closed after a timeout."""
 IDLE_SECONDS = 60
-"""Seconds without a statement after which the server ends a transaction of a hanging process."""
+"""Seconds after which the server ends an idle transaction, for example of a hanging process."""
 _DOWN = ("08", "25006", "53", "55", "57", "58")
 """Prefixes of SQLSTATE codes of errors that the server's state causes, instead of a bug."""
 _WRONG_PASSWORD = "28P01"  # noqa: S105 - an error code

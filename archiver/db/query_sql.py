@@ -407,19 +407,19 @@ _MOMENTS: Mapping[Condition, tuple[ColumnElement[int], Callable[[datetime], int]
 MAX_PAGES = 3000
 """Maximum number of database pages (4 kB) to read for negated prefixes.
 
-One part is read in any case.
+At least one part is read, even if it has more pages.
 """
 EXPENSIVE_PAGES = 500
-"""Number of database pages in one part from which a prefix is expensive.
+"""A prefix is expensive if reading its words in one part takes at least this many database pages.
 
-In a full part, this is about sixteen words per document that start with the prefix.
+In a full part, this corresponds to about sixteen words per document that start with the prefix.
 """
 
 
 async def prefix_pages(conn: AsyncConnection, terms: Iterable[Term], parts: Sequence[int]) -> int:
     """Estimate how many database pages a search for prefixes reads in one part.
 
-    The estimate is that of the middle part of ``parts``.
+    Only the middle part of ``parts`` is examined.
     """
     prefixes = {phrase_of(term.text)[-1] for term in terms}
     if not (prefixes and parts):

@@ -184,7 +184,8 @@ async def affordable(
     """Return the nodes that bm25 can score within ``MAX_POSTINGS``, and document counts.
 
     The words of the other nodes are so frequent that they would hardly change the order of the
-    results. If there are many parts, very frequent words are found by counting in three of them.
+    results. If there are many parts, nodes with very frequent words are removed first. These words
+    are found by counting documents in three parts.
     """
     if len(parts) > SAMPLED:
         some = (parts[0], parts[len(parts) // 2], parts[-1])
@@ -224,7 +225,7 @@ def _words_of(nodes: Sequence[Node]) -> list[str]:
 
 
 def _cheapest(nodes: Sequence[Node], parts: Sequence[Part], counts: Counts) -> list[Node]:
-    """Return the cheapest nodes that together stay within ``MAX_POSTINGS``, in their order."""
+    """Return the cheapest nodes that together stay within ``MAX_POSTINGS``, in the given order."""
     costs = {node: _cost(node, parts, counts) for node in nodes}
     chosen, left = [], MAX_POSTINGS
     for node in sorted(costs, key=lambda each: costs[each]):
@@ -295,7 +296,7 @@ NEAR_WORDS = 10
 MAX_NEAR = 250
 """Number of best results that are tested for nearby words."""
 MIN_FREQUENT = 250
-"""Minimum size of the newer half of the candidates to test whether words are very frequent."""
+"""Minimum number of candidates in their newer half for ``_are_most`` to return true."""
 MAX_TITLES_READ = 500
 """Maximum number of candidates whose titles are read. For more candidates, the full-text index is
 searched, which reads all postings of a word in each part.
@@ -389,7 +390,9 @@ async def _scores(
 
 
 def _are_most(parts: Sequence[Part]) -> bool:
-    """Return whether the newer half of the candidates is most of the documents in its id range.
+    """Return whether more than half of the ids in the range of the newer candidates are candidates.
+
+    The newer candidates are the newer half of all candidates.
 
     If so, the words are so frequent that bm25 would ignore them, after reading all postings of a
     prefix.
@@ -475,8 +478,8 @@ async def _at_title_start(
 ) -> set[int]:
     """Return the candidates whose title starts with the words of the query.
 
-    Only parts with documents in ``titled`` are searched: the candidates with the words in title or
-    tags.
+    ``titled`` are the candidates with the words in title or tags. Only parts with such candidates
+    are searched.
     """
     words = " ".join(_whole_words(_plain_terms(tree)))
     if not words:
@@ -519,7 +522,10 @@ async def _matches_in_range(
 async def matches_among(
     conn: AsyncConnection, matches: Sequence[str], parts: Sequence[Part]
 ) -> list[set[int]]:
-    """Return, for each expression, all candidates that match it and possibly other matches."""
+    """Return, for each expression, the candidates that match it.
+
+    The results may contain other documents that match the expression.
+    """
     if not (matches and parts):
         return [set() for _ in matches]
     given: dict[str, Any] = _range_parameters(parts)
@@ -573,7 +579,10 @@ def _range_parameters(parts: Sequence[Part]) -> dict[str, int]:
 
 
 def _among(match: str, tree: Node, stricter: str) -> str:
-    """Narrow ``stricter`` to ``match``, unless that would read the prefixes of the query twice."""
+    """Return the result of ``_narrowed``; if the query has prefixes, return ``stricter``.
+
+    Narrowing would make the database read the words of the prefixes a second time.
+    """
     return stricter if prefix_terms(tree) else _narrowed(match, tree, stricter)
 
 

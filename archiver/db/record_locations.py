@@ -114,8 +114,13 @@ async def referenced_offsets(
 ) -> set[int]:
     """Return the offsets of the records in a segment that must be kept.
 
-    These are the records that rows refer to, except for rows that were deleted up to ``before``. If
-    ``before`` is None, records of all deleted rows are left out.
+    These are the records that rows refer to. Records of deleted rows are left out.
+
+    Args:
+        conn: a connection.
+        name: name of the segment.
+        before: number of a deletion (``deleted_at``). Rows that a later deletion deleted count as
+            not deleted. None if all deleted rows count as deleted.
     """
     number = select(segment.c.id).where(segment.c.name == name).scalar_subquery()
     of_captures, of_snapshots = capture_table.c, snapshot_table.c
@@ -139,7 +144,10 @@ async def referenced_offsets(
 
 
 def _expired_records(before: int | None) -> Select[Any]:
-    """Return the query for record ids of captures that were deleted, up to ``before`` if given."""
+    """Return the query for record ids of deleted captures.
+
+    If ``before`` is not None, captures that were deleted after it are left out.
+    """
     gone, own = gone_capture.c.record_id, capture_table.c
     if before is None:
         return select(gone)
@@ -165,9 +173,10 @@ async def articles_in(conn: AsyncConnection, name: str, *, before: int | None = 
 async def deleted_after(
     conn: AsyncConnection, keys: Collection[str], record_ids: Collection[str], before: int
 ) -> tuple[set[str], set[str]]:
-    """Return which entries (hash_url) and which record ids were deleted after ``before``.
+    """Return the entries in ``keys`` and the captures in ``record_ids`` deleted after ``before``.
 
-    Entries of deleted snapshots are included.
+    ``keys`` are hash_urls, and ``before`` is the number of a deletion. Entries are included if one
+    of their snapshots was deleted after it.
     """
     own = capture_table.c
     of_entries = select(entry_table.c.hash_url).where(
@@ -201,8 +210,8 @@ async def switch_segment_version(
 
     Args:
         conn: a writing connection.
-        was: the segment.
-        to: its next version.
+        was: name of the current version.
+        to: name of the next version.
         moved: records of the next version; at least those of ``referenced_offsets``.
         size: bytes of the next version.
         before: as for ``referenced_offsets``.
@@ -274,7 +283,7 @@ _WITHOUT_SNAPSHOT: dict[str, int | str | None] = {
     **dict.fromkeys(("snapshot_count", "changed", "comparison_owed"), 0),
     **dict.fromkeys(("media_type", "rendering", "page_title"), ""),
 }
-"""Columns of an entry without a snapshot."""
+"""Values that columns of an entry have if the entry has no snapshot."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ Times are Unix seconds unless a name says otherwise; ``timestamp`` columns hold 
 memento's timestamp as an integer, which sorts correctly. ``job.changed_at_ms`` is a time that is
 increased if necessary, so that it is greater in every later transaction (``jobs``).
 ``entry.sort_at`` is the time of the last capture of an entry (``model.entry``). ``added_at`` of a
-row in ``entry_tag`` or ``in_list`` is that of its entry.
+row in ``entry_tag`` or ``in_list`` is a copy of ``entry.added_at``.
 """
 
 import hashlib
@@ -41,7 +41,9 @@ _SEPARATOR = "\x02"
 
 
 def shortened(key: str | None) -> str | None:
-    """Shorten a key to fit into an index row of PostgreSQL: a long key to its start and digest.
+    """Return a key that fits into an index row of PostgreSQL.
+
+    A long key is replaced by its start and the digest of the whole key.
 
     Long keys that start with the same text may be sorted in another order than their full texts.
     """
@@ -56,7 +58,10 @@ def shortened(key: str | None) -> str | None:
 
 
 class Key(TypeDecorator[str]):
-    """Column type of keys, which are shortened in PostgreSQL; compare such columns only to keys."""
+    """Column type of keys, which are shortened in PostgreSQL.
+
+    Compare such a column only to values of this type, which are shortened in the same way.
+    """
 
     impl = Text
     cache_ok = True

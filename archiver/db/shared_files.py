@@ -30,7 +30,7 @@ async def revision_of(conn: AsyncConnection, name: str) -> int | None:
 
 
 async def find(conn: AsyncConnection, name: str) -> SharedFile | None:
-    """Return a file, if it exists."""
+    """Return a file; None if it does not exist."""
     row = (
         await conn.execute(
             select(shared_file.c.content, shared_file.c.revision).where(shared_file.c.name == name)

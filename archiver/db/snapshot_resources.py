@@ -67,7 +67,7 @@ class KnownCapture:
 
 
 def key(url: str) -> int:
-    """Return an 8-byte hash of a URL. A collision only makes a deletion keep a capture."""
+    """Return an 8-byte hash of a URL. A collision has one effect: a deletion keeps a capture."""
     return int.from_bytes(md5(url.encode(), usedforsecurity=False).digest()[:8], signed=True)
 
 
@@ -112,7 +112,10 @@ async def of_entries(conn: AsyncConnection, entry_ids: Sequence[int]) -> list[Sn
 async def snapshots_needing(
     conn: AsyncConnection, urls: Iterable[str]
 ) -> dict[int, tuple[str, ...]]:
-    """Return by snapshot row id which of the URLs each snapshot needs, if it needs any."""
+    """Return, by row id of the snapshot, the URLs in ``urls`` that the snapshot needs.
+
+    Snapshots that need none of them are left out.
+    """
     wanted = {key(url): url for url in urls}
     found: dict[int, tuple[str, ...]] = {}
     last = 0

@@ -90,7 +90,8 @@ async def page_of(
 ) -> list[SnapshotRow]:
     """Return a page of an entry's snapshots before a time, newest first.
 
-    Snapshots with row ids above ``last`` are left out, because they were made after the first page.
+    Snapshots with row ids above ``last`` are left out, because they were added after the first page
+    was read.
     """
     query = _query().where(snapshot.c.entry_id == entry_id, snapshot.c.id <= last)
     if before:
@@ -154,7 +155,10 @@ async def around(
 async def existing_at(
     conn: AsyncConnection, wanted: Collection[tuple[int, Timestamp]]
 ) -> set[tuple[int, Timestamp]]:
-    """Return those (entry id, timestamp) pairs for which a snapshot exists."""
+    """Return the (entry id, timestamp) pairs in ``wanted`` for which a snapshot exists.
+
+    The result may contain pairs of other snapshots of the same entries.
+    """
     rows = await conn.execute(
         select(snapshot.c.entry_id, snapshot.c.timestamp).where(
             snapshot.c.entry_id.in_(among({entry_id for entry_id, _ in wanted})),
@@ -167,7 +171,7 @@ async def existing_at(
 async def neighbours(
     conn: AsyncConnection, entry_id: int, timestamp: Timestamp
 ) -> tuple[Timestamp | None, Timestamp | None]:
-    """Return the timestamps of the previous and the next snapshot."""
+    """Return the timestamps of an entry's snapshots before and after a time; None without one."""
     moment = int(timestamp)
     mine = select(snapshot.c.timestamp).where(snapshot.c.entry_id == entry_id)
     before = mine.where(snapshot.c.timestamp < moment).order_by(snapshot.c.timestamp.desc())
@@ -198,7 +202,10 @@ async def after(
 async def articles_of(
     conn: AsyncConnection, keys: Sequence[tuple[int, int]]
 ) -> dict[tuple[int, int], tuple[str, Location | None]]:
-    """Return (extractor version, article location) of snapshots by (entry id, timestamp)."""
+    """Return (extractor version, article location) of snapshots by (entry id, timestamp).
+
+    The result may contain other snapshots of the same entries.
+    """
     if not keys:
         return {}
     rows = await conn.execute(
@@ -324,7 +331,10 @@ async def unscored(conn: AsyncConnection, *, limit: int) -> dict[int, Location]:
 
 
 async def store_scores(conn: AsyncConnection, found: Sequence[tuple[int, int]]) -> None:
-    """Store scores (snapshot row id, percent) in snapshots, and in entries if it is the newest."""
+    """Store the scores of snapshots, given as (row id, percent).
+
+    If a snapshot is the newest of its entry, its score is also stored in the entry.
+    """
     await execute_rows(conn, _SNAPSHOTS, _PARAMETERS, found)
     await execute_rows(conn, _ENTRIES, _PARAMETERS, found)
 

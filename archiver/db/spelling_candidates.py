@@ -37,7 +37,10 @@ async def is_known(conn: AsyncConnection, parts: Sequence[int], word: str) -> bo
 
 
 async def nearest_words(conn: AsyncConnection, parts: Sequence[int], word: str) -> str | None:
-    """Return the most similar word in the newest index parts; of ties, the most frequent one."""
+    """Return the most similar word in the newest index parts; None if no word is similar.
+
+    Of equally similar words, the most frequent one is returned.
+    """
     if len(word) < SHORTEST:
         return None
     most = 2 if len(word) >= LONG else 1
@@ -69,7 +72,10 @@ async def _near(conn: AsyncConnection, part: int, word: str, most: int) -> list[
 
 
 def _prefixes(word: str) -> Iterator[str]:
-    """Yield the first two letters that the intended word may have, with and without a typo."""
+    """Yield possible first two letters of the intended word.
+
+    These are the first two letters of ``word``, and what they would be without a typo.
+    """
     yield from dict.fromkeys((word[:2], word[1] + word[0], word[0] + word[2], word[1:3]))
 
 
@@ -90,7 +96,9 @@ _BEYOND = "\U0010ffff"
 
 
 async def nearest_names(conn: AsyncConnection, which: Condition, value: str) -> str | None:
-    """Return the name of a tag, list or site that is most similar to an unknown one, or None.
+    """Return the existing name of a tag, list or site that is most similar to an unknown name.
+
+    Return None if ``value`` exists or is too short, or if no name is similar.
 
     A name that differs by typos is preferred to a name that starts with ``value``. Of equally
     similar names, the one with the most entries is returned.
@@ -156,7 +164,7 @@ async def _sites(conn: AsyncConnection, value: str) -> Iterable[tuple[str, str, 
 
 
 def _name_prefixes(name: str) -> Iterator[str]:
-    """Yield starts that the intended name may have, with and without a typo."""
+    """Yield possible starts of the intended name, as ``_prefixes`` does for words."""
     if len(name) >= SHORTEST_NAME:
         first, second, third = name[0], name[1], name[2]
         yield from dict.fromkeys((name[:2], second + first, first + third, second + third, first))

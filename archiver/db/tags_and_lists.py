@@ -1,8 +1,9 @@
 """Tags and lists of entries.
 
-Records of entries name the lists of the entry, but not empty lists, saved searches and the order of
-lists. So each change of these adds a pending record of all lists (``add_pending_record``). The row
-of a tag or list has its number of entries, which is updated with each change.
+The record of an entry names its lists. Such records do not contain empty lists, saved searches and
+the order of lists. So each change of these adds a pending record of all lists
+(``add_pending_record``). The row of a tag or list has its number of entries, which is updated with
+each change.
 """
 
 import json
@@ -70,7 +71,10 @@ async def all_lists(conn: AsyncConnection) -> list[EntryList]:
 
 
 async def arrange(conn: AsyncConnection, lists: Sequence[EntryList]) -> None:
-    """Set the lists and their order. Of other lists, empty ones are deleted, the rest follow."""
+    """Set the lists and their order.
+
+    Other lists are deleted if they are empty. If not, they come after ``lists``.
+    """
     rows = [
         (each.path, list_key(each.path), n, each.query, each.colour)
         for n, each in enumerate(lists, 1)
@@ -176,7 +180,10 @@ async def list_ids(conn: AsyncConnection, paths: Iterable[str]) -> dict[str, int
 
 
 async def set_creator(conn: AsyncConnection, import_id: int | None, paths: Collection[str]) -> None:
-    """Store which import created lists, so that undoing it can delete them; None for a user."""
+    """Store which import created lists, so that undoing the import can delete them.
+
+    ``import_id`` is None if a user created the lists or added entries to them.
+    """
     if paths:
         await conn.execute(
             update(entry_list)
@@ -347,7 +354,10 @@ _LISTS_OF_ENTRIES = (
 async def lists_of_entries(
     conn: AsyncConnection, entry_ids: Collection[int]
 ) -> dict[int, dict[str, int]]:
-    """Return, for each entry id, the positions of the entry in its lists, by path and sorted."""
+    """Return, by entry id, the positions of the entry in its lists, by path of the list.
+
+    The paths are sorted.
+    """
     if not entry_ids:
         return {}
     rows = await conn.execute(_LISTS_OF_ENTRIES, {"these": entry_ids})
@@ -421,7 +431,10 @@ async def _count_lists(conn: AsyncConnection, more: Mapping[int, int]) -> None:
 
 
 MAX_IN_SEVERAL = 200_000
-"""Maximum number of rows that are read to count entries of nested lists only once."""
+"""Maximum number of rows read by ``entries_in_several_lists``.
+
+The rows are used to count an entry in several nested lists only once.
+"""
 
 
 async def entries_in_several_lists(conn: AsyncConnection) -> list[tuple[int, str]]:
@@ -530,7 +543,7 @@ _TAGS_OF_ENTRIES = (
 async def tags_of_entries(
     conn: AsyncConnection, entry_ids: Sequence[int]
 ) -> dict[int, tuple[str, ...]]:
-    """Return the sorted tags of each entry that has any."""
+    """Return the sorted tags of entries by entry id; entries without tags are left out."""
     rows = await conn.execute(_TAGS_OF_ENTRIES, {"these": entry_ids})
     found: dict[int, list[str]] = {}
     for entry_id, name in rows:

@@ -38,7 +38,10 @@ _BY_DELETION = (gone_entry, gone_snapshot, gone_capture)
 
 
 async def store(conn: AsyncConnection, found: Sequence[Deletion]) -> None:
-    """Store the tombstones of deletion records, in any order; existing tombstones are kept."""
+    """Store the tombstones of deletion records, which may be in any order.
+
+    Existing tombstones stay.
+    """
     if not found:
         return
     await counters.change(conn, {_COUNTER: len(found)})
@@ -167,7 +170,8 @@ async def recorded(
     """Return the items that a deletion record deletes, without restored items.
 
     Returns:
-        Deleted entries or some of their snapshots by hash_url, and record ids of deleted captures.
+        The deleted items of each entry by hash_url, and the record ids of deleted captures. If only
+        snapshots of an entry are deleted, its item has no generation.
     """
     rows = await conn.execute(
         select(gone_entry.c.hash_url, gone_entry.c.generation).where(
@@ -235,7 +239,7 @@ async def undeleted_entries(
         keys: hash_urls of the entries to check; None for all entries.
 
     Returns:
-        The number of the first deletion by row id.
+        The number of the first deletion by row id of the entry.
     """
     query = (
         select(entry.c.id, func.min(gone_entry.c.deletion))
@@ -255,7 +259,7 @@ async def undeleted_snapshots(conn: AsyncConnection) -> dict[int, int]:
     """Return snapshots that exist although a tombstone deletes them.
 
     Returns:
-        The number of the first deletion by row id.
+        The number of the first deletion by row id of the snapshot.
     """
     query = (
         select(snapshot.c.id, func.min(gone_snapshot.c.deletion))

@@ -273,7 +273,10 @@ def _deduplicated(found: Sequence[NewSnapshot]) -> list[NewSnapshot]:
 async def _existing(
     conn: AsyncConnection, keys: Collection[tuple[int, int]]
 ) -> dict[tuple[int, int], tuple[int, str]]:
-    """Return (row id, extractor version) of existing snapshots, by (entry id, timestamp)."""
+    """Return (row id, extractor version) of existing snapshots, by (entry id, timestamp).
+
+    The result may contain other snapshots of the same entries.
+    """
     own = snapshot.c
     rows = await conn.execute(
         select(own.entry_id, own.timestamp, own.id, own.extractor).where(
@@ -368,7 +371,10 @@ async def _insert_snapshots(
 async def _with_all(
     conn: AsyncConnection, known: Mapping[str, int], names: Collection[str]
 ) -> Mapping[str, int]:
-    """Add the row ids of missing segments to ``known``, since articles can be in old segments."""
+    """Return ``known`` with the row ids of all segments in ``names``.
+
+    ``known`` may lack some, because articles can be in old segments.
+    """
     missing = [each for each in names if each not in known]
     return known if not missing else {**known, **await segment_rows.ids(conn, missing)}
 

@@ -36,7 +36,7 @@ ANSWER_SECONDS = 15.0
 SURE_SECONDS = 20.0
 """A worker may fetch only if the server responded on the lock connection within this time."""
 GRACE_SECONDS = 15.0
-"""Time after which a worker without a lock is expired. Until then, it may reconnect."""
+"""Time after which a worker without a worker lock is expired. Until then, it may reconnect."""
 RETRY_SECONDS = 1.0
 """Wait between two attempts to reconnect."""
 _NAME = "archiver {name} {machine}"
@@ -168,10 +168,11 @@ class WorkerLocks:
         await self._lost.wait()
 
     async def permit(self) -> None:
-        """Wait until this worker may fetch: until the server responded within ``SURE_SECONDS``.
+        """Wait until this worker may fetch.
 
-        The first call takes the worker lock, because a process that only fetches feeds does not
-        call ``enter``.
+        It may fetch if the server's last response is not older than ``SURE_SECONDS``. The first
+        call takes the worker lock, because a process that only fetches feeds does not call
+        ``enter``.
 
         Raises:
             IndexUnavailable: the server can't be reached to take the lock.

@@ -158,7 +158,7 @@ _Response = ForeignCapture | ForeignRevisit
 
 
 def read_records(records: Iterable[ForeignRecord | Skipped], *, most_bytes: int) -> Iterator[Found]:
-    """Yield the exchanges in records, with request and response joined, and the other objects.
+    """Yield the exchanges in records, each with its request and response, and all other objects.
 
     Args:
         records: the records of one file.
@@ -187,7 +187,10 @@ class _Pairs:
         self._request: tuple[str, bytes] | None = None
 
     def request(self, record: ForeignRecord) -> Iterator[Found]:
-        """Add a request; yield the exchange that it completes, or the items that it replaces."""
+        """Add a request; yield the exchange that it completes.
+
+        If it completes none, yield the response or request before it, which has no partner.
+        """
         try:
             request = record.target_uri, record.block.read(MAX_REQUEST)
         except StoreError as error:
@@ -203,7 +206,7 @@ class _Pairs:
         self._request = request
 
     def found(self, found: Found) -> Iterator[Found]:
-        """Add an object other than a request; yield all items that need no further record."""
+        """Add an object other than a request; yield all items that wait for no other record."""
         if not isinstance(found, _Response):
             yield found
             return
@@ -252,7 +255,10 @@ _LEAST_MEMORY_SIZE = 16 << 10
 
 
 class FoundBatches:
-    """Batches of converted records, limited by memory; a read error is raised after the last."""
+    """Batches of converted records, limited by memory.
+
+    A read error is raised after the last batch.
+    """
 
     def __init__(self, found: Iterator[Found]) -> None:
         self._found = found

@@ -27,9 +27,11 @@ MAX_MEMBERS = 100_000
 MAX_GROWTH = 200
 """Maximum ratio of a member's size to its compressed size; lists of links compress up to 20:1."""
 ALWAYS_ALLOWED = 16 << 20
+"""Size limit of a member in bytes if ``MAX_GROWTH`` would allow fewer."""
 GROWTH_OF_ALL = 50
 """Maximum ratio of all decompressed bytes to the size of the archive."""
 ALLOWED_OF_ALL = 64 << 20
+"""Limit of all decompressed bytes if ``GROWTH_OF_ALL`` would allow fewer."""
 MAX_LISTED = 16 << 20
 """Maximum size of the central directory in bytes; parsed members take four times as much memory."""
 _UNPACKED_TOO_MUCH = marked("This file exceeds the size limit for archives. Import it separately.")
@@ -55,7 +57,7 @@ def is_zip(head: bytes) -> bool:
 
 
 class Members:
-    """Files in a zip archive; none if its central directory is broken.
+    """Files in a zip archive; empty if the central directory of the archive is broken.
 
     Attributes:
         names: the file names in order, without folders and operating system files.
@@ -100,7 +102,7 @@ class Members:
 
 @dataclass(slots=True)
 class _DecompressionBudget:
-    """Remaining bytes that may be decompressed, and the members that exceeded them."""
+    """Number of bytes that may still be decompressed, and members that exceeded a size limit."""
 
     left: int
     refused: dict[str, None] = field(default_factory=dict)
@@ -185,7 +187,7 @@ def _open_tar(stream: BinaryIO) -> tarfile.TarFile | None:
 
 
 class TarMembers:
-    """The plain files in a tar archive, up to where it is damaged.
+    """Regular files in a tar archive; if it is damaged, only the files before the damage.
 
     Attributes:
         names: the names of its files in order, without a leading ``./``.

@@ -92,7 +92,7 @@ class StoredRenditions(ExitStack):
             self._end += len(found.block)
 
     def of(self, named: Sequence[RenditionRef]) -> tuple[NewRendition, ...]:
-        """Return the named images that exist, at most one of each kind.
+        """Return the stored images that ``named`` refers to, at most one of each kind.
 
         Icons and preview images are never taken from a file.
         """
@@ -302,7 +302,7 @@ class ForeignEntryRecord:
 
 @dataclass(frozen=True, slots=True)
 class Unusable:
-    """URL of a record that cannot be imported, and the reason."""
+    """URL or position of a record that cannot be imported, and the reason."""
 
     what: str
     reason: str
@@ -331,7 +331,10 @@ def is_capture(found: Found) -> TypeGuard[ForeignCapture]:
 
 
 def read_found(record: ForeignRecord, *, most_bytes: int) -> Found:
-    """Convert a record; a body larger than ``most_bytes`` makes it unusable."""
+    """Convert a record.
+
+    An invalid record, or one that is larger than ``most_bytes``, becomes ``Unusable``.
+    """
     try:
         return _read(record, most_bytes)
     except UnreadableFile:

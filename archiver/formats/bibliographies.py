@@ -46,7 +46,10 @@ _IDENTIFIER_URLS = (
         "https://arxiv.org/abs/{}",
     ),
 )
-"""(Pattern, URL) of identifiers in notes, as Zotero and BibTeX write them; full texts first."""
+"""(Pattern, URL) of identifiers in notes, as Zotero and BibTeX write them.
+
+URLs of full texts come first.
+"""
 
 
 def address_of(doi: str, remarks: str = "") -> str:
@@ -108,7 +111,7 @@ def text_of_latex(text: str) -> str:
         return text
     try:
         decoded: str = _decoder().latex_to_text(_UNESCAPED.sub(r"\\\1", text))
-    except Exception:  # noqa: BLE001  (it has no common exception, and raises IndexError, too)
+    except Exception:  # noqa: BLE001  (pylatexenc has no base exception, and also raises IndexError)
         return text
     return " ".join(decoded.split())
 
@@ -123,7 +126,7 @@ def _decoder() -> Any:
     # Imported on first use, because it is large.
     from pylatexenc import latex2text  # noqa: PLC0415
 
-    # its warnings about invalid input are noise
+    # pylatexenc logs a warning for each invalid input; users do not need these warnings.
     logging.getLogger("pylatexenc").setLevel(logging.CRITICAL)
     context = latex2text.get_default_latex_context_db()
     verbatim = latex2text.MacroTextSpec("", simplify_repl=lambda node: node.latex_verbatim())
@@ -158,7 +161,10 @@ def _read_ris(file: SourceFile) -> Iterator[Bookmark]:
 
 
 def _references(file: SourceFile) -> Iterator[tuple[list[str], bool]]:
-    """Yield the lines of each reference, and whether the reference is complete."""
+    """Yield the lines of each reference, and whether they are complete.
+
+    Lines beyond ``MAX_LINES`` or ``MAX_REFERENCE`` are left out.
+    """
     lines: list[str] = []
     tags: set[str] = set()
     count = size = 0
@@ -256,7 +262,7 @@ _FIRST = re.compile(
 def _read_bibtex(file: SourceFile) -> Iterator[Bookmark]:
     bibtexparser = import_module("bibtexparser")  # slow to import and rarely needed
     model = import_module("bibtexparser.model")
-    # problems are reported by the caller
+    # This function reports the problems of references itself.
     logging.getLogger("bibtexparser").setLevel(logging.CRITICAL)
     text = joined(file.chunks(), file.name, MAX_CHARACTERS).lstrip("\ufeff")
     for block in bibtexparser.parse_string(text).blocks:

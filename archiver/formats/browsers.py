@@ -240,7 +240,7 @@ _PAGE_FIELDS = {
 """Page fields to import, with their new names. Firefox uses the others for ranking and search."""
 _BOOKMARK_FIELDS = ("title", "dateAdded", "lastModified", "guid")
 _PLACES_ROOTS = "SELECT folder_id, root_name FROM moz_bookmarks_roots"
-"""Query for the built-in folders until Firefox 62, by names that are not translated."""
+"""Query for the names of the built-in folders until Firefox 62; they are not translated."""
 _ROOT_GUIDS = {
     name.ljust(12, "_"): name for name in ("menu", "toolbar", "unfiled", "mobile", "tags")
 }

@@ -27,6 +27,7 @@ MAX_BYTES = 8 << 30
 MAX_STREAMS = 200_000
 """Maximum number of concatenated streams; enough for ``MAX_BYTES`` in bgzip blocks of 64 KiB."""
 ALWAYS_ALLOWED = 64 << 20
+"""Size limit of the content in bytes if ``MAX_GROWTH`` would allow fewer."""
 _GZIP_BITS = 31
 _MAX_MEMORY = 96 << 20
 """Memory limit for xz; its highest level needs 65 MiB."""
@@ -46,7 +47,7 @@ _READ_ERRORS = (zlib.error, OSError, EOFError, ValueError, lzma.LZMAError, zstd.
 
 
 class _Decompressor(Protocol):
-    """Decoder of one stream, in the interface of `bz2`, `lzma` and `zstd`."""
+    """Decoder of one stream, with the interface of the decoders in `bz2`, `lzma` and `zstd`."""
 
     @property
     def eof(self) -> bool: ...

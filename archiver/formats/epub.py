@@ -203,7 +203,10 @@ def _wrap(element: Element, allowed: set[str], into: str) -> None:
 
 
 def _normalise_ids(body: Element) -> None:
-    """Remove duplicate and invalid ids, and the targets of links that do not exist."""
+    """Remove duplicate and invalid ids, and the ``href`` of links without a valid target.
+
+    The ``href`` of links in other links is removed, too.
+    """
     seen: set[str] = set()
     for element in body.iter():
         name = element.get("id")
@@ -424,7 +427,10 @@ class Epub:
 
 
 def _static_image(picture: Picture) -> bytes:
-    """Return an image; scripts and external references are removed from SVG. Empty if invalid."""
+    """Return the content of an image; empty if it is an invalid SVG image.
+
+    Scripts and external references are removed from SVG images.
+    """
     if picture.media_type != "image/svg+xml":
         return picture.data
     parser = etree.XMLParser(
@@ -443,7 +449,11 @@ def _static_image(picture: Picture) -> bytes:
 
 
 def _drop_external(element: Element) -> None:
-    """Remove an SVG element that is a script or foreign object, or its external references."""
+    """Remove an SVG element with active content, such as a script.
+
+    If an element has no active content, only its external references and event handlers are
+    removed.
+    """
     name = etree.QName(element).localname.lower() if isinstance(element.tag, str) else ""
     above = element.getparent()
     if name in _ACTIVE or not name or (name == "style" and _LOADS.search(element.text or "")):

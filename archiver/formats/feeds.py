@@ -1,4 +1,4 @@
-"""Feed items, and lists as feeds."""
+"""Import of feed items, and export of lists as feeds."""
 
 import json
 import re
@@ -47,7 +47,7 @@ _JSON_CONTENTS = frozenset({"items[].content_html", "items[].content_text"})
 _MAX_FIELD = 2000
 _MAX_VALUES = 20
 _OTHER_RELATIONS = ("related", "enclosure", "self")
-"""Links of an item without a page, such as the audio file of a podcast."""
+"""Relations of links that are used if an item has no page, such as the audio file of a podcast."""
 _HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 _XML_TITLE = re.compile(r"<title[^<>]*>\s*(?:<!\[CDATA\[)?([^<\]]*)", re.IGNORECASE)
 _JSON_TITLE = re.compile(r'"title"\s*:\s*("(?:[^"\\]|\\.){0,2000}")')
@@ -297,7 +297,10 @@ class Feed:
 
 
 class _AtomList:
-    """Whole list as an Atom document that is not served; it links to the original pages."""
+    """Writer of a whole list as an Atom file.
+
+    The file is not served, so it links to the original pages instead of the archived ones.
+    """
 
     def __init__(self, heading: Heading) -> None:
         self._heading = heading

@@ -99,9 +99,10 @@ _SINGLE = frozenset({*ColumnRole} - {ColumnRole.KEEP, ColumnRole.TAGS, ColumnRol
 
 
 def file_columns(file: SourceFile) -> dict[str, ColumnRole]:
-    """Return the roles of a table's columns: as chosen by the user, else guessed.
+    """Return the roles of a table's columns.
 
-    They are guessed by their names, or by their content if the table has no header.
+    Roles that the user did not choose are guessed from the column names. If the table has no
+    header, they are guessed from the cells.
     """
     header = file.table.header if file.table else ()
     if not header:
@@ -131,7 +132,10 @@ def _columns_by_content(file: SourceFile) -> dict[str, ColumnRole]:
 
 
 def _role_of(cells: Sequence[str], taken: Collection[ColumnRole]) -> ColumnRole:
-    """Guess the role of a column from its cells; the first text is the title."""
+    """Guess the role of a column from its cells.
+
+    ``taken`` are the roles of the columns before it. The first column of text is the title.
+    """
 
     def share(matches: Callable[[str], object]) -> float:
         return sum(bool(matches(each)) for each in cells) / len(cells) if cells else 0.0

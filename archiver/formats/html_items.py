@@ -98,7 +98,7 @@ def element_text(element: Tag) -> str:
 
 
 def parse_fragment(html: str) -> BeautifulSoup:
-    """Parse a fragment, in which an unclosed element can't hide the text after it."""
+    """Parse a fragment so that an unclosed element can't hide the text after it."""
     return _soup(f"<{_ITEM}>{_escape_text(html)}")
 
 
@@ -165,7 +165,10 @@ def _skip_hidden(pieces: Iterator[_Piece]) -> Iterator[_Piece]:
 
 
 def _find_hidden(piece: _Piece, unclosed: set[str]) -> re.Match[str] | None:
-    """Find a comment, script or style that begins outside of a title or note and spans pieces."""
+    """Find a comment, script or style that begins outside of a title or note and spans pieces.
+
+    ``unclosed`` are the kinds that are treated as text, because one of them has no end.
+    """
     if piece.name == "dd" or not _HIDDEN_STARTS.search(piece.html):
         return None
     at = 0
@@ -183,9 +186,10 @@ def _find_hidden(piece: _Piece, unclosed: set[str]) -> re.Match[str] | None:
 
 
 def _joined_notes(pieces: Iterator[_Piece]) -> Iterator[_Piece]:
-    """Join the pieces of a text that contains anchors without URL or is the note of a ``<DT>``.
+    """Join pieces of a title or note that were split before an ``<a>`` tag.
 
-    Links in such a note are part of the text.
+    Such a tag is part of the text if it has no URL. In the note of a ``<DT>`` item that has a link,
+    all ``<a>`` tags are part of the text.
     """
     name, parts, size = "", list[str](), 0
     is_item = has_link = False

@@ -105,7 +105,7 @@ def write_batch(batch: Batch) -> bytes:
 
 
 def read_batch(message: bytes) -> Batch:
-    """Read what `write_batch` wrote, without its length prefix.
+    """Parse a message of ``write_batch``; ``message`` does not include the length prefix.
 
     Raises:
         KeyError, TypeError, ValueError: the message is invalid.
@@ -210,9 +210,9 @@ async def open_links(
     """Read a file of links from its current position, in a child process.
 
     Args:
-        source: need not be seekable; it is not closed.
+        source: the file. It need not be seekable, and it is not closed.
         name: the user's name for the file.
-        memory_bytes: address space of the child.
+        memory_bytes: limit of the child's address space.
         skip: the number of rows to skip first.
         choices: the user's choices for all links.
         url: the URL of the file, for relative links in it.

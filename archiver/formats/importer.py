@@ -89,7 +89,7 @@ class Importer:
         says_all_tags: whether the tags of a bookmark already include its folders, so that folder
             names are not added as tags.
         has_other_addresses: whether files of this format also contain addresses that are not
-            bookmarks. Addresses that were not read are then no problem.
+            bookmarks. If so, addresses that were not read are not reported as a problem.
     """
 
     name: str
@@ -110,7 +110,7 @@ Recognises = Callable[[SourceFile], bool]
 def table_importer(
     name: str, recognises: Recognises, read_row: ReadRow, *, origin: str, **known: bool
 ) -> Importer:
-    """Return the importer of a table with a header; ``known`` sets further attributes of it."""
+    """Return the importer of a table with a header; ``known`` has its other attributes."""
     return Importer(
         name,
         lambda file: bool(file.columns) and recognises(file),
@@ -162,7 +162,10 @@ def json_importer(
 
 
 def bookmarks_of(values: Iterable[Any], read_row: ReadRow) -> Iterator[Bookmark]:
-    """Convert rows to bookmarks; those of invalid rows or without address have a ``problem``."""
+    """Convert rows to bookmarks.
+
+    A row that is invalid or has no address becomes a bookmark with a ``problem``.
+    """
     for value in values:
         if isinstance(value, Bookmark):
             yield value
@@ -176,7 +179,7 @@ def bookmarks_of(values: Iterable[Any], read_row: ReadRow) -> Iterator[Bookmark]
 def has_columns(*names: str) -> Recognises:
     """Return a function that tests whether a table has all columns ``names``.
 
-    The names are spelled as by ``rows.plain``.
+    The names are in the form that ``rows.plain`` returns.
     """
     wanted = frozenset(names)
     return lambda file: wanted <= file.columns
@@ -185,7 +188,8 @@ def has_columns(*names: str) -> Recognises:
 def has_paths(*alternatives: str) -> Recognises:
     """Return a function that tests whether JSON has all paths of one of the alternatives.
 
-    The paths in an alternative are separated by spaces and spelled as ``json_paths`` does.
+    The paths in an alternative are separated by spaces, and have the form of
+    ``SourceFile.json_paths``.
     """
     wanted = [frozenset(each.split()) for each in alternatives]
     return lambda file: any(each <= file.json_paths for each in wanted)

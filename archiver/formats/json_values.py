@@ -29,7 +29,10 @@ _ENDED = marked("The file ends unexpectedly here; it may be truncated.")
 
 
 class JsonText:
-    """JSON text that is read incrementally from start to end."""
+    """JSON text that is read incrementally from start to end.
+
+    An invalid value is yielded as a bookmark with a problem.
+    """
 
     def __init__(self, chunks: Iterator[str]) -> None:
         self._chunks = chunks
@@ -51,7 +54,10 @@ class JsonText:
             yield from self._value()
 
     def members(self, *arrays: str) -> Iterator[tuple[str, Any | Bookmark]]:
-        """Yield the members of an object by name; named arrays are yielded item by item."""
+        """Yield (name, value) of each member of an object.
+
+        A member whose name is in ``arrays`` is yielded item by item.
+        """
         if self._peek() != "{":
             return
         self._at += 1
@@ -124,7 +130,10 @@ class JsonText:
         return near or error.msg.startswith(_UNTERMINATED)
 
     def _skip_value(self, problem: str) -> Bookmark:
-        """Skip an invalid value: to its closing bracket, or without brackets to the line's end."""
+        """Skip an invalid value up to its closing bracket.
+
+        A value without brackets is skipped up to the end of the line.
+        """
         given = self._buffer[self._at : self._at + 200]
         depth = 0
         begun = False
@@ -161,7 +170,10 @@ class JsonText:
 
 
 def whole_json(file: SourceFile) -> Any | Bookmark:
-    """Return the single value of a file; a bookmark with a problem if it is invalid."""
+    """Return the value of a file; None if the file is empty.
+
+    If the value is invalid, return a bookmark with the problem.
+    """
     return next(JsonText(file.chunks()).one(), None)
 
 

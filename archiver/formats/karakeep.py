@@ -56,8 +56,9 @@ def _lists_of(lists: Any) -> Lists:
 def _bookmark(row: Row, lists: Lists, page: ArchivedPage | None = None) -> Bookmark:
     """Return a bookmark with its lists and its archived page.
 
-    A text note becomes an entry of its source or the first URL in it, with the whole text as note.
-    If it has no URL, it becomes an archived page.
+    A text note becomes an entry whose note is the whole text. The URL of the entry is the source
+    URL of the note, or else the first URL in the text. If there is no URL, the text becomes an
+    archived page.
     """
     content, note = row.peek("content"), ""
     content = dict(content) if isinstance(content, dict) else {}
@@ -139,7 +140,7 @@ KARAKEEP = Importer(
 
 
 FindAsset = Callable[[str], ArchivedPage | None]
-"""Function that returns the stored file of a bookmark with a given kind; None if there is none."""
+"""Function that returns a bookmark's stored file of a given kind; None if there is none."""
 
 
 def _best_copy(
@@ -151,7 +152,7 @@ def _best_copy(
         find: function that returns the stored file of a kind.
         html: the HTML of the article; empty if it is not known.
         whole: kinds of files with the whole page, which are preferred to ``html``.
-        others: kinds of files with the article or a PDF, which are used without ``html``.
+        others: kinds of files with the article or a PDF, which are used if ``html`` is empty.
     """
     return (
         next(filter(None, map(find, whole)), None)

@@ -49,6 +49,8 @@ def attribute(element: Tag, name: str) -> str:
 def extract_notes(root: Tag, prefix: str = "") -> dict[str, Tag]:
     """Remove notes from a tree, and replace the links to them by ``REFERENCE`` elements.
 
+    The label of a note is ``prefix`` and a number.
+
     Returns:
         The notes by label, without their links back to the text.
     """
@@ -109,7 +111,10 @@ def _find_note(target: Tag, link: Tag, links: list[tuple[Tag, Tag]]) -> Tag | No
 
 
 def _is_position_of(place: Tag, link: Tag) -> bool:
-    """Return whether an element is a link, contains it, or directly precedes it."""
+    """Return whether ``place`` is the position of a link.
+
+    The position is the link itself, an element around it, or the element directly before it.
+    """
     around = (link, *islice(link.parents, _LEVELS))
     signs = [each for each in around if each.name not in _BLOCKS]
     before = [each.find_previous_sibling() for each in signs]
@@ -168,8 +173,8 @@ def to_markdown(html: str, address: Address = str, *, labelled: str = "") -> str
 
     Args:
         html: sanitised HTML.
-        address: function from the URL of a link or image to its target in the output; empty if the
-            output has no target for it.
+        address: function that returns the target in the output, given the URL of a link or image.
+            The target is empty if the output has none.
         labelled: prefix of footnote labels, for an output that contains several articles.
     """
     soup = BeautifulSoup(html, "html.parser", multi_valued_attributes=None)
@@ -422,7 +427,9 @@ def _wrap_lines(container: Tag) -> None:
 
 
 def _formula(element: Tag) -> str:
-    """Return LaTeX between dollar signs; HTML if there is no LaTeX, or LaTeX with ``$`` or ``%``.
+    """Return a formula as LaTeX between dollar signs.
+
+    Return HTML if the page has no LaTeX of the formula, or if the LaTeX contains ``$`` or ``%``.
 
     The page controls the LaTeX. A space is inserted where the LaTeX could be read as HTML or as a
     link; in LaTeX the space has no effect.

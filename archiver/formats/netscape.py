@@ -3,12 +3,12 @@
 There is no standard; this module reads what producers write. The doctype may be missing or in the
 wrong case, tags need not be closed, and any HTML with links is read as a list of its links.
 
-The writer puts each item on one line, with ``HREF`` first and only five entities, because Chrome
-reads line by line and supports no others (`content_bookmark_parser_utils.cc`). ``TAGS`` is
-Firefox's (`BookmarkHTMLUtils`), ``TOREAD`` Pinboard's and linkding's; ``READ``, ``STARRED``,
-``ALL_TAGS`` and ``PAGE_TITLE`` are our own, and other programs ignore them. A link without a title
-gets its address as title, because browsers would show nothing. Notes follow ``<DD>``. An entry in
-several folders is written once in each.
+Chrome reads line by line, and supports only five entities (`content_bookmark_parser_utils.cc`). So
+the writer puts each link on one line, with ``HREF`` first, and uses only some of these entities.
+``TAGS`` is an attribute of Firefox (`BookmarkHTMLUtils`), ``TOREAD`` of Pinboard and linkding. Only
+this program uses ``READ``, ``STARRED``, ``ALL_TAGS`` and ``PAGE_TITLE``; others ignore them. A
+link without a title gets its address as title, because browsers would show nothing. Notes follow
+``<DD>``. An entry in several folders is written once in each.
 """
 
 import json
@@ -47,7 +47,7 @@ _SHORT = 500
 
 _NOTES_MARKS = re.compile(r"\[/?linkding-notes\]")
 _ARCHIVED_TAG = "linkding:bookmarks.archived"
-"""Tag by which linkding marks archived links, which are read ones."""
+"""Tag by which linkding marks archived links; they are imported as read."""
 _READ_SECTIONS = frozenset({"read archive", "archive", "archived", "read"})
 _STARRED_SECTIONS = frozenset({"starred", "liked", "favorites", "favourites"})
 _PLAIN_SECTIONS = frozenset({"unread", "bookmarks"}) | _READ_SECTIONS | _STARRED_SECTIONS
@@ -73,7 +73,10 @@ def added_at_of(link: dict[str, str]) -> datetime | None:
 
 
 def unix_time(text: str) -> datetime | None:
-    """Parse a Unix time of any year; our own files may contain any."""
+    """Parse a Unix time of any year; None if it is invalid.
+
+    Files that this program wrote may contain dates of any year.
+    """
     try:
         return _UNIX + timedelta(seconds=int(text[:20]))
     except (ValueError, OverflowError):
@@ -81,7 +84,10 @@ def unix_time(text: str) -> datetime | None:
 
 
 def tags_of(link: dict[str, str]) -> tuple[str, ...]:
-    """Return the tags in the attributes, including service-specific ones."""
+    """Remove the tags from a link's attributes and return them.
+
+    The attribute ``toread`` stays, and adds the tag ``toread`` if it is set.
+    """
     given = link.pop("tags", "")
     later = ("toread",) if link.get("toread") == "1" else ()
     if not (given or later):
@@ -108,7 +114,10 @@ def state_of(section: str) -> tuple[bool, bool]:
 def record_of(
     link: dict[str, str], root: str, section: str, folders: Sequence[Mapping[str, str]]
 ) -> str:
-    """Return the remaining fields as a source record, without favicons."""
+    """Return a source record of the attributes that are left, without favicons.
+
+    The record also contains the built-in folder, the metadata of folders and the heading.
+    """
     fields: dict[str, Any] = {
         name[:_MAX_NAME]: value
         for name, value in link.items()
@@ -158,7 +167,7 @@ class Folders:
     """Folders around the current position in a file. A folder without links becomes a list.
 
     Args:
-        lists: receives the lists.
+        lists: the lists of the file, to which folders without links are added.
         has_roots: whether the file contains built-in folders, which are not the user's.
 
     Attributes:
@@ -191,7 +200,7 @@ class Folders:
         return bool(self._next)
 
     def fill(self) -> Sequence[Mapping[str, str]]:
-        """Mark the folder as not empty; return the pending metadata, which a link will store."""
+        """Mark the current folder as not empty; remove and return the pending metadata."""
         self._filled = len(self._outer)
         if not self.pending:
             return ()
@@ -250,15 +259,15 @@ _BOOKMARKS = re.compile(
 _HTML = re.compile(r"\s*+<(?!https?:)", re.IGNORECASE)
 _LINK = re.compile(r"<a\s[^<>]{0,2000}?\bhref\s{0,20}=", re.IGNORECASE)
 GENERATOR = '<META NAME="generator" CONTENT="archiver">'
-"""Identifies our own files."""
+"""Line that identifies files written by this program."""
 ALL_TAGS = "all_tags"
 """Attribute for tags as JSON, written if a tag contains a comma."""
 PAGE_TITLE = "page_title"
 """Attribute that marks a title as not user-supplied, and states its source."""
 PAGES = "1"
-"""The title is the page's own."""
+"""Value of ``PAGE_TITLE``: the title is that of the page."""
 NO_TITLE = "0"
-"""There is no title; the address is written instead."""
+"""Value of ``PAGE_TITLE``: there is no title, so the address was written instead."""
 MAX_TAGS_WITHOUT_LINK = 2_000_000
 """Maximum number of consecutive list tags and headings without a link; the rest is skipped.
 
@@ -267,12 +276,13 @@ An archive of two megabytes can unpack to fifty million empty tags, which take m
 
 
 def _recognises(file: SourceFile) -> bool:
-    """Return whether it is a bookmark file, or any HTML with a link in it."""
+    """Return whether a file is a bookmark file, or any HTML with a link in it."""
     if is_binary(file) or file.json_paths or file.root:
         return False
     if is_bookmark_file(file.text):
         return True
-    # Markdown and text files may contain HTML too, but URLs outside of tags are also links.
+    # Markdown and text files may contain HTML, too. Other importers read them, because URLs outside
+    # of tags are also links.
     is_html = _HTML.match(file.text) is not None and file.suffix not in ("md", "txt")
     return is_html and _LINK.search(file.text) is not None
 
@@ -348,7 +358,7 @@ class _Reader:
         return ended
 
     def finish(self) -> Bookmark | None:
-        """Return the last bookmark, if any."""
+        """Return the bookmark of the current link, which is complete; None if there is no link."""
         if self._link is None:
             return None
         link, title, note = self._link, " ".join(self._title.split()), self._note
@@ -377,7 +387,7 @@ class _Reader:
         )
 
     def _own_bookmark(self, link: dict[str, str], title: str, note: str) -> Bookmark:
-        """Return a link of a file that we wrote."""
+        """Return the bookmark of a link in a file that this program wrote."""
         split = link.get("tags", "").split(",")
         self._folders.fill()
         names = self._folders.path
@@ -502,7 +512,7 @@ def _link(entry: Entry, depth: int) -> Iterator[str]:
 
 
 def _title_attribute(user_title: str, title: str) -> str:
-    """Return the attribute for a title that is not user-supplied."""
+    """Return the value of ``PAGE_TITLE``; empty if the title is user-supplied."""
     if not title:
         return NO_TITLE
     return "" if user_title else PAGES

@@ -71,7 +71,10 @@ class _Attachments:
         self._room = MAX_PARTS_BYTES
 
     def take(self, name: str, text: str) -> None:
-        """Process the end of ``data`` or ``mime``, or of ``resource``, which ends an attachment."""
+        """Process the end of an element: ``data``, ``mime`` or ``resource``.
+
+        The end of ``resource`` completes an attachment.
+        """
         if name == "data":
             with suppress(binascii.Error):
                 self._data = binascii.a2b_base64(text.encode("ascii", "ignore"))
@@ -232,7 +235,7 @@ def _front_matter(text: str, most: int = _MAX_FRONT) -> dict[str, Any]:
     if found is None:
         return {each[1]: each[2] for each in _PROPERTY.finditer(text[:_MAX_FRONT])}
     try:
-        front = yaml.load(found[1][:most], Loader=_Loader)  # noqa: S506 - a safe one
+        front = yaml.load(found[1][:most], Loader=_Loader)  # noqa: S506 - it is a SafeLoader
     except (yaml.YAMLError, ValueError, RecursionError, TypeError, AttributeError):
         return {}
     return {str(name): each for name, each in front.items()} if isinstance(front, dict) else {}
@@ -250,7 +253,7 @@ class _Loader(yaml.SafeLoader):
         return super().compose_node(parent, index)
 
     def fetch_flow_collection_start(self, token_class: Any) -> None:
-        """Open a bracket unless too many are open, because its cost grows with its depth."""
+        """Open a bracket unless too many are open; the cost of a bracket grows with its depth."""
         if self.flow_level >= _MAX_OPEN_BRACKETS:
             raise yaml.YAMLError("too many brackets")
         super().fetch_flow_collection_start(token_class)
