@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from archiver.services.warc_export import Packages
 
 READER_NICENESS = 5
-"""Increase of the niceness of processes that parse pages while users are served."""
+"""Increase of the niceness of processes that parse pages, if any process serves users."""
 
 
 class App:
@@ -63,7 +63,8 @@ class App:
         settings: settings in effect.
         db: the index.
         store: the segment store; each process writes its own segments.
-        is_serving: whether users are served, so that background work gets lower priority.
+        is_serving: whether this or another process serves users. Background work then gets lower
+            priority.
     """
 
     def __init__(
@@ -139,7 +140,7 @@ class App:
 
     @asynccontextmanager
     async def open_writer(self) -> "AsyncIterator[CrawlContext]":
-        """Open a second writer with its own segments and recorder while the block runs."""
+        """Yield a context with a second writer, which has its own segments and recorder."""
         from archiver.crawl.recorder import Recorder
 
         async with open_store(self.settings, self.store.storage) as store:
@@ -154,7 +155,7 @@ class App:
 
     @asynccontextmanager
     async def own_writer(self) -> "AsyncIterator[CrawlContext]":
-        """Yield the crawl's writer while a crawl runs; otherwise open a second writer."""
+        """Yield the context of the crawl if a crawl is running, else one with a second writer."""
         if self.crawling.is_running:
             yield self.context
         else:
@@ -402,7 +403,7 @@ class App:
         return HealthCheck(self.db, self.store, self.settings.data)
 
     async def problems(self) -> "tuple[Message, ...]":
-        """Return sentences about what needs the user's attention."""
+        """Return messages about problems that need the user's attention."""
         found = (await self.health.current()).warnings
         problem = self.uploading.backlog.problem if self.uploading else None
         return (*found, problem) if problem else found
@@ -469,7 +470,8 @@ async def open_app(
         settings: user-supplied settings.
         serve: whether to crawl and run background tasks while the archive is open.
         beside_users: whether another process serves users, so that this one has lower priority.
-        reads_only: whether nothing is captured; then no segments are uploaded.
+        reads_only: whether the caller captures nothing. Then no cookies are loaded from a database
+            server, and no segments are uploaded.
         connections: open files to reserve for client connections.
 
     Raises:

@@ -1,6 +1,8 @@
 """Settings.
 
-Each field is the flag ``--name-with-dashes`` and the variable ``ARCHIVER_NAME_WITH_UNDERSCORES``.
+Each setting is a field of ``Settings``. Its flag is ``--name-with-dashes``, and its environment
+variable is ``ARCHIVER_NAME_WITH_UNDERSCORES``.
+
 A ``Settings`` object is passed as an argument; the environment is read only while it is built.
 ``Kind.read`` raises ``ValueError`` with a message that says which values are valid, such as
 ``must be a number``.
@@ -77,7 +79,7 @@ def text(*, may_be_empty: bool = True) -> Kind:
 
 
 def words_in_line() -> Kind:
-    """Return a kind for a short text that a header field can have."""
+    """Return a kind for one line of text, which is short enough for a header field."""
 
     def read(value: str) -> str:
         if not (isinstance(value, str) and 0 < len(value) <= 500 and value.isprintable()):
@@ -116,7 +118,7 @@ def choice(*values: str) -> Kind:
 
 
 def integer(*, least: int = 0, most: int | None = None) -> Kind:
-    """Return a kind for a whole number."""
+    """Return a kind for a whole number from ``least`` to ``most``."""
 
     def read(value: int | str) -> int:
         try:
@@ -132,7 +134,7 @@ def integer(*, least: int = 0, most: int | None = None) -> Kind:
 def decimal(
     *, least: float | None = None, above: float | None = None, most: float | None = None
 ) -> Kind:
-    """Return a kind for a finite number."""
+    """Return a kind for a finite number within limits, of which only ``above`` is exclusive."""
 
     def read(value: float | str) -> float:
         try:
@@ -184,7 +186,7 @@ def server_address() -> Kind:
         named = parts.username and parts.path.strip("/") and "/" not in parts.path[1:]
         if parts.scheme not in ("postgresql", "postgres") or not named or parts.fragment:
             raise ValueError("must be postgresql://user@host/database")
-        if "," not in parts.netloc and parts.port == 0:  # ``port`` raises ValueError if above
+        if "," not in parts.netloc and parts.port == 0:  # ``port`` raises ValueError above 65535
             raise ValueError("must have a port from 1 to 65535")
         return value.replace("postgres:", "postgresql:", 1)
 
@@ -299,7 +301,7 @@ def _setting(default: object, kind: Kind, description: str, *, is_secret: bool =
 
 
 class Source(StrEnum):
-    """Origin of a setting's value; the last one wins."""
+    """Origin of a setting's value. A later member overrides the earlier ones."""
 
     DEFAULT = "default"
     FILE = "settings.toml"
@@ -526,7 +528,7 @@ class Settings:
     fixed: Mapping[str, Source] = field(
         default_factory=dict, kw_only=True, repr=False, compare=False
     )
-    """Settings that flags or environment variables set, with their source."""
+    """Source of each setting that a flag or environment variable sets, by name."""
 
     def source(self, name: str) -> Source:
         """Return where the value of a setting comes from."""
@@ -591,7 +593,7 @@ def variable(name: str) -> str:
 
 
 def unknown_variables(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return each unknown ``ARCHIVER_`` variable with the most similar known one, or ""."""
+    """Map each unknown ``ARCHIVER_`` variable to the most similar known one, or to ""."""
     found = {}
     for name in sorted(environment):
         own = name.removeprefix("ARCHIVER_").lower()
@@ -697,10 +699,10 @@ def read_file(data: Path) -> dict[str, Any]:
 
 
 def default_data(environment: Mapping[str, str]) -> Path:
-    """Return the data directory if none is set.
+    """Return the data directory that is used if no setting names one.
 
-    It is ``data`` in the current directory if that has an archive, else the user's own directory
-    (XDG Base Directory Specification).
+    It is ``data`` in the current directory if that contains an archive. Otherwise it is the user's
+    own directory (XDG Base Directory Specification), or ``data`` if the user has no home directory.
     """
     local = Path("data")
     if any((local / name).exists() for name in (INDEX, SEGMENTS, SETTINGS_FILE)):
@@ -791,8 +793,8 @@ def share_among_processes(
         settings: limits for all processes together.
         hosts_are_shared: whether locks in the database already apply the per-host limits to all
             processes together.
-        leaves_a_core: whether to leave a core free for each fetching process. The web service needs
-            this to stay responsive.
+        leaves_a_core: whether extraction processes leave a core free for each fetching process. The
+            web service needs this to stay responsive.
         cgroups: where the limits of this process are read.
     """
     processes = settings.crawl_processes
@@ -834,9 +836,10 @@ def _memory_allowed(cgroups: Path) -> Iterator[int]:
 
 
 def _read_limits(cgroups: Path, name: str) -> Iterator[list[int]]:
-    """Yield the numbers in a file of this process's cgroup and each parent, where a limit is set.
+    """Yield the numbers in the file ``name`` of each cgroup that limits this process.
 
-    See the kernel's Documentation/admin-guide/cgroup-v2.rst: ``max`` is no limit.
+    A file without a limit is skipped. It contains ``max`` (see the kernel's
+    Documentation/admin-guide/cgroup-v2.rst).
     """
     for group in _groups():
         try:

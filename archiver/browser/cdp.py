@@ -44,7 +44,7 @@ class Connection(asyncio.Protocol):
         self._reading = loop.create_task(self._read(), name="browser-messages")
 
     async def close(self) -> None:
-        """Close the connection; pending commands fail because the browser is gone."""
+        """Close the connection; pending commands fail with ``BrowserGone``."""
         self.close_pipes()
         if self._reading:
             self._reading.cancel()
@@ -66,7 +66,7 @@ class Connection(asyncio.Protocol):
         self.mark_gone()
 
     def on(self, session: str, method: str, listener: Listener) -> None:
-        """Register a listener for an event of a session; the empty session is the browser's own."""
+        """Register a listener for an event of a session (the browser if ``session`` is empty)."""
         self._listeners[session, method].append(listener)
 
     def close_pipes(self) -> None:

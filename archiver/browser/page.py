@@ -22,10 +22,10 @@ THUMBNAIL_SCALE = 0.25
 COMPARED_SCALE = 0.05
 """Scale of a screenshot in which a line of text is one pixel (``view_similarity``)."""
 MAX_CHARACTERS = 15 << 20
-"""Maximum length of a rendered page; the parser has the same limit."""
+"""Maximum characters of a rendered page; the parser has the same limit."""
 MAX_TEXT = 1 << 20
 MAX_SOURCE = 1 << 18
-"""Maximum length of a page with its scripts.
+"""Maximum characters of a page with its scripts.
 
 It is used to recognise CAPTCHAs and bot checks, for which the start is enough.
 """
@@ -109,7 +109,11 @@ class Page:
         return str(answer.get("errorText", ""))
 
     async def set_cookies(self, cookies: Iterable[Cookie]) -> None:
-        """Add cookies. Private ones are not sent to subdomains, which may belong to others."""
+        """Add cookies.
+
+        A private cookie (``Cookie.is_private``) is not sent to subdomains, because they may belong
+        to others.
+        """
         given = [_cookie(each) for each in cookies]
         await self._call_method("Network.setCookies", cookies=given)
 
@@ -270,7 +274,7 @@ class Page:
                 "Page.createIsolatedWorld", frameId=self._frame, worldName=WORLD
             )
             self._world = int(made["executionContextId"])
-            # Without scripts in the page, the injected script did not run either.
+            # If scripts are disabled, the script that ``prepare`` registered did not run.
             observed = f"globalThis.archiver || {_script('observe')}"
             await self._call_method("Runtime.evaluate", expression=observed, contextId=self._world)
         return self._world
@@ -314,8 +318,10 @@ async def open_page(
     The proxy is the request gate. With any other ``bypass`` than the default, Chromium connects to
     loopback addresses directly.
 
+    If the browser does not close the page in time, it is marked as gone.
+
     Raises:
-        BrowserError: it cannot be opened or, if the browser hangs, not be closed.
+        BrowserError: the page cannot be opened.
     """
     connection = browser.connection
     made = await connection.call(

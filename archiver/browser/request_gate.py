@@ -7,7 +7,7 @@ The gate terminates TLS in order to read the requests. ``GateHandlers`` respond 
 connect only to permitted addresses. A refused or failed request looks like a network error to the
 page: the gate redirects the request to a target that Chromium rejects (``REFUSAL``). If the gate
 closed the connection instead, each refusal would cost a new connection and TLS handshake. The gate
-closes a connection if a request is invalid, a response is truncated, or a WebSocket fails.
+closes a connection if a request is invalid, a response is truncated, or a WebSocket ends.
 """
 
 import asyncio
@@ -123,7 +123,7 @@ class GatedRequest:
     body: bytes = b""
 
     def header(self, name: str) -> str:
-        """Return the value of the first field with a lower-case ``name``; empty if none."""
+        """Return the value of the first field called ``name`` (in lower case); empty if none."""
         return next((value for key, value in self.headers if key.lower() == name), "")
 
     @property

@@ -40,7 +40,7 @@ _SIOCSIFFLAGS, _IFF_UP = 0x8914, 0x1
 _NOBODY = 65534
 _PATIENCE_SECONDS = 5.0
 _PIPES = (3, 4)
-"""File descriptors from which Chromium reads commands and to which it writes answers."""
+"""File descriptors of Chromium: it reads commands from the first, and answers on the second."""
 
 
 def main() -> None:
@@ -120,7 +120,7 @@ def _start(plan: dict[str, Any], libc: Any) -> int:
         os.dup2(nothing, 1)
         os.closerange(max(_PIPES) + 1, 4096)
         command: list[str] = plan["command"]
-        # Without a shell.
+        # No shell is involved.
         os.execve(command[0], command, plan["environment"])  # noqa: S606
     finally:
         os._exit(127)
@@ -197,7 +197,7 @@ def descendants() -> list[int]:
 
 
 def _end_all() -> None:
-    """Kill all descendants until none is left.
+    """Kill all descendants until none is left, or for ``_PATIENCE_SECONDS``.
 
     A list of processes can miss the child of a process that ends during the listing. So
     ``_has_children`` asks the kernel, which makes such orphans children of this process.

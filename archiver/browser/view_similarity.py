@@ -61,7 +61,7 @@ def similarity_of(before: Rows, after: Rows) -> int:
 
 
 def words_contained(before: str, after: str) -> int:
-    """Return the percentage of the words of one text that are in another."""
+    """Return the percentage of the words of ``before`` that are also in ``after``."""
     words_before, words_after = Counter(before.split()), Counter(after.split())
     count = words_before.total()
     return _WHOLE * (words_before & words_after).total() // count if count else _WHOLE

@@ -91,7 +91,7 @@ SOURCE = "cli"
 
 
 def run_recapture(settings: Settings, *, refs: Sequence[str], below: float | None = None) -> int:
-    """Recapture the given entries, entries with a lower quality score, or all incomplete entries.
+    """Recapture given entries, those with a score lower than ``below``, or all incomplete ones.
 
     Raises:
         InputError: both entries and a score are given.
@@ -140,7 +140,11 @@ async def _queue(runtime: App, urls: Sequence[str], below: float | None) -> tupl
 
 
 def run_rescue(settings: Settings, *, refs: Sequence[str], query: str | None) -> int:
-    """Recover given entries, search results or all missing pages from public archives."""
+    """Recover given entries, search results or all missing pages from public archives.
+
+    Raises:
+        InputError: both entries and a search are given.
+    """
     if refs and query:
         raise InputError("Name the entries, or use --query; not both.")
     return run_crawling(_rescue(settings, refs, query))
@@ -171,7 +175,13 @@ STOPPED_AGAIN = "Stopped. Run the same command again to continue."
 
 
 def run_extract(settings: Settings, *, again: bool, query: str, diff: bool) -> int:
-    """Extract pending articles, or re-extract those of another extractor version."""
+    """Extract pending articles, or with ``again`` those of another extractor version.
+
+    With ``again``, ``query`` selects the entries, and ``diff`` prints changed paragraphs.
+
+    Raises:
+        InputError: ``query`` or ``diff`` is given without ``again``.
+    """
     if (query or diff) and not again:
         raise InputError("--query and --diff require --again.")
     if again:

@@ -19,7 +19,7 @@ def run_until_signal(
     stopped: str = "Stopped.",
     loop_factory: Callable[[], asyncio.AbstractEventLoop] | None = None,
 ) -> int:
-    """Run a coroutine; the first SIGINT or SIGTERM stops it cleanly, the second kills it.
+    """Run a coroutine. The first SIGINT or SIGTERM stops it cleanly, the second ends the process.
 
     Args:
         work: returns the exit status.
@@ -52,7 +52,7 @@ async def _stoppable(work: Coroutine[None, None, int], stopped: str) -> int:
             signal.signal(each, signal.SIG_DFL)
         task.cancel()
 
-    if threading.current_thread() is threading.main_thread():  # others get no signals
+    if threading.current_thread() is threading.main_thread():  # only it gets signals
         for number in _SIGNALS:
             loop.add_signal_handler(number, stop, number)
     try:

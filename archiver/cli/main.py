@@ -595,7 +595,7 @@ def run(arguments: Sequence[str]) -> int:
         error.show()
         return error.exit_code
     except BrokenPipeError:
-        # The reader of the output exited, so there is nothing to report.
+        # The program that reads the output has exited, so there is nothing to report.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (click.Abort, KeyboardInterrupt):

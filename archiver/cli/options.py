@@ -41,7 +41,7 @@ _SERVING = (
 CRAWLING = tuple(name for name in EVERYTHING if name not in _SERVING)
 EXTRACTING = (*COMMON, "extract_processes", "extract_timeout", "extract_memory_bytes")
 _NAMES, _FIRST = "settings", "first_settings"
-"""Attributes of a command's function: its settings, and those shown in ``--help``."""
+"""Names of attributes of a command's function: all its settings, and those shown by ``--help``."""
 
 
 class SettingOption(click.Option):

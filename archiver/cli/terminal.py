@@ -18,7 +18,8 @@ from archiver.model.listing import ListingQuery, Summary
 from archiver.model.message import counted
 
 # Titles and texts come from untrusted pages: they must not move the cursor, ring the bell or break
-# a row. C0 and C1 controls, line and paragraph separators, and bidirectional controls.
+# a row. The pattern matches C0 and C1 controls except tabs and line ends, line and paragraph
+# separators, and bidirectional controls.
 _UNPRINTABLE = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
@@ -63,7 +64,10 @@ def note(message: str) -> None:
 
 
 def ago(moment: datetime, now: datetime) -> str:
-    """Return a time relative to now, such as ``3 days ago``; the date after a month."""
+    """Return a time relative to ``now``, such as ``3 days ago``.
+
+    A time that is more than 30 days ago, or in the future, is returned as a date.
+    """
     seconds = (now - moment).total_seconds()
     for unit, length, limit in (("minute", 60, 60), ("hour", 3_600, 24), ("day", 86_400, 31)):
         count = int(seconds // length)

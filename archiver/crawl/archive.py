@@ -31,10 +31,10 @@ LOCKS = "run"
 EXPORTS = "exports"
 UPLOADED = "uploaded"
 INDEX_FILE = "index"
-"""File with the address of an external index and the archive name that the index knows."""
+"""File with the address of an external index, and the archive's name, which the index also has."""
 MAX_ADDRESS_BYTES = 4096
 STORE = "store"
-"""File with the address of the segment store, so that the archive is never opened without it."""
+"""File with the address of the object store, without which the archive must not be opened."""
 
 _BEING_REINDEXED = (
     "`archiver reindex` is rebuilding the index of this archive. Try again when it has finished."
@@ -81,8 +81,8 @@ async def open_archive(settings: Settings, *, reads_only: bool = False) -> Async
 
     Args:
         settings: settings.
-        reads_only: whether the caller only reads, so that a full or read-only disk and failures of
-            the recovery are tolerated.
+        reads_only: whether the caller only reads. Then a full or read-only disk is tolerated, and a
+            failed recovery is only logged.
 
     Raises:
         ConfigurationError: the data directory can't be used, or its index is being rebuilt.
@@ -243,7 +243,11 @@ def replace_index(settings: Settings, engines: Engines) -> None:
 
 
 def _open_index(settings: Settings) -> Engines:
-    """Open the index if it is at the configured location, and migrate its schema."""
+    """Open the index at the configured location, and migrate its schema.
+
+    Raises:
+        ConfigurationError: the index of this archive is at another location.
+    """
     known, _ = _read_index_file(settings.data)
     if not known and settings.index and (settings.data / INDEX).exists():
         known = str(settings.data / INDEX)
@@ -297,7 +301,7 @@ def _record_location(settings: Settings) -> None:
 
 
 def _read_index_file(data: Path) -> tuple[str, str]:
-    """Return the address of an external index and the archive's name; empty if unknown."""
+    """Return the address of an external index and the archive's name; each is empty if unknown."""
     content = AtomicFile(data / INDEX_FILE).read(MAX_ADDRESS_BYTES) or b""
     known, name, *_ = [*content.decode("utf-8", "replace").splitlines(), "", ""]
     return known, name

@@ -64,7 +64,10 @@ from archiver.warc.segments import SegmentStore
 ROWS_PER_STEP = 8
 """Number of rows that are built before the event loop runs other tasks."""
 LONG = 20_000
-"""Characters of an article above which its search row is built in a thread (takes about 4 ms)."""
+"""Length of an article in characters above which its search row is built in a thread.
+
+Building the row takes about 4 ms for this length.
+"""
 MAX_COPIES = 10
 """Maximum number of records with the same payload that are tried if one is damaged."""
 MAX_CHECKED = 8192
@@ -72,7 +75,7 @@ MAX_CHECKED = 8192
 
 
 class IntactRecords:
-    """Check that stored records are readable before new records refer to them.
+    """Checks whether stored records are readable, before new records refer to them.
 
     Records in an object store are not checked: the store keeps digests, and each record would have
     to be downloaded.
@@ -101,7 +104,7 @@ class IntactRecords:
     async def articles(
         self, batch: Sequence[Item], latest: Mapping[int, SnapshotRow]
     ) -> dict[int, Snapshot]:
-        """Return the newest snapshot of each entry; a damaged article counts as not extracted.
+        """Return the newest snapshots by entry id; a damaged article counts as not extracted.
 
         Only articles that the visits of the batch would reuse are checked.
         """
@@ -323,7 +326,7 @@ async def _capture_rows(
 def _report_lost_captures(
     batch: Sequence[Item], wanted: Sequence[VisitResult], rows: Mapping[int, int]
 ) -> None:
-    """Report an error for each visit without a capture row: its capture was in a failed batch."""
+    """Report an error for each visit without a capture row, whose capture was in a failed batch."""
     lost = {id(each) for each in wanted if each.visit} - rows.keys()
     for item in batch:
         if id(item.content) in lost and item.done and not item.done.done():
@@ -331,7 +334,10 @@ def _report_lost_captures(
 
 
 def _still_wanted(results: Sequence[VisitResult], state: _State) -> list[VisitResult]:
-    """Return results whose entry exists, lease was not lost, and snapshot was not deleted."""
+    """Return the results that can be inserted.
+
+    Their entry exists, their lease was not lost, and their snapshot was not deleted.
+    """
     return [
         each
         for each in results

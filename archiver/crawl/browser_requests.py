@@ -211,7 +211,7 @@ class Traffic:
             raise
 
     def _to_send(self, request: OutgoingRequest) -> OutgoingRequest:
-        """Return the request to send: unconditional, with the hosts that decide about cookies."""
+        """Return the request without conditions, and with the hosts that decide about cookies."""
         initiators = self.initiators if request.is_own_site else frozenset[str]()
         return replace(_without_conditions(request), initiators=initiators, jar=self._jar)
 
@@ -234,7 +234,7 @@ class Traffic:
     async def _recorded(
         self, request: OutgoingRequest, answer: OpenResponse, counted: _CountedResponse
     ) -> AsyncIterator[None]:
-        """Record the response after the block. If the block fails, only a stream is recorded."""
+        """Record the response after the block; if the block fails, only if it is a stream."""
         try:
             yield
         except BaseException:

@@ -208,11 +208,12 @@ class DeletedRecords:
 
     Attributes:
         captures: ids of deleted captures.
-        generations: last deleted generation of each entry.
+        generations: last deleted generation of each entry, by hash_url.
         snapshots: (hash_url, timestamp, record id of the page) of deleted snapshots.
         entries: hash_urls of deleted entries that were not saved again.
         articles: offsets of articles that snapshots use.
-        wanted: offsets of records that the index refers to; other damaged records are dropped.
+        wanted: offsets of records that the index refers to. Damaged records at other offsets are
+            dropped.
         payload_holders: ids of deleted captures that stay until their payload is stored elsewhere.
     """
 
@@ -346,7 +347,7 @@ def _of_entry_record(key: HashUrl, record: EntryRecord, known: DeletedRecords) -
 def write_version(
     store: SegmentStore, version: NextVersion, name: str, plan: Plan, moves: RevisitChanges
 ) -> list[MovedRecord]:
-    """Write the next version of a segment; return the new positions of its records."""
+    """Write the next version of the segment ``name``; return the new positions of its records."""
     moved: list[MovedRecord] = []
     for seen, action in plan.records:
         if action is RecordAction.DROP:
@@ -451,7 +452,10 @@ log = get_log(__name__)
 
 
 async def settle_versions(db: Database, store: SegmentStore, superseded: Mapping[str, str]) -> None:
-    """Finish interrupted compactions: of two versions of a segment, keep one."""
+    """Finish interrupted compactions: of two versions of a segment, keep one.
+
+    ``superseded`` maps the name of each earlier version to the name of the later version.
+    """
     for was, to in superseded.items():
         await _settle_version(db, store, was, to)
 

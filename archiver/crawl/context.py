@@ -72,7 +72,7 @@ class DeadHosts:
             self._revived.add(host)
 
     def pop_revived_hosts(self) -> set[str]:
-        """Return the hosts with waiting jobs that have responded since the last call."""
+        """Return the hosts that responded since the last call, and whose jobs were waiting."""
         revived, self._revived = self._revived, set()
         return revived
 
@@ -123,8 +123,8 @@ class CrawlContext:
     Attributes:
         derive: pool of worker processes that parse pages and extract articles.
         renderer: the browser.
-        image_cache: icons and preview images, by kind and payload digest of the original image;
-            None if the original image is not usable.
+        image_cache: icons and preview images, by kind and payload digest of the original image. The
+            value is None if the original image is not usable.
         routes: timestamp of the last visit of a single-page application, by URL without the route.
     """
 

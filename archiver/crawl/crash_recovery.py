@@ -59,7 +59,10 @@ log = get_log(__name__)
 
 
 async def settle_interrupted(db: Database, lock: RunLock) -> None:
-    """Release the imports of dead processes, or end them with an error.
+    """Settle the imports that dead processes were reading.
+
+    An import whose file is stored in the archive is released, so that a server can continue it. Any
+    other import ends with an error.
 
     Safe to call at any time.
 
@@ -127,7 +130,7 @@ async def _settle_versions(
 async def _index_and_requeue(
     db: Database, store: SegmentStore, left: Mapping[str, int], dead: Sequence[str]
 ) -> list[UnusableFile]:
-    """Index the unindexed records in ``left`` and requeue the jobs of ``dead`` processes."""
+    """Index unindexed records in the segments ``left``; requeue the jobs of ``dead`` processes."""
     if not (left or dead):
         return []
     from archiver.crawl.rebuild import index_and_requeue
@@ -160,7 +163,7 @@ def _cut_truncated_tails(
 
 
 def _keep(store: SegmentStore, found: Survey, more: Sequence[UnusableFile]) -> None:
-    """Store the unusable files that were found, and log each once."""
+    """Set the store's list of unusable files, and log those that are new in it."""
     known = set(store.storage.unusable_files)
     unusable_files = {each.name: each for each in (*found.unusable_files, *more)}
     store.storage.unusable_files = tuple(unusable_files[name] for name in sorted(unusable_files))

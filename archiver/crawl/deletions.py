@@ -35,7 +35,7 @@ from archiver.warc.segments import SegmentStore
 
 FILL_BATCH = 2_000
 MOVE_BATCH = 250
-"""Entries whose rows are deleted by one statement."""
+"""Maximum number of entries whose rows one statement deletes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +140,8 @@ async def delete_named(conn: AsyncConnection, *, after: int, bin_after: int | No
     Args:
         conn: a writing connection.
         after: only captures with a higher row id are checked.
-        bin_after: number of a deletion; what later deletions name goes to the bin, and everything
-            else is erased. None erases everything.
+        bin_after: number of a deletion. Rows that later deletions name go to the bin, and all other
+            named rows are erased. If None, all named rows are erased.
     """
     if not await tombstones.any_deleted(conn):
         return
@@ -163,7 +163,7 @@ def _not_after(numbers: Mapping[int, int], bin_after: int | None) -> list[int]:
 async def _move_to_bin(
     conn: AsyncConnection, number: int, named: Mapping[int, int], snapshots: Mapping[int, int]
 ) -> None:
-    """Delete what a deletion names: entries with their snapshots, and single snapshots."""
+    """Move the entries and single snapshots of the deletion ``number`` to the bin."""
     rows = [row for row, each in named.items() if each == number]
     for start in range(0, len(rows), MOVE_BATCH):
         await deletions.delete_entries(conn, rows[start : start + MOVE_BATCH], number=number)
@@ -172,11 +172,14 @@ async def _move_to_bin(
 
 
 async def move_earlier_to_bin(conn: AsyncConnection, generations: Mapping[HashUrl, int]) -> None:
-    """Move entries to the bin that were deleted before their address was saved again.
+    """Move deleted entries to the bin before their address is restored in a later generation.
+
+    An address that was deleted and saved again has several generations of entries.
 
     Args:
         conn: a writing connection.
-        generations: generations of the entries to restore next, by hash_url.
+        generations: the generation that the caller restores next, by hash_url. Only entries of
+            earlier generations are moved.
     """
     deleted = await tombstones.undeleted_entries(conn, generations)
     known = await entries.with_revisions(conn, [*deleted])
@@ -285,7 +288,7 @@ async def _existing_excluded_responses(
 
     Args:
         conn: a connection.
-        named: ``SnapshotRecord.answers`` of each snapshot.
+        named: ``SnapshotRecord.excluded_responses`` of each snapshot.
     """
     return await db_captures.excluded_response_locations(
         conn, {each for one in named for each in one}
@@ -395,7 +398,7 @@ async def _store_missing_resources(conn: AsyncConnection, store: SegmentStore) -
 def _read_all(
     store: SegmentStore, sources: Sequence[SnapshotSources]
 ) -> dict[int, SnapshotRecord | None]:
-    """Read the records of snapshots; None for an unreadable one."""
+    """Read the records of snapshots, by row id; None for an unreadable record."""
     return {each.id: _read(store, each) for each in sources}
 
 

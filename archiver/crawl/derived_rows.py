@@ -167,7 +167,10 @@ def _latest(rows: Sequence[SnapshotRow]) -> int:
 
 
 def _hundredths(store: SegmentStore, rows: Sequence[SnapshotRow]) -> int:
-    """Return the percentage of words by which an article differs from the previous one."""
+    """Return the percentage of words by which the newest article differs from the previous one.
+
+    It is 0 if one of the articles was not extracted.
+    """
     if len(rows) < 2 or rows[0].snapshot.article == rows[1].snapshot.article:
         return 0
     if not all(each.snapshot.extractor for each in rows):

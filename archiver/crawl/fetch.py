@@ -40,16 +40,16 @@ PIECE = 64 << 10
 SHORT_BYTES = 64 << 10
 """Maximum size in bytes of an uncompressed body that is read without starting a thread."""
 PARSED_BYTES = 16 << 20
-"""Number of bytes of a page or style sheet that are parsed; larger ones are stored whole."""
+"""Maximum number of bytes that are parsed of a page or style sheet. All its bytes are stored."""
 PDF_BYTES = 48 << 20
 MAX_RATIO = 50
 """Maximum plausible compression ratio. Pages usually reach a ratio of 5, tables of 30."""
 BOMB_BYTES = 1 << 20
-"""Number of bytes that are parsed if a response exceeds ``MAX_RATIO``; it is stored whole."""
+"""Number of bytes that are parsed of a response above ``MAX_RATIO``. All its bytes are stored."""
 MAX_PAUSE = 2.0
 """Maximum pause in seconds before a page. If the host asks for more, the job is requeued."""
 MAX_PAUSE_WITHIN_A_PAGE = 10.0
-"""Maximum pause in seconds before a requisite. If the host asks for more, it is missing."""
+"""Maximum pause in seconds before a requisite. If the host asks for more, it is not fetched."""
 SHOWN_AS_TEXT = ("text/", "application/json", "application/ld+json", "application/feed+json")
 
 
@@ -85,8 +85,9 @@ async def send(
         request: the request.
         is_delayed: whether the delay between requests applies.
         max_pause: maximum pause of the host in seconds; the request fails if the pause is longer.
-            But if a pause begins while a request with ``is_delayed`` waits for its slot, the
-            request waits for any time, because otherwise the page would lose an attempt.
+            A pause may also begin while the request waits for its slot. A request with
+            ``is_delayed`` then waits, however long the pause is, because otherwise the page would
+            lose an attempt.
 
     Raises:
         FetchError: there was no response.

@@ -1,9 +1,9 @@
 """Frontier: the leases of a process, by host.
 
-At most ``room`` leases are in memory; other jobs stay in the database. Each host has a limited
-number of active pages and a few waiting leases. A host has only one active page until it responds,
-and after each failure to respond. So a dead host occupies only one worker task. A host that asked
-for a pause has no leases.
+At most ``room`` leases are waiting or active; other jobs stay in the database. Each host has a
+limited number of active pages and a few waiting leases. A host has only one active page until it
+responds, and after each failure to respond. So a dead host occupies only one worker task. A host
+that asked for a pause has no leases.
 """
 
 import asyncio
@@ -98,7 +98,7 @@ class Frontier:
 
     @property
     def has_much_room(self) -> bool:
-        """Whether a quarter of the window is free, so that leasing is worth a transaction."""
+        """Whether a quarter or more of ``room`` is free, so that leasing is worth a transaction."""
         return self._unfinished * 4 <= self._room * 3
 
     async def next(self) -> Lease:
@@ -106,7 +106,7 @@ class Frontier:
         return await self._ready.get()
 
     async def lease(self) -> list[Lease]:
-        """Lease due jobs up to the size of the window, round-robin over hosts.
+        """Lease due jobs until ``room`` is used up, round-robin over hosts.
 
         With PostgreSQL a host is locked first, so that no other process fetches from the host.
 
@@ -226,7 +226,10 @@ class Frontier:
             self._only.discard(lease.job_id)
 
     async def return_leases(self, leases: Sequence[Lease], *, interrupted: bool = True) -> None:
-        """Return leases to the queue; ``interrupted`` visits may have stored captures already."""
+        """Return leases to the queue.
+
+        With ``interrupted``, their jobs are marked as jobs whose visits may have stored captures.
+        """
         async with self._db.write() as conn:
             ids = [lease.job_id for lease in leases]
             await queue.requeue(

@@ -91,7 +91,7 @@ class RevisitResolver:
         return found
 
     async def _by_stated_digest(self, stated: set[str]) -> dict[str, PayloadDigest]:
-        """Return the stored payload of each stated digest, if there is one."""
+        """Map stated digests to the stored payloads that have them; leave out unknown digests."""
         async with self._db.read() as conn:
             known = await db_captures.by_stated_digest(conn, sorted(stated))
             known |= {each: PayloadDigest(each) for each in stated if is_sha256_field(each)}
@@ -100,7 +100,7 @@ class RevisitResolver:
         return found | dict.fromkeys(stated & _EMPTY_STATED, EMPTY)
 
     async def _search(self, revisit: ForeignRevisit) -> PayloadDigest | None:
-        """Return the digest of a revisit's payload by reading captures that may contain it."""
+        """Search the captures that may contain a revisit's payload; return its digest or None."""
         async with self._db.read() as conn:
             named = await _referred_to(conn, revisit)
             others = await _earlier_captures(conn, revisit)

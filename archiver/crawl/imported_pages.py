@@ -290,7 +290,8 @@ class SpooledPages(ExitStack):
 
     Attributes:
         renditions: screenshots and other renderings that the file contains.
-        excluded_responses: responses to scripts that the file contains.
+        excluded_responses: responses that the file contains and that are not replayed, such as
+            those to POST requests of scripts.
     """
 
     def __init__(self) -> None:
@@ -330,7 +331,7 @@ class SpooledPages(ExitStack):
     def best(self, *, source: str) -> Iterator[ForeignPage]:
         """Iterate over the pages of the best source, oldest first.
 
-        ``source``: what to show as the source of entries without metadata.
+        ``source`` becomes the source of a new entry whose page has no metadata of its own.
         """
         for lines in (self._described, self._listed, self._html, self._other):
             if not lines.is_empty:
@@ -359,7 +360,7 @@ class PageImporter:
     async def import_pages(
         self, pages: Sequence[ForeignPage]
     ) -> list[asyncio.Future[VisitResult | None]]:
-        """Create snapshots for several pages concurrently; those of one entry in order.
+        """Create snapshots for several pages concurrently, but those of one entry in order.
 
         Article extraction is deferred if the settings require it. The returned futures are done
         once the snapshots are durable.
@@ -377,9 +378,10 @@ class PageImporter:
         return closing
 
     async def take(self, page: ForeignPage) -> asyncio.Future[VisitResult | None] | None:
-        """Create a snapshot of a page; None if it exists or the page has no capture.
+        """Create a snapshot of a page.
 
-        The returned future is done once the snapshot is durable.
+        The returned future is done once the snapshot is durable. Return None if the snapshot exists
+        already, or if the page has no capture.
         """
         placed = await find_captures(self._context.db, [page])
         return await self._take(placed[0]) if placed else None
@@ -449,7 +451,7 @@ class PageImporter:
         return await asyncio.to_thread(self._renditions.of, page.snapshot_record.renditions)
 
     async def _record_answers(self, page: ForeignPage) -> tuple[RecordId, ...]:
-        """Record the file's responses to a page's scripts under new ids; return the ids."""
+        """Record the page's excluded responses in the file under new ids; return the ids."""
         if (
             self._excluded_responses is None
             or page.snapshot_record is None
@@ -532,7 +534,7 @@ class SavedPageImporter:
         """Create snapshots of saved pages; return how many are new, once they are durable.
 
         Args:
-            found: saved pages; their entries may exist.
+            found: saved pages, whose entries need not exist yet.
             origin: origin of the pages, stored in their records.
             import_id: the import of their links.
             uploaded_at: upload time, if a user uploaded them.

@@ -42,7 +42,7 @@ MAX_STEPS = 6
 """Maximum number of redirects within an archive, from the TimeGate to a memento."""
 TRIES = 3
 MAX_PAUSE = 120.0
-"""Maximum seconds to wait if an archive asks for it; the job of a longer pause is requeued."""
+"""Maximum pause in seconds. If an archive asks for more, the job is requeued."""
 _BUSY = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
 
 
@@ -106,7 +106,7 @@ async def fetch_memento(context: CrawlContext, archive_url: str, url: str) -> Fo
         address = read_address(target) if target else None
         may_follow = address is not None and surt(address.url) != surt(url)
         if at and (target is None or address is None or may_follow):
-            # If the form of the archive's URLs is unknown, this may be the original's redirect.
+            # If the form of the archive's URLs is unknown, the redirect may be the original page's.
             location = (
                 address.url if address else redirect_target(url, exchange.status, exchange.headers)
             )

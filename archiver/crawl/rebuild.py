@@ -71,9 +71,9 @@ class ReadRecords:
         conversions: ids and locations of conversion records.
         entry_records: locations and dates of entry records.
         deletions: deletion records.
-        arrangements: lists records.
-        stated_digests: payload digests by the original digest in an imported record, which has
-            another form.
+        arrangements: content of lists records (``LISTS_URI``).
+        stated_digests: payload digests of imported records, by the digest that the record had
+            originally. The original digest has another form, such as SHA-1.
         problems: locations of unusable records, and why.
     """
 
@@ -96,7 +96,7 @@ def read_batch(scanned: Iterable[Scanned | Damage], limit: int) -> ReadRecords:
         if isinstance(each, Damage):
             place = each.location
             if each.is_truncated:
-                # Another process may still be writing it, so the next recovery reads it again.
+                # Another process may still be writing the record; the next recovery reads it again.
                 place = replace(place, length=0)
             else:
                 batch.problems.append((each.location, each.problem))
@@ -306,7 +306,8 @@ async def fill_index(
         store: the segment store.
         names: all segments.
         software: name and version of this program.
-        bin_after: number of a deletion; what later deletions name goes to the bin.
+        bin_after: number of a deletion. Items that later deletions name go to the bin, and other
+            deleted items are erased. If None, all deleted items are erased.
         on_progress: called after each batch.
     """
     async with db.write() as conn:
@@ -360,7 +361,7 @@ class _Rebuild:
         return self._rebuilt
 
     async def _read_segment(self, name: str, start: int) -> None:
-        """Index a segment's captures; an unreadable segment does not stop the others."""
+        """Index a segment's records. If it is unreadable, the rebuild continues with the others."""
         async with self._transaction() as conn:
             await segment_rows.set_indexed_with_ids(conn, {name: start})
         batches = read_batches(self._store.storage.scan(name, from_offset=start), BATCH)

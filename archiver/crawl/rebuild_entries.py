@@ -47,8 +47,8 @@ async def split_deleted(
     Args:
         conn: a connection.
         read: entry records.
-        bin_after: number of a deletion; what later deletions name is restored, to be moved to the
-            bin afterwards. None restores nothing that was deleted.
+        bin_after: number of a deletion. Items that later deletions name are restored, and the
+            caller moves them to the bin afterwards. If None, no deleted item is restored.
     """
     keys = {entry_record.hash_url for entry_record, _ in read}
     deleted = await tombstones.generations(conn, keys)

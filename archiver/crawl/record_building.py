@@ -259,7 +259,7 @@ def _plan_item(plan: Plan, content: ItemContent, known: IndexedData) -> None:
 
 
 def plan_exchange(plan: Plan, exchange: Exchange, capture: Capture, originals: Originals) -> None:
-    """Add the records of an exchange: a revisit if it can refer to a stored payload.
+    """Add the records of an exchange. It becomes a revisit if it can refer to a stored payload.
 
     A new response record is added to ``originals``, so that later exchanges can refer to it.
     """
@@ -333,7 +333,10 @@ def pending_record(document: Mapping[str, Any]) -> Record:
 def entry_note(
     known: Revised, at: datetime, failure: Failure | None = None, *, is_waiting: bool = False
 ) -> Record:
-    """Return a record of an entry's current metadata and failure, without a snapshot."""
+    """Return a record of an entry's current metadata and failure, without a snapshot.
+
+    ``is_waiting`` is as in ``EntryRecord``.
+    """
     return _metadata(replace(_entry_record(known, at, failure=failure), is_waiting=is_waiting))
 
 
@@ -354,7 +357,10 @@ def _metadata(record: EntryRecord) -> Record:
 
 
 def _reused_article(visit: Visit, previous: Snapshot | None) -> Snapshot | None:
-    """Return the previous snapshot if its page has the same payload, and so the same article."""
+    """Return the previous snapshot if its page has the same payload, and so the same article.
+
+    Return None if a browser rendered one of the pages, or if the extractor version has changed.
+    """
     if previous is None or previous.extractor != EXTRACTOR_VERSION:
         return None
     if Rendering.DONE in (visit.rendering, previous.rendering):

@@ -110,14 +110,20 @@ REFUSALS = frozenset({403, 405, 406, 429, 503})
 _GONE = frozenset({404, 410})
 """Statuses of missing pages; single-page applications also send them for existing pages."""
 MAX_REFUSALS = 3
-"""Pages of a host that a browser could not get either; after these, refusals are accepted."""
+"""Maximum number of refused pages of a host that are tried in a browser in vain.
+
+After these, a refusal by the host is accepted without a try in a browser.
+"""
 MAX_REMEMBERED = 4096
 
 RETRY_SECONDS = 600.0
 """Seconds before the program tries again to start a browser that failed to start."""
 
 MAX_ATTEMPTS = 2
-"""Maximum attempts to render a page, because another page may be the cause of a crash."""
+"""Maximum attempts to render a page.
+
+A page is rendered again after a crash, because another page may be the cause.
+"""
 
 log = get_log(__name__)
 
@@ -159,7 +165,8 @@ class Rendered:
         jar: the cookies set during the visit.
         excluded_responses: record ids of responses to requests other than GET, and of partial
             responses.
-        source: the page with its scripts, to detect bot walls; None unless it was requested again.
+        source: the page with its scripts, to detect bot walls; None unless the browser requested
+            the page again.
         wall: name of the bot wall that the response's headers declare; empty if there is none.
         limits: limits that kept the browser from rendering all of the page.
     """

@@ -150,7 +150,7 @@ async def add_failures(
 
 
 async def link_documents(conn: AsyncConnection, newest: dict[int, int]) -> None:
-    """Set the search documents of entries."""
+    """Set the search documents of entries; ``newest`` maps entry ids to document ids."""
     if newest:
         await conn.execute(
             update(entry_table)

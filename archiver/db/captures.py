@@ -117,7 +117,10 @@ def _is_no_redirect(_: CTE) -> ColumnElement[bool]:
 
 
 def _closest(same: Callable[[CTE], ColumnElement[bool]]) -> tuple[Lookup, Lookup]:
-    """Return two lookups: the last capture up to a time, and the first capture after the time."""
+    """Return two lookups: the last capture up to a time, and the first capture after the time.
+
+    Only captures that have the SURT of the key and meet the condition ``same`` are found.
+    """
     own = capture.c
 
     def before(wanted: CTE) -> ScalarSelect[int]:
@@ -264,7 +267,7 @@ async def _by_lookups(
 async def at_moments(
     conn: AsyncConnection, urls: Sequence[str], timestamps: Sequence[Timestamp]
 ) -> list[Capture]:
-    """Return captures of any of the URLs at any of the timestamps."""
+    """Return captures at any of the timestamps whose URL has the SURT of any of the URLs."""
     rows = await conn.execute(
         CAPTURES.where(
             capture.c.surt.in_(key_values({surt(url) for url in urls})),
@@ -275,7 +278,7 @@ async def at_moments(
 
 
 async def archived_among(conn: AsyncConnection, urls: Collection[str]) -> set[str]:
-    """Return those URLs that have a capture."""
+    """Return those of the URLs that have a capture."""
     keys = key_values({surt(url) for url in urls})
     rows = await conn.execute(
         select(capture.c.url)
@@ -516,7 +519,10 @@ async def original_or_deleted(conn: AsyncConnection, digest: PayloadDigest) -> C
 async def all_originals(
     conn: AsyncConnection, digest: PayloadDigest, *, limit: int
 ) -> list[Capture]:
-    """Return up to ``limit`` response records with a payload, unchunked and oldest first."""
+    """Return up to ``limit`` response records with a payload.
+
+    Records without chunk framing are first, then older records.
+    """
     own = capture.c
     query = CAPTURES.where(own.payload_digest == to_blob(digest), own.is_revisit == 0)
     rows = await conn.execute(query.order_by(own.is_chunked, own.id).limit(limit))
@@ -606,7 +612,7 @@ async def register_record_ids(conn: AsyncConnection) -> bool:
 
 
 async def used_record_ids(conn: AsyncConnection, record_ids: Sequence[RecordId]) -> set[RecordId]:
-    """Return those record ids that registered or deleted captures use."""
+    """Return those of the record ids that registered or deleted captures use."""
     keys = {_key(each): each for each in record_ids}
     rows = await conn.execute(
         select(record_id_seen.c.id).where(record_id_seen.c.id.in_(among(keys)))
@@ -617,7 +623,7 @@ async def used_record_ids(conn: AsyncConnection, record_ids: Sequence[RecordId])
 async def register_stated_digests(
     conn: AsyncConnection, digests: Mapping[str, PayloadDigest]
 ) -> None:
-    """Store the SHA-256 digest by the digest that an imported record states, such as SHA-1."""
+    """Store SHA-256 digests by the digests that imported records state, such as SHA-1."""
     rows = [(stated, to_blob(ours)) for stated, ours in digests.items()]
     await insert_rows(
         conn, stated_digest, ("digest", "payload_digest"), sorted(rows), OnConflict.REPLACE

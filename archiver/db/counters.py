@@ -23,13 +23,13 @@ _COLUMNS = ("name", "value")
 
 
 async def change(conn: AsyncConnection, by: Mapping[str, int]) -> None:
-    """Add to counters by name."""
+    """Add the values in ``by`` to the counters with these names."""
     rows = sorted((name, value) for name, value in by.items() if value)
     await insert_rows(conn, counter, _COLUMNS, rows, OnConflict.ADD)
 
 
 async def put(conn: AsyncConnection, values: Mapping[str, int]) -> None:
-    """Set counters by name."""
+    """Set the counters that ``values`` names."""
     await insert_rows(conn, counter, _COLUMNS, sorted(values.items()), OnConflict.REPLACE)
 
 
@@ -59,7 +59,7 @@ async def next_id(conn: AsyncConnection, column: Column[Any]) -> int:
 
 
 async def keep_last_ids(conn: AsyncConnection) -> None:
-    """Store the highest row id of each table, before rows are deleted."""
+    """Store the highest row id of each table in ``_NOT_REUSED``, before rows are deleted."""
     await put(conn, {_name(each): await next_id(conn, each) - 1 for each in _NOT_REUSED})
 
 

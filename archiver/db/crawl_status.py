@@ -117,9 +117,9 @@ async def waiting_hosts(conn: AsyncConnection, *, limit: int) -> list[WaitingHos
 async def why_waiting(
     conn: AsyncConnection, job_ids: Sequence[int]
 ) -> dict[int, tuple[Failure, datetime]]:
-    """Return (failure, time of the retry) of the host of each queued job without an attempt.
+    """Return, by job id, why the hosts of queued jobs wait: (failure, time of the retry).
 
-    The result is by job id; jobs of hosts without a failure are left out.
+    Jobs that have failed themselves, and jobs of hosts without a failed job, are left out.
     """
     waiting = await conn.execute(
         select(job.c.id, job.c.host).where(
@@ -176,6 +176,7 @@ async def failed_of(
     conn: AsyncConnection, *, why: str, after: int, limit: int, import_id: int | None = None
 ) -> Sequence[tuple[int, str]]:
     """Return (row id, host) of entries that failed for a reason, after a row id."""
+    # ``reason`` ends with a space if the failure has no HTTP status.
     padded = why if " " in why else f"{why} "
     rows = await conn.execute(
         _failed(import_id)
@@ -210,7 +211,10 @@ def _failed(import_id: int | None) -> Select[Any]:
 
 
 async def queued(conn: AsyncConnection, *, limit: int, import_id: int | None = None) -> list[int]:
-    """Return the ids of queued jobs, most urgent first: of all, or those of an import."""
+    """Return the ids of queued jobs, most urgent first.
+
+    With ``import_id``, only jobs of this import are returned.
+    """
     found = select(job.c.id).where(job.c.state == State.QUEUED)
     if import_id is not None:
         found = found.where(job.c.import_id == import_id)

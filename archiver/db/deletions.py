@@ -77,12 +77,12 @@ class RestoredBatch:
 
     @property
     def is_restored(self) -> bool:
-        """Return whether anything was restored."""
+        """Whether anything was restored."""
         return bool(self.entry_ids or self.snapshots)
 
 
 async def begin(conn: AsyncConnection, now: datetime) -> int:
-    """Return the number of a new deletion: the time in ms, or the last number plus one."""
+    """Return the number of a new deletion: the time in ms, at least the last number plus one."""
     last = await counters.get(conn, _LAST) or 0
     number = max(int(now.timestamp() * 1000), last + 1)
     await counters.put(conn, {_LAST: number})
@@ -457,7 +457,11 @@ async def _restore_entries(
 async def _restore_snapshots(
     conn: AsyncConnection, number: int, record: int, rows: Sequence[Row[*tuple[Any, ...]]]
 ) -> RestoredBatch:
-    """Restore snapshots, unless their entry is deleted or has snapshots with these timestamps."""
+    """Restore the snapshots that a deletion record names: all of them, or none.
+
+    None is restored if one of their entries is deleted, or if an entry already has a snapshot with
+    the same timestamp as one of them.
+    """
     taken = await conn.execute(
         select(snapshot.c.id).where(
             snapshot.c.entry_id.in_(among({row.entry_id for row in rows})),

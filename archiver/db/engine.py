@@ -248,7 +248,7 @@ class SqliteIndex:
         return str(error.orig)
 
     def identity(self) -> tuple[int | str, ...]:
-        """Return a value that differs for every index, also for one that was rebuilt."""
+        """Return a value that identifies the index; a rebuilt index has another value."""
         found = self.path.stat()
         return found.st_dev, found.st_ino
 
@@ -290,7 +290,7 @@ class SqliteIndex:
 
 
 def _set_up(connection: Any, statements: tuple[str, ...]) -> None:
-    """Set up a new connection, so that events of the engine begin transactions, not the driver."""
+    """Set up a new connection. Events of the engine begin its transactions, not the driver."""
     connection.isolation_level = None
     cursor = connection.cursor()
     for statement in statements:
@@ -370,7 +370,7 @@ class Database:
     Args:
         engines: the index (``index_at``).
         worker: name of this process's run lock; only used with PostgreSQL.
-        machine: name of the data directory; only used with PostgreSQL.
+        machine: machine name of the data directory; only used with PostgreSQL.
     """
 
     def __init__(
@@ -415,7 +415,7 @@ class Database:
         return word_index_named(self._writer.dialect.name)
 
     def identity(self) -> tuple[int | str, ...]:
-        """Return a value that differs for every index, also for one that was rebuilt."""
+        """Return a value that identifies the index; a rebuilt index has another value."""
         return self._engines.identity()
 
     @asynccontextmanager
