@@ -20,7 +20,7 @@ from archiver.warc.segments import SegmentStore
 
 MAX_REFS = 10_000
 FEW = 250
-"""Maximum size of an edit that updates the search documents of its entries immediately."""
+"""Maximum number of changed entries whose search documents an edit updates immediately."""
 BATCH = 1_000
 """Entries per transaction; between two transactions, other writers can take the write lock."""
 MAX_TAGS_SHOWN = 10_000
@@ -196,8 +196,12 @@ class Editing:
     ) -> Edited:
         """Apply a function to the metadata of entries, batch by batch.
 
+        Args:
+            some_at_a_time: yields batches of row ids; each batch is changed in one transaction.
+            function: returns the new metadata, given the row id and the present metadata.
+
         Raises:
-            InputError: ``function`` raises it; the batches before stay changed.
+            InputError: ``function`` raises it; earlier batches stay changed.
         """
         async with self._db.write() as conn:
             edit_id = await edit_history.begin(conn, datetime.now(UTC))

@@ -250,7 +250,7 @@ class EntryDetail:
     """An entry with its newest job, its snapshots and failed attempts, newest first.
 
     ``preview_images`` are the icon and the preview image of the newest snapshot. ``duplicates`` are
-    entries with other URLs of the same page that have snapshots.
+    other entries for the same page, under another URL, that have snapshots.
     """
 
     entry: Entry
@@ -459,7 +459,8 @@ class Entries:
     async def jobs(self, ids: Sequence[int]) -> list[Job]:
         """Return jobs in their current state, in order of creation.
 
-        If a job waits because another page of its host failed, it has the failure of that page.
+        If a job waits because another page of its host failed, the returned job has the failure of
+        that page and the time until which it waits.
         """
         async with self._db.read() as conn:
             found = await db_jobs.by_ids(conn, ids[:MAX_URLS])
@@ -498,7 +499,11 @@ class Entries:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """Records of a snapshot; ``article`` is None if its record can't be read."""
+    """Records of a snapshot.
+
+    ``article`` is None if its record can't be read. ``is_damaged`` is set if the article has to be
+    extracted again, because a record is damaged.
+    """
 
     article: str | None
     record: SnapshotRecord

@@ -114,7 +114,10 @@ class ExportJobs:
         return name
 
     async def note_damaged_download(self, kind: ExportKind, query: ListingQuery) -> None:
-        """List a streamed download that left out damaged parts, once for each form and query."""
+        """Add a streamed download to the list of exports, because it left out damaged parts.
+
+        It replaces an earlier one of the same format and query.
+        """
         for each in await self.all():
             if each.problem == DAMAGED_DOWNLOAD and (each.kind, each.query) == (kind, query):
                 await self.delete(each.name)

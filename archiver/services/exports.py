@@ -42,7 +42,7 @@ _LIST_FORMS: dict[str, ListForm] = {
     "atom": ATOM,
     "opml": OPML_HOSTS,
 }
-"""How lists are written, by the key of the ``ExportKind``."""
+"""List formats by the key of their ``ExportKind``."""
 
 
 def schema() -> str:
@@ -97,7 +97,11 @@ class EntryExports:
         self._books = Books(db, store)
 
     async def name_of(self, kind: ExportKind, wanted: Selected) -> str:
-        """Return a file name; an export of one article is named after the article."""
+        """Return the file name for an export.
+
+        The export of a single entry is named after its title if the format contains articles,
+        otherwise after its hash_url.
+        """
         if wanted.hash_url is None:
             return f"archive-{datetime.now(UTC):%Y%m%d}.{kind.suffix}"
         if kind.key not in ARTICLES:

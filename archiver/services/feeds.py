@@ -100,9 +100,8 @@ class FeedChecks:
     async def check(self, followed: FollowedFeed, *, everything: bool = False) -> FollowedFeed:
         """Check a feed, queue new items, and store the result.
 
-        With ``everything``, items older than the subscription are included.
-
-        Problems of the feed are stored, not raised.
+        With ``everything``, items older than the subscription are included. Problems of the feed
+        are stored, not raised.
 
         Raises:
             StoreError: the index failed.
@@ -193,7 +192,10 @@ class FeedChecks:
         items: Sequence[Seed],
         began_at: datetime | None,
     ) -> FollowedFeed:
-        """Queue new items; ``began_at`` is the start of the check, or None to queue all."""
+        """Store the result of a check, and queue the new items.
+
+        ``began_at`` is the start of the check; None to queue older items too.
+        """
         now = self._now()
         state = self._state_after(followed.state, answer, now)
         subscription = followed.subscription
@@ -254,7 +256,7 @@ def _is_since(item: Seed, subscription: Subscription, began_at: datetime) -> boo
 
 
 def _annotated(item: Seed, subscription: Subscription, now: datetime) -> Seed:
-    """Return an item with the tags of the subscription, and without the note and folders."""
+    """Return an item with the tags of the subscription, without its own note and folders."""
     annotation = replace(
         item.annotation,
         added_at=now,
@@ -273,8 +275,9 @@ def _says_it_is_a_list(answer: FeedResponse) -> bool:
 
 
 MAX_SHOWN = 50
+"""Maximum number of feeds whose newest entries are listed."""
 MAX_NEWEST = 3
-"""Maximum numbers of feeds whose newest entries are listed, and of entries of each."""
+"""Maximum number of newest entries that are listed for one feed."""
 CLAIM_SECONDS = 600
 """Seconds after which another machine may take over a due feed."""
 _Change = Callable[[list[Subscription]], list[Subscription]]

@@ -149,8 +149,8 @@ class _Checked:
         location: location of the record.
         capture: the capture that the record contains, if any.
         findings: problems of the record.
-        answer: id of the record, if it is the response to a request of a script other than a GET
-            of the URL.
+        answer: id of the record, if it is a response to a script that is no capture: a partial
+            response, or one to a request other than GET. Otherwise None.
         entry_record: the parsed record, if it is an intact entry record.
     """
 
@@ -328,7 +328,7 @@ class Fixity:
         return findings
 
     def _snapshot_differs(self, row: snapshots.SnapshotRow) -> str:
-        """Return a problem if the index shows another page or title than a snapshot's record."""
+        """Return the problem if the index row of a snapshot differs from its record; else empty."""
         try:
             kept = read_snapshot_record(self._store, row.record)
         except StoreError:
@@ -557,11 +557,12 @@ def _differences(shown: Annotation, recorded: Annotation) -> list[str]:
 
 
 def _comparable(capture: Capture, row: Capture | None = None) -> Capture:
-    """Return a capture in which the fields that may differ between record and index row are equal.
+    """Return a copy of a capture, in which fields that need not agree have fixed values.
 
-    These are the payload length of a revisit, which its record lacks, and ``is_chunked``, which
-    rows from before index revision 0005 lack. The media type is taken from ``row`` if the record
-    has none, or if ``row`` has a generic type from a version that did not sniff such types.
+    It is used to compare a record with its index row. The payload length of a revisit is 0, because
+    its record lacks it. ``is_chunked`` is False, because rows from before index revision 0005 lack
+    it. The media type is taken from ``row`` if the record has none, or if ``row`` has a generic
+    type from a version that did not sniff such types.
     """
     if row and (not capture.media_type or _is_unsniffed(row.media_type)):
         capture = replace(capture, media_type=row.media_type)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 TMP = "tmp"
 STALE_SECONDS = 86400
 WHOLE, PREVIEWED = ".upload", ".look"
-"""Suffixes of complete uploads: to be imported, and waiting for a decision of the user."""
+"""Suffixes of complete uploads: to be imported, and only previewed so far."""
 UPLOAD_EXPIRED = marked("This upload has expired. Upload the file again.")
 _NAME = ".name"
 _TOKEN = re.compile(r"[0-9a-f]{32}")
@@ -198,7 +198,11 @@ class _Tally:
         self._kept: Counter[str] = Counter()
 
     def add(self, batch: Batch, known: Mapping[str, SaveOutcome]) -> None:
-        """Count a batch; ``known`` has the results of links whose entries exist, by hash_url."""
+        """Count a batch.
+
+        ``known`` has the predicted results of the links whose entries exist, by hash_url. All other
+        links are new.
+        """
         self.read += batch.size
         self.lists = self.lists.with_more(batch.lists)
         self._saved = min_and_max((*self._saved, *batch.saved))

@@ -306,7 +306,7 @@ class ImportReader:
     async def _take_in_pages(
         self, number: int, batch: Batch, links: LinkFile
     ) -> dict[str, SaveOutcome]:
-        """Queue the links that have pages, then store the pages; return the result of each link.
+        """Queue the links that have pages, then store the pages; return the results by hash_url.
 
         The batch is counted afterwards. If the process is killed before that, the next run repeats
         the batch and finds the stored pages.
@@ -391,7 +391,10 @@ async def _add_lists(conn: AsyncConnection, number: int, given: ListsInFile) -> 
 
 
 def kind_of_file(source: BinaryIO, name: str) -> str | None:
-    """Return the kind of an archive file, else None; the position is unchanged. Blocking."""
+    """Return the kind of an archive file; None for other files. Blocking.
+
+    The position of ``source`` is unchanged.
+    """
     return kind_of(source, name) if isinstance(source, BufferedReader) else None
 
 

@@ -68,7 +68,10 @@ class StoredImports:
         self._reader = reader
 
     async def read(self, kept: StoredImport, skip: int) -> None:
-        """Read a stored file, retrying after disk and index errors."""
+        """Read a stored file, retrying after disk and index errors.
+
+        ``skip`` is the number of rows at the start of the file that were read before.
+        """
         while True:
             try:
                 await self._read_once(kept, skip)
@@ -396,8 +399,8 @@ class Imports:
 async def carry_over_imports(old: Database, new: Database) -> None:
     """Copy import data that is only in the index from an old index to a rebuilt one.
 
-    These are the receipts of unfinished imports, and the imports that created lists, entries and
-    open jobs.
+    These are the receipts of unfinished imports, and which import created each list, entry and open
+    job.
     """
     async with old.read() as conn:
         unfinished = [each.id for each in await imports.unfinished(conn)]
@@ -429,7 +432,10 @@ async def _carry_over_receipt(old: Database, new: Database, number: int) -> None
 
 
 def _within(path: Path, data: Path) -> Path:
-    """Return a path relative to the data directory, so that the directory can be moved."""
+    """Return a path relative to the data directory, so that the directory can be moved.
+
+    The path of a file outside of it stays absolute.
+    """
     whole, around = path.resolve(), data.resolve()
     return whole.relative_to(around) if whole.is_relative_to(around) else whole
 
@@ -598,7 +604,10 @@ class ImportUndo:
 
 
 async def _completed(conn: AsyncConnection, undone: ImportUndone) -> ImportUndone:
-    """Mark an undo as complete, without a deletion to restore if nothing was deleted."""
+    """Mark an undo as complete.
+
+    If no entry was deleted, its deletion is set to 0, because nothing can be restored.
+    """
     deleted = await deletions.size(conn, undone.deletion)
     deletion = undone.deletion if deleted and deleted.entries else 0
     return replace(undone, deletion=deletion, is_done=True)

@@ -239,7 +239,7 @@ class EntryLists:
             await asyncio.sleep(RECOUNT_SECONDS)
 
     async def count(self) -> None:
-        """Count results of saved searches, and entries that are in several nested lists."""
+        """Update the counts of saved searches and of entries that are in several nested lists."""
         async with self._db.read() as conn:
             known = tuple(await tags_and_lists.all_lists(conn))
             if known != self._duplicates_of:
@@ -330,7 +330,11 @@ def _renamed(known: Iterable[EntryList], path: str, goal: str) -> list[EntryList
 def _places(
     rows: Sequence[tuple[int, int]], moved: set[int], position: ListPosition
 ) -> dict[int, int]:
-    """Return sort keys by row id: of the moved rows, or of all rows if there is no gap left."""
+    """Return the new sort keys by row id.
+
+    Only the moved rows get new keys, unless there is no gap for them between the keys of the other
+    rows. Then all rows get new keys.
+    """
     block = [row for row, _ in rows if row in moved]
     others = [each for each in rows if each[0] not in moved]
     if not block or not others:
