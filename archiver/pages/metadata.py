@@ -32,7 +32,9 @@ def canonical_of(tree: LexborHTMLParser, url: str) -> str:
     links = tree.css(_LINKS)[:MAX_LINKS]
     if not links:
         return ""
-    return _only([each.attributes["href"] or "" for each in links], base_of(tree, url), url)
+    return _plausible_canonical(
+        [each.attributes["href"] or "" for each in links], base_of(tree, url), url
+    )
 
 
 def canonical_in_header(link_header: str, url: str) -> str:
@@ -48,10 +50,10 @@ def canonical_in_header(link_header: str, url: str) -> str:
     named = [
         at for at, parameters in links if "canonical" in parameters.get("rel", "").lower().split()
     ]
-    return _only(map(escape_bytes, named[:MAX_LINKS]), url, url)
+    return _plausible_canonical(map(escape_bytes, named[:MAX_LINKS]), url, url)
 
 
-def _only(references: Iterable[str], base: str, url: str) -> str:
+def _plausible_canonical(references: Iterable[str], base: str, url: str) -> str:
     given = filter(None, map(clean_reference, references))
     named = {join(base, each) for each in given}
     found = named.pop() if len(named) == 1 else None
@@ -212,7 +214,7 @@ _TIMES = (
 _ARTICLE_TYPES = re.compile(r"Article|Posting|Report|WebPage|Recipe|Review|Chapter|CreativeWork")
 _WRITTEN_TYPES = re.compile(r"Article|Posting|Report|Recipe|Review|Chapter")
 _ARTICLE_OBJECTS = frozenset({"article", "book"})
-_FRAME = re.compile(
+_JSON_WRAPPERS = re.compile(
     r"\A\s*(?:<!\[CDATA\[|/\*.{0,40}?\*/|//[^\n]{0,80}\n)\s*|\s*\]\]>\s*\Z", re.DOTALL
 )
 _REFERENCE = re.compile(r"&(?:#[0-9]{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,30});", re.IGNORECASE)
@@ -292,11 +294,11 @@ def _decoded(text: str) -> str:
 
 def document_title(tree: LexborHTMLParser) -> str:
     """Return the text of a page's ``title``, on one line; titles inside SVG are ignored."""
-    titles = (each for each in tree.css("title")[:_MAX_TITLES] if not _is_drawn(each))
+    titles = (each for each in tree.css("title")[:_MAX_TITLES] if not _is_in_svg(each))
     return next((_clean(each.text() or "") for each in titles), "")
 
 
-def _is_drawn(node: LexborNode) -> bool:
+def _is_in_svg(node: LexborNode) -> bool:
     """Return whether an element is inside an ``svg`` element."""
     above = node.parent
     while above is not None:
@@ -359,7 +361,7 @@ def parse_json_ld(text: str) -> Any:
     if len(text) > MAX_JSON:
         return None
     try:
-        parsed = json.loads(_FRAME.sub("", text), strict=False)
+        parsed = json.loads(_JSON_WRAPPERS.sub("", text), strict=False)
     except (ValueError, RecursionError):
         return None
     return parsed if _is_shallow(parsed) else None
@@ -390,7 +392,7 @@ def objects_in(parsed: Any) -> Iterator[dict[str, Any]]:
         yield from (each for each in parsed if isinstance(each, dict))
 
 
-def _document_title(tree: LexborHTMLParser, named: str) -> str:
+def _document_title(tree: LexborHTMLParser, heading: str) -> str:
     """Return the page's title, or only the part of it that equals the first heading.
 
     The other parts are usually the site's name.
@@ -398,11 +400,11 @@ def _document_title(tree: LexborHTMLParser, named: str) -> str:
     title = document_title(tree)
     headings = tree.css("h1")[:2]
     if not title:
-        return named
+        return heading
     parts = _SEPARATORS.split(title)
     is_alone = len(headings) == 1  # the first of several is often the site's name
-    is_title = named == parts[0] or (is_alone and len(named) == max(map(len, parts)))
-    return named if named in parts and is_title else title
+    is_title = heading == parts[0] or (is_alone and len(heading) == max(map(len, parts)))
+    return heading if heading in parts and is_title else title
 
 
 def _heading(tree: LexborHTMLParser) -> str:

@@ -147,8 +147,12 @@ class _MainContent:
         while node is not None and self.length < LEAST_CHARACTERS:
             if node.is_text_node:
                 self._take("".join((node.text_content or "").split()), is_linked=link is not None)
-            elif node.is_element_node and not _is_unread(node) and not self._is_beside(node, main):
-                self._look_at(node)
+            elif (
+                node.is_element_node
+                and not _is_unread(node)
+                and not self._is_outside_content(node, main)
+            ):
+                self._note_missing_content(node)
                 if node.child is not None:
                     if main is None and _is_main(node):
                         main, self._before_main = node, self._seen
@@ -176,7 +180,7 @@ class _MainContent:
         else:
             self.length += len(text)
 
-    def _is_beside(self, node: LexborNode, main: LexborNode | None) -> bool:
+    def _is_outside_content(self, node: LexborNode, main: LexborNode | None) -> bool:
         """Return whether an element is outside of the content, such as navigation."""
         tag, attributes = node.tag or "", node.attributes
         if tag in _MAIN or tag == "body":
@@ -190,7 +194,7 @@ class _MainContent:
             return False
         return node.css_first("main, article") is None
 
-    def _look_at(self, node: LexborNode) -> None:
+    def _note_missing_content(self, node: LexborNode) -> None:
         """Record the signs that scripts will fill an element."""
         tag, attributes = node.tag or "", node.attributes
         names = f"{attributes.get('class') or ''} {attributes.get('id') or ''}"

@@ -37,7 +37,7 @@ _CONDITIONS = rf"{_CONDITION}(?:\s+and\s+{_CONDITION}){{0,3}}"
 SIZES: Final = re.compile(rf"(?:{_CONDITIONS}\s+{_LENGTH},\s*){{0,20}}{_LENGTH}")
 """Valid values of the ``sizes`` attribute."""
 
-_SAID = {
+_VALUE_PATTERNS = {
     "dir": re.compile("ltr|rtl|auto", re.IGNORECASE),
     "lang": re.compile("(?:[a-z]{2,3}(?:-[a-z0-9]{1,8}){0,8})?", re.IGNORECASE),
     "width": _PIXELS,
@@ -51,7 +51,7 @@ _SAID = {
     "preload": re.compile("none|metadata|auto|", re.IGNORECASE),
     "sizes": SIZES,
 }
-_KINDS = {
+_TYPE_PATTERNS = {
     "ol": re.compile("[1aAiI]"),
     "source": re.compile(
         r"[\w.+-]{1,80}/[\w.+-]{1,80}(?:\s*;\s*\w{1,20}=(?:[\w.+-]{1,80}|\"[^\"]{0,80}\"))?",
@@ -66,7 +66,7 @@ def is_valid_value(tag: str, name: str, value: str) -> bool:
 
     Any value of an attribute without a rule is valid.
     """
-    allowed = _KINDS.get(tag) if name == "type" else _SAID.get(name)
+    allowed = _TYPE_PATTERNS.get(tag) if name == "type" else _VALUE_PATTERNS.get(name)
     return allowed is None or allowed.fullmatch(value) is not None
 
 

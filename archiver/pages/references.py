@@ -361,7 +361,7 @@ def _object_rule(attribute: str) -> Rule:
     return Choice(frozenset({Use.IMAGE, Use.FRAME}), choose)
 
 
-def _loading(rules: dict[str, Rule]) -> dict[str, Rule]:
+def _with_lazy_rules(rules: dict[str, Rule]) -> dict[str, Rule]:
     """Add the rules of lazy-loading attributes to those of an element."""
     return {**rules, **lazy_rules(rules)}
 
@@ -372,7 +372,7 @@ EVERYWHERE: Final[Rules] = {"style": _CSS, "attributionsrc": _INERT, **backgroun
 _LINK: Final[dict[str, Rule]] = {"href": _ANCHOR, "xlink:href": _ANCHOR, "ping": _INERT}
 _BACKGROUND: Final[Rules] = {"background": _IMAGE}
 _CITE: Final[Rules] = {"cite": _ANCHOR}
-_IMG: Final = _loading(
+_IMG: Final = _with_lazy_rules(
     {
         "src": _IMAGE,
         "srcset": _SRCSET,
@@ -381,8 +381,8 @@ _IMG: Final = _loading(
         "dynsrc": _MEDIA,
     }
 )
-_PLAYED: Final = _loading({"src": _MEDIA, "poster": POINTERS[Use.PAINT]})
-_FRAMED: Final = _loading({"src": _FRAME, "srcdoc": _SRCDOC, "longdesc": _ANCHOR})
+_PLAYED: Final = _with_lazy_rules({"src": _MEDIA, "poster": POINTERS[Use.PAINT]})
+_FRAMED: Final = _with_lazy_rules({"src": _FRAME, "srcdoc": _SRCDOC, "longdesc": _ANCHOR})
 _SCRIPTED: Final[Rules] = {"src": _SCRIPT, "href": _SCRIPT, "xlink:href": _SCRIPT}
 
 HTML: Final[Mapping[str, Rules]] = {
@@ -400,7 +400,7 @@ HTML: Final[Mapping[str, Rules]] = {
     "button": {"formaction": _ANCHOR},
     "command": {"icon": _IMAGE},
     "del": _CITE,
-    "embed": _loading({"src": _FRAME}) | {"src": _object_rule("src")},
+    "embed": _with_lazy_rules({"src": _FRAME}) | {"src": _object_rule("src")},
     "fencedframe": {"src": _FRAME},
     "form": {"action": _ANCHOR},
     "frame": _FRAMED,
@@ -418,7 +418,7 @@ HTML: Final[Mapping[str, Rules]] = {
     "portal": {"src": _FRAME},
     "q": _CITE,
     "script": _SCRIPTED,
-    "source": _loading({"src": _MEDIA, "srcset": _SRCSET}),
+    "source": _with_lazy_rules({"src": _MEDIA, "srcset": _SRCSET}),
     "table": _BACKGROUND,
     "tbody": _BACKGROUND,
     "td": _BACKGROUND,

@@ -158,7 +158,7 @@ def find_xml_requisites(
 
     A malformed document is read up to the error, as in browsers.
     """
-    return _named(_Document(base_url, encoding).read_xml(walk_xml(text)), limit)
+    return _to_requisites(_Document(base_url, encoding).read_xml(walk_xml(text)), limit)
 
 
 def find_linked(link_header: str, base_url: str, limit: int) -> tuple[Requisite, ...]:
@@ -171,17 +171,17 @@ def find_linked(link_header: str, base_url: str, limit: int) -> tuple[Requisite,
     """
     links = read_link_header(link_header)
     loaded = ((escape_bytes(each.reference), each.use) for each in links)
-    return _named(_Document(base_url).resolve_all(loaded), limit)
+    return _to_requisites(_Document(base_url).resolve_all(loaded), limit)
 
 
 def _find(
     tree: LexborHTMLParser, base_url: str, limit: int, encoding: Encoding
 ) -> tuple[Requisite, ...]:
     document = _Document(base_url, encoding)
-    return _named(document.read(tree), limit, document.areas)
+    return _to_requisites(document.read(tree), limit, document.areas)
 
 
-def _named(
+def _to_requisites(
     references: _Found, limit: int, areas: Mapping[str, int] = MappingProxyType({})
 ) -> tuple[Requisite, ...]:
     found: dict[str, RequisiteKind] = {}
@@ -330,10 +330,10 @@ def _selectors(element: str, rules: Rules) -> list[str]:
     loaded = {name: rule for name, rule in rules.items() if is_loaded(rule)}
     if element in HTML and len(loaded) > _MANY:
         return [element]
-    return [f"{element}{_holding(name, rule)}" for name, rule in loaded.items()]
+    return [f"{element}{_attribute_selector(name, rule)}" for name, rule in loaded.items()]
 
 
-def _holding(name: str, rule: Rule) -> str:
+def _attribute_selector(name: str, rule: Rule) -> str:
     """Return a selector for an attribute by local name.
 
     Attributes with CSS are selected only if their value contains a function.

@@ -55,7 +55,7 @@ _COLOUR = re.compile(
 """Pygments' short class names of tokens."""
 _ID = re.compile(r"[^\s\"'<>&]{1,200}")
 _ABSOLUTE = re.compile(r"(?:https?://|mailto:)", re.IGNORECASE)
-_DRAWN = re.compile(r"data:image/(?:png|gif|jpe?g|webp|avif|svg\+xml)[;,]", re.IGNORECASE)
+_IMAGE_DATA_URL = re.compile(r"data:image/(?:png|gif|jpe?g|webp|avif|svg\+xml)[;,]", re.IGNORECASE)
 _PAINT = re.compile(r"url\(\s*(['\"]?)#(?P<id>[^\s'\"()<>&]{1,200})\1\s*\)")
 _COMPUTED = re.compile(
     r"\s*(?:(?:matrix|translate[xy]?|scale[xy]?|rotate|skew[xy]|rgba?|hsla?)"
@@ -94,7 +94,7 @@ def _attribute(tag: str, name: str, value: str) -> str | None:
     if name == "id":
         return _namespaced(value)
     if tag in SVG and name not in {"title", "lang", "dir"}:
-        return _drawn(tag, name, value)
+        return _svg_value(tag, name, value)
     if name in _URLS:
         return _address(tag, name, value)
     if tag not in MATHML and not is_valid_value(tag, name, value):
@@ -115,7 +115,7 @@ def _address(tag: str, name: str, value: str) -> str | None:
     if tag == "a" and value.startswith("#"):
         fragment = _namespaced(value[1:])
         return f"#{_UNQUOTED.sub(_quoted, fragment)}" if fragment else None
-    if tag == "img" and name == "src" and _DRAWN.match(value):
+    if tag == "img" and name == "src" and _IMAGE_DATA_URL.match(value):
         return value
     return value if _ABSOLUTE.match(value) else None
 
@@ -124,7 +124,7 @@ def _quoted(character: re.Match[str]) -> str:
     return quote(character[0])
 
 
-def _drawn(tag: str, name: str, value: str) -> str | None:
+def _svg_value(tag: str, name: str, value: str) -> str | None:
     """Return the allowed value of an SVG attribute; None if it is forbidden.
 
     References to other documents are allowed only in links.

@@ -141,7 +141,7 @@ class WorkerPool:
         return read_rendition(*answer) if answer else None
 
     async def _ask(self, task: Task, document: Document) -> tuple[dict[str, Any], bytes] | None:
-        child = await self._take(urgent=task is Task.DISCOVER)
+        child = await self._acquire(urgent=task is Task.DISCOVER)
         is_kept = False
         try:
             child = child or await self._begin()
@@ -159,7 +159,7 @@ class WorkerPool:
         finally:
             if child and not is_kept:
                 await self._end(child)
-            self._give(child if is_kept else None)
+            self._release(child if is_kept else None)
         if len(answer) > SHORT_ANSWER_BYTES:
             head, payload = await asyncio.to_thread(unpack, answer)
         else:
@@ -176,7 +176,7 @@ class WorkerPool:
         is_drawn = task in (Task.ICON, Task.COVER)
         return min(self._timeout, DRAW_SECONDS) if is_drawn else self._timeout
 
-    async def _take(self, *, urgent: bool) -> "_Child | None":
+    async def _acquire(self, *, urgent: bool) -> "_Child | None":
         """Wait for a worker or for permission to start one; urgent tasks come first.
 
         Returns:
@@ -207,7 +207,7 @@ class WorkerPool:
         """Return whether a new worker may be started and is worth its start-up cost."""
         return self._vacant > 0 and (self._is_late or self._vacant == self._processes)
 
-    def _give(self, child: "_Child | None") -> None:
+    def _release(self, child: "_Child | None") -> None:
         """Make a worker idle after a task, and wake the next task.
 
         ``child`` is None if the worker has ended or did not start. Then another may be started.

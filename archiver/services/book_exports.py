@@ -66,10 +66,8 @@ class ArticlePictures:
         found: dict[str, Picture] = {}
         wanted = [each for each in candidates(html) if each][:MAX_PICTURES]
         for urls in wanted:
-            if found.keys().isdisjoint(urls) and (
-                archived_links := await self._first(urls, moment)
-            ):
-                url, picture = archived_links
+            if found.keys().isdisjoint(urls) and (archived := await self._first(urls, moment)):
+                url, picture = archived
                 if len(picture.data) <= left:
                     left -= len(picture.data)
                     found[url] = picture

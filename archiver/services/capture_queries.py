@@ -297,7 +297,7 @@ class Cdx:
             return ""
         async with self._db.read() as conn:
             place = await captures.place_of(conn, selection.following)
-        return f"{place[2]}-{place[1]}-{_mark(place)}" if place else ""
+        return f"{place[2]}-{place[1]}-{_checksum(place)}" if place else ""
 
     async def _place_of(self, resume_key: str) -> Place | None:
         """Return the position of a resume key; reject the key if its row has changed."""
@@ -308,12 +308,12 @@ class Cdx:
         if number.isascii() and number.isdecimal() and len(number) < 19:
             async with self._db.read() as conn:
                 place = await captures.place_of(conn, int(number))
-        if place is None or rest != f"{place[1]}-{_mark(place)}":
+        if place is None or rest != f"{place[1]}-{_checksum(place)}":
             raise InputError("resumeKey is not valid for this index. Start without it.")
         return place
 
 
-def _mark(place: Place) -> str:
+def _checksum(place: Place) -> str:
     return f"{crc32(place[0].encode()):08x}"
 
 

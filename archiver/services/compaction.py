@@ -124,7 +124,7 @@ class CompactionService:
             ConfigurationError: another process is compacting.
             StoreError: a segment can't be read or written.
         """
-        async with self._alone():
+        async with self._locked():
             done = Compacted()
             before = None if empty_bin else bin_limit(self._keep_days, datetime.now(UTC))
             await self._close_segment()
@@ -132,7 +132,9 @@ class CompactionService:
                 async with self._db.read() as conn:
                     is_due = await _is_due(conn, before)
                 if is_due:
-                    await self._pass(done, _Moving(before=before), on_progress, dry_run=True)
+                    await self._process_segments(
+                        done, _Moving(before=before), on_progress, dry_run=True
+                    )
                 return done
             await recover(self._db, self._store)
             await finish_compactions(self._db, self._store)
@@ -167,15 +169,15 @@ class CompactionService:
             return
         moving = await self._moving(before)
         if moving.holders:
-            await self._pass(done, moving, on_progress, only_moves=True)
+            await self._process_segments(done, moving, on_progress, only_moves=True)
             left = await self._moving(before)
             moving = _Moving(holders=left.holders, last_capture=left.last_capture, before=before)
-        await self._pass(done, moving, on_progress)
+        await self._process_segments(done, moving, on_progress)
         async with self._db.write() as conn:
             if not (done.left or await deletions.is_anything_deleted(conn)):
                 await tombstones.set_erased(conn, count)
 
-    async def _pass(
+    async def _process_segments(
         self,
         done: Compacted,
         moving: _Moving,
@@ -227,7 +229,7 @@ class CompactionService:
         in_batches = scan_segment(self._store, name)
         while some := await asyncio.to_thread(next, in_batches, None):
             async with self._db.read() as conn:
-                known = await _known(conn, name, some, moving)
+                known = await _deleted_records(conn, name, some, moving)
             for each in some:
                 plan.add(each, choose_action(each, known, moving.moves))
         return plan
@@ -292,7 +294,7 @@ class CompactionService:
         return Revisit(capture, record.get("warc-refers-to").strip("<>"), is_chunked)
 
     @asynccontextmanager
-    async def _alone(self) -> AsyncIterator[None]:
+    async def _locked(self) -> AsyncIterator[None]:
         """Hold the compaction lock, and remove partial files of a killed process."""
         with try_lock(self._locks / "compact") as is_alone:
             if not is_alone:
@@ -318,7 +320,7 @@ async def _is_revisited(conn: AsyncConnection, moving: _Moving) -> bool:
     return bool(digests - (await captures.originals(conn, [*digests])).keys())
 
 
-async def _known(
+async def _deleted_records(
     conn: AsyncConnection, name: str, some: Sequence[ScannedRecord], moving: _Moving
 ) -> DeletedRecords:
     ids = [*{each.id for each in some} | {each.related for each in some}]

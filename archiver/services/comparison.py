@@ -98,10 +98,12 @@ class SnapshotComparison:
             compare(before.text, after.text),
             metadata=tuple(_differing(_metadata_of(before), _metadata_of(after))),
             headers=tuple(_differing(self._headers(one), self._headers(other)))[:MAX_SHOWN],
-            requisites_added=_some(url for url in needed[1] if url not in needed[0]),
-            requisites_removed=_some(url for url in needed[0] if url not in needed[1]),
-            requisites_lost=_some(url for url in both if _is_lost(needed[0][url], needed[1][url])),
-            requisites_recovered=_some(
+            requisites_added=_limited(url for url in needed[1] if url not in needed[0]),
+            requisites_removed=_limited(url for url in needed[0] if url not in needed[1]),
+            requisites_lost=_limited(
+                url for url in both if _is_lost(needed[0][url], needed[1][url])
+            ),
+            requisites_recovered=_limited(
                 url for url in both if _is_lost(needed[1][url], needed[0][url])
             ),
             is_same_payload=one.payload_digest == other.payload_digest,
@@ -144,5 +146,5 @@ def _is_lost(before: RequisiteOutcome, after: RequisiteOutcome) -> bool:
     return after.is_missing and not before.is_missing
 
 
-def _some(urls: Iterable[str]) -> tuple[str, ...]:
+def _limited(urls: Iterable[str]) -> tuple[str, ...]:
     return tuple(urls)[:MAX_SHOWN]

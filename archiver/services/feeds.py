@@ -69,7 +69,7 @@ class FeedChecks:
             try:
                 await self._items(answer)
             except NoFeed:
-                named = await self._named(answer)
+                named = await self._linked_feed(answer)
                 if not named:
                     raise
                 answer = await request_feed(self._context, named)
@@ -119,7 +119,9 @@ class FeedChecks:
             return await self._failed(followed, error.failure)
         except (NoFeed, UnreadableFile) as error:
             return await self._failed(followed, error)
-        return await self._take_in(followed, answer, items, None if everything else began_at)
+        return await self._store_and_queue(
+            followed, answer, items, None if everything else began_at
+        )
 
     async def _items(self, answer: FeedResponse) -> list[Seed]:
         """Parse the items of a feed in a worker process.
@@ -154,7 +156,7 @@ class FeedChecks:
             )
         return [each.seed for each in batch.seeds[:MAX_ITEMS]]
 
-    async def _named(self, answer: FeedResponse) -> str:
+    async def _linked_feed(self, answer: FeedResponse) -> str:
         if not answer.is_page:
             return ""
         page = Document(answer.content, "text/html", "", answer.url)
@@ -185,7 +187,7 @@ class FeedChecks:
                 await feeds.put_state(conn, followed.subscription.url, followed.state)
         return followed
 
-    async def _take_in(
+    async def _store_and_queue(
         self,
         followed: FollowedFeed,
         answer: FeedResponse,
@@ -297,7 +299,7 @@ class Subscriptions:
         Raises:
             ConfigurationError: the file can't be read.
         """
-        subscriptions = await self._held()
+        subscriptions = await self._subscriptions()
         async with self._db.read() as conn:
             states = await feeds.states(conn)
         return [FollowedFeed(each, states.get(each.url)) for each in subscriptions]
@@ -391,7 +393,7 @@ class Subscriptions:
         Raises:
             ConfigurationError: the file can't be read.
         """
-        return write_subscriptions(await self._held())
+        return write_subscriptions(await self._subscriptions())
 
     async def check(self, given: str, *, everything: bool = False) -> FollowedFeed:
         """Check a feed now; with ``everything``, include older items.
@@ -456,7 +458,7 @@ class Subscriptions:
         await self._file.change(rewrite)
         return after
 
-    async def _held(self) -> list[Subscription]:
+    async def _subscriptions(self) -> list[Subscription]:
         return await asyncio.to_thread(self._parse, await self._file.read())
 
     def _parse(self, content: bytes | None) -> list[Subscription]:

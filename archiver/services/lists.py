@@ -140,8 +140,10 @@ class EntryLists:
 
         def become(_: int, annotation: Annotation) -> Annotation:
             moved = {moved_path(each, path, goal): at for each, at in annotation.lists.items()}
-            not_restored = {each: at for each, at in annotation.lists.items() if each in moved}
-            return annotation.in_lists({**moved, **not_restored})
+            existing_positions = {
+                each: at for each, at in annotation.lists.items() if each in moved
+            }
+            return annotation.in_lists({**moved, **existing_positions})
 
         edited = await self._apply_within(path, become)
         await self._rearrange(lambda known: _renamed(known, path, goal))
