@@ -90,7 +90,7 @@ def of_row(row: Row[*tuple[Any, ...]], labels: Labels) -> Annotation:
     return annotation.in_lists(labels.lists) if labels.lists else annotation
 
 
-def _marked(highlights: str) -> tuple[Highlight, ...]:
+def _read_highlights(highlights: str) -> tuple[Highlight, ...]:
     return tuple(map(read_web_annotation, json.loads(highlights))) if highlights else ()
 
 
@@ -104,7 +104,7 @@ def _seconds(added_at: datetime | None) -> int:
     return int(added_at.timestamp())
 
 
-def _highlights(highlights: Sequence[Highlight]) -> str:
+def _write_highlights(highlights: Sequence[Highlight]) -> str:
     marked = [*map(write_web_annotation, highlights)]
     return json.dumps(marked, ensure_ascii=False, separators=(",", ":")) if marked else ""
 
@@ -112,14 +112,14 @@ def _highlights(highlights: Sequence[Highlight]) -> str:
 _fields_of = attrgetter(*COLUMNS)
 _WRITE: Mapping[str, Callable[[Any], str | int]] = {
     "added_at": _seconds,
-    "highlights": _highlights,
+    "highlights": _write_highlights,
 }
 _WRITERS = [(place, _WRITE[field]) for place, field in enumerate(COLUMNS) if field in _WRITE]
 """(position in ``COLUMNS``, function) for the fields that must be converted to be written."""
 _columns = attrgetter(*NAMES)
 _READ: Mapping[str, Callable[[Any], Any]] = {
     "added_at": _moment,
-    "highlights": _marked,
+    "highlights": _read_highlights,
     **dict.fromkeys(_FLAGS, bool),
 }
 _READERS = [(place, _READ[field]) for place, field in enumerate(COLUMNS) if field in _READ]
@@ -484,11 +484,11 @@ async def aliases_of(conn: AsyncConnection, url: str) -> list[str]:
     """
     found = {
         each
-        for query in (*_by_captures(url), *_by_names(url))
+        for query in (*_by_captures(url), *_by_canonical_url(url))
         for each in (await conn.execute(query.limit(MAX_ROWS))).scalars()
         if each is not None
     }
-    found |= await _leading(conn, url)
+    found |= await _redirecting_to(conn, url)
     host = _host(url)
     return sorted(found - {url}, key=lambda each: (_host(each) != host, each))[:MAX_ALIASES]
 
@@ -510,7 +510,7 @@ def _host(url: str) -> str:
     return surt(url).partition(")")[0]
 
 
-async def _leading(conn: AsyncConnection, url: str) -> set[str]:
+async def _redirecting_to(conn: AsyncConnection, url: str) -> set[str]:
     """Return the URLs that redirect to a URL, directly or through other URLs."""
     found, targets = {url}, deque([url])
     for _ in range(MAX_ALIASES):
@@ -538,7 +538,7 @@ def _by_captures(url: str) -> tuple[Select[str | None], ...]:
     return tuple(each.order_by(own.timestamp) for each in (shown, led_to, alike))
 
 
-def _by_names(url: str) -> tuple[Select[str], ...]:
+def _by_canonical_url(url: str) -> tuple[Select[str], ...]:
     canonical = snapshot.c.canonical
     mine = (
         select(canonical)

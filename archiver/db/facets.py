@@ -101,15 +101,15 @@ async def facets_of(conn: AsyncConnection, entry_ids: Sequence[int]) -> tuple[Fa
     sites, years, kinds = (await conn.execute(_OWN, these)).one()
     tags = [FacetValue(*row) for row in await conn.execute(_TAGS, these)]
     found = {
-        Condition.SITE: _most(sites),
+        Condition.SITE: _most_frequent(sites),
         Condition.TAG: tags,
         Condition.ADDED: _newest(years),
-        Condition.TYPE: _most(kinds),
+        Condition.TYPE: _most_frequent(kinds),
     }
     return tuple(Facet(each.value, tuple(values)) for each, values in found.items() if values)
 
 
-def _most(values: Sequence[str | None] | None) -> list[FacetValue]:
+def _most_frequent(values: Sequence[str | None] | None) -> list[FacetValue]:
     """Return the most frequent values; values with the same count are in alphabetical order."""
     counts = Counter(filter(None, values or ()))
     most = nsmallest(MAX_VALUES, ((-count, value) for value, count in counts.items()))

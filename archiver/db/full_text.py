@@ -364,49 +364,49 @@ class _Reader:
 
     def either(self, columns: Sequence[str]) -> str:
         found = [self._both(columns)]
-        while self._take("OR"):
+        while self._accept("OR"):
             found.append(self._both(columns))
         return found[0] if len(found) == 1 else f"({' | '.join(found)})"
 
     def _both(self, columns: Sequence[str]) -> str:
         found = [self._without(columns)]
-        while self._take("AND"):
+        while self._accept("AND"):
             found.append(self._without(columns))
         return found[0] if len(found) == 1 else f"({' & '.join(found)})"
 
     def _without(self, columns: Sequence[str]) -> str:
         found = self._one(columns)
-        while self._take("NOT"):
+        while self._accept("NOT"):
             found = f"({found} & !{self._one(columns)})"
         return found
 
     def _one(self, columns: Sequence[str]) -> str:
-        if self._take("("):
+        if self._accept("("):
             found = self.either(columns)
             self._at += 1
             return found
-        if self._take("NEAR"):
+        if self._accept("NEAR"):
             return self._near()
-        if self._take("{"):
+        if self._accept("{"):
             named = []
-            while not self._take("}"):
+            while not self._accept("}"):
                 named.append(self._next())
             self._at += 1
             return self._one([_COLUMNS[each] for each in named])
-        if self._take("^"):
+        if self._accept("^"):
             return _phrase(self._words(), (_FIRST,), is_open=False)
         if not self._tokens[self._at].startswith('"'):
             letter = _COLUMNS[self._next()]
             self._at += 1
             return self._one((letter,))
         words = self._words()
-        return _phrase(words, columns, is_open=self._take("*"))
+        return _phrase(words, columns, is_open=self._accept("*"))
 
     def _near(self) -> str:
         """Parse ``NEAR(phrase phrase …, n)``: each phrase must be near the previous phrase."""
         self._at += 1
         phrases = []
-        while not self._take(","):
+        while not self._accept(","):
             phrases.append(_phrase(self._words(), (), is_open=False))
         apart, self._at = int(self._tokens[self._at]), self._at + 2
         pairs = pairwise(phrases)
@@ -419,7 +419,7 @@ class _Reader:
         self._at += 1
         return self._tokens[self._at - 1]
 
-    def _take(self, token: str) -> bool:
+    def _accept(self, token: str) -> bool:
         if self._tokens[self._at] != token:
             return False
         self._at += 1
@@ -434,12 +434,12 @@ def _phrase(words: Sequence[str], columns: Sequence[str], *, is_open: bool) -> s
     for place in columns or ("",):
         lexed = [_in_column(place, word, n) for n, word in enumerate(words)]
         lexemes = [_quoted(each) for each in lexed]
-        lexemes[-1] = _begun(lexed[-1]) if is_open else lexemes[-1]
+        lexemes[-1] = _prefix_query(lexed[-1]) if is_open else lexemes[-1]
         found.append(lexemes[0] if len(lexemes) == 1 else f"({' <-> '.join(lexemes)})")
     return found[0] if len(found) == 1 else f"({' | '.join(found)})"
 
 
-def _begun(lexeme: str) -> str:
+def _prefix_query(lexeme: str) -> str:
     """Return tsquery text for the words that start with a lexeme.
 
     If the lexeme is the letter of a column, a prefix query would also match all lexemes of that

@@ -81,12 +81,12 @@ _DUE_HOSTS = (
     .limit(bindparam("count", type_=Integer))
 )
 _WAITING = job.alias("waiting")
-_MINE = (
+_QUEUED_OF_HOST = (
     job.c.state == literal_column("'queued'"),
     job.c.priority == queue_host.c.priority,
     job.c.host == queue_host.c.host,
 )
-_SOONEST = select(func.min(job.c.not_before_ms)).where(*_MINE).scalar_subquery()
+_SOONEST = select(func.min(job.c.not_before_ms)).where(*_QUEUED_OF_HOST).scalar_subquery()
 _IS_THIS = (
     queue_host.c.priority == bindparam("of_priority"),
     queue_host.c.host == bindparam("of_host"),
@@ -97,7 +97,7 @@ _MOVE_BACK = (
     .where(*_IS_THIS)
     .values(ready_at_ms=Greatest(_READY_AT, func.coalesce(_SOONEST, _READY_AT)))
 )
-_FORGET = delete(queue_host).where(*_IS_THIS, ~exists().where(*_MINE))
+_FORGET = delete(queue_host).where(*_IS_THIS, ~exists().where(*_QUEUED_OF_HOST))
 
 
 @dataclass(frozen=True, slots=True)

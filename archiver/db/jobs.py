@@ -81,7 +81,7 @@ async def superseded(
             made <= moment < until and moment != saved for made, saved, until in ended.get(key, ())
         )
     }
-    return late - await _kept(conn, {key for key, _ in late})
+    return late - await _snapshots_of(conn, {key for key, _ in late})
 
 
 def _ended(of_one: Sequence[Row[*tuple[Any, ...]]], grace: timedelta) -> list[tuple[str, str, str]]:
@@ -105,7 +105,9 @@ def _moment(seconds: float) -> Timestamp:
     return to_timestamp(datetime.fromtimestamp(seconds, UTC))
 
 
-async def _kept(conn: AsyncConnection, keys: set[HashUrl]) -> set[tuple[HashUrl, Timestamp]]:
+async def _snapshots_of(
+    conn: AsyncConnection, keys: set[HashUrl]
+) -> set[tuple[HashUrl, Timestamp]]:
     """Return the snapshots of entries as (hash_url, timestamp)."""
     if not keys:
         return set()

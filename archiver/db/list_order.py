@@ -128,19 +128,21 @@ async def _narrower(
     if which is Condition.STATUS and value.isdecimal():
         return filters if filters.status else replace(filters, status=int(value))
     if which is Condition.IS:
-        return _marked(value, filters)
-    return await _named(conn, which, value, filters)
+        return _narrowed_by_mark(value, filters)
+    return await _narrowed_by_name(conn, which, value, filters)
 
 
-async def _named(conn: AsyncConnection, which: Condition, value: str, filters: Filters) -> Filters:
+async def _narrowed_by_name(
+    conn: AsyncConnection, which: Condition, value: str, filters: Filters
+) -> Filters:
     """Narrow the filters by a list, a tag in any spelling, or a site."""
     if which is Condition.LIST and filters.list_id is None:
-        found = await _few(conn, entry_list.c.id, lists_named(value))
+        found = await _limited_values(conn, entry_list.c.id, lists_named(value))
         if len(found) == 1:
             return replace(filters, list_id=found[0])
         return _any_of(filters, [Filters(list_id=each) for each in found])
     if which is Condition.TAG and filters.tag is None:
-        names = await _few(conn, tag.c.name, tag.c.folded == fold(value))
+        names = await _limited_values(conn, tag.c.name, tag.c.folded == fold(value))
         if len(names) == 1:
             return replace(filters, tag=names[0])
         return _any_of(filters, [Filters(tag=each) for each in names])
@@ -150,7 +152,9 @@ async def _named(conn: AsyncConnection, which: Condition, value: str, filters: F
     return filters
 
 
-async def _few(conn: AsyncConnection, wanted: Column[_T], test: ColumnElement[bool]) -> list[_T]:
+async def _limited_values(
+    conn: AsyncConnection, wanted: Column[_T], test: ColumnElement[bool]
+) -> list[_T]:
     """Return up to ``MAX_ITERATED + 1`` values of a column.
 
     If there are more than ``MAX_ITERATED``, they are too many to query each of them separately.
@@ -172,7 +176,7 @@ def _any_of(filters: Filters, few: Sequence[Filters]) -> Filters:
     )
 
 
-def _marked(value: str, filters: Filters) -> Filters:
+def _narrowed_by_mark(value: str, filters: Filters) -> Filters:
     mark = Mark(value)
     state = _STATES.get(mark)
     if state:

@@ -234,7 +234,7 @@ def condition(node: Node, context: SearchContext) -> _Test:
         return not_(func.coalesce(condition(node.node, context), false()))
     if isinstance(node, Term):
         raise TypeError("a term is a full-text node")
-    return _is(node, context)
+    return _field_condition(node, context)
 
 
 def _has_words(match: str, context: SearchContext) -> _Test:
@@ -251,7 +251,7 @@ def _has_words(match: str, context: SearchContext) -> _Test:
     return entry.c.document_id.in_(union_all(*queries))
 
 
-def _is(node: FieldCondition, context: SearchContext) -> _Test:
+def _field_condition(node: FieldCondition, context: SearchContext) -> _Test:
     value = node.value
     if isinstance(value, Dates | Age):
         return _within(node.condition, value, context.now)

@@ -267,7 +267,7 @@ def _snapshot_row(row: Row[*tuple[Any, ...]]) -> SnapshotRow:
     return SnapshotRow(found, record, row.row_id, row.entry_id, row.snapshot_count)
 
 
-_SETTLE = (
+_STORE_COMPARISON = (
     update(entry_table)
     .values(changed=bindparam("hundredths"), comparison_owed=0, document_stale=1)
     .where(entry_table.c.id == bindparam("entry_id"), entry_table.c.latest == bindparam("newest"))
@@ -298,7 +298,7 @@ async def store_comparisons(conn: AsyncConnection, found: Sequence[tuple[int, in
     The search documents of the entries become outdated, because they include words of earlier
     articles. If an entry has got a newer snapshot since, its comparison stays pending.
     """
-    await execute_rows(conn, _SETTLE, ("entry_id", "newest", "hundredths"), found)
+    await execute_rows(conn, _STORE_COMPARISON, ("entry_id", "newest", "hundredths"), found)
 
 
 _PARAMETERS = ("snapshot_id", "new_score")

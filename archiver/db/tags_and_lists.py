@@ -155,7 +155,7 @@ async def _ids_to_fill(
     """
     if not paths:
         return {}
-    before = await _known(conn, _with_outer(paths))
+    before = await _existing_ids(conn, _with_outer(paths))
     if await _rename_clashing_searches(conn, entry_list.c.path.in_(text_values(paths))):
         await add_pending_record(conn)
     ids = await list_ids(conn, paths)
@@ -167,7 +167,7 @@ async def _ids_to_fill(
 async def list_ids(conn: AsyncConnection, paths: Iterable[str]) -> dict[str, int]:
     """Return the row ids of lists; missing ones are appended."""
     wanted = _with_outer(paths)
-    known = await _known(conn, wanted)
+    known = await _existing_ids(conn, wanted)
     fresh = [path for path in wanted if path not in known]
     if not fresh:
         return known
@@ -176,7 +176,7 @@ async def list_ids(conn: AsyncConnection, paths: Iterable[str]) -> dict[str, int
     await insert_rows(conn, entry_list, ("path", "folded", "position"), rows)
     if last < MAX_LISTS:
         await add_pending_record(conn)
-    return await _known(conn, wanted)
+    return await _existing_ids(conn, wanted)
 
 
 async def set_creator(conn: AsyncConnection, import_id: int | None, paths: Collection[str]) -> None:
@@ -260,7 +260,7 @@ async def _rename_clashing_searches(conn: AsyncConnection, which: ColumnElement[
     return bool(searches)
 
 
-async def _known(conn: AsyncConnection, paths: Iterable[str]) -> dict[str, int]:
+async def _existing_ids(conn: AsyncConnection, paths: Iterable[str]) -> dict[str, int]:
     rows = await conn.execute(
         select(entry_list.c.path, entry_list.c.id).where(entry_list.c.path.in_(text_values(paths)))
     )
@@ -471,7 +471,7 @@ async def attach(
     ids = await ids_of(conn, (name for tags in wanted.values() for name in tags))
     if not ids:
         return set()
-    there = await _there(conn, known)
+    there = await _tag_pairs(conn, known)
     tagged = dict.fromkeys((each, ids[name]) for each, tags in wanted.items() for name in tags)
     fresh = [(*row, added[row[0]]) for row in tagged if row not in there]
     if fresh:
@@ -495,7 +495,7 @@ async def respell(conn: AsyncConnection, names: Iterable[str]) -> list[int]:
 
 async def detach_all(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
     """Remove all tags of entries."""
-    lost = Counter(tag_id for _, tag_id in await _there(conn, entry_ids))
+    lost = Counter(tag_id for _, tag_id in await _tag_pairs(conn, entry_ids))
     if lost:
         await conn.execute(delete(entry_tag).where(entry_tag.c.entry_id.in_(among(entry_ids))))
         await _count_tags(conn, {tag_id: -less for tag_id, less in lost.items()})
@@ -509,7 +509,7 @@ async def detach(conn: AsyncConnection, unwanted: Mapping[int, Collection[str]])
     known = await _by_key(conn, {key for some in keys.values() for key in some})
     lost = {
         (each, known[key].id) for each, some in keys.items() for key in some if key in known
-    } & await _there(conn, [*keys])
+    } & await _tag_pairs(conn, [*keys])
     if not lost:
         return
     await conn.execute(
@@ -521,7 +521,7 @@ async def detach(conn: AsyncConnection, unwanted: Mapping[int, Collection[str]])
     await _count_tags(conn, {tag_id: -n for tag_id, n in Counter(each for _, each in lost).items()})
 
 
-async def _there(conn: AsyncConnection, entry_ids: Collection[int]) -> set[tuple[int, int]]:
+async def _tag_pairs(conn: AsyncConnection, entry_ids: Collection[int]) -> set[tuple[int, int]]:
     """Return (entry id, tag id) pairs of entries."""
     if not entry_ids:
         return set()
@@ -623,7 +623,7 @@ async def _count_tags(conn: AsyncConnection, more: Mapping[int, int]) -> None:
     )
 
 
-_MOVE = tuple(
+_COPY_ADDED_AT = tuple(
     update(table)
     .values(added_at=entry.c.added_at)
     .where(table.c.entry_id == entry.c.id, entry.c.id == bindparam("moved_id"))
@@ -657,5 +657,5 @@ async def remove_labels(conn: AsyncConnection, entry_ids: Collection[int]) -> No
 
 async def reorder_labels(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
     """Copy ``added_at`` of entries to the rows of their tags and lists, after it changed."""
-    for statement in _MOVE:
+    for statement in _COPY_ADDED_AT:
         await execute_rows(conn, statement, ("moved_id",), [(each,) for each in entry_ids])

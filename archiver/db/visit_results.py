@@ -230,7 +230,7 @@ async def add_snapshots(
     states = states or await entry_states(conn, {each.entry_id for each in found})
     context = context or await insert_context(conn, [*map(_key, found)], _segment_names(found))
     existing = context.existing
-    known = await _with_all(conn, context.segments, _segment_names(found))
+    known = await _with_missing_segments(conn, context.segments, _segment_names(found))
     deferred = [(each, *existing[key]) for each in found if (key := _key(each)) in existing]
     replaced = [(each, row_id) for each, row_id, by in deferred if supersedes(each.extractor, by)]
     await _replace_articles(conn, replaced)
@@ -368,7 +368,7 @@ async def _insert_snapshots(
     await screenshots.put(conn, shown, known)
 
 
-async def _with_all(
+async def _with_missing_segments(
     conn: AsyncConnection, known: Mapping[str, int], names: Collection[str]
 ) -> Mapping[str, int]:
     """Return ``known`` with the row ids of all segments in ``names``.

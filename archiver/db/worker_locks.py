@@ -194,10 +194,10 @@ class WorkerLocks:
         """
         wanted = [host for host in sorted(hosts) if host not in self._hosts]
         if wanted:
-            await run_to_completion(self._take(wanted))
+            await run_to_completion(self._lock_hosts(wanted))
         return self._hosts.intersection(hosts)
 
-    async def _take(self, wanted: Collection[str]) -> None:
+    async def _lock_hosts(self, wanted: Collection[str]) -> None:
         by_key = {_key(host): host for host in wanted}
         rows = await self._fetch(_TAKE, HOST, [*by_key])
         self._hosts.update(by_key[row["key"]] for row in rows)

@@ -75,7 +75,7 @@ class Segments(ExitStack):
 
     def _begin(self, record: ForeignRecord) -> list[ForeignRecord | Skipped]:
         partial = _PartialRecord(record, scratch_file())
-        self._take(partial, record)
+        self._append_block(partial, record)
         found: list[ForeignRecord | Skipped] = []
         if len(self._partial) >= MAX_OPEN:
             found.append(self._drop(next(iter(self._partial))))
@@ -92,7 +92,7 @@ class Segments(ExitStack):
         if record.get("warc-segment-number") != str(partial.segments + 1):
             return [self._drop(origin)]
         partial.segments += 1
-        self._take(partial, record)
+        self._append_block(partial, record)
         total = record.get("warc-segment-total-length")
         if not total:
             return []
@@ -105,7 +105,7 @@ class Segments(ExitStack):
             replace(partial.first, block=ForeignBlock(_LineReader(partial.block), partial.length))
         ]
 
-    def _take(self, partial: _PartialRecord, record: ForeignRecord) -> None:
+    def _append_block(self, partial: _PartialRecord, record: ForeignRecord) -> None:
         if partial.length + record.block.left > self._most_bytes:
             self._partial.pop(partial.first.id, None)
             partial.block.close()

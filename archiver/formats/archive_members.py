@@ -69,7 +69,7 @@ class Members:
     def __init__(self, stream: BinaryIO) -> None:
         self._archive = _open_zip(stream)
         length = stream.seek(0, os.SEEK_END)
-        self._room = _DecompressionBudget(max(ALLOWED_OF_ALL, length * GROWTH_OF_ALL))
+        self._budget = _DecompressionBudget(max(ALLOWED_OF_ALL, length * GROWTH_OF_ALL))
         found = self._archive.infolist() if self._archive else []
         self._first_left_out = next((each.filename for each in found[MAX_MEMBERS:]), "")
         named = [each.filename for each in found[:MAX_MEMBERS] if not each.is_dir()]
@@ -85,7 +85,7 @@ class Members:
         if member is None or info is None:
             return io.BytesIO(b"")
         most = max(ALWAYS_ALLOWED, info.compress_size * MAX_GROWTH)
-        return io.BufferedReader(_Member(member, most, self._room, name), 1 << 16)
+        return io.BufferedReader(_Member(member, most, self._budget, name), 1 << 16)
 
     def read(self, name: str, most: int) -> bytes:
         """Read the first ``most`` bytes of a member."""
@@ -94,7 +94,7 @@ class Members:
 
     def left_out(self) -> Iterator[Bookmark]:
         """Yield a problem for each member that was not read completely because of the limits."""
-        for name in self._room.refused:
+        for name in self._budget.refused:
             yield broken(name, _UNPACKED_TOO_MUCH)
         if self._first_left_out:
             yield broken(self._first_left_out, _TOO_MANY)
@@ -125,10 +125,12 @@ def _open_zip(stream: BinaryIO) -> zipfile.ZipFile | None:
 class _Member(io.RawIOBase):
     """Stream of a member up to the size limits; it ends at damaged data."""
 
-    def __init__(self, member: IO[bytes], most: int, room: _DecompressionBudget, name: str) -> None:
+    def __init__(
+        self, member: IO[bytes], most: int, budget: _DecompressionBudget, name: str
+    ) -> None:
         self._member = member
         self._left = most
-        self._room = room
+        self._budget = budget
         self._name = name
 
     def readable(self) -> bool:
@@ -138,16 +140,16 @@ class _Member(io.RawIOBase):
     def readinto(self, buffer: "WriteableBuffer", /) -> int:
         """Read the next bytes; return 0 at the end or at damaged data."""
         target = memoryview(buffer)
-        wanted = min(len(target), self._left, self._room.left)
+        wanted = min(len(target), self._left, self._budget.left)
         try:
             piece = self._member.read(wanted or 1)
         except _READ_ERRORS:
             return 0
         if piece and not wanted:
-            self._room.refused[self._name] = None
+            self._budget.refused[self._name] = None
             return 0
         self._left -= len(piece)
-        self._room.left -= len(piece)
+        self._budget.left -= len(piece)
         target[: len(piece)] = piece
         return len(piece)
 

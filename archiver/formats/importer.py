@@ -108,16 +108,16 @@ Recognises = Callable[[SourceFile], bool]
 
 
 def table_importer(
-    name: str, recognises: Recognises, read_row: ReadRow, *, origin: str, **known: bool
+    name: str, recognises: Recognises, read_row: ReadRow, *, origin: str, **attributes: bool
 ) -> Importer:
-    """Return the importer of a table with a header; ``known`` has its other attributes."""
+    """Return the importer of a table with a header; ``attributes`` are its other fields."""
     return Importer(
         name,
         lambda file: bool(file.columns) and recognises(file),
         lambda file: bookmarks_of(table_rows(file), read_row),
         ("csv",),
         origin,
-        **known,
+        **attributes,
     )
 
 
@@ -128,7 +128,7 @@ def json_importer(
     *,
     origin: str,
     within: tuple[str, ...] = (),
-    **known: bool,
+    **attributes: bool,
 ) -> Importer:
     """Return the importer of JSON objects in an array, in JSON lines, or in arrays of an object.
 
@@ -138,7 +138,7 @@ def json_importer(
         read_row: function that converts an object to a bookmark.
         origin: the programs that write this format.
         within: the names of arrays that contain the objects, if the file is one object.
-        known: further attributes of the importer.
+        attributes: other attributes of the importer, by name.
     """
 
     def read(file: SourceFile) -> Iterator[Bookmark]:
@@ -157,7 +157,7 @@ def json_importer(
         read,
         ("json", "jsonl"),
         origin,
-        **known,
+        **attributes,
     )
 
 

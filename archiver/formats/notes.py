@@ -68,7 +68,7 @@ class _Attachments:
         self._files: dict[str, tuple[str, bytes]] = {}
         self._data = b""
         self._kind = ""
-        self._room = MAX_PARTS_BYTES
+        self._bytes_left = MAX_PARTS_BYTES
 
     def take(self, name: str, text: str) -> None:
         """Process the end of an element: ``data``, ``mime`` or ``resource``.
@@ -81,19 +81,19 @@ class _Attachments:
         elif name == "mime":
             self._kind = text.strip()
         else:
-            self._room -= len(self._data)
-            if self._data and self._room >= 0:
+            self._bytes_left -= len(self._data)
+            if self._data and self._bytes_left >= 0:
                 key = md5(self._data, usedforsecurity=False).hexdigest()
                 self._files[key] = self._kind or "application/octet-stream", self._data
             self._data, self._kind = b"", ""
 
     def page(self, content: str) -> ArchivedPage:
         """Return the clipped content of a note with its attachments."""
-        shown = _MEDIA.sub(self._shown, content)
+        shown = _MEDIA.sub(self._attachment_link, content)
         parts = ((_REFERENCE_PREFIX + key, kind, data) for key, (kind, data) in self._files.items())
         return page_with_parts(shown.encode(), parts, "text/html; charset=utf-8")
 
-    def _shown(self, found: re.Match[str]) -> str:
+    def _attachment_link(self, found: re.Match[str]) -> str:
         key = _HASH.search(found[0])
         kind, _ = self._files.get(key[1].lower(), ("", b"")) if key else ("", b"")
         if not key or not kind:
@@ -272,7 +272,7 @@ def _is_address(value: Any) -> bool:
     return isinstance(value, str) and value.startswith(_HTTP_NOTES_ZIP)
 
 
-def _fits(file: SourceFile) -> bool:
+def _is_notes_zip(file: SourceFile) -> bool:
     notes = sum(each.lower().endswith(_NOTES) for each in file.members)
     is_vault = any(mark in each for each in file.members for mark in _SETTINGS)
     return notes > 0 and (is_vault or notes * 2 > len(file.members))
@@ -297,7 +297,7 @@ OWN_MARKDOWN = Importer(
 )
 NOTES_ZIP = Importer(
     marked("zip file of notes"),
-    _fits,
+    _is_notes_zip,
     _read_notes_zip,
     ("zip",),
     marked(
