@@ -281,7 +281,10 @@ def duplicate_counts(members: Iterable[tuple[int, str]]) -> Counter[str]:
 
 
 def placed(lists: Sequence[EntryList], path: str, before: str) -> list[EntryList]:
-    """Move a list directly before its sibling ``before``, or behind all its siblings."""
+    """Move a list directly before its sibling ``before``.
+
+    If there is no such list, it is moved behind all its siblings.
+    """
     tree = as_tree(lists)
     moved = next(each for each in tree if each.path == path)
     others = [each for each in tree if each.path != path]

@@ -86,8 +86,9 @@ class ReceiptRow:
 
     Attributes:
         row: number of the link in the file, from 1.
-        outcome: added; merged into an existing entry or an earlier row with new metadata; known, if
-            there was nothing new; unusable; or left out, if not selected.
+        outcome: ``ADDED``: the row is a new entry. ``MERGED``: the row has new metadata for an
+            existing entry or for an earlier row. ``KNOWN``: the row has nothing new. ``UNUSABLE``:
+            the row is invalid. ``LEFT_OUT``: the user did not select the row.
         given: the URL as in the file.
         hash_url: hash_url of the entry; None if the row has no entry.
         reason: why the row is unusable, as a sentence; else empty.
@@ -344,7 +345,10 @@ class Choices:
         return labelled.in_lists(_moved_below(self.into, kept) if self.into else kept)
 
     def arranged(self, lists: Sequence[EntryList]) -> tuple[EntryList, ...]:
-        """Return the lists of a file after applying the options for folders."""
+        """Return the lists of a file after applying the options for folders.
+
+        If the user selected some folders, or ignores all of them, no lists are imported.
+        """
         if self.only_folders or self.folders_as is FoldersAs.IGNORED:
             return ()
         if not self.into:
@@ -360,7 +364,7 @@ class Choices:
         return changes_nothing and not (self.tags or self.into)
 
     def with_tags_stated(self) -> "Choices":
-        """Return a copy for a file whose tags already include its folders."""
+        """Return a copy that adds no tags for folders; some files already have these tags."""
         is_same = self.folders_as is not FoldersAs.TAGS
         return self if is_same else replace(self, folders_as=FoldersAs.LISTS)
 

@@ -139,7 +139,10 @@ class NewRendition:
 
     @property
     def digest(self) -> str:
-        """Identifier in URLs of preview images: half of the SHA-256 in hex; empty if no preview."""
+        """Identifier in the URLs of preview images; empty for other kinds.
+
+        The identifier is the first half of the SHA-256 in hex.
+        """
         if self.kind not in PREVIEW_KINDS:
             return ""
         return hashlib.sha256(self.content).hexdigest()[:DIGEST_DIGITS]

@@ -83,7 +83,7 @@ class Seed:
 
     Attributes:
         hash_url: lower-case hex MD5 of ``url``, which identifies the entry.
-        url: URL serialised as in browsers, without its fragment.
+        url: URL serialised as in browsers; its only fragment can be a route (``http.urls``).
         host: host of ``url``.
         annotation: user metadata; ``added_at`` is set.
     """
@@ -123,9 +123,10 @@ class SaveOutcome(StrEnum):
 class QueuedSeed:
     """Result of queueing one seed, with the id of its unfinished job, if any.
 
-    ``ADDED``: an entry or a job was created. ``KNOWN``: the entry exists already. ``MERGED``: the
-    entry is queued already; in an import, the entry exists and gets new metadata from the seed, or
-    the import contains the seed more than once.
+    ``ADDED``: an entry or a job was created. ``KNOWN``: the entry exists already.
+
+    ``MERGED`` outside of an import: the entry is queued already. ``MERGED`` in an import: the
+    existing entry gets new metadata from the seed, or the import contains the seed more than once.
     """
 
     hash_url: HashUrl

@@ -101,9 +101,10 @@ def _most_similar(text: str, quote: str) -> tuple[int, int] | None:
 
 
 def _differs_in_numbers(text: str, quote: str, start: int, end: int) -> bool:
-    """Return whether a passage has other numbers than a quotation, and is one of several such.
+    """Return whether a passage has other numbers than a quotation, so that it may be a wrong match.
 
-    Examples are rows of a table, numbered notes and versions.
+    This requires that another part of the text is about as similar to the quotation. Examples are
+    rows of a table, numbered notes and versions.
     """
     ours, theirs = ({*_NUMBER.findall(each)} for each in (quote, text[start:end]))
     if not ours or not theirs or ours & theirs:
@@ -119,7 +120,10 @@ def _similarity(text: str, part: str) -> tuple[int, int] | None:
 
 
 def _at_word_boundaries(text: str, start: int, end: int) -> tuple[int, int]:
-    """Shrink a range to whole words."""
+    """Return a range without white space at its ends.
+
+    An end within a word is moved to the nearest word boundary.
+    """
     shift = max(0, start - _SLACK)
     near = text[shift : end + _SLACK]
     edges = [each.start() + shift for each in re.finditer(r"\b", near)]

@@ -63,9 +63,11 @@ def _is_icon(link: LexborNode) -> bool:
 
 
 def _sort_key(link: LexborNode) -> tuple[bool, bool, int]:
-    """Return a sort key: sharp icons first, the smallest first, then others, the largest first.
+    """Return a key that sorts icons, the best first.
 
-    SVG follows icons of exactly the wanted size. Icons for a ``media`` condition come last.
+    Icons of at least ``WANTED`` pixels come first, from the smallest to the largest. Smaller icons
+    follow, from the largest to the smallest. SVG is sorted directly after icons of ``WANTED``
+    pixels. Icons for a ``media`` condition come last.
     """
     attributes = link.attributes
     size = _size(link)

@@ -1,4 +1,4 @@
-"""Thumbnails and safe SVG icons.
+"""Icons and preview images of pages, and safe SVG icons.
 
 The service displays an SVG icon only as an image and with a restrictive security policy. Unsafe
 content is removed as well, because exported copies have no such policy.
@@ -103,7 +103,10 @@ def _references(element: etree._Element, styled: Mapping[str, list[str]]) -> Ite
 
 
 def _style_references(root: etree._Element) -> dict[str, list[str]]:
-    """Return the ids that style sheets reference, by class; key ``""`` has all other rules."""
+    """Return the ids that style sheets reference, by the class in the selector of the rule.
+
+    The key ``""`` has the references of rules with any other selector.
+    """
     found: dict[str, list[str]] = defaultdict(list)
     for sheet in root.iter(_STYLE):
         for selector, body in _RULE.findall("".join(sheet.itertext())):
@@ -129,7 +132,7 @@ warnings.simplefilter("error", Image.DecompressionBombWarning)
 
 
 def draw(kind: RenditionKind, content: bytes) -> NewRendition | None:
-    """Create an icon or thumbnail; return None if the image is not worth displaying."""
+    """Create an icon or preview image; return None if the image is not worth displaying."""
     if len(content) > MAX_PICTURE_BYTES or _has_many_scans(content):
         return None
     if kind is RenditionKind.ICON and _is_drawing(content):

@@ -35,7 +35,7 @@ MAX_LINKED = 0.75
 """Maximum link density of blocks whose class or id suggests content, such as lists of sources."""
 
 NEARLY_ALL = 0.8
-"""Share of a block's text in data tables above which the block is kept as their wrapper."""
+"""If more than this share of a block's text is in data tables, the block is kept as wrapper."""
 
 _CONDITIONAL = frozenset({"form", "fieldset", "table", "ul", "ol", "div", "section"})
 _ASIDE = frozenset({"aside", "footer", "nav"})
@@ -72,7 +72,8 @@ def remove_boilerplate(root: Element, rules: Rules, before: dict[Element, Measur
     """Remove boilerplate from an article; return the measure of the rest.
 
     ``before`` has the measures of elements before the removal. Those of unchanged elements are used
-    again, except for children of ``root``, whose tags may have changed when they were joined.
+    again. The children of ``root`` are measured again, because ``Scores`` may have changed their
+    tags.
     """
     data = find_data(root)
     keeping = _within_kept(root, data) | _between_paragraphs(root, before)
@@ -144,7 +145,7 @@ def _is_note(element: Element, measure: Measure) -> bool:
 
 
 def _between_paragraphs(root: Element, before: dict[Element, Measure]) -> set[Element]:
-    """Return asides between blocks of prose that have few links, such as quotations and boxes."""
+    """Return the asides with few links between blocks of prose, such as quotations and boxes."""
     return {each for each in root.iter("aside") if _is_remark(each, before.get(each, Measure()))}
 
 
@@ -184,8 +185,8 @@ def _is_boilerplate(element: Element, measure: Measure, rules: Rules) -> bool:
 def _is_wrapped_sentence(element: Element, measure: Measure) -> bool:
     """Return whether a block is only the wrapper of a paragraph with a sentence.
 
-    Such a paragraph is kept without its wrapper, too, even if all of it is a link. Titles of
-    related pages do not end with a full stop.
+    Without the wrapper, the paragraph would be kept even if all of it is a link. So the wrapper
+    does not change the decision. Titles of related pages do not end with a full stop.
     """
     if len(element) != 1 or element[0].tag != "p" or (element.text or "").strip():
         return False

@@ -136,7 +136,7 @@ def _normalise_lines(pre: Element) -> None:
 
 
 def _are_alike(lines: list[Element]) -> bool:
-    """Return whether elements without line breaks have one class, which makes each of them a line.
+    """Return whether each element is a line: all have the same class, and none has a line break.
 
     Parts of one line, such as keywords and names, have different classes.
     """

@@ -169,7 +169,11 @@ def _absolute(value: str, url: str, base: str, *, is_link: bool) -> str | None:
 
 
 def _absolute_set(value: str, base: str) -> str | None:
-    """Return the resolvable, distinct candidates of a srcset with descriptors of one kind."""
+    """Return a srcset with absolute URLs; None if no candidate can be resolved.
+
+    Of several candidates with the same descriptor, the first is kept. If any candidate has a width,
+    those without a width are dropped.
+    """
     candidates: dict[str, str] = {}
     for given, descriptors in read_candidates(value):
         absolute = join(base, given)
@@ -181,7 +185,7 @@ def _absolute_set(value: str, base: str) -> str | None:
 
 
 def _descriptor(given: str) -> str:
-    """Return the width or density descriptor of a candidate; empty if it is invalid."""
+    """Return the width or density descriptor of a candidate; empty if it is invalid or ``1x``."""
     found = _DESCRIPTOR.match(given)
     if found is None:
         return ""

@@ -47,7 +47,7 @@ _MAX_APPEAL = 250
 SMALL_PICTURE = 120
 """Maximum width and height, in pixels, of a portrait or icon that is removed."""
 MAX_ABOVE = 200
-"""Maximum number of characters of sentences before a removed line, such as a subtitle."""
+"""Maximum total length of the sentences, such as a subtitle, that may precede a removed line."""
 
 
 def trim(root: Element, byline: str) -> str:
@@ -154,7 +154,7 @@ def _is_about(text: str, author: str) -> bool:
 
 
 def _is_author(text: str, author: str) -> bool:
-    """Return whether text is the page's author, or a short text with "by" (also translated)."""
+    """Return whether text is the page's author, or a short text after "by" or its translation."""
     name = _BY.sub("", text, count=1)
     is_named = name != text and name[0].isupper() and len(text.split()) <= _MAX_NAMES
     return is_named or (author != "" and _bare(name) == author)

@@ -25,7 +25,10 @@ PARTS: Final = frozenset(
 """Elements that are allowed only in one kind of parent."""
 
 LINES: Final = HEADINGS | {"pre", "summary"}
-"""Elements with phrasing content only that, unlike ``p``, do not become a ``div`` around blocks."""
+"""Elements that may contain only phrasing content.
+
+Unlike a ``p``, they do not become a ``div`` if they contain blocks.
+"""
 
 EMPHASIS: Final = frozenset(
     "abbr b bdi bdo cite code del dfn em i ins kbd mark q rt ruby s samp small span strong sub sup "
@@ -49,7 +52,7 @@ PARENTS: Final = {
     **dict.fromkeys(("rt", "rp"), frozenset({"ruby"})),
     "source": frozenset({"picture", "video", "audio"}),
 }
-"""Required parents of elements other than list items and captions."""
+"""Required parents of elements. List items and ``figcaption`` are handled separately."""
 
 _UNLIKELY: Final = re.compile(
     r"-ad-|ai2html|banner|breadcrumbs|combx|comment|community|cookie-?(?:notice|law|consent|bar|banner|info)|cover-wrap|disqus|extra|footer|gdpr"
@@ -110,7 +113,10 @@ _MAX_KNOWN = 200
 
 
 def is_unlikely(element: Element) -> bool:
-    """Return whether the class or id of an element suggests boilerplate, and neither content."""
+    """Return whether the class or id of an element suggests boilerplate.
+
+    The result is false if one of them also suggests content.
+    """
     verdict = _verdict(element.get("class")) | _verdict(element.get("id"))
     return verdict == _BESIDE
 
@@ -188,7 +194,8 @@ def is_likely_boilerplate(element: Element) -> bool:
 def is_named_by_its_heading(element: Element) -> bool:
     """Return whether a section's id repeats its heading, as documentation generators write them.
 
-    The section must contain prose, and the id of another section near it must repeat its heading.
+    The section must contain prose. Another section near it must also have an id that repeats the
+    heading of that section.
     """
     name = element.get("id")
     if not name or _ANSWERS.search(name) or is_boilerplate_name(element.get("class")):

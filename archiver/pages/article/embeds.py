@@ -65,7 +65,7 @@ def normalise_widgets(body: Element) -> None:
 
 
 def _normalise_amp(element: Element) -> None:
-    """Replace an AMP element by its HTML equivalent, unless a fallback in it is the equivalent.
+    """Replace an AMP element by its HTML equivalent, unless it contains the equivalent as fallback.
 
     Other content of AMP images and frames is a placeholder and removed.
     """

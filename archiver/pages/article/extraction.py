@@ -101,9 +101,10 @@ def choose_article(body: Element) -> Element | None:
 
 
 def _main_part(body: Element, best: tuple[int, Element] | None) -> tuple[int, Element] | None:
-    """Return (length, article) of the element marked as main, if it is much longer than ``best``.
+    """Return (length, article) of the element marked as main, or ``best``.
 
-    Called if the best article is nearly empty, as on pages that are lists.
+    The element marked as main is used if it is much longer than ``best``. This is called if the
+    best article is nearly empty, as on pages that are lists.
     """
     page = deepcopy(body.getparent()).find("body")
     parts = [each for each in page.iter() if each.tag == "main" or each.get("role") == "main"]
@@ -162,7 +163,7 @@ def article_of(
 
 
 def extract_rendered(html: str, url: str) -> Article:
-    """Extract the article of a rendered page; if it is a small part of the page, return the page.
+    """Extract the article of a rendered page, or return the whole page if the article is too short.
 
     A web application may have no article, and its content may look like navigation.
     """

@@ -134,7 +134,7 @@ class _Formulas:
         self._made: dict[tuple[str, bool], str] = {}
 
     def make(self, source: str, *, display: bool) -> Element:
-        """Return a ``math`` element with the LaTeX, or a ``code`` element if conversion fails."""
+        """Convert LaTeX to a ``math`` element, or to a ``code`` element if the conversion fails."""
         source = source.strip()
         key = source, display
         if key not in self._made:

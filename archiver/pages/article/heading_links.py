@@ -18,7 +18,10 @@ from archiver.pages.article.tree import remove
 
 _FEWEST_LINKS = 3
 _MAX_LINKED = 0.8
-"""Minimum share of characters in links, in a list of related pages without its headings."""
+"""Minimum share of link text in an element that is removed as a list of links.
+
+Its headings are not counted.
+"""
 
 _LEAST_OF_TITLE = 0.5
 """Minimum length of the title's heading, relative to the title; a section's heading is shorter."""

@@ -33,7 +33,7 @@ _MAX_HEADINGS = 3
 _MAX_SIBLINGS = 40
 _MAX_HEADING = 1000
 _NEARLY = 0.75
-"""Minimum ratio of lengths if the title contains a heading's text, or the reverse."""
+"""Minimum length of a heading relative to the title that contains it, or the reverse."""
 
 _WITHIN = ("table", "ul", "ol", "dl", "blockquote", "figure", "details")
 """Elements in which a heading is never the headline of the article."""
@@ -52,7 +52,10 @@ def put_head(root: Element, parts: list[Element]) -> Element:
 
 
 def take_head(root: Element, head: Element, title: str) -> None:
-    """Move the head, and the heading that repeats the page's title, out of an article."""
+    """Remove the head from an article.
+
+    The heading that repeats the page's title is moved from the article to the start of the head.
+    """
     remove(head)
     head.tail = None
     heading = _titling(root, title)
@@ -92,7 +95,12 @@ def _length_before(heading: Element, root: Element) -> int:
 
 
 def _is_title(words: str, title: str, *, is_first: bool) -> bool:
-    """Return whether a heading is the title, or one of them is slightly longer than the other."""
+    """Return whether the text of a heading is the title of the page.
+
+    The title may contain the text. Unless the heading ``is_first``, the text must then be longer
+    than half of the title. Without punctuation, either one may also be slightly longer than the
+    other.
+    """
     if not words or not title:
         return False
     if words in title and (is_first or 2 * len(words) > len(title)):
@@ -171,7 +179,7 @@ def find_lead(body: Element, title: str, byline: str) -> Lead:
 
 
 def insert_lead(root: Element, lead: Lead) -> Element:
-    """Insert the lead elements that an article does not contain yet at its start.
+    """Insert, at the start of an article, the lead elements that it does not contain yet.
 
     Return the head, which contains the inserted elements up to and including the picture.
     """
@@ -187,7 +195,7 @@ def insert_lead(root: Element, lead: Lead) -> Element:
 
 
 def _count_of_head(parts: Sequence[Element]) -> int:
-    """Return the number of elements up to the picture; 0 without one or after an abstract."""
+    """Return the number of elements up to the picture; 0 if none, or if an abstract precedes it."""
     for n, part in enumerate(parts):
         if _holds_picture(part):
             return n + 1

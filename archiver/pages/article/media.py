@@ -244,7 +244,7 @@ def _use_noscript_fallback(twin: Element) -> None:
 def _drop_placeholder(twin: Element, image: Element) -> None:
     """Remove the placeholder and previews before a ``<noscript>`` image.
 
-    The image gets the size, text and id of the placeholder.
+    The image gets the size, alternative text and id of the placeholder.
     """
     before = _pictured_alone(twin.getprevious())
     if before is None:

@@ -42,8 +42,8 @@ def join_parts(first: Article, following: Sequence[Article]) -> Article:
 def find_next_part(tree: LexborHTMLParser, url: str) -> str | None:
     """Return the absolute URL of an article's next page, or None.
 
-    Blogs link to the next post, and lists to older ones, with the same markup (HTML §4.6.6.11); the
-    URL distinguishes them from an article's next page.
+    Blogs link to the next post with the same markup (HTML §4.6.6.11), and lists to older items. The
+    URL shows whether the link leads to the next page of the article.
     """
     links = tree.css(_NEXT)[:_MAX_LINKS]
     if not links or not is_article(tree):
@@ -56,9 +56,9 @@ def find_next_part(tree: LexborHTMLParser, url: str) -> str | None:
 
 
 def is_next_page(url: str, following: str) -> bool:
-    """Return whether two URLs differ only in a page number that is one higher.
+    """Return whether ``following`` differs from ``url`` only in a page number that is one higher.
 
-    The first page has the number 1, or none.
+    The URL of the first page has the number 1 or no number.
     """
     here, there = urlsplit(url), urlsplit(following)
     if here[:2] != there[:2]:

@@ -74,7 +74,10 @@ def _is_answer(note: Element) -> bool:
 
 
 def _together(notes: list[Element]) -> list[Element]:
-    """Return the element that contains only the notes and a heading, or the separate notes."""
+    """Return the outermost element that contains all notes and little else, such as a heading.
+
+    If there is no such element, return the notes.
+    """
     most = sum(len(first_text(each, MAX_NOTE)) for each in notes) + _MAX_AROUND
     shared = [*notes[0].iterancestors()]
     for each in notes[1:]:

@@ -115,7 +115,7 @@ def _panels(behind: Element | None) -> list[Element]:
 
 
 def _by_label(body: Element) -> Iterator[_Tabs]:
-    """Yield blocks of radio button labels, the labels, and the children of the next block."""
+    """Yield (block of radio button labels, these labels, children of the next element)."""
     buttons = {each.get("id") for each in body.iter("input") if each.get("type") == "radio"}
     for block in body.iter("div") if buttons else ():
         behind = block.getnext()
@@ -172,7 +172,10 @@ def _line_of(trigger: Element) -> Element:
 
 
 def _panel_of(trigger: Element, line: Element, places: dict[str, Element]) -> Element | None:
-    """Return the element that a trigger opens: by an id it names, or the next if it is hidden."""
+    """Return the element that a trigger opens; None if there is none.
+
+    This is the element whose id the trigger names, or else the next element, if it is hidden.
+    """
     target = (
         trigger.get("data-bs-target") or trigger.get("data-target") or trigger.get("href") or ""
     )

@@ -102,7 +102,10 @@ def _keep_lines(page: LexborHTMLParser) -> None:
 
 
 def _holds_lines(node: LexborNode, *, is_cell: bool) -> bool:
-    """Return whether an element has several lines of text (a cell: one line) and no blocks."""
+    """Return whether an element has no blocks and several lines of text.
+
+    For a code cell, the number of lines does not matter.
+    """
     within = [*islice(node.traverse(), 1, _MAX_WITHIN)]
     if len(within) == _MAX_WITHIN - 1 or any(each.tag in _BLOCKS for each in within):
         return False

@@ -189,7 +189,7 @@ def leads_to_picture(link: Element) -> bool:
 
 
 WIDENING_FACTOR = 0.5
-"""Amount of additional prose, relative to the chosen text, from which an ancestor is chosen."""
+"""Minimum additional prose for which an ancestor is chosen, relative to the chosen text."""
 
 MAX_LINKED = 0.33
 """Maximum link density of added content; lists of related pages have a higher one."""
@@ -401,9 +401,10 @@ class Scores:
                 yield sibling
 
     def _similar_siblings(self, siblings: list[Element], name: str) -> set[Element]:
-        """Return siblings with similar classes and content: cells, sections, posts.
+        """Return the siblings with similar classes that have prose: cells, sections, posts.
 
-        If at least three of them, and more than half, have prose, all of them are returned.
+        If they are at least three, and more than half of all siblings with similar classes, the
+        siblings with similar classes but without prose are returned too.
         """
         named = [each for each in siblings if _is_similar(each, name)]
         found = {each for each in named if self._is_prose(each)}
@@ -441,7 +442,7 @@ def _is_wrapper(element: Element) -> bool:
 
 
 def _is_similar(element: Element, name: str) -> bool:
-    """Return whether an element shares most classes with ``name``: cells, sections, posts."""
+    """Return whether an element shares at least half of its classes with those in ``name``."""
     theirs, ours = set((element.get("class") or "").split()), set(name.split())
     return bool(ours) and 2 * len(theirs & ours) >= max(len(ours), len(theirs))
 

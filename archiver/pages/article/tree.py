@@ -110,7 +110,11 @@ def text_in(element: Element) -> str:
 
 
 def first_text(element: Element, most: int) -> str:
-    """Return the text of an element with collapsed white space, up to ``most`` characters."""
+    """Return the text of an element, or its start, with collapsed white space.
+
+    Reading stops after the text node that exceeds ``most`` characters. This node is not cut, so the
+    result can be longer.
+    """
     pieces, length = [], 0
     for piece in element.itertext():
         pieces.append(piece)
