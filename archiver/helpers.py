@@ -119,11 +119,11 @@ class AtomicFile:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-            self._fresh.replace(self.path)
+            self._temporary_path.replace(self.path)
         _sync(self.path.parent)
 
     @property
-    def _fresh(self) -> Path:
+    def _temporary_path(self) -> Path:
         return self.path.with_name(f".{self.path.name}{UNFINISHED}")
 
     @contextmanager
@@ -131,20 +131,20 @@ class AtomicFile:
         """Yield the locked temporary file, which ``write`` renames to the path of this file."""
         while True:
             flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-            with os.fdopen(os.open(self._fresh, flags, self._mode), "r+b") as file:
+            with os.fdopen(os.open(self._temporary_path, flags, self._mode), "r+b") as file:
                 fcntl.flock(file, fcntl.LOCK_EX)
-                if not self._is_fresh(file):
+                if not self._is_temporary_file(file):
                     continue  # another process renamed or deleted it first
                 try:
                     yield file
                 except BaseException:
-                    self._fresh.unlink(missing_ok=True)
+                    self._temporary_path.unlink(missing_ok=True)
                     raise
                 return
 
-    def _is_fresh(self, file: IO[bytes]) -> bool:
+    def _is_temporary_file(self, file: IO[bytes]) -> bool:
         try:
-            return os.path.samestat(os.fstat(file.fileno()), self._fresh.lstat())
+            return os.path.samestat(os.fstat(file.fileno()), self._temporary_path.lstat())
         except FileNotFoundError:
             return False
 

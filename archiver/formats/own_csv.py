@@ -108,9 +108,9 @@ def _read_row(row: Row) -> Bookmark:
     row.drop(*_ARCHIVE_COLUMNS)
     fields = {name: unescape_cell(row.take(plain(name)) or "") for name in _USER_COLUMNS}
     others = write_source_record(row.remaining())
-    marked, added = fields["highlights"], fields["added_at"]
+    highlights_json, added = fields["highlights"], fields["added_at"]
     try:
-        highlights = read_highlights(json.loads(marked)) if marked else ()
+        highlights = read_highlights(json.loads(highlights_json)) if highlights_json else ()
         added_at = read_iso(added) if added else None
         places = tuple(int(each[:18]) for each in fields["places"].split())
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError):

@@ -73,17 +73,17 @@ def sensible(moment: datetime) -> datetime | None:
 
 def _from_number(value: int) -> datetime | None:
     if value >= _WEBKIT_MICROSECONDS:
-        return _sensible(_WEBKIT, value // 10**6)
+        return _time_after(_WEBKIT, value // 10**6)
     if value >= _MICROSECONDS:
-        return _sensible(_UNIX, value // 10**6)
+        return _time_after(_UNIX, value // 10**6)
     if value >= _MILLISECONDS:
-        return _sensible(_UNIX, value // 10**3)
+        return _time_after(_UNIX, value // 10**3)
     if value >= _EARLIEST_UNIX:
-        return _sensible(_UNIX, value)
-    return _sensible(_COCOA, value) if value >= _EARLIEST_COCOA else None
+        return _time_after(_UNIX, value)
+    return _time_after(_COCOA, value) if value >= _EARLIEST_COCOA else None
 
 
-def _sensible(epoch: int, seconds: int) -> datetime | None:
+def _time_after(epoch: int, seconds: int) -> datetime | None:
     """Return the time ``seconds`` after an epoch (Unix seconds); None before 1996 or after 2099."""
     since = epoch + seconds
     return datetime.fromtimestamp(since, UTC) if _EARLIEST_UNIX <= since < _LATEST else None

@@ -471,11 +471,11 @@ class SourceFile:
     def detected_by(self) -> tuple[FormatEvidence, str]:
         """Return the kind of evidence for the format, and the names that were found as evidence."""
         if inside := self.members or (self.tar.names if self.tar else ()):
-            return FormatEvidence.FILES, _some(inside)
+            return FormatEvidence.FILES, _first_names(inside)
         if self.table and self.table.header:
-            return FormatEvidence.COLUMNS, _some(self.table.header)
+            return FormatEvidence.COLUMNS, _first_names(self.table.header)
         if self.json_paths:
-            return FormatEvidence.FIELDS, _some(sorted(self.json_paths - {TOP, "[]", "{}"}))
+            return FormatEvidence.FIELDS, _first_names(sorted(self.json_paths - {TOP, "[]", "{}"}))
         return (
             (FormatEvidence.ROOT, self.root.name) if self.root else (FormatEvidence.BEGINNING, "")
         )
@@ -549,7 +549,7 @@ def joined(pieces: Iterable[str], name: str, most: int) -> str:
     return "".join(found)
 
 
-def _some(names: Sequence[str]) -> str:
+def _first_names(names: Sequence[str]) -> str:
     shown = ", ".join(name[:60] for name in names[:_MAX_SHOWN])
     return f"{shown}, …" if len(names) > _MAX_SHOWN else shown
 
@@ -591,7 +591,7 @@ class FileLists:
 
     def __init__(self, file: SourceFile) -> None:
         self._file = file
-        self._most, self._room = MAX_LISTS, MAX_PATHS
+        self._lists_left, self._characters_left = MAX_LISTS, MAX_PATHS
 
     def add(self, path: str, query: str, colour: ListColour = ListColour.NONE) -> None:
         """Add a list with its path and saved search; skip a list whose path is empty."""
@@ -599,8 +599,9 @@ class FileLists:
         query = well_formed(query)
         if not path:
             return
-        if len(query) > _MAX_QUERY or not self._most or len(path) > self._room:
+        if len(query) > _MAX_QUERY or not self._lists_left or len(path) > self._characters_left:
             self._file.lists_left_out += 1
             return
-        self._most, self._room = self._most - 1, self._room - len(path)
+        self._lists_left -= 1
+        self._characters_left -= len(path)
         self._file.lists.append(EntryList(path, query, colour=colour))

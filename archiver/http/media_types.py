@@ -251,7 +251,7 @@ def resolve_media_type(declared: MediaType | None, start: bytes) -> MediaType:
     if not is_generic(declared):
         return declared
     is_text = declared.essence == _TEXT and not _BINARY.intersection(start)
-    known = "" if is_text else _signed(start)
+    known = "" if is_text else _type_by_signature(start)
     return MediaType(known) if known else declared
 
 
@@ -289,7 +289,7 @@ def as_image(given: MediaType, start: bytes) -> MediaType:
     Browsers detect such formats from the first bytes and ignore the declared type. So a type that
     is neither of an image, video, sound nor font is replaced by the detected one.
     """
-    known = _signed(start[:SNIFFED_BYTES])
+    known = _type_by_signature(start[:SNIFFED_BYTES])
     is_known = known.startswith(_DISPLAYED) and not given.essence.startswith(_DISPLAYED)
     return MediaType(known) if is_known else given
 
@@ -313,7 +313,7 @@ def _guess(start: bytes) -> str:
     text = start.removeprefix(b"\xef\xbb\xbf").lstrip(b"\t\n\x0c\r ")
     if _starts_like_html(text.lower()):
         return "text/html"
-    if known := _signed(start):
+    if known := _type_by_signature(start):
         return known
     if text.startswith(b"<?xml"):
         return "text/xml"
@@ -321,7 +321,7 @@ def _guess(start: bytes) -> str:
     return "text/plain" if is_text else "application/octet-stream"
 
 
-def _signed(start: bytes) -> str:
+def _type_by_signature(start: bytes) -> str:
     """Return the type that the first bytes of a file show; empty for text and unknown files."""
     for signature, kind in _SIGNATURES:
         if start.startswith(signature):

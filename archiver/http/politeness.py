@@ -31,7 +31,7 @@ class _Host:
         paused_until: end of the pause that the host requested.
         users: number of requests that wait for a slot or have one.
         active: number of slots in use.
-        left: event that is set when a slot is released.
+        released: event that is set when a slot is released.
     """
 
     free: asyncio.Semaphore
@@ -42,7 +42,7 @@ class _Host:
     paused_until: float = 0.0
     users: int = 0
     active: int = 0
-    left: asyncio.Event = field(default_factory=asyncio.Event)
+    released: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class Sharing(Protocol):
@@ -67,14 +67,14 @@ class Slot:
     Attributes:
         throttle: the throttle that provided the slot.
         host: the host.
-        known: the state of the host.
+        state: the state of the host.
         is_delayed: whether the delay between requests applies.
         max_pause: the longest pause to wait for in seconds.
     """
 
     throttle: "Throttle"
     host: str
-    known: _Host
+    state: _Host
     is_delayed: bool
     max_pause: float
 
@@ -93,7 +93,7 @@ class Slot:
             await self.throttle.wait_for_slot(self)
             yield
             return
-        async with self.known.sending:
+        async with self.state.sending:
             has_waited, is_sent = await self.throttle.wait_for_slot(self), True
             try:
                 yield
@@ -144,36 +144,36 @@ class Throttle:
         Raises:
             FetchError: the host requested a longer pause before or during the wait.
         """
-        known = self._known(host)
-        slot = Slot(self, host, known, is_delayed and self.delay_of(host) > 0, max_pause)
-        known.users += 1
+        state = self._state_of(host)
+        slot = Slot(self, host, state, is_delayed and self.delay_of(host) > 0, max_pause)
+        state.users += 1
         try:
-            async with known.free:
-                async with known.pace:
+            async with state.free:
+                async with state.pace:
                     await self._wait(slot)
-                known.active += 1
+                state.active += 1
                 try:
                     yield slot
                 finally:
-                    known.active -= 1
-                    known.left.set()
+                    state.active -= 1
+                    state.released.set()
         finally:
-            known.users -= 1
+            state.users -= 1
 
     def pause(self, host: str, seconds: float) -> None:
         """Pause requests to a host that answered 429 or 503."""
-        known = self._known(host)
-        known.paused_until = max(known.paused_until, self._clock() + seconds)
+        state = self._state_of(host)
+        state.paused_until = max(state.paused_until, self._clock() + seconds)
 
     def pause_left(self, host: str) -> float:
         """Return the remaining seconds of a host's pause; 0 if it is not paused."""
-        known = self._hosts.get(host)
-        return max(known.paused_until - self._clock(), 0.0) if known else 0.0
+        state = self._hosts.get(host)
+        return max(state.paused_until - self._clock(), 0.0) if state else 0.0
 
     def paused_hosts(self) -> list[str]:
         """Return the hosts that are paused."""
         now = self._clock()
-        return [host for host, known in self._hosts.items() if known.paused_until > now]
+        return [host for host, state in self._hosts.items() if state.paused_until > now]
 
     async def _wait(self, slot: Slot) -> None:
         """Wait until a slot may start, and set the earliest time of the next slot.
@@ -181,21 +181,21 @@ class Throttle:
         The time is checked again after each wait, because the host may have requested a pause, and
         an earlier request may have been sent late.
         """
-        known = slot.known
+        state = slot.state
         if self._shared:
             await self._shared.permit()
-            while known.active >= max(self._concurrency // self._shared.workers, 1):
-                known.left.clear()
-                await known.left.wait()
-        while (wait := self._due(slot, known.next_at) - self._clock()) > 0:
+            while state.active >= max(self._concurrency // self._shared.workers, 1):
+                state.released.clear()
+                await state.released.wait()
+        while (wait := self._due(slot, state.next_at) - self._clock()) > 0:
             self._check_pause(slot)
             await self._sleep(wait)
         if slot.is_delayed:
-            known.next_at = self._clock() + self.delay_of(slot.host)
+            state.next_at = self._clock() + self.delay_of(slot.host)
 
     def _due(self, slot: Slot, delayed_until: float) -> float:
         """Return when a request is due; ``delayed_until`` applies to delayed requests."""
-        paused_until = slot.known.paused_until
+        paused_until = slot.state.paused_until
         return max(paused_until, delayed_until) if slot.is_delayed else paused_until
 
     def delay_of(self, host: str) -> float:
@@ -207,7 +207,7 @@ class Throttle:
         return delay * self._shared.workers
 
     def _check_pause(self, slot: Slot) -> None:
-        pause = slot.known.paused_until - self._clock()
+        pause = slot.state.paused_until - self._clock()
         if pause > slot.max_pause:
             raise pause_too_long(slot.host, pause)
 
@@ -222,7 +222,7 @@ class Throttle:
         while True:
             if self._shared:
                 await self._shared.permit()
-            if (wait := self._due(slot, slot.known.next_sent_at) - self._clock()) <= 0:
+            if (wait := self._due(slot, slot.state.next_sent_at) - self._clock()) <= 0:
                 return has_waited
             self._check_pause(slot)
             has_waited = True
@@ -234,22 +234,22 @@ class Throttle:
         If this request had to wait, its slot was granted too early. Without postponing the next
         slot, one slow connection would make all later requests wait with open connections.
         """
-        known = slot.known
-        known.next_sent_at = self._clock() + self.delay_of(slot.host)
+        state = slot.state
+        state.next_sent_at = self._clock() + self.delay_of(slot.host)
         if has_waited:
-            known.next_at = max(known.next_at, known.next_sent_at)
+            state.next_at = max(state.next_at, state.next_sent_at)
 
-    def _known(self, host: str) -> _Host:
-        known = self._hosts.get(host)
-        if known is None:
+    def _state_of(self, host: str) -> _Host:
+        state = self._hosts.get(host)
+        if state is None:
             if len(self._hosts) >= IDLE_HOSTS:
                 self._forget_idle()
-            known = self._hosts[host] = _Host(asyncio.Semaphore(self._concurrency))
-        return known
+            state = self._hosts[host] = _Host(asyncio.Semaphore(self._concurrency))
+        return state
 
     def _forget_idle(self) -> None:
         now = self._clock()
-        for host, known in [*self._hosts.items()]:
-            busy_until = max(known.paused_until, known.next_at, known.next_sent_at)
-            if not known.users and busy_until <= now:
+        for host, state in [*self._hosts.items()]:
+            busy_until = max(state.paused_until, state.next_at, state.next_sent_at)
+            if not state.users and busy_until <= now:
                 del self._hosts[host]

@@ -178,7 +178,7 @@ class ResponseReader:
         self.truncation: Truncation | None = None
         self._held = bytearray()
         self._searched = 0
-        self._passed = self._interim = 0
+        self._head_bytes_read = self._interim = 0
         self._left = 0
         self._chunks: ChunkDecoder | None = None
         self._payload: list[bytes] = []
@@ -246,13 +246,13 @@ class ResponseReader:
             start = _start_of_status(self._held)
             found = _EMPTY_LINE.search(self._held, max(self._searched - 2, 0))
             end = self._searched = found.end() if found else len(self._held)
-            if self._passed + end > MAX_HEAD_BYTES:
+            if self._head_bytes_read + end > MAX_HEAD_BYTES:
                 raise InvalidResponse("The header has no end.")
             if found is None:
                 return False
             head = bytes(self._held[start:end])
             del self._held[:end]
-            self._passed, self._searched = self._passed + end, 0
+            self._head_bytes_read, self._searched = self._head_bytes_read + end, 0
             regular = parse_regular_head(head)
             self._is_regular &= not start and regular is not None
             self._on_head(regular or _parse(head), head)

@@ -94,10 +94,10 @@ def _unescape(text: str) -> str:
     if "%" not in text:
         return text
     once = unquote_to_bytes(text.encode("latin-1")).decode("latin-1")
-    return _unescape_once(once) if "%" in once else once
+    return _unescape_nested(once) if "%" in once else once
 
 
-def _unescape_once(text: str) -> str:
+def _unescape_nested(text: str) -> str:
     """Unescape completely in one pass; an unescaped character can complete another escape."""
     kept: list[str] = []
     for char in text:

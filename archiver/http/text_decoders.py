@@ -163,7 +163,7 @@ def _register(encoding: Encoding) -> str:
     return name
 
 
-def _none(_: bytes) -> str:
+def _no_extension(_: bytes) -> str:
     return ""
 
 
@@ -208,11 +208,11 @@ _CODECS: Final = {
         _big5,
         dict(zip("•､‾\u223c♁☉¥¢£", "‧﹑¯\uff5e⊕⊙￥￠￡", strict=True)),
     ),
-    Encoding("euc-kr"): _Codec("cp949", _PAIR, _none, {}),
+    Encoding("euc-kr"): _Codec("cp949", _PAIR, _no_extension, {}),
     Encoding("shift_jis"): _Codec(
         "cp932",
         re.compile(rb"[\x81-\x9f\xe0-\xfc][\x80-\xff]?"),
-        _none,
+        _no_extension,
         dict.fromkeys("\uf8f0\uf8f1\uf8f2\uf8f3", _REPLACED_DOUBLE_BYTE),
     ),
     Encoding("euc-jp"): _Codec(

@@ -83,14 +83,14 @@ def _fit(text: str, start: int, highlight: Highlight) -> float:
 
 def _most_similar(text: str, quote: str) -> tuple[int, int] | None:
     """Return the passage that is most similar to a quotation, at word boundaries."""
-    head = _similarity(text, quote[:_EDGE])
+    head = _similar_range(text, quote[:_EDGE])
     if head is None:
         return None
     if len(quote) <= _EDGE:
         start, end = head
     else:
         rest = text[head[0] : head[0] + 2 * len(quote)]
-        tail = _similarity(rest, quote[-_EDGE:])
+        tail = _similar_range(rest, quote[-_EDGE:])
         if tail is None:
             return None
         start, end = head[0], head[0] + tail[1]
@@ -114,7 +114,7 @@ def _differs_in_numbers(text: str, quote: str, start: int, end: int) -> bool:
     return fuzz.partial_ratio(quote[:_EDGE], elsewhere) >= likeness - _SIMILARITY_TOLERANCE
 
 
-def _similarity(text: str, part: str) -> tuple[int, int] | None:
+def _similar_range(text: str, part: str) -> tuple[int, int] | None:
     found = fuzz.partial_ratio_alignment(part, text, score_cutoff=MIN_SIMILARITY)
     return (found.dest_start, found.dest_end) if found else None
 

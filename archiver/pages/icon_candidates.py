@@ -19,8 +19,8 @@ MAX_COVERS: Final = 2
 MAX_LINKS: Final = 50
 WANTED: Final = 48
 """Minimum side in pixels of a sharp icon; larger icons are scaled down."""
-_DRAWN: Final = WANTED + 1
-_UNSAID: Final = 32
+_SVG_SIZE: Final = WANTED + 1
+_UNSTATED_SIZE: Final = 32
 _TOUCH: Final = 180
 """Assumed side of an ``apple-touch-icon`` without a declared size: Apple's standard size."""
 _NO_ICONS: Final = frozenset({"mask-icon", "fluid-icon"})
@@ -78,11 +78,11 @@ def _size(link: LexborNode) -> int:
     attributes = link.attributes
     kind, href = (attributes.get("type") or "").lower(), (attributes.get("href") or "").lower()
     if "svg" in kind or href.partition("?")[0].endswith(".svg"):
-        return _DRAWN
+        return _SVG_SIZE
     sizes = [int(each) for each in _SIZE.findall((attributes.get("sizes") or "").lower()[:200])]
     if sizes:
         return max(sizes)
-    return _TOUCH if "apple-touch" in (attributes.get("rel") or "").lower() else _UNSAID
+    return _TOUCH if "apple-touch" in (attributes.get("rel") or "").lower() else _UNSTATED_SIZE
 
 
 def _addresses(image: Any) -> list[str]:

@@ -42,7 +42,7 @@ _ASIDE = frozenset({"aside", "footer", "nav"})
 _KEEPING = frozenset({"figure", "pre", "code", "math", "blockquote", "dl"})
 """Elements that are kept with all their descendants."""
 
-_FILING = frozenset({"div", "section", "ul", "ol", "p", "footer"})
+_MAY_BE_NAVIGATION = frozenset({"div", "section", "ul", "ol", "p", "footer"})
 _NAVIGATION = re.compile(
     r"(?:^|[\s_-])(?:nav(?:igation)?|(?:bread)?crumbs?)(?:$|[\s_-])", re.IGNORECASE
 )
@@ -129,7 +129,7 @@ def _is_removable(element: Element, measure: Measure, rules: Rules) -> bool:
 
 def _leads_elsewhere(element: Element, measure: Measure) -> bool:
     """Return whether the class or id of an element means navigation, and it has only links."""
-    if element.tag not in _FILING or not 0 < measure.text < SHORT or measure.pictures:
+    if element.tag not in _MAY_BE_NAVIGATION or not 0 < measure.text < SHORT or measure.pictures:
         return False
     if measure.linked < measure.text or measure.essential:
         return False

@@ -107,7 +107,7 @@ KEPT_EMPTY: Final = frozenset(
 )
 
 
-_BESIDE, _MATTER = 1, 2
+_BOILERPLATE, _CONTENT = 1, 2
 _MAX_KNOWN = 200
 """Maximum length of class and id names whose test results are cached; pages repeat short names."""
 
@@ -118,12 +118,12 @@ def is_unlikely(element: Element) -> bool:
     The result is false if one of them also suggests content.
     """
     verdict = _verdict(element.get("class")) | _verdict(element.get("id"))
-    return verdict == _BESIDE
+    return verdict == _BOILERPLATE
 
 
 def is_boilerplate_name(name: str | None) -> bool:
     """Return whether a name suggests boilerplate, even if it also suggests content."""
-    return bool(_verdict(name) & _BESIDE)
+    return bool(_verdict(name) & _BOILERPLATE)
 
 
 def _verdict(name: str | None) -> int:
@@ -134,8 +134,8 @@ def _verdict(name: str | None) -> int:
 
 def _judge(name: str) -> int:
     lowered = name.lower()
-    beside = _BESIDE if _UNLIKELY.search(lowered) else 0
-    return beside | (_MATTER if _PERHAPS.search(lowered) else 0)
+    beside = _BOILERPLATE if _UNLIKELY.search(lowered) else 0
+    return beside | (_CONTENT if _PERHAPS.search(lowered) else 0)
 
 
 _known_verdict = lru_cache(maxsize=4096)(_judge)

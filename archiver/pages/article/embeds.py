@@ -116,7 +116,7 @@ _NAMES = (
 _NAMED = re.compile(rf"(?:^|[./-])(?:{'|'.join(_NAMES.split())})", re.IGNORECASE)
 """Names in hosts and paths of players and other widgets."""
 
-_BESIDE = re.compile(
+_NOT_CONTENT = re.compile(
     r"doubleclick|adservice|/ads?[/.?]|googletag|recaptcha|like\.php|plugins/(?:like|share|follow)"
     r"|widgets/follow|subscribe|newsletter|signup|disqus|comments",
     re.IGNORECASE,
@@ -164,7 +164,7 @@ def is_embed(element: Element, url: str) -> bool:
     if _PDF.match(url):
         return True
     is_page = url.startswith(("http:", "https:", "//", "/"))
-    if not is_page or _BESIDE.search(url):
+    if not is_page or _NOT_CONTENT.search(url):
         return False
     if _NAMED.search(url.partition("?")[0]):
         return True

@@ -17,7 +17,7 @@ from archiver.pages.article.headline import title_of
 from archiver.pages.article.tree import remove
 
 _FEWEST_LINKS = 3
-_MAX_LINKED = 0.8
+_LEAST_LINKED = 0.8
 """Minimum share of link text in an element that is removed as a list of links.
 
 Its headings are not counted.
@@ -51,7 +51,7 @@ def _is_links(element: Element) -> bool:
     links = [*element.iter("a")]
     headed = sum(_letters(each) for each in element.iter(*HEADINGS))
     linked = sum(map(_letters, links))
-    return len(links) >= _FEWEST_LINKS and linked >= _MAX_LINKED * (text - headed)
+    return len(links) >= _FEWEST_LINKS and linked >= _LEAST_LINKED * (text - headed)
 
 
 def _letters(element: Element) -> int:

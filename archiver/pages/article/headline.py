@@ -140,13 +140,13 @@ _SUBTITLE = re.compile(
     re.IGNORECASE,
 )
 _ABSTRACT = re.compile(r"(?:^|[\s_-])abstract(?:$|[\s_-])", re.IGNORECASE)
-_BESIDE = re.compile(
+_NOT_LEAD = re.compile(
     r"avatar|author|byline|shar(?:e|ing)|social|comment|related|logo|promo|sponsor|newsletter"
     r"|subscri|icon|emoji|badge|toolbar|menu|nav(?:bar|igation)?(?:$|[\s_-])|recommend|more-"
     r"|(?:^|[\s_-])ads?(?:$|[\s_-])|breadcrumb",
     re.IGNORECASE,
 )
-_stands_beside = remembered(_BESIDE)
+_stands_beside = remembered(_NOT_LEAD)
 _is_subtitle = remembered(_SUBTITLE)
 _SKIPPED = frozenset("nav aside form footer button select label time address ul ol dl".split())
 _PICTURES = frozenset({"figure", "picture", "img"})

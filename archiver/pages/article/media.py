@@ -208,8 +208,8 @@ _WIDTH = re.compile(r"([0-9]{1,5})w|([0-9]{1,2}(?:\.[0-9]{1,3})?)x")
 
 def normalise_media(body: Element) -> None:
     """Undo lazy loading, replace placeholders by their ``<noscript>`` images, and set sizes."""
-    for twin in outermost(body, "noscript"):
-        _use_noscript_fallback(twin)
+    for noscript in outermost(body, "noscript"):
+        _use_noscript_fallback(noscript)
     for element in list(body.iter("img", "source", "video", "audio")):
         _undo_laziness(element)
     for image in list(body.iter("img")):
@@ -226,39 +226,39 @@ def normalise_media(body: Element) -> None:
             _show_background(element)
 
 
-def _use_noscript_fallback(twin: Element) -> None:
+def _use_noscript_fallback(noscript: Element) -> None:
     """Replace a lazy image by its ``<noscript>`` fallback."""
-    images = list(twin.iter("img"))
+    images = list(noscript.iter("img"))
     if not images:
-        remove(twin)
+        remove(noscript)
         return
     if len(images) == 1:
-        _drop_placeholder(twin, images[0])
+        _drop_placeholder(noscript, images[0])
     holder = etree.Element("span")
-    holder.text = twin.text
-    for child in list(twin):
+    holder.text = noscript.text
+    for child in list(noscript):
         holder.append(child)
-    replace(twin, images[0] if len(holder) == 1 and holder[0] is images[0] else holder)
+    replace(noscript, images[0] if len(holder) == 1 and holder[0] is images[0] else holder)
 
 
-def _drop_placeholder(twin: Element, image: Element) -> None:
+def _drop_placeholder(noscript: Element, image: Element) -> None:
     """Remove the placeholder and previews before a ``<noscript>`` image.
 
     The image gets the size, alternative text and id of the placeholder.
     """
-    before = _pictured_alone(twin.getprevious())
+    before = _pictured_alone(noscript.getprevious())
     if before is None:
         return
     waiting = before if before.tag == "img" else next(before.iter("img"))
     for name in ("width", "height", "alt", "id"):
         if waiting.get(name) and not image.get(name):
             image.set(name, waiting.get(name))
-    parent = twin.getparent()
+    parent = noscript.getparent()
     remove(before)
     for each in list(islice(parent, _MAX_BESIDE)):
         if each.tag == "img" and each is not image and _PREVIEW.search(each.get("class") or ""):
             remove(each)
-    blurred = _pictured_alone(twin.getprevious())
+    blurred = _pictured_alone(noscript.getprevious())
     if blurred is not None:
         shown = next(blurred.iter("img"))
         sizes = [(each.get("width"), each.get("height")) for each in (shown, image)]

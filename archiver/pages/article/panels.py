@@ -88,7 +88,7 @@ def _normalise_tabs(body: Element, found: list[_Tabs], measures: _Measures) -> N
             _is_content(each, SENTENCE // 2, measures) for each in panels
         ):
             for name, panel in zip(names, panels, strict=True):
-                _name(panel, name)
+                _show_with_name(panel, name)
             remove(holder)
 
 
@@ -125,7 +125,7 @@ def _by_label(body: Element) -> Iterator[_Tabs]:
             yield block, tabs, [*behind]
 
 
-def _name(panel: Element, name: str) -> None:
+def _show_with_name(panel: Element, name: str) -> None:
     _show(panel)
     line = etree.Element("p")
     etree.SubElement(line, "strong").text = name
