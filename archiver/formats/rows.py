@@ -170,7 +170,10 @@ class Row:
     def moment(
         self, *names: str, parse: Callable[[str], datetime | None] = parse_date
     ) -> datetime | None:
-        """Remove and return the first field that is a time; fields with other values stay."""
+        """Remove and return the first field that is a time; fields with other values stay.
+
+        ``parse`` converts the text of a field to a time, or returns None.
+        """
         for name in names:
             found = self._fields.get(name)
             moment = parse(text_of(found[1])) if found and found[1] is not None else None
@@ -400,7 +403,8 @@ class FieldMap:
         tags: fields with the tags.
         folder: fields with the folder.
         page: fields with the HTML of the saved page.
-        is_read, is_starred, to_read: fields with yes or no, or with a word such as ``archived``.
+        is_read, is_starred: fields with yes or no, or with a word such as ``archived``.
+        to_read: fields with yes or no. Yes adds the tag ``TO_READ``.
         unused: fields to drop. All fields that are not named go into the source record.
         parse_title, parse_date, parse_tags, parse_folders: functions that convert field values.
     """

@@ -243,7 +243,7 @@ _DELETED = 1
 
 
 class VisitCookies:
-    """Cookies that the responses of one visit set (RFC 6265 §5.3); they are not stored.
+    """Cookies that the responses of one visit set (RFC 6265 §5.3), until the visit ends.
 
     Attributes:
         known: the cookies by key. A cookie that a response deleted stays here as an expired one.

@@ -13,7 +13,7 @@ from archiver.http.network_errors import pause_too_long
 from archiver.http.site_rules import SiteRules
 
 IDLE_HOSTS = 4096
-"""If so many hosts are in memory, those without requests, delays and pauses are removed."""
+"""If this many hosts are in memory, those without requests, delays and pauses are removed."""
 
 
 @dataclass(slots=True)

@@ -190,7 +190,7 @@ def parse_entry_url(given: str) -> str:
     ('https://a.example/#/b', 'https://a.example/')
 
     Raises:
-        InvalidUrl: ``parse_url`` raises it.
+        InvalidUrl: ``parse_url`` rejects the text, or the URL with its route is too long.
     """
     url = parse_url(given)
     if "#" not in given or not _ROUTE.match(given.partition("#")[2]):

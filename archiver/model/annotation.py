@@ -116,7 +116,7 @@ def paragraphs(note: str) -> list[str]:
 
 
 def merged_notes(first: str, later: str) -> str:
-    """Append to a note those paragraphs of another note that it lacks; this is associative."""
+    """Append the paragraphs of ``later`` that ``first`` lacks. Merging is associative."""
     if later in ("", first):
         return first
     known = paragraphs(first)

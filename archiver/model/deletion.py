@@ -46,7 +46,7 @@ class DeletedEntry:
         generation: number of earlier deletions of the entry; None if only snapshots are deleted. If
             the entry is added again, it has a higher generation and is not affected.
         snapshots: deleted snapshots.
-        articles: articles of remaining snapshots whose records refer to deleted articles.
+        articles: articles of those remaining snapshots whose records refer to deleted articles.
     """
 
     hash_url: HashUrl

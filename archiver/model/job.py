@@ -69,8 +69,8 @@ class ChangeCursor:
     """A position in the sequence of job changes.
 
     Attributes:
-        stamp: increasing number of the transaction with the change before this position
-            (``db.jobs``).
+        stamp: number of the transaction that made the change before this position (``db.jobs``).
+            Later transactions have higher numbers.
         job_id: id of the job that changed, since several changes may have the same stamp.
     """
 
@@ -88,7 +88,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """Job that a process has taken, to be ended or postponed by that process only.
+    """Job that a process has taken. Only this process may end or postpone it.
 
     Attributes:
         job_id: row id of the job.

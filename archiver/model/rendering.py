@@ -36,7 +36,8 @@ class RenderHint(StrEnum):
 class Limit(StrEnum):
     """Reason why a page is not complete. Values are stored; do not change them.
 
-    ``ARTICLE`` concerns the article; the others are reasons why a browser did not render all.
+    ``ARTICLE`` concerns the article; the others are reasons why a browser did not render the whole
+    page.
     ``TIME`` and all later members mean that rendering failed, and the page is stored as received.
     """
 

@@ -102,7 +102,7 @@ class RevisedSeed:
         seed: the seed.
         revision: revision number of the seed's annotation.
         is_link: whether the user saved only a link, which is not captured.
-        generation: number of earlier deletions of the entry; None to count the known ones.
+        generation: number of earlier deletions of the entry; None to count the deletions in the index.
     """
 
     seed: Seed

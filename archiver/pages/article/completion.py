@@ -196,7 +196,10 @@ def _descriptor(given: str) -> str:
 
 
 def _normalise_sizes(element: Element) -> None:
-    """Set ``sizes`` for candidates with widths; by default an image is as wide as the window."""
+    """Set ``sizes`` if the candidates have widths; otherwise remove it.
+
+    By default, an image is as wide as the window.
+    """
     if not (element.get("srcset") or "").endswith("w"):
         element.attrib.pop("sizes", None)
     elif SIZES.fullmatch(element.get("sizes") or "") is None:

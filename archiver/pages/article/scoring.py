@@ -57,9 +57,17 @@ class Measure:
     text: int = 0
     commas: int = 0
     linked: float = 0.0
+    """Characters in links; those in links within the page have the weight ``INNER_LINK``."""
+
     headed: int = 0
+    """Characters in headings."""
+
     listed: int = 0
+    """Characters in lists."""
+
     textish: int = 0
+    """Characters in elements of ``TEXTISH``."""
+
     tabled: int = 0
     """Characters in data tables."""
 
