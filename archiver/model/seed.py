@@ -102,7 +102,8 @@ class RevisedSeed:
         seed: the seed.
         revision: revision number of the seed's annotation.
         is_link: whether the user saved only a link, which is not captured.
-        generation: number of earlier deletions of the entry; None to count the deletions in the index.
+        generation: number of earlier deletions of the entry; None to count those in the
+            index.
     """
 
     seed: Seed
