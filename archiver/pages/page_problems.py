@@ -383,7 +383,7 @@ _MARKS = (
 
 
 def parked_by(tree: LexborHTMLParser, source: str, text: str) -> str:
-    """Return the seller of a parked domain; empty for other pages.
+    """Return the name of the parking service or seller of a parked domain; empty for other pages.
 
     Args:
         tree: the tree of the page.

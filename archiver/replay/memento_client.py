@@ -58,7 +58,10 @@ class MementoAddress:
 
     @property
     def raw(self) -> str:
-        """Return the URI-M of the unmodified content, or of the page if there is no such form."""
+        """Return the URI-M of the unmodified content.
+
+        If the archive does not serve unmodified content, return the URI-M of the replayed page.
+        """
         modifier = "id_" if self.has_raw_form else ""
         return f"{self.prefix}{self.timestamp}{modifier}/{self.url}"
 

@@ -154,7 +154,9 @@ def is_handler(name: str) -> bool:
 
 
 def disable_element(tag: StartTag, name: str) -> bool:
-    """Disable a script or plug-in element, except its event handlers; return whether it changed.
+    """Disable a script or plug-in element; return whether it changed.
+
+    Event handlers in its attributes are not changed.
 
     Args:
         tag: the start tag.

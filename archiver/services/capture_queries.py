@@ -219,7 +219,7 @@ class Cdx:
     async def _before(
         self, query: CdxQuery, page_range: CdxRange
     ) -> list[tuple[str, Capture, int]]:
-        """Return the captures before a page, because its first rows may collapse with them."""
+        """Return the last captures before a page, because its first rows may collapse with them."""
         if page_range.after is None:
             return []
         turned = replace(_range(query), newest_first=not query.newest_first)

@@ -72,10 +72,13 @@ async def find_entry(conn: AsyncConnection, ref: str) -> tuple[int, Entry]:
 
 
 async def find_page(conn: AsyncConnection, ref: str) -> tuple[int, Entry]:
-    """Return an entry and its row id as ``find_entry`` does, or by any other URL of its page.
+    """Return an entry and its row id, as ``find_entry`` does.
+
+    If no entry has the URL ``ref``, search for it among the other URLs of saved pages.
 
     Raises:
         NotFound: there is no such entry.
+        InputError: the start of a hash_url is too short, or several entries have it.
         InvalidUrl: ``ref`` is neither a hash_url nor a URL.
     """
     try:

@@ -85,7 +85,10 @@ def _next_page(placed: Iterator[_Placed]) -> list[_Placed]:
 
 
 def _lines(order: Order, row: int, entry: Entry) -> Iterator[bytes]:
-    """Yield one line per place of an entry; they sort by place, then by position in it."""
+    """Yield one line for each place of an entry.
+
+    Sorted lines are in the order of the places, then of the positions in a place.
+    """
     if order is Order.HOSTS:
         yield _line(entry.host, row)
     else:
