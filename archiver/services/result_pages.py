@@ -227,9 +227,11 @@ async def page_of(
     if sort is Sort.BEST:
         page = await _best_of(conn, request, found, position, limit)
     else:
-        put = await _sort(conn, found, position, sort)
+        ordered = await _sort(conn, found, position, sort)
         further = found.beyond if sort in _BY_DAY else None
-        page = _slice_page(put, position, limit, further, is_newest_only=found.beyond is not None)
+        page = _slice_page(
+            ordered, position, limit, further, is_newest_only=found.beyond is not None
+        )
     if isinstance(page.beyond, BatchPosition) and not position.known:
         known = await db_entries.last_row(conn)
         page = replace(page, beyond=replace(page.beyond, known=known))
@@ -319,7 +321,7 @@ async def _sort(
 
 
 def _slice_page(
-    put: Sequence[int],
+    ordered: Sequence[int],
     position: BatchPosition,
     limit: int,
     further: Place | None,
@@ -331,24 +333,24 @@ def _slice_page(
     The next page continues this batch. If the batch has no more results, the next page is the first
     page of the batch that begins after ``further``.
     """
-    start = _start(put, position, limit)
-    end = min(start + limit, len(put))
+    start = _start(ordered, position, limit)
+    end = min(start + limit, len(ordered))
     following = None
-    if end < len(put):
+    if end < len(ordered):
         batch_end = further.row if further else 0
-        following = replace(position, count=end, last=put[end - 1], end=batch_end)
+        following = replace(position, count=end, last=ordered[end - 1], end=batch_end)
     elif further:
         following = BatchPosition(position.known, further.row)
-    return Page(tuple(put[start:end]), following, is_newest_only)
+    return Page(tuple(ordered[start:end]), following, is_newest_only)
 
 
-def _start(put: Sequence[int], position: BatchPosition, limit: int) -> int:
+def _start(ordered: Sequence[int], position: BatchPosition, limit: int) -> int:
     """Return the index of the page's first entry.
 
     If entries have moved, some may be shown again, but none is skipped. New entries are excluded,
     so the last shown entry has moved back only if it was changed itself.
     """
-    if position.last in put:
-        found = put.index(position.last) + 1
+    if position.last in ordered:
+        found = ordered.index(position.last) + 1
         return found if found <= position.count else max(0, position.count - 1)
     return max(0, position.count - limit)

@@ -89,7 +89,7 @@ def _text(read: Callable[[Location], StoredRecord], place: Location) -> str:
 
 
 MAX_CORRECTED = 4
-_NAMED = (Condition.TAG, Condition.LIST, Condition.SITE)
+_NAME_CONDITIONS = (Condition.TAG, Condition.LIST, Condition.SITE)
 
 
 async def correction(conn: AsyncConnection, parts: Sequence[int], tree: Node) -> Node | None:
@@ -116,16 +116,16 @@ async def correction(conn: AsyncConnection, parts: Sequence[int], tree: Node) ->
     named = [
         n
         for n, node in enumerate(nodes)
-        if isinstance(node, FieldCondition) and node.condition in _NAMED
+        if isinstance(node, FieldCondition) and node.condition in _NAME_CONDITIONS
     ]
     for n in named[:MAX_CORRECTED]:
-        better = await _named(conn, nodes[n])
+        better = await _similar_name(conn, nodes[n])
         if better is not None:
             nodes[n], is_better = better, True
     return conjunction(nodes) if is_better else None
 
 
-async def _named(conn: AsyncConnection, node: Node) -> Node | None:
+async def _similar_name(conn: AsyncConnection, node: Node) -> Node | None:
     """Return a condition with a similar tag, list or site.
 
     None is returned if the name in ``node`` exists, or no name is similar.
@@ -155,8 +155,8 @@ async def summary_of(
         newest: newest results, if they were read already.
         typed: the query as the user typed it. Each facet value gets this query with its condition.
     """
-    iteration_filters = newest or await ResultIteration(conn, request).page(None, MAX_COUNTED)
-    found = iteration_filters.first(MAX_COUNTED)
+    results = newest or await ResultIteration(conn, request).page(None, MAX_COUNTED)
+    found = results.first(MAX_COUNTED)
     facets = await facets_of(conn, found.entries)
     count, has_more = len(found.entries), found.beyond is not None
     if has_more and (request.tree, request.filters) == (EVERYTHING, Filters()):
@@ -165,13 +165,13 @@ async def summary_of(
         of_all = await facets_of_all(conn, most=MAX_COUNTED)
         best = {each.field: each for each in (*facets, *of_all) if each.values}
         facets = tuple(best[each] for each in FACETS if each in best)
-    elif has_more and (known_count := await _tagged(conn, request)):
+    elif has_more and (known_count := await _stored_tag_count(conn, request)):
         count, has_more = known_count, False
     narrowing = tuple(_narrowing_all(each, typed) for each in facets)
     return Summary(count, has_more, narrowing, len(found.entries) if found.beyond else 0)
 
 
-async def _tagged(conn: AsyncConnection, request: SearchRequest) -> int | None:
+async def _stored_tag_count(conn: AsyncConnection, request: SearchRequest) -> int | None:
     """Return the stored number of entries with a tag, if the query is a single tag; else None."""
     tree, filters = request.tree, request.filters
     if not (isinstance(tree, FieldCondition) and tree.condition is Condition.TAG):

@@ -116,8 +116,8 @@ class Selection:
                 for start in range(0, len(some), TOGETHER):
                     await self._collect_positions(some[start : start + TOGETHER], places)
             lines_ = await asyncio.to_thread(iter, places)
-            while in_batches := await asyncio.to_thread(_byte_ranges, lines_):
-                for piece in in_batches:
+            while batch := await asyncio.to_thread(_byte_ranges, lines_):
+                for piece in batch:
                     yield piece
 
     async def notes(
@@ -360,7 +360,7 @@ class Packages:
             name: name of the file, for its warcinfo record.
             on_damage: called for each damaged part.
         """
-        yield _opening(name)
+        yield _warcinfo_bytes(name)
         damaged: list[Damage] = []
         async with aclosing(self._contents(manifest, damaged, lambda _: None)) as contents:
             async for data in contents:
@@ -375,7 +375,7 @@ class Packages:
         zip_, damaged = _Zip(), list[Damage]()
         with SortedLines() as lines:
             zip_.open(warc_wacz.DATA)
-            zip_.write(_opening("data.warc.gz"))
+            zip_.write(_warcinfo_bytes("data.warc.gz"))
             index = partial(_collect_index_lines, zip_, lines)
             async with aclosing(self._contents(manifest, damaged, index)) as contents:
                 async for data in contents:
@@ -510,7 +510,7 @@ class Sink:
         return ready
 
 
-def _opening(name: str) -> bytes:
+def _warcinfo_bytes(name: str) -> bytes:
     created = datetime.now(UTC).replace(microsecond=0)
     return _packed(warcinfo(filename=name, software=SOFTWARE, date=created))
 
@@ -570,8 +570,8 @@ class _Range:
         self.start = start
         self.length = 0
         self._captures: list[Capture] = []
-        self._answers: list[ScriptResponse] = []
-        self._unrequested: Capture | None = None
+        self._script_responses: list[ScriptResponse] = []
+        self._awaiting_request: Capture | None = None
 
     def add(self, scanned: Scanned, captures: Mapping[int, Capture]) -> None:
         """Read a record and add it.
@@ -581,12 +581,12 @@ class _Range:
         """
         record, place = scanned.record, Location(self._segment, scanned.offset, 0)
         answer = capture_of(record, place) if is_excluded_response(record) else None
-        is_request = record.type is RecordType.REQUEST and self._unrequested is not None
+        is_request = record.type is RecordType.REQUEST and self._awaiting_request is not None
         request = record.block.read(MAX_REQUEST_BYTES) if is_request else b""
         location = scanned.place()
-        if self._unrequested and (query := query_of_request(request)):
-            self._answers.append(ScriptResponse(self._unrequested, query))
-        self._unrequested = replace(answer, location=location) if answer else None
+        if self._awaiting_request and (query := query_of_request(request)):
+            self._script_responses.append(ScriptResponse(self._awaiting_request, query))
+        self._awaiting_request = replace(answer, location=location) if answer else None
         if capture := captures.get(location.offset):
             self._captures.append(capture)
         self.length += location.length
@@ -595,7 +595,7 @@ class _Range:
         """Yield the range, unless it is empty."""
         if self.length:
             location = Location(self._segment, self.start, self.length)
-            yield Piece(location, tuple(self._captures), tuple(self._answers))
+            yield Piece(location, tuple(self._captures), tuple(self._script_responses))
 
 
 def _collect_index_lines(zip_: _Zip, lines: SortedLines, piece: Piece) -> None:

@@ -285,7 +285,7 @@ ARC_BEGINS = re.compile(
 _IP = re.compile(r"[0-9A-Fa-f.:]{2,45}|-")
 _DATE = re.compile(r"\d{8,17}", re.ASCII)
 
-_NOWHERE = ("-", "0.0.0.0")  # noqa: S104 - placeholder for an unknown address
+_UNKNOWN_IPS = ("-", "0.0.0.0")  # noqa: S104 - placeholder for an unknown address
 
 
 class ForeignArc(ForeignFile):
@@ -315,7 +315,7 @@ def _read_arc(content: DecompressedFile, line: bytes) -> ForeignRecord:
         target_uri=url,
         fields={
             "content-type": words[at + 1],
-            "warc-ip-address": "" if ip in _NOWHERE else ip,
+            "warc-ip-address": "" if ip in _UNKNOWN_IPS else ip,
         },
         block=block,
     )

@@ -100,16 +100,16 @@ def _files(directory: Path) -> list[Path]:
 
 
 def _classify(path: Path) -> SegmentFile | UnusableFile:
-    is_sha256_field = is_segment_name(path.name)
+    has_segment_name = is_segment_name(path.name)
     try:
         found = path.stat()
     except OSError as error:
-        return UnusableFile(path.name, f"Cannot read it: {error.strerror}.", is_sha256_field)
+        return UnusableFile(path.name, f"Cannot read it: {error.strerror}.", has_segment_name)
     problem = _unusable(path, found)
-    if not problem and not is_sha256_field and not _TRUNCATED_NAME.fullmatch(path.name):
+    if not problem and not has_segment_name and not _TRUNCATED_NAME.fullmatch(path.name):
         problem = _not_by_us(path)
     if problem:
-        return UnusableFile(path.name, problem, is_sha256_field)
+        return UnusableFile(path.name, problem, has_segment_name)
     return SegmentFile(path.name, found.st_size)
 
 

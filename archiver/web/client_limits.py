@@ -11,7 +11,7 @@ from ipaddress import IPv6Address, ip_address
 from typing import Self
 
 _SHARE_OF_FILES = 4
-_FEWEST = 8
+_MIN_CONNECTIONS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class ServerLimits:
         _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         if hard == resource.RLIM_INFINITY:
             return self
-        room = max(hard // _SHARE_OF_FILES - self.loopback_connections, _FEWEST)
+        room = max(hard // _SHARE_OF_FILES - self.loopback_connections, _MIN_CONNECTIONS)
         return replace(self, connections=min(self.connections, room))
 
 
@@ -87,7 +87,7 @@ class Listeners:
             self.count -= 1
 
 
-_FREE = 5
+_FIRST_DELAYED_FAILURE = 5
 _MAX_WAIT = 300.0
 _FORGET_AFTER = 3600.0
 _MAX_CLIENTS = 1024
@@ -127,8 +127,8 @@ class LoginThrottle:
             record = _Record(0, 0.0, now)
         record.wrong += 1
         record.last = now
-        if record.wrong >= _FREE:
-            doublings = min(record.wrong - _FREE, 16)
+        if record.wrong >= _FIRST_DELAYED_FAILURE:
+            doublings = min(record.wrong - _FIRST_DELAYED_FAILURE, 16)
             record.until = now + min(_MAX_WAIT, float(1 << doublings))
         self._records[group] = record
         while len(self._records) > _MAX_CLIENTS:

@@ -38,14 +38,14 @@ INLINE = 32 << 10
 
 _OURS = frozenset({None, "none", "same-origin"})
 """``Sec-Fetch-Site`` of requests that no other site has sent; None is for clients without it."""
-_PACKED_TEXT = frozenset({"text/event-stream"})
+_NEVER_COMPRESSED = frozenset({"text/event-stream"})
 _TEXT = frozenset({"application/link-format", "image/svg+xml"})
 
 
 def is_packable(content_type: str) -> bool:
     """Return whether a content type is compressible text; event streams are never compressed."""
     media_type = parse_media_type(content_type)
-    if media_type is None or media_type.essence in _PACKED_TEXT:
+    if media_type is None or media_type.essence in _NEVER_COMPRESSED:
         return False
     structured = media_type.is_xml or media_type.is_json or media_type.is_javascript
     return structured or media_type.essence.startswith("text/") or media_type.essence in _TEXT

@@ -114,7 +114,7 @@ class Operation:
 
 _TEXT: Json = {"type": "string"}
 _TEXTS: Json = {"type": "array", "items": _TEXT}
-_OF_A_FILE = (
+_IMPORT_PARAMETERS = (
     Parameter("name", "Name of the file, if the body is the file itself.", _TEXT),
     Parameter("tags", "Tags for every link, separated by commas.", _TEXT),
     Parameter(
@@ -141,14 +141,14 @@ _OF_A_FILE = (
     ),
 )
 _IMPORT_TYPES = ("multipart/form-data", "application/octet-stream")
-_NARROWED = (
+_FILTER_PARAMETERS = (
     Parameter("q", "Search query; the syntax is at /search/help.", _TEXT),
     Parameter("tag", "Only entries with this tag.", _TEXT),
     Parameter("host", "Only entries of this host.", _TEXT),
     Parameter("status", "saved, failed, queued, or an HTTP status such as 200.", _TEXT),
 )
-_LISTED = (
-    *_NARROWED,
+_LISTING_PARAMETERS = (
+    *_FILTER_PARAMETERS,
     Parameter(
         "sort",
         "Sort order; default: best match if there are words, otherwise newest. newest and oldest "
@@ -163,9 +163,9 @@ _NUMBERS: Json = {"type": "string", "pattern": "^[0-9]+(,[0-9]+)*$"}
 
 INTERFACES: dict[str, Interface] = {
     "api_save_urls": Interface(SaveResult, body=SaveRequest, status=202),
-    "api_entries": Interface(Listing, query=_LISTED),
+    "api_entries": Interface(Listing, query=_LISTING_PARAMETERS),
     "api_find_saved": Interface(SavedPage, query=(Parameter("url", "URL of the page.", _TEXT),)),
-    "api_summary": Interface(Summary, query=_NARROWED),
+    "api_summary": Interface(Summary, query=_FILTER_PARAMETERS),
     "api_entry": Interface(EntryDetail),
     "api_edit_entry": Interface(EntryDetail, body=EditRequest),
     "api_delete_entry": Interface(Deleted),
@@ -191,7 +191,8 @@ INTERFACES: dict[str, Interface] = {
         list[FollowedFeed], query=(Parameter("url", "URL of the feed.", _TEXT),)
     ),
     "api_highlights": Interface(
-        HighlightList, query=tuple(each for each in _LISTED if each.name in {"q", "after", "limit"})
+        HighlightList,
+        query=tuple(each for each in _LISTING_PARAMETERS if each.name in {"q", "after", "limit"}),
     ),
     "api_snapshot": Interface(SnapshotDetail),
     "api_tags": Interface(list[TagInUse]),
@@ -216,8 +217,10 @@ INTERFACES: dict[str, Interface] = {
         files=("multipart/form-data", *PAGE_TYPES),
         status=201,
     ),
-    "api_import_file": Interface(ImportStatus, query=_OF_A_FILE, files=_IMPORT_TYPES, status=202),
-    "api_preview_import": Interface(ImportSurvey, query=_OF_A_FILE, files=_IMPORT_TYPES),
+    "api_import_file": Interface(
+        ImportStatus, query=_IMPORT_PARAMETERS, files=_IMPORT_TYPES, status=202
+    ),
+    "api_preview_import": Interface(ImportSurvey, query=_IMPORT_PARAMETERS, files=_IMPORT_TYPES),
     "api_imports": Interface(list[ImportStatus]),
     "api_import_status": Interface(ImportStatus),
     "api_import_receipt": Interface(list[ReceiptLine]),

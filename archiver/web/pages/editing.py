@@ -38,7 +38,7 @@ async def edit_selected(request: web.Request) -> web.StreamResponse:
         edited = await _edit_selected(request.app[RUNTIME].editing, form, refs)
     except InputError as error:
         return await render_with_sidebar(
-            request, "pages/edit_again.html", _again(form, error), status=400
+            request, "pages/edit_again.html", _rejected_changes(form, error), status=400
         )
     return back(form, "/snapshots", edit=edited.id)
 
@@ -51,7 +51,7 @@ async def _edit_selected(editing: Editing, form: MultiMapping[Any], refs: Sequen
     return await editing.change(refs, change)
 
 
-def _again(form: MultiMapping[Any], error: InputError) -> RejectedChangesView:
+def _rejected_changes(form: MultiMapping[Any], error: InputError) -> RejectedChangesView:
     fields = [(name, str(value)) for name, value in form.items()]
     selection = tuple((name, value) for name, value in fields if name in _SELECTION)
     typed = {name: value for name, value in fields if name not in _SELECTION}
@@ -190,7 +190,7 @@ async def delete(request: web.Request) -> web.StreamResponse:
     if not (refs or is_all):
         return back(form, "/snapshots", nothing=1)
     if form.get("sure") != "1":
-        view = await _question(request, form, () if is_all else refs)
+        view = await _confirmation(request, form, () if is_all else refs)
         return await render_with_sidebar(request, "pages/delete.html", view)
     if is_all:
         deleted = await deleting.found(query_of(form))
@@ -198,11 +198,15 @@ async def delete(request: web.Request) -> web.StreamResponse:
         deleted = await deleting.snapshot(refs[0], timestamp)
     else:
         deleted = await deleting.entries(refs)
-    path = _outside(str(form.get("back", "")), refs) if not timestamp else form.get("back", "")
+    path = (
+        _path_after_deletion(str(form.get("back", "")), refs)
+        if not timestamp
+        else form.get("back", "")
+    )
     return back({"back": path}, "/snapshots", deleted=deleted.id)
 
 
-def _outside(path: str, deleted: Sequence[str]) -> str:
+def _path_after_deletion(path: str, deleted: Sequence[str]) -> str:
     """Return the path to go back to; for the page of a deleted entry, the path of its list."""
     parts = urlsplit(path)
     if parts.path.strip("/") not in deleted:
@@ -223,7 +227,7 @@ async def restore(request: web.Request) -> web.StreamResponse:
     return back(form, "/snapshots", restored=count, not_restored=restored.not_restored)
 
 
-async def _question(
+async def _confirmation(
     request: web.Request, form: Mapping[str, Any], refs: tuple[str, ...]
 ) -> DeleteView:
     runtime = request.app[RUNTIME]

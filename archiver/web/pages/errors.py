@@ -66,7 +66,7 @@ def passage(request: web.Request, address: ReplayAddress) -> web.Response:
     The status is 401. In the frame below a replay banner the status is 200, and the request is
     recorded, so that the banner's script can load the frame with a new token.
     """
-    permission, dest = _past(request, address), request.headers.get("Sec-Fetch-Dest")
+    permission, dest = _permission_in_token(request, address), request.headers.get("Sec-Fetch-Dest")
     is_framed = address.modifier is Modifier.FRAME and dest != "document"
     banner = permission.banner if permission and is_framed else ""
     if banner:
@@ -93,7 +93,7 @@ def passage(request: web.Request, address: ReplayAddress) -> web.Response:
     return response
 
 
-def _past(request: web.Request, address: ReplayAddress) -> Permission | None:
+def _permission_in_token(request: web.Request, address: ReplayAddress) -> Permission | None:
     """Return the permission in the request's token, even if expired; None without a valid token.
 
     It has the service's origin and the banner's number.

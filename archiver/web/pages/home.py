@@ -59,7 +59,7 @@ async def add(request: web.Request) -> web.StreamResponse:
     if form.get("trackers") != "keep":
         given = [without_trackers(with_scheme(each), trackers) for each in given]
     cleaned = [old for old, new in zip(text.split("\n"), given, strict=True) if _differ(old, new)]
-    urls, question = await _questions_first(request, given, form)
+    urls, question = await _questions_about_known(request, given, form)
     if question and not urls:
         if form.get("window"):
             raise web.HTTPSeeOther(f"/save?saved={question.known[0].entry.hash_url}&known=1")
@@ -117,7 +117,7 @@ def _differ(given: str, cleaned: str) -> bool:
     return cleaned not in (given, with_scheme(given)) and len(given) <= MAX_CLEANED_LENGTH
 
 
-async def _questions_first(
+async def _questions_about_known(
     request: web.Request, urls: list[str], form: Mapping[str, Any]
 ) -> tuple[list[str], SaveAgainView | None]:
     """Return the URLs to save immediately, and the questions about all other URLs."""

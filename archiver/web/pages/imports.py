@@ -72,8 +72,8 @@ class ImportPreviewView:
         chosen = self.choices.only_folders
         found = {each.name for each in self.survey.folders if not self.choices.into}
         paths = [folder_names(each) for each in found]
-        around = {folder_path(names[:depth]) for names in paths for depth in range(1, len(names))}
-        return (*chosen, *sorted((found | around) - {*chosen})[:MAX_PICKABLE])
+        parents = {folder_path(names[:depth]) for names in paths for depth in range(1, len(names))}
+        return (*chosen, *sorted((found | parents) - {*chosen})[:MAX_PICKABLE])
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +268,7 @@ MAX_COLUMNS = 60
 
 async def preview(request: web.Request) -> web.StreamResponse:
     """Show the contents of a file, and the result of an import with the options in the query."""
-    kept = await _kept(request)
+    kept = await _previewed_file(request)
     choices = _choices(request.query)
     most = MAX_COUNTED if "whole" in request.query else MAX_PREVIEWED
     surveys = request.app[RUNTIME].surveys
@@ -293,23 +293,23 @@ async def preview(request: web.Request) -> web.StreamResponse:
 async def confirm(request: web.Request) -> web.StreamResponse:
     """Import the file with the chosen options, preview it, or discard it."""
     imports = request.app[RUNTIME].imports
-    kept, form = await _kept(request), await request.post()
+    kept, form = await _previewed_file(request), await request.post()
     if "discard" in form:
         await imports.previews.discard(kept)
         raise web.HTTPSeeOther("/import")
     choices = _choices(form)
     if "check" in form:
-        raise web.HTTPSeeOther(f"/import/look/{kept.token}?{_asked(form)}")
+        raise web.HTTPSeeOther(f"/import/look/{kept.token}?{_options_query(form)}")
     whole = await imports.previews.claim(kept)
     started = await imports.start(whole, name=kept.name, choices=choices)
     raise web.HTTPSeeOther(f"/import/{started.id}")
 
 
-async def _kept(request: web.Request) -> PreviewedFile:
+async def _previewed_file(request: web.Request) -> PreviewedFile:
     return await request.app[RUNTIME].imports.previews.find(request.match_info["token"])
 
 
-def _asked(form: MultiMapping[Any]) -> str:
+def _options_query(form: MultiMapping[Any]) -> str:
     """Return the options of a form as a query string; ``whole`` previews the entire file."""
     chosen = [(name, str(value)) for name, value in form.items() if name != "check"]
     return urlencode([*chosen, *([("whole", "1")] if form.get("check") == "whole" else [])])
