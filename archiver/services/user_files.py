@@ -1,4 +1,4 @@
-"""Files of user settings: password, feeds and cookies.
+"""Files of user settings, such as the password, feeds and cookies.
 
 Each file is in the data directory. If the index is on a server, each file is a row of the index
 instead, so that all machines use the same settings.

@@ -90,7 +90,7 @@ async def import_from_form(request: web.Request) -> ImportStatus | PreviewedFile
     With the field ``preview``, a file of links is stored for a preview instead of imported.
 
     Raises:
-        TooLarge, UnreadableFile: see the message.
+        TooLarge, UnreadableFile: the file is rejected; the message says why.
     """
     file = await _file_part(request)
     return await _received(request, file, lambda whole: _preview_or_start(request, file, whole))
@@ -101,7 +101,7 @@ async def import_from_api(request: web.Request, choices: Choices) -> ImportStatu
 
     Raises:
         web.HTTPUnsupportedMediaType: the content type is not supported.
-        TooLarge, UnreadableFile: see the message.
+        TooLarge, UnreadableFile: the file is rejected; the message says why.
     """
     file, imports = await _file_of_api_request(request), request.app[RUNTIME].imports
     return await _received(
@@ -114,7 +114,7 @@ async def preview_from_api(request: web.Request, choices: Choices) -> ImportSurv
 
     Raises:
         web.HTTPUnsupportedMediaType: the content type is not supported.
-        TooLarge, UnreadableFile: see the message.
+        TooLarge, UnreadableFile: the file is rejected; the message says why.
     """
     file = await _file_of_api_request(request)
 
@@ -133,7 +133,7 @@ async def page_from_form(request: web.Request) -> UploadResult:
     """Receive a page from the upload form, with the fields ``url`` and ``at``.
 
     Raises:
-        TooLarge, UnreadableFile, InputError: see the message.
+        TooLarge, UnreadableFile, InputError: the page is rejected; the message says why.
     """
     file = await _file_part(request)
     return await _save_page(request, file, "web")
@@ -144,7 +144,7 @@ async def page_from_api(request: web.Request) -> UploadResult:
 
     Raises:
         web.HTTPUnsupportedMediaType: the content type is not supported.
-        TooLarge, UnreadableFile, InputError: see the message.
+        TooLarge, UnreadableFile, InputError: the page is rejected; the message says why.
     """
     if request.content_type == "multipart/form-data":
         file = await _file_part(request)

@@ -81,12 +81,12 @@ class ImportStatusView:
     """Progress of an import.
 
     Attributes:
-        status: its counts.
+        status: the import and its counts.
         reasons: why rows are unusable, with counts.
         failed: why pages could not be saved, with counts.
         queued: number of pages just queued again; None if not requested.
         has_saved: whether there is anything to undo.
-        is_undoing: whether it is being undone.
+        is_undoing: whether the import is being undone.
         has_links: whether some entries are stored as links only.
         has_deletion: whether entries that undo removed can still be restored.
         seconds_left: estimate of the time until all pages are captured; None if unknown.
@@ -261,9 +261,9 @@ async def _found(request: web.Request) -> ImportStatus:
 
 
 MAX_PREVIEWED = 100_000
-"""Maximum links in a preview; the counts of a longer file are marked as partial."""
+"""Maximum number of links in a preview; the counts of a longer file are marked as partial."""
 MAX_COLUMNS = 60
-"""Maximum columns that can be changed on the page; the command line has no limit."""
+"""Maximum number of columns whose role can be changed on the page."""
 
 
 async def preview(request: web.Request) -> web.StreamResponse:

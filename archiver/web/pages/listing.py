@@ -1,7 +1,7 @@
 """List and search pages.
 
-The address contains the last forty pages before this one (``trail``). Without it, the only way back
-is to the first page.
+The parameter ``trail`` contains the positions of the last forty pages before this one. Without it,
+the only link back leads to the first page.
 """
 
 import re
