@@ -479,8 +479,12 @@ _NAMES_ANOTHER = snapshot.c.canonical != literal_column("''")
 async def aliases_of(conn: AsyncConnection, url: str) -> list[str]:
     """Return up to ``MAX_ALIASES`` other URLs of the same page; URLs of the same host are first.
 
-    URLs are aliases if one redirects to the other, if they differ in scheme or ``www.`` only, if
-    one is the canonical URL of the other, or if both have the same canonical URL.
+    Two URLs are aliases in each of these cases:
+
+    - One redirects to the other.
+    - They differ only in scheme or ``www.``.
+    - One is the canonical URL of the other.
+    - Both have the same canonical URL.
     """
     found = {
         each

@@ -91,9 +91,10 @@ def _of_year(year: int) -> Select[int, int]:
 
 
 async def facets_of(conn: AsyncConnection, entry_ids: Sequence[int]) -> tuple[Facet, ...]:
-    """Return the facets of some entries: the most frequent values, and for years the newest ones.
+    """Return the facets of some entries.
 
-    Facets without values are left out.
+    A facet has its most frequent values, but the facet of years has the newest years. Facets
+    without values are left out.
     """
     if not entry_ids:
         return ()

@@ -268,8 +268,10 @@ class PostgresWords:
   SELECT (SELECT count(*) FROM unnest(words) AS one WHERE BEGINS) AS held
   FROM (SELECT words FROM {0} ORDER BY rowid DESC LIMIT 32) AS newest
 ) AS sample""".replace("BEGINS", _BEGINS)
-    """Estimated from the newest 32 documents of a part: the average number of words in the range,
-    times the 44 index pages that FTS5 needs for a word in all documents of a full part.
+    """Estimate: the average number of words in the range, times 44.
+
+    The average is that of the newest 32 documents of a part. For a word in all documents of a full
+    part, FTS5 needs 44 index pages.
     """
     frequent_words = """SELECT one.lexeme AS term
   FROM (SELECT words FROM {0} ORDER BY rowid DESC LIMIT 32) AS newest, unnest(newest.words) AS one

@@ -1,9 +1,9 @@
 """Ranking of search results.
 
-To keep searches for frequent words fast, only some matches are ranked, the candidates: the newest
-matches, and the newest matches in title or tags. The score of a candidate is its bm25 score,
-multiplied by a factor if the words are in the title or the tags, and by another factor if the words
-are near each other.
+To keep searches for frequent words fast, only some matches are ranked. They are called candidates:
+the newest matches, and the newest matches in title or tags. The score of a candidate is its bm25
+score times a factor if the words are in the title or the tags, and times another factor if the
+words are near each other.
 """
 
 import math

@@ -157,7 +157,7 @@ def _expired_records(before: int | None) -> Select[Any]:
 async def articles_in(conn: AsyncConnection, name: str, *, before: int | None = None) -> set[int]:
     """Return the offsets of articles and screenshots in a segment that must be kept.
 
-    ``before``: as for ``referenced_offsets``.
+    ``before`` has the same meaning as in ``referenced_offsets``.
     """
     number = select(segment.c.id).where(segment.c.name == name).scalar_subquery()
     own, is_kept = snapshot_table.c, _is_in_use(snapshot_table, before)
@@ -268,9 +268,10 @@ async def deleted_originals(
 
 
 def _deleted(column: str, before: int | None, digests: Sequence[bytes] = ()) -> Select[Any]:
-    """Return the query for a column of deleted responses; only those with ``digests`` if given.
+    """Return the query for a column of deleted responses.
 
-    Responses that were deleted after ``before`` are left out.
+    If there are ``digests``, only responses with these payload digests are selected. If ``before``
+    is not None, responses that were deleted after it are left out.
     """
     own = capture_table.alias("held").c
     expired = own.deleted_at.is_not(None) if before is None else own.deleted_at <= before

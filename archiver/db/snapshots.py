@@ -171,7 +171,10 @@ async def existing_at(
 async def neighbours(
     conn: AsyncConnection, entry_id: int, timestamp: Timestamp
 ) -> tuple[Timestamp | None, Timestamp | None]:
-    """Return the timestamps of an entry's snapshots before and after a time; None without one."""
+    """Return the timestamps of an entry's last snapshot before and first snapshot after a time.
+
+    A timestamp is None if there is no such snapshot.
+    """
     moment = int(timestamp)
     mine = select(snapshot.c.timestamp).where(snapshot.c.entry_id == entry_id)
     before = mine.where(snapshot.c.timestamp < moment).order_by(snapshot.c.timestamp.desc())
@@ -232,7 +235,7 @@ async def first_of(conn: AsyncConnection, entry_id: int) -> Timestamp | None:
 
 
 async def existing_rows(conn: AsyncConnection, row_ids: Sequence[int]) -> set[int]:
-    """Return those row ids that exist."""
+    """Return the row ids in ``row_ids`` that exist."""
     rows = await conn.execute(select(snapshot.c.id).where(snapshot.c.id.in_(among(row_ids))))
     return set(rows.scalars())
 

@@ -77,8 +77,8 @@ def _compiled(
     """Compile an INSERT.
 
     Returns:
-        The SQL, the index in ``columns`` of each of its parameters, and (parameter index, function)
-        for the parameters that must be converted for this database.
+        The SQL; for each of its parameters, the index of the column in ``columns``; and (parameter
+        index, conversion function) for each parameter that this database needs converted.
     """
     statement = _insertion(table, columns, on_conflict, dialect.name)
     compiled = statement.compile(dialect=dialect, column_keys=columns)

@@ -244,7 +244,7 @@ FORMS = frozenset({FEED.name, JSON_FEED.name})
 
 
 def feed_title(content: bytes) -> str:
-    """Return a feed's title; empty without one.
+    """Return a feed's title; empty if it has none.
 
     Args:
         content: the content of the feed; only its head is read.

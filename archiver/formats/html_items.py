@@ -128,8 +128,8 @@ def _pieces(chunks: Iterable[str]) -> Iterator[_Piece]:
 def _skip_hidden(pieces: Iterator[_Piece]) -> Iterator[_Piece]:
     """Skip comments, scripts and styles that begin outside of titles and notes.
 
-    If a comment is not closed, this comment and all later ones are text; likewise for scripts and
-    styles.
+    If a comment is not closed, this comment and all later comments are text. Scripts and styles are
+    treated in the same way.
     """
     replayed: deque[_Piece] = deque()
     unclosed: set[str] = set()

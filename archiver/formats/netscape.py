@@ -64,7 +64,7 @@ def note_of(text: str) -> str:
 
 
 def added_at_of(link: dict[str, str]) -> datetime | None:
-    """Remove the date of saving from a link's attributes and return it; None without one."""
+    """Remove the date of saving from a link's attributes and return it; None if there is none."""
     for name in ("add_date", "time_added"):
         if moment := parse_date(link.get(name, "")):
             del link[name]
