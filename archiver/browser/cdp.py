@@ -23,7 +23,7 @@ class Connection(asyncio.Protocol):
 
     def __init__(self) -> None:
         self._number = 0
-        self._held = bytearray()
+        self._unparsed = bytearray()
         self._answers: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self._listeners: dict[tuple[str, str], list[Listener]] = defaultdict(list)
         self._messages: asyncio.Queue[bytes] = asyncio.Queue()
@@ -52,13 +52,13 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Parse received bytes into messages."""
-        first = len(self._held)
-        self._held += data
-        while (end := self._held.find(b"\0", first)) >= 0:
-            self._messages.put_nowait(bytes(self._held[:end]))
-            del self._held[: end + 1]
+        first = len(self._unparsed)
+        self._unparsed += data
+        while (end := self._unparsed.find(b"\0", first)) >= 0:
+            self._messages.put_nowait(bytes(self._unparsed[:end]))
+            del self._unparsed[: end + 1]
             first = 0
-        if len(self._held) > MAX_MESSAGE_BYTES:
+        if len(self._unparsed) > MAX_MESSAGE_BYTES:
             self.mark_gone()
 
     def connection_lost(self, _: BaseException | None) -> None:

@@ -175,7 +175,7 @@ _QUIET = (
     "--deny-permission-prompts",
     "--block-new-web-contents",
 )
-_STEADY = (
+_RENDERING_FLAGS = (
     "--disable-background-timer-throttling",
     "--disable-backgrounding-occluded-windows",
     "--disable-renderer-backgrounding",
@@ -188,7 +188,7 @@ _STEADY = (
     "--disk-cache-size=33554432",
     "--js-flags=--max-old-space-size=768",
 )
-_WITHOUT = (
+_DISABLED_FEATURES = (
     "AutofillServerCommunication",
     "BackForwardCache",
     "CertificateTransparencyComponentUpdater",
@@ -233,9 +233,9 @@ def command(
     return [
         str(executable),
         *_QUIET,
-        *_STEADY,
+        *_RENDERING_FLAGS,
         *confined,
-        f"--disable-features={','.join(_WITHOUT)}",
+        f"--disable-features={','.join(_DISABLED_FEATURES)}",
         f"--user-data-dir={profile}",
         f"--ignore-certificate-errors-spki-list={fingerprint}",
         f"--user-agent={user_agent}",

@@ -23,7 +23,7 @@ START_SECONDS = 30
 END_SECONDS = 10
 LONG_SECONDS = 2 * 86400
 _PORT_DIGITS = 5
-_KEPT_COMPLAINTS = 4096
+_STDERR_BYTES = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +64,9 @@ class Browser:
         self.is_isolated = False
         self._control: socket.socket | None = None
         self._process: asyncio.subprocess.Process | None = None
-        self._turn = asyncio.Lock()
+        self._gate_socket_lock = asyncio.Lock()
         self._profile: Path | None = None
-        self._complaints = b""
+        self._stderr_end = b""
         self._listening: asyncio.Task[None] | None = None
         self._watching: asyncio.Task[None] | None = None
 
@@ -120,7 +120,7 @@ class Browser:
         if self._control is None or self.connection.gone.is_set():
             raise BrowserGone("The browser process has exited.")
         loop = asyncio.get_running_loop()
-        async with self._turn:
+        async with self._gate_socket_lock:
             try:
                 await loop.sock_sendall(self._control, ASK_FOR_SOCKET)
                 await wait_until_readable(self._control.fileno())
@@ -163,8 +163,8 @@ class Browser:
     async def _listen(self) -> None:
         """Store the end of the browser's stderr, which explains a failed start."""
         source = self._process.stderr if self._process else None
-        while source and (output := await source.read(_KEPT_COMPLAINTS)):
-            self._complaints = (self._complaints + output)[-_KEPT_COMPLAINTS:]
+        while source and (output := await source.read(_STDERR_BYTES)):
+            self._stderr_end = (self._stderr_end + output)[-_STDERR_BYTES:]
 
     async def _watch(self, process: asyncio.subprocess.Process) -> None:
         """Close the connection once the supervisor is gone; the browser then exits."""
@@ -182,8 +182,8 @@ class Browser:
             self.connection.send("Target.closeTarget", targetId=target["targetId"])
 
     def _why(self, error: Exception) -> str:
-        complaints = self._complaints.decode("utf-8", "replace").lower()
-        if "sandbox" in complaints:
+        stderr_text = self._stderr_end.decode("utf-8", "replace").lower()
+        if "sandbox" in stderr_text:
             return NO_SANDBOX
         return f"Cannot start the browser: {error or type(error).__name__}."
 

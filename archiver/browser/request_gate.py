@@ -102,7 +102,7 @@ _HOP_BY_HOP = frozenset(
     "transfer-encoding upgrade".split()
 )
 """Hop-by-hop fields (RFC 9110 §7.6.1)."""
-_NOT_ANSWERED = _HOP_BY_HOP | {"content-length", "alt-svc"}
+_NOT_FORWARDED = _HOP_BY_HOP | {"content-length", "alt-svc"}
 """Response fields that are not forwarded; Alt-Svc would advertise servers other than the gate."""
 
 
@@ -204,7 +204,7 @@ def _head(
     status: int, reason: str, headers: Sequence[tuple[str, str]], *, is_chunked: bool
 ) -> bytes:
     lines = [f"HTTP/1.1 {status} {reason}".strip()]
-    lines += [f"{name}: {value}" for name, value in headers if name not in _NOT_ANSWERED]
+    lines += [f"{name}: {value}" for name, value in headers if name not in _NOT_FORWARDED]
     if is_chunked:
         lines.append("transfer-encoding: chunked")
     return "\r\n".join([*lines, "", ""]).encode("latin-1", "replace")
@@ -287,14 +287,16 @@ class Gate:
     Args:
         listening: socket that the page's browser context connects to; ``serve`` closes it.
         tls: the server-side TLS context.
-        beyond: handlers of the page's requests.
+        handlers: handlers of the page's requests.
     """
 
-    def __init__(self, listening: socket.socket, tls: ssl.SSLContext, beyond: GateHandlers) -> None:
+    def __init__(
+        self, listening: socket.socket, tls: ssl.SSLContext, handlers: GateHandlers
+    ) -> None:
         self._listening = listening
         self._tls = tls
-        self._beyond = beyond
-        self._room = asyncio.Semaphore(MAX_CONNECTIONS)
+        self._handlers = handlers
+        self._free_connections = asyncio.Semaphore(MAX_CONNECTIONS)
 
     async def serve(self) -> None:
         """Serve until cancelled, then close all connections."""
@@ -303,7 +305,7 @@ class Gate:
         try:
             async with asyncio.TaskGroup() as group:
                 while True:
-                    await self._room.acquire()
+                    await self._free_connections.acquire()
                     accepted, _ = await loop.sock_accept(self._listening)
                     group.create_task(self._converse(accepted))
         finally:
@@ -324,7 +326,7 @@ class Gate:
         except (OSError, EOFError, TimeoutError, FetchError, InvalidResponse, InvalidUrl):
             pass  # the page sees the closed connection
         finally:
-            self._room.release()
+            self._free_connections.release()
             if streams:
                 streams[1].transport.abort()
             else:
@@ -346,7 +348,7 @@ class Gate:
         )
         is_begun = False
         try:
-            async with self._beyond.answer(request) as answer:
+            async with self._handlers.answer(request) as answer:
                 is_begun = True
                 await write_answer(writer, request.method, answer.head, answer.payload())
         except FetchError:
@@ -367,7 +369,7 @@ class Gate:
         scheme, _, rest = url.partition("://")
         authority, slash, path = rest.partition("/")
         host, port = _split(authority, 443 if scheme == "https" else 80)
-        far_reader, far_writer = await self._beyond.connect(host, port, scheme == "https")
+        far_reader, far_writer = await self._handlers.connect(host, port, scheme == "https")
         try:
             far_writer.write(_write_request(proxied, slash + path))
             async with asyncio.TaskGroup() as group:

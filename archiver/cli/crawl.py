@@ -30,7 +30,7 @@ async def work_queue(settings: Settings, crawling: Crawling, articles: Articles)
         def on_change(job: Job) -> None:
             now[0] = job.url
 
-        async with _shown(crawling, bar, before, now):
+        async with _showing_progress(crawling, bar, before, now):
             async with helpers(settings, until_empty=True):
                 await crawling.work(on_change=on_change)
             if (await crawling.counts()).open:
@@ -52,7 +52,7 @@ async def work_queue(settings: Settings, crawling: Crawling, articles: Articles)
 
 
 @asynccontextmanager
-async def _shown(
+async def _showing_progress(
     crawling: Crawling, bar: Bar, before: QueueCounts, now: list[str]
 ) -> AsyncIterator[None]:
     """Update a progress bar by polling, since several processes may work on the queue."""
@@ -152,10 +152,10 @@ def run_rescue(settings: Settings, *, refs: Sequence[str], query: str | None) ->
 
 async def _rescue(settings: Settings, refs: Sequence[str], query: str | None) -> int:
     async with open_app(settings) as runtime:
-        asked = await _queue_recovery(runtime, refs, query)
-        write_row("asked", str(asked))
+        queued_count = await _queue_recovery(runtime, refs, query)
+        write_row("asked", str(queued_count))
         # An earlier run that was killed may have left jobs.
-        if asked or (await runtime.crawling.counts()).open:
+        if queued_count or (await runtime.crawling.counts()).open:
             await work_queue(runtime.settings, runtime.crawling, runtime.articles)
     return 0
 

@@ -232,7 +232,7 @@ class BatchRows:
                 for each in done
                 if each.visit
             ]
-            await visit_results.add_snapshots(conn, new, state.entries, state.place)
+            await visit_results.add_snapshots(conn, new, state.entries, state.insert_context)
             # An entry may have a snapshot and a failure in one batch.
             failed = [
                 failed_attempt(
@@ -262,14 +262,14 @@ class _State:
         entries: states of the batch's entries by entry id; deleted entries are missing.
         lost_jobs: with PostgreSQL, ids of jobs whose lease this worker has lost.
         deleted: (hash_url, timestamp, capture record id) of deleted snapshots.
-        place: data for inserting snapshots; None if the batch has no snapshots.
+        insert_context: data for inserting snapshots; None if the batch has no snapshots.
         jobs: jobs that this transaction may end or postpone.
     """
 
     entries: Mapping[int, EntryState]
     lost_jobs: frozenset[int]
     deleted: Collection[tuple[HashUrl, Timestamp, RecordId]]
-    place: InsertContext | None
+    insert_context: InsertContext | None
     jobs: OpenJobs
 
 
@@ -289,7 +289,7 @@ async def _read_state(
         deleted=await tombstones.snapshots(
             conn, {each.entry.hash_url for each in results if each.visit}
         ),
-        place=await visit_results.insert_context(conn, keys, segments) if keys else None,
+        insert_context=await visit_results.insert_context(conn, keys, segments) if keys else None,
         jobs=jobs,
     )
 

@@ -105,7 +105,7 @@ async def recover(db: Database, store: SegmentStore) -> None:
         await settle_interrupted(db, store.lock)
     await asyncio.to_thread(store.lock.remove_dead)
     unreadable = await _index_and_requeue(db, store, left, dead)
-    _keep(store, found, (*uncut, *unreadable))
+    _set_unusable_files(store, found, (*uncut, *unreadable))
 
 
 async def finish_compactions(db: Database, store: SegmentStore) -> None:
@@ -162,7 +162,7 @@ def _cut_truncated_tails(
     return {name: size for name, size in left.items() if size > indexed.get(name, 0)}, uncut
 
 
-def _keep(store: SegmentStore, found: Survey, more: Sequence[UnusableFile]) -> None:
+def _set_unusable_files(store: SegmentStore, found: Survey, more: Sequence[UnusableFile]) -> None:
     """Set the store's list of unusable files, and log those that are new in it."""
     known = set(store.storage.unusable_files)
     unusable_files = {each.name: each for each in (*found.unusable_files, *more)}

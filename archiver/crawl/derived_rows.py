@@ -39,7 +39,7 @@ async def rebuild_stale(db: Database, store: SegmentStore) -> int:
         found = await search_documents.stale(conn, limit=DOCUMENTS_BATCH)
         if not found:
             return 0
-        made = await _new_document(conn, store, found)
+        made = await _new_documents(conn, store, found)
     async with db.write() as conn:
         existing = await entries.existing_rows(conn, [each.entry_id for each in found])
         known = await snapshots.existing_rows(conn, [each.snapshot_id or 0 for each in found])
@@ -59,13 +59,13 @@ async def index_pending_documents(db: Database, store: SegmentStore) -> bool:
         if before is None:
             return False
         found, below = await search_documents.pending(conn, before, limit=DOCUMENTS_BATCH)
-        made = await _new_document(conn, store, found)
+        made = await _new_documents(conn, store, found)
     async with db.write() as conn:
         await search_documents.index_pending(conn, made, before=before, below=below)
     return below > 0
 
 
-async def _new_document(
+async def _new_documents(
     conn: AsyncConnection, store: SegmentStore, found: Sequence[PendingDocument]
 ) -> list[tuple[PendingDocument, SearchDocument]]:
     ids = [each.entry_id for each in found]
@@ -77,13 +77,15 @@ async def _new_document(
             rows[number] = await snapshots.of_entry(conn, number, limit=1 + MAX_EARLIER)
     return await asyncio.to_thread(
         lambda: [
-            (each, _found_by(store, known[each.entry_id], rows.get(each.entry_id, [])))
+            (each, _document_of(store, known[each.entry_id], rows.get(each.entry_id, [])))
             for each in found
         ]
     )
 
 
-def _found_by(store: SegmentStore, known: Revised, rows: Sequence[SnapshotRow]) -> SearchDocument:
+def _document_of(
+    store: SegmentStore, known: Revised, rows: Sequence[SnapshotRow]
+) -> SearchDocument:
     entry = known.entry
     if not rows:
         return link_document(
@@ -100,10 +102,10 @@ def _found_by(store: SegmentStore, known: Revised, rows: Sequence[SnapshotRow]) 
         words=indexed(texts[0]),
         revision=known.revision,
     )
-    went = indexed(_removed_paragraphs(texts)).split()[:MAX_EARLIER_WORDS]
+    earlier_words = indexed(_removed_paragraphs(texts)).split()[:MAX_EARLIER_WORDS]
     return (
-        replace(search_document, text=" ".join((search_document.text, *went)))
-        if went
+        replace(search_document, text=" ".join((search_document.text, *earlier_words)))
+        if earlier_words
         else search_document
     )
 

@@ -76,7 +76,7 @@ class Frontier:
         self._delay_of = delay_of
         self._only = set(only) if only is not None else None
         self._paused_hosts = paused_hosts
-        self._held: dict[int, Lease] = {}
+        self._leases: dict[int, Lease] = {}
         self._unfinished = 0
         self._hosts: dict[str, _Host] = {}
         self._ready: asyncio.Queue[Lease] = asyncio.Queue()
@@ -84,12 +84,12 @@ class Frontier:
     @property
     def lease_count(self) -> int:
         """Number of leases of this process, including leases whose results are being recorded."""
-        return len(self._held)
+        return len(self._leases)
 
     @property
     def leases(self) -> list[Lease]:
         """Leases of this process."""
-        return [*self._held.values()]
+        return [*self._leases.values()]
 
     @property
     def unfinished(self) -> int:
@@ -122,7 +122,7 @@ class Frontier:
         async with self._db.write() as conn:
             taken = await self._lease_jobs(conn, room, own_hosts)
         for lease in taken:
-            self._held[lease.job_id] = lease
+            self._leases[lease.job_id] = lease
             self._unfinished += 1
             self._queue(lease)
         return taken
@@ -154,7 +154,7 @@ class Frontier:
 
     def _candidate_ids(self, room: int) -> list[int]:
         """Return up to ``4 * room`` ids of jobs in ``only`` that are not leased yet."""
-        return sorted((self._only or set()) - self._held.keys())[: room * 4]
+        return sorted((self._only or set()) - self._leases.keys())[: room * 4]
 
     async def _lease_jobs(
         self, conn: AsyncConnection, room: int, own_hosts: Sequence[str] | None
@@ -221,7 +221,7 @@ class Frontier:
 
     def done(self, lease: Lease) -> None:
         """Remove a lease whose result is recorded."""
-        self._held.pop(lease.job_id, None)
+        self._leases.pop(lease.job_id, None)
         if self._only is not None:
             self._only.discard(lease.job_id)
 
@@ -236,7 +236,7 @@ class Frontier:
                 conn, ids, owner=self._owner, interrupted=interrupted, now=datetime.now(UTC)
             )
         for lease in leases:
-            self._held.pop(lease.job_id, None)
+            self._leases.pop(lease.job_id, None)
 
     async def leave_hosts(self) -> None:
         """Release the locks of hosts that have no leases, no pause, and no delay that is running.
@@ -246,7 +246,7 @@ class Frontier:
         """
         if self._db.locks is None:
             return
-        busy = {lease.entry.host for lease in self._held.values()} | {*self._paused_hosts()}
+        busy = {lease.entry.host for lease in self._leases.values()} | {*self._paused_hosts()}
         now = asyncio.get_running_loop().time()
         pausing = {name for name, host in self._hosts.items() if host.next_at > now}
         await self._db.locks.leave_hosts(self._db.locks.hosts - busy - pausing)

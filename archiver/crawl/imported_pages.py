@@ -248,7 +248,7 @@ class StoredRequisites:
             outcomes |= {each.url: _outcome(each, stored) for each, stored in found}
             level = []
             for each, stored in found:
-                level += await self._of(each, stored)
+                level += await self._nested_of(each, stored)
             fresh = {each.url: each for each in level if each.url not in {url, *outcomes}}
             room = max(self._context.settings.max_requisites - len(outcomes), 0)
             level = [*fresh.values()][:room]
@@ -265,7 +265,7 @@ class StoredRequisites:
             stored = await db_captures.nearest_of(conn, [each.url for each in wanted], timestamp)
         return [(each, stored.get(each.url)) for each in wanted]
 
-    async def _of(self, wanted: Requisite, stored: Capture | None) -> tuple[Requisite, ...]:
+    async def _nested_of(self, wanted: Requisite, stored: Capture | None) -> tuple[Requisite, ...]:
         """Return the requisites of a style sheet or frame; empty for other captures."""
         if stored is None or stored.redirect_to or wanted.kind not in NESTED:
             return ()
@@ -372,7 +372,7 @@ class PageImporter:
 
         async def work() -> None:
             for some in waiting:
-                closing.extend([await self._take(each, may_defer=True) for each in some])
+                closing.extend([await self._create_snapshot(each, may_defer=True) for each in some])
 
         await run_readers(self._context, work)
         return closing
@@ -384,9 +384,9 @@ class PageImporter:
         already, or if the page has no capture.
         """
         placed = await find_captures(self._context.db, [page])
-        return await self._take(placed[0]) if placed else None
+        return await self._create_snapshot(placed[0]) if placed else None
 
-    async def _take(
+    async def _create_snapshot(
         self, placed: PageWithCapture, *, may_defer: bool = False
     ) -> asyncio.Future[VisitResult | None]:
         made = await self._visit_result(placed, may_defer=may_defer)
@@ -424,7 +424,7 @@ class PageImporter:
             rendering=Rendering.NEEDED if discovery.needs_browser else Rendering.NONE,
             renditions=preview_images,
             appearance=discovery.appearance,
-            excluded_responses=await self._record_answers(page),
+            excluded_responses=await self._record_excluded_responses(page),
         )
         if page.snapshot_record:
             visit = replace(
@@ -450,7 +450,7 @@ class PageImporter:
             return ()
         return await asyncio.to_thread(self._renditions.of, page.snapshot_record.renditions)
 
-    async def _record_answers(self, page: ForeignPage) -> tuple[RecordId, ...]:
+    async def _record_excluded_responses(self, page: ForeignPage) -> tuple[RecordId, ...]:
         """Record the page's excluded responses in the file under new ids; return the ids."""
         if (
             self._excluded_responses is None

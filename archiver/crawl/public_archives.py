@@ -192,7 +192,7 @@ class PublicArchiveFetcher:
         self._context = context
         settings = replace(context.settings, requisite_max_age=0)
         # Recent captures of requisites are not reused, because the page had older versions of them.
-        self._without_age = replace(context, settings=settings)
+        self._context_without_reuse = replace(context, settings=settings)
         self._slots = asyncio.Semaphore(AT_ONCE)
 
     async def fetch_page(self, lease: Lease) -> Visit:
@@ -206,7 +206,7 @@ class PublicArchiveFetcher:
                 known = await entries.by_ids(conn, [lease.entry.id])
             moment = known[lease.entry.id].annotation.saved_at
             found = await self._locate(without_route(lease.entry.url), moment)
-            return await self._nearest(without_route(lease.entry.url), found, moment)
+            return await self._fetch_nearest(without_route(lease.entry.url), found, moment)
 
     async def _locate(self, url: str, moment: datetime) -> list[PublicMemento]:
         """Return the mementos of a URL in all archives, the nearest to ``moment`` first."""
@@ -224,7 +224,9 @@ class PublicArchiveFetcher:
             raise FetchError(_not_rescued(temporary) if temporary else _not_archived(gates))
         return nearest_first(found, moment)
 
-    async def _nearest(self, url: str, waiting: list[PublicMemento], moment: datetime) -> Visit:
+    async def _fetch_nearest(
+        self, url: str, waiting: list[PublicMemento], moment: datetime
+    ) -> Visit:
         tried: dict[str, Failure] = {}
         while waiting and len(tried) < MAX_TRIED:
             memento = waiting.pop(0)
@@ -296,7 +298,7 @@ class PublicArchiveFetcher:
         async def get(archive_url: OutgoingRequest) -> FetchedResponse:
             return await self._requisite(source, archive_url.url)
 
-        requisites = Requisites(self._without_age, get)
+        requisites = Requisites(self._context_without_reuse, get)
         outcomes, article = await read_page(self._context, requisites, page, discovery)
         return Visit(
             timestamp=first.timestamp,

@@ -136,13 +136,13 @@ async def snapshots_of(
     """
     own = await tombstones.own_articles(conn, [entry_record.hash_url for entry_record, _ in group])
     return [
-        _with_own(each, own.get((entry_record.hash_url, each.timestamp)))
+        _with_own_article(each, own.get((entry_record.hash_url, each.timestamp)))
         for entry_record, _ in group
         if (each := entry_record.snapshot)
     ]
 
 
-def _with_own(record: SnapshotRecord, article: RecordId | None) -> SnapshotRecord:
+def _with_own_article(record: SnapshotRecord, article: RecordId | None) -> SnapshotRecord:
     """Return a snapshot with its own article if its record refers to a deleted snapshot."""
     if article is None or not record.article_of:
         return record

@@ -414,12 +414,12 @@ async def _restore_entries(
     """Restore entries, unless they were saved or deleted again, or are not in ``only``."""
     keys = {row.hash_url: row.generation for row in rows}
     here = select(entry.c.hash_url).where(entry.c.hash_url.in_(text_values(keys)))
-    there = {*(await conn.execute(here)).scalars()}
+    saved_again = {*(await conn.execute(here)).scalars()}
     last = await tombstones.generations(conn, keys)
     not_restored = frozenset(
         HashUrl(key)
         for key, own in keys.items()
-        if key in there or last.get(key) != own or not (only is None or key in only)
+        if key in saved_again or last.get(key) != own or not (only is None or key in only)
     )
     back = {row.id: row for row in rows if row.hash_url not in not_restored}
     if not back:
