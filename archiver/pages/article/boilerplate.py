@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from lxml.etree import _Element as Element
 
-from archiver.pages.article.blocks import find_data
+from archiver.pages.article.blocks import find_data, has_block
 from archiver.pages.article.elements import (
     FORM_CONTROLS,
     HEADINGS,
@@ -190,8 +190,10 @@ def _is_wrapped_sentence(element: Element, measure: Measure) -> bool:
     """
     if len(element) != 1 or element[0].tag != "p" or (element.text or "").strip():
         return False
-    text = "".join(element[0].itertext()).rstrip()
-    return measure.text > SENTENCE and not measure.pictures and text.endswith(SENTENCE_ENDS)
+    paragraph = element[0]
+    if measure.text <= SENTENCE or measure.pictures or has_block(paragraph):
+        return False
+    return "".join(paragraph.itertext()).rstrip().endswith(SENTENCE_ENDS)
 
 
 def _is_picture(measure: Measure) -> bool:
