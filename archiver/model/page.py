@@ -8,7 +8,7 @@ from archiver.model.capture import Timestamp
 from archiver.model.rendering import QualitySignals
 from archiver.model.requisite import Requisite
 
-EXTRACTOR_VERSION = "23"
+EXTRACTOR_VERSION = "24"
 """Version of the extractor, increased when its results change; stored with every conversion record.
 
 Since version 10 words exclude symbols and language names, and all authors are listed. Since version
