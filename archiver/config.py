@@ -493,8 +493,9 @@ class Settings:
     notify_url: str | None = _setting(
         None,
         web_address(),
-        "URL to which `serve` posts a line of text when a problem of the archive begins or ends, "
-        "such as an ntfy topic.",
+        "URL, such as an ntfy topic, to which `serve` posts a line of text when a problem begins "
+        "or ends: a full or read-only disk, missing segments, problems found by `archiver verify`, "
+        "failing uploads, an unreadable archive.",
         is_secret=True,
     )
     articles: Literal["now", "later"] = _setting(

@@ -33,11 +33,18 @@ SECTIONS = {
 """Sections of settings.md, by the name of their first setting."""
 SETTINGS_INTRODUCTION = """\
 A setting is a command line flag, an environment variable, or a line of `settings.toml` in the data
-directory, which `archiver config` and the settings page write. If several are set, the first of
-them wins; if none is, the default applies. `--data`, `--index`, `--store`, `--host`, `--port` and
-`--password` cannot be in the file. Lists are separated by commas or spaces.
+directory, which `archiver config NAME VALUE` and the settings page write. If several are set, the
+first of them wins; if none is, the default applies. `--data`, `--index`, `--store`, `--host`,
+`--port` and `--password` cannot be in the file, only flags and variables. Lists are separated by
+commas or spaces.
 
 This page is generated from `archiver/config.py`."""
+
+COMMANDS_INTRODUCTION = """\
+Generated from `archiver COMMAND --help`. Commands also take [settings](settings.md), which
+`archiver COMMAND --help-settings` shows. For shell completion, put
+`eval "$(_ARCHIVER_COMPLETE=bash_source archiver)"` into the start-up file (or `zsh_source`; fish:
+`_ARCHIVER_COMPLETE=fish_source archiver | source`)."""
 
 
 def settings() -> str:
@@ -47,14 +54,16 @@ def settings() -> str:
         if name in SECTIONS:
             rows = tables.setdefault(SECTIONS[name], [])
         flag, variable = f"--{name.replace('_', '-')}", f"ARCHIVER_{name.upper()}"
-        rows.append(f"| `{flag}` | `{variable}` | {_default(name)} | {setting.description} |")
+        rows.append(
+            f"| `{name}` | `{flag}` | `{variable}` | {_default(name)} | {setting.description} |"
+        )
     parts = [
         "# Settings",
         SETTINGS_INTRODUCTION,
         "\n".join(f"- [{title}](#{title.lower().replace(' ', '-')})" for title in tables),
     ]
     for title, rows in tables.items():
-        head = ["| flag | variable | default | meaning |", "| --- | --- | --- | --- |"]
+        head = ["| name | flag | variable | default | meaning |", "| --- " * 5 + "|"]
         parts += [f"## {title}", "\n".join([*head, *rows])]
     return "\n\n".join(parts) + "\n"
 
@@ -74,7 +83,7 @@ def commands() -> str:
     index = [f"- [`{path}`](#{path.replace(' ', '-')}): {_first(each)}" for path, each in pages]
     parts = [
         "# Command line",
-        "Generated from `archiver COMMAND --help`. Commands also take [settings](settings.md).",
+        COMMANDS_INTRODUCTION,
         "\n".join(index),
         *(f"## {path}\n\n```text\n{_help(path, each)}\n```" for path, each in pages),
     ]

@@ -56,7 +56,7 @@ async def _export(settings: Settings, kind: ExportKind, file: Path, wanted: Sele
                 return int(bool(damaged))
             export = await app.exporting.write(kind, wanted, file, show)
     write_row("written", f"{export.size:,} bytes", str(file))
-    write_row("entries", f"{export.entries:,}")
+    write_row("chapters" if kind.key == "epub" else "entries", f"{export.entries:,}")
     for each in export.damaged:
         write_row("damaged", each)
     return int(bool(export.damaged))

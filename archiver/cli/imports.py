@@ -103,11 +103,11 @@ def _print(survey: ImportSurvey) -> None:
     for name, role in survey.columns:
         write_row("column", f"{role}={name}")
     if survey.earliest and survey.latest:
-        write_row("saved", f"{write_iso(survey.earliest)} to {write_iso(survey.latest)}")
+        write_row("dates", f"{write_iso(survey.earliest)} to {write_iso(survey.latest)}")
     _print_counted("folder", survey.folders, survey.folder_count)
     _print_counted("tag", survey.tags, survey.tag_count)
     _print_counted("field", survey.fields, len(survey.fields))
-    _print_counted("unchanged", survey.kept, len(survey.kept))
+    _print_counted("other field", survey.kept, len(survey.kept))
     for each in survey.sample:
         write_row("sample", each.title, each.url_given, write_iso(each.saved_at))
     _print_counted("unusable because", survey.reasons, len(survey.reasons))

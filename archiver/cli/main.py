@@ -211,8 +211,8 @@ def remove_site(settings: Settings, host: str) -> int:
     multiple=True,
     required=True,
     metavar="PLACE",
-    help="A folder, postgresql://user@host/database or s3://bucket/prefix; can be repeated for "
-    "index and WARC files.",
+    help="postgresql://user@host/database, s3://bucket/prefix (repeat --to for both), or the word "
+    "`folder` for the data directory.",
 )
 @click.option(
     "--from",
@@ -228,12 +228,12 @@ def remove_site(settings: Settings, host: str) -> int:
 def migrate(
     settings: Settings, *, to: tuple[str, ...], from_: tuple[str, ...], remove: bool
 ) -> int:
-    """Move the WARC files or the index to another place.
+    """Move the WARC files or the index to a server, or back.
 
-    WARC files can be moved to a folder or an object store, the index to a file or a PostgreSQL
-    database. Each copied segment is verified; the index is rebuilt and keeps the queue. If
-    interrupted, run the same command again to continue. At the end, all records are verified (see
-    `archiver verify`); exits with 1 if there are problems.
+    WARC files can be moved to an object store, the index to a PostgreSQL database. `--to folder`
+    moves both back into the data directory. Each copied segment is verified; the index is rebuilt
+    and keeps the queue. If interrupted, run the same command again to continue. At the end, all
+    records are verified (see `archiver verify`); exits with 1 if there are problems.
     """
     return run_body("migrate", settings, to=to, from_=from_, remove=remove)
 

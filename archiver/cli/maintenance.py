@@ -174,7 +174,9 @@ async def _verify(settings: Settings) -> int:
 FOLDER = "folder"
 _STOPPED_MIGRATE = "Stopped. Run the same command again to continue."
 _UNKNOWN = (
-    "“{}” is not a location. Use folder, postgresql://user@host/database or s3://bucket/prefix."
+    "“{}” is not a location. Use postgresql://user@host/database, s3://bucket/prefix or both, or "
+    "the word “folder” alone, which means the data directory. To use another data directory, stop "
+    "archiver, copy the directory, and start with --data."
 )
 
 _INVALID = "“{}” is not a location: {}"

@@ -31,6 +31,7 @@ from archiver.services.entries import SnapshotDetail
 from archiver.services.export_selection import (
     ExportedEntries,
     Manifest,
+    OnCount,
     OnDamage,
     Selected,
     make_manifest,
@@ -156,10 +157,12 @@ class Books:
         title: str,
         at: str | None = None,
         on_damage: OnDamage = lambda _: None,
+        on_count: OnCount = lambda _: None,
     ) -> AsyncGenerator[bytes, None]:
         """Yield an EPUB, which is written to a temporary file first.
 
-        Entries with neither an article nor a note are left out.
+        Entries with neither an article nor a note are left out; ``on_count`` is called with the
+        number of chapters.
 
         Raises:
             NotFound: no entry has an article or a note.
@@ -167,6 +170,7 @@ class Books:
         async with AsyncExitStack() as stack:
             file = stack.enter_context(await asyncio.to_thread(_temporary))
             book: Epub | None = None
+            chapters = 0
             async for chapter in self._chapters(manifest, at, on_damage):
                 if not (chapter.html or chapter.note):
                     continue
@@ -179,8 +183,10 @@ class Books:
                         modified=datetime.now(UTC),
                     )
                 await asyncio.to_thread(book.add, chapter)
+                chapters += 1
             if book is None:
                 raise NotFound("Nothing to export: no article or note was found.")
+            on_count(chapters)
             await asyncio.to_thread(book.close)
             await asyncio.to_thread(file.seek, 0)
             while data := await asyncio.to_thread(file.read, PIECE):

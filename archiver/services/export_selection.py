@@ -99,6 +99,8 @@ async def _entries(conn: AsyncConnection, selected: Selected) -> AsyncIterator[l
         yield some
 
 
+OnCount = Callable[[int], None]
+"""Called with the number of entries in an export."""
 OnDamage = Callable[[str], None]
 """Function that is called with a message about each damaged item that the export leaves out."""
 _DAMAGED = (

@@ -29,7 +29,7 @@ from archiver.pages.syntax_highlighting import plain
 from archiver.replay.response_headers import safe_name
 from archiver.services.book_exports import Books, MarkdownTree
 from archiver.services.entries import Entries
-from archiver.services.export_selection import OnDamage, Selected, make_manifest
+from archiver.services.export_selection import OnCount, OnDamage, Selected, make_manifest
 from archiver.services.list_exports import write_list
 from archiver.services.warc_export import Packages
 from archiver.warc.segments import SegmentStore
@@ -67,9 +67,6 @@ OnProgress = Callable[[int], None]
 
 log = get_log(__name__)
 
-_OnCount = Callable[[int], None]
-"""Called with the number of entries in an export."""
-
 
 @dataclass(frozen=True, slots=True)
 class WrittenExport:
@@ -77,7 +74,7 @@ class WrittenExport:
 
     Attributes:
         size: bytes.
-        entries: number of entries in it.
+        entries: number of entries in it; an EPUB has only those with an article or a note.
         damaged: places and problems of the records that are left out.
     """
 
@@ -118,7 +115,7 @@ class EntryExports:
         *,
         name: str,
         at: str | None = None,
-        on_count: _OnCount = lambda _: None,
+        on_count: OnCount = lambda _: None,
         on_damage: OnDamage = lambda _: None,
     ) -> AsyncGenerator[bytes, None]:
         """Select the entries of an export now; return a generator of its bytes.
@@ -130,7 +127,8 @@ class EntryExports:
             wanted: entries to export.
             name: name of the file, which some formats contain.
             at: timestamp of the snapshot, for the article of one entry; None for the newest.
-            on_count: called with the number of entries.
+            on_count: called with the number of selected entries; for an EPUB, called again with
+                the number of its chapters.
             on_damage: called for each damaged part that is left out.
 
         Raises:
@@ -154,9 +152,12 @@ class EntryExports:
         if kind.key in ("epub", "html"):
             articles = await self._books.begin(wanted)
             on_count(len(articles.entries))
-            book = self._books.epub if kind.key == "epub" else self._books.html
-            one = at if wanted.hash_url else None
-            return book(articles, title=title_of(wanted), at=one, on_damage=note)
+            title, one = title_of(wanted), at if wanted.hash_url else None
+            if kind.key == "html":
+                return self._books.html(articles, title=title, at=one, on_damage=note)
+            return self._books.epub(
+                articles, title=title, at=one, on_damage=note, on_count=on_count
+            )
         manifest = await self._packages.begin(wanted)
         on_count(len(manifest.entries))
         if kind.key == "wacz":

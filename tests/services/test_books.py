@@ -76,11 +76,15 @@ async def test_one_page_holds_all_that_it_shows(storage, saved_urls):
 async def test_a_book_has_the_chosen_title_and_no_empty_chapters(saved_urls, archive):
     await archive.entries.save(["http://127.0.0.1:1/never"], tags=("t",), source="web")
     chosen = Selected(ListingQuery(tag="t"), title="  Kites and\nwinds ")
-    pieces = await archive.exporting.begin(BY_KEY["epub"], chosen, name="x.epub")
+    counts: list[int] = []
+    pieces = await archive.exporting.begin(
+        BY_KEY["epub"], chosen, name="x.epub", on_count=counts.append
+    )
     book = zipfile.ZipFile(io.BytesIO(await whole(pieces)))
 
     assert b"<dc:title>Kites and winds</dc:title>" in book.read("EPUB/package.opf")
     assert len([each for each in book.namelist() if "chapter-" in each]) == len(saved_urls)
+    assert counts[-1] == len(saved_urls)
     links_only = Selected(ListingQuery("is:waiting"))
     with pytest.raises(NotFound, match="no article or note"):
         await whole(await archive.exporting.begin(BY_KEY["epub"], links_only, name="x.epub"))

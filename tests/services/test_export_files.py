@@ -48,7 +48,8 @@ async def test_an_export_file_is_complete_and_counts_its_entries(links, tmp_path
     for kind in EXPORTS:
         written = await links.exporting.write(kind, Selected(), tmp_path / "out")
 
-        assert (written.size, written.entries) == ((tmp_path / "out").stat().st_size, COUNT), kind
+        count = 1 if kind.key == "epub" else COUNT  # a book has no chapters for mere links
+        assert (written.size, written.entries) == ((tmp_path / "out").stat().st_size, count), kind
         assert left_in(tmp_path) == ["out"], kind
 
 
