@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import os
+import re
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -40,6 +41,15 @@ def pytest_configure(config: pytest.Config) -> None:
     """Compile SQL statements once, not for each engine, and the Playwright driver."""
     share_compiled_statements()
     os.environ.setdefault("NODE_COMPILE_CACHE", str(config.cache.mkdir("node")))
+
+
+_LONG = re.compile(r"tests/(test_|durability/|cluster/)|browser|journeys")
+"""Files that wait for processes, servers and browsers."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the long files, so that no process is alone at the end."""
+    items.sort(key=lambda item: not _LONG.search(item.nodeid))
 
 
 def pytest_collection_finish() -> None:
