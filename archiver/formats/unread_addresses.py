@@ -11,7 +11,7 @@ from archiver.model.imports import UNREAD, format_problem
 from archiver.model.seed import Bookmark, broken
 
 MAX_REMEMBERED = 300_000
-"""Maximum number of addresses that are compared; about 30 MB."""
+"""Number of addresses after which no further ones are compared; about 30 MB."""
 _ADDRESS = re.compile(
     r"https?:\\*+/\\*+/((?:[\w.~#@$!*+=%:?-]++|\\*+/)++)", re.ASCII | re.IGNORECASE
 )
@@ -87,6 +87,7 @@ class AddressCheck:
             key = _key(found[1])
             if (
                 key not in self._read
+                and len(self._read) < MAX_REMEMBERED  # or whether it was read is unknown
                 and len(self._unread) < MAX_REMEMBERED
                 and not _is_no_link(text, found.start())
             ):

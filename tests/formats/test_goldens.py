@@ -6,6 +6,7 @@ import json
 import pytest
 
 from archiver.errors import UnreadableFile
+from archiver.formats import unread_addresses
 from archiver.formats.detection import IMPORTERS
 from archiver.model.imports import UNREAD, format_problem
 from tests.formats.exports import EXPORTS, NAMES, exported
@@ -231,3 +232,13 @@ def test_responses_of_the_pocket_api_have_titles_and_dates():
     (found,) = annotations(json.dumps({"status": 1, "list": {"7": row}}), form="JSON")
 
     assert (found.title, found.added_at, found.is_starred) == ("An A", AT, True)
+
+
+def test_addresses_after_the_last_compared_one_are_not_reported(monkeypatch):
+    monkeypatch.setattr(unread_addresses, "MAX_REMEMBERED", 3)
+    text = "".join(f"https://site.example/{n}\n" for n in range(20_000))
+
+    _, found = opened(text, "links.txt")
+
+    assert len(found) == 20_000
+    assert not any(each.problem for each in found)
