@@ -232,7 +232,7 @@ class App:
     def preferences(self) -> "Preferences":
         from archiver.services.preferences import Preferences
 
-        return Preferences(self.settings)
+        return Preferences(self._user_settings)
 
     @cached_property
     def cookie_settings(self) -> "CookieSettings":

@@ -9,6 +9,7 @@ The tree::
     │   ├── UnreadableFile      a file that is empty, of the wrong kind, or not text
     │   └── TooLarge            over a limit; the message names it
     ├── NotFound                the entry, snapshot or import does not exist
+    │   ├── InBin               an entry that was deleted and can be restored
     │   └── NotInArchive        a URL that was never captured
     ├── ConfigurationError      settings or files with which the program can't run
     │   ├── IndexOutdated       an index of an earlier version, to be rebuilt
@@ -91,6 +92,10 @@ class TooLarge(InputError):
 
 class NotFound(ArchiverError):
     """The entry, snapshot or import does not exist."""
+
+
+class InBin(NotFound):
+    """An entry that was deleted and can be restored."""
 
 
 class NotInArchive(NotFound):

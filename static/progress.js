@@ -20,7 +20,8 @@ function showJob(job) {
   state.textContent = WORDS.states[job.state] ?? job.state;
   if (job.title) row.querySelector("a").textContent = job.title;
   const again = job.not_before ? ` ${WORDS.again.replace("{when}", ago(new Date(job.not_before)))}` : "";
-  if (job.failure || job.state !== "queued") row.querySelector(".failure-reason").textContent = job.failure ? reasonOf(job.failure) + again : "";
+  const failure = job.state === "fetching" ? null : job.failure;
+  if (failure || job.state !== "queued") row.querySelector(".failure-reason").textContent = failure ? reasonOf(failure) + again : "";
 }
 
 function tellAll() {

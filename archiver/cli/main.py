@@ -402,17 +402,18 @@ def delete(settings: Settings, **given: object) -> int:
     return run_body("delete", settings, **given)
 
 
-@cli.command(cls=Command)
+@cli.command(cls=Command, context_settings={"ignore_unknown_options": True})
 @click.argument("name", required=False)
 @click.argument("value", required=False)
 @click.option("--unset", is_flag=True, help="Return to the default.")
-@with_settings(EVERYTHING, first=())
+@with_settings(("data",))
 def config(settings: Settings, **given: object) -> int:
     """Show or change settings.
 
     `config` prints name, value and source of each setting: default, settings.toml, environment or
     command line. `config NAME` prints one. `config NAME VALUE` stores it in settings.toml in the
-    data directory, for the next start of `archiver serve`.
+    data directory; NAME may also be the flag or variable, such as --retries or ARCHIVER_RETRIES.
+    A running `archiver serve` uses it after a restart, or after Save on its Settings page.
     """
     return run_body("config", settings, **given)
 

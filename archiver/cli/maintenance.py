@@ -9,12 +9,12 @@ import click
 from archiver.app import open_app
 from archiver.cli.event_loop import run_until_signal
 from archiver.cli.terminal import progress_bar, write_row, write_table
-from archiver.config import InvalidSettings, Settings, read_settings
+from archiver.config import SETTINGS, InvalidSettings, Settings, read_settings
 from archiver.errors import ConfigurationError, InputError
 from archiver.services.fixity import Progress, store_check
 from archiver.services.machines import Machines
 from archiver.services.migration import Places, migrate
-from archiver.services.preferences import Preferences, site_name
+from archiver.services.preferences import Preferences, names_port, site_name
 from archiver.services.reindex import ReindexProgress, ReindexReport, reindex
 
 
@@ -44,13 +44,19 @@ def run_config(settings: Settings, *, name: str | None, value: str | None, unset
         rows = [(each.name, each.value, each.source) for each in known.values()]
         write_table(("setting", "value", "source"), rows)
         return 0
-    name = name.replace("-", "_")
-    if name not in known:
+    name = name.lstrip("-").replace("-", "_").lower().removeprefix("archiver_")
+    reads = value is None and not unset
+    if name not in (known if reads else SETTINGS):
         raise InputError("There is no setting “{name}”. See `archiver config`.", name=name)
-    if value is None and not unset:
+    if reads:
         write_row(known[name].value, known[name].source)
     else:
         asyncio.run(preferences.change({name: None if unset else value}))
+        click.echo(
+            "Stored. A running `archiver serve` uses it after a restart, or after Save on its "
+            "Settings page.",
+            err=True,
+        )
     return 0
 
 
@@ -62,6 +68,10 @@ def run_sites(
     if values is not None:
         given = {name: value for name, value in values.items() if value is not None}
         asyncio.run(preferences.set_site_rule(site_name(host), given))
+        if names_port(host):
+            click.echo(
+                f"Rules are by host: this one applies to all ports of {site_name(host)}.", err=True
+            )
         return 0
     if host:
         return int(not asyncio.run(preferences.remove_site_rule(site_name(host))))

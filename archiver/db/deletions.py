@@ -248,6 +248,13 @@ async def items_in_bin(conn: AsyncConnection, limit: int) -> list[BinnedItem]:
     return sorted(found, key=lambda each: -each.deletion)[:limit]
 
 
+async def is_in_bin(conn: AsyncConnection, hash_url: HashUrl) -> bool:
+    """Return whether an entry with a hash_url was deleted and can be restored."""
+    own = entry_table.c
+    query = select(own.id).where(own.hash_url == hash_url, own.deleted_at.is_not(None)).limit(1)
+    return (await conn.execute(query)).scalar() is not None
+
+
 async def is_anything_deleted(conn: AsyncConnection, *, before: int | None = None) -> bool:
     """Return whether any row is deleted but not erased.
 

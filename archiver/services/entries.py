@@ -9,11 +9,12 @@ from datetime import UTC, datetime
 
 from archiver.crawl.stored_content import article_html, snapshot_record_of
 from archiver.db import attempts as db_attempts
-from archiver.db import crawl_status, entries, new_entries, queue, screenshots
+from archiver.db import crawl_status, deletions, entries, new_entries, queue, screenshots
 from archiver.db import jobs as db_jobs
 from archiver.db import snapshots as db_snapshots
 from archiver.db.engine import AsyncConnection, Database
 from archiver.errors import (
+    InBin,
     IndexUnavailable,
     InputError,
     InvalidRecord,
@@ -66,6 +67,8 @@ async def find_entry(conn: AsyncConnection, ref: str) -> tuple[int, Entry]:
         return await _by_prefix(conn, ref)
     key = HashUrl(ref) if is_hash_url(ref) else _of_url(ref)
     found = await entries.by_hash(conn, key)
+    if found is None and await deletions.is_in_bin(conn, key):
+        raise InBin("{ref} was deleted and is in the bin. Restore it there to open it.", ref=ref)
     if found is None:
         raise NotFound("{ref} is not in the archive.", ref=ref)
     return found

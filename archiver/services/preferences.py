@@ -20,6 +20,7 @@ from archiver.config import (
     parse_site_rule,
     parse_site_rules,
     read_settings,
+    variable,
 )
 from archiver.errors import InputError
 from archiver.helpers import AtomicFile
@@ -39,7 +40,9 @@ class Preference:
 
     Attributes:
         name: name of the setting.
-        value: value as text; the items of a list are separated by commas.
+        value: stored value as text; the items of a list are separated by commas.
+        in_force: value that this process uses, as text. It differs from ``value`` if the file was
+            changed since the process read it.
         source: where the value comes from.
         is_fixed: whether a flag or environment variable sets the value.
         default: default value as text.
@@ -51,6 +54,7 @@ class Preference:
 
     name: str
     value: str
+    in_force: str
     source: Source
     is_fixed: bool
     default: str
@@ -58,6 +62,14 @@ class Preference:
     is_boolean: bool
     is_number: bool
     description: str
+
+
+class InvalidValues(InputError):
+    """Values that are invalid; ``reasons`` has the reason for each, by the name of the setting."""
+
+    def __init__(self, reasons: Mapping[str, str], text: str, /, **values: object) -> None:
+        super().__init__(text, **values)
+        self.reasons = reasons
 
 
 class Preferences:
@@ -77,17 +89,23 @@ class Preferences:
             current = await asyncio.to_thread(reread, self._settings)
         except InvalidSettings as error:
             raise InputError(NOT_VALID, why=str(error)) from error
-        return {name: _preference(current, name) for name in SETTINGS if name != "password"}
+        return {
+            name: _preference(current, self._settings, name)
+            for name in SETTINGS
+            if name != "password"
+        }
 
     async def change(self, values: Mapping[str, str | None]) -> bool:
         """Store values; None removes a stored value, so that the default applies.
 
-        Return whether anything changed. The values take effect when services are restarted.
+        Return whether a stored setting differs from the one in force, because of this or an earlier
+        change. It takes effect when services are restarted.
 
         Raises:
             InputError: a value is invalid, or the setting can't be changed.
         """
-        return await asyncio.to_thread(self._change, values)
+        await asyncio.to_thread(self._change, values)
+        return await asyncio.to_thread(reread, self._settings) != self._settings
 
     async def site_rules(self) -> dict[str, SiteRule]:
         """Return the rules of sites by host, sorted.
@@ -117,7 +135,9 @@ class Preferences:
             try:
                 parsed = parse_site_rule(kept)
             except InvalidSettings as error:
-                raise InputError("The rule is not valid: {why}", why=str(error)) from error
+                raise InvalidValues(
+                    error.reasons, "The rule is not valid: {why}", why=str(error)
+                ) from error
             if host not in sites and len(sites) >= MAX_SITES:
                 raise InputError("There are already {most} rules for sites.", most=MAX_SITES)
             if kept:
@@ -140,7 +160,7 @@ class Preferences:
         except ValueError as error:
             raise InputError(NOT_VALID, why=str(error)) from error
 
-    def _change(self, values: Mapping[str, str | None]) -> bool:
+    def _change(self, values: Mapping[str, str | None]) -> None:
         parsed = {name: self._parse(name, value) for name, value in values.items()}
 
         def rewrite(document: "TOMLDocument") -> None:
@@ -153,7 +173,7 @@ class Preferences:
             others = {name: value for name, value in document.unwrap().items() if name != SITES}
             self._check({**others, **fixed})
 
-        return self._rewrite(rewrite)
+        self._rewrite(rewrite)
 
     def _rewrite(self, change: "Callable[[TOMLDocument], object]") -> bool:
         """Change the file; return whether anything changed."""
@@ -183,8 +203,16 @@ class Preferences:
             ) from error
 
     def _parse(self, name: str, value: str | None) -> Any:
-        if name not in SETTINGS or name in NEVER_IN_FILE:
+        if name not in SETTINGS:
             raise InputError("“{name}” is not a setting that can be changed here.", name=name[:100])
+        if name in NEVER_IN_FILE:
+            raise InputError(
+                "“{name}” can't be stored in settings.toml. Start archiver with {flag} or "
+                "{variable}.",
+                name=name,
+                flag=f"--{name.replace('_', '-')}",
+                variable=variable(name),
+            )
         if name in self._settings.fixed:
             raise InputError(
                 "“{name}” is set by a flag or environment variable; change it there.", name=name
@@ -195,8 +223,14 @@ class Preferences:
         try:
             parsed = kind.dump(kind.read(value))
         except ValueError as error:
-            raise InputError("{name} {why}.", name=name, why=str(error)) from error
+            reasons = {name: str(error)}
+            raise InvalidValues(reasons, "{name} {why}.", name=name, why=str(error)) from error
         return parsed if parsed != _dumped(name, SETTINGS[name].default) else None
+
+
+def names_port(given: str) -> bool:
+    """Return whether an address that ``site_name`` accepts has a port, which rules ignore."""
+    return urlsplit(_site_url(given)).port is not None
 
 
 def site_name(given: str) -> str:
@@ -208,16 +242,20 @@ def site_name(given: str) -> str:
     >>> site_name("https://www.Example.org:8080/x"), site_name("bücher.example")
     ('www.example.org', 'xn--bcher-kva.example')
     """
+    return urlsplit(_site_url(given)).hostname or ""
+
+
+def _site_url(given: str) -> str:
     text = given.strip()
-    url = parse_url(text if "://" in text else f"https://{text}")
-    return urlsplit(url).hostname or ""
+    return parse_url(text if "://" in text else f"https://{text}")
 
 
-def _preference(settings: Settings, name: str) -> Preference:
+def _preference(settings: Settings, running: Settings, name: str) -> Preference:
     setting = SETTINGS[name]
     return Preference(
         name,
         _text(_dumped(name, getattr(settings, name))),
+        _text(_dumped(name, getattr(running, name))),
         settings.source(name),
         name in settings.fixed,
         _text(_dumped(name, setting.default)),

@@ -331,6 +331,7 @@ class Problem:
     code: str
     message: Message
     headers: dict[str, str] = field(default_factory=dict)
+    is_in_bin: bool = False
 
 
 @web.middleware
@@ -372,9 +373,8 @@ def _problem_of_error(error: Exception, request: web.Request) -> Problem:
         if isinstance(error, kind):
             if status >= _INTERNAL_ERROR and kind is not TooManyListeners:
                 _log.error("request_failed", route=request.match_info.route.name, exc_info=error)
-            return Problem(
-                status, code, _GENERAL_MESSAGES.get(kind) or _message_of(error) or _MESSAGES[status]
-            )
+            message = _GENERAL_MESSAGES.get(kind) or _message_of(error) or _MESSAGES[status]
+            return Problem(status, code, message, is_in_bin=isinstance(error, errors.InBin))
     _log.error("request_failed", route=request.match_info.route.name, exc_info=error)
     return Problem(_INTERNAL_ERROR, "internal", _MESSAGES[_INTERNAL_ERROR])
 
@@ -396,7 +396,7 @@ def _render_problem(request: web.Request, problem: Problem) -> web.Response:
     elif request.match_info.route.name in _PLAIN_ROUTES:
         response = web.Response(status=problem.status, text=f"{problem.message}\n")
     else:
-        response = error_page(request, problem.status, problem.message)
+        response = error_page(request, problem.status, problem.message, is_in_bin=problem.is_in_bin)
     response.headers.update(problem.headers)
     return response
 

@@ -183,14 +183,20 @@ class SitesView:
     Attributes:
         sites: sites that have a rule or cookies.
         edited: site in the form; without host for a new one.
+        is_known: whether the site in the form has a rule or cookies.
         problem: why a change was refused.
+        reasons: why each value is invalid, by its name.
         is_saved: whether a change was just stored.
+        named_port: whether it was entered with a port, which rules ignore.
     """
 
     sites: tuple[Site, ...]
     edited: Site
+    is_known: bool
     problem: Message | str = ""
+    reasons: Mapping[str, str] = field(default_factory=dict)
     is_saved: bool = False
+    named_port: bool = False
     title: str | Message = Message("Sites")
 
 
@@ -204,6 +210,7 @@ class SettingsView:
         preferences: settings by name.
         groups: names of the settings in each section.
         problem: why a change was refused.
+        reasons: why each value is invalid, by the name of the setting.
         is_saved: whether a change was just stored.
     """
 
@@ -212,6 +219,7 @@ class SettingsView:
     preferences: Mapping[str, Preference]
     groups: Mapping[str, tuple[str, ...]]
     problem: Message | str = ""
+    reasons: Mapping[str, str] = field(default_factory=dict)
     is_saved: bool = False
     title: str | Message = Message("Settings")
 
@@ -473,6 +481,7 @@ class ErrorView:
     status: int
     message: Message
     title: Message
+    is_in_bin: bool = False
 
 
 @dataclass(frozen=True, slots=True)

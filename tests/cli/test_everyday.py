@@ -167,3 +167,23 @@ def test_rules_of_sites_are_set_listed_and_removed(tmp_path, capsys):
     shown = capsys.readouterr()
     assert shown.out.splitlines() == ["a.example\t\t3\tMine/1\t"]
     assert "delay: must be a number" in shown.err
+
+
+def test_config_takes_a_setting_by_its_name_flag_or_variable_and_says_when_it_applies(
+    tmp_path, capsys
+):
+    (tmp_path / "settings.toml").touch()
+
+    def do(*words):
+        return run(["config", "--data", str(tmp_path), *words])
+
+    for name in ("retries", "--retries", "ARCHIVER_RETRIES"):
+        assert do(name, "5") == 0
+        assert "after a restart, or after Save" in capsys.readouterr().err, name
+        assert do(name) == 0
+        assert capsys.readouterr().out == "5\tsettings.toml\n", name
+        assert do("--unset", name) == 0
+    for name in ("host", "--host", "ARCHIVER_HOST", "password"):
+        assert do(name, "0.0.0.0") == 1
+        flag = name.removeprefix("--").removeprefix("ARCHIVER_").lower()
+        assert f"--{flag} or ARCHIVER_{flag.upper()}" in capsys.readouterr().err, name

@@ -27,11 +27,19 @@ async def test_a_stored_setting_applies_when_settings_are_read_again(settings):
     assert changed.source("language") is Source.DEFAULT
 
 
+async def test_a_change_is_pending_until_the_settings_are_read_again(settings):
+    await Preferences(settings).change({"bin_days": "7"})  # as another process does
+
+    for running, is_pending, used in ((settings, True, "30"), (reread(settings), False, "7")):
+        assert await Preferences(running).change({"bin_days": "7"}) is is_pending
+        found = (await Preferences(running).all())["bin_days"]
+        assert (found.value, found.in_force) == ("7", used)
+
+
 async def test_removing_a_setting_restores_its_default_and_keeps_comments(settings, tmp_path):
     (tmp_path / "settings.toml").write_text("# mine\nrender = 'never'\nbin_days = 3\n")
 
-    assert await Preferences(settings).change({"render": None, "bin_days": "3"})
-    assert not await Preferences(settings).change({"bin_days": "3"})
+    await Preferences(settings).change({"render": None, "bin_days": "3"})
 
     assert (tmp_path / "settings.toml").read_text() == "# mine\nbin_days = 3\n"
     assert reread(settings).render == "auto"

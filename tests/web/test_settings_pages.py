@@ -1,15 +1,17 @@
 """Settings pages: rules of sites, maintenance; and the bin."""
 
 import asyncio
+import re
 
 import pytest
 from aiohttp import FormData
 
 from archiver.config import SiteRule
 from archiver.crawl.archive import LOCKS
+from archiver.http.urls import hash_url, parse_entry_url
 from archiver.services.fixity import Progress, store_check
 from archiver.warc.locks import try_lock
-from archiver.web.app_keys import RUNTIME
+from archiver.web.app_keys import RELOAD, RUNTIME
 
 
 @pytest.fixture
@@ -52,6 +54,54 @@ async def test_rules_and_cookies_of_a_site_are_added_changed_and_removed(client,
     for host in ("shop.example", "b.example", "c.example"):
         assert (await post(do="remove", host=host))[0] == 200
     assert (await preferences.site_rules(), await cookies.list()) == ({}, [])
+
+
+async def test_a_rule_is_refused_under_its_label_and_a_port_is_not_dropped_without_a_word(client):
+    async def post(**fields):
+        async with client.post("/settings/sites", data=fields) as answer:
+            return await answer.text()
+
+    refused = await post(host="example.org", delay="soon")
+    assert "Delay: must be a number" in refused
+    assert "Add a rule" in refused
+    assert "Edit example.org" not in refused
+    assert "all its ports" in await post(host="example.org:8080", delay="2")
+    assert "all its ports" not in await post(host="example.org", delay="3")
+    assert "Edit example.org" in await post(host="example.org", delay="soon")
+    async with client.post("/settings", data={"section": "feeds", "feed_interval": "x"}) as answer:
+        assert "Check feeds every: must be" in await answer.text()
+
+
+async def test_saving_applies_a_setting_that_was_changed_elsewhere(client, saved_archive):
+    values = {"section": "maintenance", "quiet_hour": "3", "bin_days": "9"}
+    file = saved_archive.settings.data / "settings.toml"
+    before = file.read_text() if file.exists() else ""
+    file.write_text("bin_days = 9\n")
+    try:
+        assert "Not in force yet: archiver still uses 30." in await text_of(client, "/settings")
+        await client.post("/settings", data=values)
+        assert client.app[RELOAD].is_set()
+    finally:
+        file.write_text(before)
+
+
+async def test_a_deleted_entry_is_restored_from_the_bin_that_its_address_links(
+    client, saved_archive
+):
+    url = saved_archive.url("/bears")
+    key = hash_url(parse_entry_url(url))
+    await client.app[RUNTIME].deleting.entries([url])
+
+    async with client.get(f"/{key}/") as answer:
+        page = await answer.text()
+    assert answer.status == 404
+    assert "is in the bin" in page
+    assert 'href="/bin"' in page
+    (item,) = re.findall(
+        rf'<button form="one" name="item" value="([0-9]+ {key})"', await text_of(client, "/bin")
+    )
+    await client.post("/bin", data={"do": "restore", "item": item})
+    assert (await client.get(f"/{key}/")).status == 200
 
 
 async def finished(name):

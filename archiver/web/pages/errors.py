@@ -32,10 +32,13 @@ TITLES = {
 """Titles of error pages by HTTP status (RFC 9110 §15), in words for users."""
 
 
-def error_page(request: web.Request, status: int, message: Message) -> web.Response:
-    """Render an error page."""
+def error_page(
+    request: web.Request, status: int, message: Message, *, is_in_bin: bool = False
+) -> web.Response:
+    """Render an error page, with a link to the bin for an entry that is there."""
     title = TITLES.get(status, Message("Error"))
-    return render(request, "pages/error.html", ErrorView(status, message, title), status=status)
+    view = ErrorView(status, message, title, is_in_bin=is_in_bin)
+    return render(request, "pages/error.html", view, status=status)
 
 
 def not_in_archive(

@@ -7,9 +7,8 @@ from aiohttp import web
 
 from archiver.config import NO_RULE, SiteRule
 from archiver.errors import InputError, NotFound
-from archiver.model.message import Message
 from archiver.services.fixity import last_check
-from archiver.services.preferences import site_name
+from archiver.services.preferences import InvalidValues, names_port, site_name
 from archiver.web import auth
 from archiver.web.app_keys import RELOAD, RUNTIME
 from archiver.web.middleware import FORM_BYTES
@@ -44,7 +43,7 @@ async def settings(request: web.Request) -> web.StreamResponse:
 
 
 async def change_settings(request: web.Request) -> web.StreamResponse:
-    """Store the settings of a section, and restart the services if any of them changed."""
+    """Store the settings of a section, and restart the services if any is not in force."""
     form, preferences = await request.post(), request.app[RUNTIME].preferences
     known = await preferences.all()
     values: dict[str, str | None] = {}
@@ -54,27 +53,27 @@ async def change_settings(request: web.Request) -> web.StreamResponse:
             given = str(form.get(name, "false" if preference.is_boolean else ""))
             values[name] = given.strip() or None
     try:
-        is_changed = await preferences.change(values)
+        is_pending = await preferences.change(values)
     except InputError as error:
-        return await _settings(request, error.sentence, status=400)
+        return await _settings(request, error)
     response = web.HTTPSeeOther("/settings?saved=1")
-    if is_changed:
+    if is_pending:
         response.force_close()  # the next request must reach the restarted services
         request.app[RELOAD].set()
     raise response
 
 
-async def _settings(
-    request: web.Request, problem: Message | str = "", *, status: int = 200
-) -> web.StreamResponse:
+async def _settings(request: web.Request, error: InputError | None = None) -> web.StreamResponse:
     view = SettingsView(
         origin=public_origin(request),
         key=auth.bookmarklet_key(request),
         preferences=await request.app[RUNTIME].preferences.all(),
         groups=GROUPS,
-        problem=problem,
+        problem=error.sentence if error else "",
+        reasons=error.reasons if isinstance(error, InvalidValues) else {},
         is_saved="saved" in request.query,
     )
+    status = 400 if error else 200
     return await render_with_sidebar(request, "pages/settings.html", view, status=status)
 
 
@@ -103,12 +102,12 @@ async def change_sites(request: web.Request) -> web.StreamResponse:
                 await app.cookie_settings.paste(pasted, host, is_secure=is_secure)
     except InputError as error:
         edited = Site(given, SiteRule(**values))
-        return await _sites(request, edited, error.sentence, status=400)
-    raise web.HTTPSeeOther("/settings/sites?saved=1")
+        return await _sites(request, edited, error)
+    raise web.HTTPSeeOther(f"/settings/sites?saved={'all-ports' if names_port(given) else '1'}")
 
 
 async def _sites(
-    request: web.Request, edited: Site, problem: Message | str = "", *, status: int = 200
+    request: web.Request, edited: Site, error: InputError | None = None
 ) -> web.StreamResponse:
     app = request.app[RUNTIME]
     rules = await app.preferences.site_rules()
@@ -119,10 +118,14 @@ async def _sites(
     }
     view = SitesView(
         tuple(found.values()),
-        edited if problem else found.get(edited.host, edited),
-        problem,
+        edited if error else found.get(edited.host, edited),
+        is_known=edited.host in found,
+        problem=error.sentence if error else "",
+        reasons=error.reasons if isinstance(error, InvalidValues) else {},
         is_saved="saved" in request.query,
+        named_port=request.query.get("saved") == "all-ports",
     )
+    status = 400 if error else 200
     return await render_with_sidebar(request, "pages/settings_sites.html", view, status=status)
 
 
