@@ -42,9 +42,19 @@ async def test_a_failed_row_is_retried_or_gets_another_address(client, runtime, 
     key = hash_url(live.url("/gone"))
     for action in (f'/save?instead={key}"', f'value="{key}">Retry', "Upload a saved copy"):
         assert action in listed
+    offered = await (await client.get("/save", params={"url": live.url("/gone")})).text()
+    assert "could not be saved yet. The server responded with 404" in offered
+    assert ">Try again<" in offered
 
     tried = await client.post("/capture", data={"entry": key, "back": "/snapshots"})
     assert "1 page is queued again." in await tried.text()
+    for path in ("/", "/snapshots"):
+        waiting = await (await client.get(path)).text()
+        assert "The server responded with 404" not in waiting, (
+            "the failure is of an earlier attempt"
+        )
+    offered = await (await client.get("/save", params={"url": live.url("/gone")})).text()
+    assert "This page is being saved." in offered
     await runtime.crawling.work()
 
     await runtime.editing.change([key], AnnotationChange(tags=("a, b",), lists=("Bears",)))
