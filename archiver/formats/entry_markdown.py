@@ -1,5 +1,6 @@
 """Entries and highlights as Markdown."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -7,7 +8,15 @@ from typing import Any
 
 import yaml
 
-from archiver.formats.own_json import ARCHIVE
+from archiver.formats.json_output import to_document
+from archiver.formats.own_json import (
+    captured_title,
+    captured_title_record,
+    json_line,
+    link_record,
+    read_highlights,
+    without_captures,
+)
 from archiver.formats.rows import MAX_URL, parse_date, text_of
 from archiver.http.timestamps import read_iso
 from archiver.model.annotation import (
@@ -65,10 +74,8 @@ _HTTP = ("http://", "https://")
 _PAGE_FIELDS = frozenset(
     {"captured", "final_url", "byline", "site", "published", "language", "state", "failure"}
 )
-_LINK = write_source_record(
-    {ARCHIVE: {"state": State.LINK.value, "title": "", "failure": None, "snapshots": []}}
-)
-"""``Annotation.source_record`` of an entry saved as a link, with the fields of the JSON format."""
+_PAGE = "page"
+"""Value of ``title_from`` if the title is the page's, and not one that the user gave."""
 _Value = str | bool | datetime | list[str]
 
 
@@ -120,20 +127,35 @@ def read_entry(front: Mapping[str, Any], folder: str) -> Annotation | None:
     if not is_ours or not url.startswith(_HTTP):
         return None
     record = "\n".join(_texts(left, "source_record"))
-    link = _LINK if front.get("state") == State.LINK.value else ""
+    title, is_from_page = _text(left, "title"), _text(left, "title_from") == _PAGE
+    page_title = title if is_from_page else ""
+    is_link = front.get("state") == State.LINK.value
+    title_record = captured_title_record(page_title) if page_title else ""
     return Annotation(
         url[:MAX_URL],
         _moment(left, "added"),
-        title=_text(left, "title"),
+        title="" if is_from_page else title,
         tags=_texts(left, "tags"),
         note=_text(left, "note"),
         is_read=_flag(left, "read"),
         is_starred=_flag(left, "starred"),
         folders=_texts(left, "folders"),
+        highlights=_highlights(left),
         source_record=merged_source_records(
-            merged_source_records(record, link), write_source_record(left)
+            merged_source_records(record, link_record(page_title) if is_link else title_record),
+            write_source_record(left),
         ),
     )
+
+
+def _highlights(left: dict[str, Any]) -> tuple[Highlight, ...]:
+    """Remove the highlights and return them; an invalid field stays."""
+    lines = _texts(left, "highlights")
+    try:
+        return read_highlights([json.loads(each) for each in lines])
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
+        left["highlights"] = [*lines]
+        return ()
 
 
 def _text(left: dict[str, Any], name: str) -> str:
@@ -186,7 +208,9 @@ _Dumper.add_implicit_resolver("tag:yaml.org,2002:float", _NOT_TEXT_SCALAR, None)
 
 def _user_fields(entry: Entry, snapshot: Snapshot | None) -> Iterator[tuple[str, _Value]]:
     """Yield the user-supplied fields."""
-    yield "title", entry.title or (snapshot.title if snapshot else "")
+    captured = snapshot.title if snapshot else captured_title(entry.annotation.source_record)
+    title = entry.title or captured
+    yield "title", title
     yield "url", entry.url
     yield "hash_url", entry.hash_url
     yield "tags", list(entry.annotation.tags)
@@ -195,6 +219,8 @@ def _user_fields(entry: Entry, snapshot: Snapshot | None) -> Iterator[tuple[str,
     yield "folders", list(entry.annotation.folders)
     yield "read", entry.annotation.is_read
     yield "starred", entry.annotation.is_starred
+    yield "title_from", _PAGE if title and not entry.annotation.title else ""
+    yield "highlights", [json_line(to_document(each)) for each in entry.annotation.highlights]
     if entry.state is not State.SAVED:
         yield "state", entry.state.value
         yield "failure", entry.failure.message if entry.failure else ""
@@ -202,7 +228,8 @@ def _user_fields(entry: Entry, snapshot: Snapshot | None) -> Iterator[tuple[str,
 
 def _external_metadata(entry: Entry) -> list[str]:
     """Return the lines of the entry's source record, each a JSON text."""
-    return entry.annotation.source_record.split("\n") if entry.annotation.source_record else []
+    record = without_captures(entry.annotation.source_record)
+    return record.split("\n") if record else []
 
 
 def _snapshot_fields(entry: Entry, snapshot: Snapshot) -> Iterator[tuple[str, _Value]]:

@@ -22,6 +22,7 @@ MAX_PARTS = 1_000_000
 _LONG = 4 << 20
 _MAX_DIGITS = 40
 _MARGIN = 32
+_MAX_GIVEN = 200
 _BETWEEN = re.compile(r"[\s,\x1e]*+")
 _SKIPPED = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]|[^\[\]{}"]++', re.DOTALL)
 _UNTERMINATED = ("Unterminated string", "Invalid \\")
@@ -134,24 +135,25 @@ class JsonText:
 
         A value without brackets is skipped up to the end of the line.
         """
-        given = self._buffer[self._at : self._at + 200]
+        given = ""
         depth = 0
         begun = False
         while True:
             token = _SKIPPED.match(self._buffer, self._at)
             if token is None:
                 if not self._fill_buffer():
-                    return broken(given, problem)
+                    return broken(given.strip(), problem)
                 continue
             if token[0] in "]}" and depth == 0:
                 self._at += not begun
-                return broken(given, problem)
+                return broken(given.strip(), problem)
             depth += (token[0] in "[{") - (token[0] in "]}")
+            given += token[0][: _MAX_GIVEN - len(given)]
             self._at = token.end()
             begun = True
             is_line = token[0][0] not in '[{"' and "\n" in token[0]
             if depth == 0 and (token[0] in "]}" or is_line):
-                return broken(given, problem)
+                return broken(given.strip(), problem)
 
     def _fill_buffer(self) -> bool:
         """Read at least as much as is buffered, so that rescanning stays linear."""

@@ -166,10 +166,10 @@ _ADDRESSES = ("url", "source", "link", "website")
 _HTTP_NOTES_ZIP = ("http://", "https://")
 _MAX_FRONT = 1 << 14
 _OWN = re.compile(r"(?:\A|/)([0-9a-f]{32})/index\.md\Z")
-_MAX_OWN_FRONT = 2 << 20
+_MAX_OWN_FRONT = 4 << 20
 """Maximum characters of the front matter of our own exports.
 
-It is enough for the longest note and source record.
+It is enough for the longest note and source record, and for hundreds of highlights.
 """
 _MAX_TRIED = 5
 _MAX_OPEN_BRACKETS = 50

@@ -20,7 +20,6 @@ from archiver.model.annotation import (
     MAX_HIGHLIGHTS,
     MAX_QUOTE,
     MAX_REMARK,
-    MAX_SOURCE_LINE,
     Annotation,
     Colour,
     Highlight,
@@ -35,8 +34,9 @@ from archiver.model.message import marked
 from archiver.model.seed import Bookmark, unreadable
 
 # User-supplied fields are at the top level of a document, named as in the API. The member
-# ``archive`` describes the captures, which JSON does not contain. An import stores this description
-# in the source record, and an export writes it again until the entry has a capture of its own.
+# ``archive`` describes the captures, which JSON does not contain. Of this description, an import
+# stores only the title of the page, and whether the entry was saved as a link, in the source
+# record. An export writes them again until the entry has a capture of its own.
 
 VERSION = 1
 MARK = "archiver"
@@ -54,7 +54,6 @@ _MAX_AROUND = 1000
 _LINK = '{"archive":{"state":"link"'
 _END = 1 << 62
 """Number greater than every position in a text."""
-_MAX_ARCHIVE = MAX_SOURCE_LINE - 100
 
 
 def entry_document(exported: ExportedEntry) -> dict[str, Any]:
@@ -84,11 +83,13 @@ def read_annotation(document: Mapping[str, Any]) -> Annotation:
     """
     known = {name: read(document[name]) for name, read in _READERS.items() if name in document}
     others = {
-        name: _drop_oldest_snapshots(value) if name == ARCHIVE else value
+        name: value
         for name, value in document.items()
-        if name not in _DERIVED and name not in _READERS and not _is_default(name, value)
+        if name not in _DERIVED and name not in _READERS
     }
-    record = merged_source_records(known.pop("source_record", ""), write_source_record(others))
+    archive = _archive_record(others.pop(ARCHIVE, None))
+    record = merged_source_records(known.pop("source_record", ""), archive)
+    record = merged_source_records(record, write_source_record(others))
     return Annotation(**known, source_record=record)
 
 
@@ -126,6 +127,13 @@ def captured_title_record(title: str) -> str:
     return write_source_record({ARCHIVE: {"state": State.SAVED.value, "title": title}})
 
 
+def link_record(title: str) -> str:
+    """Return a source record that marks an entry saved as a link; ``title`` may be empty."""
+    return write_source_record(
+        {ARCHIVE: {"state": State.LINK.value, "title": title, "failure": None, "snapshots": []}}
+    )
+
+
 def captured_title(source_record: str) -> str:
     """Return the page title from the original archive in a source record; empty if unknown."""
     archives = (each[ARCHIVE] for _, each in _lines(source_record) if _is_archive_line(each))
@@ -143,7 +151,7 @@ def _archive(exported: ExportedEntry) -> tuple[dict[str, Any], str]:
             if _is_archive_line(document):
                 others = "\n".join(each for each in record.split("\n") if each != line)
                 return document[ARCHIVE], others
-    return _archive_of(entry, exported.snapshots), record
+    return _archive_of(entry, exported.snapshots), without_captures(record)
 
 
 def _is_archive_line(document: Mapping[str, Any]) -> bool:
@@ -173,20 +181,13 @@ def _snapshot(snapshot: Snapshot) -> dict[str, Any]:
     return own | {name: getattr(snapshot.capture, name) for name in _CAPTURE_FIELDS}
 
 
-def _is_default(name: str, value: Any) -> bool:
-    """Return whether a member only states that the entry is queued, which need not be stored."""
-    return name == ARCHIVE and value == {"state": State.QUEUED.value}
-
-
-def _drop_oldest_snapshots(archive: Any) -> Any:
-    """Drop the oldest snapshots from a description of captures, to fit into a source record."""
-    while (
-        isinstance(archive, dict)
-        and (snapshots := archive.get("snapshots"))
-        and len(json_line(archive)) > _MAX_ARCHIVE
-    ):
-        archive = archive | {"snapshots": snapshots[: len(snapshots) // 2]}
-    return archive
+def _archive_record(archive: Any) -> str:
+    """Return what an import stores of the description of captures, as a source record."""
+    title = archive.get("title") if isinstance(archive, dict) else ""
+    title = title if isinstance(title, str) else ""
+    if isinstance(archive, dict) and archive.get("state") == State.LINK:
+        return link_record(title)
+    return captured_title_record(title) if title else ""
 
 
 def _highlight(value: Mapping[str, Any]) -> Highlight:

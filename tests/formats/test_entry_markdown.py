@@ -88,6 +88,7 @@ def test_front_matter_then_the_article() -> None:
         "tags": ["one", "two"],
         "note": "Mine: #1",
         "added": datetime(2024, 1, 2, 3, 4, 5, tzinfo=UTC),
+        "title_from": "page",
         "captured": datetime(2024, 2, 3, 4, 5, 6, tzinfo=UTC),
         "final_url": "http://a.example/end",
         "byline": "Somebody",

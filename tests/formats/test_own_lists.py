@@ -157,6 +157,33 @@ def test_a_title_from_another_producer_is_only_a_title(form):
         assert urls == [("https://a.example/", ""), ("https://b.example/", "")], text
 
 
+def test_a_bad_json_line_is_quoted_without_the_next_line():
+    good = written(JSON_LINES, [entry_of(Annotation("https://a.example/", AT))]).decode()
+    for bad in ("not json", '{"url": "https://b.example/" 1}', '{"a": "b"]'):
+        _, read = opened(f"{good}{bad}\n{good}")
+
+        given = [each.annotation.url_given for each in read]
+        assert given == ["https://a.example/", bad, "https://a.example/"]
+
+
+def test_only_the_page_title_is_kept_of_the_captures_in_another_archive():
+    document = json.loads(written(JSON, [entry_of(Annotation("https://a.example/", AT))]))
+    snapshots = [{"timestamp": "20200913122640", "title": "Kites"}]
+    document["entries"][0]["archive"] = {
+        "state": "saved",
+        "title": "Kites",
+        "failure": None,
+        "snapshots": snapshots,
+    }
+
+    (read,) = annotations(json.dumps(document))
+
+    assert (read.title, read.source_record) == (
+        "",
+        '{"archive":{"state":"saved","title":"Kites"}}',
+    )
+
+
 def test_fields_of_later_versions_are_kept_in_the_source_record():
     first = json.loads(written(JSON, [entry_of(Annotation("https://a.example/", AT))]))
     first["entries"][0] |= {"archiver": 2, "mood": "good"}

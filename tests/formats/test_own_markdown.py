@@ -36,9 +36,9 @@ def tree(found, *, snapshot=None, article=ARTICLE, root="", **others):
 
 
 def reduced_to_front_matter(entry):
-    """Return the metadata in ``index.md``: the original URL, no highlights and places."""
+    """Return the metadata in ``index.md``: the original URL, and no places."""
     annotation = entry.annotation
-    return replace(annotation, url_given=entry.url, source="", places=(), highlights=())
+    return replace(annotation, url_given=entry.url, source="", places=())
 
 
 @given(st.lists(entries, min_size=1, max_size=4, unique_by=lambda each: each.entry.hash_url))
@@ -80,6 +80,16 @@ def test_a_link_only_entry_is_marked_once_after_repeated_imports():
     assert first.source_record == (
         '{"archive":{"state":"link","title":"","failure":null,"snapshots":[]}}'
     )
+
+
+def test_a_page_title_does_not_become_a_user_title():
+    saved = entry_of(replace(A_NOTE, title="")).entry
+    first = tree([replace(saved, title="The page's")])
+
+    (read,) = annotations(first, form=FORM)
+
+    assert read.title == ""
+    assert tree([entry_of(read).entry]) == first
 
 
 def test_fields_edited_by_hand_are_read_or_kept():
