@@ -66,7 +66,11 @@ async def _print(runtime: App, changed: Sequence[str] | None, *, as_json: bool) 
         write_json(to_document(found))
     else:
         rows = [
-            (each.path, "-" if each.count is None else str(each.count), each.query or "-")
+            (
+                each.path,
+                "-" if each.shown_count is None else f"{each.shown_count}{'+' * each.is_more}",
+                each.query or "-",
+            )
             for each in found
         ]
         write_table(("list", "entries", "saved search"), rows, "no lists.")

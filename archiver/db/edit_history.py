@@ -162,6 +162,12 @@ async def change_each(
     return len(changed)
 
 
+async def state(conn: AsyncConnection) -> tuple[int, int]:
+    """Return two numbers that differ after an edit or an undo."""
+    row = (await conn.execute(select(func.max(edit.c.id), func.count()))).one()
+    return row[0] or 0, row[1]
+
+
 async def size(conn: AsyncConnection, edit_id: int) -> EditSize | None:
     """Return the size of an edit; None if it can't be undone."""
     known = await conn.execute(select(edit.c.id).where(edit.c.id == edit_id))

@@ -109,6 +109,11 @@ class EntryList:
     colour: ListColour = ListColour.NONE
 
     @property
+    def shown_count(self) -> int | None:
+        """Number of entries shown beside its name, with those of nested lists."""
+        return self.count if self.nested_count is None else self.nested_count
+
+    @property
     def nested_search_query(self) -> str:
         """Query for its entries and those of nested lists."""
         return f'list:"{unquoted(self.path)}/"'

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from functools import lru_cache
 
-from archiver.db import entries, jobs, tags_and_lists
+from archiver.db import counters, edit_history, entries, jobs, tags_and_lists
 from archiver.db.engine import AsyncConnection, Database
 from archiver.errors import InputError, InvalidQuery, NotFound
 from archiver.helpers import well_formed
@@ -48,6 +48,8 @@ MAX_TYPED = 2_000
 """Maximum characters of a list path entered by a user."""
 MAX_SEARCHES = 50
 """Maximum saved searches whose results are counted for the side bar."""
+MAX_COUNT_SECONDS = 0.5
+"""Maximum time that a page waits for counts; longer counts are finished in the background."""
 RECOUNT_SECONDS = 30.0
 """Maximum age of a saved search's count, and minimum interval between counts."""
 
@@ -78,20 +80,31 @@ class EntryLists:
         self._counted: dict[str, tuple[int, bool]] = {}
         self._duplicates: frozenset[tuple[str, int]] = frozenset()
         self._duplicates_of: tuple[EntryList, ...] = ()
+        self._counted_in: object = None
+        self._is_slow = False
         self._is_viewed = asyncio.Event()
 
     async def all(self) -> tuple[EntryList, ...]:
         """Return all lists in tree order.
 
-        Counts of saved searches, and of lists with entries in several nested lists, may be outdated
+        After a change, the counts of saved searches, and of lists with entries in several nested
+        lists, are updated first. If this takes longer than ``MAX_COUNT_SECONDS``, they are outdated
         or missing until ``keep_counts_current`` has updated them.
         """
         async with self._db.read() as conn:
             known = tuple(await tags_and_lists.all_lists(conn))
-        found = _tree(known, self._duplicates)
-        if known != self._duplicates_of or any(each.query for each in found):
+            state = known, await counters.all_counters(conn), await edit_history.state(conn)
+        if state != self._counted_in and not self._is_slow:
+            try:
+                async with asyncio.timeout(MAX_COUNT_SECONDS):
+                    await self.count()
+                self._counted_in = state
+            except TimeoutError:
+                self._is_slow = True
+                self._is_viewed.set()
+        if any(each.query for each in known):
             self._is_viewed.set()
-        return tuple(self._with_count(each) for each in found)
+        return tuple(self._with_count(each) for each in _tree(known, self._duplicates))
 
     async def make(self, path: str, query: str = "") -> EntryList:
         """Create a list, or save a search; a saved search with the same name is replaced.
@@ -110,7 +123,6 @@ class EntryLists:
                 raise InputError("A list “{path}” already exists.", path=made.path)
             if len(known) >= MAX_LISTS:
                 raise InputError("The limit is {most} lists.", most=MAX_LISTS)
-            self._counted.pop(made.path, None)
             made = replace(made, colour=existing.colour) if existing else made
             others = [made if each is existing else each for each in known]
             await _arrange(conn, others if existing else [*others, made])
@@ -238,6 +250,7 @@ class EntryLists:
             await self._is_viewed.wait()
             self._is_viewed.clear()
             await self.count()
+            self._is_slow = False
             await asyncio.sleep(RECOUNT_SECONDS)
 
     async def count(self) -> None:
@@ -251,12 +264,12 @@ class EntryLists:
             # A search saved by another version may be invalid in this one.
             with suppress(InvalidQuery):
                 found = await self._search.summary(ListingQuery(q=each.query))
-                self._counted[each.path] = (found.count, found.has_more)
+                self._counted[each.query] = (found.count, found.has_more)
 
     def _with_count(self, found: EntryList) -> EntryList:
-        if not found.query or found.path not in self._counted:
+        if not found.query or found.query not in self._counted:
             return found
-        count, is_more = self._counted[found.path]
+        count, is_more = self._counted[found.query]
         return replace(found, count=count, is_more=is_more)
 
     async def _find(self, path: str) -> EntryList:

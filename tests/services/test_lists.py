@@ -116,6 +116,22 @@ async def test_a_saved_search_is_counted_and_can_be_replaced(archive):
     assert (await archive.lists.all())[-1].query == "is:failed"
 
 
+async def test_counts_of_saved_searches_are_right_on_the_first_view(archive):
+    async def count():
+        return (await archive.lists.all())[-1].count
+
+    await archive.lists.make("Later", "tag:later")
+    assert await count() == 0
+    edited = await archive.editing.change(URLS[:2], AnnotationChange(with_tags=("later",)))
+    assert await count() == 2
+    deleted = await archive.deleting.entries([URLS[0]])
+    assert await count() == 1
+    await archive.deleting.undo(deleted.id)
+    assert await count() == 2
+    await archive.editing.undo(edited.id)
+    assert await count() == 1  # The restored entry has changed since the edit.
+
+
 async def test_invalid_lists_are_refused(archive):
     for path, query in (("", ""), (" / ", ""), ("Recipes", ""), ("Recipes", "is:read")):
         with pytest.raises(InputError):

@@ -122,7 +122,7 @@ async def test_the_api_creates_changes_and_deletes_lists(client, foxes, bears):
     assert [each["path"] for each in await answer.json()] == ["S", "Z", "Z/B"]
     assert await in_order(client, "Z/B") == [bears, foxes]
     answer = await client.delete("/api/v1/lists", params={"path": "Z"})
-    assert await lists(client) == [("S", None, "is:unread")]
+    assert await lists(client) == [("S", 2, "is:unread")]
 
 
 async def test_the_api_rejects_invalid_lists(client):
