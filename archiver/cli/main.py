@@ -462,7 +462,7 @@ def imports(settings: Settings, **given: object) -> int:
     """List imports, undo one, or retry its failures.
 
     Without an action, prints number, date, phase, file and progress of the newest imports. Phases:
-    reading, waiting (the next `archiver serve` continues), capturing, stopped, done.
+    reading, waiting (the next `archiver serve` continues), capturing, incomplete, done.
 
     `undo NUMBER` deletes the entries that only this import added, and prints how many. It keeps
     entries that you have changed since then, or that another import contains. The number it prints

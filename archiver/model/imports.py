@@ -123,7 +123,7 @@ class ImportPhase(StrEnum):
     READING = "reading"
     WAITING = "waiting"
     CAPTURING = "capturing"
-    STOPPED = "stopped"
+    INCOMPLETE = "incomplete"
     DONE = "done"
 
 
@@ -215,7 +215,7 @@ class ImportStatus:
             return ImportPhase.WAITING
         if self.counts.open:
             return ImportPhase.CAPTURING
-        return ImportPhase.STOPPED if self.error else ImportPhase.DONE
+        return ImportPhase.INCOMPLETE if self.error else ImportPhase.DONE
 
 
 def is_archive_form(form: str) -> bool:
