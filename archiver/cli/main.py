@@ -378,9 +378,9 @@ def edit(settings: Settings, **given: object) -> int:
 def lists(settings: Settings, **given: object) -> int:
     """Show, create, rename or delete lists.
 
-    Prints the path, the number of entries, and the query if the list is a saved search. After a
-    change, only the changed lists are printed. `archiver edit --list` puts entries in, `archiver
-    search list:PATH` prints them in their order.
+    Prints the path, the number of entries with those of nested lists, and the query if the list is
+    a saved search. After a change, only the changed lists are printed. `archiver edit --list` puts
+    entries in, `archiver search list:PATH` prints them in their order.
     """
     return run_body("lists", settings, **given)
 

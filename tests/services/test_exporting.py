@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from archiver.errors import InputError, NotFound
+from archiver.model.annotation import AnnotationChange
 from archiver.model.export_kinds import BY_KEY, EXPORTS
 from archiver.model.imports import CaptureWhen, Choices, FoldersAs
 from archiver.model.job import State
@@ -159,6 +160,31 @@ async def test_a_json_export_is_complete_and_matches_its_schema(archive, live):
     assert (foxes["title"], foxes["archive"]["title"]) == ("", "foxes")
     assert [each["status"] for each in foxes["archive"]["snapshots"]] == [200]
     assert missing["archive"]["failure"]["kind"] == "http-status"
+
+
+async def test_an_export_imported_again_changes_nothing_and_restores_user_fields(
+    archive, open_archive, settings, tmp_path, live
+):
+    urls = [live.article("foxes"), live.article("heron"), live.url("/missing")]
+    await archive.entries.save(urls, tags=("t",), source="cli")
+    await archive.crawling.work()
+    await archive.highlights.add(urls[0], "foxes", note="Mine")
+    await archive.editing.change([urls[1]], AnnotationChange(title="My bird"))
+    before = json.loads(await exported(archive, "json"))
+
+    for key in ("markdown", "json"):
+        given = await exported(archive, key)
+        status = await import_warc(archive, given, f"x.{BY_KEY[key].suffix}")
+        assert (status.known, status.merged, status.added) == (3, 0, 0), key
+        assert json.loads(await exported(archive, "json")) == before
+        async with open_archive(replace(settings, data=tmp_path / key)) as other:
+            await import_warc(other, given, f"x.{BY_KEY[key].suffix}")
+            for url in urls:
+                own = (await archive.entries.get(url)).entry.annotation
+                read = (await other.entries.get(url)).entry.annotation
+                assert (read.title, read.highlights) == (own.title, own.highlights)
+                assert len(read.source_record) < 100
+            assert "source_record" not in await other.exporting.index_md(urls[0])
 
 
 async def test_an_export_of_a_search_contains_its_results(archive):
