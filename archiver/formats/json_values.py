@@ -23,6 +23,8 @@ _LONG = 4 << 20
 _MAX_DIGITS = 40
 _MARGIN = 32
 _MAX_GIVEN = 200
+_MAX_LINE = 1 << 14
+"""Characters in which the end of an invalid line is looked for, so that time stays linear."""
 _BETWEEN = re.compile(r"[\s,\x1e]*+")
 _SKIPPED = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]|[^\[\]{}"]++', re.DOTALL)
 _UNTERMINATED = ("Unterminated string", "Invalid \\")
@@ -40,10 +42,12 @@ class JsonText:
         self._buffer = ""
         self._at = 0
         self._ended = False
+        self._is_lines = False
 
     def values(self) -> Iterator[Any | Bookmark]:
         """Yield the items of an array, or value after value (JSON lines)."""
         is_array = self._peek() == "["
+        self._is_lines = not is_array
         if is_array:
             self._at += 1
         while (following := self._peek()) and not (is_array and following == "]"):
@@ -133,8 +137,14 @@ class JsonText:
     def _skip_value(self, problem: str) -> Bookmark:
         """Skip an invalid value up to its closing bracket.
 
-        A value without brackets is skipped up to the end of the line.
+        A value without brackets is skipped up to the end of the line. In JSON lines, any value is,
+        if an object starts on the next line.
         """
+        following = self._buffer.find("\n{", self._at, self._at + _MAX_LINE)
+        if self._is_lines and following > 0:
+            given = self._buffer[self._at : min(following, self._at + _MAX_GIVEN)]
+            self._at = following
+            return broken(given.strip(), problem)
         given = ""
         depth = 0
         begun = False

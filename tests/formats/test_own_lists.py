@@ -157,9 +157,9 @@ def test_a_title_from_another_producer_is_only_a_title(form):
         assert urls == [("https://a.example/", ""), ("https://b.example/", "")], text
 
 
-def test_a_bad_json_line_is_quoted_without_the_next_line():
+def test_a_bad_json_line_is_quoted_and_the_next_line_is_read():
     good = written(JSON_LINES, [entry_of(Annotation("https://a.example/", AT))]).decode()
-    for bad in ("not json", '{"url": "https://b.example/" 1}', '{"a": "b"]'):
+    for bad in ("not json", '{"url": "b" 1}', '{"a": "b"]', '{"url": "b', '{"url": "b"', '["a'):
         _, read = opened(f"{good}{bad}\n{good}")
 
         given = [each.annotation.url_given for each in read]
