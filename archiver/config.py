@@ -322,7 +322,8 @@ class Settings:
     data: Path = _setting(
         Path("data"),
         path(),
-        "Directory of the archive; default: ./data if it has one, else ~/.local/share/archiver.",
+        "Directory of the archive; default: ./data if it contains an archive, "
+        "else ~/.local/share/archiver.",
     )
     index: str | None = _setting(
         None,
@@ -501,8 +502,8 @@ class Settings:
     articles: Literal["now", "later"] = _setting(
         "now",
         choice("now", "later"),
-        "When articles are extracted: now, during the crawl, or later: by `archiver extract`, "
-        "or by `serve` when the queue is empty.",
+        "When articles are extracted: now (during the crawl) or later (by `archiver extract`, "
+        "or by `serve` when the queue is empty).",
     )
     extract_processes: int = _setting(
         0,

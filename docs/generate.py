@@ -32,11 +32,11 @@ SECTIONS = {
 }
 """Sections of settings.md, by the name of their first setting."""
 SETTINGS_INTRODUCTION = """\
-A setting is a command line flag, an environment variable, or a line of `settings.toml` in the data
-directory, which `archiver config NAME VALUE` and the settings page write. If several are set, the
-first of them wins; if none is, the default applies. `--data`, `--index`, `--store`, `--host`,
-`--port` and `--password` cannot be in the file, only flags and variables. Lists are separated by
-commas or spaces.
+A setting can be set with a command line flag, an environment variable or a line in `settings.toml`
+in the data directory, which `archiver config NAME VALUE` and the settings page write. If several
+are set, the first of them wins; if none is, the default applies. `--data`, `--index`, `--store`,
+`--host`, `--port` and `--password` cannot be set in the file, only by flag or variable. Lists are
+separated by commas or spaces.
 
 This page is generated from `archiver/config.py`."""
 

@@ -80,7 +80,7 @@ def verify(settings: Settings) -> int:
 @click.option("--empty-bin", is_flag=True, help="Erase all deleted entries, not only old ones.")
 @with_settings((*COMMON, "bin_days"), first=("bin_days",))
 def compact(settings: Settings, *, dry_run: bool, empty_bin: bool) -> int:
-    """Erase entries from disk after their days in the bin.
+    """Erase entries from disk once their time in the bin is over.
 
     Erases what was deleted more than 30 days ago (--bin-days). It can't be restored afterwards.
     `archiver serve` does this every day.
@@ -219,7 +219,7 @@ def remove_site(settings: Settings, host: str) -> int:
     "from_",
     multiple=True,
     metavar="PLACE",
-    help="Where it is now; checked before moving.",
+    help="Current location of the data; checked before anything is moved.",
 )
 @click.option(
     "--remove", is_flag=True, help="Remove the segments from the old location afterwards."
@@ -357,7 +357,7 @@ def rescue(settings: Settings, refs: tuple[str, ...], query: str | None) -> int:
 @click.option("--yes", is_flag=True, help="Skip the confirmation.")
 @with_settings(COMMON)
 def edit(settings: Settings, **given: object) -> int:
-    """Edit titles, notes, tags, lists, read and starred.
+    """Edit titles, notes, tags and lists, and mark entries as read or starred.
 
     Changes the given entries, or the results of a search. The options for tags and lists can be
     repeated. Prints how many entries were found, how many changed, and a number to undo the edit
@@ -378,9 +378,9 @@ def edit(settings: Settings, **given: object) -> int:
 def lists(settings: Settings, **given: object) -> int:
     """Show, create, rename or delete lists.
 
-    Prints the path, the number of entries with those of nested lists, and the query if the list is
-    a saved search. After a change, only the changed lists are printed. `archiver edit --list` puts
-    entries in, `archiver search list:PATH` prints them in their order.
+    Prints the path, the number of entries including nested lists, and, for a saved search, its
+    query. After a change, only the changed lists are printed. To add entries, use
+    `archiver edit --list`. `archiver search list:PATH` prints them in list order.
     """
     return run_body("lists", settings, **given)
 
@@ -431,7 +431,7 @@ def bin_(settings: Settings, **given: object) -> int:
     `restore URL...` restores these entries with all their snapshots; without a URL it restores
     everything in the bin.
 
-    `empty` erases everything in the bin from disk. It can't be restored afterwards.
+    `empty` erases everything in the bin from disk. This cannot be undone.
     """
     return run_body("bin", settings, **given)
 
@@ -468,7 +468,7 @@ def imports(settings: Settings, **given: object) -> int:
     entries that you have changed since then, or that another import contains. The number it prints
     is for `archiver delete --undo`.
 
-    `failed NUMBER` prints the reasons of failures, with counts; `again NUMBER` retries them.
+    `failed NUMBER` prints the reasons for failures, with counts; `again NUMBER` retries them.
 
     `capture NUMBER` queues the entries that this import saved as links only.
     """
@@ -504,7 +504,7 @@ def list_(settings: Settings, **wanted: object) -> int:
 @click.option("--everything", is_flag=True, help="With follow and import: also save current items.")
 @with_settings(CRAWLING)
 def feeds(settings: Settings, **wanted: object) -> int:
-    """Follow feeds, whose new items `archiver serve` saves.
+    """Follow feeds; `archiver serve` saves their new items.
 
     `list` prints URL, last check (UTC), number of saved links, title and problem of each feed.
 

@@ -351,7 +351,7 @@ def imports_options(command: _Body) -> _Body:
         click.option(
             "--reason",
             metavar="REASON",
-            help="With `again`: retry only failures of this reason, as `failed` prints it.",
+            help="With `again`: retry only failures with this reason, as `failed` prints it.",
         ),
         click.option("--json", "as_json", is_flag=True, help="Print JSON."),
         click.argument("number", required=False, type=click.IntRange(min=1)),

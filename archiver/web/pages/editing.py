@@ -29,7 +29,7 @@ _MAX_DIGITS = 15
 
 
 async def edit_selected(request: web.Request) -> web.StreamResponse:
-    """Edit the selected entries, or all of a list: fields that are filled in."""
+    """Change the filled-in fields of the selected entries, or of all in a list."""
     form = await request.post()
     refs = [str(each) for each in form.getall("entry", [])]
     if not refs and form.get("scope") != "all":

@@ -63,7 +63,7 @@ class ExportView:
 
 
 async def page(request: web.Request) -> web.StreamResponse:
-    """Show all forms, for everything or for the results of a search."""
+    """Show all export formats, for everything or for the results of a search."""
     app, query = request.app[RUNTIME], _query_of(request)
     jobs = tuple(await app.export_jobs.all())
     try:

@@ -231,7 +231,7 @@ async def undo(request: web.Request) -> web.StreamResponse:
 
 
 async def receipt(request: web.Request) -> web.StreamResponse:
-    """Download the receipt of an import as CSV or JSON."""
+    """Download the report of an import as CSV or JSON."""
     return await send_receipt(request, await _found(request), request.match_info["form"])
 
 

@@ -43,7 +43,7 @@ async def settings(request: web.Request) -> web.StreamResponse:
 
 
 async def change_settings(request: web.Request) -> web.StreamResponse:
-    """Store the settings of a section, and restart the services if any is not in force."""
+    """Store the settings of a section, and restart the services if one needs it."""
     form, preferences = await request.post(), request.app[RUNTIME].preferences
     known = await preferences.all()
     values: dict[str, str | None] = {}
