@@ -137,7 +137,7 @@ def confirm_search(settings: Settings, query: str | None, what: str) -> None:
     Without a terminal there is no confirmation.
 
     Args:
-        settings: of the archive.
+        settings: settings of the archive.
         query: the search; None if entries are named, which needs no confirmation.
         what: action, such as ``Delete``.
 
@@ -153,7 +153,7 @@ def confirm_search(settings: Settings, query: str | None, what: str) -> None:
 
 
 def print_undo(command: str, number: int) -> None:
-    """Print the number for undoing, and on a terminal the command."""
+    """Print the number with which a change can be undone; on a terminal, also print the command."""
     click.echo(f"undo\t{number}")
     if sys.stdout.isatty():
         click.echo(f"archiver: `archiver {command} --undo {number}` undoes this.", err=True)

@@ -84,10 +84,9 @@ async def send(
         context: the crawl.
         request: the request.
         is_delayed: whether the delay between requests applies.
-        max_pause: maximum pause of the host in seconds; the request fails if the pause is longer.
-            A pause may also begin while the request waits for its slot. A request with
-            ``is_delayed`` then waits, however long the pause is, because otherwise the page would
-            lose an attempt.
+        max_pause: the request fails if the host's pause is longer, in seconds. If a longer pause
+            begins while the request waits for its slot, a request with ``is_delayed`` waits until
+            it ends, because otherwise the page would lose an attempt.
 
     Raises:
         FetchError: there was no response.
@@ -122,13 +121,13 @@ async def read(
     *,
     initiators: frozenset[str] = frozenset(),
 ) -> FetchedResponse:
-    """Read an exchange that is not recorded yet as a response; close its body on failure.
+    """Return the response of an exchange that is not recorded yet; close its body on failure.
 
     Args:
         context: the crawl.
         exchange: the exchange.
         capture: capture of the exchange; None to make it here.
-        initiators: hosts that led to the request.
+        initiators: as in ``OutgoingRequest``.
     """
     declared = declared_media_type(exchange.headers)
     capture = capture or await make_capture(exchange, new_record_id())

@@ -379,7 +379,7 @@ async def advance_archive(conn: AsyncConnection, import_id: int, taken: RecordCo
 async def begin_again(conn: AsyncConnection, import_id: int) -> int:
     """Reset the counts of records of an archive file that is read again from the start.
 
-    Counts of pages stay, since they are not created again.
+    Counts of pages stay, since reading again does not add these pages again.
 
     Returns:
         The number of captures that were imported before.

@@ -285,11 +285,10 @@ def _as_one(seeds: Sequence[Seed]) -> Seed:
 def _without_own_export(
     seeds: Mapping[str, Seed], known: Mapping[str, KnownRow]
 ) -> dict[str, Seed]:
-    """Remove descriptions of captures from seeds of known entries.
+    """Remove from seeds of known entries the list of captures that exports of this program contain.
 
-    Exports of this program contain them. Each import of such an export would otherwise add the
-    description to the entry's source record. A seed keeps its description if the entry is queued,
-    has no snapshots, and has no description yet.
+    Otherwise each import of such an export would add the list to the entry's source record. A seed
+    keeps its list if the entry is queued, has no snapshots, and its source record has no list yet.
     """
     return {
         key: _without_captures(seed) if key in known and _is_more_than_queued(known[key]) else seed
@@ -478,7 +477,7 @@ async def _replace(
 
 
 async def _keep_as_links(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
-    """Set the state of entries with neither snapshots nor open jobs to link."""
+    """Set queued entries with neither snapshots nor open jobs to link."""
     if entry_ids:
         waits = await jobs.open_jobs(conn, entry_ids)
         await conn.execute(

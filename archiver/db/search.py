@@ -153,7 +153,7 @@ _WITH_ENTRIES_POSTGRESQL = (
     " JOIN entry ON entry.id = document.entry_id AND entry.document_id = document.id"
     " WHERE document.id = found.document_id AND {1} LIMIT 1) AS own ON true"
 )
-"""Without LIMIT, PostgreSQL may overestimate the number of rows and scan all documents."""
+"""LIMIT 1 keeps PostgreSQL from overestimating the number of rows and scanning all documents."""
 
 
 async def _lists(
@@ -250,7 +250,7 @@ WHOLE_BELOW = "parts whole below"
 PAGES = 250
 """Number of pages that one transaction merges, in about 50 ms."""
 _MIN_CHANGES = 2
-"""Minimum number of changes by a merge; with fewer changes, there was nothing left to merge."""
+"""A merge that changes fewer rows than this had nothing left to merge."""
 
 
 async def part_to_merge(conn: AsyncConnection) -> int | None:

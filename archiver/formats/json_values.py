@@ -137,8 +137,8 @@ class JsonText:
     def _skip_value(self, problem: str) -> Bookmark:
         """Skip an invalid value up to its closing bracket.
 
-        A value without brackets is skipped up to the end of the line. In JSON lines, any value is,
-        if an object starts on the next line.
+        A value without brackets is skipped up to the end of its line. In JSON lines, any value is
+        skipped up to the next line that starts with an object.
         """
         following = self._buffer.find("\n{", self._at, self._at + _MAX_LINE)
         if self._is_lines and following > 0:

@@ -15,7 +15,7 @@ class Order(StrEnum):
 
     ``SAVED``: by date of saving; ``place`` is always ``""``. ``FOLDERS``: by folder, in the order
     of each folder; an entry in several folders is repeated, and ``place`` is the folder's path.
-    ``HOSTS``: by host, then by entry; ``place`` is the host.
+    ``HOSTS``: by host; of each host only the entry saved first, and ``place`` is the host.
     """
 
     SAVED = "saved"

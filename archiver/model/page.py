@@ -11,8 +11,9 @@ from archiver.model.requisite import Requisite
 EXTRACTOR_VERSION = "24"
 """Version of the extractor, increased when its results change; stored with every conversion record.
 
-Since version 10 words exclude symbols and language names, and all authors are listed. Since version
-20 the article's head is separate from its text.
+Since version 10 ``Article.words`` excludes permalink symbols of headings and the names of
+programming languages above code, and all authors are listed. Since version 20 the article's head is
+separate from its text.
 """
 MAX_DIGITS = 10
 """Extractor versions have fewer digits than this."""
@@ -172,7 +173,7 @@ class Chapter:
 
 
 class Side(StrEnum):
-    """Side of a comparison: the text, or both texts, that contain a piece."""
+    """Text of a comparison that contains a piece: the earlier, the later, or both."""
 
     BOTH = "both"
     BEFORE = "before"

@@ -83,7 +83,8 @@ class Seed:
 
     Attributes:
         hash_url: lower-case hex MD5 of ``url``, which identifies the entry.
-        url: URL serialised as in browsers; its only fragment can be a route (``http.urls``).
+        url: URL serialised as in browsers; a fragment is kept only if it is a route (see
+            ``http.urls``).
         host: host of ``url``.
         annotation: user metadata; ``added_at`` is set.
     """

@@ -286,8 +286,8 @@ def read_metadata(
 def _decoded(text: str) -> str:
     """Decode the character references in a text that a site has escaped twice.
 
-    ``read_metadata`` does not decode a title that the heading contains, because the page displays
-    such a reference as text: ``&amp;`` can be the subject of an article.
+    ``read_metadata`` does not decode a title that the heading also contains: the page displays
+    ``&amp;`` there as text, so it can be the subject of the article.
     """
     return _clean(unescape(text)) if _REFERENCE.search(text) else text
 

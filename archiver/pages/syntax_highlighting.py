@@ -29,7 +29,10 @@ _SPAN = re.compile(r"</?span[^<>]*>")
 
 
 class _OutOfTime(BaseException):
-    """Exceeded time limit. This is no ``Exception``, because lexers catch every ``Exception``."""
+    """The time limit was exceeded.
+
+    This is not a subclass of ``Exception``, because lexers catch every ``Exception``.
+    """
 
 
 def coloured(html: str) -> str:

@@ -126,7 +126,7 @@ class SvgFile:
 
     @property
     def style(self) -> str:
-        """Return the style sheets of the file without CDATA sections; empty if too long."""
+        """Return the style sheets of the file, with CDATA as escaped text; empty if too long."""
         sheets = (self._text[each.start : each.end] for each in self._styles)
         inner = (each.partition(">")[2].rpartition("</")[0].strip() for each in sheets)
         style = "\n".join(map(_without_section, inner))

@@ -77,7 +77,7 @@ EXAMINED_ATTRIBUTES: Final = frozenset(EVERYWHERE).union(
 """Attributes that cause HTML elements other than ``ALWAYS_EXAMINED`` to be examined."""
 
 EVENT_HANDLER: Final = re.compile("on[a-z]{3,}+", re.ASCII)
-"""Matches names of event handlers, lower case, and few other names."""
+"""Matches the lower-case names of event handlers, and only few other names."""
 
 _ANIMATED = "attributename"
 EXAMINED_IN_XML: Final = (EXAMINED_ATTRIBUTES | {_ANIMATED}).union(MATHML, *SVG.values()) - {*PAINT}

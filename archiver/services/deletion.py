@@ -84,7 +84,7 @@ class EntryDeletion:
         async with self._db.read() as conn:
             numbers = [*dict.fromkeys([(await find_entry(conn, each))[0] for each in refs])]
         deleted = await self._delete(in_batches(numbers, BATCH))
-        if not deleted.entries:  # by another request in the meantime
+        if not deleted.entries:  # another request deleted them in the meantime
             raise NotFound("{ref} is not in the archive.", ref=refs[0])
         return deleted
 

@@ -248,9 +248,10 @@ class FeedChecks:
 
 
 def _is_since(item: Seed, subscription: Subscription, began_at: datetime) -> bool:
-    """Return whether an item is newer than the subscription; undated items count as older.
+    """Return whether an item is newer than the subscription.
 
-    Undated items get the time of parsing, which is after the check began.
+    An item dated after the start of the check is an undated one, which got the time of parsing; it
+    counts as older.
     """
     if subscription.since is None:
         return True

@@ -204,7 +204,7 @@ UNEXPECTED = (
 
 OnProgress = Callable[[ImportStatus], None]
 OpenArchives = Callable[[], "Archives"]
-"""Function that opens imports of archive files; called only when a file needs it."""
+"""Function that returns the importer of archive files; called only when a file needs it."""
 
 log = get_log(__name__)
 
@@ -292,10 +292,11 @@ class ImportReader:
             on_progress(status)
 
     async def _count(self, number: int, taken: RecordCounts, before: int) -> int:
-        """Store the counts of a batch; return how many captures of an interrupted run are left.
+        """Store the counts of a batch; return how many captures of an interrupted run are to come.
 
-        An interrupted run imported ``before`` captures. The file is read again in the same order,
-        so the first known captures are those of that run, and count as new.
+        The interrupted run imported ``before`` captures that were not read again yet. The file is
+        read in the same order, so the first captures that the archive already has are those of that
+        run, and count as new.
         """
         ours = min(taken.known, before)
         some = replace(taken, fresh=taken.fresh + ours, known=taken.known - ours)
@@ -372,9 +373,10 @@ async def _add_batch(
 
 
 def by_capture(found: Sequence[FileSeed], choices: Choices) -> dict[CaptureWhen, list[FileSeed]]:
-    """Group seeds by the time of their capture.
+    """Group seeds by when they are captured: the chosen option, or never.
 
-    Notes without an address, and entries that an archiver export marks as links, are not captured.
+    Notes without an address, and entries that an archiver export marks as links, are never
+    captured.
     """
     groups: dict[CaptureWhen, list[FileSeed]] = {}
     for each in found:

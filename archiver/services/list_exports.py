@@ -85,9 +85,9 @@ def _next_page(placed: Iterator[_Placed]) -> list[_Placed]:
 
 
 def _lines(order: Order, row: int, entry: Entry) -> Iterator[bytes]:
-    """Yield one line for each place of an entry.
+    """Yield the lines to sort, one for each place of an entry.
 
-    Sorted lines are in the order of the places, then of the positions in a place.
+    Sorting them puts the places in order, and the positions within each place.
     """
     if order is Order.HOSTS:
         yield _line(entry.host, row)

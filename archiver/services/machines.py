@@ -201,7 +201,7 @@ class SegmentUploads:
                 break
             if not await asyncio.to_thread(self._upload, name):
                 break
-            # The index may still say that the segment exists only on this machine.
+            # The index may still list the segment as local, so ``_update_locations`` must check.
             self._has_recorded_locations = True
             self._measure(await self._local_segments())
         await self._update_locations()
@@ -266,5 +266,8 @@ class SegmentUploads:
 
 
 def recovery_seconds(backlog: Backlog) -> float:
-    """Return for how many seconds data would be lost if this machine's disk failed."""
+    """Return the age in seconds of the oldest data that would be lost with this machine's disk.
+
+    Return 0 if no data would be lost.
+    """
     return (datetime.now(UTC) - backlog.since).total_seconds() if backlog.since else 0.0

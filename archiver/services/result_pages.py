@@ -1,9 +1,13 @@
 """Pages of search results and their cursors.
 
-Newest, oldest and list order are read from an index of the database, so all results are in order.
-For other orders, the newest ``SORTED`` results are sorted in memory, and further results follow in
-batches that are sorted separately. Queries with words are sorted in memory even by newest and
-oldest, because the word index is ordered by document id.
+Newest, oldest and list order, and capture order of the whole archive, are read from an index of the
+database, so all results are in order. For other orders, the newest ``SORTED`` results are sorted in
+memory, and the list ends after them. For best match, the newest candidates are ranked
+(``result_iteration.CANDIDATES``); if fewer were found before reading stopped, further results
+follow in batches that are ranked separately.
+
+Queries with words are sorted in memory even by newest and oldest, because the word index is ordered
+by document id. Further results follow in batches that are sorted separately.
 
 The cursor of a page that was sorted in memory contains the last shown entry, and the entry that was
 the newest when the first page was shown: entries saved later are excluded, so they do not shift the
@@ -243,8 +247,8 @@ async def all_of(
 ) -> Sequence[int]:
     """Return row ids of all results, sorted.
 
-    For best match, only the candidates are ranked, and all other results follow. With ``most``,
-    results after the first ``most`` may be omitted.
+    For best match, only the newest candidates (``result_iteration.candidates``) are ranked, and all
+    other results follow. With ``most``, results after the first ``most`` may be omitted.
     """
     if most is not None and sort in _BY_DAY:
         nearest = await _first_of(conn, request, sort, most)
@@ -347,8 +351,9 @@ def _slice_page(
 def _start(ordered: Sequence[int], position: BatchPosition, limit: int) -> int:
     """Return the index of the page's first entry.
 
-    If entries have moved, some may be shown again, but none is skipped. New entries are excluded,
-    so the last shown entry has moved back only if it was changed itself.
+    If changed entries have moved to another position, some may be shown again, but none is skipped.
+    New entries are excluded, so the last shown entry is further back than before only if it was
+    changed itself.
     """
     if position.last in ordered:
         found = ordered.index(position.last) + 1

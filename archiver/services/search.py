@@ -223,7 +223,7 @@ class Search:
         return await self._read(query, ahead=MAX_COUNTED)
 
     async def _read(self, query: ListingQuery, ahead: int = 0) -> tuple[Listing, Summary]:
-        """Return a page, and a summary of up to ``ahead`` results; 0 for none."""
+        """Return a page, and a summary of up to ``ahead`` results; no summary if that is 0."""
         if not 1 <= query.limit <= MAX_PER_PAGE:
             raise InputError("A page can have 1 to {most} entries.", most=MAX_PER_PAGE)
         tree = tree_of(query)
@@ -444,7 +444,7 @@ async def matching_entries(
 ) -> AsyncIterator[list[int]]:
     """Yield the row ids of all results of a query, newest first; ignore its cursor and sort order.
 
-    ``limit`` is the number of rows per query.
+    ``limit`` is the number of rows that are read for each list.
 
     Raises:
         InvalidQuery: the query can't be parsed.

@@ -293,9 +293,9 @@ MAX_CANDIDATES = 10_000
 """Maximum number of places in damaged parts of a file that are tried as the start of a member."""
 MAX_LINE = 8 << 10
 _CHECKED_BYTES = {GZIP: 4 << 10, FRAME: 256 << 10}
-"""Number of compressed bytes needed to check how a member's content starts, by magic number.
+"""Number of compressed bytes needed to check how a member's content starts.
 
-Zstandard needs more, because it decompresses whole blocks.
+Keys are magic numbers. Zstandard needs more, because it decompresses whole blocks.
 """
 
 
@@ -334,7 +334,7 @@ class DecompressedFile:
         return self._source.offset
 
     def place(self, before: int = 0) -> int:
-        """Return the offset ``before`` bytes before the next byte.
+        """Return the offset of the next byte, minus ``before``.
 
         In a compressed file this is the offset of the current member.
         """
@@ -410,7 +410,10 @@ class DecompressedFile:
         return self._counted(data)
 
     def _release(self) -> bytes:
-        """Return the start of the member; empty if it begins a record (see ``next_line``)."""
+        """Return the withheld start of a member; empty if it begins a record.
+
+        Empty bytes mark the end of the previous record (see ``next_line``).
+        """
         if self._begins.match(self._member_start):
             return b""
         data, self._member_start = self._member_start, b""

@@ -223,7 +223,7 @@ class EntryRecord:
 
     Attributes:
         at: when the attempt or edit was made (aware, UTC).
-        hash_url, url: of the entry.
+        hash_url, url: identifier and URL of the entry.
         annotation: the user's metadata.
         revision: number of edits; the record with the highest revision wins.
         snapshot: result of the visit.

@@ -102,7 +102,10 @@ class SegmentStorage:
     def cut_truncated_tail(
         self, name: str, *, from_offset: int, is_writer_known: bool = False
     ) -> int:
-        """Move the truncated tail of a local segment to a file; see ``truncated_segments``."""
+        """Move the truncated tail of a local segment to a file; return the new size.
+
+        See ``truncated_segments.cut_truncated_tail``.
+        """
         path = self.directory / name
         return cut_truncated_tail(path, from_offset=from_offset, is_writer_known=is_writer_known)
 

@@ -115,9 +115,10 @@ _log = get_log(__name__)
 
 
 async def healthz(request: web.Request) -> web.StreamResponse:
-    """Return ``ok`` if the index answers in time, else 503; also list problems of the object store.
+    """Return ``ok`` and known problems; 503 if the index does not answer in time.
 
-    The endpoint needs no login, so it shows nothing else.
+    Problems of files, the disk, the browser and the object store are listed. The endpoint needs no
+    login, so it names no entries.
     """
     try:
         async with asyncio.timeout(_HEALTH_TIMEOUT):

@@ -308,7 +308,7 @@ SHORT: Final = {
     FailureKind.LOST: marked("stored page lost"),
     FailureKind.INTERNAL: marked("internal error"),
 }
-"""Short forms for table rows."""
+"""Short descriptions of failures for table rows; ``SENTENCES`` has the long ones."""
 
 
 def why(wording: Wording, failure: Failure) -> str:

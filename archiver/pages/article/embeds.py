@@ -45,7 +45,7 @@ _POST = re.compile(r"(https://www\.instagram\.com/(?:p|reel|tv)/[\w-]{1,60}/)")
 
 
 def normalise_widgets(body: Element) -> None:
-    """Replace players, external code and posts without text by frames.
+    """Replace players, GitHub gists, and Instagram posts without text by frames.
 
     AMP images and videos become HTML elements.
     """
@@ -67,7 +67,7 @@ def normalise_widgets(body: Element) -> None:
 def _normalise_amp(element: Element) -> None:
     """Replace an AMP element by its HTML equivalent, unless it contains the equivalent as fallback.
 
-    Other content of AMP images and frames is a placeholder and removed.
+    Other content of AMP images and frames is a placeholder, so it is removed.
     """
     meant = _AMP_ELEMENTS[element.tag]
     if next(element.iter(meant), None) is not None:

@@ -66,7 +66,7 @@ class Measure:
     """Characters in lists."""
 
     textish: int = 0
-    """Characters in elements of ``TEXTISH``."""
+    """Characters in elements that usually hold text, such as ``p`` and ``td`` (``TEXTISH``)."""
 
     tabled: int = 0
     """Characters in data tables."""
@@ -409,10 +409,10 @@ class Scores:
                 yield sibling
 
     def _similar_siblings(self, siblings: list[Element], name: str) -> set[Element]:
-        """Return the siblings with similar classes that have prose: cells, sections, posts.
+        """Return the siblings that have prose and classes similar to ``name``, such as posts.
 
-        If they are at least three, and more than half of all siblings with similar classes, the
-        siblings with similar classes but without prose are returned too.
+        If there are at least three, and they are the majority of the siblings with similar classes,
+        return those without prose too.
         """
         named = [each for each in siblings if _is_similar(each, name)]
         found = {each for each in named if self._is_prose(each)}
@@ -502,7 +502,7 @@ def _is_empty(element: Element) -> bool:
 
 
 def _normalise_block(block: Element) -> Element:
-    """Convert a block without blocks to a paragraph; wrap loose text in other blocks."""
+    """Convert a block that contains no other block to a paragraph; in others, wrap loose text."""
     wrap_loose_text(block)
     children = list(block)
     if len(children) == 1 and children[0].tag == "p" and not _has_own_text(block):

@@ -418,7 +418,7 @@ def _bare(text: str) -> str:
 
 
 def drop_surroundings(body: Element, heading: Element | None, url: str) -> None:
-    """Remove the blocks around the article of a page.
+    """Remove the blocks around the article of a page, and its pull quotes.
 
     Args:
         body: the body of the page.

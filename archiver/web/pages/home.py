@@ -208,7 +208,7 @@ async def save_page(request: web.Request) -> web.StreamResponse:
     except (InvalidUrl, NotFound):
         known = None
     if known and known.hash_url != hash_url(parse_entry_url(url)):
-        known = None  # another URL of a saved page: `duplicates` has its entry
+        known = None  # the page is saved under another URL; `duplicates` shows its entry
     kept = () if known else (await entries.saved_addresses([url])).known
     duplicates = (kept[0].entry, *kept[0].others) if kept else ()
     view = SaveView(url, title, tags, known, duplicates)

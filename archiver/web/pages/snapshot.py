@@ -77,7 +77,7 @@ async def snapshot(request: web.Request) -> web.StreamResponse:
     found = detail.snapshot
     if found.timestamp != timestamp:
         raise web.HTTPFound(f"/{key}/{found.timestamp}/")
-    # Scripts of a rendered page may have opened another URL, to which no HTTP redirect leads.
+    # Show the final URL of a rendered page: scripts may have opened it, without an HTTP redirect.
     is_shown = found.rendering is Rendering.DONE
     url, moment = (found.final_url, found.capture.timestamp) if is_shown else (found.url, timestamp)
     framed = ReplayAddress(moment, Modifier.FRAME, url)
