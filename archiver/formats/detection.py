@@ -211,7 +211,7 @@ def importer_of(file: SourceFile) -> Importer:
         raise refusal_of(file)
     if found is ANY_TABLE and not (file.columns_as or may_have_addresses(file)):
         raise UnreadableFile(
-            "{name} is a table with no column of URLs. Export it again, including the links.",
+            "{name} is a table without a URL column. Export it again with the links included.",
             name=file.name,
         )
     return found

@@ -30,7 +30,7 @@ from archiver.model.seed import ArchivedPage, Bookmark, unreadable
 
 _NOTE_FIELDS = frozenset({"title", "created", "updated"})
 _ATTRIBUTES, _RESOURCE = "note-attributes", "resource"
-_NO_LINK = marked("This note has no link.")
+_NO_LINK = marked("This note contains no links.")
 _HTTP = re.compile(r"^https?://", re.IGNORECASE)
 _MAX_LINKS = 10_000
 _MAX_NOTE = 10_000

@@ -67,7 +67,10 @@ EXPORTS: tuple[ExportKind, ...] = (
         "CSV",
         "csv",
         "text/csv; charset=utf-8",
-        marked("all metadata as a table for spreadsheets, without formulas; can be imported again"),
+        marked(
+            "all metadata as a table for spreadsheets; no cell can run as a formula; "
+            "can be imported again"
+        ),
         is_list=True,
     ),
     ExportKind(
@@ -92,8 +95,8 @@ EXPORTS: tuple[ExportKind, ...] = (
         "markdown.zip",
         "application/zip",
         marked(
-            "one folder per entry with its article, images and metadata, linked to each other; "
-            "opens in Obsidian"
+            "one folder per entry with its article, images and metadata; entries link to "
+            "each other; opens in Obsidian"
         ),
     ),
     ExportKind(

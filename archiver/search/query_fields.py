@@ -164,7 +164,7 @@ FIELDS: tuple[Field, ...] = (
         Condition.LIST,
         marked("a list"),
         "list:Recipes/Soups",
-        marked("entries in the list, in its order; list:Recipes/ includes nested lists"),
+        marked("entries in this list, in its order; list:Recipes/ includes nested lists"),
         _list,
     ),
     Field(
@@ -173,12 +173,12 @@ FIELDS: tuple[Field, ...] = (
         "note:recipe",
         marked("pages with the words in your note or your highlights"),
     ),
-    Field(Column.BY, marked("words"), 'by:"Ursula Franklin"', marked("pages by the author")),
+    Field(Column.BY, marked("words"), 'by:"Ursula Franklin"', marked("pages by this author")),
     Field(
         Condition.LANG,
         marked("a language"),
         "lang:pt",
-        marked("pages in the language; pt also finds pt-BR"),
+        marked("pages in this language; pt also finds pt-BR"),
         _language,
     ),
     Field(

@@ -195,7 +195,11 @@ class _Parser:
         if isinstance(field.name, Column) or field.read is None:
             term = _term(value, Column(field.name))
             if term is None:
-                raise _refusal("After {field}: write at least one word.", value, field=field.name)
+                raise _refusal(
+                    "{field}: needs at least one word after it, for example {field}:recipe.",
+                    value,
+                    field=field.name,
+                )
             return term
         if value.has_star or not value.text.strip():
             raise self._invalid_value(field, value)

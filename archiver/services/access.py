@@ -254,8 +254,8 @@ class AccessControl:
             )
         if not LEAST_PASSWORD <= len(new) <= MAX_PASSWORD:
             raise InputError(
-                "A password must have {least_password} to {longest_password} characters. A "
-                "sentence works well.",
+                "A password must be {least_password} to {longest_password} characters long. "
+                "A sentence works well.",
                 least_password=LEAST_PASSWORD,
                 longest_password=MAX_PASSWORD,
             )

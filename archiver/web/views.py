@@ -580,7 +580,7 @@ class RejectedChangesView:
     typed: Mapping[str, str]
     selection: tuple[tuple[str, str], ...]
     back: str
-    title: str | Message = Message("Nothing has been changed yet")
+    title: str | Message = Message("Nothing was changed")
 
 
 @dataclass(frozen=True, slots=True)

@@ -186,7 +186,7 @@ def test_a_table_without_a_url_column_is_refused_with_a_message(table):
 
     assert (
         message
-        == "list.csv is a table with no column of URLs. Export it again, including the links."
+        == "list.csv is a table without a URL column. Export it again with the links included."
     )
 
 

@@ -136,7 +136,7 @@ def number(text: str) -> int:
         InputError: the text is not a whole number.
     """
     if not (text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS):
-        raise InputError("The id of a change must be a whole number.")
+        raise InputError("This link to an edit is not valid. Go back and try again.")
     return int(text)
 
 
