@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from archiver.app import App, open_app
-from archiver.cli.crawl import _extract, _extract_again, _recapture, _shown
+from archiver.cli.crawl import _extract, _extract_again, _recapture, _showing_progress
 from archiver.cli.main import cli, run
 from archiver.cli.terminal import Bar
 from archiver.config import Settings
@@ -130,14 +130,16 @@ async def test_a_bar_shows_the_progress_of_the_queue(crawl):
     await crawl.queue("http://a.example/", "http://b.example/")
     bar = SeenBar()
 
-    async with _shown(Crawling(crawl.context), bar, QueueCounts(), ["http://a.example/"]):
+    async with _showing_progress(
+        Crawling(crawl.context), bar, QueueCounts(), ["http://a.example/"]
+    ):
         assert await asyncio.wait_for(bar.seen, 60) == (0, 2, "http://a.example/")
 
 
 async def test_a_hidden_bar_costs_no_counting(crawl):
     before = asyncio.all_tasks()
 
-    async with _shown(Crawling(crawl.context), Bar(), QueueCounts(), [""]):
+    async with _showing_progress(Crawling(crawl.context), Bar(), QueueCounts(), [""]):
         assert asyncio.all_tasks() == before
 
 

@@ -174,7 +174,9 @@ def page_workers():
 @pytest.mark.real_children
 async def test_a_worker_that_holds_much_memory_is_replaced(pool, monkeypatch):
     await pool.extract(PAGE)
-    (before,) = psutil.Process().children()
+    (before,) = [
+        each for each in psutil.Process().children() if "archiver.pages.worker" in each.cmdline()
+    ]
     monkeypatch.setattr(worker_pool, "MAX_IDLE_BYTES", 0)
 
     await pool.extract(PAGE)

@@ -69,7 +69,7 @@ async def test_an_absolute_request_target_is_rejected(serve, raw):
 async def test_the_error_page_for_an_unknown_host_has_no_session(serve, raw, monkeypatch):
     seen = []
 
-    def error_page(request: web.Request, status: int, message: str) -> web.Response:
+    def error_page(request: web.Request, status: int, message: str, **_: bool) -> web.Response:
         seen.append(request[SESSION])
         return web.Response(status=status, text=message)
 
