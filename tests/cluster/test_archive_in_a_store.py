@@ -98,9 +98,11 @@ async def test_a_machine_with_an_empty_disk_compacts_and_another_not_the_same_se
         goes_on.set()
         nothing = await late
 
-    assert (done.segments, done.left) == (1, {})
-    assert nothing.segments == 0
-    assert {*nothing.left.values()} == {"It changed in the meantime."}
+    # Usually the second machine is first; a request of its own may be the one that is held up.
+    slower, faster = sorted((done, nothing), key=lambda each: each.segments)
+    assert (faster.segments, faster.left) == (1, {})
+    assert slower.segments == 0
+    assert {*slower.left.values()} == {"It changed in the meantime."}
     assert [name for name in store.names() if name.endswith(".2.warc.gz")] != []
     before = await stored_content(machine_a)
     assert [url for url, _, _ in before] == sorted(urls[1:])
