@@ -54,8 +54,7 @@ from archiver.model.failure import Failure
 from archiver.model.listing import SearchDocument
 from archiver.model.page import UNREAD
 from archiver.model.rendering import Rendition
-from archiver.model.requisite import needed
-from archiver.pages.capture_quality import score_of
+from archiver.pages.capture_quality import needed, score_of
 from archiver.search.search_document import link_document, page_document
 from archiver.warc.metadata_records import SnapshotRecord
 from archiver.warc.segment_storage import UploadingStorage

@@ -1,6 +1,5 @@
 """Page requisites."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -62,8 +61,3 @@ class RequisiteOutcome:
         if self.is_preview_image:
             return False
         return self.status is None or self.status >= FIRST_ERROR_STATUS
-
-
-def needed(outcomes: Iterable[RequisiteOutcome]) -> tuple[RequisiteOutcome, ...]:
-    """Drop the requisites that are only used as preview images in lists."""
-    return tuple(each for each in outcomes if not each.is_preview_image)

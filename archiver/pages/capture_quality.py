@@ -5,7 +5,7 @@ exists on the web (404, 410) has a quarter of the weight of other missing resour
 computed again from the records, so these weights may change.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from archiver.model.message import Message, counted, forms
@@ -174,3 +174,8 @@ def _size(outcome: RequisiteOutcome) -> float:
 
 def _blame(outcome: RequisiteOutcome) -> float:
     return _GONE_COUNTS if outcome.status in _GONE else 1.0
+
+
+def needed(outcomes: Iterable[RequisiteOutcome]) -> tuple[RequisiteOutcome, ...]:
+    """Drop the requisites that are only used as preview images in lists."""
+    return tuple(each for each in outcomes if not each.is_preview_image)

@@ -41,10 +41,10 @@ from archiver.model.rendering import (
     RenditionKind,
     Score,
 )
-from archiver.model.requisite import RequisiteOutcome, needed
+from archiver.model.requisite import RequisiteOutcome
 from archiver.model.seed import QueuedSeed, Seed
 from archiver.pages.article_text import to_reading
-from archiver.pages.capture_quality import score_of
+from archiver.pages.capture_quality import needed, score_of
 from archiver.pages.sanitizer import sanitise
 from archiver.warc.metadata_records import SnapshotRecord
 from archiver.warc.records import read_provenance
