@@ -3,6 +3,7 @@
 import asyncio
 from dataclasses import replace
 
+import click
 import pytest
 
 from archiver.app import App, open_app
@@ -97,6 +98,8 @@ URL = "https://example.org/"
 
 
 def test_render_can_have_a_value_or_none():
+    # With its parent: click keeps the names of the help option that a command had first.
+    program = click.Context(cli, info_name="archiver", **cli.context_settings)
     for given, render, urls in (
         (["--render", URL], "always", (URL,)),
         ([URL, "--render"], "always", (URL,)),
@@ -109,7 +112,7 @@ def test_render_can_have_a_value_or_none():
         (["--", URL, "--render"], None, (URL, "--render")),
         ([URL], None, (URL,)),
     ):
-        with cli.commands["add"].make_context("add", [*given]) as read:
+        with cli.commands["add"].make_context("add", [*given], parent=program) as read:
             assert (read.params["render"], read.params["urls"]) == (render, urls), given
 
 
