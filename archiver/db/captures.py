@@ -267,7 +267,7 @@ async def _by_lookups(
 async def at_moments(
     conn: AsyncConnection, urls: Sequence[str], timestamps: Sequence[Timestamp]
 ) -> list[Capture]:
-    """Return captures at any of the timestamps whose URL has the SURT of any of the URLs."""
+    """Return the captures that have one of the timestamps, and the SURT of one of the URLs."""
     rows = await conn.execute(
         CAPTURES.where(
             capture.c.surt.in_(key_values({surt(url) for url in urls})),

@@ -163,7 +163,7 @@ async def change_each(
 
 
 async def state(conn: AsyncConnection) -> tuple[int, int]:
-    """Return two numbers that differ after an edit or an undo."""
+    """Return two numbers, at least one of which changes with each edit and each undo."""
     row = (await conn.execute(select(func.max(edit.c.id), func.count()))).one()
     return row[0] or 0, row[1]
 

@@ -429,8 +429,8 @@ async def restore(
 async def ensure_revised(conn: AsyncConnection, found: Sequence[RevisedSeed]) -> dict[HashUrl, int]:
     """Create or update entries from the records of another archive; return row ids by hash_url.
 
-    If an entry was saved here at the same second as in the record, the archives have a common
-    origin, and the higher revision replaces the metadata. Otherwise the metadata is merged.
+    If an entry has the same time of saving in this archive and in the record, both archives have a
+    common origin. Then the higher revision replaces the metadata; otherwise the metadata is merged.
     """
     unique: dict[str, RevisedSeed] = {}
     for each in found:
@@ -509,7 +509,6 @@ async def _set_revisions(
 
 
 async def _mark_stale(conn: AsyncConnection, entry_ids: set[int]) -> None:
-    """Mark search documents as outdated."""
     if entry_ids:
         await conn.execute(
             update(entry_table)
@@ -565,7 +564,7 @@ async def open_seeds(
 async def unrecorded_seeds(
     conn: AsyncConnection, after: int, *, limit: int
 ) -> tuple[list[RevisedSeed], int]:
-    """Return metadata of entries without a current record, after a row id, and the last row id."""
+    """Return metadata of entries without a current record after a row id, and the last id read."""
     query = select(entry).where(entry.c.unrecorded == 1, entry.c.id > after)
     rows = (await conn.execute(query.order_by(entry.c.id).limit(limit))).all()
     labels = await tags_and_lists.labels_of_entries(conn, [row.id for row in rows])
@@ -579,7 +578,7 @@ async def unrecorded_seeds(
 async def seeds_in_bin(
     conn: AsyncConnection, after: int, *, limit: int, bin_after: int
 ) -> tuple[list[tuple[RevisedSeed, int]], int]:
-    """Return metadata of deleted entries, after a row id, and the last row id.
+    """Return metadata of deleted entries after a row id, and the last row id read.
 
     Each seed comes with the number of its deletion, which is higher than ``bin_after``.
     """

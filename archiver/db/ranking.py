@@ -296,7 +296,7 @@ NEAR_WORDS = 10
 MAX_NEAR = 250
 """Number of best results that are tested for nearby words."""
 MIN_FREQUENT = 250
-"""Minimum number of candidates in their newer half for ``_are_most`` to return true."""
+"""Minimum number of candidates that ``_are_most`` examines; with fewer, it returns false."""
 MAX_TITLES_READ = 500
 """Maximum number of candidates whose titles are read. For more candidates, the full-text index is
 searched, which reads all postings of a word in each part.
@@ -390,12 +390,11 @@ async def _scores(
 
 
 def _are_most(parts: Sequence[Part]) -> bool:
-    """Return whether more than half of the ids in the range of the newer candidates are candidates.
+    """Return whether most documents match the query, judging by the newer half of the candidates.
 
-    The newer candidates are the newer half of all candidates.
-
-    If so, the words are so frequent that bm25 would ignore them, after reading all postings of a
-    prefix.
+    They do if more than half of the document ids between the first and the last of these candidates
+    are candidates. bm25 would ignore words that are so frequent, but only after it has read all
+    postings of a prefix.
     """
     candidates = [each for part in parts for each in part.candidates]
     newer = candidates[len(candidates) // 2 :]
@@ -461,7 +460,6 @@ async def _nearness(
 async def _title_matches_by_index(
     conn: AsyncConnection, match: str, tree: Node, parts: Sequence[Part]
 ) -> TitleMatches:
-    """Find candidates with the words in title or tags by the full-text index."""
     terms = _plain_terms(tree)
     forms = in_any_form(terms)
     expressions = [_among(match, tree, _titled(conjunction(terms)))]

@@ -228,11 +228,10 @@ async def stale(conn: AsyncConnection, *, limit: int) -> list[PendingDocument]:
 
 
 async def mark_stale_of(conn: AsyncConnection, snapshot_ids: Sequence[int]) -> None:
-    """Mark documents as outdated that contain the articles of these snapshots.
+    """Mark documents as outdated that were built from these snapshots.
 
-    A newer snapshot can share the article of an older one. A rebuild reads records in order of
-    time, so it may build the document of the newer snapshot before it reads the article. Then the
-    document lacks the article.
+    A rebuild may build the document of a snapshot before it finds the article that the snapshot
+    shares with an older one. Then the document lacks the article.
     """
     if snapshot_ids:
         of_these = select(document.c.id).where(document.c.snapshot_id.in_(among(snapshot_ids)))
@@ -254,7 +253,10 @@ async def _current(conn: AsyncConnection, rows: Sequence[Row[*tuple[Any, ...]]])
 async def _index(
     conn: AsyncConnection, made: Sequence[tuple[int, IndexRow]], there: Collection[int] = ()
 ) -> None:
-    """Insert documents into their parts. Ids must ascend, because FTS5 flushes at a smaller id."""
+    """Insert documents into their parts.
+
+    Ids must ascend, because FTS5 writes its buffer to the disk before it inserts a smaller id.
+    """
     for part, some in groupby(made, key=lambda each: each[0] // PART_SIZE):
         if part not in there:
             await ensure_part(conn, part)

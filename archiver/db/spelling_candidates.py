@@ -175,7 +175,6 @@ def _begins(column: ColumnElement[str], prefix: str) -> tuple[ColumnElement[bool
 
 
 async def _is_there(conn: AsyncConnection, which: Condition, value: str) -> bool:
-    """Return whether a name exists."""
     if which is Condition.SITE:
         return bool(await host_queue.of_site(conn, value, limit=1))
     own = select(tag.c.id).where(tag.c.folded == fold(value), tag.c.entry_count > 0)

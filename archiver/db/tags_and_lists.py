@@ -92,7 +92,7 @@ async def arrange(conn: AsyncConnection, lists: Sequence[EntryList]) -> None:
 
 
 async def add(conn: AsyncConnection, given: Sequence[EntryList], *, import_id: int) -> int:
-    """Append the lists of an import file; return how many exceed ``MAX_LISTS``."""
+    """Append the lists of an import file; return how many exceed ``MAX_LISTS`` or ``MAX_PATHS``."""
     if not given:
         return 0
     known = await all_lists(conn)
@@ -522,7 +522,6 @@ async def detach(conn: AsyncConnection, unwanted: Mapping[int, Collection[str]])
 
 
 async def _tag_pairs(conn: AsyncConnection, entry_ids: Collection[int]) -> set[tuple[int, int]]:
-    """Return (entry id, tag id) pairs of entries."""
     if not entry_ids:
         return set()
     rows = await conn.execute(
@@ -614,7 +613,6 @@ async def _spell(conn: AsyncConnection, tags: Sequence[tuple[int, str]]) -> None
 
 
 async def _count_tags(conn: AsyncConnection, more: Mapping[int, int]) -> None:
-    """Change the entry counts of tags."""
     await conn.execute(
         update(tag)
         .where(tag.c.id == bindparam("tag_id"))

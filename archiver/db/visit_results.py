@@ -398,7 +398,6 @@ async def _update_entries(
     newest_documents: dict[int, int],
     states: Mapping[int, EntryState],
 ) -> None:
-    """Update entries after the insertion of their snapshots."""
     newest = {each.entry_id: each for each in sorted(found, key=lambda each: each.timestamp)}
     more = Counter(each.entry_id for each in found)
     older = {key for key, each in newest.items() if int(each.timestamp) < states[key].latest}

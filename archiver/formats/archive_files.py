@@ -206,7 +206,7 @@ class _Pairs:
         self._request = request
 
     def found(self, found: Found) -> Iterator[Found]:
-        """Add an object other than a request; yield all items that wait for no other record."""
+        """Add an object other than a request; yield the objects that need no further record."""
         if not isinstance(found, _Response):
             yield found
             return

@@ -1,9 +1,5 @@
 """Reference managers: BibTeX, RIS and CSL JSON."""
 
-# BibTeX and BibLaTeX, read by bibtexparser.
-#
-# The address is in ``url`` or ``howpublished``, or follows from an identifier.
-
 import logging
 import re
 from collections.abc import Iterator, Mapping
@@ -249,6 +245,9 @@ RIS = Importer(
     ("ris",),
     marked("Zotero, Mendeley, EndNote: Export, RIS"),
 )
+
+# BibTeX and BibLaTeX, read by bibtexparser. The address is in ``url`` or ``howpublished``, or
+# follows from an identifier.
 
 MAX_CHARACTERS = 16 << 20
 """Maximum characters of a file, because bibtexparser keeps all of it in memory."""

@@ -148,7 +148,6 @@ class _Decompressed(io.RawIOBase):
         return b""
 
     def _next_input(self) -> bytes:
-        """Return the next compressed bytes."""
         given, self._waiting = self._waiting, b""
         if not given:
             given = self._packed.read(_INPUT_PIECE)

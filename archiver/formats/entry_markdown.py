@@ -51,7 +51,6 @@ def quotations(highlights: Sequence[Highlight]) -> list[str]:
 
 
 def _escaped(text: str) -> str:
-    """Escape text for Markdown."""
     return "".join(f"\\{each}" if each in "\\`*_[]<>#" else each for each in text)
 
 
@@ -75,7 +74,7 @@ _PAGE_FIELDS = frozenset(
     {"captured", "final_url", "byline", "site", "published", "language", "state", "failure"}
 )
 _PAGE = "page"
-"""Value of ``title_from`` if the title is the page's, and not one that the user gave."""
+"""Value of ``title_from`` if the title is that of the page, not of the user."""
 _Value = str | bool | datetime | list[str]
 
 
@@ -207,7 +206,6 @@ _Dumper.add_implicit_resolver("tag:yaml.org,2002:float", _NOT_TEXT_SCALAR, None)
 
 
 def _user_fields(entry: Entry, snapshot: Snapshot | None) -> Iterator[tuple[str, _Value]]:
-    """Yield the user-supplied fields."""
     captured = snapshot.title if snapshot else captured_title(entry.annotation.source_record)
     title = entry.title or captured
     yield "title", title
@@ -233,7 +231,6 @@ def _external_metadata(entry: Entry) -> list[str]:
 
 
 def _snapshot_fields(entry: Entry, snapshot: Snapshot) -> Iterator[tuple[str, _Value]]:
-    """Yield the fields of the snapshot."""
     yield "captured", datetime.strptime(snapshot.timestamp, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
     yield "final_url", snapshot.final_url if snapshot.final_url != entry.url else ""
     yield "byline", snapshot.byline

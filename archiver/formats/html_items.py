@@ -254,7 +254,6 @@ def _soup(html: str) -> BeautifulSoup:
 
 
 def _cut_at_end_tag(piece: _Piece) -> str:
-    """Cut a link or heading at the end tag."""
     end = _TEXT_ENDS.get(piece.name)
     found = end.search(piece.html) if end else None
     return piece.html[: found.start()] if found else piece.html

@@ -111,9 +111,10 @@ def _find_note(target: Tag, link: Tag, links: list[tuple[Tag, Tag]]) -> Tag | No
 
 
 def _is_position_of(place: Tag, link: Tag) -> bool:
-    """Return whether ``place`` is the position of a link.
+    """Return whether ``place``, the target of a link back, is at ``link``.
 
-    The position is the link itself, an element around it, or the element directly before it.
+    It is if it is the link itself, an element around the link, or the element directly before one
+    of these.
     """
     around = (link, *islice(link.parents, _LEVELS))
     signs = [each for each in around if each.name not in _BLOCKS]

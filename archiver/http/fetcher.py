@@ -48,7 +48,8 @@ class RequestSlot(Protocol):
     def sending(self) -> AbstractAsyncContextManager[None]:
         """Wait until the request may be sent over an open connection.
 
-        The request is sent within the block. If an error leaves the block, nothing was sent.
+        The request is sent within the block. If an exception leaves the block, the request counts
+        as not sent.
         """
 
 

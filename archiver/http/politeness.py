@@ -87,7 +87,7 @@ class Slot:
         """Wait until the request may be sent over an open connection, within the block.
 
         The block ends once the request is sent; then the delay of the host's next request starts.
-        An error that leaves the block means that nothing was sent.
+        If an exception leaves the block, the request counts as not sent.
         """
         if not self.is_delayed:
             await self.throttle.wait_for_slot(self)
@@ -214,9 +214,9 @@ class Throttle:
     async def wait_for_slot(self, slot: Slot) -> bool:
         """Wait until a request may be sent; return whether it had to wait.
 
-        Slots are delayed, but opening a connection takes a varying time. In that time the host may
-        request a pause, or this process may lose its lease. Nothing else runs between the last
-        check of the clock and the sending.
+        The slot was granted at the right time, but opening a connection takes a varying time. In
+        that time the host may request a pause, or this process may lose its lease. Nothing else
+        runs between the last check of the clock and the sending.
         """
         has_waited = False
         while True:

@@ -1,9 +1,9 @@
 """Text decoders and encoding labels (WHATWG Encoding), and encoding of text.
 
-Python's codecs do most of the work. An error handler supplies characters of vendors that Python
-lacks. After an error, decoding resumes as the standard requires: an ASCII byte is never part of an
-error. Three codes differ from the standard and are decoded to a similar character: 0xA241 and
-0xA242 of Big5, and 0x8FA2B7 of EUC-JP.
+Python's codecs do most of the work. An error handler supplies vendor characters that Python lacks.
+After an error, decoding resumes as the standard requires: an ASCII byte is never part of an error.
+Three codes differ from the standard and are decoded to a similar character: 0xA241 and 0xA242 of
+Big5, and 0x8FA2B7 of EUC-JP.
 """
 
 import codecs

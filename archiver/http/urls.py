@@ -228,7 +228,6 @@ def join(base: str, reference: str) -> str | None:
 
 
 def _without_user(url: str) -> str:
-    """Remove the user name and password of a serialised URL."""
     scheme, slashes, rest = url.partition("//")
     authority = rest.partition("/")[0]
     user, at, _ = authority.rpartition("@")

@@ -27,7 +27,7 @@ _MAX_TEXT = 2000
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str)
 _CUT = " […]"
 _FEW, _SHORT = 2, 50
-"""Maximum number and length of fields whose JSON is cached."""
+"""Maximum number of fields, and of characters in each, for which the JSON is cached."""
 
 
 def write_source_record(fields: Mapping[str, Any]) -> str:
@@ -307,10 +307,7 @@ def by_path(folders: Sequence[str], places: Sequence[int]) -> dict[str, int]:
 
 
 def _merged_source(first: str, later: str) -> str:
-    """Return the first source.
-
-    Return the later one if the first is empty, or if only the first is a feed.
-    """
+    """Return the first source; the later one if the first is empty or only the first is a feed."""
     return later if not first or (feed_of(first) and later and not feed_of(later)) else first
 
 

@@ -17,7 +17,8 @@ class Entry:
 
     Attributes:
         hash_url: hash of the URL, which identifies the entry.
-        url: serialised URL that is hashed; its only fragment can be a route (``http.urls``).
+        url: serialised URL that is hashed; a fragment is kept only if it is a route (see
+            ``http.urls``).
         host: host of the URL, with the port unless it is the default port.
         annotation: user metadata; its tags are sorted.
         title: title from the user, else from the page, else empty.

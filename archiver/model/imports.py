@@ -228,7 +228,11 @@ TO_READ = "toread"
 
 
 class FoldersAs(StrEnum):
-    """Treatment of the folders in a file."""
+    """Treatment of the folders in a file.
+
+    ``LISTS``: a folder becomes a list. ``TAGS``, ``PATHS``: it also becomes a tag for each folder
+    name in its path, or one tag for the whole path. ``IGNORED``: folders are not imported.
+    """
 
     TAGS = "tags"
     PATHS = "paths"
@@ -277,7 +281,7 @@ class Choices:
 
     Attributes:
         tags: tags that are added to each link.
-        folders_as: what folders become: lists; lists and a tag for each name or path; or nothing.
+        folders_as: what the folders of a link become.
         to_read: which links are tagged to read later: as in the file, all, or none.
         capture: when links are captured.
         only_folders: paths of folders; links outside of them are skipped. If empty, no link is

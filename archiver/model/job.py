@@ -27,7 +27,7 @@ class EntryRef:
 
 
 class State(StrEnum):
-    """State of a job and its entry; ``LINK`` is only for entries, saved without a job."""
+    """State of a job or an entry; only an entry that was saved without a job has ``LINK``."""
 
     QUEUED = "queued"
     FETCHING = "fetching"
@@ -97,7 +97,7 @@ class Lease:
         attempts: number of earlier attempts.
         created_at: when the job was created (aware, UTC).
         interrupted: whether an earlier owner died, so that some of its captures may be stored.
-        priority: 0 for interactive requests, 1 for imports.
+        priority: one of the priorities in ``db.queue``; 0 is the most urgent.
         latest: timestamp of the entry's newest snapshot, if any.
         render: whether to render in a browser even if not needed.
         rescue: whether to fetch from public archives instead of the host.

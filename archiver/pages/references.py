@@ -1,8 +1,8 @@
 """References in HTML and SVG: the attributes that hold them, and their syntax.
 
 This includes the syntax of ``srcset``, refreshes and ``Link`` header fields. The discovery of page
-requisites and replay use it.
-``itemid``, ``itemtype`` and RDFa's attributes are identifiers and not included.
+requisites and replay use this module. ``itemid``, ``itemtype`` and RDFa's attributes are not
+included, because they are identifiers.
 """
 
 import re

@@ -21,7 +21,7 @@ _CLOSES_OUTER: Final = _BREAK_OUT | frozenset(
     "footer form header hgroup html label legend main mark nav noscript object option picture "
     "search section select summary tbody td template tfoot th thead time tr".split()
 )
-"""HTML elements whose end tag ends foreign content if it closes an element outside of it."""
+"""HTML elements whose end tag ends foreign content if it closes an element around that content."""
 
 _TRACKED = ROOTS.union(*HTML_AGAIN.values())
 _MAX_DEPTH = 256

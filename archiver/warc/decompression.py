@@ -336,7 +336,7 @@ class DecompressedFile:
     def place(self, before: int = 0) -> int:
         """Return the offset of the next byte, minus ``before``.
 
-        In a compressed file this is the offset of the current member.
+        In a compressed file, return the offset of the current member instead.
         """
         if self._is_gzip or self._is_zstd:
             return self._member_at
@@ -410,9 +410,9 @@ class DecompressedFile:
         return self._counted(data)
 
     def _release(self) -> bytes:
-        """Return the withheld start of a member; empty if it begins a record.
+        """Return the start of the next member if it continues the current record; else nothing.
 
-        Empty bytes mark the end of the previous record (see ``next_line``).
+        A member that begins a record stays withheld until ``next_line`` is called.
         """
         if self._begins.match(self._member_start):
             return b""

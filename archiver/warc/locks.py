@@ -99,7 +99,7 @@ class NoLock(RunLock):
         return False
 
     def is_abandoned(self, name: str) -> bool:  # noqa: ARG002
-        """Return False: nothing can be recovered."""
+        """Return False, because this process can't recover anything."""
         return False
 
     def remove_dead(self) -> None:

@@ -237,7 +237,7 @@ class Blocks:
 
 
 class RemoteSegment:
-    """Segment in a bucket, which can be read at any position; creation sends no request."""
+    """Segment in a bucket, which can be read at any position; creating it sends no request."""
 
     def __init__(self, name: str, blocks: Blocks) -> None:
         self._name = name

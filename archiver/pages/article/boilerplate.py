@@ -35,7 +35,7 @@ MAX_LINKED = 0.75
 """Maximum link density of blocks whose class or id suggests content, such as lists of sources."""
 
 NEARLY_ALL = 0.8
-"""If more than this share of a block's text is in data tables, the block is kept as wrapper."""
+"""If more than this share of a block's text is in data tables, the block is kept."""
 
 _CONDITIONAL = frozenset({"form", "fieldset", "table", "ul", "ol", "div", "section"})
 _ASIDE = frozenset({"aside", "footer", "nav"})
@@ -128,7 +128,7 @@ def _is_removable(element: Element, measure: Measure, rules: Rules) -> bool:
 
 
 def _leads_elsewhere(element: Element, measure: Measure) -> bool:
-    """Return whether the class or id of an element means navigation, and it has only links."""
+    """Return whether a short element is named as navigation, and all of its text is in links."""
     if element.tag not in _MAY_BE_NAVIGATION or not 0 < measure.text < SHORT or measure.pictures:
         return False
     if measure.linked < measure.text or measure.essential:
@@ -185,8 +185,8 @@ def _is_boilerplate(element: Element, measure: Measure, rules: Rules) -> bool:
 def _is_wrapped_sentence(element: Element, measure: Measure) -> bool:
     """Return whether a block is only the wrapper of a paragraph with a sentence.
 
-    Without the wrapper, the paragraph would be kept even if all of it is a link. So the wrapper
-    does not change the decision. Titles of related pages do not end with a full stop.
+    Without the wrapper, the paragraph would be kept even if all of it is a link, so it is kept with
+    the wrapper too. Titles of related pages do not end with a full stop, so they do not count.
     """
     if len(element) != 1 or element[0].tag != "p" or (element.text or "").strip():
         return False

@@ -119,7 +119,10 @@ LINES_ABOVE, _MAX_ABOVE = 5, 2000
 """Maximum lines and characters at the start of an article that may be title, author and date."""
 
 _NEARLY_ALL, _LEAST_OF_PAGE = 0.9, 0.2
-"""Minimum share of a rendered page's text that a short article and a long article must have."""
+"""Minimum share of a rendered page's text in its article.
+
+The first is for articles of less than ``ENOUGH_CHARACTERS``, the second for longer ones.
+"""
 
 _DOCUMENT = re.compile(r"\A<div>(.*)</div>\s*\Z", re.DOTALL)
 

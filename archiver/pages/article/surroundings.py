@@ -282,7 +282,7 @@ class Surroundings:
         return [top, *behind] if behind else ()
 
     def _begins_before(self, element: Element, above: Element) -> bool:
-        """Return whether text precedes an element in its parent."""
+        """Return whether text precedes an element in its parent, which is ``above``."""
         if (above.text or "").strip():
             return True
         for each in islice(element.itersiblings(preceding=True), _MAX_SIBLINGS):
