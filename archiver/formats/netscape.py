@@ -48,6 +48,8 @@ _SHORT = 500
 _NOTES_MARKS = re.compile(r"\[/?linkding-notes\]")
 _ARCHIVED_TAG = "linkding:bookmarks.archived"
 """Tag by which linkding marks archived links; they are imported as read."""
+_FAVOURITE = "data-important"
+"""Attribute by which Raindrop.io marks favourites."""
 _READ_SECTIONS = frozenset({"read archive", "archive", "archived", "read"})
 _STARRED_SECTIONS = frozenset({"starred", "liked", "favorites", "favourites"})
 _PLAIN_SECTIONS = frozenset({"unread", "bookmarks"}) | _READ_SECTIONS | _STARRED_SECTIONS
@@ -379,7 +381,7 @@ class _Reader:
                 note=note,
                 added_at=added_at_of(link),
                 is_read=is_read or _ARCHIVED_TAG in link.get("tags", ""),
-                is_starred=is_starred,
+                is_starred=is_starred or link.pop(_FAVOURITE, "") == "true",
                 folders=_folders(folders.path) if folders.path else (),
                 tags=tags_of(link),
                 source_record=record_of(link, folders.root, section, folder_metadata),

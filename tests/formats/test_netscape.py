@@ -136,6 +136,12 @@ def test_pocket_and_instapaper_headings_set_the_read_state(
     assert found.added_at == datetime(2020, 9, 13, 12, 26, 40, tzinfo=UTC)
 
 
+def test_a_favourite_of_raindrop_is_starred() -> None:
+    found = only('<DT><A HREF="a" DATA-IMPORTANT="true">A</A>')
+
+    assert (found.is_starred, found.source_record) == (True, "")
+
+
 def test_a_note_ends_where_the_next_item_begins() -> None:
     text = "<DT><A HREF=a>A</A>\n<DD>First &amp; second<BR>third\n<DT><A HREF=b>B</A>\n<DD>Other"
 

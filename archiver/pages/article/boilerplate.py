@@ -26,8 +26,10 @@ from archiver.pages.article.tree import bottom_up, remove
 SHORT = 500
 MAX_CAPTION = 200
 
-MAX_IN_BLOCK, MAX_IN_SENTENCE, MAX_IN_CAPTION = 0.2, 0.33, 0.6
-"""Maximum link density of blocks, of blocks with sentences, and of captions, which cite sources."""
+MAX_IN_BLOCK, MAX_IN_SENTENCE, MAX_IN_LINE, MAX_IN_CAPTION = 0.2, 0.33, 0.5, 0.6
+"""Maximum link density of blocks, of blocks with sentences, of lines, and of captions, which cite
+sources.
+"""
 
 SENTENCE_ENDS = (".", "。", "।")
 
@@ -177,23 +179,36 @@ def _is_boilerplate(element: Element, measure: Measure, rules: Rules) -> bool:
         return True
     if measure.commas >= 10:
         return False
-    if (measure.essential and measure.link_density < 0.5) or _is_wrapped_sentence(element, measure):
+    if (measure.essential and measure.link_density < 0.5) or _is_wrapped_text(element, measure):
         return False
     return _is_made_of_links(element, measure, weight)
 
 
-def _is_wrapped_sentence(element: Element, measure: Measure) -> bool:
-    """Return whether a block is only the wrapper of a paragraph with a sentence.
+def _is_wrapped_text(element: Element, measure: Measure) -> bool:
+    """Return whether a block is only the wrapper of a paragraph of the text.
 
-    Without the wrapper, the paragraph would be kept even if all of it is a link, so it is kept with
-    the wrapper too. Titles of related pages do not end with a full stop, so they do not count.
+    The paragraph is a sentence, or a line beside lines without a link, such as a step of
+    instructions. Without the wrapper, it would be kept even if all of it is a link, so it is kept
+    with the wrapper too. Titles of related pages do not end with a full stop, so they do not count.
     """
     if len(element) != 1 or element[0].tag != "p" or (element.text or "").strip():
         return False
     paragraph = element[0]
-    if measure.text <= SENTENCE or measure.pictures or has_block(paragraph):
+    if measure.pictures or has_block(paragraph):
         return False
-    return "".join(paragraph.itertext()).rstrip().endswith(SENTENCE_ENDS)
+    if measure.link_density < MAX_IN_LINE and _is_among_lines(element):
+        return True
+    text = "".join(paragraph.itertext()).rstrip()
+    return measure.text > SENTENCE and text.endswith(SENTENCE_ENDS)
+
+
+def _is_among_lines(element: Element) -> bool:
+    """Return whether a paragraph of the same class is beside an element."""
+    around = (element.getprevious(), element.getnext())
+    name = element.get("class")
+    return any(
+        each is not None and each.tag == "p" and each.get("class") == name for each in around
+    )
 
 
 def _is_picture(measure: Measure) -> bool:

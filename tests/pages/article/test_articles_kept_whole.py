@@ -486,3 +486,12 @@ def test_a_paragraph_that_is_one_link_is_kept_in_a_wrapper_if_it_is_a_sentence()
     linked = '<div class="markup"><p><a href="/x"><strong>{}</strong></a></p></div>'
     assert sentence in read(linked.format(f"{sentence}."))
     assert sentence not in read(linked.format(sentence))
+
+
+def test_a_step_with_a_link_is_kept_beside_steps_without():
+    link = "<a href=/x>the panel</a>"
+    step = f"<div>1. Right-click, and open {link}.</div>"
+    found = read(f"<div>{step}<div>2. Select it.</div><div>3. Save.</div></div>")
+    assert "1. Right-click" in found
+    found = read(f"<div><div class=more>More: {link}</div><div>2. Select it.</div></div>")
+    assert "More" not in found
