@@ -65,7 +65,7 @@ UNFINISHED = ".new"
 """Suffix of files that are not completely written."""
 FOLLOW_SECONDS = 1.0
 """Maximum delay in seconds until a change of a followed file is noticed."""
-Mark = tuple[int, int, int]
+FileVersion = tuple[int, int, int]
 """(inode, size, modification time in nanoseconds) of a file; changes when the file changes."""
 
 
@@ -73,7 +73,7 @@ class AtomicFile:
     """A file that is always read or replaced as a whole, and written by one process at a time.
 
     Args:
-        path: path of the file; a missing directory is created by ``alone``.
+        path: path of the file; a missing directory is created by ``locked``.
         mode: permission bits of the file.
     """
 
@@ -89,7 +89,7 @@ class AtomicFile:
         except FileNotFoundError:
             return None
 
-    def mark(self) -> Mark | None:
+    def version(self) -> FileVersion | None:
         """Return a value that changes with the file; None if the file does not exist."""
         try:
             found = self.path.stat()
@@ -98,7 +98,7 @@ class AtomicFile:
         return found.st_ino, found.st_size, found.st_mtime_ns
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
+    def locked(self) -> Iterator[None]:
         """Lock out other processes, so that reading and then writing the file has no race."""
         self.path.parent.mkdir(mode=PRIVATE_DIRECTORY, parents=True, exist_ok=True)
         name = self.path.with_suffix(".lock")
@@ -173,7 +173,7 @@ class FollowedFile(Generic[_Parsed]):
         self._parse = parse
         self._most = most
         self._clock = clock
-        self._mark: Mark | None = None
+        self._version: FileVersion | None = None
         self._checked_at = float("-inf")
         self._value = parse(None)
 
@@ -182,9 +182,9 @@ class FollowedFile(Generic[_Parsed]):
         """Parsed content."""
         if self._clock() >= self._checked_at + FOLLOW_SECONDS:
             self._checked_at = self._clock()
-            mark = self._file.mark()  # one stat call, about as cheap as parsing a URL
-            if mark != self._mark:
-                self._mark = mark
+            version = self._file.version()  # one stat call, about as cheap as parsing a URL
+            if version != self._version:
+                self._version = version
                 self._value = self._parse(self._file.read(self._most))
         return self._value
 

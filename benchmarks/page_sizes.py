@@ -71,7 +71,7 @@ async def edit(data: Path, edited: int, lists: int) -> None:
         begun = time.perf_counter()
         await runtime.lists.all()
         print(f"{lists} lists with their counts {1000 * (time.perf_counter() - begun):>7.1f} ms")
-        await runtime.crawling.write_down_changes()
+        await runtime.crawling.write_pending_records()
 
 
 async def look(root: str, clock: Callable[[], float], requests: int, base: str) -> None:

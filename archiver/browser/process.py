@@ -21,7 +21,7 @@ from archiver.helpers import child_command, child_environment, wait_until_readab
 PREFIX = "browser-"
 START_SECONDS = 30
 END_SECONDS = 10
-LONG_SECONDS = 2 * 86400
+OLD_PROFILE_SECONDS = 2 * 86400
 _PORT_DIGITS = 5
 _STDERR_BYTES = 4096
 
@@ -192,7 +192,7 @@ def sweep_profiles(profiles: Path) -> None:
     """Delete old profiles that browsers left behind at a crash or power loss."""
     for each in profiles.glob(f"{PREFIX}*"):
         with suppress(OSError):
-            if time.time() - each.stat().st_mtime > LONG_SECONDS:
+            if time.time() - each.stat().st_mtime > OLD_PROFILE_SECONDS:
                 shutil.rmtree(each, ignore_errors=True)
 
 

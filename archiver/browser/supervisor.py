@@ -31,7 +31,7 @@ import time
 from contextlib import suppress
 from typing import Any
 
-LOOK_SECONDS = 0.25
+POLL_SECONDS = 0.25
 ASK_FOR_SOCKET = b"s"
 CHECK = "check"
 _CLONE_NEWUSER, _CLONE_NEWPID, _CLONE_NEWNET = 0x10000000, 0x20000000, 0x40000000
@@ -133,7 +133,7 @@ def _serve(plan: dict[str, Any], control: socket.socket, chromium: int) -> None:
         watched = os.pidfd_open(chromium)
         selector.register(watched, selectors.EVENT_READ)
         while True:
-            for key, _ in selector.select(LOOK_SECONDS):
+            for key, _ in selector.select(POLL_SECONDS):
                 if key.fd == watched or not _answer(control):
                     return
             _reap(chromium)

@@ -239,7 +239,7 @@ async def _edit(
             edited = await editing.change_matching(ListingQuery(q=query), change)
         else:
             edited = await editing.change(refs, change)
-        await runtime.crawling.write_down_changes()
+        await runtime.crawling.write_pending_records()
     write_row("found", str(edited.found))
     write_row("changed", str(edited.changed))
     if edited.changed and undo is None:
@@ -278,7 +278,7 @@ async def _delete(
             done: Deleted | Restored = await runtime.deleting.undo(undo)
         else:
             done = await _delete_selected(runtime, refs, query, snapshot)
-        await runtime.crawling.write_down_changes()
+        await runtime.crawling.write_pending_records()
     write_row("entries", str(done.entries))
     write_row("snapshots", str(done.snapshots))
     if isinstance(done, Restored):

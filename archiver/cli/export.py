@@ -19,9 +19,9 @@ from archiver.services.export_selection import Selected
 _STANDARD_OUTPUT = Path("-")
 
 
-def run(settings: Settings, *, form: str, file: Path, title: str = "", **narrowed: str) -> int:
+def run(settings: Settings, *, form: str, file: Path, title: str = "", **filters: str) -> int:
     """Write an export to a file atomically; return 1 if damaged records are left out."""
-    query = ListingQuery(narrowed["query"], narrowed["tag"], narrowed["host"], narrowed["status"])
+    query = ListingQuery(filters["query"], filters["tag"], filters["host"], filters["status"])
     export = _export(settings, BY_KEY[form], file, Selected(query, title=title))
     return run_until_signal(export, stopped="Stopped. Nothing was written.")
 

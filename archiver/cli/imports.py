@@ -175,7 +175,7 @@ async def _import(settings: Settings, file: Path, choices: Choices, *, crawl: bo
             if choices.only_folders and 0 < status.passed_over == status.read:
                 raise nothing_chosen(choices)
             if choices.capture is CaptureWhen.NEVER or status.is_archive:
-                await app.crawling.write_down_changes()
+                await app.crawling.write_pending_records()
             is_crawl = crawl and choices.capture is not CaptureWhen.NEVER
             if is_crawl and (status.counts.open or not status.is_archive):
                 await _work_queue(app)
@@ -261,7 +261,7 @@ async def _undo(settings: Settings, number: int, *, as_json: bool) -> int:
         if status.undone and status.undone.is_done and not status.is_restored:
             raise InputError(f"Import {number} was already undone.")
         done = await runtime.import_undo.undo(number)
-        await runtime.crawling.write_down_changes()
+        await runtime.crawling.write_pending_records()
     if as_json:
         write_json(done)
         return 0

@@ -25,42 +25,42 @@ def run(
     everything: bool,
     as_json: bool,
     exit_status: bool = False,
-    **asked: str,
+    **options: str,
 ) -> int:
-    """Print entries with the filters and the order in ``asked``; return the exit status.
+    """Print entries with the filters and the order in ``options``; return the exit status.
 
     Without a limit, the default order is the order of the user's list, if the query is for one
     list, or else newest first. Sorting by relevance would need all results in memory. With
     ``exit_status``, the exit status is 1 if there are no results.
     """
     if limit is None and not everything and sys.stdout.isatty():
-        limit = ON_A_SCREEN
-    wanted = None if everything else limit
-    sort = asked["sort"] or ("list" if wanted is None else "")
-    query = ListingQuery(asked["q"], asked["tag"], asked["host"], asked["status"], sort)
-    none_found = int(exit_status)
-    return run_until_signal(_list(settings, query, wanted, none_found, as_json=as_json))
+        limit = TERMINAL_LIMIT
+    max_entries = None if everything else limit
+    sort = options["sort"] or ("list" if max_entries is None else "")
+    query = ListingQuery(options["q"], options["tag"], options["host"], options["status"], sort)
+    status_if_empty = int(exit_status)
+    return run_until_signal(_list(settings, query, max_entries, status_if_empty, as_json=as_json))
 
 
-ON_A_SCREEN = 50
+TERMINAL_LIMIT = 50
 """Default maximum number of entries that are printed to a terminal."""
 
 
 async def _list(
     settings: Settings,
     query: ListingQuery,
-    wanted: int | None,
-    none_found: int,
+    max_entries: int | None,
+    status_if_empty: int,
     *,
     as_json: bool,
 ) -> int:
-    """Print results; return ``none_found`` if there are none."""
+    """Print results; return ``status_if_empty`` if there are none."""
     is_screen = sys.stdout.isatty() and not as_json
     async with open_app(settings, reads_only=True) as app:
         search = app.search
         array, found, shown = JsonArray(), 0, list[ListedEntry]()
         await _warn_about_pending_documents(search)
-        async for listed in _pages(search, query, wanted):
+        async for listed in _pages(search, query, max_entries):
             found += 1
             if as_json:
                 array.add(_document(listed, with_excerpt=bool(query.q)))
@@ -77,13 +77,13 @@ async def _list(
         _show(shown)
     if not found:
         note("no results." if query.q else "no entries.")
-    if found == wanted == ON_A_SCREEN and is_screen:
+    if found == max_entries == TERMINAL_LIMIT and is_screen:
         note(f"these are the first {found}; --limit or --all prints more.")
-    return 0 if found else none_found
+    return 0 if found else status_if_empty
 
 
 async def _pages(
-    search: Search, query: ListingQuery, wanted: int | None
+    search: Search, query: ListingQuery, max_entries: int | None
 ) -> AsyncIterator[ListedEntry]:
     """Yield entries, read page by page to limit memory use.
 
@@ -92,16 +92,16 @@ async def _pages(
     matches was requested.
     """
     after: str | None = ""
-    while after is not None and (wanted is None or wanted > 0):
-        limit = MAX_PER_PAGE if wanted is None else min(wanted, MAX_PER_PAGE)
+    while after is not None and (max_entries is None or max_entries > 0):
+        limit = MAX_PER_PAGE if max_entries is None else min(max_entries, MAX_PER_PAGE)
         page = await search.listing(replace(query, after=after, limit=limit))
         if page.suggestion:
             note(f"did you mean: {page.suggestion}")
         if page.used_query and not after:
             note(f"no results; showing results for: {page.used_query}")
-        if page.is_newest_only and (wanted is None or page.sort is not Sort.BEST):
-            asked = replace(query, q=page.used_query or query.q)
-            async with aclosing(search.all_in_order(asked, wanted)) as put:
+        if page.is_newest_only and (max_entries is None or page.sort is not Sort.BEST):
+            used = replace(query, q=page.used_query or query.q)
+            async with aclosing(search.all_in_order(used, max_entries)) as put:
                 async for listed in put:
                     yield listed
             return
@@ -109,7 +109,7 @@ async def _pages(
         for listed in whole:
             yield listed
         after = None if page.partial else page.after
-        wanted = None if wanted is None else wanted - len(page.items)
+        max_entries = None if max_entries is None else max_entries - len(page.items)
 
 
 async def _warn_about_pending_documents(search: Search) -> None:

@@ -47,7 +47,7 @@ async def _lists(
             await runtime.lists.delete(delete)
         is_changed = make is not None or bool(rename) or delete is not None
         if is_changed:
-            await runtime.crawling.write_down_changes()
+            await runtime.crawling.write_pending_records()
         changed_paths = [
             tidy_path(each) for each in (make, *(rename or ())[1:]) if each is not None
         ]

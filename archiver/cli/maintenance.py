@@ -26,7 +26,7 @@ def run_compact(settings: Settings, *, dry_run: bool, empty_bin: bool) -> int:
 async def _compact(settings: Settings, *, dry_run: bool, empty_bin: bool) -> int:
     async with open_app(settings) as runtime:
         if not dry_run:
-            await runtime.crawling.write_down_changes()
+            await runtime.crawling.write_pending_records()
         done = await runtime.compacting.compact(dry_run=dry_run, empty_bin=empty_bin)
     write_row("segments", str(done.segments))
     write_row("records", str(done.records))
@@ -279,7 +279,7 @@ async def _processes(machines: Machines) -> list[tuple[str, ...]]:
 
 
 async def _unsealed(machines: Machines) -> list[tuple[str, ...]]:
-    return [(each.machine, each.name, str(each.bytes)) for each in await machines.unsealed()]
+    return [(each.machine, each.name, str(each.bytes)) for each in await machines.not_uploaded()]
 
 
 async def _forget(settings: Settings, name: str) -> int:

@@ -125,7 +125,7 @@ async def _open_to_write(settings: Settings, *, reads_only: bool) -> AsyncIterat
     if not reads_only and time.time() < 0:  # jobs would never be due
         raise ConfigurationError("The clock of this machine is before 1970. Set it, and try again.")
     async with (
-        _locked(settings.data, alone=False),
+        _locked(settings.data, exclusive=False),
         open_store(settings, await asyncio.to_thread(open_storage, settings)) as store,
     ):
         db = await _open_database(settings, store)
@@ -157,7 +157,7 @@ async def open_store_alone(settings: Settings) -> AsyncIterator[SegmentStore]:
         ConfigurationError: the data directory can't be used, or another process uses it.
     """
     async with (
-        _locked(settings.data, alone=True),
+        _locked(settings.data, exclusive=True),
         open_store(settings, await asyncio.to_thread(open_storage, settings)) as store,
     ):
         yield store
@@ -268,7 +268,7 @@ def _claim_index(settings: Settings, engines: Engines) -> None:
     The directory stores the archive's name before the index does, so a kill in between is harmless.
     """
     file = AtomicFile(settings.data / INDEX_FILE, mode=0o644)
-    with file.alone():
+    with file.locked():
         known, name = _read_index_file(settings.data)
         if not name:
             name = uuid4().hex
@@ -340,12 +340,12 @@ async def open_store(settings: Settings, storage: SegmentStorage) -> AsyncIterat
 
 
 @asynccontextmanager
-async def _locked(data: Path, *, alone: bool) -> AsyncIterator[None]:
+async def _locked(data: Path, *, exclusive: bool) -> AsyncIterator[None]:
     try:
         with _data_directory_errors(data):
-            lock = await asyncio.to_thread(ArchiveLock, data / LOCKS, exclusive=alone)
+            lock = await asyncio.to_thread(ArchiveLock, data / LOCKS, exclusive=exclusive)
     except BlockingIOError as error:
-        raise ConfigurationError(_IN_USE if alone else _BEING_REINDEXED) from error
+        raise ConfigurationError(_IN_USE if exclusive else _BEING_REINDEXED) from error
     try:
         yield
     finally:

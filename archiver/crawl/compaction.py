@@ -47,7 +47,7 @@ from archiver.warc.segments import SegmentStore
 from archiver.warc.writer import Original, as_response, referring_to, with_block
 
 
-def why_unsettled(
+def why_not_uploadable(
     segment: SegmentFile,
     found: Sequence[SegmentFile],
     indexed: Mapping[str, int],

@@ -70,7 +70,7 @@ async def make_fetched_previews(
     await context.recorder.flush()
     since = to_datetime(page.timestamp) - timedelta(seconds=PREVIEW_IMAGE_SECONDS)
     recent = await recent_captures(context, [*chain(*wanted.values())], since)
-    return await _draw(context, wanted, page.timestamp, recent)
+    return await _make_images(context, wanted, page.timestamp, recent)
 
 
 async def make_previews(
@@ -84,7 +84,7 @@ async def make_previews(
         found: resources that the page names.
         article: article of the page. Its images are tried after those that the page names.
     """
-    return await _draw(context, _candidate_urls(page, found, article), page.timestamp, {})
+    return await _make_images(context, _candidate_urls(page, found, article), page.timestamp, {})
 
 
 def _may_show(page: CaptureRef, found: Discovery, article: Article) -> bool:
@@ -105,7 +105,7 @@ def _candidate_urls(
     }
 
 
-async def _draw(
+async def _make_images(
     context: CrawlContext,
     wanted: Mapping[RenditionKind, Sequence[str]],
     moment: Timestamp,

@@ -129,7 +129,7 @@ class EntryImporter:
             waits = {ids[key] for key, state in before.items() if state is State.QUEUED}
             made = [(each.entry.id, each.at, each.failure) for each in later if each.failure]
             await attempts.insert_attempts(
-                conn, [each for each in made if each[0] in waits], once=True
+                conn, [each for each in made if each[0] in waits], skip_stored=True
             )
         final = [each for each in later if each.entry.id not in waits]
         for done in [await self._context.recorder.end(each) for each in final]:

@@ -35,8 +35,8 @@ from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import Job, Lease, State
 
 LOCK_SECONDS = 2.0
-LEAST_WINDOW = 1024
-SHARED_WINDOW = 16
+MIN_WINDOW = 1024
+MAX_SHARED_WINDOW = 16
 """Maximum leases per worker task with PostgreSQL, so that other processes find jobs too."""
 
 log = get_log(__name__)
@@ -47,7 +47,7 @@ class Pipeline:
 
     Attributes:
         left: leases that could not be returned; the next crawl of this process returns them.
-        is_broken_off: whether the crawl ended because its worker lock was lost
+        has_lost_lock: whether the crawl ended because its worker lock was lost
             (``db.worker_locks``).
     """
 
@@ -60,7 +60,7 @@ class Pipeline:
         left: Sequence[Lease] = (),
     ) -> None:
         self.left: Sequence[Lease] = ()
-        self.is_broken_off = False
+        self.has_lost_lock = False
         settings = context.settings
         self._context = context
         self._requisites = Requisites(context)
@@ -95,7 +95,7 @@ class Pipeline:
                 dispatching = group.create_task(self._dispatcher.run(until_empty=until_empty))
                 losing = group.create_task(self._wait_for_loss(), name="worker-lock")
                 await asyncio.wait([dispatching, losing], return_when=asyncio.FIRST_COMPLETED)
-                self.is_broken_off = not dispatching.done()
+                self.has_lost_lock = not dispatching.done()
                 for task in (dispatching, losing, *workers):
                     task.cancel()
         except asyncio.CancelledError:
@@ -145,7 +145,7 @@ class Pipeline:
                 continue
             visit_result = await self._attempt(lease)
             closing = await self._context.recorder.end(visit_result)
-            closing.add_done_callback(partial(self._closed, lease, visit_result))
+            closing.add_done_callback(partial(self._report_recorded, lease, visit_result))
             surplus = self._frontier.finished(lease, responded=_has_responded(visit_result))
             self._dispatcher.give_up(surplus)
 
@@ -162,7 +162,7 @@ class Pipeline:
         self._dispatcher.give_up([lease, *surplus])
         return True
 
-    def _closed(
+    def _report_recorded(
         self,
         lease: Lease,
         visit_result: VisitResult,
@@ -256,8 +256,8 @@ class Pipeline:
 
 def _window_of(concurrency: int, *, is_shared: bool) -> int:
     """Return the maximum number of waiting and active leases."""
-    window = concurrency + max(concurrency, LEAST_WINDOW)
-    return min(window, SHARED_WINDOW * concurrency) if is_shared else window
+    window = concurrency + max(concurrency, MIN_WINDOW)
+    return min(window, MAX_SHARED_WINDOW * concurrency) if is_shared else window
 
 
 def _has_responded(visit_result: VisitResult) -> bool:

@@ -281,7 +281,7 @@ async def build_within(
         yield conn
 
     last = await db_captures.last_row(conn)
-    await rebuild_tables.begin(conn, software="", first_capture=last, temporary=True)
+    await rebuild_tables.begin(conn, software="", last_capture=last, temporary=True)
     overlap = MAX_OVERLAP if is_postgresql(conn) else timedelta(0)
     rebuilt = await _Rebuild(store, same, lambda _: None, overlap=overlap).run(tails)
     await crawl_deletions.delete_unwanted_visits(
@@ -311,7 +311,7 @@ async def fill_index(
         on_progress: called after each batch.
     """
     async with db.write() as conn:
-        await rebuild_tables.begin(conn, software=software, first_capture=0, temporary=False)
+        await rebuild_tables.begin(conn, software=software, last_capture=0, temporary=False)
         indexed = await segment_rows.indexed(conn)
     tails = {name: indexed.get(name, 0) for name in names}
     rebuild = _Rebuild(store, db.write, on_progress, overlap=timedelta(0), bin_after=bin_after)

@@ -200,7 +200,7 @@ async def restore_entries(
         for entry_record, _ in group
         if entry_record.failure
     ]
-    await attempts.add_failures(conn, failed, once=True)
+    await attempts.add_failures(conn, failed, skip_stored=True)
     saved = {row.entry_id: row.timestamp for row in rows}
     ends = [
         (lease, saved.get(entry_id), entry_record.failure)
@@ -226,7 +226,7 @@ async def _snapshots(
     )
     made = await rebuild_tables.conversions(conn, [one for each in records for one in each.made])
     articles = [made.get(each.article) if each.article else None for each in records]
-    words = await asyncio.to_thread(_words, store, articles, problems)
+    words = await asyncio.to_thread(_article_texts, store, articles, problems)
     owners = [ids[entry_record.hash_url] for entry_record, _ in group]
     shared = await _shared_articles(conn, [*zip(owners, records, strict=True)])
     rows = []
@@ -284,7 +284,7 @@ def _page(
     return next(iter((*same, *found)), None)
 
 
-def _words(
+def _article_texts(
     store: SegmentStore, articles: list[Location | None], problems: list[Problem]
 ) -> list[str]:
     found, read = [], SegmentReader(store).read

@@ -96,7 +96,7 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
         )
         found, failure = seen.found, seen.failure
         is_wanted = _is_rendering_wanted(context, lease, page, found, failure)
-        url = _leads_to(page, found, is_rendered=is_wanted)
+        url = _refresh_target(page, found, is_rendered=is_wanted)
         if not url or not chain.may_follow(url):
             break
     if known is RenderHint.NONE:  # otherwise rendering was already tried
@@ -342,7 +342,7 @@ NOTICE_SECONDS = 30
 """Maximum delay of a refresh that is followed, for pages with hardly any text."""
 
 
-def _leads_to(page: FetchedResponse, found: Discovery | None, *, is_rendered: bool) -> str:
+def _refresh_target(page: FetchedResponse, found: Discovery | None, *, is_rendered: bool) -> str:
     """Return the target of a page's refresh; empty if the page itself is archived.
 
     Args:

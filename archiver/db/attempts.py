@@ -47,18 +47,18 @@ _INSERT_ONCE = insert(attempt).from_select(
 
 
 async def insert_attempts(
-    conn: AsyncConnection, failed: Sequence[tuple[int, datetime, Failure]], *, once: bool
+    conn: AsyncConnection, failed: Sequence[tuple[int, datetime, Failure]], *, skip_stored: bool
 ) -> None:
     """Insert failed attempts.
 
     Args:
         conn: a writing connection.
         failed: entry id, time (aware, UTC) and failure of each.
-        once: skip attempts that are already stored. Used when attempts are read from WARC records,
-            because two records may describe the same attempt.
+        skip_stored: skip attempts that are already stored. Used when attempts are read from WARC
+            records, because two records may describe the same attempt.
     """
     rows = [(entry_id, int(at.timestamp()), dump_failure(why)) for entry_id, at, why in failed]
-    if once:
+    if skip_stored:
         await execute_rows(conn, _INSERT_ONCE, [each.key for each in _NEW.values()], rows)
     else:
         await insert_rows(conn, attempt, _COLUMNS, rows)
@@ -114,7 +114,7 @@ class FailedAttempt:
 
 
 async def add_failures(
-    conn: AsyncConnection, failed: Sequence[FailedAttempt], *, once: bool = False
+    conn: AsyncConnection, failed: Sequence[FailedAttempt], *, skip_stored: bool = False
 ) -> None:
     """Insert failed attempts as ``insert_attempts`` does, and update their entries.
 
@@ -123,7 +123,7 @@ async def add_failures(
     if not failed:
         return
     made = [(each.entry_id, each.at, each.failure) for each in failed]
-    await insert_attempts(conn, made, once=once)
+    await insert_attempts(conn, made, skip_stored=skip_stored)
     await conn.execute(
         update(entry_table)
         .where(entry_table.c.id == bindparam("entry_id"))

@@ -57,7 +57,9 @@ async def count_to_delete(conn: AsyncConnection, import_id: int) -> int:
     mine = select(func.count(entry.c.id)).where(entry.c.brought_by == import_id)
     others = await _others(conn, import_id)
     if others:
-        mine = mine.where(entry.c.hash_url.not_in(_named_by(others).with_only_columns(_KEY)))
+        mine = mine.where(
+            entry.c.hash_url.not_in(_entries_in_files(others).with_only_columns(_KEY))
+        )
     return int((await conn.execute(mine)).scalar_one())
 
 
@@ -65,7 +67,7 @@ async def transfer_entries(conn: AsyncConnection, import_id: int) -> None:
     """Assign entries that an import created to another import whose file has them, if any."""
     others = await _others(conn, import_id)
     if others:
-        successor = _named_by(others).subquery()
+        successor = _entries_in_files(others).subquery()
         await conn.execute(
             update(entry_table)
             .where(
@@ -164,7 +166,7 @@ async def restore_jobs(conn: AsyncConnection, wanted: Sequence[tuple[HashUrl, in
 _KEY = import_row.c.hash_url
 
 
-def _named_by(import_ids: Collection[int]) -> Select[str | None, int]:
+def _entries_in_files(import_ids: Collection[int]) -> Select[str | None, int]:
     """Return a query for the hash_url of each entry in the files of these imports.
 
     The column ``import_id`` is the first of the imports whose file has the entry.
@@ -309,7 +311,7 @@ async def claim(
 async def advance(
     conn: AsyncConnection,
     import_id: int,
-    receptions: Mapping[SaveOutcome, int],
+    outcomes: Mapping[SaveOutcome, int],
     rejected: Sequence[Rejected],
     *,
     links: int = 0,
@@ -320,14 +322,14 @@ async def advance(
     Args:
         conn: a writing connection.
         import_id: the import.
-        receptions: number of links with each result.
+        outcomes: number of links with each result.
         rejected: links that were not imported.
         links: number of added entries that are not captured.
         lists_left_out: number of lists that were not imported.
     """
     left_out = sum(each.is_left_out for each in rejected)
     unusable = [each for each in rejected if not each.is_left_out]
-    added, known, merged = (receptions.get(each, 0) for each in SaveOutcome)
+    added, known, merged = (outcomes.get(each, 0) for each in SaveOutcome)
     more = {
         imports.c.read: added + known + merged + len(rejected),
         imports.c.added: added,

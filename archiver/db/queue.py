@@ -26,9 +26,9 @@ from archiver.model.job import EntryRef, Lease, State
 _OF_LEASED = select(func.min(job.c.owner).label("owner")).where(job.c.state == State.FETCHING)
 _OWNERS = _OF_LEASED.cte("owners", recursive=True)
 _NEXT = _OF_LEASED.where(job.c.owner > _OWNERS.c.owner).correlate(_OWNERS).scalar_subquery()
-_EACH = _OWNERS.union_all(select(_NEXT).where(_OWNERS.c.owner.is_not(None)))
+_EACH_OWNER = _OWNERS.union_all(select(_NEXT).where(_OWNERS.c.owner.is_not(None)))
 """Query that reads one index row for each owner; ``SELECT DISTINCT`` would read all leases."""
-_OF_JOBS = select(_EACH.c.owner).where(_EACH.c.owner.is_not(None))
+_OF_JOBS = select(_EACH_OWNER.c.owner).where(_EACH_OWNER.c.owner.is_not(None))
 
 
 async def job_owners(conn: AsyncConnection) -> list[str]:
@@ -436,7 +436,7 @@ _POSTPONE = (
     .where(job.c.id == bindparam("job_id"))
 )
 _POSTPONE_PARAMETERS = ("job_id", "new_failure", "at_ms", "new_priority", "stamp")
-_THESE = select(job.c.id, job.c.state, job.c.owner).where(is_among_parameter(job.c.id))
+_JOBS_BY_ID = select(job.c.id, job.c.state, job.c.owner).where(is_among_parameter(job.c.id))
 """Query without a condition on the state: with one, PostgreSQL may scan all jobs in that state."""
 
 
@@ -463,7 +463,7 @@ async def open_jobs(conn: AsyncConnection, leases: Sequence[Lease], now: datetim
     if not leases:
         return OpenJobs(frozenset(), frozenset(), frozenset(), 0)
     owners = {lease.job_id: lease.owner for lease in leases}
-    found = (await conn.execute(_THESE, {"these": [*owners]})).all()
+    found = (await conn.execute(_JOBS_BY_ID, {"these": [*owners]})).all()
     stamp = await jobs.next_stamp(conn, now)
     leased = {row.id for row in found if row.state == State.FETCHING}
     lost = {row.id for row in found if row.id in leased and row.owner != owners[row.id]}

@@ -92,14 +92,14 @@ class Dated:
 
 
 async def begin(
-    conn: AsyncConnection, *, software: str, first_capture: int, temporary: bool
+    conn: AsyncConnection, *, software: str, last_capture: int, temporary: bool
 ) -> None:
     """Create the tables, unless an interrupted rebuild has created them.
 
     Args:
         conn: a writing connection.
         software: name and version of the program; only the same version can continue a rebuild.
-        first_capture: row id of the last capture before the rebuild; 0 for a new index. Later
+        last_capture: row id of the last capture before the rebuild; 0 for a new index. Later
             captures belong to the rebuild.
         temporary: whether to create temporary tables, because the index is in use.
     """
@@ -107,7 +107,7 @@ async def begin(
         if temporary:
             await conn.execute(DropTable(table, if_exists=True))
         await conn.execute(CreateTable(table, if_not_exists=True))
-    row = (software, first_capture)
+    row = (software, last_capture)
     await insert_rows(conn, _state, ("software", "first_capture"), [row], OnConflict.KEEP)
 
 

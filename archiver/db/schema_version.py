@@ -38,7 +38,7 @@ def upgrade_schema(conn: Connection, place: str) -> None:
     if found == HEAD:
         return
     if found is None:
-        _make(conn)
+        _create_tables(conn)
         return
     if not (found.isdecimal() and len(found) == len(HEAD) and int(found)):
         raise IndexNewer(
@@ -63,7 +63,7 @@ def is_outdated(revision: str) -> bool:
     return revision.isdecimal() and len(revision) == len(FIRST) and 0 < int(revision) < int(FIRST)
 
 
-def _make(conn: Connection) -> None:
+def _create_tables(conn: Connection) -> None:
     """Create all tables without Alembic, because importing Alembic takes long."""
     for statement in _statements(conn.dialect.name):
         conn.exec_driver_sql(statement)
@@ -180,7 +180,7 @@ def _copy_table(connection: sqlite3.Connection, table: Table) -> None:
     if not {column.name for column in table.primary_key} <= there:
         return
     chosen = {
-        column.name: f'"{column.name}"' if column.name in there else _filler(column)
+        column.name: f'"{column.name}"' if column.name in there else _default_value(column)
         for column in table.columns
         if column.name in there or _needs_value(column)
     }
@@ -196,7 +196,7 @@ def _needs_value(column: Column[object]) -> bool:
     return not column.nullable and column.server_default is None
 
 
-def _filler(column: Column[object]) -> str:
+def _default_value(column: Column[object]) -> str:
     if filler := column.info.get("filler"):
         return f'"{filler}"'
     return "0" if column.type.python_type is int else "''"

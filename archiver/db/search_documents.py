@@ -129,14 +129,14 @@ async def insert_all(
         document,
         ("id", "entry_id", "snapshot_id", *_DESCRIBED),
         [
-            (first + n, each.entry_id, each.snapshot_id, *_described(each.search_document))
+            (first + n, each.entry_id, each.snapshot_id, *_properties(each.search_document))
             for n, each in enumerate(made)
         ],
     )
     words_of = word_index_of(conn).row
     rows = [each.words or words_of(each.search_document) for each in made]
     await _index(conn, [(first + n, words) for n, words in enumerate(rows)], place.parts)
-    await _mark(conn, [each for each in made if each.entry_id not in unchanged])
+    await _mark_outdated(conn, [each for each in made if each.entry_id not in unchanged])
     return {each.entry_id: first + n for n, each in enumerate(made)}
 
 
@@ -207,7 +207,7 @@ async def index_pending(
     own = counter.c.name == PENDING_BELOW
     changed = delete(counter) if not below else update(counter).values(value=below)
     if (await conn.execute(changed.where(own, counter.c.value == before))).rowcount:
-        rows = [(each.document_id, *_described(search_document)) for each, search_document in made]
+        rows = [(each.document_id, *_properties(search_document)) for each, search_document in made]
         await execute_rows(conn, _DESCRIBE, _DESCRIBE_PARAMETERS, rows)
         words_of = word_index_of(conn).row
         await _index(
@@ -279,13 +279,13 @@ async def ensure_part(conn: AsyncConnection, part: int) -> None:
             await conn.execute(text(statement))
 
 
-async def _mark(conn: AsyncConnection, made: Sequence[NewDocument]) -> None:
+async def _mark_outdated(conn: AsyncConnection, made: Sequence[NewDocument]) -> None:
     """Mark documents as outdated if the annotation of their entry now has another revision."""
     rows = [(each.entry_id, each.search_document.revision) for each in made]
     await execute_rows(conn, _MARK, ("entry_id", "of_revision"), rows)
 
 
-def _described(search_document: SearchDocument) -> tuple[int, str, int | None, str]:
+def _properties(search_document: SearchDocument) -> tuple[int, str, int | None, str]:
     return (
         search_document.word_count,
         search_document.language,

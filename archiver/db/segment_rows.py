@@ -14,7 +14,7 @@ from archiver.db.dialects import text_values
 from archiver.db.schema import segment
 from archiver.db.statements import OnConflict, insert_rows
 
-_ADVANCED = ("name", "indexed_bytes", "machine")
+_COLUMNS = ("name", "indexed_bytes", "machine")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +49,10 @@ async def set_indexed(
         machine: machine that has the new segments; None if they are in the object store.
     """
     rows = [(name, end, machine) for name, end in sorted(ends.items())]
-    await insert_rows(conn, segment, _ADVANCED, rows, OnConflict.MAX)
+    await insert_rows(conn, segment, _COLUMNS, rows, OnConflict.MAX)
 
 
-async def unsealed(conn: AsyncConnection) -> list[UnuploadedSegment]:
+async def not_uploaded(conn: AsyncConnection) -> list[UnuploadedSegment]:
     """Return all segments that exist on one machine only, sorted by machine and age."""
     rows = await conn.execute(
         select(segment.c.machine, segment.c.name, segment.c.indexed_bytes)

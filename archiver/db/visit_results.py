@@ -37,7 +37,7 @@ _MORE = entry_table.c.snapshot_count + bindparam("more", type_=Number)
 _DOCUMENT = func.coalesce(bindparam("new_document", type_=Number), entry_table.c.document_id)
 _FAILED_SINCE = exists().where(attempt.c.entry_id == entry_table.c.id, attempt.c.at > _SORT_AT)
 
-SAVED = (
+UPDATE_SAVED = (
     update(entry_table)
     .values(
         page_title=bindparam("new_title"),
@@ -60,7 +60,7 @@ SAVED_PARAMETERS = (
     *("new_document", "new_sort_at", "new_rendering", "new_score"),
 )
 
-OLDER = (
+UPDATE_OLDER = (
     update(entry_table)
     .values(snapshot_count=_MORE, state=State.SAVED)
     .where(_IS_THIS, entry_table.c.latest > _NEWEST)
@@ -74,7 +74,7 @@ _ARTICLE_COLUMNS = (
     *("article_segment_id", "article_offset", "article_length"),
     *("metadata_segment_id", "metadata_offset", "metadata_length"),
 )
-READ = (
+UPDATE_ARTICLE = (
     update(snapshot_table)
     .values({name: bindparam(f"new_{name}") for name in _ARTICLE_COLUMNS})
     .where(snapshot_table.c.id == bindparam("snapshot_id"))
@@ -82,7 +82,7 @@ READ = (
 """Update of a snapshot whose article was extracted again."""
 READ_PARAMETERS = ("snapshot_id", *(f"new_{name}" for name in _ARTICLE_COLUMNS))
 
-NAMED = (
+UPDATE_TITLE = (
     update(entry_table)
     .values(page_title=bindparam("new_title"), document_id=_DOCUMENT)
     .where(_IS_THIS)
@@ -117,7 +117,7 @@ _NEW_SNAPSHOT = (
     "score",
     "limits",
 )
-_NOWHERE = (None, None, None)
+_NO_LOCATION = (None, None, None)
 _page_fields = attrgetter(
     "title", "byline", "site", "excerpt", "language", "published", "canonical"
 )
@@ -302,7 +302,7 @@ async def _replace_articles(
     known = await segment_rows.ids(conn, [*_segment_names([each for each, _ in replaced])])
     await execute_rows(
         conn,
-        READ,
+        UPDATE_ARTICLE,
         READ_PARAMETERS,
         [
             (row_id, *_page_fields(each.metadata), each.extractor, *_places(each, known))
@@ -327,7 +327,7 @@ async def _replace_articles(
     )
     await execute_rows(
         conn,
-        NAMED,
+        UPDATE_TITLE,
         NAMED_PARAMETERS,
         [(each.entry_id, each.metadata.title, newest.get(each.entry_id)) for each, _ in shown],
     )
@@ -388,7 +388,7 @@ def _segment_names(found: Sequence[NewSnapshot]) -> set[str]:
 def _places(found: NewSnapshot, known: Mapping[str, int]) -> tuple[int | None, ...]:
     """Return the column values for the locations of the article and the metadata record."""
     article, record = found.article, found.record
-    place = (known[article.segment], article.offset, article.length) if article else _NOWHERE
+    place = (known[article.segment], article.offset, article.length) if article else _NO_LOCATION
     return *place, known[record.segment], record.offset, record.length
 
 
@@ -403,13 +403,13 @@ async def _update_entries(
     older = {key for key, each in newest.items() if int(each.timestamp) < states[key].latest}
     await execute_rows(
         conn,
-        OLDER,
+        UPDATE_OLDER,
         OLDER_PARAMETERS,
         [(key, more[key], int(newest[key].timestamp)) for key in sorted(older)],
     )
     await execute_rows(
         conn,
-        SAVED,
+        UPDATE_SAVED,
         SAVED_PARAMETERS,
         [
             (

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 MAX_MEMBERS = 100_000
 MAX_GROWTH = 200
 """Maximum ratio of a member's size to its compressed size; lists of links compress up to 20:1."""
-ALWAYS_ALLOWED = 16 << 20
+BASE_ALLOWANCE = 16 << 20
 """Size limit of a member in bytes if ``MAX_GROWTH`` would allow fewer."""
 GROWTH_OF_ALL = 50
 """Maximum ratio of all decompressed bytes to the size of the archive."""
@@ -84,7 +84,7 @@ class Members:
             member = info = None
         if member is None or info is None:
             return io.BytesIO(b"")
-        most = max(ALWAYS_ALLOWED, info.compress_size * MAX_GROWTH)
+        most = max(BASE_ALLOWANCE, info.compress_size * MAX_GROWTH)
         return io.BufferedReader(_Member(member, most, self._budget, name), 1 << 16)
 
     def read(self, name: str, most: int) -> bytes:

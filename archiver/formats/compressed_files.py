@@ -26,7 +26,7 @@ else:
 MAX_BYTES = 8 << 30
 MAX_STREAMS = 200_000
 """Maximum number of concatenated streams; enough for ``MAX_BYTES`` in bgzip blocks of 64 KiB."""
-ALWAYS_ALLOWED = 64 << 20
+BASE_ALLOWANCE = 64 << 20
 """Size limit of the content in bytes if ``MAX_GROWTH`` would allow fewer."""
 _GZIP_BITS = 31
 _MAX_MEMORY = 96 << 20
@@ -155,4 +155,4 @@ class _Decompressed(io.RawIOBase):
         return given
 
     def _most(self) -> int:
-        return min(MAX_BYTES, max(ALWAYS_ALLOWED, self._read * MAX_GROWTH))
+        return min(MAX_BYTES, max(BASE_ALLOWANCE, self._read * MAX_GROWTH))

@@ -60,7 +60,7 @@ _LEFT_OUT = marked(
 )
 
 
-def zip_of_lists(find: FindImporter) -> Importer:
+def packed_lists(find: FindImporter) -> Importer:
     """Return the importer of an archive; ``find`` returns the importer of a file in it, or None."""
 
     def read(file: SourceFile) -> Iterator[Bookmark]:
@@ -169,7 +169,7 @@ IMPORTERS: tuple[Importer, ...] = (
     KARAKEEP_DATA,
     OWN_MARKDOWN,
     NOTES_ZIP,
-    zip_of_lists(lambda file: _first(_SINGLE_FILES, file)),
+    packed_lists(lambda file: _first(_SINGLE_FILES, file)),
     *_SINGLE_FILES,
 )
 """All importers, the most specific first. The first importer that recognises a file reads it."""

@@ -67,7 +67,7 @@ _NOT_TEXT_SCALAR = re.compile(
 
 It covers the types of YAML 1.1, common extensions of it, and the core schema of YAML 1.2 (§10.3.2).
 """
-_ODD_BREAK = re.compile("[\x85\u2028\u2029]")
+_UNICODE_LINE_BREAK = re.compile("[\x85\u2028\u2029]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _HTTP = ("http://", "https://")
 _PAGE_FIELDS = frozenset(
@@ -136,8 +136,8 @@ def read_entry(front: Mapping[str, Any], folder: str) -> Annotation | None:
         title="" if is_from_page else title,
         tags=_texts(left, "tags"),
         note=_text(left, "note"),
-        is_read=_flag(left, "read"),
-        is_starred=_flag(left, "starred"),
+        is_read=_boolean(left, "read"),
+        is_starred=_boolean(left, "starred"),
         folders=_texts(left, "folders"),
         highlights=_highlights(left),
         source_record=merged_source_records(
@@ -175,7 +175,7 @@ def _texts(left: dict[str, Any], name: str) -> tuple[str, ...]:
     return tuple(filter(None, some))
 
 
-def _flag(left: dict[str, Any], name: str) -> bool:
+def _boolean(left: dict[str, Any], name: str) -> bool:
     return text_of(left.pop(name, "")).lower() == "true"
 
 
@@ -197,7 +197,7 @@ class _Dumper(yaml.SafeDumper):
 
 def _write_text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
     # YAML parsers fold non-ASCII line breaks unless they are escaped in double quotes.
-    style = '"' if _ODD_BREAK.search(text) else None
+    style = '"' if _UNICODE_LINE_BREAK.search(text) else None
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 

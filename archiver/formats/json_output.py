@@ -41,13 +41,17 @@ def flattened_schema(schemas: dict[str, Any]) -> dict[str, Any]:
     within = schemas.get("Annotation")
     if within is None:
         return schemas
-    flat = {name: _with(schema, within) for name, schema in schemas.items() if schema is not within}
+    flat = {
+        name: _flatten_one(schema, within)
+        for name, schema in schemas.items()
+        if schema is not within
+    }
     # Keep the schema of annotations if it is still used, as in a list of annotations.
     stands_alone = '/Annotation"' in json.dumps(flat)
     return flat | {"Annotation": within} if stands_alone else flat
 
 
-def _with(schema: dict[str, Any], within: dict[str, Any]) -> dict[str, Any]:
+def _flatten_one(schema: dict[str, Any], within: dict[str, Any]) -> dict[str, Any]:
     properties = schema.get("properties", {})
     if ANNOTATION not in properties:
         return schema

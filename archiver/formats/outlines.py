@@ -29,21 +29,21 @@ from archiver.model.seed import Bookmark
 
 def outlines(file: SourceFile) -> Iterator[tuple[Row, str, Sequence[str]]]:
     """Yield (attributes, title, titles of the parents) of each outline in an OPML file."""
-    around: list[str] = []
+    enclosing: list[str] = []
     for element in elements(file):
         if element.name != "outline":
             continue
         if element.is_end:
-            around.pop()
+            enclosing.pop()
             continue
         row = Row(element.attributes)
         title = row.text("title", "text")
-        yield row, title, around
-        around.append(title)
+        yield row, title, enclosing
+        enclosing.append(title)
 
 
 def _read(file: SourceFile) -> Iterator[Bookmark]:
-    for row, title, around in outlines(file):
+    for row, title, enclosing in outlines(file):
         url = row.text("htmlurl", "url", "xmlurl", "href")
         if url:
             row.drop("type")
@@ -53,7 +53,7 @@ def _read(file: SourceFile) -> Iterator[Bookmark]:
                 note=row.text("description"),
                 added_at=row.moment("created", "createdat"),
                 tags=row.names("category", "categories"),
-                folder=around,
+                folder=enclosing,
             )
 
 
@@ -134,24 +134,24 @@ def _bounded(stream: BinaryIO, name: str, most: int) -> BinaryIO:
 
 
 def _feeds(file: SourceFile) -> Iterator[Subscription]:
-    for row, title, around in outlines(file):
+    for row, title, enclosing in outlines(file):
         given = row.text("xmlurl")
         try:
             url = parse_url(given)
         except InvalidUrl:
             continue
         own = row.names("category", "categories")
-        tags = dict.fromkeys((*own, *(each[:MAX_TITLE] for each in around if each)))
+        tags = dict.fromkeys((*own, *(each[:MAX_TITLE] for each in enclosing if each)))
         yield Subscription(
             url=url,
             title="" if title in (given, url) else title[:MAX_TITLE],
-            home=_address(row.text("htmlurl")),
+            home=_http_url(row.text("htmlurl")),
             tags=bounded_tags(tuple(tags)),
             since=row.moment("created", "createdat"),
         )
 
 
-def _address(given: str) -> str:
+def _http_url(given: str) -> str:
     """Return an address if it is safe to link to; empty for ``javascript:`` and the like."""
     try:
         return parse_url(given)
@@ -165,14 +165,14 @@ def write_subscriptions(subscriptions: Iterable[Subscription]) -> bytes:
     SubElement(SubElement(root, "head"), "title").text = "Feeds that are archived"
     body = SubElement(root, "body")
     for each in subscriptions:
-        title = _line(each.title) or each.url
+        title = _one_line(each.title) or each.url
         attributes = {
             "type": "rss",
             "text": title,
             "title": title,
             "xmlUrl": each.url,
-            "htmlUrl": _line(each.home),
-            "category": ",".join(filter(None, map(_line, each.tags))),
+            "htmlUrl": _one_line(each.home),
+            "category": ",".join(filter(None, map(_one_line, each.tags))),
             "created": format_datetime(each.since, usegmt=True) if each.since else "",
         }
         SubElement(body, "outline", {name: value for name, value in attributes.items() if value})
@@ -181,7 +181,7 @@ def write_subscriptions(subscriptions: Iterable[Subscription]) -> bytes:
     return written
 
 
-def _line(text: str) -> str:
+def _one_line(text: str) -> str:
     """Return text as an XML attribute value on one line."""
     return " ".join(for_xml(text).split())
 

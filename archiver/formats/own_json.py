@@ -50,8 +50,8 @@ _SNAPSHOT_FIELDS = tuple(
     if each.name not in ("hash_url", "url", "capture", "article")
 )
 _DOCUMENT_KEY = re.compile(r"[0-9a-f]{16}")
-_MAX_AROUND = 1000
-_LINK = '{"archive":{"state":"link"'
+_MAX_CONTEXT = 1000
+_LINK_START = '{"archive":{"state":"link"'
 _END = 1 << 62
 """Number greater than every position in a text."""
 
@@ -104,10 +104,10 @@ def read_highlights(value: Any) -> tuple[Highlight, ...]:
 
 def was_saved_as_link(source_record: str) -> bool:
     """Return whether the archive that exported an entry had it as a link without a capture."""
-    return _LINK in source_record and any(
+    return _LINK_START in source_record and any(
         _is_archive_line(each) and each[ARCHIVE].get("state") == State.LINK
         for line, each in _lines(source_record)
-        if line.startswith(_LINK)
+        if line.startswith(_LINK_START)
     )
 
 
@@ -198,8 +198,8 @@ def _highlight(value: Mapping[str, Any]) -> Highlight:
     return Highlight(
         id=key,
         quote=_text(value["quote"])[:MAX_QUOTE],
-        prefix=_text(value.get("prefix", ""))[:_MAX_AROUND],
-        suffix=_text(value.get("suffix", ""))[:_MAX_AROUND],
+        prefix=_text(value.get("prefix", ""))[:_MAX_CONTEXT],
+        suffix=_text(value.get("suffix", ""))[:_MAX_CONTEXT],
         start=_number(value.get("start", -1)),
         colour=Colour(value.get("colour", Colour.YELLOW)),
         note=_text(value.get("note", ""))[:MAX_REMARK],
@@ -254,7 +254,7 @@ _NO_ENTRY = marked("This is not an entry from an archiver export.")
 
 class _Json:
     def __init__(self, heading: Heading) -> None:
-        self._lists = json_line(_listed(heading.lists))
+        self._lists = json_line(_list_objects(heading.lists))
         self._between = "\n"
 
     def opening(self) -> str:
@@ -270,7 +270,7 @@ class _Json:
 
 class _JsonLines:
     def __init__(self, heading: Heading) -> None:
-        self._lists = _listed(heading.lists)
+        self._lists = _list_objects(heading.lists)
 
     def opening(self) -> str:
         return f"{json_line({MARK: VERSION, _LISTS: self._lists})}\n" if self._lists else ""
@@ -322,7 +322,7 @@ def _take(lists: FileLists, values: Any) -> None:
         lists.add(path, query, ListColour(colour))
 
 
-def _listed(lists: Iterable[EntryList]) -> list[dict[str, str]]:
+def _list_objects(lists: Iterable[EntryList]) -> list[dict[str, str]]:
     return [{"path": each.path, "query": each.query, "colour": each.colour} for each in lists]
 
 

@@ -64,13 +64,13 @@ def bounded(annotation: Annotation) -> Annotation:
     )
     # Most annotations are unchanged, and creating a copy costs more than the checks above.
     changed: dict[str, Any] = dict(zip(_BOUNDED, cut, strict=True)) if cut != fields else {}
-    if changed and (cut_off := _cut_off(annotation)):
-        changed["source_record"] = merged_source_records(cut[-1], cut_off)
+    if changed and (removed := _removed_text(annotation)):
+        changed["source_record"] = merged_source_records(cut[-1], removed)
     result = replace(annotation, **changed) if changed else annotation
     return result.in_lists(_bounded_lists(annotation)) if annotation.places else result
 
 
-def _cut_off(annotation: Annotation) -> str:
+def _removed_text(annotation: Annotation) -> str:
     """Return a line for the source record with texts that ``bounded`` removes; empty if none.
 
     The line has the complete title and tags, but only the removed part of the note and folders.

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 SIGNATURE = b"SQLite format 3\0"
 MAX_VALUE = 8 << 20
 MAX_STEPS = 2_000_000_000
-ALWAYS_ALLOWED = 16 << 20
+BASE_ALLOWANCE = 16 << 20
 MAX_GROWTH = 4
 """Maximum ratio of the text and bytes read to the file's size."""
-_STEP = 1_000_000
+_STEPS_PER_CALL = 1_000_000
 _JOURNAL_MODES = slice(18, 20)
 _NO_WAL = b"\1\1"
 
@@ -73,18 +73,18 @@ def rows_of(stream: BinaryIO, query: str) -> Iterator[Mapping[str, Any]]:
     """
     sqlite3 = import_module("sqlite3")
     try:
-        with closing(_opened(stream)) as conn:
-            steps = iter(range(MAX_STEPS // _STEP))
-            conn.set_progress_handler(lambda: next(steps, None) is None, _STEP)
+        with closing(_open(stream)) as conn:
+            steps = iter(range(MAX_STEPS // _STEPS_PER_CALL))
+            conn.set_progress_handler(lambda: next(steps, None) is None, _STEPS_PER_CALL)
             conn.row_factory = sqlite3.Row
             conn.text_factory = _text
-            yield from _bounded(conn.execute(query), stream.seek(0, io.SEEK_END))
+            yield from _limited(conn.execute(query), stream.seek(0, io.SEEK_END))
     except (sqlite3.Error, OverflowError, MemoryError) as error:
         raise DatabaseDamagedError(str(error)) from error
 
 
-def _bounded(found: "Cursor", length: int) -> Iterator[Mapping[str, Any]]:
-    left = ALWAYS_ALLOWED + MAX_GROWTH * length
+def _limited(found: "Cursor", length: int) -> Iterator[Mapping[str, Any]]:
+    left = BASE_ALLOWANCE + MAX_GROWTH * length
     for each in found:
         row = dict(each)
         left -= sum(len(value) for value in row.values() if isinstance(value, str | bytes))
@@ -93,7 +93,7 @@ def _bounded(found: "Cursor", length: int) -> Iterator[Mapping[str, Any]]:
         yield row
 
 
-def _opened(stream: BinaryIO) -> "Connection":
+def _open(stream: BinaryIO) -> "Connection":
     sqlite3 = import_module("sqlite3")
     name = getattr(stream, "name", None)
     if isinstance(name, str):

@@ -42,15 +42,15 @@ class SharedResources:
         for element in parsed:
             if element.is_end:
                 open_elements.pop()
-                self._take(element, open_elements)
+                self._add(element, open_elements)
             else:
                 open_elements.append(element)
 
-    def _take(self, element: Element, around: list[Element]) -> None:
+    def _add(self, element: Element, ancestors: list[Element]) -> None:
         """Process the end of an element, if it is a property of a top-level resource."""
-        if len(around) < _PROPERTY_DEPTH or self._room < 0:
+        if len(ancestors) < _PROPERTY_DEPTH or self._room < 0:
             return
-        kind, about = around[-1].name, around[-1].attributes.get("about", "")
+        kind, about = ancestors[-1].name, ancestors[-1].attributes.get("about", "")
         text = element.text.strip()
         if kind == "collection" and element.name == "title":
             self._collections[about] = text
@@ -63,8 +63,8 @@ class SharedResources:
             self._titles[about] = text
         elif kind in _CONTAINERS and element.name == "identifier" and text.startswith(DOI):
             self._dois[about] = text.removeprefix(DOI)
-        elif "attachment" in (each.name for each in around[1:2]) and element.name == "value":
-            self._files[around[1].attributes.get("about", "")] = text
+        elif "attachment" in (each.name for each in ancestors[1:2]) and element.name == "value":
+            self._files[ancestors[1].attributes.get("about", "")] = text
         self._room -= len(text) + len(about)
 
     def note(self, names: Iterable[str]) -> str:
@@ -122,21 +122,21 @@ _ITEM, _PROPERTY = 1, 2
 def _read(file: SourceFile) -> Iterator[Bookmark]:
     file.seekable()
     shared = SharedResources(elements(file))
-    around: list[Element] = []
+    ancestors: list[Element] = []
     item: _Item | None = None
     for element in elements(file):
         if not element.is_end:
-            around.append(element)
-            if len(around) == _PROPERTY and element.name not in _NOT_ITEMS:
+            ancestors.append(element)
+            if len(ancestors) == _PROPERTY and element.name not in _NOT_ITEMS:
                 item = _Item(element.attributes.get("about", ""), shared)
             continue
-        around.pop()
-        if len(around) == _ITEM:
+        ancestors.pop()
+        if len(ancestors) == _ITEM:
             if item:
                 yield item.bookmark()
             item = None
         elif item:
-            item.take(element, [each.name for each in around[_PROPERTY:]])
+            item.add(element, [each.name for each in ancestors[_PROPERTY:]])
 
 
 class _Item:
@@ -152,27 +152,27 @@ class _Item:
         self._name: list[str] = []
         self._values: dict[str, list[str]] = {}
 
-    def take(self, element: Element, around: list[str]) -> None:
+    def add(self, element: Element, ancestors: list[str]) -> None:
         """Process the end of an element, given the names of its ancestors inside the item."""
         text, refers_to = element.text.strip(), element.attributes.get("resource", "")
         if element.name == "person":
-            self._add_value(next(iter(around), element.name), ", ".join(self._name))
+            self._add_value(next(iter(ancestors), element.name), ", ".join(self._name))
             self._name = []
         elif refers_to:
             self._refer(element.name, refers_to)
         elif not text:
             return
-        elif element.name in _PERSON and "person" in around:
+        elif element.name in _PERSON and "person" in ancestors:
             self._name.append(text)
-        elif "subject" in (element.name, *around[:1]):
+        elif "subject" in (element.name, *ancestors[:1]):
             self._tags.append(text)
-        elif around[:1] == ["identifier"] and not self._url:
+        elif ancestors[:1] == ["identifier"] and not self._url:
             self._url = text
         else:
             if element.name == "identifier" and text.startswith(DOI):
                 self._doi = self._doi or text.removeprefix(DOI)
             # An item and its container both have a title, so the parent's name is part of the key.
-            self._add_value(" ".join((*around[:1], element.name)), text)
+            self._add_value(" ".join((*ancestors[:1], element.name)), text)
 
     def _refer(self, name: str, refers_to: str) -> None:
         if name == "isreferencedby":

@@ -44,7 +44,7 @@ _GUESSED_BYTES: Final = 16 << 10
 _GOOD_FOR_ONE_BAD: Final = 4
 _LEADS: Final = bytes(range(0xC2, 0xF5))
 _NOT_ASCII = re.compile(rb"[\x80-\xff\x1b]")
-_FAR_FROM_OTHERS = re.compile(rb"([\x00-\x7f]{4})[\x00-\x7f]+([\x00-\x7f]{4})")
+_LONG_ASCII = re.compile(rb"([\x00-\x7f]{4})[\x00-\x7f]+([\x00-\x7f]{4})")
 _ASCII = bytes(range(0x80))
 _KANA = re.compile(rb"\x82[\x9f-\xf1]|\x83[\x40-\x7e\x80-\x96]")
 _SHIFT_JIS: Final = Encoding("shift_jis")
@@ -52,7 +52,7 @@ _DOMAIN = re.compile(r"[a-z0-9-]*[a-z][a-z0-9-]*")
 _PYTHON_NAMES: Final = {"cp874": "windows-874"}
 
 
-def has_enough(start: bytes) -> bool:
+def is_enough_text(start: bytes) -> bool:
     """Return whether the start of a text is long enough to detect its encoding."""
     first = _NOT_ASCII.search(start, 0, MAX_START_BYTES)
     wanted = first.start() + SAMPLE_BYTES if first else MAX_START_BYTES
@@ -63,7 +63,7 @@ def detect(start: bytes, url: str) -> Encoding:
     """Detect the encoding of a text that declares none.
 
     Args:
-        start: the text, or a part from its start for which ``has_enough`` is true.
+        start: the text, or a part from its start for which ``is_enough_text`` is true.
         url: the URL of the text.
     """
     first = _NOT_ASCII.search(start, 0, MAX_START_BYTES)
@@ -103,7 +103,7 @@ def _guess(sample: bytes, domain: bytes | None) -> Encoding:
     Long runs of ASCII are shortened, because they are no evidence for an encoding. A text with
     ISO-2022 escape sequences is not shortened, because these change the meaning of ASCII bytes.
     """
-    evidence = sample if b"\x1b" in sample else _FAR_FROM_OTHERS.sub(rb"\1 \2", sample)
+    evidence = sample if b"\x1b" in sample else _LONG_ASCII.sub(rb"\1 \2", sample)
     detector = EncodingDetector()
     detector.feed(evidence[:_GUESSED_BYTES], last=True)
     name = detector.guess(tld=domain, allow_utf8=False)
@@ -190,7 +190,7 @@ def choose_encoding(start: bytes, media_type: str, charset: str, url: str) -> Ch
     """Choose the encoding of a document.
 
     Args:
-        start: the document, or a part from its start for which ``is_enough`` is true.
+        start: the document, or a part from its start for which ``is_enough_document`` is true.
         media_type: the media type it is treated as.
         charset: the charset parameter of its Content-Type; empty if there is none.
         url: the URL of the document; its top-level domain is a hint.
@@ -207,7 +207,7 @@ def choose_encoding(start: bytes, media_type: str, charset: str, url: str) -> Ch
     return _undeclared(start, media_type, url, declared)
 
 
-def is_enough(start: bytes, media_type: str, charset: str) -> bool:
+def is_enough_document(start: bytes, media_type: str, charset: str) -> bool:
     """Return whether these first bytes suffice to choose the encoding."""
     if not is_text(media_type):
         return True
@@ -215,7 +215,7 @@ def is_enough(start: bytes, media_type: str, charset: str) -> bool:
         return False
     if lookup(charset) or is_utf8_by_default(media_type) or _inside(start, media_type):
         return True
-    return has_enough(start)
+    return is_enough_text(start)
 
 
 def is_text(media_type: str) -> bool:

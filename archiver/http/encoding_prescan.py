@@ -36,7 +36,7 @@ _ATTRIBUTE = re.compile(
     rb"(?:[\t\n\f\r ]*+=[\t\n\f\r ]*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\t\n\f\r >]*+)))?+"
 )
 _CHARSET = re.compile(rb"charset[\t\n\f\r ]*=[\t\n\f\r ]*", re.IGNORECASE)
-_TO_END = re.compile(rb"[^\t\n\f\r ;]*")
+_LABEL = re.compile(rb"[^\t\n\f\r ;]*")
 _XML_ENCODING = re.compile(
     rb"<\?xml(?:(?!encoding)[^>])*encoding[\x00-\x20]*=[\x00-\x20]*([\"'])([^\x00-\x20]*?)\1",
     re.DOTALL,
@@ -121,7 +121,7 @@ def _first_declaration(
     while markup := _MARKUP.search(data, at, last):
         at = markup.start()
         if data.startswith(b"<!--", at):
-            at = _behind(data, b"-->", at + 2)
+            at = _position_after(data, b"-->", at + 2)
         elif meta := _META.match(data, at):
             at = _end_of_tag(data, meta.end())
             if found := _declaration(_attributes(data, meta.end(), at - 1)):
@@ -129,7 +129,7 @@ def _first_declaration(
         elif tag := any_tag.match(data, at):
             at = index_after(tag)
         else:
-            at = _behind(data, b">", at)
+            at = _position_after(data, b">", at)
     return None
 
 
@@ -152,7 +152,7 @@ def _end_of_raw_text(data: bytes, name: bytes, at: int) -> int:
     raise _EndOfDataError
 
 
-def _behind(data: bytes, mark: bytes, at: int) -> int:
+def _position_after(data: bytes, mark: bytes, at: int) -> int:
     found = data.find(mark, at)
     if found < 0:
         raise _EndOfDataError
@@ -202,5 +202,5 @@ def _in_content(value: bytes) -> str:
     if quote in (b'"', b"'"):
         end = value.find(quote, at + 1)
         return value[at + 1 : end].decode("latin-1") if end > 0 else ""
-    label = _TO_END.match(value, at)
+    label = _LABEL.match(value, at)
     return label[0].decode("latin-1") if label else ""

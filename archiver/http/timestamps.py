@@ -94,7 +94,7 @@ def to_datetime(timestamp: Timestamp) -> datetime:
         raise InputError(f"{timestamp} is not a valid date and time. Use YYYYMMDDhhmmss.") from None
 
 
-def pad(prefix: str) -> Timestamp:
+def middle_of(prefix: str) -> Timestamp:
     """Return the middle of the period that a prefix of 4 to 14 digits covers.
 
     If there are captures within the period, the capture nearest to the middle is one of them. The

@@ -7,7 +7,7 @@ from hashlib import sha256
 from archiver.model.annotation import Annotation
 from archiver.model.capture import HashUrl
 
-PLACE = "https://archiver.invalid/part/"
+PART_BASE_URL = "https://archiver.invalid/part/"
 """Base of the URLs of requisites without a URL; the host can never exist (RFC 2606)."""
 
 
@@ -47,7 +47,7 @@ def html_page(text: str) -> ArchivedPage | None:
 
 def part_url(content: bytes) -> str:
     """Return the URL of a requisite without a URL, derived from a hash of its content."""
-    return PLACE + sha256(content).hexdigest()
+    return PART_BASE_URL + sha256(content).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,18 +12,20 @@ from typing import Final
 
 from archiver.pages.references import Use
 
-_BESIDE = tuple(mark for mark in map(chr, range(1, 0x80)) if not (mark.isalnum() or mark in "-_"))
+_NOT_IN_NAMES = tuple(
+    mark for mark in map(chr, range(1, 0x80)) if not (mark.isalnum() or mark in "-_")
+)
 """ASCII characters that can't be in an identifier.
 
 Identifier patterns exclude these, because a class of all identifier characters compiles slowly.
 """
 
 
-def _beside(but: str = "") -> str:
-    return "".join(f"\\x{ord(mark):02x}" for mark in _BESIDE if mark not in but)
+def _not_in_names(but: str = "") -> str:
+    return "".join(f"\\x{ord(mark):02x}" for mark in _NOT_IN_NAMES if mark not in but)
 
 
-_IDENT = f"[^{_beside()}]"
+_IDENT = f"[^{_not_in_names()}]"
 _NON_PRINTABLE = r"\x01-\x08\x0b\x0e-\x1f\x7f"
 """Characters that are forbidden in an unquoted URL (CSS Syntax 3 §4.2).
 
@@ -36,8 +38,8 @@ _URL_FUNCTION = rf"(?:[uU][rR][lL]|[sS][rR][cC]|{_IMAGE})"
 _BEGINNINGS = "\"'/\\@<#"
 _MARKS = _BEGINNINGS + "()[];{} \t\n\r\f"
 
-PLAIN: Final = re.compile(
-    rf"""(?>(?: [{_beside(but=_BEGINNINGS)}]++
+PLAIN_TOKENS: Final = re.compile(
+    rf"""(?>(?: [{_not_in_names(but=_BEGINNINGS)}]++
     | \#{_IDENT}*+(?=[^\\]) | <(?:!--|(?=[^!]))
     | (?!{_URL_FUNCTION}\(){_IDENT}++(?=[^\\])
     | "[^"\\\n\r\f]*+" | '[^'\\\n\r\f]*+'
@@ -49,8 +51,8 @@ PLAIN: Final = re.compile(
 
 IDENT: Final = re.compile(rf"(?>(?:{_IDENT}++|{_ESCAPE})+)")
 SPACE: Final = re.compile(r"[ \t\n\r\f]*+")
-OTHER: Final = re.compile(f"[{_beside(but=_MARKS)}]++")
-BODIES: Final = {
+OTHER: Final = re.compile(f"[{_not_in_names(but=_MARKS)}]++")
+CONTENT_BY_END: Final = {
     '"': re.compile(r'(?>(?:[^"\\\n\r\f]++|\\(?:\r\n|[^\r]|\r(?=[^\n])))*)'),
     "'": re.compile(r"(?>(?:[^'\\\n\r\f]++|\\(?:\r\n|[^\r]|\r(?=[^\n])))*)"),
     ")": re.compile(rf"""(?>(?:[^"'()\\ \t\n\r\f{_NON_PRINTABLE}]++|{_ESCAPE})*)"""),
@@ -110,35 +112,35 @@ class Nesting:
 
     def __init__(self) -> None:
         self._open: list[str] = []
-        self._face_from = -1
+        self._face_depth = -1
         """Number of open brackets around an ``@font-face`` whose block has not begun; else -1."""
         self.in_face = False
 
     @property
-    def matters(self) -> bool:
+    def is_active(self) -> bool:
         """Return whether brackets are being tracked."""
-        return bool(self._open) or self._face_from >= 0
+        return bool(self._open) or self._face_depth >= 0
 
     @property
     def in_set(self) -> bool:
         """Return whether a string at the current position is a URL, as in ``image-set()``."""
         return bool(self._open) and self._open[-1] is _SET
 
-    def announce_face(self) -> None:
+    def expect_font_face(self) -> None:
         """Record that the block of an ``@font-face`` rule follows."""
-        self._face_from = len(self._open)
+        self._face_depth = len(self._open)
 
     def open_set(self) -> None:
         """Enter a function whose strings are URLs."""
         self._push(_SET)
 
-    def take(self, bracket: str) -> None:
+    def process(self, bracket: str) -> None:
         """Process a bracket, or a semicolon, which ends an at-rule without a block."""
-        if not self.matters:
+        if not self.is_active:
             return
-        is_face = self._face_from == len(self._open) and bracket in "{};"
+        is_face = self._face_depth == len(self._open) and bracket in "{};"
         if is_face:
-            self._face_from = -1
+            self._face_depth = -1
         if bracket in _CLOSING:
             self._push(_FACE if is_face else bracket)
         elif bracket != ";":
@@ -165,9 +167,9 @@ BLANK: Final = "data:,"
 
 _MAX_NAME = 256
 _STRING_FUNCTIONS = frozenset({"image-set", "-webkit-image-set", "image", "src"})
-_NAME_CUTS = ("", "\\")
-_STRING_CUTS = ("", "\\", "\\\r")
-_MAX_CUT = 2
+_UNFINISHED_NAME = ("", "\\")
+_UNFINISHED_STRING = ("", "\\", "\\\r")
+_MAX_UNFINISHED = 2
 _PRELUDE_ENDS = frozenset(";{}")
 _COMMENT_MARK = "<!--"
 _BRACKETS = frozenset("()[]{};")
@@ -227,8 +229,8 @@ class CssReferences:
 
     def _tokens(self, at: int) -> int | None:
         text = self._text
-        if not (self._import or self._namespace or self._nesting.matters):
-            end = end_of(PLAIN, text, at)
+        if not (self._import or self._namespace or self._nesting.is_active):
+            end = end_of(PLAIN_TOKENS, text, at)
             if end > at:
                 return self._copy(at, end)
         first = text[at]
@@ -246,7 +248,7 @@ class CssReferences:
         """Process a string, which is a URL after ``@import`` and directly in ``image-set()``."""
         self._end = self._text[at]
         is_url = self._import or self._nesting.in_set
-        self._step = self._string_url if is_url and not self._namespace else self._passed
+        self._step = self._string_url if is_url and not self._namespace else self._copy_rest
         return self._copy(at, at + 1)
 
     def _slash(self, at: int) -> int | None:
@@ -277,7 +279,7 @@ class CssReferences:
         if first in _PRELUDE_ENDS:
             self._namespace = False
         if first in _BRACKETS:
-            self._nesting.take(first)
+            self._nesting.process(first)
             return self._copy(at, at + 1)
         return self._copy(at, max(at + 1, end_of(OTHER, self._text, at)))
 
@@ -287,26 +289,26 @@ class CssReferences:
         start = at + (is_keyword or is_hash)
         end = end_of(IDENT, self._text, start)
         is_short = end - start <= _MAX_NAME
-        if self._is_cut(end):
+        if self._may_continue(end):
             return None if is_short else self._long_name(at, end)
         name = decode_escapes(self._text[start:end]).lower() if is_short else ""
         if is_keyword:
             self._import, self._namespace = name == "import", name == "namespace"
             if name == "font-face":
-                self._nesting.announce_face()
+                self._nesting.expect_font_face()
             return self._copy(at, end)
         if self._text.startswith("(", end) and end > start and not is_hash:
             return self._function(name, at, end + 1)
         self._import = False
         return self._copy(at, max(end, at + 1))
 
-    def _is_cut(self, end: int) -> bool:
+    def _may_continue(self, end: int) -> bool:
         """Return whether a token that ends at ``end`` may continue in the next piece."""
-        return not self._final and self._rest_is(end, _NAME_CUTS)
+        return not self._final and self._rest_is(end, _UNFINISHED_NAME)
 
-    def _rest_is(self, end: int, cuts: tuple[str, ...]) -> bool:
-        """Return whether ``cuts`` has the text after ``end``: nothing, or an incomplete escape."""
-        return len(self._text) - end <= _MAX_CUT and self._text[end:] in cuts
+    def _rest_is(self, end: int, unfinished: tuple[str, ...]) -> bool:
+        """Return whether the text after ``end`` is nothing, or one of some unfinished escapes."""
+        return len(self._text) - end <= _MAX_UNFINISHED and self._text[end:] in unfinished
 
     def _long_name(self, at: int, end: int) -> int:
         self._import = False
@@ -318,7 +320,7 @@ class CssReferences:
     def _name_rest(self, at: int) -> int | None:
         """Process the rest of a name that is too long to be relevant."""
         end = end_of(IDENT, self._text, at)
-        if self._is_cut(end):
+        if self._may_continue(end):
             return self._copy(at, end) if end > at else None
         self._step = self._tokens
         return self._copy(at, end)
@@ -331,7 +333,7 @@ class CssReferences:
         if name in _STRING_FUNCTIONS:
             self._nesting.open_set()
         else:
-            self._nesting.take("(")
+            self._nesting.process("(")
         return self._copy(at, end)
 
     def _comment(self, at: int) -> int | None:
@@ -350,36 +352,36 @@ class CssReferences:
             return self._copy(at, start)
         if text[at] in "\"'":
             self._end, self._step = text[at], self._string_url
-            self._nesting.take("(")
+            self._nesting.process("(")
             return self._copy(at, at + 1)
         self._end = ")"
-        body = end_of(BODIES[")"], text, at)
+        body = end_of(CONTENT_BY_END[")"], text, at)
         end = end_of(SPACE, text, body)
         if end - at > MAX_HELD:
             return self._too_long(at, end)
-        if self._is_cut(end):
+        if self._may_continue(end):
             return None
-        if text.startswith(")", end) or self._rest_is(end, _NAME_CUTS):
+        if text.startswith(")", end) or self._rest_is(end, _UNFINISHED_NAME):
             self._step = self._tokens
-            self._nesting.take("(")
-            return self._put(at, body)
-        return self._pass(at, end)
+            self._nesting.process("(")
+            return self._rewrite_url(at, body)
+        return self._begin_copying(at, end)
 
     def _string_url(self, at: int) -> int | None:
         """Process a string that is a URL, after its opening quote."""
         text = self._text
-        end = end_of(BODIES[self._end], text, at)
+        end = end_of(CONTENT_BY_END[self._end], text, at)
         if end - at > MAX_HELD:
             return self._too_long(at, end)
-        is_cut = self._rest_is(end, _STRING_CUTS)
+        is_cut = self._rest_is(end, _UNFINISHED_STRING)
         if is_cut and not self._final:
             return None
         if is_cut or text.startswith(self._end, end):
-            self._step = self._passed
-            return self._put(at, end)
-        return self._pass(at, end)
+            self._step = self._copy_rest
+            return self._rewrite_url(at, end)
+        return self._begin_copying(at, end)
 
-    def _put(self, start: int, end: int) -> int:
+    def _rewrite_url(self, start: int, end: int) -> int:
         raw = self._text[start:end]
         use = Use.STYLE if self._import else Use.FONT if self._nesting.in_face else Use.PAINT
         value = decode_escapes(self._to_text(raw))
@@ -390,37 +392,37 @@ class CssReferences:
         )
         return end
 
-    def _pass(self, at: int, end: int) -> int:
+    def _begin_copying(self, at: int, end: int) -> int:
         self._import = False
-        self._step = self._passed
+        self._step = self._copy_rest
         return self._copy(at, end)
 
     def _too_long(self, at: int, end: int) -> int:
         """Copy a ``data:`` URL that exceeds ``MAX_HELD``; replace any other URL by ``BLANK``."""
         start = decode_escapes(self._text[at : at + _MAX_NAME]).lstrip().lower()
         if start.startswith("data:"):
-            return self._pass(at, end)
+            return self._begin_copying(at, end)
         self._import = False
         self._out.append(BLANK)
-        self._step = self._dropped
+        self._step = self._skip_rest
         return end
 
-    def _passed(self, at: int) -> int | None:
+    def _copy_rest(self, at: int) -> int | None:
         """Copy the rest of a string, or of an unquoted URL, including its closing character."""
         end = self._rest_of_body(at)
         self._out.append(self._text[at:end])
         return self._end_body(at, end)
 
-    def _dropped(self, at: int) -> int | None:
+    def _skip_rest(self, at: int) -> int | None:
         return self._end_body(at, self._rest_of_body(at))
 
     def _rest_of_body(self, at: int) -> int:
-        pattern = REMNANTS if self._end == ")" else BODIES[self._end]
+        pattern = REMNANTS if self._end == ")" else CONTENT_BY_END[self._end]
         return end_of(pattern, self._text, at)
 
     def _end_body(self, at: int, end: int) -> int | None:
         """Process the closing character; a string also ends at the end of its line."""
-        if self._rest_is(end, _STRING_CUTS):
+        if self._rest_is(end, _UNFINISHED_STRING):
             return end if end > at else None
         self._step = self._tokens
         return self._copy(end, end + self._text.startswith(self._end, end))

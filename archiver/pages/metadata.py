@@ -87,7 +87,7 @@ _MONTH_FIRST = re.compile(
 _DAY_FIRST = re.compile(
     rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s+{_MONTH},?\s+(?P<year>\d{{4}})", re.IGNORECASE
 )
-_BY_CLOCK = re.compile(
+_MONTH_DAY_TIME_YEAR = re.compile(
     rf"\b{_MONTH}\s+(?P<day>\d{{1,2}})\s+\d\d:\d\d:\d\d\s+(?:[a-z]{{2,5}}\s+)?(?P<year>\d{{4}})",
     re.IGNORECASE,
 )
@@ -98,7 +98,7 @@ FIRST_ONLINE: Final = 1990
 
 _LEADING = re.compile(r"(?:posted|published|written|date)\b(?:\s+on\b)?[\s:]*", re.IGNORECASE)
 _WORDS = re.compile(r"[^\W\d_]+")
-_OF_DATES = re.compile(
+_DATE_WORD = re.compile(
     rf"(?:{'|'.join(_MONTHS)})|(?:{'|'.join(each[:3] for each in _MONTHS)}|sept)"
     r"|(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?"
     r"|am|pm|at|st|nd|rd|th|t|z|utc|gmt|[a-z][ds]t|c?e[sd]t|\u5e74|\u6708|\u65e5",
@@ -110,7 +110,7 @@ def read_dateline(lines: Iterable[str]) -> str:
     """Return the first line that contains only a date, as ISO 8601; empty if there is none."""
     for line in lines:
         words = _LEADING.sub("", line.strip(), count=1) if len(line) <= MAX_DATE else ""
-        if words and all(map(_OF_DATES.fullmatch, _WORDS.findall(words))):
+        if words and all(map(_DATE_WORD.fullmatch, _WORDS.findall(words))):
             found = to_iso(words)
             if found and int(found[:4]) >= FIRST_ONLINE:
                 return found
@@ -127,7 +127,7 @@ def to_iso(text: str) -> str:
     given = text.strip()[:MAX_DATE]
     if found := _ISO.match(given):
         return _from_iso(found)
-    for pattern in (_NUMBERS, _MONTH_FIRST, _DAY_FIRST, _BY_CLOCK):
+    for pattern in (_NUMBERS, _MONTH_FIRST, _DAY_FIRST, _MONTH_DAY_TIME_YEAR):
         if found := pattern.search(given):
             return _from_rfc(given) or _from_words(found)
     compact = _COMPACT.fullmatch(given)
@@ -220,7 +220,7 @@ _JSON_WRAPPERS = re.compile(
 _REFERENCE = re.compile(r"&(?:#[0-9]{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,30});", re.IGNORECASE)
 _MAX_TITLES = 200
 _ADDRESS = re.compile(r"(?:https?://|www\.)\S+|[\w-]+(?:\.[\w-]+)+/\S*", re.IGNORECASE)
-_SIGNS_BEHIND = re.compile(r"[\W_]+\Z")
+_TRAILING_SIGNS = re.compile(r"[\W_]+\Z")
 _BY = re.compile(r"\A(?:written\s+)?by:?\s+", re.IGNORECASE)
 _BEHIND_NAME = re.compile(
     r"\s*[|\u2022\u00b7@\n].*|\s+\d{1,2}[:.]\d\d.*|,?\s+[A-Z][a-z]+ \d{1,2}, \d{4}.*", re.DOTALL
@@ -319,7 +319,7 @@ def _is_site_title(given: str, shown: str, heading: str) -> bool:
         shown: text of the ``title`` element.
         heading: text of the first ``h1`` element.
     """
-    heading = _SIGNS_BEHIND.sub("", heading)
+    heading = _TRAILING_SIGNS.sub("", heading)
     is_another = given.casefold() not in shown.casefold() and heading not in given
     return bool(given and heading) and is_another and shown.startswith(heading)
 

@@ -261,9 +261,9 @@ class _Document:
             rule = rules.get(name) or EVERYWHERE.get(name)
             pointer = resolve(rule, value_of) if value else None
             if value and pointer and pointer.use in REQUISITE_KINDS:
-                yield from self._pointed(value, pointer)
+                yield from self._references_at(value, pointer)
 
-    def _pointed(self, value: str, pointer: Pointer) -> _Found:
+    def _references_at(self, value: str, pointer: Pointer) -> _Found:
         if pointer.form is Form.URL:
             yield from self.resolve_all([(value, pointer.use)])
         elif pointer.form is Form.SRCSET:

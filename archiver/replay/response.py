@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
-from archiver.http.encoding_detection import Source, choose_encoding, is_enough
+from archiver.http.encoding_detection import Source, choose_encoding, is_enough_document
 from archiver.http.headers import ResponseHead
 from archiver.http.media_types import (
     MediaType,
@@ -114,7 +114,7 @@ def document_charset(
     page.
 
     Args:
-        start: its first bytes, for which ``has_enough`` returns True.
+        start: its first bytes, for which ``is_enough_start`` returns True.
         media_type: its media type.
         url: its URL.
         is_rewritten: whether the served bytes differ from the stored bytes.
@@ -126,9 +126,9 @@ def document_charset(
     return DocumentCharset(choice.encoding, choice.encoding if keeps_encoding else UTF_8)
 
 
-def has_enough(start: bytes, media_type: MediaType) -> bool:
+def is_enough_start(start: bytes, media_type: MediaType) -> bool:
     """Return whether the first bytes of a document are enough to detect its charset."""
-    return is_enough(start, media_type.essence, media_type.get("charset"))
+    return is_enough_document(start, media_type.essence, media_type.get("charset"))
 
 
 def stated_charset(media_type: MediaType) -> str:
@@ -342,7 +342,7 @@ def _rewriting(media_type: MediaType) -> Rewriting:
 
 def has_start(head: ResponseHead, start: bytes, request: ReplayRequest) -> bool:
     """Return whether `start` is enough of the payload for ``build_presentation``."""
-    return has_enough(start, _media_type(head, start, request.modifier))
+    return is_enough_start(start, _media_type(head, start, request.modifier))
 
 
 def _charset(

@@ -116,7 +116,7 @@ class Any:
 
 Node: TypeAlias = Term | FieldCondition | Not | All | Any
 EVERYTHING = All()
-_BARE = re.compile(r"[^\s\"“”„«»():*\-][^\s\"“”„«»():*]*")
+_UNQUOTED = re.compile(r"[^\s\"“”„«»():*\-][^\s\"“”„«»():*]*")
 
 
 def conjunction(nodes: Sequence[Node]) -> Node:
@@ -209,4 +209,4 @@ def _bracketed(node: Node) -> str:
 
 
 def _quoted(text: str) -> str:
-    return text if _BARE.fullmatch(text) and text != "OR" else f'"{text}"'
+    return text if _UNQUOTED.fullmatch(text) and text != "OR" else f'"{text}"'

@@ -158,7 +158,7 @@ class AccessControl:
         self._is_open_to_others = not is_loopback(host)
         self._is_loaded = db is None or not db.machine
         self._access = _read_file(data) if self._is_loaded else Access()
-        self._mark: object = self
+        self._version: object = self
         self._checked_at = -POLL_SECONDS
         self._guesses = asyncio.Semaphore(_GUESSES_AT_ONCE)
         self._own = secrets.token_bytes(32)
@@ -199,9 +199,9 @@ class AccessControl:
             return
         self._checked_at = now
         try:
-            mark = await self._file.mark()
-            if mark != self._mark:
-                self._take(read_access(await self._file.read(), self._file.place), mark)
+            version = await self._file.version()
+            if version != self._version:
+                self._apply(read_access(await self._file.read(), self._file.place), version)
         except (ConfigurationError, IndexUnavailable) as error:
             log.warning(
                 ("cannot read the access file; using the last known version"), reason=str(error)
@@ -372,13 +372,13 @@ class AccessControl:
             after = change(before)
             return write_access(after) if after != before else None
 
-        mark = await self._file.change(rewrite)
-        self._take(after, mark)
+        version = await self._file.change(rewrite)
+        self._apply(after, version)
 
-    def _take(self, access: Access, mark: object) -> None:
+    def _apply(self, access: Access, version: object) -> None:
         if access.password != self._access.password:
             self._last_correct = b""
-        self._access, self._mark, self._is_loaded = access, mark, True
+        self._access, self._version, self._is_loaded = access, version, True
 
     def _refuse_configured(self) -> None:
         if self._configured is not None:

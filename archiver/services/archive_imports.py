@@ -45,7 +45,7 @@ from archiver.warc.wacz import Package
 WACZ = "WACZ"
 PENDING = "pending-revisits"
 """Folder of the data directory with revisits that wait for their originals."""
-_LOOKED_AT = 8192
+_PEEKED_BYTES = 8192
 _PACKAGED = (".warc", ".warc.gz", ".arc.gz", ".wacz")
 _ZIP = b"PK\x03\x04"
 
@@ -56,9 +56,9 @@ def kind_of(file: BufferedReader, name: str) -> str | None:
     The file position is unchanged. A zip archive is identified by its members, or by its name if it
     is damaged, too long to list, or not seekable.
     """
-    head = file.peek(_LOOKED_AT)
+    head = file.peek(_PEEKED_BYTES)
     if not head.startswith(_ZIP):
-        return recognise(head[:_LOOKED_AT])
+        return recognise(head[:_PEEKED_BYTES])
     names = _members(file) if file.seekable() else ()
     if not names:
         return WACZ if name.lower().endswith(WACZ.lower()) else None
@@ -81,7 +81,7 @@ def _is_of_package(name: str) -> bool:
 
 _HEAD_BYTES = 64 << 10
 _PAGES_AT_ONCE = 64
-_MAX_WHAT = 500
+_MAX_DESCRIPTION = 500
 _READERS: dict[ArchiveForm, Callable[[Forward], ForeignFile]] = {
     ArchiveForm.WARC: ForeignWarc,
     ArchiveForm.ARC: ForeignArc,
@@ -129,7 +129,7 @@ class ArchiveImport:
                 for each in gaps:
                     unresolved.add(write_line(self._with_marks(each)))
                 self._has_pending = self._has_pending or bool(gaps)
-                yield await self._take(
+                yield await self._import_batch(
                     [
                         missing_payload(each) if isinstance(each, ForeignRevisit) else each
                         for each in found
@@ -156,7 +156,7 @@ class ArchiveImport:
                 if len(left) < len(found):
                     is_resolved = True
                     rest = [each for each in found if not isinstance(each, ForeignRevisit)]
-                    yield await self._take(rest, is_earlier=True)
+                    yield await self._import_batch(rest, is_earlier=True)
             if is_resolved:
                 # Resolved revisits must be recorded before the file that lists them is replaced.
                 await self._context.recorder.drain()
@@ -170,7 +170,7 @@ class ArchiveImport:
         """Create a snapshot of each page."""
         intake = PageImporter(self._context, self._pages.renditions, self._pages.excluded_responses)
         noted = await asyncio.to_thread(self._pages.best, source=source)
-        while some := await asyncio.to_thread(_some, noted):
+        while some := await asyncio.to_thread(_next_records, noted):
             closing = await intake.import_pages(some)
             for each in closing:
                 await each
@@ -249,11 +249,13 @@ class ArchiveImport:
         batches = FoundBatches(read_records(records, most_bytes=most_bytes))
         try:
             while batch := await asyncio.to_thread(batches.next):
-                yield await self._take(batch)
+                yield await self._import_batch(batch)
         except UnreadableFile as error:
             yield self._failed(name, error)
 
-    async def _take(self, batch: Sequence[Found], *, is_earlier: bool = False) -> RecordCounts:
+    async def _import_batch(
+        self, batch: Sequence[Found], *, is_earlier: bool = False
+    ) -> RecordCounts:
         found = [each for each in batch if is_capture(each)]
         captures = found if is_earlier else [self._marked(each) for each in found]
         unusable = [each for each in batch if isinstance(each, Unusable)]
@@ -266,7 +268,9 @@ class ArchiveImport:
             read=len(captures) + len(unusable),
             fresh=fresh,
             known=len(captures) - fresh,
-            unusable=tuple(Rejected(each.what[:_MAX_WHAT], each.reason) for each in unusable),
+            unusable=tuple(
+                Rejected(each.what[:_MAX_DESCRIPTION], each.reason) for each in unusable
+            ),
             passed_over=sum(isinstance(each, IgnoredRecord) for each in batch),
         )
 
@@ -299,10 +303,10 @@ class ArchiveImport:
 
     def _failed(self, what: str, error: UnreadableFile) -> RecordCounts:
         self._problem = self._problem or str(error)
-        return RecordCounts(read=1, unusable=(Rejected(what[:_MAX_WHAT], str(error)),))
+        return RecordCounts(read=1, unusable=(Rejected(what[:_MAX_DESCRIPTION], str(error)),))
 
 
-def _some(pages: Iterator[ForeignPage]) -> list[ForeignPage]:
+def _next_records(pages: Iterator[ForeignPage]) -> list[ForeignPage]:
     return list(islice(pages, _PAGES_AT_ONCE))
 
 

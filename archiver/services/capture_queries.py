@@ -20,7 +20,7 @@ from archiver.db.captures import KeyRange, Place, Placed
 from archiver.db.engine import Database
 from archiver.errors import InputError, NotInArchive
 from archiver.http.surt import surt
-from archiver.http.timestamps import FIRST, LAST, pad, to_datetime, to_timestamp
+from archiver.http.timestamps import FIRST, LAST, middle_of, to_datetime, to_timestamp
 from archiver.model.capture import Capture, Timestamp
 from archiver.replay.cdx_query import BLOCK_CAPTURES, RESOLVED, CdxQuery
 from archiver.replay.cdx_rows import CdxWriter, Originals, Row, Selection
@@ -266,7 +266,7 @@ class Cdx:
 
         Of two equally distant captures, the older comes first.
         """
-        moment = to_datetime(pad(query.closest))
+        moment = to_datetime(middle_of(query.closest))
         older, newer = _sides(query, moment, start)
         async with (
             aclosing(_each(iterate_captures(self._db, *older))) as back,

@@ -26,7 +26,7 @@ from archiver.crawl.compaction import (
     choose_action,
     plan_moves,
     scan_segment,
-    why_unsettled,
+    why_not_uploadable,
     write_version,
 )
 from archiver.crawl.crash_recovery import finish_compactions, recover
@@ -200,7 +200,7 @@ class CompactionService:
             indexed = await segment_rows.indexed(conn)
         total, read = sum(each.size for each in found), 0
         for each in found:
-            why_not = why_unsettled(each, found, indexed, self._store)
+            why_not = why_not_uploadable(each, found, indexed, self._store)
             try:
                 plan = await self._plan(each.name, moving)
                 wants = [action for _, action in plan.records if action is not RecordAction.KEEP]

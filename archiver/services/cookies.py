@@ -65,11 +65,11 @@ class CookieSettings:
 
     async def follow(self, hold: Callable[[bytes | None], None]) -> None:
         """Call ``hold`` with the stored cookies now and after each change, forever."""
-        mark: object = self
+        version: object = self
         while True:
-            if (now := await self._file.mark()) != mark:
+            if (now := await self._file.version()) != version:
                 hold(await self.content())
-                mark = now
+                version = now
             await asyncio.sleep(FOLLOW_SECONDS)
 
     async def content(self) -> bytes | None:

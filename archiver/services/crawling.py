@@ -77,14 +77,14 @@ class Crawling:
             finally:
                 self._left = running.left
                 self._running = None
-            if not running.is_broken_off:
+            if not running.has_lost_lock:
                 break
         store = self._context.store
         while await compare_pending(self._db, store) or await rebuild_stale(self._db, store):
             pass
         return await self.counts()
 
-    async def write_down_changes(self) -> None:
+    async def write_pending_records(self) -> None:
         """Write pending records of user metadata, without capturing."""
         await self.work(only=())
 
@@ -109,7 +109,7 @@ BATCH = 500
 STORAGE_USAGE_SECONDS = 600.0
 """Seconds for which storage statistics are cached."""
 CANCELLED = Failure(FailureKind.CANCELLED, "You cancelled it.")
-_BULK = 1
+_IMPORT_PRIORITY = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +202,7 @@ class CrawlStatus:
 
     def settings(self) -> Mapping[str, str]:
         """Return the settings in effect as text, by name; secrets are only shown as ``set``."""
-        return {name: _shown(self.context.settings, name) for name in SETTINGS}
+        return {name: _displayed(self.context.settings, name) for name in SETTINGS}
 
     async def pause(self, *, paused: bool) -> None:
         """Pause or resume fetching in all processes; requests in progress are finished."""
@@ -234,7 +234,7 @@ class CrawlStatus:
                     break
                 now = datetime.now(UTC)
                 made = await queue.enqueue(
-                    conn, found, priority=_BULK, now=now, import_id=import_id
+                    conn, found, priority=_IMPORT_PRIORITY, now=now, import_id=import_id
                 )
                 await crawl_status.set_queued(conn, [*made])
                 if import_id is not None:
@@ -257,7 +257,11 @@ class CrawlStatus:
                 if not found:
                     break
                 made = await queue.enqueue(
-                    conn, found, priority=_BULK, now=datetime.now(UTC), import_id=import_id
+                    conn,
+                    found,
+                    priority=_IMPORT_PRIORITY,
+                    now=datetime.now(UTC),
+                    import_id=import_id,
                 )
                 await crawl_status.set_queued(conn, [*made])
                 await imports.count_links_as_pending(conn, import_id, len(made))
@@ -301,7 +305,7 @@ def _site(key: str) -> str:
     return ".".join(reversed(host.split(","))) + colon + port
 
 
-def _shown(settings: Settings, name: str) -> str:
+def _displayed(settings: Settings, name: str) -> str:
     value = getattr(settings, name)
     if name in ("password", "notify_url"):
         return "set" if value else ""

@@ -119,7 +119,7 @@ class EntryDeletion:
                 raise NotFound(
                     "{url} has no snapshot of {timestamp}.", url=entry.url, timestamp=timestamp
                 )
-        await self._settle()
+        await self._update_documents()
         return Deleted(number, 0, gone)
 
     async def find(self, number: int) -> Deleted | None:
@@ -182,7 +182,7 @@ class EntryDeletion:
                     "Nothing was restored, because everything has been saved or deleted again "
                     "since then."
                 )
-        await self._settle()
+        await self._update_documents()
         return restored
 
     async def _delete(self, batches: AsyncIterator[list[int]]) -> Deleted:
@@ -193,10 +193,10 @@ class EntryDeletion:
             async with self._db.write() as conn:
                 gone = await delete_entries(conn, self._store, some, number=number)
             entries, snapshots = entries + gone[0], snapshots + gone[1]
-        await self._settle()
+        await self._update_documents()
         return Deleted(number, entries, snapshots)
 
-    async def _settle(self) -> None:
+    async def _update_documents(self) -> None:
         """Update the search documents of changed entries."""
         while await rebuild_stale(self._db, self._store):
             pass

@@ -25,7 +25,7 @@ from archiver.errors import (
 )
 from archiver.formats.seeds import MAX_TAG_CHARACTERS, MAX_TAGS, bounded, seed_of, tidy_tag
 from archiver.helpers import well_formed
-from archiver.http.timestamps import pad, to_datetime
+from archiver.http.timestamps import middle_of, to_datetime
 from archiver.http.urls import hash_url, is_hash_url, parse_entry_url, with_scheme
 from archiver.logs import get_log
 from archiver.model.annotation import Annotation, unique_tags
@@ -405,7 +405,7 @@ class Entries:
         """
         async with self._db.read() as conn:
             entry_id, entry = await find_page(conn, ref)
-            wanted = pad(timestamp) if timestamp else entry.latest
+            wanted = middle_of(timestamp) if timestamp else entry.latest
             found = await db_snapshots.around(conn, entry_id, wanted) if wanted else (None, None)
             row = _nearest(found, wanted)
             if row is None:

@@ -45,7 +45,7 @@ class NoFeed(InputError):
     """The URL does not return a feed."""
 
 
-class OtherForm(NoFeed):
+class OtherFormat(NoFeed):
     """The document contains links in another format, such as bookmarks."""
 
 
@@ -79,7 +79,7 @@ class FeedChecks:
         kept = answer.moved_to or answer.url
         return Subscription(kept, feed_title(answer.content), home="" if kept == url else url)
 
-    async def each(
+    async def check_all(
         self,
         followed: Sequence[FollowedFeed],
         check: Callable[[FollowedFeed], Awaitable[FollowedFeed]],
@@ -139,7 +139,7 @@ class FeedChecks:
                 if links.form not in FORMS and answer.is_page and not _says_it_is_a_list(answer):
                     raise NoFeed("No feed found at {host}.", host=name)
                 if links.form not in FORMS:
-                    raise OtherForm(
+                    raise OtherFormat(
                         "No feed found at {host}: it is {form}. Import it as a file instead.",
                         host=name,
                         form=links.form,
@@ -413,7 +413,7 @@ class Subscriptions:
         subscriptions = [
             each for each in await self.all() if not (each.state and each.state.is_gone)
         ]
-        return await self._checks.each(subscriptions, self._check)
+        return await self._checks.check_all(subscriptions, self._check)
 
     async def check_due(self) -> list[FollowedFeed]:
         """Check the feeds that are due and not claimed by another machine."""
@@ -424,7 +424,7 @@ class Subscriptions:
                 urls = [each.subscription.url for each in due if each.state]
                 mine = await feeds.claim(conn, urls, now=now, seconds=CLAIM_SECONDS)
             due = [each for each in due if not each.state or each.subscription.url in mine]
-        return await self._checks.each(due, self._check)
+        return await self._checks.check_all(due, self._check)
 
     async def keep_checking(self) -> None:
         """Check feeds when they are due, without end."""

@@ -117,7 +117,7 @@ class Highlights:
         made = await asyncio.to_thread(_highlight, shown, words, start)
         remark = _checked(Message("note"), note, MAX_REMARK)
         made = replace(made, colour=_colour(colour), note=remark)
-        edited = await self._editing.apply(ref, lambda before: _with(before, made))
+        edited = await self._editing.apply(ref, lambda before: _adding(before, made))
         return Highlighted(made, edited.id)
 
     async def change(
@@ -142,7 +142,7 @@ class Highlights:
             changed.append(after)
             return after
 
-        edited = await self._editing.apply(ref, _each_of(key, lambda each: (other(each),)))
+        edited = await self._editing.apply(ref, _replacing(key, lambda each: (other(each),)))
         return Highlighted(changed[-1], edited.id)
 
     async def remove(self, ref: str, key: str) -> int:
@@ -151,7 +151,7 @@ class Highlights:
         Raises:
             NotFound: there is no such entry or highlight.
         """
-        edited = await self._editing.apply(ref, _each_of(key, lambda _: ()))
+        edited = await self._editing.apply(ref, _replacing(key, lambda _: ()))
         return edited.id
 
     async def listing(self, q: str = "", after: str = "", limit: int = 50) -> HighlightList:
@@ -250,7 +250,7 @@ def _highlight(shown: SnapshotDetail, words: str, start: int | None) -> Highligh
     return replace(made, quote=quote, prefix=prefix, suffix=suffix, start=place[0])
 
 
-def _each_of(
+def _replacing(
     key: str, change: Callable[[Highlight], Sequence[Highlight]]
 ) -> Callable[[Annotation], Annotation]:
     """Return a function that replaces one highlight."""
@@ -274,7 +274,7 @@ def _colour(name: str) -> Colour:
     return Colour(name)
 
 
-def _with(before: Annotation, made: Highlight) -> Annotation:
+def _adding(before: Annotation, made: Highlight) -> Annotation:
     """Return an annotation with an additional highlight.
 
     Raises:

@@ -89,8 +89,8 @@ def _document(row: ReceiptRow) -> str:
 
 RECEIPT_FILE_PAGE = 5_000
 MAX_LINE = 1 << 20
-_LEVEL = 2
-_packing = cast("Callable[..., gzip.GzipFile]", igzip.IGzipFile)
+_COMPRESSION_LEVEL = 2
+_GzipFile = cast("Callable[..., gzip.GzipFile]", igzip.IGzipFile)
 _PART = ".part"
 _NAME = re.compile(r"(\d{8}T\d{6}Z)-(\d{1,18})\.jsonl\.gz")
 _BROKEN = (OSError, EOFError, ValueError, KeyError, TypeError)
@@ -149,12 +149,10 @@ async def _write(db: Database, directory: Path, number: int, head: dict[str, Any
     path = directory / _name(head["started_at"], number)
     part = path.with_name(path.name + _PART)
     async with open_for_writing(part) as file:
-        with _packing("", "wb", _LEVEL, file, mtime=0) as packed:
-            await asyncio.to_thread(
-                packed.write, _line_receipt_files({"format": FORMAT, "import": head})
-            )
+        with _GzipFile("", "wb", _COMPRESSION_LEVEL, file, mtime=0) as packed:
+            await asyncio.to_thread(packed.write, _json_line({"format": FORMAT, "import": head}))
             rows = await _write_rows(db, number, packed)
-            await asyncio.to_thread(packed.write, _line_receipt_files({"rows": rows}))
+            await asyncio.to_thread(packed.write, _json_line({"rows": rows}))
         await asyncio.to_thread(_sync, file)
     await asyncio.to_thread(_put_in_place, part, path)
 
@@ -177,7 +175,7 @@ def _name(started_at: int, number: int) -> str:
     return f"{datetime.fromtimestamp(started_at, UTC):%Y%m%dT%H%M%SZ}-{number}.jsonl.gz"
 
 
-def _line_receipt_files(document: object) -> bytes:
+def _json_line(document: object) -> bytes:
     text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
     return f"{text}\n".encode("utf-8", "surrogatepass")
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from archiver.config import Settings
 from archiver.crawl.archive import LOCKS
-from archiver.crawl.compaction import why_unsettled
+from archiver.crawl.compaction import why_not_uploadable
 from archiver.db import record_locations, segment_rows
 from archiver.db.engine import Database
 from archiver.db.segment_rows import UnuploadedSegment
@@ -61,10 +61,10 @@ class Machines:
         async with self._db.read() as conn:
             return await all_workers(conn)
 
-    async def unsealed(self) -> list[UnuploadedSegment]:
+    async def not_uploaded(self) -> list[UnuploadedSegment]:
         """Return the segments that exist on one machine only, sorted by machine and age."""
         async with self._db.read() as conn:
-            return await segment_rows.unsealed(conn)
+            return await segment_rows.not_uploaded(conn)
 
     async def forget(self, name: str) -> ForgottenMachine:
         """Remove a lost machine, and record for each entry which snapshots were lost with it.
@@ -80,7 +80,7 @@ class Machines:
             raise InputError(
                 "{machine} is still running. Stop it and try again in a minute.", machine=name
             )
-        if all(each.machine != name for each in await self.unsealed()):
+        if all(each.machine != name for each in await self.not_uploaded()):
             raise NotFound(
                 "The machine {machine} has no segments waiting to be uploaded. Run `archiver "
                 "machines --unsealed` to list waiting segments and their machines.",
@@ -98,7 +98,7 @@ class Machines:
         return ForgottenMachine(tuple(sorted(noted - segment_names)), gone.snapshots, gone.entries)
 
 
-LOOK_SECONDS = 1.0
+POLL_SECONDS = 1.0
 FIRST_REST_SECONDS = 1.0
 MAX_REST_SECONDS = 60.0
 FINISH_SECONDS = 30.0
@@ -167,14 +167,14 @@ class SegmentUploads:
             if self._store.is_due:
                 await self._close_segment()
             self._measure(await self._local_segments())
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(POLL_SECONDS)
 
     async def upload(self) -> None:
         """Upload closed segments, forever."""
         rest = FIRST_REST_SECONDS
         while True:
             try:
-                await self.upload_settled()
+                await self.upload_closed()
             except StoreError as error:
                 if not self._problem:
                     log.warning("segments wait to be uploaded", reason=str(error))
@@ -183,9 +183,9 @@ class SegmentUploads:
                 rest = min(2 * rest, MAX_REST_SECONDS)
             else:
                 self._problem, rest = None, FIRST_REST_SECONDS
-                await asyncio.sleep(LOOK_SECONDS)
+                await asyncio.sleep(POLL_SECONDS)
 
-    async def upload_settled(self, *, until: float | None = None) -> None:
+    async def upload_closed(self, *, until: float | None = None) -> None:
         """Upload closed segments, the oldest first.
 
         Args:
@@ -196,7 +196,7 @@ class SegmentUploads:
             StoreError: an upload failed.
         """
         loop = asyncio.get_running_loop()
-        for name in await self._settled():
+        for name in await self._closed_segments():
             if until is not None and loop.time() >= until:
                 break
             if not await asyncio.to_thread(self._upload, name):
@@ -211,7 +211,7 @@ class SegmentUploads:
         await self._close_segment()
         until = asyncio.get_running_loop().time() + FINISH_SECONDS
         try:
-            await self.upload_settled(until=until)
+            await self.upload_closed(until=until)
         except StoreError as error:
             log.warning("segments wait to be uploaded", reason=str(error))
 
@@ -231,13 +231,15 @@ class SegmentUploads:
     async def _local_segments(self) -> tuple[SegmentFile, ...]:
         return (await asyncio.to_thread(self._storage.survey_local)).segments
 
-    async def _settled(self) -> list[str]:
+    async def _closed_segments(self) -> list[str]:
         local = await self._local_segments()
         if not local:
             return []
         async with self._db.read() as conn:
             indexed = await segment_rows.indexed_of(conn, [each.name for each in local[:AT_ONCE]])
-        return [each.name for each in local if not why_unsettled(each, local, indexed, self._store)]
+        return [
+            each.name for each in local if not why_not_uploadable(each, local, indexed, self._store)
+        ]
 
     async def _update_locations(self) -> None:
         """Write to the index which segments exist only on this machine, if that changed."""

@@ -79,7 +79,7 @@ async def migrate(
     """
     index, store = await asyncio.to_thread(locations_of, settings.data)
     now = Places(index, store)
-    _refuse_what_can_t_be(now, to, given)
+    _refuse_impossible(now, to, given)
     async with open_archive(_at(settings, now)) as archive:
         await _refuse_segments_elsewhere(settings, archive.db)
     # If the segments move to the folder, the old bucket is still used, also in ``_switch_to``.
@@ -91,7 +91,7 @@ async def migrate(
     return MigrationResult(moved, built)
 
 
-def _refuse_what_can_t_be(now: Places, to: Places, given: Places | None) -> None:
+def _refuse_impossible(now: Places, to: Places, given: Places | None) -> None:
     if given and not _is_on_its_way(now, given, to):
         raise ConfigurationError(_ELSEWHERE.format(given, now))
     if to.index and to.index == now.index and to.store != now.store:

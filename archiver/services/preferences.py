@@ -181,7 +181,7 @@ class Preferences:
         import tomlkit  # noqa: PLC0415
         from tomlkit.exceptions import TOMLKitError  # noqa: PLC0415
 
-        with self._file.alone():
+        with self._file.locked():
             before = (self._file.read(MAX_BYTES) or b"").decode()
             try:
                 document = tomlkit.parse(before)

@@ -379,7 +379,7 @@ async def _mark_lost(
                 failed.append(
                     FailedAttempt(own.row_id, now, why, final=True, search_document=_link(each))
                 )
-        await attempts.add_failures(conn, failed, once=True)
+        await attempts.add_failures(conn, failed, skip_stored=True)
     return bare, lost
 
 

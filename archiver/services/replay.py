@@ -22,7 +22,7 @@ from archiver.http.encoding_detection import (
 )
 from archiver.http.headers import ResponseHead
 from archiver.http.media_types import MediaType, declared_media_type, is_html
-from archiver.http.timestamps import pad, to_datetime
+from archiver.http.timestamps import middle_of, to_datetime
 from archiver.model.capture import Capture, Location, Timestamp
 from archiver.replay.addresses import Modifier, ReplayAddress
 from archiver.replay.content import PIECE_BYTES, byte_range, merge_pieces, rewrite_document
@@ -97,7 +97,7 @@ class Replay:
             InputError: the timestamp is invalid.
         """
         prefix = address.timestamp_prefix
-        wanted = pad(prefix) if prefix else _LATEST
+        wanted = middle_of(prefix) if prefix else _LATEST
         async with self._db.read() as conn:
             found = await captures.nearest(conn, address.url, wanted)
         if found is None:

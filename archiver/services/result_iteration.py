@@ -17,7 +17,7 @@ MIN_ROWS, MAX_ROWS = 100, 5000
 """Minimum and maximum number of rows per query; the number grows if few rows match."""
 MAX_EXAMINED = 10_000
 """Number of examined rows after which a page is returned, even if it is not full."""
-MIN_DOCUMENTS, FIRST_PARTS = 1000, 2
+MIN_DOCUMENTS, MIN_PARTS = 1000, 2
 """Minimum number of documents per query, and number of index parts of the first query.
 
 They apply if the index can't find phrases (``search.must_test_phrases``).
@@ -33,28 +33,28 @@ class Found:
     Attributes:
         entries: row ids of the matching entries.
         rows: row ids of the results in the iterated table: documents or entries.
-        firsts: primary sort keys of the results; for documents, the time of saving.
+        sort_keys: primary sort keys of the results; for documents, the time of saving.
         beyond: position after which the next batch begins; None if this is the last batch.
     """
 
     entries: Sequence[int]
     rows: Sequence[int]
-    firsts: Sequence[int]
+    sort_keys: Sequence[int]
     beyond: Place | None
 
     def first(self, count: int) -> "Found":
         """Return the first ``count`` results."""
         if len(self.entries) <= count:
             return self
-        beyond = Place(self.firsts[count - 1], self.rows[count - 1])
-        return Found(self.entries[:count], self.rows[:count], self.firsts[:count], beyond)
+        beyond = Place(self.sort_keys[count - 1], self.rows[count - 1])
+        return Found(self.entries[:count], self.rows[:count], self.sort_keys[:count], beyond)
 
     def then(self, more: "Found") -> "Found":
         """Return these results followed by those of the next batch."""
         return Found(
             [*self.entries, *more.entries],
             [*self.rows, *more.rows],
-            [*self.firsts, *more.firsts],
+            [*self.sort_keys, *more.sort_keys],
             more.beyond,
         )
 
@@ -74,20 +74,20 @@ class ResultIteration:
         order: Sort = Sort.NEWEST,
     ) -> None:
         self._conn = conn
-        self._question = request
-        self._parted: Split = split(request.tree)
+        self._request = request
+        self._split_query: Split = split(request.tree)
         self._order = order
         self._filters: Filters | None = None
         self._loose: prefix_search.LoosenedQuery | None = None
-        self._is_enough = self._is_read = False
+        self._is_limited = self._tests_phrases = False
         self._documents = self._parts = 0
 
     @property
-    def _sought(self) -> Split:
+    def _document_query(self) -> Split:
         """Query for documents, without its expensive prefixes."""
-        return self._loose.split_query if self._loose else self._parted
+        return self._loose.split_query if self._loose else self._split_query
 
-    async def page(self, beyond: Place | None, limit: int, *, goes_on: bool = True) -> Found:
+    async def page(self, beyond: Place | None, limit: int, *, can_continue: bool = True) -> Found:
         """Return the results after a position.
 
         If few of the examined rows match, the page has fewer than ``limit`` results, and its
@@ -96,28 +96,32 @@ class ResultIteration:
         Args:
             beyond: position; None for the first page.
             limit: maximum number of entries.
-            goes_on: whether the caller can continue with another page. If so, a page may end after
+            can_continue: whether the caller can read another page. If so, a page may end after
                 ``ENOUGH_READ`` results.
         """
-        enough = min(limit, ENOUGH_READ) if goes_on else limit
+        enough = min(limit, ENOUGH_READ) if can_continue else limit
         found = Found((), (), (), beyond)
-        reach = await self._parts_per_query()
-        examined, rows_to_read, parts = 0, max(MIN_ROWS, limit + 1), reach or self._initial_parts
-        if self._is_read:
-            rows_to_read, parts = MIN_DOCUMENTS, reach or FIRST_PARTS
-        while examined < MAX_EXAMINED and not self._is_enough:
+        max_parts = await self._parts_per_query()
+        examined, rows_to_read, parts = (
+            0,
+            max(MIN_ROWS, limit + 1),
+            max_parts or self._initial_parts,
+        )
+        if self._tests_phrases:
+            rows_to_read, parts = MIN_DOCUMENTS, max_parts or MIN_PARTS
+        while examined < MAX_EXAMINED and not self._is_limited:
             before = self._documents
             some = await self._read_batch(found.beyond, rows_to_read, parts)
-            self._is_enough |= reach is not None
+            self._is_limited |= max_parts is not None
             found = found.then(some)
             count = len(found.entries)
             if some.beyond is None or count > limit:
                 return replace(found, beyond=None).first(limit)
-            if self._is_read and count > enough:
+            if self._tests_phrases and count > enough:
                 # The last result is left for the next page, which might otherwise be empty.
                 return found.first(count - 1)
             met = self._documents - before
-            if self._is_read:
+            if self._tests_phrases:
                 examined = self._documents
                 rows_to_read, parts = self._next_read(enough + 1 - count, count)
             elif parts and met < rows_to_read:  # all rows of these parts were read
@@ -129,7 +133,7 @@ class ResultIteration:
     @property
     def _initial_parts(self) -> int | None:
         """Number of index parts to search at first; None for all parts."""
-        return word_index_of(self._conn).first_parts if self._parted.match else None
+        return word_index_of(self._conn).first_parts if self._split_query.match else None
 
     def _next_read(self, lacking: int, found: int) -> tuple[int, int]:
         """Return the number of documents and parts to read next, estimated from the match rate."""
@@ -150,31 +154,35 @@ class ResultIteration:
     async def _parts_per_query(self) -> int | None:
         """Return the maximum number of index parts to search in one query; None for all parts.
 
-        Also set ``_loose`` if documents must be tested for expensive prefixes, and ``_is_read`` if
-        they must be tested for phrases.
+        Also set ``_loose`` if documents must be tested for expensive prefixes, and
+        ``_tests_phrases`` if they must be tested for phrases.
         """
-        if not self._parted.match:
+        if not self._split_query.match:
             return None
-        tree, parts = self._question.tree, self._question.context.parts
+        tree, parts = self._request.tree, self._request.context.parts
         self._loose = await prefix_search.without_expensive_prefixes(self._conn, tree, parts)
-        self._is_read = search.must_test_phrases(word_index_of(self._conn), self._sought)
+        self._tests_phrases = search.must_test_phrases(
+            word_index_of(self._conn), self._document_query
+        )
         return await query_sql.parts_within_cost(self._conn, tree, parts)
 
     async def _read_batch(
-        self, beyond: Place | None, count: int, reach: int | None = None
+        self, beyond: Place | None, count: int, max_parts: int | None = None
     ) -> Found:
-        """Read ``count`` rows after a position, in up to ``reach`` index parts."""
-        if self._parted.match:
-            return await self._read_documents(beyond, count, reach)
+        """Read ``count`` rows after a position, in up to ``max_parts`` index parts."""
+        if self._split_query.match:
+            return await self._read_documents(beyond, count, max_parts)
         return await self._read_entries(beyond, count)
 
-    async def _read_documents(self, beyond: Place | None, count: int, reach: int | None) -> Found:
-        request = self._question
-        ahead = self._parts_after(beyond)[:reach]
-        edge = self._end_of_parts(ahead) if reach else None
+    async def _read_documents(
+        self, beyond: Place | None, count: int, max_parts: int | None
+    ) -> Found:
+        request = self._request
+        ahead = self._parts_after(beyond)[:max_parts]
+        edge = self._end_of_parts(ahead) if max_parts else None
         found = await search.found(
             self._conn,
-            self._sought,
+            self._document_query,
             request,
             parts=ahead,
             beyond=beyond.row if beyond else None,
@@ -186,11 +194,11 @@ class ResultIteration:
         last = Place(0, found.documents[-1]) if examined == count else edge
         passing = found if all(found.entries) else found.where(found.entries)
         if self._loose:
-            passing, last = await self._known_matches(self._loose, passing, last)
-        entries, moments = map(_known, (passing.entries, passing.times))
+            passing, last = await self._full_matches(self._loose, passing, last)
+        entries, moments = map(_without_null, (passing.entries, passing.times))
         return Found(entries, passing.documents, moments, last)
 
-    async def _known_matches(
+    async def _full_matches(
         self, loose: prefix_search.LoosenedQuery, passing: FoundDocuments, last: Place | None
     ) -> tuple[FoundDocuments, Place | None]:
         """Return the documents that match the whole query, and the position to continue.
@@ -199,17 +207,17 @@ class ResultIteration:
         continues there.
         """
         documents = passing.documents
-        has, untold = await prefix_search.test_for_prefixes(self._conn, loose, documents)
-        end = next((n for n, each in enumerate(documents) if each in untold), None)
+        has, untested = await prefix_search.test_for_prefixes(self._conn, loose, documents)
+        end = next((n for n, each in enumerate(documents) if each in untested), None)
         if end is not None:
-            self._is_enough = True
+            self._is_limited = True
             last = Place(0, documents[end - 1] if end else 0)
             has = has & {*documents[:end]}
         return passing.where(each in has for each in documents), last
 
     def _parts_after(self, beyond: Place | None) -> Sequence[int]:
         """Return the parts with documents after a position, in order of iteration."""
-        parts = self._question.context.parts
+        parts = self._request.context.parts
         row = beyond.row if beyond else None
         if self._order is Sort.OLDEST:
             return [
@@ -226,7 +234,7 @@ class ResultIteration:
         return Place(0, searched[-1] * PART_SIZE)
 
     async def _read_entries(self, beyond: Place | None, count: int) -> Found:
-        request = self._question
+        request = self._request
         if self._filters is None:
             self._filters = await list_order.iteration_filters(
                 self._conn, request.tree, request.filters
@@ -247,14 +255,14 @@ class ResultIteration:
         return Found(own, own, [each.first for each in places], last)
 
 
-def _known(values: Sequence[int | None]) -> list[int]:
+def _without_null(values: Sequence[int | None]) -> list[int]:
     """Return the values as integers, for type checkers; matching rows have no NULL."""
     return [each for each in values if each is not None]
 
 
 CANDIDATES = 1000
 """Number of newest matches that are ranked, in addition to some matches in title or tags."""
-ENOUGH = 10
+MIN_FULL_MATCHES = 10
 """If there are fewer full matches, entries that lack one word of the query are appended."""
 MAX_WORDS = 8
 
@@ -290,7 +298,7 @@ def position_after(found: Found) -> Place | None:
 
 
 async def best(
-    conn: AsyncConnection, request: SearchRequest, newest: Found, *, is_further: bool = False
+    conn: AsyncConnection, request: SearchRequest, newest: Found, *, is_later_batch: bool = False
 ) -> Ranked:
     """Rank the results of a query with words.
 
@@ -301,11 +309,11 @@ async def best(
         conn: a connection.
         request: the query.
         newest: a batch that ``candidates`` returned.
-        is_further: whether this is a later batch than the first. A later batch is ranked separately
-            and without the matches in title or tags that were already ranked with the first batch.
+        is_later_batch: whether this is not the first batch. A later batch is ranked separately, and
+            without the matches in title or tags that were already ranked with the first batch.
     """
-    if is_further:
-        before = await _named(conn, request, None)
+    if is_later_batch:
+        before = await _in_title_or_tags(conn, request, None)
         passing = {
             row: each
             for row, each in zip(newest.rows, newest.entries, strict=True)
@@ -315,7 +323,7 @@ async def best(
         return Ranked(tuple(ranked), 0, is_cut=True)
     found = await _ranked(conn, request, newest)
     fewer = _without_one_word(request.tree)
-    if len(found) >= ENOUGH or fewer is None or position_after(newest):
+    if len(found) >= MIN_FULL_MATCHES or fewer is None or position_after(newest):
         return Ranked(tuple(found), 0, newest.beyond is not None)
     partly = replace(request, tree=fewer)
     other = await candidates(conn, partly)
@@ -332,7 +340,7 @@ async def _ranked(conn: AsyncConnection, request: SearchRequest, newest: Found) 
     """
     passing = dict(zip(newest.rows, newest.entries, strict=True))
     if newest.beyond is not None:
-        passing |= await _named(conn, request, position_after(newest))
+        passing |= await _in_title_or_tags(conn, request, position_after(newest))
     return await _in_order(conn, request, passing)
 
 
@@ -345,7 +353,7 @@ async def _in_order(
     return [passing[each] for each in scored]
 
 
-async def _named(
+async def _in_title_or_tags(
     conn: AsyncConnection, request: SearchRequest, further: Place | None
 ) -> dict[int, int]:
     """Return some of the newest documents that match in title or tags: entry ids by document id.

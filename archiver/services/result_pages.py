@@ -160,7 +160,7 @@ async def read_results(
     if sort is Sort.BEST:
         return _up_to(position.end, await candidates(conn, request, batch_start))
     walk = ResultIteration(conn, request, order=sort if sort is Sort.OLDEST else Sort.NEWEST)
-    found = await walk.page(batch_start, SORTED, goes_on=sort in _BY_DAY)
+    found = await walk.page(batch_start, SORTED, can_continue=sort in _BY_DAY)
     return _up_to(position.end, found, oldest_first=sort is Sort.OLDEST)
 
 
@@ -297,7 +297,7 @@ async def _best_of(
     conn: AsyncConnection, request: SearchRequest, found: Found, position: BatchPosition, limit: int
 ) -> Page:
     """Return a page of a batch, best results first."""
-    ranked = await best(conn, request, found, is_further=position.batch_start > 0)
+    ranked = await best(conn, request, found, is_later_batch=position.batch_start > 0)
     further = position_after(found)
     page = _slice_page(ranked.entries, position, limit, further, is_newest_only=ranked.is_cut)
     whole = len(ranked.entries) - ranked.partial
@@ -319,7 +319,7 @@ async def _sort(
         several = (position.last, *found.entries) if is_other else found.entries
         return await list_order.in_order(conn, several, sort)
     places = sorted(
-        range(len(found.entries)), key=found.firsts.__getitem__, reverse=sort is Sort.NEWEST
+        range(len(found.entries)), key=found.sort_keys.__getitem__, reverse=sort is Sort.NEWEST
     )
     return [found.entries[each] for each in places]
 

@@ -68,7 +68,7 @@ def tree_of(query: ListingQuery) -> Node:
     return tree
 
 
-async def question_of(conn: AsyncConnection, tree: Node, query: ListingQuery) -> SearchRequest:
+async def request_of(conn: AsyncConnection, tree: Node, query: ListingQuery) -> SearchRequest:
     """Prepare a parsed query for the database.
 
     Raises:
@@ -92,14 +92,14 @@ def sort_of(query: ListingQuery, tree: Node) -> Sort:
     if has_words and not query.sort:
         return Sort.BEST
     if query.sort == Sort.LIST or (query.sort in ("", Sort.BEST) and not has_words):
-        return Sort.LIST if _the_list(tree) and not has_words else Sort.NEWEST
+        return Sort.LIST if _only_list(tree) and not has_words else Sort.NEWEST
     try:
         return Sort(query.sort)
     except ValueError as error:
         raise InputError("sort must be one of {known}.", known=", ".join(Sort)) from error
 
 
-def _the_list(tree: Node) -> str:
+def _only_list(tree: Node) -> str:
     """Return the path of the list in a query such as ``list:Recipes``; else empty.
 
     It is also empty for several lists, and for ``list:Recipes/``, which includes nested lists.
@@ -228,7 +228,7 @@ class Search:
             raise InputError("A page can have 1 to {most} entries.", most=MAX_PER_PAGE)
         tree = tree_of(query)
         async with self._db.read() as conn:
-            request = await question_of(conn, tree, query)
+            request = await request_of(conn, tree, query)
             found = await self._found(conn, request, query, ahead)
             page, answered = found.page, found.tree
             shown = await self._shown(conn, page.entries, answered)
@@ -260,7 +260,7 @@ class Search:
         """
         tree = tree_of(query)
         async with self._db.read() as conn:
-            request = await question_of(conn, tree, query)
+            request = await request_of(conn, tree, query)
             rows = await all_of(conn, request, sort_of(query, tree), most)
             rows = rows if most is None else rows[:most]
         for start in range(0, len(rows), MAX_PER_PAGE):
@@ -354,7 +354,7 @@ class Search:
             InputError: the cursor, sort or status is invalid.
         """
         async with self._db.read() as conn:
-            request = await question_of(conn, tree_of(query), query)
+            request = await request_of(conn, tree_of(query), query)
             page = (await self._found(conn, request, query)).page
             known = await db_entries.by_ids(conn, page.entries)
             shown = [Neighbour(known[each], query.after) for each in page.entries if each in known]
@@ -379,7 +379,7 @@ class Search:
             InputError: the status is invalid.
         """
         async with self._db.read() as conn:
-            request = await question_of(conn, tree_of(query), query)
+            request = await request_of(conn, tree_of(query), query)
             return await summary_of(conn, request, None, request.tree)
 
     async def pending_share(self) -> float:
@@ -450,6 +450,6 @@ async def matching_entries(
         InvalidQuery: the query can't be parsed.
         InputError: the status is invalid.
     """
-    request = await question_of(conn, tree_of(query), query)
+    request = await request_of(conn, tree_of(query), query)
     async for some in ResultIteration(conn, request).all(limit=limit):
         yield some

@@ -39,14 +39,14 @@ class UserFile(Protocol):
 
     place: str
 
-    async def mark(self) -> object:
+    async def version(self) -> object:
         """Return a value that differs after each change."""
 
     async def read(self) -> bytes | None:
         """Return the content; None if there is no file."""
 
     async def change(self, rewrite: Rewrite) -> object:
-        """Change the content while holding a lock, and return the new value of ``mark``."""
+        """Change the content while holding a lock, and return the new value of ``version``."""
 
 
 class _FileInFolder:
@@ -54,8 +54,8 @@ class _FileInFolder:
         self._file = file
         self.place = str(file.path)
 
-    async def mark(self) -> object:
-        return await asyncio.to_thread(self._file.mark)
+    async def version(self) -> object:
+        return await asyncio.to_thread(self._file.version)
 
     async def read(self) -> bytes | None:
         return await asyncio.to_thread(self._file.read, MAX_BYTES)
@@ -64,11 +64,11 @@ class _FileInFolder:
         return await asyncio.to_thread(self._change, rewrite)
 
     def _change(self, rewrite: Rewrite) -> object:
-        with self._file.alone():
+        with self._file.locked():
             after = rewrite(self._file.read(MAX_BYTES))
             if after is not None:
                 self._file.write(after)
-            return self._file.mark()
+            return self._file.version()
 
 
 class _RowInIndex:
@@ -77,7 +77,7 @@ class _RowInIndex:
         self._name = name
         self.place = f"The row {name!r} of the table shared_file"
 
-    async def mark(self) -> object:
+    async def version(self) -> object:
         async with self._db.read() as conn:
             return await shared_files.revision_of(conn, self._name)
 

@@ -182,7 +182,7 @@ MAX_WINDOW_LOG = 27
 
 The specification requires readers to support 8 MiB.
 """
-_SKIPPABLE_LAST = b"\x2a\x4d\x18"
+_SKIPPABLE_MAGIC_END = b"\x2a\x4d\x18"
 _OPTIONS: dict[int, int] = {zstd.DecompressionParameter.window_log_max: MAX_WINDOW_LOG}
 
 
@@ -258,7 +258,7 @@ def skip_skippable_frames(source: Source) -> None:
     """
     while not source.at_end():
         magic = _exactly(source, len(FRAME), keep=True)
-        if magic[1:] != _SKIPPABLE_LAST or magic[0] >> 4 != 5:
+        if magic[1:] != _SKIPPABLE_MAGIC_END or magic[0] >> 4 != 5:
             return
         left = int.from_bytes(_exactly(source, 8)[4:], "little")
         while left:
@@ -286,7 +286,7 @@ MAX_RATIO = 250
 
 Pages compress to a fifth, tables to a thirtieth.
 """
-SLACK_BYTES = 1 << 30
+BASE_ALLOWANCE = 1 << 30
 """Decompressed bytes that are allowed in addition to ``MAX_RATIO`` times the compressed size."""
 REWOUND_BYTES = 1 << 20
 MAX_CANDIDATES = 10_000
@@ -371,7 +371,7 @@ class DecompressedFile:
         """
         line = self.line(MAX_LINE)
         if not line and self._member_start:
-            self._buffer += self._counted(self._member_start)
+            self._buffer += self._count(self._member_start)
             self._member_start = b""
             line = self.line(MAX_LINE)
         return line
@@ -400,16 +400,16 @@ class DecompressedFile:
         if not (self._is_gzip or self._is_zstd):
             return self._source.take()
         if self._member_start:
-            return self._release()
+            return self._take_member_start()
         while not (data := self._member.read_available() if self._member else b""):
             if not self._next_member():
                 return b""
             self._member_start = self._member.read_available() if self._member else b""
             if self._member_start:
-                return self._release()
-        return self._counted(data)
+                return self._take_member_start()
+        return self._count(data)
 
-    def _release(self) -> bytes:
+    def _take_member_start(self) -> bytes:
         """Return the start of the next member if it continues the current record; else nothing.
 
         A member that begins a record stays withheld until ``next_line`` is called.
@@ -417,11 +417,11 @@ class DecompressedFile:
         if self._begins.match(self._member_start):
             return b""
         data, self._member_start = self._member_start, b""
-        return self._counted(data)
+        return self._count(data)
 
-    def _counted(self, data: bytes) -> bytes:
+    def _count(self, data: bytes) -> bytes:
         self._unpacked += len(data)
-        if self._unpacked > SLACK_BYTES + MAX_RATIO * self._source.offset:
+        if self._unpacked > BASE_ALLOWANCE + MAX_RATIO * self._source.offset:
             raise UnreadableFile(
                 "It decompresses to more than {ratio} times its size, so it was rejected as a "
                 "decompression bomb.",

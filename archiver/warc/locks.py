@@ -138,7 +138,7 @@ def machine_of(data: Path) -> str:
     directory's inode.
     """
     file, inode = AtomicFile(data / NAME, mode=0o644), str(data.stat().st_ino)
-    with file.alone():
+    with file.locked():
         stored = (file.read(_MAX_NAME_BYTES) or b"").decode("utf-8", "replace").split()
         if stored[1:] == [inode]:
             return stored[0]

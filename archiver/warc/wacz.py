@@ -31,7 +31,7 @@ from archiver.warc.request_queries import RequestQuery
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-LINES_A_BLOCK = 1024
+LINES_PER_BLOCK = 1024
 INDEX = "index.cdx.gz"
 META = '!meta 0 {"format": "cdxj-gzip-1.0", "filename": "' + INDEX + '"}\n'
 REVISIT = "warc/revisit"
@@ -73,9 +73,9 @@ class IndexBlock:
 
 
 def index_blocks(lines: Iterable[bytes]) -> Iterator[IndexBlock]:
-    """Compress sorted lines in blocks of ``LINES_A_BLOCK``."""
+    """Compress sorted lines in blocks of ``LINES_PER_BLOCK``."""
     rest, offset = iter(lines), 0
-    while some := list(islice(rest, LINES_A_BLOCK)):
+    while some := list(islice(rest, LINES_PER_BLOCK)):
         packed = igzip.compress(b"".join(some), mtime=0)
         block = {
             "offset": offset,
@@ -198,7 +198,7 @@ MAX_LINE = 1 << 20
 MAX_CONTENTS_BYTES = 16 << 20
 """Maximum bytes of the central directory at the end of a zip file: about 200,000 file names."""
 MAX_RATIO = 250
-SLACK_BYTES = 1 << 30
+BASE_ALLOWANCE = 1 << 30
 SUFFIXES = (".warc", ".warc.gz", ".warc.zst", ".arc", ".arc.gz")
 PACKAGE_SUFFIX = ".wacz"
 _END = struct.Struct("<4s4H2LH")
@@ -326,7 +326,7 @@ class Entry(ExitStack):
         super().__init__()
         self._file = self.enter_context(file)
         self._name = name
-        self._left = SLACK_BYTES + MAX_RATIO * packed_bytes
+        self._left = BASE_ALLOWANCE + MAX_RATIO * packed_bytes
 
     def read(self, size: int = -1, /) -> bytes:
         """Read up to ``size`` bytes; empty at the end.
@@ -334,13 +334,13 @@ class Entry(ExitStack):
         Raises:
             UnreadableFile: the file is damaged or its decompressed size is over the limit.
         """
-        return self._counted(self._file.read, size)
+        return self._read_counted(self._file.read, size)
 
     def readline(self, size: int, /) -> bytes:
         """Read up to and including the next newline, or ``size`` bytes; raises like ``read``."""
-        return self._counted(self._file.readline, size)
+        return self._read_counted(self._file.readline, size)
 
-    def _counted(self, read: Callable[[int], bytes], size: int) -> bytes:
+    def _read_counted(self, read: Callable[[int], bytes], size: int) -> bytes:
         try:
             data = read(size)
         except _DAMAGED as error:

@@ -38,7 +38,7 @@ def build_app(
     *,
     routes: Iterable[web.RouteDef] = ROUTES,
     limits: ServerLimits | None = None,
-    worded: Mapping[str, Wording] | None = None,
+    wordings_by_tag: Mapping[str, Wording] | None = None,
     secret: bytes | None = None,
 ) -> web.Application:
     """Return the web application of an archive. The caller opens and closes the archive.
@@ -47,7 +47,7 @@ def build_app(
         runtime: the services of the archive.
         routes: all routes; tests can pass others to run behind the same middleware.
         limits: limits on connections and clients.
-        worded: texts and formats by language tag; the built-in languages by default.
+        wordings_by_tag: texts and formats by language tag; the built-in languages by default.
         secret: signing key; read from the data directory by default.
 
     Raises:
@@ -67,7 +67,7 @@ def build_app(
     )
     _add_services(app, runtime, secret or load_secret(runtime.settings.data))
     app[OPERATIONS] = operations(routes)
-    app[WORDINGS] = worded or wordings()
+    app[WORDINGS] = wordings_by_tag or wordings()
     app[LIMITS] = limits or ServerLimits()
     app.on_response_prepare.append(middleware.add_headers)
     app.on_shutdown.append(_end_streams)

@@ -127,15 +127,15 @@ async def healthz(request: web.Request) -> web.StreamResponse:
     except (ArchiverError, TimeoutError, OSError):
         _log.exception("unhealthy")
         return web.Response(status=503, text="The index is unavailable; the log has the reason.\n")
-    note = _of_files(health)
+    note = _file_problems(health)
     if request.app[RUNTIME].crawling.browser_problem:
         note += "no browser: pages that need one are saved without it and marked\n"
     if uploading := request.app[RUNTIME].uploading:
-        note += _stored(uploading.backlog)
+        note += _upload_state(uploading.backlog)
     return web.Response(text=f"ok\n{note}")
 
 
-def _of_files(health: Health) -> str:
+def _file_problems(health: Health) -> str:
     """Return lines about missing, ignored and damaged files and a full disk."""
     lines = (
         (health.missing, f"missing segments: {health.missing}; `archiver verify` lists them"),
@@ -150,7 +150,7 @@ def _of_files(health: Health) -> str:
     return "".join(f"{line}\n" for counts, line in lines if counts)
 
 
-def _stored(backlog: Backlog) -> str:
+def _upload_state(backlog: Backlog) -> str:
     """Return lines about data that is not yet in the object store."""
     seconds = recovery_seconds(backlog)
     if not seconds:

@@ -172,13 +172,13 @@ async def manifest(request: web.Request) -> web.StreamResponse:
 
     Browsers request it without cookies, so the page's link contains the language.
     """
-    worded = request.app[WORDINGS]
-    wording = worded.get(request.query.get("language", "")) or worded[ENGLISH.tag]
+    wordings_by_tag = request.app[WORDINGS]
+    wording = wordings_by_tag.get(request.query.get("language", "")) or wordings_by_tag[ENGLISH.tag]
     url, base = request.app[STATIC].url, base_path(request)
     return web.json_response(
         {
             "name": "archiver",
-            "description": wording.worded(_DESCRIPTION),
+            "description": wording.text_of(_DESCRIPTION),
             "lang": wording.language.tag,
             "dir": wording.language.direction,
             "id": f"{base}/",

@@ -127,7 +127,7 @@ class Wording:
         """Return whether this is the language of the source texts."""
         return type(self.texts) is NullTranslations
 
-    def worded(self, message: Message | str) -> str:
+    def text_of(self, message: Message | str) -> str:
         """Translate a message; return other text unchanged."""
         if isinstance(message, str):
             return message
@@ -170,7 +170,7 @@ class Wording:
             return value
         if isinstance(value, int):
             return self.number(value)
-        return self.worded(value) if isinstance(value, Message) else value
+        return self.text_of(value) if isinstance(value, Message) else value
 
     def number(self, count: int) -> str:
         """Format a number with thousands separators."""
@@ -316,7 +316,7 @@ def why(wording: Wording, failure: Failure) -> str:
     if wording.is_source:
         return failure.message
     if failure.kind is FailureKind.HTTP_STATUS and failure.status:
-        return wording.worded(Message(ANSWERED, status=str(failure.status)))
+        return wording.text_of(Message(ANSWERED, status=str(failure.status)))
     return wording.translated(SENTENCES[failure.kind])
 
 
@@ -351,5 +351,5 @@ def reason(wording: Wording, text: str) -> str:
     if kind == NO_FEED:
         return wording.translated(marked("no feed found"))
     if status:
-        return wording.worded(Message(marked("the server responded with {status}"), status=status))
+        return wording.text_of(Message(marked("the server responded with {status}"), status=status))
     return wording.translated(SHORT[FailureKind(kind)]) if kind in SHORT else kind

@@ -90,7 +90,7 @@ async def test_a_machine_with_an_empty_disk_compacts_and_another_not_the_same_se
     other = other_machine(machine_a, tmp_path / "b")
     async with open_app(machine_a) as one, open_app(other) as another:
         await one.deleting.entries(urls[:1])
-        await one.crawling.write_down_changes()
+        await one.crawling.write_pending_records()
         store.proxy.heard = heard
         late = asyncio.create_task(one.compacting.compact(empty_bin=True))
         await reads.wait()

@@ -511,13 +511,13 @@ async def test_screenshots_are_deleted_and_restored_with_their_snapshot(prepared
         await deleting.undo(deleted.id)
         assert await kept.shown("/shell") == before
         await deleting.entries([whole])
-        await kept.runtime.crawling.write_down_changes()
+        await kept.runtime.crawling.write_pending_records()
         await compacting.compact(empty_bin=True)
         moved = await kept.shown("/shell")
         assert [each.kind for each in moved.renditions] == [each.kind for each in before.renditions]
         assert moved.text == before.text
         await deleting.entries([shell])
-        await kept.runtime.crawling.write_down_changes()
+        await kept.runtime.crawling.write_pending_records()
         await compacting.compact(empty_bin=True)
 
         assert [each async for each in kept.runtime.fixity.verify()] == []

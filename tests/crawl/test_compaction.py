@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import select, text
 
-from archiver.crawl.compaction import why_unsettled
+from archiver.crawl.compaction import why_not_uploadable
 from archiver.crawl.derived_rows import score_pending
 from archiver.db.schema import entry, snapshot
 from archiver.warc.locks import RunLock
@@ -26,7 +26,7 @@ def store(tmp_path):
 def test_a_segment_can_be_compacted_once_its_writer_has_closed_it(store):
     def why():
         indexed = {each.name: each.size for each in found}
-        return why_unsettled(found[0], found, indexed, store)
+        return why_not_uploadable(found[0], found, indexed, store)
 
     store.append(records(*ALL_KINDS))
     found = store.storage.survey().segments
@@ -48,7 +48,7 @@ def test_a_segment_just_created_is_not_compacted_before_its_writer_opens_it(stor
     made.touch()
     found = store.storage.survey().segments
 
-    whys = [why_unsettled(each, found, {first.name: first.size}, store) for each in found]
+    whys = [why_not_uploadable(each, found, {first.name: first.size}, store) for each in found]
 
     assert whys == ["", "It is being written by a running process."]
 

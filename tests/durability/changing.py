@@ -61,7 +61,7 @@ async def change(data: Path, seed: int) -> None:
                 await archive.crawling.close_segment()
                 await archive.compacting.compact(empty_bin=True)
             if chance.random() < 1 / 2:
-                await archive.crawling.write_down_changes()
+                await archive.crawling.write_pending_records()
             say(done=kind, url=url, note=note)
 
 

@@ -49,7 +49,7 @@ async def prepare(data: Path) -> None:
         await archive.entries.save(urls[1:], source="cli", tags=("said",))
         await archive.crawling.work()
         await archive.deleting.entries([urls[0], urls[2]])
-        await archive.crawling.write_down_changes()
+        await archive.crawling.write_pending_records()
         await archive.crawling.close_segment()
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archiver.http.encoding_detection import SAMPLE_BYTES, detect, has_enough
+from archiver.http.encoding_detection import SAMPLE_BYTES, detect, is_enough_text
 from archiver.http.text_decoders import ENCODINGS, decode
 
 NOWHERE = "http://127.0.0.1/"
@@ -81,9 +81,9 @@ def test_late_non_ascii_bytes_are_considered():
     ascii_only = b"x" * 3 * SAMPLE_BYTES
 
     assert detect(ascii_only + "é".encode(), NOWHERE) == "utf-8"
-    assert not has_enough(ascii_only)
-    assert not has_enough(ascii_only + b"\xe9" * 10)
-    assert has_enough(ascii_only + b"\xe9" * SAMPLE_BYTES)
+    assert not is_enough_text(ascii_only)
+    assert not is_enough_text(ascii_only + b"\xe9" * 10)
+    assert is_enough_text(ascii_only + b"\xe9" * SAMPLE_BYTES)
 
 
 @given(st.binary())

@@ -4,7 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from archiver.http.encoding_detection import Source, choose_encoding, decode_document, is_enough
+from archiver.http.encoding_detection import (
+    Source,
+    choose_encoding,
+    decode_document,
+    is_enough_document,
+)
 from archiver.http.media_types import extract_media_type, sniff
 from archiver.http.text_decoders import lookup
 from tests.chromium import chromium, new_page
@@ -285,7 +290,7 @@ def test_a_declared_encoding_is_always_used(text, bad, label):
 def test_the_start_of_a_document_decides_for_all_of_it(start):
     """Replay chooses the encoding before it has read the whole document."""
     start = (start * 70_000)[:70_000] if start else b""
-    if is_enough(start, "text/html", ""):
+    if is_enough_document(start, "text/html", ""):
         later = start + b"\xff\xfe" + "Широкая".encode() * 100
 
         assert choose_encoding(start, "text/html", "", URL) == choose_encoding(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from archiver.errors import InputError
 from archiver.http.timestamps import (
     http_date,
-    pad,
+    middle_of,
     parse_accept_datetime,
     to_datetime,
     to_timestamp,
@@ -43,18 +43,18 @@ def test_a_prefix_is_padded_to_a_time_within_its_period(moment, digits):
     prefix = to_timestamp(moment)[:digits]
 
     if prefix != "0000":
-        assert pad(prefix).startswith(prefix[: 4 + (digits - 4) // 2 * 2])
+        assert middle_of(prefix).startswith(prefix[: 4 + (digits - 4) // 2 * 2])
 
 
 @given(st.from_regex(r"[0-9]{4,14}", fullmatch=True))
 def test_any_digits_are_padded_to_a_valid_time(prefix):
-    assert to_timestamp(to_datetime(pad(prefix))) == pad(prefix)
+    assert to_timestamp(to_datetime(middle_of(prefix))) == middle_of(prefix)
 
 
 @pytest.mark.parametrize("prefix", ["", "202", "2024x", "202402291200011", "-2024"])
 def test_invalid_periods_are_refused(prefix):
     with pytest.raises(InputError):
-        pad(prefix)
+        middle_of(prefix)
 
 
 @pytest.mark.parametrize(

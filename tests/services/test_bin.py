@@ -166,7 +166,7 @@ async def test_one_entry_of_a_deletion_is_restored_and_the_other_later(
         await archive.deleting.restore_from_bin([bears])
         assert await everything(archive) == before
         assert await archive.deleting.bin() == []
-        await archive.crawling.write_down_changes()
+        await archive.crawling.write_pending_records()
 
     await reindex(settings)
 

@@ -71,7 +71,7 @@ async def test_compaction_erases_deleted_records_and_changes_nothing_else(
         before = await everything(archive)
         told = await archive.compacting.compact(dry_run=True, empty_bin=True)
         size = len(on_disk(settings))
-        await archive.crawling.write_down_changes()
+        await archive.crawling.write_pending_records()
 
         done = await archive.compacting.compact(empty_bin=True)
 

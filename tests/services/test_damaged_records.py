@@ -127,7 +127,7 @@ async def test_compaction_drops_damaged_records_that_nothing_refers_to(
         await archive.entries.snapshot(url)
         await archive.articles.read_all()
         await archive.deleting.entries([live.url("/bears")])
-        await archive.crawling.write_down_changes()
+        await archive.crawling.write_pending_records()
         await archive.compacting.compact(empty_bin=True)
         problems = [each async for each in archive.fixity.verify() if each.is_wrong]
         after = await archive.entries.snapshot(url)

@@ -95,7 +95,7 @@ async def test_reindex_gives_every_change_back(open_archive, settings, live):
             AnnotationChange(title="T", note="N", without_tags=("one",), is_read=True),
         )
         await archive.editing.change([foxes, bears], AnnotationChange(is_starred=True))
-        await archive.crawling.write_down_changes()
+        await archive.crawling.write_pending_records()
         before = [await annotation(archive, each) for each in (foxes, bears)]
     remove_index(settings.data)
 
@@ -117,7 +117,7 @@ async def test_a_thousand_changes_are_one_sync(archive, monkeypatch):
     sync = SegmentStore.sync
     monkeypatch.setattr(SegmentStore, "sync", lambda store: (syncs.append(1), sync(store))[1])
 
-    await archive.crawling.write_down_changes()
+    await archive.crawling.write_pending_records()
 
     assert 1 <= len(syncs) <= 4
     async with archive.editing._db.read() as conn:
@@ -195,7 +195,7 @@ async def test_a_tag_is_renamed_in_all_entries(open_archive, settings, live, mon
         assert await archive.search.tags() == [("old", 2)]
         await archive.editing.rename_tag("old", "OLD")
         assert (await archive.editing.delete_tag("x")).found == 0
-        await archive.crawling.write_down_changes()
+        await archive.crawling.write_pending_records()
     remove_index(settings.data)
     await reindex(settings)
     async with open_archive() as archive:

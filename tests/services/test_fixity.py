@@ -242,7 +242,7 @@ async def test_an_archive_in_use_has_no_findings(open_archive, live):
             [foxes, hares], AnnotationChange(title="T", note="n", with_lists=("L",))
         )
         await archive.editing.rename_tag("old", "OLD")
-        await archive.crawling.write_down_changes()
+        await archive.crawling.write_pending_records()
         await archive.entries.save([foxes], tags=("again",), source="cli")
         await archive.crawling.work()
         await archive.deleting.entries([bears])

@@ -473,7 +473,7 @@ DAMAGED = {
 async def test_a_package_that_can_not_be_read_ends_its_import_with_a_sentence(
     runtime, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(wacz, "SLACK_BYTES", 1 << 20)
+    monkeypatch.setattr(wacz, "BASE_ALLOWANCE", 1 << 20)
     for name, (data, sentence) in DAMAGED.items():
         status = await import_warc(runtime, tmp_path, data, "a.wacz")
 

@@ -91,7 +91,7 @@ async def test_links_without_capture_are_listed_and_can_be_captured(archive):
 async def test_links_stay_links_after_a_reindex_until_they_are_saved(open_archive, settings):
     async with open_archive() as archive:
         await imported(archive, capture=CaptureWhen.NEVER)
-        await archive.crawling.write_down_changes()
+        await archive.crawling.write_pending_records()
         await archive.entries.save(["http://127.0.0.1:1/3"], source="web")
         waiting = (await archive.entries.get("http://127.0.0.1:1/3")).entry.state
     remove_index(settings.data)

@@ -167,7 +167,7 @@ async def test_receipts_and_undos_survive_a_reindex(open_archive, settings):
         assert len(await archive.imports.recent()) == 2
         await archive.import_undo.undo(1)
         assert (await archive.import_undo.undo(2)).removed == 2
-        await archive.crawling.write_down_changes()
+        await archive.crawling.write_pending_records()
     remove_index(settings.data)
 
     await reindex(settings)

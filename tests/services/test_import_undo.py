@@ -90,7 +90,7 @@ async def test_an_undone_import_stays_away_after_a_reindex(open_archive, setting
         before = await said(archive, "http://a.example/1")
         await archive.crawling.work()
         await archive.import_undo.undo(theirs.id)
-        await archive.crawling.write_down_changes()
+        await archive.crawling.write_pending_records()
 
     await reindex(settings)
 
@@ -103,7 +103,7 @@ async def test_an_import_known_only_from_its_receipt_cannot_be_undone(open_archi
     async with open_archive() as archive:
         theirs = await imported(archive, THEIRS)
         await archive.crawling.work()
-        await archive.crawling.write_down_changes()
+        await archive.crawling.write_pending_records()
     remove_index(settings.data)
 
     await reindex(settings)
@@ -185,7 +185,7 @@ async def test_the_entries_that_an_import_created_are_known_after_a_reindex(open
     async with open_archive() as archive:
         await archive.import_undo.undo(first.id)
         assert (await urls(archive), await lists_of(archive)) == (set(), {"Mine"})
-        await archive.crawling.write_down_changes()
+        await archive.crawling.write_pending_records()
     await reindex(settings)
     async with open_archive() as archive:
         assert (await urls(archive), await lists_of(archive)) == (set(), {"Mine"})

@@ -158,7 +158,7 @@ async def test_an_import_s_folders_are_lists_in_the_order_of_the_file(open_archi
         assert await found(archive, "list:Zoo") == "cba"
         await archive.lists.make("Later")
         await archive.lists.move("Later", down=False)
-        await archive.crawling.write_down_changes()
+        await archive.crawling.write_pending_records()
     await reindex(settings)
     async with open_archive() as archive:
         assert await found(archive, "list:Zoo") == "cba"
@@ -213,7 +213,7 @@ async def test_colours_of_lists_survive_a_reindex_and_an_export(open_archive, se
         await archive.lists.make("Recipes/Soups")
         await archive.lists.set_colour("Recipes/Soups", ListColour.BLUE)
         await archive.lists.rename("Recipes", "Meals")
-        await archive.crawling.write_down_changes()
+        await archive.crawling.write_pending_records()
         before = await coloured(archive)
     await reindex(settings)
 

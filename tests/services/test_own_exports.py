@@ -148,7 +148,7 @@ async def test_imported_failures_do_not_change_saved_entries(
         kept, waiting = [await archive.entries.get(urls[each]) for each in ("saved", "failed")]
         assert (kept.entry.state, len(kept.snapshots)) == (State.SAVED, 2)
         assert "said later" in kept.entry.annotation.tags
-        await archive.crawling.write_down_changes()
+        await archive.crawling.write_pending_records()
         assert [each async for each in archive.fixity.verify()] == []
         assert (waiting.entry.state, waiting.job.state) == (State.QUEUED, State.QUEUED)
         assert [each.failure.status for each in waiting.attempts] == [404]

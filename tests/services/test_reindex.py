@@ -276,7 +276,7 @@ async def test_accept_missing_keeps_what_the_old_index_knows_and_marks_snapshots
         )
         assert (lost.state, lost.failure.kind) == ("failed", "lost")
         assert (await archive.entries.get(saved_url(settings, "/bears"))).entry.state == "saved"
-        await archive.crawling.write_down_changes()
+        await archive.crawling.write_pending_records()
     remove_index(settings.data)
     await reindex(settings)
     async with open_archive() as archive:
@@ -302,7 +302,7 @@ async def test_an_edit_whose_record_is_lost_stays(live, settings, open_archive):
     first = {*segments(settings.data)}
     async with open_archive() as archive:
         await archive.editing.change([url], AnnotationChange(title="Mine", tags=("t",)))
-        await archive.crawling.write_down_changes()
+        await archive.crawling.write_pending_records()
     (second,) = {*segments(settings.data)} - first
     storage_of(settings.data).remove(second)
 

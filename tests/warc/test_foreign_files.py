@@ -222,7 +222,7 @@ def test_a_too_large_dictionary_is_refused():
 
 
 def test_a_decompression_bomb_ends_reading(monkeypatch):
-    monkeypatch.setattr(decompression, "SLACK_BYTES", 1 << 20)
+    monkeypatch.setattr(decompression, "BASE_ALLOWANCE", 1 << 20)
     bomb = Warc()
     bomb.add("resource", "http://a.example/", b"\0" * (8 << 20))
 

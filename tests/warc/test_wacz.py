@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from archiver.warc.request_queries import query_of_request
 from archiver.warc.temporary_lines import SortedLines
-from archiver.warc.wacz import LINES_A_BLOCK, index_blocks, package_digest
+from archiver.warc.wacz import LINES_PER_BLOCK, index_blocks, package_digest
 
 
 def test_every_pointer_refers_to_a_block_that_begins_with_its_key():
     lines = [
-        f"example,a)/{n:05} 20240101000000 {{}}\n".encode() for n in range(2 * LINES_A_BLOCK + 1)
+        f"example,a)/{n:05} 20240101000000 {{}}\n".encode() for n in range(2 * LINES_PER_BLOCK + 1)
     ]
 
     blocks = list(index_blocks(lines))

@@ -13,7 +13,7 @@ FILE = (
     b"javascript:alert(1),Bad,Food\n"
 )
 BYTES = {"Content-Type": "application/octet-stream"}
-CHOSEN = (
+IMPORT_PARAMETERS = (
     ("name", "mine.csv"),
     ("tags", "new, other"),
     ("folders_as", "lists"),
@@ -53,7 +53,9 @@ async def json_of(client, path, body=None):
 
 
 async def test_an_import_preview_stores_nothing(runtime, client):
-    answer = await client.post("/api/v1/imports/look", params=CHOSEN, data=FILE, headers=BYTES)
+    answer = await client.post(
+        "/api/v1/imports/look", params=IMPORT_PARAMETERS, data=FILE, headers=BYTES
+    )
     survey = await answer.json()
 
     assert (survey["new"], survey["left_out"], survey["unusable"]) == (1, 1, 1)
@@ -63,7 +65,7 @@ async def test_an_import_preview_stores_nothing(runtime, client):
 
 
 async def test_import_options_in_the_query_are_applied(runtime, client):
-    path = await imported(runtime, client, CHOSEN)
+    path = await imported(runtime, client, IMPORT_PARAMETERS)
 
     said = (await runtime.entries.get("http://127.0.0.1:1/1")).entry.annotation
     assert (said.title, said.tags) == ("One", ("new", "other"))

@@ -125,7 +125,7 @@ def _is_removable(element: Element, measure: Measure, rules: Rules) -> bool:
     if tag in _ASIDE:
         return not _is_note(element, measure)
     if tag == "p":
-        return not measure.text and not measure.shown
+        return not measure.text and not measure.kept_empty
     return tag in FORM_CONTROLS
 
 

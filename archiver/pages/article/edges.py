@@ -183,7 +183,7 @@ def _is_line_below(line: Element) -> bool:
     begun = kind_of_label(" ".join(text.split()[:3]))
     links = [*islice(line.iter("a"), _MAX_LINES)]
     called = (f"{first_text(each, SENTENCE)} {each.get('href') or ''}" for each in links)
-    return bool(links) and (begun is Kind.LETTER or any(map(_LETTER_LINK.search, called)))
+    return bool(links) and (begun is Kind.NEWSLETTER or any(map(_LETTER_LINK.search, called)))
 
 
 def _drop_last_headings(root: Element) -> None:

@@ -44,7 +44,7 @@ _COUNTED = {
     **dict.fromkeys(EMBEDDED, "embedded"),
     **dict.fromkeys(("pre", "math", "blockquote", "dl"), "essential"),
 }
-_MORE = frozenset({*_COUNTED, "ul", "ol", *HEADINGS, *KEPT_EMPTY})
+_ALSO_COUNTED = frozenset({*_COUNTED, "ul", "ol", *HEADINGS, *KEPT_EMPTY})
 
 
 @dataclass(slots=True)
@@ -81,7 +81,7 @@ class Measure:
     controls: int = 0
     embedded: int = 0
     elements: int = 1
-    shown: int = 0
+    kept_empty: int = 0
     """Number of visible elements without text."""
 
     essential: int = 0
@@ -123,7 +123,7 @@ class Measure:
         self.controls += other.controls
         self.embedded += other.embedded
         self.essential += other.essential
-        self.shown += other.shown
+        self.kept_empty += other.kept_empty
 
 
 def measure_all(root: Element) -> dict[Element, Measure]:
@@ -173,7 +173,7 @@ def count_element(measure: Measure, element: Element) -> None:
         is_inner = (element.get("href") or "").startswith("#")
         measure.linked = measure.text * (INNER_LINK if is_inner else 1.0)
         measure.linked_pictures = measure.pictures
-    elif tag in _MORE:
+    elif tag in _ALSO_COUNTED:
         _count_more(measure, element)
 
 
@@ -188,7 +188,7 @@ def _count_more(measure: Measure, element: Element) -> None:
     elif tag in HEADINGS:
         measure.headed = measure.text
     if tag in KEPT_EMPTY:
-        measure.shown += 1
+        measure.kept_empty += 1
 
 
 def leads_to_picture(link: Element) -> bool:
@@ -245,20 +245,22 @@ class Coverage:
 
 LEVELS = 5
 """Number of ancestors of a paragraph that get points."""
-TOP = 5
+MAX_CANDIDATES = 5
 FEWEST_IN_SERIES = 3
 """Minimum number of siblings with prose and similar classes that are taken for one text."""
 
 _SHORTEST = 25
 _SENTENCE_END = re.compile(r"\.(?: |$)")
-_EMPTY_GOES = frozenset({"div", "section", "header"} | HEADINGS)
+_REMOVED_IF_EMPTY = frozenset({"div", "section", "header"} | HEADINGS)
 _BASE = {
     "div": 5,
     **dict.fromkeys(("pre", "td", "blockquote"), 3),
     **dict.fromkeys(("address", "ol", "ul", "dl", "dd", "dt", "li", "form"), -3),
     **dict.fromkeys((*HEADINGS, "th"), -5),
 }
-_STAYS = frozenset({"div", "article", "section", "p", "ol", "ul", "pre", "table", "dl", "figure"})
+_KEEPS_TAG = frozenset(
+    {"div", "article", "section", "p", "ol", "ul", "pre", "table", "dl", "figure"}
+)
 _LEADING = frozenset({"h1", "blockquote", "pre", "dl"})
 _SECTIONS = frozenset({"section", "article"})
 _HOLDERS = frozenset({"main", "center", "form", "fieldset", "details", "blockquote"})
@@ -303,7 +305,7 @@ class Scores:
         ranked = sorted(
             ((self._final(each, score), each) for each, score in self._scores.items()),
             key=lambda each: -each[0],
-        )[:TOP]
+        )[:MAX_CANDIDATES]
         if not ranked or ranked[0][1].tag == "body":
             return Choice(self._body, tuple(self._body))
         for score, element in ranked:
@@ -404,7 +406,7 @@ class Scores:
                 or sibling in alike
                 or (is_series and _is_accompanying(sibling))
             ):
-                if sibling.tag not in _STAYS:
+                if sibling.tag not in _KEEPS_TAG:
                     sibling.tag = "div"
                 yield sibling
 
@@ -467,7 +469,7 @@ def _prepare(body: Element, *, strict: bool) -> list[Element]:
         if strict and not guarded and is_likely_boilerplate(element):
             remove(element)
             continue
-        if tag in _EMPTY_GOES and _is_empty(element):
+        if tag in _REMOVED_IF_EMPTY and _is_empty(element):
             remove(element)
             continue
         if tag == "div" and not guarded:

@@ -38,7 +38,7 @@ class Kind(StrEnum):
     RELATED = "related"
     COMMENTS = "comments"
     AUTHOR = "author"
-    LETTER = "letter"
+    NEWSLETTER = "newsletter"
     SHARE = "share"
     TAGS = "tags"
     NOTICE = "notice"
@@ -50,13 +50,13 @@ _EDGE_SIGNS = re.compile(r"^[\W\d_]+|[\W\d_]+$")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _MAX_NAME = 200
 
-_WHOLE: Final = {
+_FULL_LABELS: Final = {
     phrase: kind
     for kind in reversed(Kind)
     for phrase in _LABEL_DATA[kind]["labels"]
     if phrase[-1] != "*"
 }
-_BEGUN: Final = {
+_LABEL_STARTS: Final = {
     kind: tuple(phrase[:-1] for phrase in _LABEL_DATA[kind]["labels"] if phrase[-1] == "*")
     for kind in Kind
 }
@@ -80,9 +80,9 @@ def kind_of_label(text: str) -> Kind | None:
     label = _EDGE_SIGNS.sub("", text).lower().replace("\u2019", "'")
     if not label or len(label) > MAX_LABEL:
         return None
-    if label in _WHOLE:
-        return _WHOLE[label]
-    return next((kind for kind, begun in _BEGUN.items() if label.startswith(begun)), None)
+    if label in _FULL_LABELS:
+        return _FULL_LABELS[label]
+    return next((kind for kind, begun in _LABEL_STARTS.items() if label.startswith(begun)), None)
 
 
 def kind_of_name(name: str) -> Kind | None:
@@ -115,40 +115,42 @@ The first number is in characters, the second is a share of the block's text. A 
 is a list of other pages.
 """
 
-NEARLY_ALL = 0.75
+MIN_BEFORE_AUTHOR = 0.75
 """Minimum share of the page's prose that precedes the label of an author box."""
 
-SHORT, MAX_OF_ALL = 300, 0.3
+MAX_REMOVED, MAX_REMOVED_SHARE = 300, 0.3
 """Maximum prose of a removed block, such as an author box.
 
 It is this number of characters or this share of the page's prose, whichever is more.
 """
 
-_MOST = {Kind.AUTHOR: 1000, Kind.LETTER: 700, Kind.SHARE: 300, Kind.TAGS: 400}
+_MAX_LENGTHS = {Kind.AUTHOR: 1000, Kind.NEWSLETTER: 700, Kind.SHARE: 300, Kind.TAGS: 400}
 """Maximum characters of a block, by kind."""
 
-_UNLINKED = {Kind.SHARE: 100, Kind.TAGS: 60}
+_MAX_UNLINKED = {Kind.SHARE: 100, Kind.TAGS: 60}
 _MAX_NOTE = 40
-_LEVELS, _MAX_SIBLINGS, _MAX_LINKS = 6, 60, 100
+_MAX_LEVELS, _MAX_SIBLINGS, _MAX_LINKS = 6, 60, 100
 _LABELLED = frozenset("p div span strong b em label legend dt summary a".split()) | HEADINGS
 _NAMED = frozenset("div section aside ul ol p footer nav form span table li".split())
 _LINES = frozenset("p div li section span aside".split())
 _KEPT = ("pre", "math", "video", "audio")
-_MATTER = frozenset({"article", "main", "body", "html"})
-_FRAME = ("footer", "nav", "aside", "form")
-_CALLING = re.compile(
+_MAIN_ELEMENTS = frozenset({"article", "main", "body", "html"})
+_FRAME_TAGS = ("footer", "nav", "aside", "form")
+_ACTION_WORDS = re.compile(
     r"newsletter|subscri|inbox|sign[ -]?up|e-?mail|follow|abonn|anmeld|inscri|lettre|bolet|donat"
     r"|member|メール|フォロー|订阅|关注|подпис",
     re.IGNORECASE,
 )
 """Words of newsletter forms and of requests to follow, sign up or donate."""
 
-_PULLED = re.compile(r"pull-?quote", re.IGNORECASE)
+_PULL_QUOTE_NAME = re.compile(r"pull-?quote", re.IGNORECASE)
 _SHORTEST_QUOTE, MAX_QUOTE, _MAX_QUOTES = 15, 500, 30
 _SIGNS = re.compile(r"[\W_]+")
 
-_LEADING = re.compile("[:\\uff1a\\u00bb>]\\s*$")
-_ANSWERS = re.compile(r"comment|komment|respon[ds]|disqus|repl(?:y|ies)|reaction", re.IGNORECASE)
+_LABEL_END = re.compile("[:\\uff1a\\u00bb>]\\s*$")
+_COMMENT_NAMES = re.compile(
+    r"comment|komment|respon[ds]|disqus|repl(?:y|ies)|reaction", re.IGNORECASE
+)
 
 
 class Surroundings:
@@ -166,16 +168,16 @@ class Surroundings:
         self._elements = list(body.iter())
         self._measures = measure_all(body)
         self._prose = self._measure_prose()
-        self._left = self._prose[body]
-        self._holding = {heading, *heading.iterancestors()} if heading is not None else set()
-        self._gone: set[Element] = set()
+        self._prose_left = self._prose[body]
+        self._around_heading = {heading, *heading.iterancestors()} if heading is not None else set()
+        self._removed: set[Element] = set()
 
     def drop(self) -> None:
         """Remove the blocks around the article."""
         self._drop_other_articles()
         before = 0
         for element in self._elements:
-            if element in self._gone:
+            if element in self._removed:
                 continue
             if not self._drop_named(element) and not self._drop_labelled(element, before):
                 before += self._own_prose.get(element, 0)
@@ -186,7 +188,7 @@ class Surroundings:
         Prose is text of at least ``SENTENCE`` characters outside of links, footers, navigation,
         asides and forms.
         """
-        frames = {each for frame in self._body.iter(*_FRAME) for each in frame.iter()}
+        frames = {each for frame in self._body.iter(*_FRAME_TAGS) for each in frame.iter()}
         self._own_prose: dict[Element, int] = {}
         prose: dict[Element, int] = {}
         for element in reversed(self._elements):
@@ -202,11 +204,13 @@ class Surroundings:
 
     def _drop_other_articles(self) -> None:
         """Remove other ``<article>`` elements whose heading is an ``h1`` or a link."""
-        own = next((each for each in self._holding if each.tag == "article"), None)
+        own = next((each for each in self._around_heading if each.tag == "article"), None)
         if own is None or self._prose[own] < LEAST_REST:
             return
         for each in self._body.iter("article"):
-            if each in self._holding or own in {*islice(each.iterancestors(), _MAX_SIBLINGS)}:
+            if each in self._around_heading or own in {
+                *islice(each.iterancestors(), _MAX_SIBLINGS)
+            }:
                 continue
             heading = next(each.iter(*HEADINGS), None)
             is_other = heading is not None and (
@@ -251,7 +255,7 @@ class Surroundings:
             return False
         lead = _lead_of(element)
         kind = kind_of_label(lead) if lead else None
-        if kind not in {Kind.RELATED, Kind.TAGS, Kind.SHARE} or not _LEADING.search(lead):
+        if kind not in {Kind.RELATED, Kind.TAGS, Kind.SHARE} or not _LABEL_END.search(lead):
             return False
         measure = self._measures[element]
         is_line = measure.text - measure.linked <= len(lead) + _MAX_NOTE
@@ -262,14 +266,18 @@ class Surroundings:
 
         Returns nothing if the content is not of the kind that the label announces.
         """
-        if kind is Kind.AUTHOR and before < NEARLY_ALL * self._left:
+        if kind is Kind.AUTHOR and before < MIN_BEFORE_AUTHOR * self._prose_left:
             return ()
         if kind is Kind.COMMENTS and (before < SHORTEST_POST):
             return ()
         best: Element | None = None
         top = at = label
-        for above in islice(label.iterancestors(), _LEVELS):
-            if above.tag in _MATTER or above in self._holding or self._begins_before(at, above):
+        for above in islice(label.iterancestors(), _MAX_LEVELS):
+            if (
+                above.tag in _MAIN_ELEMENTS
+                or above in self._around_heading
+                or self._begins_before(at, above)
+            ):
                 break
             if self._measures[above].text <= self._measures[label].text + 2:
                 top = above
@@ -278,26 +286,26 @@ class Surroundings:
             at = above
         if best is not None:
             return [best]
-        behind = [*self._behind(top, label, kind)]
-        return [top, *behind] if behind else ()
+        following = [*self._blocks_after(top, label, kind)]
+        return [top, *following] if following else ()
 
     def _begins_before(self, element: Element, above: Element) -> bool:
         """Return whether text precedes an element in its parent, which is ``above``."""
         if (above.text or "").strip():
             return True
         for each in islice(element.itersiblings(preceding=True), _MAX_SIBLINGS):
-            has_text = each not in self._gone and self._measures[each].text
+            has_text = each not in self._removed and self._measures[each].text
             if has_text or (each.tail or "").strip():
                 return True
         return False
 
-    def _behind(self, top: Element, label: Element, kind: Kind) -> Iterator[Element]:
+    def _blocks_after(self, top: Element, label: Element, kind: Kind) -> Iterator[Element]:
         """Yield the blocks after a label, up to the first one that is not of the label's kind."""
         level = label.tag if label.tag in HEADINGS else "h6"
         for each in islice(top.itersiblings(), _MAX_SIBLINGS):
-            if each in self._gone:
+            if each in self._removed:
                 continue
-            if (each.tag in HEADINGS and each.tag <= level) or each in self._holding:
+            if (each.tag in HEADINGS and each.tag <= level) or each in self._around_heading:
                 return
             if not self._measures[each].text and each.tag in {"br", "hr"}:
                 if (each.tail or "").strip():
@@ -314,24 +322,26 @@ class Surroundings:
         for each in blocks:
             measure.add(self._measures[each])
         unlinked = measure.text - measure.linked
-        if any(each in self._holding for each in blocks):
+        if any(each in self._around_heading for each in blocks):
             return False
         if kind is Kind.COMMENTS:
-            return any(map(_holds_answers, blocks))
+            return any(map(_holds_comments, blocks))
         if kind is Kind.RELATED:
             return self._links_elsewhere(blocks, unlinked, label)
         prose = sum(self._prose[each] for each in blocks)
-        is_long = measure.text > _MOST[kind] or unlinked > _UNLINKED.get(kind, measure.text)
-        if is_long or prose > max(SHORT, MAX_OF_ALL * self._left):
+        is_long = measure.text > _MAX_LENGTHS[kind] or unlinked > _MAX_UNLINKED.get(
+            kind, measure.text
+        )
+        if is_long or prose > max(MAX_REMOVED, MAX_REMOVED_SHARE * self._prose_left):
             return False
-        if kind is Kind.LETTER:
-            return self._calls(blocks, label)
+        if kind is Kind.NEWSLETTER:
+            return self._asks_for_action(blocks, label)
         return measure.text > 0 or label is None
 
-    def _calls(self, blocks: list[Element], label: Element | None) -> bool:
+    def _asks_for_action(self, blocks: list[Element], label: Element | None) -> bool:
         """Return whether blocks ask to subscribe, follow or pay; always true without a label."""
-        text = " ".join(first_text(each, _MOST[Kind.LETTER]) for each in blocks)
-        if label is None or _CALLING.search(text):
+        text = " ".join(first_text(each, _MAX_LENGTHS[Kind.NEWSLETTER]) for each in blocks)
+        if label is None or _ACTION_WORDS.search(text):
             return True
         return any(next(each.iter(*FORM_CONTROLS), None) is not None for each in blocks)
 
@@ -356,7 +366,7 @@ class Surroundings:
 
     def _leaves_enough(self, blocks: list[Element], prose: int) -> bool:
         """Return whether the page has enough prose besides these blocks to be an article."""
-        rest = self._left - prose
+        rest = self._prose_left - prose
         size = sum(self._measures[each].text for each in blocks)
         return rest >= LEAST_REST and rest >= LEAST_SHARE * size
 
@@ -377,19 +387,23 @@ class Surroundings:
         return host.removeprefix("www.") == self._host
 
     def _remove(self, element: Element) -> bool:
-        if element in self._gone or element in self._holding or element.getparent() is None:
+        if (
+            element in self._removed
+            or element in self._around_heading
+            or element.getparent() is None
+        ):
             return False
-        self._left -= self._prose[element]
-        self._gone.update(element.iter())
+        self._prose_left -= self._prose[element]
+        self._removed.update(element.iter())
         remove(element)
         return True
 
 
-def _holds_answers(block: Element) -> bool:
+def _holds_comments(block: Element) -> bool:
     """Return whether a block contains a form, or an element with a name such as ``comments``."""
     if next(block.iter(*FORM_CONTROLS), None) is not None:
         return True
-    return any(_ANSWERS.search(named(each)) for each in islice(block.iter(), _MAX_LINKS))
+    return any(_COMMENT_NAMES.search(named(each)) for each in islice(block.iter(), _MAX_LINKS))
 
 
 def _lead_of(element: Element) -> str:
@@ -406,7 +420,7 @@ def _lead_of(element: Element) -> str:
 
 def _drop_pull_quotes(body: Element) -> None:
     """Remove quotations that repeat a sentence of the article in large letters."""
-    quotes = (each for each in body.iter() if _PULLED.search(named(each)))
+    quotes = (each for each in body.iter() if _PULL_QUOTE_NAME.search(named(each)))
     for quote in [*islice(quotes, _MAX_QUOTES)]:
         quotation = _bare(first_text(quote, MAX_QUOTE))
         if len(quotation) > _SHORTEST_QUOTE and _bare(text_in(body)).count(quotation) > 1:

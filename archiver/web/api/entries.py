@@ -21,9 +21,9 @@ from archiver.web.api.json_http import (
     TagChange,
     answer,
     entry_answer,
-    listing_query,
     number,
     numbers,
+    query_of_request,
     read_json,
 )
 from archiver.web.app_keys import RUNTIME
@@ -42,7 +42,7 @@ async def save(request: web.Request) -> web.StreamResponse:
 
 async def list_entries(request: web.Request) -> web.StreamResponse:
     """List or search entries."""
-    query = replace(listing_query(request), limit=number(request, "limit", 50))
+    query = replace(query_of_request(request), limit=number(request, "limit", 50))
     found = await request.app[RUNTIME].search.listing(query)
     base = base_path(request)
     items = tuple(
@@ -63,7 +63,7 @@ async def saved(request: web.Request) -> web.StreamResponse:
 
 async def summary(request: web.Request) -> web.StreamResponse:
     """Count the entries of a list, up to 1,000, with facets."""
-    return answer(await request.app[RUNTIME].search.summary(listing_query(request)))
+    return answer(await request.app[RUNTIME].search.summary(query_of_request(request)))
 
 
 async def show_entry(request: web.Request) -> web.StreamResponse:

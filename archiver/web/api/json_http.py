@@ -65,9 +65,9 @@ def to_json(value: object, shape: Any = None) -> bytes:
 
 MAX_URLS = 10_000
 MAX_JOBS = 1_000
-LISTED = ("q", "tag", "host", "status", "sort", "after")
+LISTING_PARAMETERS = ("q", "tag", "host", "status", "sort", "after")
 """Query parameters for the fields of a ``ListingQuery``, except ``limit``."""
-CHOSEN = ("folders_as", "to_read", "capture", "into")
+IMPORT_PARAMETERS = ("folders_as", "to_read", "capture", "into")
 """Import options with a single value."""
 
 _MAX_ID_DIGITS = 18
@@ -238,20 +238,20 @@ def numbers(request: web.Request, name: str) -> list[int]:
     return [_whole(name, word.strip()) for word in words]
 
 
-def listing_query(request: web.Request) -> ListingQuery:
+def query_of_request(request: web.Request) -> ListingQuery:
     """Return the ``ListingQuery`` in the query parameters of a request."""
     query = request.query
-    q, tag, host, status, sort, after = (query.get(name, "") for name in LISTED)
+    q, tag, host, status, sort, after = (query.get(name, "") for name in LISTING_PARAMETERS)
     return ListingQuery(q, tag, host, status, sort, after)
 
 
-def listed_query(text: str) -> ListingQuery:
+def parse_list_query(text: str) -> ListingQuery:
     """Parse a query string that ``list_query`` returned.
 
     The address of an entry's page contains it, to refer to the list that the entry was opened from.
     """
     query = dict(parse_qsl(text, max_num_fields=20)) if text.count("&") < 20 else {}
-    q, tag, host, status, sort, after = (query.get(name, "") for name in LISTED)
+    q, tag, host, status, sort, after = (query.get(name, "") for name in LISTING_PARAMETERS)
     return ListingQuery(q, tag, host, status, sort, after)
 
 
@@ -264,7 +264,7 @@ def chosen(request: web.Request) -> Choices:
     query = request.query
     return typed_choices(
         tags=",".join(query.getall("tags", [])).split(","),
-        words={name: query.get(name, "") for name in CHOSEN},
+        words={name: query.get(name, "") for name in IMPORT_PARAMETERS},
         only_folders=query.getall("only_folder", []),
         columns=query.getall("column", []),
     )
@@ -275,7 +275,7 @@ def list_query(query: ListingQuery) -> str:
 
     Empty fields are left out. If all are empty, the result is ``sort=newest``.
     """
-    kept = {name: value for name in LISTED if (value := getattr(query, name))}
+    kept = {name: value for name in LISTING_PARAMETERS if (value := getattr(query, name))}
     return urlencode(kept or {"sort": "newest"})
 
 

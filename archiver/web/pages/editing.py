@@ -14,7 +14,7 @@ from archiver.model.annotation import AnnotationChange
 from archiver.model.listing import ListingQuery
 from archiver.services.editing import Edited, Editing
 from archiver.web import auth
-from archiver.web.api.json_http import list_query, listed_query
+from archiver.web.api.json_http import list_query, parse_list_query
 from archiver.web.app_keys import RUNTIME
 from archiver.web.rendering import render_with_sidebar
 from archiver.web.views import DeleteView, EditNotice, RejectedChangesView, RestoreResult
@@ -169,7 +169,7 @@ async def confirm_deletion(request: web.Request) -> web.StreamResponse:
         raise NotFound(
             "{url} has no snapshot of {timestamp}.", url=detail.entry.url, timestamp=timestamp[:20]
         )
-    listed = list_query(listed_query(request.query["in"])) if "in" in request.query else ""
+    listed = list_query(parse_list_query(request.query["in"])) if "in" in request.query else ""
     back_to = f"/{key}/?{urlencode({'in': listed})}" if listed else f"/{key}/"
     view = DeleteView(
         (key,),

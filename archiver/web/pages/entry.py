@@ -15,7 +15,7 @@ from archiver.replay.addresses import Modifier, PathWriter, ReplayAddress
 from archiver.services.entries import SnapshotDetail
 from archiver.services.reader_view import Reading, ReadingPlace
 from archiver.services.search import Neighbour, Neighbours
-from archiver.web.api.json_http import list_query, listed_query
+from archiver.web.api.json_http import list_query, parse_list_query
 from archiver.web.app_keys import PERMISSIONS, REFLECTS, RUNTIME
 from archiver.web.origin import replay_origin, service_origin
 from archiver.web.pages.editing import back, change_of, notice_of, number
@@ -58,7 +58,7 @@ async def _page(
     request: web.Request, refused: RejectedEdit | None = None, *, status: int = 200
 ) -> web.StreamResponse:
     parameters = request.query
-    listed = listed_query(parameters["in"]) if "in" in parameters else None
+    listed = parse_list_query(parameters["in"]) if "in" in parameters else None
     if listed:
         request[REFLECTS] = True
     reading = await request.app[RUNTIME].reader.open(
@@ -167,12 +167,12 @@ def _article(
     wording = wording_of(request)
 
     def archived_link(url: str) -> str:
-        return wording.worded(Message("Saved here: {url}", url=url))
+        return wording.text_of(Message("Saved here: {url}", url=url))
 
     def lost(name: str) -> str:
         if not name:
-            return wording.worded(Message("Image not archived"))
-        return wording.worded(Message("Image not archived: {name}", name=name))
+            return wording.text_of(Message("Image not archived"))
+        return wording.text_of(Message("Image not archived: {name}", name=name))
 
     article.describe_links(archived_link)
     article.name_images()

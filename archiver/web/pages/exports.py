@@ -16,7 +16,7 @@ from archiver.model.message import Message
 from archiver.services.export_files import ExportJob
 from archiver.services.export_selection import Selected
 from archiver.services.exports import schema as export_schema
-from archiver.web.api.json_http import listing_query
+from archiver.web.api.json_http import query_of_request
 from archiver.web.app_keys import RUNTIME
 from archiver.web.rendering import render_with_sidebar
 from archiver.web.views import SearchError
@@ -166,7 +166,7 @@ def _headers(name: str, media_type: str) -> dict[str, str]:
 
 
 def _query_of(request: web.Request) -> ListingQuery:
-    listed = listing_query(request)
+    listed = query_of_request(request)
     return ListingQuery(listed.q, listed.tag, listed.host, listed.status)
 
 

@@ -8,7 +8,7 @@ from aiohttp.web_request import FileField
 
 from archiver.errors import FetchError, InputError
 from archiver.model.message import Message
-from archiver.services.feeds import OtherForm
+from archiver.services.feeds import OtherFormat
 from archiver.web.app_keys import RUNTIME
 from archiver.web.rendering import render_with_sidebar, wording_of
 from archiver.web.views import FeedsView
@@ -33,7 +33,7 @@ async def change(request: web.Request) -> web.StreamResponse:
             request,
             problem=_why(request, error),
             given=_text(form, "url"),
-            is_other_form=isinstance(error, OtherForm),
+            is_other_form=isinstance(error, OtherFormat),
             status=400,
         )
 

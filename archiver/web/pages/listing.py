@@ -19,7 +19,7 @@ from archiver.model.message import Message
 from archiver.search.query_fields import LANGUAGE
 from archiver.services.list_exports import FeedForm
 from archiver.services.search import Listing
-from archiver.web.api.json_http import LISTED, list_query, listing_query
+from archiver.web.api.json_http import LISTING_PARAMETERS, list_query, query_of_request
 from archiver.web.app_keys import RUNTIME
 from archiver.web.origin import base_path, public_origin
 from archiver.web.pages.editing import notice_of
@@ -77,12 +77,12 @@ def read_trail(text: str) -> Trail | None:
 
 
 SHOWN_TAGS = 30
-_KEPT = tuple(name for name in LISTED if name != "after")
+_KEPT = tuple(name for name in LISTING_PARAMETERS if name != "after")
 
 
 async def listing(request: web.Request) -> web.StreamResponse:
     """Show a page of entries."""
-    query = listing_query(request)
+    query = query_of_request(request)
     try:
         view = await _view(request, query)
     except InvalidQuery as error:
@@ -202,7 +202,7 @@ async def feed(request: web.Request) -> web.StreamResponse:
     form = FeedForm(request.match_info["form"])
     parameters = request.rel_url.raw_query_string
     body = await request.app[RUNTIME].feeds.write(
-        listing_query(request),
+        query_of_request(request),
         form,
         origin=public_origin(request) + base_path(request),
         path=f"{request.path}?{parameters}" if parameters else request.path,

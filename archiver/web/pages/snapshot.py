@@ -117,7 +117,7 @@ def _framed(request: web.Request, banner: str, address: ReplayAddress) -> str:
     return replay_origin(request) + permissions.write(given, address)
 
 
-TWO = 2
+MIN_TO_COMPARE = 2
 CONTEXT = 400
 """Characters of unchanged text shown around a change."""
 
@@ -131,7 +131,7 @@ async def compare(request: web.Request) -> web.StreamResponse:
         parameters.get("to", ""),
     )
     detail = await request.app[RUNTIME].entries.get(key)
-    if len(detail.snapshots) < TWO:
+    if len(detail.snapshots) < MIN_TO_COMPARE:
         alone = NothingToCompareView(detail.entry, detail.snapshots)
         return await render_with_sidebar(request, "pages/compare_alone.html", alone)
     found = await request.app[RUNTIME].comparing.compare(key, earlier, later)
