@@ -347,9 +347,9 @@ def rescue(settings: Settings, refs: tuple[str, ...], query: str | None) -> int:
 @click.option("--note", metavar="NOTE", help="Your note; replaces the old one.")
 @click.option("--tag", "with_tags", multiple=True, metavar="TAG", help="Add a tag.")
 @click.option("--untag", "without_tags", multiple=True, metavar="TAG", help="Remove a tag.")
-@click.option("--list", "with_lists", multiple=True, metavar="PATH", help="Add to a list.")
+@click.option("--list", "with_folders", multiple=True, metavar="PATH", help="Add to a list.")
 @click.option(
-    "--unlist", "without_lists", multiple=True, metavar="PATH", help="Remove from a list."
+    "--unlist", "without_folders", multiple=True, metavar="PATH", help="Remove from a list."
 )
 @click.option("--read/--unread", "is_read", default=None, help="Mark as read or unread.")
 @click.option("--star/--unstar", "is_starred", default=None, help="Star, or remove the star.")

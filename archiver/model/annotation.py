@@ -362,10 +362,9 @@ class AnnotationChange:
         tags: tags that replace all tags; an empty tuple removes all tags.
         with_tags: tags to add.
         without_tags: tags to remove; takes precedence over additions.
-        lists: paths of the lists that replace all lists; an empty tuple removes the entry from all
-            lists.
-        with_lists: paths of lists to append the entry to.
-        without_lists: paths of lists to remove the entry from; takes precedence over additions.
+        folders: paths of lists that replace all lists; an empty tuple removes the entry from all.
+        with_folders: paths of lists to append the entry to.
+        without_folders: paths of lists to remove the entry from; takes precedence over additions.
         is_read, is_starred: new value of the mark.
     """
 
@@ -374,9 +373,9 @@ class AnnotationChange:
     tags: tuple[str, ...] | None = None
     with_tags: tuple[str, ...] = ()
     without_tags: tuple[str, ...] = ()
-    lists: tuple[str, ...] | None = None
-    with_lists: tuple[str, ...] = ()
-    without_lists: tuple[str, ...] = ()
+    folders: tuple[str, ...] | None = None
+    with_folders: tuple[str, ...] = ()
+    without_folders: tuple[str, ...] = ()
     is_read: bool | None = None
     is_starred: bool | None = None
 
@@ -400,8 +399,8 @@ class AnnotationChange:
             is_starred=annotation.is_starred if self.is_starred is None else self.is_starred,
         )
         before = annotation.lists
-        wanted = (*(before if self.lists is None else self.lists), *self.with_lists)
-        gone = frozenset(self.without_lists)
+        wanted = (*(before if self.folders is None else self.folders), *self.with_folders)
+        gone = frozenset(self.without_folders)
         return changed.in_lists({each: before.get(each, 0) for each in wanted if each not in gone})
 
 

@@ -271,9 +271,9 @@ def _checked(wanted: AnnotationChange) -> AnnotationChange:
         note=_text(Message("note"), wanted.note, MAX_NOTE),
         tags=None if wanted.tags is None else clean_tags(wanted.tags),
         with_tags=clean_tags(wanted.with_tags),
-        lists=None if wanted.lists is None else clean_paths(wanted.lists),
-        with_lists=clean_paths(wanted.with_lists),
-        without_lists=clean_paths(wanted.without_lists),
+        folders=None if wanted.folders is None else clean_paths(wanted.folders),
+        with_folders=clean_paths(wanted.with_folders),
+        without_folders=clean_paths(wanted.without_folders),
     )
     if change.is_empty:
         raise InputError("Enter a name.")

@@ -239,7 +239,7 @@ async def test_an_archive_in_use_has_no_findings(open_archive, live):
         await archive.entries.save([live.url("/missing")], source="cli")
         await archive.crawling.work()
         await archive.editing.change(
-            [foxes, hares], AnnotationChange(title="T", note="n", with_lists=("L",))
+            [foxes, hares], AnnotationChange(title="T", note="n", with_folders=("L",))
         )
         await archive.editing.rename_tag("old", "OLD")
         await archive.crawling.write_pending_records()

@@ -20,7 +20,7 @@ async def archive(archive):
     """Three waiting links, a, b and c, in the list Recipes/Soups."""
     await archive.entries.save(URLS, source="cli")
     for url in URLS:
-        await archive.editing.change([url], AnnotationChange(with_lists=("Recipes / Soups",)))
+        await archive.editing.change([url], AnnotationChange(with_folders=("Recipes / Soups",)))
     return archive
 
 
@@ -42,7 +42,7 @@ async def test_a_list_has_its_entries_in_order_and_its_nested_lists(archive):
 
 
 async def test_counts_of_lists_follow_removals_and_undos(archive):
-    change = AnnotationChange(without_lists=("Recipes/Soups",))
+    change = AnnotationChange(without_folders=("Recipes/Soups",))
 
     edited = await archive.editing.change([URLS[1]], change)
 
@@ -100,7 +100,7 @@ async def test_a_renamed_list_keeps_its_order_and_nested_lists(archive):
 
 
 async def test_a_list_renamed_to_an_existing_one_is_merged(archive):
-    await archive.editing.change([URLS[0]], AnnotationChange(with_lists=("Soup",)))
+    await archive.editing.change([URLS[0]], AnnotationChange(with_folders=("Soup",)))
 
     await archive.lists.rename("Soup", "Recipes/Soups")
 
@@ -171,7 +171,7 @@ async def nested_count(archive):
 
 async def test_a_list_tells_how_many_lie_in_it_and_in_its_lists_each_once(archive):
     assert await nested_count(archive) == {"Recipes": 3, "Recipes/Soups": None}
-    both = AnnotationChange(with_lists=("Recipes/Bread/Rye", "Recipes"))
+    both = AnnotationChange(with_folders=("Recipes/Bread/Rye", "Recipes"))
     await archive.editing.change(URLS[:2], both)
     await archive.lists.count()
 

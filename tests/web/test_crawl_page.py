@@ -57,9 +57,9 @@ async def test_a_failed_row_is_retried_or_gets_another_address(client, runtime, 
     assert "This page is being saved." in offered
     await runtime.crawling.work()
 
-    await runtime.editing.change([key], AnnotationChange(tags=("a, b",), lists=("Bears",)))
+    await runtime.editing.change([key], AnnotationChange(tags=("a, b",), folders=("Bears",)))
     form = await (await client.get(f"/save?instead={key}")).text()
-    fields = dict(re.findall(r'name="(instead|tags|lists)" value="([^"]*)"', form))
+    fields = dict(re.findall(r'name="(instead|tags|folders)" value="([^"]*)"', form))
     fields = {name: unescape(value) for name, value in fields.items()}
     page = await (await client.post("/add", data=fields | {"url": live.article("here")})).text()
 

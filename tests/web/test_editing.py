@@ -79,7 +79,12 @@ async def test_an_entry_is_edited_on_its_page_and_the_edit_undone(client, foxes)
 
 
 async def test_a_rejected_edit_keeps_what_was_typed(client, foxes):
-    fields = [("title", "Mine"), ("tags", "x" * 101), ("lists", "A/B"), ("note", "A long\r\nnote")]
+    fields = [
+        ("title", "Mine"),
+        ("tags", "x" * 101),
+        ("folders", "A/B"),
+        ("note", "A long\r\nnote"),
+    ]
 
     status, _, page = await send(client, f"/{foxes}/edit", fields)
 

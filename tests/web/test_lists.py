@@ -46,7 +46,7 @@ async def test_a_list_is_created_filled_and_ordered_by_forms(client, foxes, bear
     back = ("back", where)
     await send(
         client, "/edit", back, ("entry", foxes), ("entry", bears),
-        ("with_lists", "Recipes/“Best” soups"),
+        ("with_folders", "Recipes/“Best” soups"),
     )  # fmt: skip
     first, second = await in_order(client, "Recipes/Best soups")
 
@@ -77,7 +77,7 @@ async def test_a_list_is_coloured_and_nested_by_forms(client):
 async def test_selected_lists_are_merged_or_deleted(client, foxes):
     for path in ("A/Nested", "B", "C"):
         await send(client, "/lists", ("do", "make"), ("path", path))
-    await send(client, "/edit", ("entry", foxes), ("with_lists", "A"))
+    await send(client, "/edit", ("entry", foxes), ("with_folders", "A"))
 
     merged = [("path", each) for each in ("A", "A/Nested", "B")]
     status, _, page = await send(client, "/lists", ("do", "merge"), ("new", "B"), *merged)

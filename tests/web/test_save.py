@@ -80,7 +80,7 @@ async def test_the_bookmarklet_window_saves_with_tags_and_lists(client):
     assert ">Saved</h1>" in page
     assert "Already saved" not in page
     ((action,),) = [re.findall(r'action="(/[0-9a-f]{32}/edit)"', page)]
-    await client.post(action, data={"tags": "a, b", "lists": "Bears", "note": "n"})
+    await client.post(action, data={"tags": "a, b", "folders": "Bears", "note": "n"})
 
     entry = (await client.server.app[RUNTIME].entries.get(url)).entry.annotation
     assert (entry.tags, entry.folders, entry.note) == (("a", "b"), ("Bears",), "n")

@@ -89,7 +89,7 @@ async def fill(data: Path) -> None:
         await runtime.entries.save([PRIVATE], source="s1")
         await runtime.crawling.work()
         await runtime.entries.save([GONE], tags=("T1", "t1"), source="s1", note="n1")
-        change = AnnotationChange(with_tags=("T1", "t1"), with_lists=("L1/L2",), is_starred=True)
+        change = AnnotationChange(with_tags=("T1", "t1"), with_folders=("L1/L2",), is_starred=True)
         await runtime.editing.change([hash_url(PAGE)], change)
         await runtime.lists.make("L3")
         await runtime.lists.make("S1", "1x")

@@ -5,12 +5,12 @@ from dataclasses import replace
 from aiohttp import web
 
 from archiver.errors import InputError
+from archiver.model.annotation import AnnotationChange
 from archiver.model.entry_list import EntryList
 from archiver.model.feed import FollowedFeed
 from archiver.model.job import Job
 from archiver.services.editing import TagInUse
 from archiver.web.api.json_http import (
-    EditRequest,
     FeedRequest,
     HighlightChange,
     HighlightRequest,
@@ -76,12 +76,12 @@ async def show_entry(request: web.Request) -> web.StreamResponse:
 async def edit(request: web.Request) -> web.StreamResponse:
     """Change the metadata of an entry, and return the entry.
 
-    `tags` replaces all tags, and `folders` all lists (by path). Omitted or null fields are not
-    changed.
+    `tags` replaces all tags, and `folders` all lists (by path); `with_tags` and `without_tags` add
+    and remove some. Omitted fields are not changed.
     """
-    wanted = await read_json(request, EditRequest)
+    wanted = await read_json(request, AnnotationChange)
     runtime, key = request.app[RUNTIME], request.match_info["hash_url"]
-    await runtime.editing.change([key], wanted.change())
+    await runtime.editing.change([key], wanted)
     return entry_answer(request, await runtime.entries.get(key))
 
 

@@ -14,7 +14,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from archiver.errors import InputError
 from archiver.formats.json_output import flattened
-from archiver.model.annotation import AnnotationChange, Colour
+from archiver.model.annotation import Colour
 from archiver.model.entry_list import ListColour
 from archiver.model.imports import Choices
 from archiver.model.listing import ListingQuery
@@ -83,29 +83,6 @@ class SaveRequest:
     urls: Annotated[list[str], Field(min_length=1, max_length=MAX_URLS)]
     tags: Annotated[list[str], Field(max_length=100)] = field(default_factory=list)
     render: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class EditRequest:
-    """New metadata of an entry; missing or null fields stay as they are."""
-
-    title: str | None = None
-    note: str | None = None
-    tags: Annotated[list[str], Field(max_length=100)] | None = None
-    folders: Annotated[list[str], Field(max_length=100)] | None = None
-    is_read: bool | None = None
-    is_starred: bool | None = None
-
-    def change(self) -> AnnotationChange:
-        """Return the request as an ``AnnotationChange``."""
-        return AnnotationChange(
-            title=self.title,
-            note=self.note,
-            tags=None if self.tags is None else tuple(self.tags),
-            lists=None if self.folders is None else tuple(self.folders),
-            is_read=self.is_read,
-            is_starred=self.is_starred,
-        )
 
 
 @dataclass(frozen=True, slots=True)

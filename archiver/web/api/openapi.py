@@ -16,6 +16,7 @@ from pydantic import TypeAdapter
 
 from archiver import __version__
 from archiver.formats.json_output import flattened_schema
+from archiver.model.annotation import AnnotationChange
 from archiver.model.entry_list import EntryList
 from archiver.model.failure import Reason
 from archiver.model.feed import FollowedFeed
@@ -40,7 +41,6 @@ from archiver.services.search import Listing
 from archiver.web.api.imports import Queued, ReceiptLine
 from archiver.web.api.json_http import (
     AgainRequest,
-    EditRequest,
     FeedRequest,
     HighlightChange,
     HighlightRequest,
@@ -167,7 +167,7 @@ INTERFACES: dict[str, Interface] = {
     "api_find_saved": Interface(SavedPage, query=(Parameter("url", "URL of the page.", _TEXT),)),
     "api_summary": Interface(Summary, query=_FILTER_PARAMETERS),
     "api_entry": Interface(EntryDetail),
-    "api_edit_entry": Interface(EntryDetail, body=EditRequest),
+    "api_edit_entry": Interface(EntryDetail, body=AnnotationChange),
     "api_delete_entry": Interface(Deleted),
     "api_delete_snapshot": Interface(Deleted),
     "api_undo_deletion": Interface(Restored),

@@ -98,16 +98,16 @@ def query_of(form: Mapping[str, Any]) -> ListingQuery:
 
 def change_of(form: MultiMapping[Any]) -> AnnotationChange:
     """Return the change in a form: metadata whose field is missing stays unchanged."""
-    tags, lists = form.get("tags"), form.get("lists")
+    tags, folders = form.get("tags"), form.get("folders")
     return AnnotationChange(
         title=form.get("title"),
         note=_lines(form.get("note")),
         tags=None if tags is None else names_in(tags),
         with_tags=names_in(form.get("with_tags", "")),
         without_tags=names_in(form.get("without_tags", "")),
-        lists=None if lists is None else names_in(lists),
-        with_lists=names_in(form.get("with_lists", "")),
-        without_lists=names_in(form.get("without_lists", "")),
+        folders=None if folders is None else names_in(folders),
+        with_folders=names_in(form.get("with_folders", "")),
+        without_folders=names_in(form.get("without_folders", "")),
         is_read=_flag(form, "is_read"),
         is_starred=_flag(form, "is_starred"),
     )

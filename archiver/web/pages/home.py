@@ -105,8 +105,8 @@ async def _after_saving(
     Return a list with the number of the deletion; empty if no entry was replaced.
     """
     app, instead = request.app[RUNTIME], str(form.get("instead", ""))
-    if lists := names_in(str(form.get("lists", ""))):
-        await app.editing.change(keys, AnnotationChange(with_lists=lists))
+    if lists := names_in(str(form.get("folders", ""))):
+        await app.editing.change(keys, AnnotationChange(with_folders=lists))
     if keys and is_hash_url(instead) and instead not in keys:
         return [(await app.deleting.entries([instead])).id]
     return []
