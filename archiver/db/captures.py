@@ -502,7 +502,7 @@ def _original_of_url(wanted: CTE) -> ScalarSelect[int]:
 
 
 async def original_of(conn: AsyncConnection, digest: PayloadDigest) -> Capture | None:
-    """Return the first response record that contains a payload."""
+    """Return the first response record that contains a payload, if any."""
     return (await originals(conn, [digest])).get(digest)
 
 

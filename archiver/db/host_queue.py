@@ -222,7 +222,7 @@ async def of_site(conn: AsyncConnection, site: str, *, limit: int) -> list[str]:
 async def render_hints_after(
     conn: AsyncConnection, row_id: int, *, limit: int
 ) -> list[tuple[int, int, RenderHint, str]]:
-    """Return up to ``limit`` newest snapshots with a render hint and a row id above ``row_id``.
+    """Return up to ``limit`` of the newest snapshots with a render hint and ids above ``row_id``.
 
     Each snapshot is a tuple of row id, timestamp, hint and page URL. The oldest one is first.
     """

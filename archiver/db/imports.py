@@ -451,7 +451,7 @@ async def restore(conn: AsyncConnection, left: Unfinished) -> None:
 
 
 async def status(conn: AsyncConnection, import_id: int) -> ImportStatus | None:
-    """Return the status of an import."""
+    """Return the status of an import; None if it does not exist."""
     row = (await conn.execute(select(imports).where(imports.c.id == import_id))).one_or_none()
     return await _status(conn, row) if row else None
 

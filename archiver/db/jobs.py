@@ -120,7 +120,7 @@ async def _snapshots_of(
 
 
 async def latest_of_entry(conn: AsyncConnection, entry_id: int) -> Job | None:
-    """Return the newest job of an entry."""
+    """Return the newest job of an entry, if any."""
     row = (
         await conn.execute(
             query().where(job.c.entry_id == entry_id).order_by(job.c.id.desc()).limit(1)

@@ -226,7 +226,7 @@ _DOCUMENTS = select(entry.c.id, entry.c.document_id).where(entry.c.id.in_(THESE)
 
 
 async def by_day(conn: AsyncConnection, places: Sequence[Place], sort: Sort) -> list[int]:
-    """Return entry ids sorted by time of saving.
+    """Return entry ids sorted by time of saving, newest first unless ``sort`` is ``OLDEST``.
 
     Of entries saved in the same second, the one with the newest search document comes first.
     """

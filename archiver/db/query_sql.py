@@ -170,8 +170,8 @@ def _term(term: Term, *, unordered: bool) -> str:
 def is_open_ended(term: Term) -> bool:
     """Return whether the last word of a term is a prefix.
 
-    It is a prefix if the term says so (``orni*``, or the last word while the user types), or if its
-    script has no spaces between words.
+    It is a prefix if the term has ``prefix`` set (``orni*``, or the last word while the user
+    types), or if its script has no spaces between words.
     """
     return term.prefix or is_open(term.text)
 

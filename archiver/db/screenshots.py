@@ -101,7 +101,7 @@ async def preview_images_of(
 
 
 async def by_digest(conn: AsyncConnection, digest: str) -> Rendition | None:
-    """Return an icon or preview image by its digest."""
+    """Return the icon or preview image with a digest, if any."""
     query = (
         select(rendition, segment.c.name)
         .join(segment, segment.c.id == rendition.c.segment_id)

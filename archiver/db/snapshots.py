@@ -228,7 +228,7 @@ async def articles_of(
 
 
 async def first_of(conn: AsyncConnection, entry_id: int) -> Timestamp | None:
-    """Return the timestamp of an entry's oldest snapshot."""
+    """Return the timestamp of an entry's oldest snapshot, if any."""
     query = select(func.min(snapshot.c.timestamp)).where(snapshot.c.entry_id == entry_id)
     first = (await conn.execute(query)).scalar()
     return Timestamp(f"{first:014d}") if first else None

@@ -513,7 +513,7 @@ class StoredResponses(ExitStack):
         self._places[RecordId(found.given_id)] = place
 
     def take(self, named: RecordId) -> Exchange | None:
-        """Remove and return the response with a record id; the caller closes its body."""
+        """Remove and return the response with a record id, if any; the caller closes its body."""
         place = self._places.pop(named, None)
         return self._whole(place) if place else None
 

@@ -34,6 +34,8 @@ class Element:
         attributes: values by name in lower case, without namespace prefix.
         text: text directly inside the element; empty at its start.
         is_end: whether the event is the end of the element.
+        pieces: parts of ``text`` that have been read so far.
+        room: number of characters that ``pieces`` may still get.
     """
 
     name: str

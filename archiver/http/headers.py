@@ -31,7 +31,7 @@ class ResponseHead:
     headers: tuple[tuple[str, str], ...]
 
     def header(self, name: str) -> str | None:
-        """Return the value of the first field with a name, given in lower case."""
+        """Return the value of the first field with this lower-case name, if any."""
         return next((value for key, value in self.headers if key == name), None)
 
     def combined(self, name: str) -> str | None:

@@ -286,8 +286,8 @@ def as_style(given: MediaType, start: bytes) -> MediaType:
 def as_image(given: MediaType, start: bytes) -> MediaType:
     """Return the media type of a response that is loaded as an image, video, sound or font.
 
-    Browsers detect such formats from the first bytes and ignore the declared type. If
-    the declared type is one of an image, video, sound or font, it is kept.
+    Browsers detect such formats from the first bytes and ignore the declared type. So the detected
+    type replaces the declared one, unless that already is one of an image, video, sound or font.
     """
     known = _type_by_signature(start[:SNIFFED_BYTES])
     is_known = known.startswith(_DISPLAYED) and not given.essence.startswith(_DISPLAYED)

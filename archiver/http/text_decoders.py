@@ -52,7 +52,7 @@ def lookup(label: str) -> Encoding | None:
 
 
 def lookup_inside(label: str) -> Encoding | None:
-    """Return the encoding of a label found inside the text (HTML §13.2.3.2).
+    """Return the encoding of a label found inside the text (HTML §13.2.3.2); None if unknown.
 
     A label that is readable as ASCII cannot mean UTF-16, so UTF-16 becomes UTF-8.
     """

@@ -139,7 +139,7 @@ class Exchange:
     is_shown: bool = True
 
     def header(self, name: str) -> str | None:
-        """Return the value of the first header field with this lower-case name."""
+        """Return the value of the first header field with this lower-case name, if any."""
         for key, value in self.headers:
             if key == name:
                 return value

@@ -110,7 +110,7 @@ class EntryList:
 
     @property
     def shown_count(self) -> int | None:
-        """Number of entries shown beside its name, with those of nested lists."""
+        """Number shown after its name: its entries and those of nested lists; None if unknown."""
         return self.count if self.nested_count is None else self.nested_count
 
     @property
@@ -288,7 +288,7 @@ def duplicate_counts(members: Iterable[tuple[int, str]]) -> Counter[str]:
 def placed(lists: Sequence[EntryList], path: str, before: str) -> list[EntryList]:
     """Move a list directly before its sibling ``before``.
 
-    If there is no such list, it is moved behind all its siblings.
+    If there is no such list, it is moved after all its siblings.
     """
     tree = as_tree(lists)
     moved = next(each for each in tree if each.path == path)

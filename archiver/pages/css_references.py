@@ -200,7 +200,10 @@ class CssReferences:
         self._namespace = False
         self._nesting = Nesting()
         self._step: Callable[[int], int | None] = self._tokens
-        """State of the tokenizer: the method for the next character."""
+        """State of the tokenizer: the method that processes the input from an offset on.
+
+        It returns the offset of the rest, or None if it needs more input.
+        """
 
     def feed(self, css: str) -> str:
         """Process more input; return the output that is ready."""

@@ -48,7 +48,10 @@ def quoted(text: str, start: int, end: int) -> tuple[str, str, str]:
 
 
 def look_up(text: str, words: str) -> tuple[int, int] | None:
-    """Return the (start, end) of words in a text, ignoring white space, or of similar words."""
+    """Return (start, end) of words in a text, or of similar words; None if there are none.
+
+    The amount of white space is ignored.
+    """
     pieces = words.split()
     if not pieces:
         return None
@@ -82,7 +85,7 @@ def _fit(text: str, start: int, highlight: Highlight) -> float:
 
 
 def _most_similar(text: str, quote: str) -> tuple[int, int] | None:
-    """Return the passage that is most similar to a quotation, at word boundaries."""
+    """Return the passage that is most similar to a quotation, at word boundaries, if any."""
     head = _similar_range(text, quote[:_EDGE])
     if head is None:
         return None

@@ -123,7 +123,7 @@ class _MainContent:
 
     @property
     def is_enough(self) -> bool:
-        """Return whether the content has at least ``LEAST_CHARACTERS``."""
+        """Return whether the content has at least ``LEAST_CHARACTERS``, including link texts."""
         return self.length + self.linked >= LEAST_CHARACTERS
 
     @property

@@ -190,7 +190,7 @@ def read_page_result(head: dict[str, Any], html: bytes) -> PageResult:
 
 
 def read_rendition(head: dict[str, Any], content: bytes) -> NewRendition | None:
-    """Parse the result of ICON and COVER."""
+    """Parse the result of ICON and COVER; None if the worker created no image."""
     return NewRendition(RenditionKind(head["kind"]), head["media_type"], content) if head else None
 
 

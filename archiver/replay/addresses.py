@@ -12,7 +12,7 @@ from archiver.http.urls import parse_url
 PREFIX = "/web"
 
 ALL_CAPTURES = "*"
-"""Value in the place of a timestamp that stands for all captures of a URL."""
+"""Value that an address of all captures of a URL has instead of a timestamp."""
 
 
 class Modifier(StrEnum):

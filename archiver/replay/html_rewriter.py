@@ -101,7 +101,10 @@ class HtmlRewriter:
         self._in_section = False
         self._hides_next = False
         self._step: _Step = self._data
-        """The handler of the tokenizer's current state."""
+        """State of the tokenizer: the method that processes the input from an offset on.
+
+        It returns the offset of the rest, or None if it needs more input.
+        """
 
     def feed(self, markup: str) -> str:
         """Accept more markup; return the output that is ready."""

@@ -237,7 +237,7 @@ class Tags:
         self._xml = xml
         self._has_base = False
         self._is_still = False
-        """Whether the current video would start by itself and has no poster."""
+        """Whether the current video has autoplay and no poster."""
         self.promoted = False
         """Whether the last tag was an image that got the URL of a lazy-loading attribute."""
 
@@ -329,7 +329,7 @@ class Tags:
             tag.set(attribute, f"{rewritten}{_MOMENT}" if is_still else rewritten)
 
     def _prepare_player(self, tag: StartTag) -> None:
-        """Give a player its controls, since nothing plays by itself in a sandbox without scripts.
+        """Give a player its controls, since autoplay does not work in a sandbox without scripts.
 
         Subtitles need CORS because the page's origin is opaque.
         """

@@ -109,7 +109,8 @@ class UrlRewriter:
         """Return the copy of an element of another SVG file, and the rewriter for its references.
 
         Returns:
-            None if the reference is only a fragment, or if there is no such element.
+            None if the reference is only a fragment, if there is no such element, or if there is no
+                ``embedding``.
         """
         address, _, fragment = clean_reference(reference).partition("#")
         url = join(self.base, address) if address else None

@@ -151,7 +151,7 @@ class _DamagedMember:
 
 
 def _next_record(file: SegmentBytes, damaged: _DamagedMember, offset: int) -> int | None:
-    """Return the offset of the next readable record, at or after ``offset``.
+    """Return the offset of the next readable record at or after ``offset``; None if there is none.
 
     Deflate stores incompressible content unchanged. So the damaged record can contain a captured
     file with gzip members of WARC records, which are not records of the segment.

@@ -148,7 +148,7 @@ def normalise_embeds(root: Element) -> None:
 
 
 def _normalise_figure(card: Element) -> None:
-    """Unwrap a figure without caption that contains only a card."""
+    """Turn the figure around a card into a ``div``, if it contains nothing else."""
     figure = next(card.iterancestors("figure"), None)
     inside = [*islice(figure.iter(), _MAX_AROUND)] if figure is not None else []
     if figure is None or len(inside) == _MAX_AROUND or any(each.tag in _SHOWN for each in inside):

@@ -84,7 +84,7 @@ def _bodies(text: str) -> Iterator[str]:
 
 
 def _markup_in(text: str) -> Iterator[str]:
-    """Yield the strings with markup in the JSON data of a web framework, joined."""
+    """Yield one text: all strings with markup in the JSON data of a web framework."""
     if "<p" in text or "\\u003cp" in text:
         yield "\n".join(each for each in _strings(parse_json_ld(text)) if "<p" in each)
 

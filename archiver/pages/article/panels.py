@@ -115,7 +115,7 @@ def _panels(behind: Element | None) -> list[Element]:
 
 
 def _by_label(body: Element) -> Iterator[_Tabs]:
-    """Yield (block of radio button labels, these labels, children of the next element)."""
+    """Yield tabs made of radio buttons: (block with the labels, labels, panels after the block)."""
     buttons = {each.get("id") for each in body.iter("input") if each.get("type") == "radio"}
     for block in body.iter("div") if buttons else ():
         behind = block.getnext()

@@ -86,7 +86,7 @@ def kind_of_label(text: str) -> Kind | None:
 
 
 def kind_of_name(name: str) -> Kind | None:
-    """Return the kind of block that a class and id suggest."""
+    """Return the kind of block that a class and id suggest, if any."""
     return _known_kind(name) if 1 < len(name) <= _MAX_NAME else None
 
 
@@ -339,7 +339,10 @@ class Surroundings:
         return measure.text > 0 or label is None
 
     def _asks_for_action(self, blocks: list[Element], label: Element | None) -> bool:
-        """Return whether blocks ask to subscribe, follow or pay; always true without a label."""
+        """Return whether blocks ask to subscribe, follow or pay, or contain form controls.
+
+        The result is always true without a label.
+        """
         text = " ".join(first_text(each, _MAX_LENGTHS[Kind.NEWSLETTER]) for each in blocks)
         if label is None or _ACTION_WORDS.search(text):
             return True
