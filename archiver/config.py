@@ -658,7 +658,7 @@ def parse_site_rule(given: Mapping[str, Any]) -> SiteRule:
 
 
 def parse_site_rules(table: object) -> dict[str, SiteRule]:
-    """Parse the table of sites in the settings file.
+    """Return the rules of sites by host, given the table of sites in the settings file.
 
     Raises:
         InvalidSettings: the table or a rule is invalid.

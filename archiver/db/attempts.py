@@ -65,7 +65,7 @@ async def insert_attempts(
 
 
 async def of_entries(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, list[Attempt]]:
-    """Return the failed attempts of entries, oldest first; entries without any are left out."""
+    """Return failed attempts by entry id, oldest first; entries without any are left out."""
     rows = await conn.execute(
         select(attempt.c.entry_id, attempt.c.at, attempt.c.failure)
         .where(attempt.c.entry_id.in_(among(entry_ids)))

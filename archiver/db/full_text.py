@@ -429,7 +429,10 @@ class _Reader:
 
 
 def _phrase(words: Sequence[str], columns: Sequence[str], *, is_open: bool) -> str:
-    """Return tsquery text for a phrase in any of ``columns``; empty ``columns`` mean all."""
+    """Return tsquery text for a phrase in any of ``columns``; empty ``columns`` mean all.
+
+    With ``is_open``, the last word is a prefix.
+    """
     if not words:
         return _NOTHING
     found = []

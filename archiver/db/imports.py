@@ -356,7 +356,8 @@ async def advance(
 async def advance_archive(conn: AsyncConnection, import_id: int, taken: RecordCounts) -> None:
     """Add a batch of records of an archive file to the counts of an import.
 
-    A page of the file counts as added and as saved.
+    A page of the file counts as added and as saved. An entry that failed or was queued in the other
+    archive counts as added, too.
     """
     row = (await conn.execute(select(imports).where(imports.c.id == import_id))).one()
     samples = json.loads(row.rejected_samples)

@@ -136,7 +136,10 @@ def _joined_form(term: Term) -> str:
 
 
 def _joined(words: Sequence[str], *, open_ended: bool = False) -> str:
-    """Join words with spaces around each, so that a phrase of whole words is a substring."""
+    """Join words with spaces around each, so that a phrase of whole words is a substring.
+
+    With ``open_ended``, no space follows the last word, so that it is a prefix.
+    """
     return f" {' '.join(words)}" + ("" if open_ended else " ")
 
 

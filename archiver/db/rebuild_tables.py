@@ -187,7 +187,7 @@ async def share_articles(conn: AsyncConnection) -> None:
 async def conversions(
     conn: AsyncConnection, record_ids: Sequence[RecordId]
 ) -> dict[RecordId, Location]:
-    """Return the locations of known conversion records."""
+    """Return locations of conversion records by record id; unknown records are left out."""
     own = _conversion.c
     rows = await conn.execute(
         select(own.record_id, own.segment, own.offset, own.length).where(

@@ -88,7 +88,7 @@ async def indexed(conn: AsyncConnection) -> dict[str, int]:
 
 
 async def indexed_of(conn: AsyncConnection, names: Sequence[str]) -> dict[str, int]:
-    """Return the indexed sizes of some segments; unknown ones are left out."""
+    """Return the indexed sizes of some segments by name; unknown ones are left out."""
     statement = select(segment.c.name, segment.c.indexed_bytes).where(segment.c.name.in_(names))
     return dict((await conn.execute(statement)).all())
 

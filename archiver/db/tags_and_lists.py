@@ -148,7 +148,7 @@ async def delete_outdated_lists(conn: AsyncConnection) -> None:
 async def _ids_to_fill(
     conn: AsyncConnection, paths: Collection[str], import_id: int | None
 ) -> dict[str, int]:
-    """Return the row ids of lists that get entries; missing lists are created.
+    """Return, by path, the row ids of lists that get entries; missing lists are created.
 
     A saved search with the path of such a list is renamed. ``import_id`` is the import that adds
     the entries; None if a user adds them.
@@ -165,7 +165,7 @@ async def _ids_to_fill(
 
 
 async def list_ids(conn: AsyncConnection, paths: Iterable[str]) -> dict[str, int]:
-    """Return the row ids of lists; missing ones are appended."""
+    """Return the row ids of lists by path; missing lists are appended."""
     wanted = _with_outer(paths)
     known = await _existing_ids(conn, wanted)
     fresh = [path for path in wanted if path not in known]
@@ -641,7 +641,7 @@ NO_LABELS = Labels()
 
 
 async def labels_of_entries(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, Labels]:
-    """Return the tags and lists of entries."""
+    """Return the tags and lists of entries, by entry id."""
     of_tags = await tags_of_entries(conn, entry_ids)
     of_lists = await lists_of_entries(conn, entry_ids)
     return {each: Labels(of_tags.get(each, ()), of_lists.get(each, {})) for each in entry_ids}

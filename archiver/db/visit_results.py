@@ -371,7 +371,7 @@ async def _insert_snapshots(
 async def _with_missing_segments(
     conn: AsyncConnection, known: Mapping[str, int], names: Collection[str]
 ) -> Mapping[str, int]:
-    """Return ``known`` with the row ids of all segments in ``names``.
+    """Return ``known``, the row ids of segments by name, with those of all segments in ``names``.
 
     ``known`` may lack some, because articles can be in old segments.
     """

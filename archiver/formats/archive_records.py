@@ -415,7 +415,7 @@ def _capture(
 
 
 def _stated_digest(record: ForeignRecord, body: BinaryIO, *, is_chunked: bool) -> str:
-    """Return the payload digest that a record states, if it is correct.
+    """Return the payload digest that a record states, if it is correct and not SHA-256.
 
     The digest may include chunk framing, because most tools hash the bytes that they write.
     """

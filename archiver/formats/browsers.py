@@ -314,7 +314,7 @@ def _fields(row: Mapping[str, Any], page: Mapping[str, Any], keyword: str) -> di
 
 
 def _texts(file: SourceFile, query: str, *columns: str) -> dict[Any, str]:
-    """Return the result of a query for (key, text) rows; empty if ``columns`` do not exist."""
+    """Return texts by key, as a query selects them; empty if ``columns`` do not exist."""
     if not has_columns(file, *columns):
         return {}
     rows = (tuple(row.values()) for row in rows_of(file.seekable(), query))

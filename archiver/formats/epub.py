@@ -420,7 +420,10 @@ class Epub:
         )
 
     def _write(self, path: str, content: str | bytes, *, packed: bool = True) -> None:
-        """Write a member of the zip file with a fixed date, so that the output is reproducible."""
+        """Write a member of the zip file with a fixed date, so that the output is reproducible.
+
+        With ``packed``, the content is compressed.
+        """
         data = content.encode("utf-8", "replace") if isinstance(content, str) else content
         kind = zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED
         self._zip.writestr(zipfile.ZipInfo(path), data, compress_type=kind)

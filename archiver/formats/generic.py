@@ -99,7 +99,7 @@ _SINGLE = frozenset({*ColumnRole} - {ColumnRole.KEEP, ColumnRole.TAGS, ColumnRol
 
 
 def file_columns(file: SourceFile) -> dict[str, ColumnRole]:
-    """Return the roles of a table's columns.
+    """Return the roles of a table's columns, by column name.
 
     Roles that the user did not choose are guessed from the column names. If the table has no
     header, they are guessed from the cells.

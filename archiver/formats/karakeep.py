@@ -312,7 +312,7 @@ def _read_data(file: SourceFile) -> Iterator[Bookmark]:
 
 
 def _table_expressions(stream: BinaryIO) -> Mapping[str, str]:
-    """Return the SQL expressions of ``_TABLE_EXPRESSIONS``; NULL for tables that do not exist."""
+    """Return ``_TABLE_EXPRESSIONS`` for this database; NULL for tables that do not exist."""
     existing = {
         (text_of(each["part"]).lower(), each["name"]) for each in rows_of(stream, _TABLE_COLUMNS)
     }

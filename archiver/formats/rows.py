@@ -501,7 +501,7 @@ def _bookmark(row: Row, urls: tuple[str, ...], field_map: FieldMap) -> Bookmark 
 
 
 def guessed_columns(header: Sequence[str]) -> dict[str, ColumnRole]:
-    """Return the roles that ``guessed`` assumes for the columns of a table."""
+    """Return the roles that ``guessed`` assumes for the columns of a table, by column name."""
     found = dict.fromkeys(header, ColumnRole.KEEP)
     by_plain = {plain(name): name for name in reversed(header)}
     for role, attribute in _ROLES.items():

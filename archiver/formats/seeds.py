@@ -30,7 +30,7 @@ MAX_FOLDERS = 100
 _MAX_EXAMINED = 1000
 """Maximum number of characters of a tag, and maximum number of tags, that are examined."""
 _MAX_CUT_OFF = 50_000
-"""Maximum characters stored in the source record of a title or note that was too long."""
+"""Maximum characters of a too long title or note that are stored in the source record."""
 _BOUNDED = ("title", "tags", "note", "source", "url_given", "folders", "source_record")
 _bounded_fields = attrgetter(*_BOUNDED)
 

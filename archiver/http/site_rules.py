@@ -59,7 +59,7 @@ class SiteRules:
             raise FetchError(Failure(FailureKind.EXCLUDED, message))
 
     def _read(self, content: bytes | None) -> dict[str, SiteRule]:
-        """Parse the file; keep the earlier rules if it was edited and became invalid."""
+        """Return the rules in the file by host; the earlier rules if the file is now invalid."""
         try:
             found = tomllib.loads((content or b"").decode())
             self._rules = parse_site_rules(found.get(SITES, {}))

@@ -241,7 +241,7 @@ def is_placeholder(value: str) -> bool:
 
 
 def lazy_rules(eager: dict[str, Rule]) -> dict[str, Rule]:
-    """Return the rules of the lazy-loading attributes of an element.
+    """Return the rules of the lazy-loading attributes of an element, by attribute name.
 
     ``eager`` contains the rules of its other attributes, such as ``src``.
     """

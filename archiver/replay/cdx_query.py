@@ -260,7 +260,7 @@ class CdxQuery:
 
 
 def parse_cdx_query(given: Mapping[str, Sequence[str]], *, pywb: bool = False) -> CdxQuery:
-    """Parse query parameters, each with all of its values.
+    """Parse query parameters, each with all of its values; with ``pywb``, in the dialect of pywb.
 
     Raises:
         InputError: a parameter is unknown or invalid; the message names it.

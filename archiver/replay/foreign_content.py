@@ -55,7 +55,10 @@ class Foreign:
         return self._xml or bool(self._kind())
 
     def start(self, name: str, *, closes_itself: bool) -> str:
-        """Process a start tag; return ``svg`` or ``math`` if it is a foreign element, else ""."""
+        """Process a start tag; return ``svg`` or ``math`` if it is a foreign element, else "".
+
+        The element stays open unless the tag ``closes_itself``.
+        """
         if self._xml:
             return ""
         kind = self._kind()

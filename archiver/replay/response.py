@@ -348,7 +348,11 @@ def has_start(head: ResponseHead, start: bytes, request: ReplayRequest) -> bool:
 def _charset(
     capture: Capture, start: bytes, media_type: MediaType, rewriting: Rewriting, *, is_stored: bool
 ) -> DocumentCharset:
-    """Return the charset to state. For text it is detected, so that browsers need not guess."""
+    """Return the charset to state.
+
+    It is detected for rewritten documents, and for text unless the bytes are sent as stored, so
+    that browsers need not guess.
+    """
     is_rewritten = rewriting is not Rewriting.NONE
     is_text = media_type.essence.startswith("text/") and not media_type.is_javascript
     if is_rewritten or (is_text and not is_stored):

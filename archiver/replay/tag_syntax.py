@@ -98,7 +98,7 @@ def decode_references(value: str) -> str:
 
 
 def encode_references(value: str, quote: str, *, xml: bool = False) -> str:
-    """Encode a value for an attribute with the given quotes."""
+    """Encode a value for an attribute with the given quotes; ``<`` must be encoded in XML only."""
     encoded = value.replace("&", "&amp;") if "&" in value else value
     if quote in encoded:
         encoded = encoded.replace(quote, "&quot;" if quote == '"' else "&#39;")

@@ -220,8 +220,6 @@ def _missing(root: Element, lead: Lead) -> list[Element]:
 
 
 class _LeadCollector:
-    """Collector of the elements of the lead."""
-
     def __init__(self, byline: str) -> None:
         self.parts: list[Element] = []
         self.beginning = ""

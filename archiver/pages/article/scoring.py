@@ -235,7 +235,6 @@ class Coverage:
             self._excluded[above] = before[0] + prose, before[1] + linked
 
     def _prose_and_links(self, element: Element) -> tuple[float, float]:
-        """Return the characters of prose and of links in an element."""
         measure = self._measures.get(element)
         if measure is None:
             return 0.0, 0.0
@@ -458,7 +457,10 @@ def _is_similar(element: Element, name: str) -> bool:
 
 
 def _prepare(body: Element, *, strict: bool) -> list[Element]:
-    """Remove unlikely elements and make paragraphs; return the scored elements in order."""
+    """Remove empty elements and make paragraphs; return the scored elements in order.
+
+    With ``strict``, elements that are unlikely to be content are removed, too.
+    """
     # Text directly in `body` has no element that can be chosen or copied.
     wrap_loose_text(body)
     scored: list[Element] = []
