@@ -54,7 +54,14 @@ class RequestSlot(Protocol):
 
 
 class Fetcher:
-    """HTTP client of one process; an async context manager."""
+    """HTTP client of one process; an async context manager.
+
+    Args:
+        settings: settings of the archive.
+        resolver: DNS resolver whose addresses the guard checks; by default that of aiohttp.
+        cookies: the user's cookies; by default those in the data directory.
+        rules: rules for sites; by default those in the data directory.
+    """
 
     def __init__(
         self,

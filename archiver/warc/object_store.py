@@ -63,6 +63,9 @@ class _NoSuchRange(StoreUnavailable):
 class Bucket:
     """Objects below a prefix of a bucket; names are relative to the prefix.
 
+    Args:
+        address: ``s3://bucket`` or ``s3://bucket/prefix``.
+
     Raises:
         StoreUnavailable: by every method: the store does not respond, or refuses the request.
         NoBucket: by every method: the bucket does not exist.

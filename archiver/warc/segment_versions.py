@@ -117,6 +117,12 @@ class NextVersion:
         earlier: name of the version that is replaced.
         path: path of the temporary file.
         size: number of bytes written so far.
+
+    Args:
+        directory: folder for the temporary file.
+        source: content of the earlier version.
+        segment: name of the earlier version.
+        software: name and version of this program, for the warcinfo record.
     """
 
     def __init__(self, directory: Path, source: SegmentBytes, segment: str, software: str) -> None:

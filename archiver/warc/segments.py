@@ -33,6 +33,11 @@ class SegmentStore:
     Attributes:
         storage: the segment storage.
         lock: the run lock of this process; its name is the writer's name.
+
+    Args:
+        storage, lock: as above.
+        segment_bytes, segment_seconds: size and age from which the open segment is to be closed.
+        software: name and version of this program, for warcinfo records.
     """
 
     def __init__(

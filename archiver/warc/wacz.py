@@ -320,7 +320,10 @@ class Package:
 
 
 class Entry(ExitStack):
-    """File of a package, read forward, with a limit on its decompressed size."""
+    """File of a package, read forward.
+
+    The decompressed size is limited relative to ``packed_bytes``, the size of the file in the zip.
+    """
 
     def __init__(self, file: IO[bytes], name: str, packed_bytes: int) -> None:
         super().__init__()
