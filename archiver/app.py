@@ -505,7 +505,7 @@ async def _work_with_servers(app: App, stack: AsyncExitStack) -> None:
 
 async def _start_background_work(app: App, stack: AsyncExitStack) -> None:
     """Start the background tasks of `archiver serve`."""
-    from archiver.services.background_tasks import helpers
+    from archiver.services.background_tasks import crawl_processes
     from archiver.services.fixity import ProblemNotifier
 
     await app.imports.resume()
@@ -524,5 +524,5 @@ async def _start_background_work(app: App, stack: AsyncExitStack) -> None:
     if app.settings.quiet_hour >= 0:
         compact = partial(app.compacting.compact_at_quiet_hours, app.settings.quiet_hour)
         await stack.enter_async_context(keep_running(compact, "compaction"))
-    await stack.enter_async_context(helpers(app.settings, until_empty=False))
+    await stack.enter_async_context(crawl_processes(app.settings, until_empty=False))
     await stack.enter_async_context(keep_running(app.imports.keep_resuming, "imports"))

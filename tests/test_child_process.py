@@ -16,7 +16,7 @@ from archiver.formats.import_process import open_links
 from archiver.helpers import child_command, child_environment, end_child
 from archiver.pages.worker_messages import Document
 from archiver.pages.worker_pool import WorkerPool
-from archiver.services.background_tasks import helpers
+from archiver.services.background_tasks import crawl_processes
 
 pytestmark = pytest.mark.real_children
 
@@ -103,7 +103,7 @@ async def test_an_import_worker_has_no_secret_in_its_environment():
 @pytest.mark.usefixtures("_secrets")
 async def test_a_helper_has_no_secret_in_its_environment(tmp_path):
     settings = Settings(data=tmp_path, crawl_processes=2)
-    async with helpers(settings, until_empty=True):
+    async with crawl_processes(settings, until_empty=True):
         environments = environments_of_children("archiver.cli.worker")
 
     assert have_no_secret(environments)

@@ -14,7 +14,7 @@ from archiver.errors import InputError
 from archiver.model.job import Job, QueueCounts
 from archiver.model.listing import ListingQuery
 from archiver.model.page import Piece, Side
-from archiver.services.background_tasks import helpers
+from archiver.services.background_tasks import crawl_processes
 from archiver.services.crawling import Crawling
 from archiver.services.derived_data import Articles, Revision
 
@@ -31,7 +31,7 @@ async def work_queue(settings: Settings, crawling: Crawling, articles: Articles)
             now[0] = job.url
 
         async with _showing_progress(crawling, bar, before, now):
-            async with helpers(settings, until_empty=True):
+            async with crawl_processes(settings, until_empty=True):
                 await crawling.work(on_change=on_change)
             if (await crawling.counts()).open:
                 # A crawl process that died may have left jobs.

@@ -50,7 +50,7 @@ class Frontier:
         db: the database.
         owner: name of this process, which is stored as the owner of its leases.
         room: maximum number of waiting and active leases.
-        each: maximum number of active pages of one host.
+        per_host: maximum number of active pages of one host.
         delay_of: function that returns the seconds between the starts of two pages of a host.
             Leases wait in the frontier until the delay is over, so that they do not block a worker
             task.
@@ -64,7 +64,7 @@ class Frontier:
         *,
         owner: str,
         room: int,
-        each: int,
+        per_host: int,
         delay_of: Callable[[str], float] = lambda _: 0.0,
         only: Sequence[int] | None = None,
         paused_hosts: Callable[[], list[str]] = list,
@@ -72,7 +72,7 @@ class Frontier:
         self._db = db
         self._owner = owner
         self._room = room
-        self._each = each
+        self._per_host = per_host
         self._delay_of = delay_of
         self._only = set(only) if only is not None else None
         self._paused_hosts = paused_hosts
@@ -168,16 +168,16 @@ class Frontier:
                 count=room,
                 busy=self._paused_hosts(),
                 now=datetime.now(UTC),
-                mine=own_hosts,
+                locked_hosts=own_hosts,
             )
         return await queue.lease(
             conn,
             owner=self._owner,
             count=room,
-            each=LEASES_PER_PAGE * self._each,
+            per_host=LEASES_PER_PAGE * self._per_host,
             hosts=self._host_groups(),
             now=datetime.now(UTC),
-            mine=own_hosts,
+            locked_hosts=own_hosts,
         )
 
     def finished(self, lease: Lease, *, responded: bool) -> list[Lease]:
@@ -196,7 +196,7 @@ class Frontier:
         if not responded:
             host.allowed = 1
         else:
-            host.allowed = min(4 * host.allowed, self._each)
+            host.allowed = min(4 * host.allowed, self._per_host)
         surplus = [] if responded else [*host.waiting]
         if surplus:
             host.waiting.clear()

@@ -69,7 +69,7 @@ class Pipeline:
             context.db,
             owner=context.store.writer,
             room=_window_of(settings.concurrency, is_shared=context.db.locks is not None),
-            each=settings.host_concurrency,
+            per_host=settings.host_concurrency,
             delay_of=context.throttle.delay_of,
             only=only,
             paused_hosts=context.throttle.paused_hosts,

@@ -224,7 +224,9 @@ async def _snapshots(
     pages = await captures.of_records(
         conn, [(each.capture_url, each.capture_record) for each in records]
     )
-    made = await rebuild_tables.conversions(conn, [one for each in records for one in each.made])
+    made = await rebuild_tables.conversions(
+        conn, [one for each in records for one in each.conversions]
+    )
     articles = [made.get(each.article) if each.article else None for each in records]
     words = await asyncio.to_thread(_article_texts, store, articles, problems)
     owners = [ids[entry_record.hash_url] for entry_record, _ in group]

@@ -69,7 +69,7 @@ _READY = (
     .with_for_update(skip_locked=True)
 )
 _IS_PROVEN = queue_host.c.host.in_(text_values(bindparam("proven")))
-_IS_MINE = queue_host.c.host.in_(text_values(bindparam("mine")))
+_IS_LOCKED = queue_host.c.host.in_(text_values(bindparam("locked_hosts")))
 """Condition that this worker has locked the host (PostgreSQL only)."""
 _DUE_HOSTS = (
     select(queue_host.c.host)
@@ -114,7 +114,9 @@ class HostGroups:
 
 
 @cache
-def next_jobs(*, is_postgresql: bool, is_proven: bool, only_mine: bool) -> Select[*tuple[Any, ...]]:
+def next_jobs(
+    *, is_postgresql: bool, is_proven: bool, only_locked: bool
+) -> Select[*tuple[Any, ...]]:
     """Return the query for the next hosts, each with its due jobs.
 
     The columns ``rank`` and ``name`` are the priority and the name of the host.
@@ -125,10 +127,10 @@ def next_jobs(*, is_postgresql: bool, is_proven: bool, only_mine: bool) -> Selec
         is_postgresql: whether the database is PostgreSQL, which needs a LATERAL join to use the
             index of jobs.
         is_proven: find only hosts in the SQL parameter ``proven``; if false, only other hosts.
-        only_mine: find only hosts in the SQL parameter ``mine``.
+        only_locked: find only hosts in the SQL parameter ``locked_hosts``.
     """
     hosts = _READY.where(_IS_PROVEN if is_proven else ~_IS_PROVEN)
-    ready = (hosts.where(_IS_MINE) if only_mine else hosts).subquery("ready")
+    ready = (hosts.where(_IS_LOCKED) if only_locked else hosts).subquery("ready")
     own = _WAITING.c
     first = (
         select(own.id)
@@ -139,7 +141,7 @@ def next_jobs(*, is_postgresql: bool, is_proven: bool, only_mine: bool) -> Selec
             own.not_before_ms <= bindparam("now"),
         )
         .order_by(own.not_before_ms, own.id)
-        .limit(bindparam("each", type_=Integer))
+        .limit(bindparam("per_host", type_=Integer))
     )
     if is_postgresql:
         due = first.correlate(ready).lateral("due")

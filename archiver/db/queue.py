@@ -150,10 +150,10 @@ async def lease(
     *,
     owner: str,
     count: int,
-    each: int,
+    per_host: int,
     hosts: HostGroups,
     now: datetime,
-    mine: Sequence[str] | None = None,
+    locked_hosts: Sequence[str] | None = None,
 ) -> list[Lease]:
     """Lease due jobs, and move the hosts that were served to the end of the host queue.
 
@@ -161,22 +161,23 @@ async def lease(
         conn: a writing connection.
         owner: name of this process's run lock.
         count: maximum number of jobs.
-        each: maximum number of jobs per proven host. A host that is not proven gets one job.
+        per_host: maximum number of jobs per proven host. A host that is not proven gets one job.
         hosts: the hosts that have as many requests as allowed (busy), and those that responded
             recently (proven).
         now: current time (aware, UTC).
-        mine: hosts that this worker has locked; only their jobs are leased. None with SQLite.
+        locked_hosts: hosts that this worker has locked; only their jobs are leased. None with
+            SQLite.
     """
     found: list[Row[*tuple[Any, ...]]] = []
     served: set[tuple[int, str]] = set()
     parameters: dict[str, Any] = {"busy": hosts.busy, "now": to_ms(now)}
-    if mine is not None:
-        parameters["mine"] = [*mine]
+    if locked_hosts is not None:
+        parameters["locked_hosts"] = [*locked_hosts]
     soonest = await host_queue.soonest(conn)
     for priority in sorted(each for each, at in soonest.items() if at <= parameters["now"]):
         if room := count - len(found):
             wanted = parameters | {"priority": priority}
-            rows = await _next_jobs(conn, hosts, wanted, room, each)
+            rows = await _next_jobs(conn, hosts, wanted, room, per_host)
             # Hosts without due jobs move back too, or they would stay first in the queue.
             served |= {(row.rank, row.name) for row in rows}
             found += [row for row in rows if row.id is not None]
@@ -187,21 +188,21 @@ async def lease(
 
 
 async def _next_jobs(
-    conn: AsyncConnection, hosts: HostGroups, parameters: dict[str, Any], room: int, each: int
+    conn: AsyncConnection, hosts: HostGroups, parameters: dict[str, Any], room: int, per_host: int
 ) -> Sequence[Row[*tuple[Any, ...]]]:
     """Return up to ``room`` rows of ``host_queue.next_jobs``, rows of unproven hosts first."""
     parameters |= {"proven": hosts.proven}
-    here = {"is_postgresql": is_postgresql(conn), "only_mine": "mine" in parameters}
+    here = {"is_postgresql": is_postgresql(conn), "only_locked": "locked_hosts" in parameters}
     unproven = host_queue.next_jobs(is_proven=False, **here)
     proven = host_queue.next_jobs(is_proven=True, **here)
     if not hosts.proven:
-        return (await conn.execute(unproven, parameters | {"count": room, "each": 1})).all()
-    known = await conn.execute(proven, parameters | {"count": room, "each": each})
-    others = known.all()
+        return (await conn.execute(unproven, parameters | {"count": room, "per_host": 1})).all()
+    proven_rows = await conn.execute(proven, parameters | {"count": room, "per_host": per_host})
+    others = proven_rows.all()
     # Unproven hosts get at least half of the places, since some of them never respond.
     left = room - sum(row.id is not None for row in others)
     few = max((room + 1) // 2, left)
-    some = (await conn.execute(unproven, parameters | {"count": few, "each": 1})).all()
+    some = (await conn.execute(unproven, parameters | {"count": few, "per_host": 1})).all()
     return [*some, *others][:room]
 
 
@@ -213,11 +214,11 @@ async def lease_only(
     count: int,
     busy: Collection[str],
     now: datetime,
-    mine: Sequence[str] | None = None,
+    locked_hosts: Sequence[str] | None = None,
 ) -> list[Lease]:
     """Lease up to ``count`` of the given jobs, if they are due and their host is not busy.
 
-    With PostgreSQL, ``mine`` contains the hosts that this worker has locked.
+    With PostgreSQL, ``locked_hosts`` contains the hosts that this worker has locked.
     """
     wanted = (
         select(job.c.id)
@@ -230,8 +231,8 @@ async def lease_only(
         .order_by(job.c.id)
         .limit(count)
     )
-    if mine is not None:
-        wanted = wanted.where(job.c.host.in_(text_values(mine)))
+    if locked_hosts is not None:
+        wanted = wanted.where(job.c.host.in_(text_values(locked_hosts)))
     ids = (await conn.execute(wanted)).scalars().all()
     rows = (await conn.execute(_LEASES.where(job.c.id.in_(among(ids))))).all() if ids else ()
     stamp = await jobs.next_stamp(conn, now)
@@ -277,10 +278,10 @@ async def set_last_priority(
 
 async def postpone_last(conn: AsyncConnection, host: str, due: datetime, *, now: datetime) -> None:
     """Set the due time of a host's queued jobs that have the priority LAST."""
-    mine = (job.c.host == host, job.c.state == State.QUEUED, job.c.priority == LAST)
+    waiting = (job.c.host == host, job.c.state == State.QUEUED, job.c.priority == LAST)
     stamp = await jobs.next_stamp(conn, now)
     await conn.execute(
-        update(job).where(*mine).values(not_before_ms=to_ms(due), changed_at_ms=stamp)
+        update(job).where(*waiting).values(not_before_ms=to_ms(due), changed_at_ms=stamp)
     )
     await host_queue.make_ready(conn, {(LAST, host): to_ms(now)})
     await host_queue.move_back(conn, {(LAST, host)}, now)
@@ -476,18 +477,19 @@ async def end_jobs(
     conn: AsyncConnection,
     ends: Sequence[tuple[Lease, Timestamp | None, Failure | None]],
     now: datetime,
-    known: OpenJobs | None = None,
+    still_open: OpenJobs | None = None,
 ) -> None:
     """End leases, given as (lease, timestamp of the snapshot, failure).
 
     A job with a failure becomes failed, any other job saved. Jobs that have ended or have another
-    owner are skipped. ``known`` is the result of ``open_jobs`` if this transaction has called it.
+    owner are skipped. ``still_open`` is the result of ``open_jobs``, if this transaction already
+    called it.
     """
-    known = known or await open_jobs(conn, [lease for lease, _, _ in ends], now)
-    ends = [each for each in ends if each[0].job_id in known.ids]
+    still_open = still_open or await open_jobs(conn, [lease for lease, _, _ in ends], now)
+    ends = [each for each in ends if each[0].job_id in still_open.ids]
     if not ends:
         return
-    leased = len(known.leased & {lease.job_id for lease, _, _ in ends})
+    leased = len(still_open.leased & {lease.job_id for lease, _, _ in ends})
     await execute_rows(
         conn,
         _END,
@@ -498,7 +500,7 @@ async def end_jobs(
                 State.FAILED.value if failure else State.SAVED.value,
                 int(timestamp) if timestamp else None,
                 attempts.dump_failure(failure) if failure else None,
-                known.stamp,
+                still_open.stamp,
             )
             for lease, timestamp, failure in ends
         ],
@@ -514,23 +516,29 @@ async def postpone_jobs(
     conn: AsyncConnection,
     later: Sequence[tuple[Lease, Failure, datetime]],
     now: datetime,
-    known: OpenJobs | None = None,
+    still_open: OpenJobs | None = None,
 ) -> None:
     """Requeue leases for another attempt, given as (lease, failure, time of the next attempt).
 
-    Jobs that have ended or have another owner are skipped. ``known`` is as in ``end_jobs``.
+    Jobs that have ended or have another owner are skipped. ``still_open`` is as in ``end_jobs``.
     """
-    known = known or await open_jobs(conn, [lease for lease, _, _ in later], now)
-    later = [each for each in later if each[0].job_id in known.ids]
+    still_open = still_open or await open_jobs(conn, [lease for lease, _, _ in later], now)
+    later = [each for each in later if each[0].job_id in still_open.ids]
     if not later:
         return
-    leased = len(known.leased & {lease.job_id for lease, _, _ in later})
+    leased = len(still_open.leased & {lease.job_id for lease, _, _ in later})
     await execute_rows(
         conn,
         _POSTPONE,
         _POSTPONE_PARAMETERS,
         [
-            (lease.job_id, attempts.dump_failure(failure), to_ms(at), lease.priority, known.stamp)
+            (
+                lease.job_id,
+                attempts.dump_failure(failure),
+                to_ms(at),
+                lease.priority,
+                still_open.stamp,
+            )
             for lease, failure, at in later
         ],
     )

@@ -48,7 +48,7 @@ STOP_SECONDS = 60.0
 
 
 @asynccontextmanager
-async def helpers(settings: Settings, *, until_empty: bool) -> AsyncIterator[None]:
+async def crawl_processes(settings: Settings, *, until_empty: bool) -> AsyncIterator[None]:
     """Run the crawl processes other than this one while the block runs.
 
     With ``until_empty``, the block waits at its end until these processes have emptied the queue.

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from archiver import __version__
 from archiver.config import Settings
@@ -36,12 +37,14 @@ from archiver.errors import ArchiverError, ConfigurationError, InputError, Store
 from archiver.http.headers import parse_head
 from archiver.logs import get_log
 from archiver.model.capture import Capture, HashUrl, PayloadDigest
-from archiver.model.message import Message
 from archiver.services.fixity import Fixity, Progress, store_check
 from archiver.warc.locks import try_lock
 from archiver.warc.reader import read_head
 from archiver.warc.segment_inventory import SegmentFile
 from archiver.warc.segments import SegmentStore
+
+if TYPE_CHECKING:
+    from archiver.model.message import Message
 
 SOFTWARE = f"archiver/{__version__}"
 _CHANGED = "It changed in the meantime."
@@ -411,7 +414,7 @@ class BackgroundMaintenance:
         self.task = ""
         self.progress = Progress(0, 0, 0)
         self.erased: Compacted | None = None
-        self.problem = Message("")
+        self.problem: Message | str = ""
 
     def start(self, task: str) -> None:
         """Start a task, unless one is running.
@@ -427,7 +430,7 @@ class BackgroundMaintenance:
         if task not in tasks:
             raise InputError("The form has an unknown action.")
         if not self.task:
-            self.task, self.problem, self.progress = task, Message(""), Progress(0, 0, 0)
+            self.task, self.problem, self.progress = task, "", Progress(0, 0, 0)
             self._running = asyncio.create_task(self._run(tasks[task]), name=task)
 
     async def stop(self) -> None:

@@ -136,7 +136,7 @@ async def read_results(
     beyond: Place | BatchPosition | None,
     limit: int,
     *,
-    ahead: int = 0,
+    summary_size: int = 0,
 ) -> Found:
     """Read the results that ``page_of`` needs for a page.
 
@@ -146,14 +146,14 @@ async def read_results(
         sort: sort order.
         beyond: where the page begins; None for the first.
         limit: maximum number of entries on the page.
-        ahead: number of newest results that the summary needs. If the page begins with the newest
-            results, at least this many are read.
+        summary_size: number of newest results that the summary needs. If the page begins with the
+            newest results, at least this many are read.
 
     Raises:
         InputError: there is no such page.
     """
     if _has_index_order(sort, request):
-        most = max(limit, ahead if is_from_newest(sort, beyond, request) else 0)
+        most = max(limit, summary_size if is_from_newest(sort, beyond, request) else 0)
         return await ResultIteration(conn, request, order=sort).page(_place(beyond), most)
     position = _position_of(beyond)
     batch_start = _batch_start(position)

@@ -220,16 +220,16 @@ class Search:
             InvalidQuery: the query can't be parsed.
             InputError: the cursor, limit, sort or status is invalid.
         """
-        return await self._read(query, ahead=MAX_COUNTED)
+        return await self._read(query, summary_size=MAX_COUNTED)
 
-    async def _read(self, query: ListingQuery, ahead: int = 0) -> tuple[Listing, Summary]:
-        """Return a page, and a summary of up to ``ahead`` results; no summary if that is 0."""
+    async def _read(self, query: ListingQuery, summary_size: int = 0) -> tuple[Listing, Summary]:
+        """Return a page, and a summary of its ``summary_size`` newest results, unless that is 0."""
         if not 1 <= query.limit <= MAX_PER_PAGE:
             raise InputError("A page can have 1 to {most} entries.", most=MAX_PER_PAGE)
         tree = tree_of(query)
         async with self._db.read() as conn:
             request = await request_of(conn, tree, query)
-            found = await self._found(conn, request, query, ahead)
+            found = await self._found(conn, request, query, summary_size)
             page, answered = found.page, found.tree
             shown = await self._shown(conn, page.entries, answered)
             is_poor = not query.after and len(page.entries) - page.partial < FEW
@@ -276,9 +276,9 @@ class Search:
     ) -> dict[int, ListedEntry]:
         """Return list items of existing entries, with excerpts."""
         has_words = any(positive_terms(tree))
-        kept = await _listed(conn, listed, with_earlier=has_words)
+        kept = await _newest_snapshots(conn, listed, with_earlier=has_words)
         own = {each: kept.get(each, []) for each in listed} if has_words else {}
-        shown = await _known(conn, listed, kept)
+        shown = await _list_items(conn, listed, kept)
         excerpts = await asyncio.to_thread(excerpts_of, self._store, [*own.values()], tree)
         for each, (excerpt, at) in zip(own, excerpts, strict=True):
             if each in shown:
@@ -286,17 +286,21 @@ class Search:
         return shown
 
     async def _found(
-        self, conn: AsyncConnection, request: SearchRequest, query: ListingQuery, ahead: int = 0
+        self,
+        conn: AsyncConnection,
+        request: SearchRequest,
+        query: ListingQuery,
+        summary_size: int = 0,
     ) -> _Found:
         """Return a page; if no result has all words, the last word is treated as a prefix."""
-        found = await self._attempt(conn, request, request.tree, query, ahead)
+        found = await self._attempt(conn, request, request.tree, query, summary_size)
         begun = with_last_word_as_prefix(request.tree)
         is_best = sort_of(query, request.tree) is Sort.BEST
         if not is_best or begun == request.tree:
             return found
         if not await self.has_only_partial_matches(conn, request, query, found.page):
             return found
-        other = await self._attempt(conn, request, begun, query, ahead)
+        other = await self._attempt(conn, request, begun, query, summary_size)
         return found if other.page.has_only_partial_matches else other
 
     async def has_only_partial_matches(
@@ -321,17 +325,19 @@ class Search:
         request: SearchRequest,
         tree: Node,
         query: ListingQuery,
-        ahead: int,
+        summary_size: int,
     ) -> _Found:
-        """Return a page for the query ``tree``, and its summary unless ``ahead`` is 0."""
+        """Return a page for the query ``tree``, and its summary unless ``summary_size`` is 0."""
         typed, request = request.tree, replace(request, tree=tree)
         place = read_cursor(query.after) if query.after else None
         sort = sort_of(query, typed)
         if isinstance(place, BatchPosition):
             request = replace(request, newest_entry=place.known)
-        walk = await read_results(conn, request, sort, place, query.limit, ahead=ahead)
+        walk = await read_results(
+            conn, request, sort, place, query.limit, summary_size=summary_size
+        )
         ordering = page_of(conn, request, sort, place, query.limit, walk)
-        if not ahead:
+        if not summary_size:
             return _Found(await ordering, tree)
         newest = walk if is_from_newest(sort, place, request) else None
         page = await ordering
@@ -419,7 +425,7 @@ def _neighbours_of_removed(
     return Neighbours(query, shown[at - 1] if at else None, shown[at] if at < len(shown) else None)
 
 
-async def _known(
+async def _list_items(
     conn: AsyncConnection, listed: Sequence[int], kept: Mapping[int, Sequence[SnapshotRow]]
 ) -> dict[int, ListedEntry]:
     """Return list items of existing entries."""
@@ -427,7 +433,7 @@ async def _known(
     return await shown_of(conn, known, {n: kept[n][0] for n in known if n in kept})
 
 
-async def _listed(
+async def _newest_snapshots(
     conn: AsyncConnection, listed: Sequence[int], *, with_earlier: bool
 ) -> dict[int, list[SnapshotRow]]:
     """Return the newest snapshot of each entry, and earlier ones for the first few entries."""

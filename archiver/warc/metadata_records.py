@@ -211,7 +211,7 @@ class SnapshotRecord:
     excluded_responses: tuple[RecordId, ...] = ()
 
     @property
-    def made(self) -> list[RecordId]:
+    def conversions(self) -> list[RecordId]:
         """Record ids of the conversion records of this snapshot."""
         renditions = [each.record_id for each in self.renditions]
         return [self.article, *renditions] if self.article else renditions

@@ -229,7 +229,7 @@ def environment(wording: Wording, base: str = "") -> Environment:
     made.globals.update(failures=sentences(wording), answered=answered(wording))
     made.filters.update(moment=lambda value: wording.moment(_when(value)), day=_day_in(wording))
     made.filters.update(to_the_second=lambda value: wording.to_the_second(_when(value)))
-    made.filters.update(size=wording.size, number=wording.number, said=wording.text_of)
+    made.filters.update(size=wording.size, number=wording.number, text=wording.text_of)
     made.filters.update(percent=wording.percent)
     made.filters.update(translated=wording.translated, why=partial(why, wording))
     made.filters.update(reason=partial(reason, wording), why_no_feed=partial(why_no_feed, wording))

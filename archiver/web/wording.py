@@ -131,7 +131,7 @@ class Wording:
         """Translate a message; return other text unchanged."""
         if isinstance(message, str):
             return message
-        shown = {name: self.shown(value) for name, value in message.values.items()}
+        shown = {name: self.formatted(value) for name, value in message.values.items()}
         if message.many:
             count = message.values["count"]
             text = self.texts.ngettext(message.text, message.many, int(str(count)))
@@ -161,10 +161,10 @@ class Wording:
         return self._filled(self.texts.ngettext(one, many, count), {"num": count, **values})
 
     def _filled(self, text: str, values: Mapping[str, object]) -> Markup:
-        shown = {name: self.shown(value) for name, value in values.items()}
+        shown = {name: self.formatted(value) for name, value in values.items()}
         return _markup(text, shown)
 
-    def shown(self, value: object) -> object:
+    def formatted(self, value: object) -> object:
         """Format a value for a sentence: numbers and messages in this language."""
         if isinstance(value, bool):
             return value

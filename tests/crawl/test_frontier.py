@@ -6,7 +6,9 @@ from archiver.crawl.frontier import Frontier
 
 
 async def leased(crawl, delay=0.0):
-    frontier = Frontier(crawl.context.db, owner="me", room=100, each=4, delay_of=lambda _: delay)
+    frontier = Frontier(
+        crawl.context.db, owner="me", room=100, per_host=4, delay_of=lambda _: delay
+    )
     return frontier, await frontier.lease()
 
 

@@ -82,7 +82,9 @@ async def test_an_import_adds_metadata_to_captured_entries_without_a_job(db, see
     await receive(db, seed("http://a.example/"))
     entry_id, _ = await entry_of(db, seed("http://a.example/"))
     async with db.write() as conn:
-        (lease,) = await queue.lease(conn, owner="me", count=1, each=1, hosts=HostGroups(), now=NOW)
+        (lease,) = await queue.lease(
+            conn, owner="me", count=1, per_host=1, hosts=HostGroups(), now=NOW
+        )
         await add_snapshot(conn, entry_id, "http://a.example/")
         await queue.end_jobs(conn, [(lease, "20260301120000", None)], NOW)
 
@@ -101,7 +103,9 @@ async def test_saving_by_hand_prioritises_an_imported_job(db, seed):
     await receive(db, seed("http://4.example/"), recapture=True)
 
     async with db.write() as conn:
-        leases = await queue.lease(conn, owner="me", count=1, each=1, hosts=HostGroups(), now=NOW)
+        leases = await queue.lease(
+            conn, owner="me", count=1, per_host=1, hosts=HostGroups(), now=NOW
+        )
 
     assert [lease.entry.url for lease in leases] == ["http://4.example/"]
     assert [lease.priority for lease in leases] == [queue.INTERACTIVE]

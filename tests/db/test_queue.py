@@ -33,9 +33,11 @@ def fill(db, seed):
 PROVEN = HostGroups(proven=["a.example", "b.example", "c.example"])
 
 
-async def lease(db, count, *, owner="me", each=2, hosts=PROVEN, now=NOW):
+async def lease(db, count, *, owner="me", per_host=2, hosts=PROVEN, now=NOW):
     async with db.write() as conn:
-        return await queue.lease(conn, owner=owner, count=count, each=each, hosts=hosts, now=now)
+        return await queue.lease(
+            conn, owner=owner, count=count, per_host=per_host, hosts=hosts, now=now
+        )
 
 
 async def return_leases(db, leases, *, interrupted=False):
@@ -48,7 +50,7 @@ async def test_hosts_alternate_whatever_the_order_of_the_list(db, fill):
     await fill(("a", 50), ("b", 3), ("c", 1))
 
     first = await lease(db, 6)
-    second = await lease(db, 3, each=1, now=NOW + timedelta(seconds=1))
+    second = await lease(db, 3, per_host=1, now=NOW + timedelta(seconds=1))
 
     assert Counter(each.entry.host for each in first) == {
         "a.example": 2,
@@ -62,7 +64,7 @@ async def test_a_served_host_moves_to_the_end_of_the_queue(db, fill):
     await fill(("a", 9), ("b", 9), ("c", 9))
 
     turns = [
-        (await lease(db, 1, each=1, now=NOW + timedelta(seconds=second)))[0].entry.host
+        (await lease(db, 1, per_host=1, now=NOW + timedelta(seconds=second)))[0].entry.host
         for second in range(1, 7)
     ]
 
@@ -73,7 +75,7 @@ async def test_a_served_host_moves_to_the_end_of_the_queue(db, fill):
 async def test_a_host_without_a_response_gets_one_lease(db, fill):
     await fill(("a", 50), ("b", 3))
 
-    found = await lease(db, 9, each=4, hosts=HostGroups(proven=["b.example"]))
+    found = await lease(db, 9, per_host=4, hosts=HostGroups(proven=["b.example"]))
 
     assert Counter(each.entry.host for each in found) == {"a.example": 1, "b.example": 3}
 
@@ -81,7 +83,7 @@ async def test_a_host_without_a_response_gets_one_lease(db, fill):
 async def test_suspect_hosts_get_half_as_many_leases_as_others(db, fill):
     await fill(*[(f"h{number}", 1) for number in range(30)], ("a", 50))
 
-    found = await lease(db, 20, each=50, hosts=HostGroups(proven=["a.example"]))
+    found = await lease(db, 20, per_host=50, hosts=HostGroups(proven=["a.example"]))
 
     assert Counter(each.entry.host == "a.example" for each in found) == {True: 10, False: 10}
 
@@ -89,7 +91,7 @@ async def test_suspect_hosts_get_half_as_many_leases_as_others(db, fill):
 async def test_suspect_hosts_get_the_slots_that_others_leave(db, fill):
     await fill(*[(f"h{number}", 1) for number in range(30)], ("a", 3))
 
-    few = await lease(db, 20, each=50, hosts=HostGroups(proven=["a.example", "b.example"]))
+    few = await lease(db, 20, per_host=50, hosts=HostGroups(proven=["a.example", "b.example"]))
     none = await lease(db, 10, hosts=HostGroups(proven=["a.example", "b.example"]))
 
     assert Counter(each.entry.host == "a.example" for each in few) == {True: 3, False: 17}
@@ -186,7 +188,7 @@ async def test_a_process_that_lost_a_lease_can_neither_complete_nor_delay_the_jo
 async def test_a_delayed_job_is_not_leased_early_and_blocks_no_others(db, fill):
     await fill(("a", 2), ("b", 1))
     later = NOW + timedelta(seconds=30)
-    (first,) = await lease(db, 1, each=1)
+    (first,) = await lease(db, 1, per_host=1)
     async with db.write() as conn:
         await queue.postpone_jobs(conn, [(first, FAILURE, later)], NOW)
 
@@ -243,13 +245,13 @@ async def test_a_worker_leases_jobs_only_of_its_hosts(db, fill):
             conn,
             owner="me",
             count=100,
-            each=2,
+            per_host=2,
             hosts=HostGroups(proven=mine[:1]),
             now=NOW,
-            mine=mine,
+            locked_hosts=mine,
         )
         others = await queue.lease_only(
-            conn, range(1, 9), owner="me", count=9, busy=[], now=NOW, mine=["h2.example"]
+            conn, range(1, 9), owner="me", count=9, busy=[], now=NOW, locked_hosts=["h2.example"]
         )
 
     assert sorted(due) == ["h1.example", "h2.example", "h3.example"]
@@ -269,7 +271,7 @@ async def test_jobs_are_leased_with_a_clock_before_1970(db, seed):
     async with db.write() as conn:
         await new_entries.receive(conn, wanted, now=now, recapture=False)
 
-    taken = [*await lease(db, 1, each=1, now=now), *await lease(db, 1, each=1, now=now)]
+    taken = [*await lease(db, 1, per_host=1, now=now), *await lease(db, 1, per_host=1, now=now)]
 
     assert len(taken) == 2
     async with db.read() as conn:

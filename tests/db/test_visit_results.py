@@ -36,7 +36,9 @@ async def lease(db, seed):
         said = seed(URL, title="Given", tags=("t",))
         await new_entries.receive(conn, [said], now=NOW, recapture=False, import_id=number)
         await imports.advance(conn, number, {model_seed.SaveOutcome.ADDED: 1}, [])
-        (held,) = await queue.lease(conn, owner="me", count=1, each=1, hosts=HostGroups(), now=NOW)
+        (held,) = await queue.lease(
+            conn, owner="me", count=1, per_host=1, hosts=HostGroups(), now=NOW
+        )
     return held
 
 

@@ -18,7 +18,7 @@ async def test_open_jobs_are_returned_as_their_requests(db, seed):
     async with db.write() as conn:
         await new_entries.receive(conn, [said], now=NOW, recapture=True)
         await new_entries.receive(conn, others, now=NOW, recapture=False)
-        await queue.lease(conn, owner="me", count=2, each=1, hosts=HostGroups(), now=NOW)
+        await queue.lease(conn, owner="me", count=2, per_host=1, hosts=HostGroups(), now=NOW)
 
     async with db.read() as conn:
         first, after = await new_entries.open_seeds(conn, 0, limit=3)

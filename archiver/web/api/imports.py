@@ -8,8 +8,8 @@ from archiver.model.failure import Reason
 from archiver.model.imports import ImportStatus, Outcome
 from archiver.model.listing import ListingQuery
 from archiver.web.api.json_http import (
-    AgainRequest,
     RescueRequest,
+    RetryRequest,
     answer,
     chosen,
     path_number,
@@ -76,7 +76,7 @@ async def failures(request: web.Request) -> web.StreamResponse:
 
 async def retry(request: web.Request) -> web.StreamResponse:
     """Retry the pages of an import that failed for a reason, or for any reason."""
-    found, wanted = await _found(request), await read_json(request, AgainRequest)
+    found, wanted = await _found(request), await read_json(request, RetryRequest)
     oversight = request.app[RUNTIME].crawl_status
     if wanted.reason is not None:
         return answer(Queued(await oversight.try_again(wanted.reason, found.id)))

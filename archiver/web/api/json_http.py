@@ -150,7 +150,7 @@ class HighlightChange:
 
 
 @dataclass(frozen=True, slots=True)
-class AgainRequest:
+class RetryRequest:
     """The reason of the failures to retry; without a reason, all failures are retried."""
 
     __pydantic_config__: ClassVar[ConfigDict] = _NOTHING_ELSE

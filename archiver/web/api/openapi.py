@@ -40,7 +40,6 @@ from archiver.services.page_uploads import UploadResult
 from archiver.services.search import Listing
 from archiver.web.api.imports import Queued, ReceiptLine
 from archiver.web.api.json_http import (
-    AgainRequest,
     FeedRequest,
     HighlightChange,
     HighlightRequest,
@@ -48,6 +47,7 @@ from archiver.web.api.json_http import (
     ListRequest,
     OrderRequest,
     RescueRequest,
+    RetryRequest,
     SaveRequest,
     TagChange,
 )
@@ -225,7 +225,7 @@ INTERFACES: dict[str, Interface] = {
     "api_import_status": Interface(ImportStatus),
     "api_import_receipt": Interface(list[ReceiptLine]),
     "api_import_failures": Interface(tuple[Reason, ...]),
-    "api_retry_import": Interface(Queued, body=AgainRequest),
+    "api_retry_import": Interface(Queued, body=RetryRequest),
     "api_import_capture": Interface(Queued),
     "api_import_undo_plan": Interface(UndoPlan),
     "api_import_undo": Interface(ImportStatus, status=202),

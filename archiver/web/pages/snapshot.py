@@ -71,7 +71,7 @@ PDF = "application/pdf"
 
 
 async def snapshot(request: web.Request) -> web.StreamResponse:
-    """Show a snapshot in a frame below the banner; redirect to the nearest snapshot."""
+    """Show a snapshot in a frame below the banner, or redirect to the one nearest in time."""
     key, timestamp = request.match_info["hash_url"], request.match_info["timestamp"]
     detail = await request.app[RUNTIME].entries.snapshot(key, timestamp)
     found = detail.snapshot
@@ -93,7 +93,7 @@ async def snapshot(request: web.Request) -> web.StreamResponse:
 
 
 async def framed_page(request: web.Request) -> web.StreamResponse:
-    """Return, as JSON, what the frame below a banner shows, or where it should go."""
+    """Return, as JSON, the page that a frame shows, or the address that it should load."""
     banner = request.match_info["banner"]
     found = request.app[FRAME_REQUESTS].of(banner)
     if found is None:
