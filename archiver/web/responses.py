@@ -28,7 +28,8 @@ def refusing(answer: web.HTTPException, message: Message) -> web.HTTPException:
 
 def message_of(answer: web.HTTPException) -> Message:
     """Return the message of an HTTP error."""
-    return answer.get(_MESSAGE) or Message(answer.text or "")
+    text = answer.text or ""
+    return answer.get(_MESSAGE) or Message(text)
 
 
 SMALLEST = 1 << 10
