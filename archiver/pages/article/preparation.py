@@ -25,12 +25,13 @@ _VOID = re.compile(rb'<(embed|source|track|wbr)\b((?:[^<>"]|"[^"]*+")*+)>')
 """Void elements that libxml2's HTML 4 parser does not know or treats differently."""
 
 _CONTROLS = bytes({*range(0x20)} - {*b"\t\n\f\r"})
+_FORM_FEED_AS_SPACE = bytes.maketrans(b"\f", b" ")
 _NO_CHARACTERS = "\ufffe".encode(), "\uffff".encode()
 """Characters that XML forbids, in UTF-8 (XML §2.2). Surrogates are dropped by the encoding."""
 
-_BLANK = b" \t\r\f"
-_BLANKS = re.compile(rb"[ \t\r\f][ \t\r\f]+")
-_RARE_BLANKS = (b"\t", b"\r", b"\f")
+_BLANK = b" \t\r"
+_BLANKS = re.compile(rb"[ \t\r][ \t\r]+")
+_RARE_BLANKS = (b"\t", b"\r")
 _PRE = re.compile(rb"(<pre\b.*?</pre>)", re.DOTALL)
 _MAX_CLASS = 500
 _UNSEEN = "unseen"
@@ -151,7 +152,7 @@ def _normalise_raw_text(node: LexborNode) -> None:
 
 def _as_xml_allows(html: str) -> bytes:
     """Return a page in UTF-8 without characters that XML forbids."""
-    encoded = html.encode("utf-8", "ignore").translate(None, _CONTROLS)
+    encoded = html.encode("utf-8", "ignore").translate(_FORM_FEED_AS_SPACE, _CONTROLS)
     for each in _NO_CHARACTERS:
         encoded = encoded.replace(each, b"")
     return encoded

@@ -44,6 +44,12 @@ def test_lone_surrogates_in_metadata_are_replaced():
     assert extract_article(page, URL).metadata.byline == "\ufffd"
 
 
+def test_a_form_feed_is_white_space():
+    found = extract_article(f"<article>RFC 1\f2 &#12;{WORDS}<p>{WORDS}</p></article>", URL)
+
+    assert found.text.startswith("RFC 1 2 The mill")
+
+
 def test_a_page_without_an_article_is_extracted_as_text():
     assert extract_article("<main>Log in here</main><footer>f</footer>", URL).text == "Log in here"
     assert extract_article("", URL).text == ""
