@@ -20,7 +20,10 @@ NAMES = (
     "google-chrome-stable",
     "google-chrome",
 )
-"""Executable names by preference: the headless shell is the same engine at a third of the cost."""
+"""Names of the executable, in order of preference.
+
+The headless shell has the same engine, and needs a third of the CPU time.
+"""
 NO_SANDBOX = marked(
     "Chromium's sandbox cannot start because this machine or container does not allow user "
     "namespaces. See docs/administration.md."
@@ -95,7 +98,7 @@ async def version_of(executable: Path) -> int:
 
 
 def user_agent(version: int, ours: str) -> str:
-    """Return the user agent: the browser's own plus the archiver's."""
+    """Return the browser's own user agent, followed by that of the archiver."""
     chrome = (
         "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) "
         f"Chrome/{version}.0.0.0 Safari/537.36"
@@ -104,7 +107,9 @@ def user_agent(version: int, ours: str) -> str:
 
 
 async def prove_sandbox(settings: Settings) -> None:
-    """Check that Chromium's sandbox can start in a namespace if the process runs as root.
+    """Check that Chromium's sandbox can start, if this process runs as root.
+
+    As root, the sandbox needs a user namespace, which some containers do not allow.
 
     Raises:
         NoBrowser: it cannot start.

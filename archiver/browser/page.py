@@ -315,8 +315,8 @@ async def open_page(
 ) -> AsyncIterator[Page]:
     """Open a page whose requests go to the proxy at a port; close it at the end of the block.
 
-    The proxy is the request gate. With any other ``bypass`` than the default, Chromium connects to
-    loopback addresses directly.
+    The proxy is the request gate. ``bypass`` is Chromium's list of addresses that it connects to
+    without the proxy: by default none, not even loopback addresses.
 
     If the browser does not close the page in time, it is marked as gone.
 

@@ -101,9 +101,9 @@ def compact(settings: Settings, *, dry_run: bool, empty_bin: bool) -> int:
 def reindex(settings: Settings, *, accept_missing: bool) -> int:
     """Rebuild the index from the WARC files.
 
-    Data that only the current index has is kept: the queue, imports, feeds, edits without a record,
-    and entries whose records are damaged. If segments that it uses are missing, the command names
-    them, leaves the index unchanged and exits with 1.
+    Data that only the current index has is kept: the queue, imports, feeds, edits that are not in a
+    WARC file yet, and entries whose records are damaged. If WARC files that it uses are missing,
+    the command names them, leaves the index unchanged and exits with 1.
     """
     return run_body("reindex", settings, accept_missing=accept_missing)
 
@@ -163,8 +163,9 @@ def remove_cookies(settings: Settings, host: str) -> int:
 def sites() -> None:
     """Manage rules for single sites.
 
-    A rule sets browser, delay and user agent, or that nothing is saved. It also applies to
-    subdomains that have no rule of their own. A running service applies changes within a second.
+    A rule sets whether a browser is used, the delay between requests, and the user agent; or it
+    forbids saving anything. It also applies to subdomains that have no rule of their own. A running
+    service applies changes within a second.
     """
 
 

@@ -139,7 +139,7 @@ class Program(click.Group):
     """Commands; flags of settings may also precede the name of the command."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Move flags of settings behind the command, and parse the others."""
+        """Move flags of settings to the end, after the name of the command; parse the others."""
         moved, rest = [], [*args]
         while rest and (setting := _FLAGS.get(rest[0].partition("=")[0])):
             moved.append(rest.pop(0))

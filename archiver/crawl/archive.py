@@ -31,10 +31,13 @@ LOCKS = "run"
 EXPORTS = "exports"
 UPLOADED = "uploaded"
 INDEX_FILE = "index"
-"""File with the address of an external index, and the archive's name, which the index also has."""
+"""File with the address of an external index, and with the archive's name.
+
+The index contains the same name, so an index of another archive is noticed.
+"""
 MAX_ADDRESS_BYTES = 4096
 STORE = "store"
-"""File with the address of the object store, without which the archive must not be opened."""
+"""File with the address of the object store. The archive is not opened without that store."""
 
 _BEING_REINDEXED = (
     "`archiver reindex` is rebuilding the index of this archive. Try again when it has finished."

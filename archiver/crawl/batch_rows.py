@@ -232,7 +232,7 @@ class BatchRows:
                 if each.visit
             ]
             await visit_results.add_snapshots(conn, new, state.entries, state.insert_context)
-            # An entry may have a snapshot and a failure in one batch.
+            # A batch may have both a snapshot and a failure of one entry.
             failed = [
                 failed_attempt(
                     each.entry.id,
@@ -325,7 +325,10 @@ async def _capture_rows(
 def _report_lost_captures(
     batch: Sequence[Item], wanted: Sequence[VisitResult], rows: Mapping[int, int]
 ) -> None:
-    """Report an error for each visit without a capture row, whose capture was in a failed batch."""
+    """Report an error for each visit without a capture row.
+
+    Its capture belonged to an earlier batch, which could not be stored.
+    """
     lost = {id(each) for each in wanted if each.visit} - rows.keys()
     for item in batch:
         if id(item.content) in lost and item.done and not item.done.done():

@@ -33,13 +33,13 @@ class FeedResponse:
     Attributes:
         url: the final URL.
         moved_to: the new URL of the feed, if all redirects were permanent.
-        is_modified: there is new content.
-        is_gone: the feed no longer exists.
-        content: decoded content; empty unless modified.
-        is_page: the content is an HTML page.
-        etag: ``ETag`` as received; empty without a usable one.
-        modified: ``Last-Modified`` as received; empty without a usable one.
-        fresh_seconds: ``max-age`` of the response in seconds; 0 without one.
+        is_modified: whether the response has new content.
+        is_gone: whether the server says that the feed no longer exists.
+        content: the new content, decoded; empty if there is none.
+        is_page: whether the content is an HTML page.
+        etag: ``ETag`` as received; empty if absent or unusable.
+        modified: ``Last-Modified`` as received; empty if absent or unusable.
+        fresh_seconds: ``max-age`` of the response in seconds; 0 if absent.
     """
 
     url: str

@@ -235,10 +235,12 @@ def read_batches(scanned: Iterator[Scanned | Damage], size: int) -> Iterator[Rea
 
 BATCH = 500
 MAX_OVERLAP = timedelta(minutes=10)
-"""How long a worker that lost its lease may continue after another worker has ended the job.
+"""Maximum time for which a worker that lost its lease continues after another has ended the job.
 
-Its visits in this time are duplicates. With SQLite the job of a live worker is never taken over.
+Both workers have then visited the page, so one visit is a duplicate. With SQLite the job of a live
+worker is never taken over.
 """
+
 Transaction = Callable[[], AbstractAsyncContextManager[AsyncConnection]]
 """Function that opens a write transaction."""
 

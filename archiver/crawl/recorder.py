@@ -265,7 +265,6 @@ class Recorder:
         self._waiting.put_nowait(item)
 
     def _add_pending(self, weight: int) -> None:
-        """Add ``weight`` to the pending bytes."""
         self._pending_bytes += weight
         for event, has_happened in (
             (self._has_room, self._pending_bytes < MAX_PENDING_BYTES),

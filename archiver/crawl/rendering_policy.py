@@ -320,7 +320,6 @@ class Renderer:
             return rendered
 
     def _has_failed_recently(self) -> bool:
-        """Return whether starting a browser failed recently."""
         return time.monotonic() - self._failed_at < RETRY_SECONDS
 
     async def stop(self) -> None:

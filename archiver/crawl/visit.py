@@ -186,7 +186,6 @@ def _is_rendering_wanted(
     found: Discovery | None,
     failure: Failure | None,
 ) -> bool:
-    """Return whether the page should be rendered."""
     if found and page.route:
         found = replace(found, needs_browser=True)
     return context.renderer.is_wanted(page.ref.url, found, failure, requested=lease.render)
@@ -367,7 +366,7 @@ def _is_failure(found: FetchedResponse) -> bool:
 
 
 def _retry_if_truncated(context: CrawlContext, lease: Lease, page: FetchedResponse) -> None:
-    """Raise ``FetchError`` to fetch the page again, unless this was the last attempt."""
+    """Raise ``FetchError`` to fetch a truncated page again, unless this was the last attempt."""
     message = f"{host(page.ref.url)} closed the connection before the response was complete."
     failure = Failure(FailureKind.DISCONNECTED, message)
     if retry_at(failure, lease, context.settings, datetime.now(UTC)):
@@ -399,7 +398,6 @@ async def read_page(
 
 
 def _is_extraction_deferred(context: CrawlContext) -> bool:
-    """Return whether article extraction is deferred."""
     return context.settings.articles == "later"
 
 

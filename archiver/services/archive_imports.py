@@ -119,7 +119,7 @@ class ArchiveImport:
             yield taken
 
     async def revisits(self, pending: "PendingRevisits") -> AsyncIterator[RecordCounts]:
-        """Import those revisits of this file and of earlier files whose originals are stored."""
+        """Import revisits whose originals are stored: those of this file, and of earlier files."""
         resolver = RevisitResolver(self._context)
         waiting = read_lines(iter(self._revisits))
         with SpooledLines() as unresolved:

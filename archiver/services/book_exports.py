@@ -376,7 +376,7 @@ def _as_text(entry: Entry, shown: SnapshotDetail | None, number: int) -> str:
 
 
 def _external_target(led: str) -> str:
-    """Return the target of a link unless it is within the same page."""
+    """Return the target of a link; empty if it is within the same page."""
     return "" if led.startswith("#") else led
 
 

@@ -75,7 +75,11 @@ class _Blocks:
 
 
 class CdxPages:
-    """Cache of page boundaries: for recent queries, the row id of each block's first capture."""
+    """Cache of page boundaries.
+
+    A page consists of blocks of captures. For recent queries, the row id of the first capture of
+    each block is stored.
+    """
 
     def __init__(
         self,
@@ -176,7 +180,7 @@ class Cdx:
 
         Raises:
             InputError: there is no such page, or the resume key is invalid.
-            NotInArchive: there are no results, and pywb would return 404.
+            NotInArchive: a query in the dialect of pywb has no results; pywb returns 404.
         """
         if query.paging.is_counted:
             yield await self._page_count(query)

@@ -46,7 +46,7 @@ class CookieInfo:
 
 @dataclass(frozen=True, slots=True)
 class CookieImportResult:
-    """Number of cookies that were imported, and line numbers that were rejected."""
+    """Number of imported cookies, and the numbers of the rejected lines."""
 
     kept: int
     refused: Sequence[int]

@@ -149,8 +149,8 @@ class _Checked:
         location: location of the record.
         capture: the capture that the record contains, if any.
         findings: problems of the record.
-        answer: id of the record, if it is a response to a script that is no capture: a partial
-            response, or one to a request other than GET. Otherwise None.
+        answer: id of the record, if it is a partial response, or one to a request other than GET.
+            Scripts cause such responses, which are not captures. None for other records.
         entry_record: the parsed record, if it is an intact entry record.
     """
 

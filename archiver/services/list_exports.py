@@ -27,7 +27,7 @@ MAX_SNAPSHOTS = 1_000
 """Maximum number of snapshots of one entry, the newest first."""
 
 _BETWEEN = "\0"
-"""Separates folder names; sorts before any character, so a folder comes before its subfolders."""
+"""Separator of folder names. It sorts before all characters: a folder precedes its subfolders."""
 
 _LAST = (1 << 63) - 1
 """Sort key of an entry without a position in its list: the entry comes last."""

@@ -162,7 +162,7 @@ class SegmentUploads:
         self.backlog = Backlog()
 
     async def watch(self) -> None:
-        """Close segments that are due, and measure the backlog, forever."""
+        """Close the open segment when it is old or large, and measure the backlog, forever."""
         while True:
             if self._store.is_due:
                 await self._close_segment()

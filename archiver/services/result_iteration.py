@@ -292,7 +292,8 @@ async def candidates(
 def position_after(found: Found) -> Place | None:
     """Return the position at which the next batch begins; None if no batch follows.
 
-    No batch follows if all results were read, or if ``CANDIDATES`` results were found.
+    No batch follows if all results were read. No batch follows ``CANDIDATES`` results either: they
+    are enough for a ranking, and older results are left out.
     """
     return found.beyond if len(found.entries) < CANDIDATES else None
 

@@ -223,7 +223,7 @@ class Search:
         return await self._read(query, summary_size=MAX_COUNTED)
 
     async def _read(self, query: ListingQuery, summary_size: int = 0) -> tuple[Listing, Summary]:
-        """Return a page, and a summary of its ``summary_size`` newest results, unless that is 0."""
+        """Return a page of a list, and the summary of the list unless ``summary_size`` is 0."""
         if not 1 <= query.limit <= MAX_PER_PAGE:
             raise InputError("A page can have 1 to {most} entries.", most=MAX_PER_PAGE)
         tree = tree_of(query)

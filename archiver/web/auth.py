@@ -153,6 +153,6 @@ def bookmarklet_key(request: web.Request) -> str:
 def is_https(request: web.Request) -> bool:
     """Return whether the client uses HTTPS, also behind a proxy.
 
-    A client that forges the header only makes its cookie stricter.
+    A client that forges the proxy's header only makes its own cookie stricter.
     """
     return request.secure or request.headers.get("X-Forwarded-Proto") == "https"

@@ -205,8 +205,8 @@ class SettingsView:
     """The settings page.
 
     Attributes:
-        origin, key: for the bookmarklet: origin of the service, and signature that proves that the
-            user's own bookmarklet opened the page.
+        origin, key: origin of the service, and the signature by which the user's own bookmarklet
+            identifies itself.
         preferences: settings by name.
         groups: names of the settings in each section.
         problem: why a change was refused.
@@ -267,8 +267,8 @@ class HomeView:
         rejected: invalid URLs of the last submitted form, shown in the form again.
         tags: tags of the last submitted form, if it is shown again.
         problem: why nothing in the last submitted form could be saved.
-        origin, key: for the bookmarklet: origin of the service, and signature that proves that the
-            user's own bookmarklet opened the page.
+        origin, key: origin of the service, and the signature by which the user's own bookmarklet
+            identifies itself.
         can_render: whether a browser can render pages.
         is_paused: whether the crawl is paused.
         cleaned: submitted addresses from which tracking parameters were removed.

@@ -36,9 +36,8 @@ _READ_KINDS = frozenset({"article", "page", "pdf"})
 async def entry(request: web.Request) -> web.StreamResponse:
     """Show an entry with its newest snapshot, or the one in ``at``.
 
-    ``in`` is the query string of the list from which the entry was opened; ``past`` has the
-    hash_urls
-    of its neighbours there, in case an edit removes the entry from the list.
+    ``in`` is the query string of the list from which the entry was opened. ``past`` has the
+    hash_urls of its neighbours in the list, in case an edit removes the entry from it.
     """
     return await _page(request)
 

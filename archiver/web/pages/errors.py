@@ -99,7 +99,7 @@ def passage(request: web.Request, address: ReplayAddress) -> web.Response:
 def _permission_in_token(request: web.Request, address: ReplayAddress) -> Permission | None:
     """Return the permission in the request's token, even if expired; None without a valid token.
 
-    It has the service's origin and the banner's number.
+    The permission has the service's origin and the banner's number.
     """
     token = token_of(request.raw_path)
     return request.app[PERMISSIONS].given(token, address) if token else None
