@@ -36,8 +36,8 @@ function tellAll() {
 function phaseOf(status, open) {
   if (status.reading) return WORDS.phases.reading;
   if (status.paused) return WORDS.phases.waiting;
-  if (open) return WORDS.phases.capturing;
-  return status.error ? WORDS.phases.stopped : WORDS.phases.done;
+  if (open) return status.captures_paused && !status.counts.fetching ? WORDS.phases.paused : WORDS.phases.capturing;
+  return status.error ? WORDS.phases.incomplete : WORDS.phases.done;
 }
 
 // The time left is estimated from the pages captured since this page was opened.

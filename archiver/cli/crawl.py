@@ -42,7 +42,8 @@ async def work_queue(settings: Settings, crawling: Crawling, articles: Articles)
     if after.open:
         write_row("waiting", str(after.open))
         click.echo(
-            "The remaining jobs are being captured by another process, or wait for a retry.",
+            "The remaining jobs are being captured by another process, wait for a retry, or belong "
+            "to a paused import.",
             err=True,
         )
     unread = await articles.left()

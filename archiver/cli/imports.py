@@ -230,6 +230,8 @@ def run_imports(
         return run_until_signal(_undo(settings, number, as_json=as_json))
     if action == "failed":
         return run_until_signal(_failed(settings, number, as_json=as_json))
+    if action in ("pause", "resume"):
+        return run_until_signal(_pause(settings, number, paused=action == "pause"))
     if action == "capture":
         return run_until_signal(_capture(settings, number))
     return run_until_signal(_capture_again(settings, number, reason))
@@ -290,6 +292,14 @@ async def _capture_again(settings: Settings, number: int, reason: str | None) ->
         wanted = [reason] if reason else [each.reason for each in failed]
         queued = [await runtime.crawl_status.try_again(each, number) for each in wanted]
     write_row("queued", str(sum(queued)))
+    return 0
+
+
+async def _pause(settings: Settings, number: int, *, paused: bool) -> int:
+    async with open_app(settings) as runtime:
+        await runtime.imports.status(number)
+        await runtime.crawl_status.pause_import(number, paused=paused)
+    write_row("paused" if paused else "resumed", str(number))
     return 0
 
 

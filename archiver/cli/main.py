@@ -460,10 +460,10 @@ def extract(settings: Settings, *, again: bool, query: str, diff: bool) -> int:
 @imports_options
 @with_settings(COMMON)
 def imports(settings: Settings, **given: object) -> int:
-    """List imports, undo one, or retry its failures.
+    """List imports; undo, pause or resume one, or retry its failures.
 
     Without an action, prints number, date, phase, file and progress of the newest imports. Phases:
-    reading, waiting (the next `archiver serve` continues), capturing, incomplete, done.
+    reading, waiting (the next `archiver serve` continues), capturing, paused, incomplete, done.
 
     `undo NUMBER` deletes the entries that only this import added, and prints how many. It keeps
     entries that you have changed since then, or that another import contains. The number it prints
@@ -472,6 +472,9 @@ def imports(settings: Settings, **given: object) -> int:
     `failed NUMBER` prints the reasons for failures, with counts; `again NUMBER` retries them.
 
     `capture NUMBER` queues the entries that this import saved as links only.
+
+    `pause NUMBER` keeps the waiting links of this import from being captured until
+    `resume NUMBER`; other jobs continue.
     """
     return run_body("imports", settings, **given)
 

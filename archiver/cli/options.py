@@ -356,7 +356,9 @@ def imports_options(command: _Body) -> _Body:
         click.option("--json", "as_json", is_flag=True, help="Print JSON."),
         click.argument("number", required=False, type=click.IntRange(min=1)),
         click.argument(
-            "action", required=False, type=click.Choice(["undo", "failed", "again", "capture"])
+            "action",
+            required=False,
+            type=click.Choice(["undo", "failed", "again", "capture", "pause", "resume"]),
         ),
     ):
         command = option(command)

@@ -1,7 +1,7 @@
 """Dispatcher of a crawl, which leases jobs for the frontier, and requeues and postpones jobs."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
 from archiver.crawl.context import CrawlContext, dead_host_failure
@@ -226,12 +226,20 @@ class Dispatcher:
         self._to_defer -= waiting.keys()
 
     async def _is_paused(self) -> bool:
-        """Return whether the user paused the crawl; if so, requeue leases that have not started."""
+        """Return whether the user paused the crawl.
+
+        Leases of the crawl, or of paused imports, that have not started are requeued.
+        """
         async with self._context.db.read() as conn:
-            paused = await jobs.is_paused(conn)
-        if paused:
+            is_paused = await jobs.is_paused(conn)
+            paused_imports = await queue.paused_imports(conn)
+        if is_paused:
             await self._return_waiting()
-        return paused
+        elif paused_imports:
+            await self._return_waiting(
+                lambda each: each.import_id in paused_imports and each.priority != queue.INTERACTIVE
+            )
+        return is_paused
 
     async def _is_store_ready(self) -> bool:
         """Return whether the store has room; if not, requeue leases that have not started."""
@@ -240,9 +248,9 @@ class Dispatcher:
             await self._return_waiting()
         return not is_full
 
-    async def _return_waiting(self) -> None:
-        """Requeue leases that have not started."""
-        if aside := self._frontier.take_waiting():
+    async def _return_waiting(self, which: Callable[[Lease], bool] = lambda _: True) -> None:
+        """Requeue the leases selected by ``which`` that have not started."""
+        if aside := self._frontier.take_waiting(which):
             await self._frontier.return_leases(aside, interrupted=False)
 
     async def _rest(self, seconds: float) -> None:

@@ -206,17 +206,22 @@ class Frontier:
             del self._hosts[lease.entry.host]
         return surplus
 
-    def take_waiting(self) -> list[Lease]:
-        """Remove and return all leases that have not started."""
+    def take_waiting(self, which: Callable[[Lease], bool] = lambda _: True) -> list[Lease]:
+        """Remove and return the leases selected by ``which`` that have not started."""
         aside: list[Lease] = []
         for host in self._hosts.values():
-            aside += host.waiting
-            host.waiting.clear()
-        while not self._ready.empty():
+            aside += filter(which, host.waiting)
+            host.waiting = deque(each for each in host.waiting if not which(each))
+        for _ in range(self._ready.qsize()):
             lease = self._ready.get_nowait()
-            self._hosts[lease.entry.host].active -= 1
-            aside.append(lease)
+            if which(lease):
+                self._hosts[lease.entry.host].active -= 1
+                aside.append(lease)
+            else:
+                self._ready.put_nowait(lease)
         self._unfinished -= len(aside)
+        for host in self._hosts.values():
+            self._start(host)
         return aside
 
     def done(self, lease: Lease) -> None:

@@ -24,7 +24,7 @@ _WAITING = (
         func.min(job.c.not_before_ms).label("due"),
         func.max(job.c.attempts).label("attempts"),
     )
-    .where(job.c.state == State.QUEUED)
+    .where(job.c.state == State.QUEUED, job.c.priority != host_queue.PAUSED)
     .group_by(job.c.host)
     .order_by(func.count().desc(), job.c.host)
 )

@@ -35,6 +35,8 @@ from archiver.search.words import reversed_host, site_range
 
 PRIORITIES = (0, 1, 2, 3)
 """Priorities, most urgent first."""
+PAUSED = 4
+"""Priority of queued jobs of a paused import. No host is queued with it, so they are not leased."""
 LEASED = (*job.c, entry.c.hash_url, entry.c.url, entry.c.latest, entry.c.source)
 """Columns that are read to lease a job: all of the job and some of its entry."""
 
@@ -174,11 +176,12 @@ async def make_ready(conn: AsyncConnection, ready: Mapping[tuple[int, str], int]
     Args:
         conn: a connection.
         ready: the time when a host's next job is due (milliseconds since 1970), by (priority,
-            host). A host that is already in the queue keeps its own time if that is earlier.
+            host). A host that is already in the queue keeps its own time if that is earlier. Hosts
+            with the priority PAUSED are skipped.
     """
-    if not ready:
+    rows = sorted((rank, host, due) for (rank, host), due in ready.items() if rank != PAUSED)
+    if not rows:
         return
-    rows = sorted((priority, host, due) for (priority, host), due in ready.items())
     await insert_rows(conn, queue_host, ("priority", "host", "ready_at_ms"), rows, OnConflict.MIN)
 
 

@@ -463,6 +463,15 @@ async def recent(conn: AsyncConnection, limit: int) -> list[ImportStatus]:
     return [await _status(conn, row) for row in rows.all()]
 
 
+async def paused_captures(conn: AsyncConnection) -> int:
+    """Return the number of open jobs of paused imports."""
+    waiting = imports.c.added - imports.c.saved - imports.c.failed - imports.c.without_capture
+    rows = await conn.execute(
+        select(func.coalesce(func.sum(Greatest(waiting, 0)), 0)).where(imports.c.is_paused == 1)
+    )
+    return int(rows.scalar_one())
+
+
 async def _status(conn: AsyncConnection, row: Row[*tuple[Any, ...]]) -> ImportStatus:
     waiting = row.added - row.saved - row.failed - row.without_capture
     fetching = await jobs.fetching_of_import(conn, row.id) if waiting else 0
@@ -486,6 +495,7 @@ async def _status(conn: AsyncConnection, row: Row[*tuple[Any, ...]]) -> ImportSt
         without_capture=row.without_capture,
         undone=undone,
         lists_left_out=row.lists_left_out,
+        captures_paused=bool(row.is_paused),
         is_restored=bool(undone and undone.is_done) and await has_created_any(conn, row.id),
     )
 

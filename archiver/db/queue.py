@@ -9,18 +9,19 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Row, and_, bindparam, func, null, or_, select, update
+from sqlalchemy import Row, and_, bindparam, case, func, null, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import attempts, counters, host_queue, jobs
 from archiver.db.counters import next_id
 from archiver.db.dialects import Greatest, among, is_among_parameter, is_postgresql, text_values
-from archiver.db.host_queue import HostGroups, from_ms, to_ms
+from archiver.db.host_queue import PAUSED, HostGroups, from_ms, to_ms
 from archiver.db.schema import entry, imports, job
 from archiver.db.statements import execute_rows, insert_rows
 from archiver.model.capture import Timestamp
 from archiver.model.failure import Failure
 from archiver.model.feed import feed_of
+from archiver.model.imports import CaptureWhen, Choices
 from archiver.model.job import EntryRef, Lease, State
 
 _OF_LEASED = select(func.min(job.c.owner).label("owner")).where(job.c.state == State.FETCHING)
@@ -84,11 +85,15 @@ async def enqueue(
 ) -> dict[int, int]:
     """Create a job for each (entry id, host). Entries must not have a queued or leased job yet.
 
+    Jobs of a paused import wait until it is resumed, unless their priority is INTERACTIVE.
+
     Returns:
         Job ids by entry id.
     """
     if not entries:
         return {}
+    if priority != INTERACTIVE and import_id in await paused_imports(conn):
+        priority = PAUSED
     first = await next_id(conn, job.c.id)
     made = {entry_id: first + n for n, (entry_id, _) in enumerate(entries)}
     now_ms, stamp = to_ms(now), await jobs.next_stamp(conn, now)
@@ -143,6 +148,49 @@ async def raise_priority(
         )
         await host_queue.make_ready(conn, {(priority, row.host): to_ms(now) for row in found})
         await host_queue.move_back(conn, {(row.priority, row.host) for row in found}, now)
+
+
+async def paused_imports(conn: AsyncConnection) -> frozenset[int | None]:
+    """Return the ids of paused imports."""
+    rows = await conn.execute(select(imports.c.id).where(imports.c.is_paused == 1))
+    return frozenset(rows.scalars())
+
+
+async def pause_import(
+    conn: AsyncConnection, import_id: int, *, is_paused: bool, now: datetime, limit: int
+) -> int:
+    """Pause or resume an import, and move up to ``limit`` of its queued jobs out of the queue.
+
+    Jobs that are being fetched are finished, but not retried before the import is resumed. Jobs
+    that a user waits for stay in the queue.
+
+    Returns:
+        Number of moved jobs. If it is ``limit``, call again.
+    """
+    choices = await conn.execute(
+        update(imports)
+        .where(imports.c.id == import_id)
+        .values(is_paused=int(is_paused))
+        .returning(imports.c.choices)
+    )
+    is_idle = Choices.read(choices.scalar() or "").capture is CaptureWhen.IDLE
+    priority = PAUSED if is_paused else IDLE if is_idle else BULK
+    movable = (BULK, LAST, IDLE) if is_paused else (PAUSED,)
+    mine = (job.c.import_id == import_id, job.c.priority.in_(movable))
+    rows = await conn.execute(
+        select(job.c.id, job.c.priority, job.c.host, job.c.not_before_ms)
+        .where(job.c.state == State.QUEUED, *mine)
+        .limit(limit)
+    )
+    found = rows.all()
+    ids = among(row.id for row in found)
+    await conn.execute(update(job).where(job.c.id.in_(ids)).values(priority=priority))
+    await conn.execute(
+        update(job).where(job.c.state == State.FETCHING, *mine).values(priority=priority)
+    )
+    await set_ready(conn, [(priority, row.host, row.not_before_ms) for row in found])
+    await host_queue.move_back(conn, {(row.priority, row.host) for row in found}, now)
+    return len(found)
 
 
 async def lease(
@@ -257,7 +305,11 @@ async def set_last_priority(
     """Set the priority LAST for the queued jobs of a host that does not respond."""
     rows = await conn.execute(
         select(job.c.priority)
-        .where(job.c.host == host, job.c.state == State.QUEUED, job.c.priority != LAST)
+        .where(
+            job.c.host == host,
+            job.c.state == State.QUEUED,
+            job.c.priority.not_in((LAST, PAUSED)),
+        )
         .distinct()
     )
     found = list(rows.scalars())
@@ -428,7 +480,7 @@ _POSTPONE = (
         state=State.QUEUED,
         failure=bindparam("new_failure"),
         not_before_ms=bindparam("at_ms"),
-        priority=bindparam("new_priority"),
+        priority=case((job.c.priority == PAUSED, PAUSED), else_=bindparam("new_priority")),
         changed_at_ms=bindparam("stamp"),
         attempts=job.c.attempts + 1,
         interrupted=0,

@@ -286,6 +286,8 @@ imports = Table(
     Column("undone", Words, nullable=False, server_default=""),
     Column("receipt_owed", Number, nullable=False, server_default=text("0")),
     Column("lists_left_out", Number, nullable=False, server_default=text("0")),
+    Column("is_paused", Number, nullable=False, server_default=text("0")),
+    partial_index("import_paused", "id", where="is_paused = 1"),
 )
 
 import_row = Table(
@@ -483,9 +485,9 @@ rendition = Table(
 )
 
 
-FIRST = "0103"
+FIRST = "0104"
 """Initial revision in migrations/. Older indexes are rebuilt from the WARC files."""
-HEAD = "0103"
+HEAD = "0104"
 """Current revision in migrations/."""
 
 

@@ -123,6 +123,7 @@ class ImportPhase(StrEnum):
     READING = "reading"
     WAITING = "waiting"
     CAPTURING = "capturing"
+    PAUSED = "paused"
     INCOMPLETE = "incomplete"
     DONE = "done"
 
@@ -158,6 +159,7 @@ class ImportStatus:
         counts: number of the import's jobs by state.
         lists_left_out: number of lists that were not imported, because there are too many lists or
             a saved search can't be parsed.
+        captures_paused: whether the user paused the captures of this import.
     """
 
     id: int
@@ -179,6 +181,7 @@ class ImportStatus:
     undone: ImportUndone | None = None
     lists_left_out: int = 0
     is_restored: bool = False
+    captures_paused: bool = False
 
     @property
     def is_archive(self) -> bool:
@@ -214,7 +217,8 @@ class ImportStatus:
         if self.paused:
             return ImportPhase.WAITING
         if self.counts.open:
-            return ImportPhase.CAPTURING
+            is_paused = self.captures_paused and not self.counts.fetching
+            return ImportPhase.PAUSED if is_paused else ImportPhase.CAPTURING
         return ImportPhase.INCOMPLETE if self.error else ImportPhase.DONE
 
 

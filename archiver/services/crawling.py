@@ -27,6 +27,21 @@ if TYPE_CHECKING:
     from archiver.services.import_reading import ImportStatuses
 
 
+MOVED = 5000
+"""Maximum number of jobs that one transaction pauses or resumes."""
+
+
+async def pause_import(db: Database, import_id: int, *, paused: bool) -> None:
+    """Pause or resume the captures of an import, with one transaction per ``MOVED`` jobs."""
+    moved = MOVED
+    while moved == MOVED:
+        async with db.write() as conn:
+            now = datetime.now(UTC)
+            moved = await queue.pause_import(
+                conn, import_id, is_paused=paused, now=now, limit=MOVED
+            )
+
+
 class Crawling:
     """Crawl of this process, which takes jobs from the queue that all processes share."""
 
@@ -210,6 +225,11 @@ class CrawlStatus:
             await jobs.set_paused(conn, paused=paused)
         self.crawling.wake()
 
+    async def pause_import(self, import_id: int, *, paused: bool) -> None:
+        """Pause or resume the captures of an import; requests in progress are finished."""
+        await pause_import(self.context.db, import_id, paused=paused)
+        self.crawling.wake()
+
     async def failures_of(self, import_id: int) -> tuple[Reason, ...]:
         """Return the failures of an import by reason."""
         async with self.context.db.read() as conn:
@@ -290,7 +310,7 @@ class CrawlStatus:
         """Return the estimated seconds until ``count`` jobs of an import are done, if known."""
         async with self.context.db.read() as conn:
             pace = await jobs.seconds_per_job(conn, datetime.now(UTC), import_id=import_id)
-            is_paused = await jobs.is_paused(conn)
+            is_paused = await jobs.is_paused(conn) or import_id in await queue.paused_imports(conn)
         return None if pace is None or is_paused or not count else round(count * pace)
 
     async def _waiting(self, import_id: int | None) -> list[Lease]:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from archiver.crawl.deletions import delete_entries
-from archiver.db import deletions, import_receipts, imports, tags_and_lists
+from archiver.db import deletions, import_receipts, imports, queue, tags_and_lists
 from archiver.db.engine import AsyncConnection, Database
 from archiver.db.statements import MAX_BATCH, in_batches
 from archiver.errors import ArchiverError, InputError, NotFound, StoreError, UnreadableFile
@@ -27,6 +27,7 @@ from archiver.logs import get_log
 from archiver.model.imports import NO_CHOICES, Choices, ImportStatus, ImportUndone
 from archiver.model.message import marked
 from archiver.search.query_tree import Condition, FieldCondition, write
+from archiver.services.crawling import pause_import
 from archiver.services.import_previews import PreviewedFiles
 from archiver.services.import_reading import (
     UNEXPECTED,
@@ -399,8 +400,8 @@ class Imports:
 async def carry_over_imports(old: Database, new: Database) -> None:
     """Copy import data that is only in the index from an old index to a rebuilt one.
 
-    These are the receipts of unfinished imports, and which import created each list, entry and open
-    job.
+    These are the receipts of unfinished imports, which import created each list, entry and open
+    job, and which imports are paused.
     """
     async with old.read() as conn:
         unfinished = [each.id for each in await imports.unfinished(conn)]
@@ -417,6 +418,10 @@ async def carry_over_imports(old: Database, new: Database) -> None:
     async for of_imports in in_batches(old, imports.open_jobs_after):
         async with new.write() as conn:
             await imports.restore_jobs(conn, of_imports)
+    async with old.read() as conn:
+        paused = await queue.paused_imports(conn)
+    for number in paused:
+        await pause_import(new, number, paused=True)
 
 
 async def _carry_over_receipt(old: Database, new: Database, number: int) -> None:

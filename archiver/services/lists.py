@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from functools import lru_cache
 
-from archiver.db import counters, edit_history, entries, jobs, tags_and_lists
+from archiver.db import counters, edit_history, entries, imports, jobs, tags_and_lists
 from archiver.db.engine import AsyncConnection, Database
 from archiver.errors import InputError, InvalidQuery, NotFound
 from archiver.helpers import well_formed
@@ -378,7 +378,7 @@ class Activity:
     """Progress of the crawl since its queue was last empty.
 
     Attributes:
-        open, saved, failed: number of jobs in each state.
+        open, saved, failed: number of jobs in each state; those of paused imports are not open.
         is_paused: whether fetching is paused.
         seconds_left: estimated seconds until all jobs are finished; None if unknown.
     """
@@ -430,9 +430,10 @@ class NavigationData:
         async with self._db.read() as conn:
             counts = await jobs.queue_counts(conn)
             is_paused = await jobs.is_paused(conn)
-            pace = await jobs.seconds_per_job(conn, datetime.now(UTC)) if counts.open else None
-        left = None if pace is None or is_paused else round(counts.open * pace)
-        if not counts.open or not self._has_counted:
+            open_ = max(counts.open - await imports.paused_captures(conn), counts.fetching)
+            pace = await jobs.seconds_per_job(conn, datetime.now(UTC)) if open_ else None
+        left = None if pace is None or is_paused else round(open_ * pace)
+        if not open_ or not self._has_counted:
             self._idle, self._has_counted = counts, True
         saved, failed = counts.saved - self._idle.saved, counts.failed - self._idle.failed
-        return Activity(counts.open, max(saved, 0), max(failed, 0), is_paused, left)
+        return Activity(open_, max(saved, 0), max(failed, 0), is_paused, left)

@@ -116,6 +116,7 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.get(f"/import/{_ID}/undo", pages_imports.confirm_undo, name="confirm_undo_import"),
     web.post(f"/import/{_ID}/undo", pages_imports.undo, name="undo_import"),
     web.post(f"/import/{_ID}/again", pages_imports.retry, name="retry_import"),
+    web.post(f"/import/{_ID}/pause", pages_imports.pause, name="pause_import"),
     web.post(f"/import/{_ID}/cancel", pages_imports.cancel, name="import_cancel"),
     web.post(f"/import/{_ID}/capture", pages_imports.capture, name="import_capture"),
     web.get("/access", access.access, name="access"),
@@ -193,6 +194,9 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.get(f"/api/v1/imports/{_ID}/failures", imports.failures, name="api_import_failures"),
     web.post(f"/api/v1/imports/{_ID}/again", imports.retry, name="api_retry_import"),
     web.post(f"/api/v1/imports/{_ID}/capture", imports.capture, name="api_import_capture"),
+    web.post(
+        f"/api/v1/imports/{_ID}/{{action:pause|resume}}", imports.pause, name="api_pause_import"
+    ),
     web.get(f"/api/v1/imports/{_ID}/undo", imports.undo_plan, name="api_import_undo_plan"),
     web.post(f"/api/v1/imports/{_ID}/undo", imports.undo, name="api_import_undo"),
     web.post("/api/v1/rescue", imports.ask_public_archives, name="api_rescue"),

@@ -829,6 +829,7 @@ class CrawlView(_ActionResult):
         incomplete_exports: number of exports that failed or lack something.
         done: result of the last action: a name and a number, or ``ask`` to confirm cancelling all
             jobs.
+        imports: imports that are not finished.
     """
 
     work: CrawlState
@@ -837,4 +838,5 @@ class CrawlView(_ActionResult):
     backlog: Backlog | None = None
     incomplete_exports: int = 0
     done: str = ""
+    imports: tuple[ImportStatus, ...] = ()
     title: str | Message = Message("Activity")

@@ -56,3 +56,17 @@ async def test_the_politeness_delay_is_waited_before_a_worker_is_taken(crawl, li
         begun.append(loop.time())
 
     assert begun[-1] - begun[1] >= 2 * delay - 0.01
+
+
+async def test_some_waiting_leases_are_taken_back_and_the_others_start(crawl, live):
+    await crawl.queue(*[live.article(f"page{n}") for n in range(9)])
+    frontier, _ = await leased(crawl)
+    frontier.finished(await frontier.next(), responded=True)
+    held = await frontier.lease()
+    unwanted = {*held[::2]}
+
+    taken = frontier.take_waiting(unwanted.__contains__)
+    started = [await frontier.next() for _ in held[1::2]]
+
+    assert (len(held), {*taken}, {*started}) == (8, unwanted, {*held} - unwanted)
+    assert frontier.unfinished == len(started)

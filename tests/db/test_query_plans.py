@@ -272,6 +272,8 @@ async def test_leasing_uses_indexes(db, watched, seed):
         )
         ids = [each.job_id for each in leases]
         await queue.requeue(conn, ids, owner="me", interrupted=True, now=NOW)
+        await queue.paused_imports(conn)
+        await queue.pause_import(conn, 1, is_paused=True, now=NOW, limit=50)
 
     assert watched.steps
     assert watched.scans() == []

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import select, update
 
-from archiver.db import host_queue, jobs, new_entries, queue
+from archiver.db import host_queue, imports, jobs, new_entries, queue
 from archiver.db.engine import Database
 from archiver.db.host_queue import HostGroups
 from archiver.db.schema import job, queue_host
@@ -276,3 +276,52 @@ async def test_jobs_are_leased_with_a_clock_before_1970(db, seed):
     assert len(taken) == 2
     async with db.read() as conn:
         assert await queue.next_due(conn, ()) is None
+
+
+async def begun_import(db):
+    async with db.write() as conn:
+        return await imports.create(conn, name="a", form="HTML", path=None, owner="me", now=NOW)
+
+
+async def pause(db, import_id, *, is_paused=True):
+    async with db.write() as conn:
+        await queue.pause_import(conn, import_id, is_paused=is_paused, now=NOW, limit=99)
+
+
+async def test_links_of_a_paused_import_wait_and_others_are_leased(db, fill):
+    number = await begun_import(db)
+    await fill(("a", 3), ("b", 1), import_id=number)
+    await fill(("c", 1))
+    fetching = await lease(db, 2, each=1, hosts=HostGroups(busy=["c.example"]))
+    await pause(db, number)
+    await fill(("d", 1), import_id=number)
+    async with db.write() as conn:
+        await queue.postpone_jobs(conn, [(fetching[0], FAILURE, NOW)], NOW)
+        await queue.set_last_priority(conn, "a.example", FAILURE, now=NOW)
+        await queue.postpone_last(conn, "a.example", NOW, now=NOW)
+    await return_leases(db, fetching[1:])
+
+    meanwhile = await lease(db, 9)
+    async with db.read() as conn:
+        due = await queue.next_due(conn, ())
+        hosts = await host_queue.due_hosts(conn, (), now=NOW, count=9)
+    await pause(db, number, is_paused=False)
+    resumed = await lease(db, 9, each=9)
+
+    assert {each.entry.host for each in meanwhile} == {"c.example"}
+    assert (due, hosts) == (None, [])
+    assert Counter(each.entry.host for each in resumed) == {
+        "a.example": 3,
+        "b.example": 1,
+        "d.example": 1,
+    }
+
+
+async def test_a_user_who_saves_a_link_of_a_paused_import_does_not_wait(db, fill):
+    number = await begun_import(db)
+    await fill(("a", 2), import_id=number)
+    await pause(db, number)
+
+    await fill(("a", 1), recapture=True)
+
+    assert [each.entry.url for each in await lease(db, 9)] == ["http://a.example/0"]

@@ -1,9 +1,11 @@
 """Imports over the API, with the functions of the page and the command."""
 
+import io
 from dataclasses import replace
 
 import pytest
 
+from archiver.app import open_app
 from archiver.web.api import imports
 
 FILE = (
@@ -107,3 +109,25 @@ async def test_a_misspelt_field_does_not_select_everything(runtime, client):
     path = await imported(runtime, client)
 
     assert (await client.post(f"{path}/again", json={"reasons": "dns"})).status == 400
+
+
+async def test_one_import_is_paused_and_resumed_on_its_page_and_over_the_api(
+    runtime, client, settings
+):
+    number = (await runtime.imports.read_file(io.BytesIO(FILE), name="a.csv")).id
+    api, page = f"/api/v1/imports/{number}", f"/import/{number}"
+    await json_of(client, f"{api}/pause", {})
+    async with open_app(settings, reads_only=True) as restarted:
+        kept = await restarted.import_statuses.find(number)
+        activity = await restarted.navigation.activity()
+
+    assert (kept.phase, kept.captures_paused, kept.counts.queued) == ("paused", True, 2)
+    assert (activity.open, activity.is_paused) == (0, False)
+    for path in (page, "/activity"):
+        shown = await (await client.get(path)).text()
+        assert "Paused" in shown
+        assert 'value="resume"' in shown
+    await client.post(f"{page}/pause", data={"do": "resume", "back": "/activity"})
+    assert (await json_of(client, api))["captures_paused"] is False
+    await runtime.crawling.work()
+    assert (await json_of(client, api))["counts"]["failed"] == 2

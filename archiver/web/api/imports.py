@@ -90,6 +90,13 @@ async def capture(request: web.Request) -> web.StreamResponse:
     return answer(Queued(await request.app[RUNTIME].crawl_status.capture_links(found.id)))
 
 
+async def pause(request: web.Request) -> web.StreamResponse:
+    """Pause or resume the captures of an import; other jobs continue."""
+    found, is_paused = await _found(request), request.match_info["action"] == "pause"
+    await request.app[RUNTIME].crawl_status.pause_import(found.id, paused=is_paused)
+    return answer(await _found(request))
+
+
 async def undo_plan(request: web.Request) -> web.StreamResponse:
     """Preview the undo of an import."""
     found = await _found(request)

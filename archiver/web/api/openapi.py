@@ -227,6 +227,7 @@ INTERFACES: dict[str, Interface] = {
     "api_import_failures": Interface(tuple[Reason, ...]),
     "api_retry_import": Interface(Queued, body=RetryRequest),
     "api_import_capture": Interface(Queued),
+    "api_pause_import": Interface(ImportStatus),
     "api_import_undo_plan": Interface(UndoPlan),
     "api_import_undo": Interface(ImportStatus, status=202),
     "api_rescue": Interface(Queued, body=RescueRequest, status=202),
@@ -248,6 +249,7 @@ INTERFACES: dict[str, Interface] = {
 """Types of the routes of the API, by name of the route."""
 
 _PATH_NAMES = {
+    "action": "`pause` or `resume`.",
     "hash_url": "Lower-case hexadecimal MD5 of the URL without its fragment.",
     "timestamp": "UTC: YYYYMMDDhhmmss.",
     "id": "Id of the import, highlight or deletion.",

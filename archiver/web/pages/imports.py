@@ -17,7 +17,7 @@ from archiver.services.import_previews import PreviewedFile
 from archiver.services.import_reading import KNOWN_FORMATS, KnownFormat, suffixes, typed_choices
 from archiver.services.imports import UndoPlan
 from archiver.web.app_keys import FORM_FIELDS, RUNTIME
-from archiver.web.pages.editing import number
+from archiver.web.pages.editing import number, return_path
 from archiver.web.rendering import render_with_sidebar
 from archiver.web.responses import send
 from archiver.web.uploads import MAX_COUNTED, import_from_form, page_from_form
@@ -90,7 +90,7 @@ class ImportStatusView:
         has_links: whether some entries are stored as links only.
         has_deletion: whether entries that undo removed can still be restored.
         seconds_left: estimate of the time until all pages are captured; None if unknown.
-        is_paused: whether the crawl is paused.
+        is_paused: whether the whole crawl is paused.
     """
 
     status: ImportStatus
@@ -203,6 +203,13 @@ async def capture(request: web.Request) -> web.StreamResponse:
     found = await _found(request)
     count = await request.app[RUNTIME].crawl_status.capture_links(found.id)
     raise web.HTTPSeeOther(f"/import/{found.id}?queued={count}")
+
+
+async def pause(request: web.Request) -> web.StreamResponse:
+    """Pause or resume the captures of an import."""
+    found, form = await _found(request), await request.post()
+    await request.app[RUNTIME].crawl_status.pause_import(found.id, paused=form.get("do") == "pause")
+    raise web.HTTPSeeOther(return_path(form, f"/import/{found.id}"))
 
 
 async def cancel(request: web.Request) -> web.StreamResponse:
