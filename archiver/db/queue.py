@@ -150,7 +150,7 @@ async def raise_priority(
         await host_queue.move_back(conn, {(row.priority, row.host) for row in found}, now)
 
 
-async def paused_imports(conn: AsyncConnection) -> frozenset[int | None]:
+async def paused_imports(conn: AsyncConnection) -> frozenset[int]:
     """Return the ids of paused imports."""
     rows = await conn.execute(select(imports.c.id).where(imports.c.is_paused == 1))
     return frozenset(rows.scalars())

@@ -420,8 +420,8 @@ async def carry_over_imports(old: Database, new: Database) -> None:
             await imports.restore_jobs(conn, of_imports)
     async with old.read() as conn:
         paused = await queue.paused_imports(conn)
-    for number in paused:
-        await pause_import(new, number, paused=True)
+    for each in paused:
+        await pause_import(new, each, paused=True)
 
 
 async def _carry_over_receipt(old: Database, new: Database, number: int) -> None:
