@@ -102,10 +102,6 @@ class WordIndex(Protocol):
         merge: statement that merges index segments: up to ``:pages`` pages in SQLite, the whole
             pending list in PostgreSQL.
         changes: query for the number of rows that this connection has changed.
-        prefix_pages: query for the estimated number of index pages with the words from ``:first``
-            to ``:beyond`` (exclusive).
-        frequent_words: query for the ``:most`` most frequent words (``term``) from ``:first`` to
-            ``:beyond`` (exclusive), after skipping the ``:known`` most frequent words.
     """
 
     matches: str
@@ -118,8 +114,6 @@ class WordIndex(Protocol):
     columns: tuple[ColumnClause[Any], ...]
     merge: str
     changes: str
-    prefix_pages: str
-    frequent_words: str
 
     def __hash__(self) -> int:
         """Return a hash; caches use the index as a key."""
@@ -153,38 +147,12 @@ class SqliteWords:
     existing_words = ""
     merge = "INSERT INTO {0} ({0}, rank) VALUES ('merge', -:pages)"
     changes = "SELECT total_changes()"
-    prefix_pages = """WITH RECURSIVE piece(segid) AS (
-  SELECT min(segid) FROM {0}_idx UNION ALL
-  SELECT (SELECT min(segid) FROM {0}_idx WHERE segid > piece.segid)
-  FROM piece WHERE segid IS NOT NULL
-), leaf AS (SELECT
-  (SELECT pgno FROM {0}_idx AS leaves WHERE leaves.segid = piece.segid
-    AND term <= CAST('0' || :first AS BLOB) ORDER BY term DESC LIMIT 1) AS first,
-  (SELECT pgno FROM {0}_idx AS leaves WHERE leaves.segid = piece.segid
-    AND term <= CAST('0' || :beyond AS BLOB) ORDER BY term DESC LIMIT 1) AS last
-  FROM piece WHERE segid IS NOT NULL
-) SELECT coalesce(sum((last - coalesce(first, 2)) / 2), 0) FROM leaf"""
-    """FTS5 stores an index segment in numbered leaf pages. For each leaf in which a word starts,
-    the table ``_idx`` has the first such word, and in ``pgno`` twice the number of the leaf.
-    """
-    frequent_words = """WITH leaf AS (SELECT
-  substr(CAST(term AS TEXT), 2) AS first,
-  lead(substr(CAST(term AS TEXT), 2)) OVER (ORDER BY term) AS beyond,
-  lead(pgno) OVER (ORDER BY term) - pgno AS pages
-  FROM {0}_idx WHERE segid = (SELECT segid FROM {0}_idx ORDER BY pgno DESC LIMIT 1)
-    AND term >= CAST('0' || :first AS BLOB) AND term < CAST('0' || :beyond AS BLOB)
-) SELECT (SELECT term FROM {0}_words
-    WHERE term >= leaf.first AND term < leaf.beyond ORDER BY doc DESC LIMIT 1) AS term
-  FROM leaf WHERE beyond > first ORDER BY pages DESC, first LIMIT :most OFFSET :known"""
-    """A leaf without a row in ``_idx`` continues the last word of the previous leaf. So a word is
-    frequent if many leaves after its leaf have no row.
-    """
     columns: tuple[ColumnClause[Any], ...] = tuple(column(name, Words) for name in SEARCH_COLUMNS)
 
     def ddl(self, part: int) -> tuple[str, ...]:
         """Return the statements for a full-text table and its vocabulary table."""
         name, columns = search_table(part), ", ".join(SEARCH_COLUMNS)
-        options = "content='', tokenize='ascii'"
+        options = "content='', tokenize='ascii', prefix='1 2'"
         return (
             f"CREATE VIRTUAL TABLE IF NOT EXISTS {name} USING fts5({columns}, {options})",
             f"CREATE VIRTUAL TABLE IF NOT EXISTS {name}_words USING fts5vocab({name}, row)",
@@ -228,7 +196,6 @@ _MAX_BYTES_WITH_PLACES = 700_000
 
 Words that it already contains get no further positions.
 """
-_BEGINS = 'one.lexeme COLLATE "C" >= :first AND one.lexeme COLLATE "C" < :beyond'
 _NOTHING = f"'{COLUMN}'"
 """Query that matches no document."""
 _TOKEN = re.compile(r'\s*("(?:[^"]|"")*"|[A-Za-z]+|\d+|[(){}:*^,])')
@@ -264,20 +231,6 @@ class PostgresWords:
     query scans it.
     """
     changes = "SELECT 0"
-    prefix_pages = """SELECT coalesce(CAST(avg(held) * 44 AS BIGINT), 0) FROM (
-  SELECT (SELECT count(*) FROM unnest(words) AS one WHERE BEGINS) AS held
-  FROM (SELECT words FROM {0} ORDER BY rowid DESC LIMIT 32) AS newest
-) AS sample""".replace("BEGINS", _BEGINS)
-    """Estimate: the average number of words in the range, times 44.
-
-    The average is that of the newest 32 documents of a part. For a word in all documents of a full
-    part, FTS5 needs 44 index pages.
-    """
-    frequent_words = """SELECT one.lexeme AS term
-  FROM (SELECT words FROM {0} ORDER BY rowid DESC LIMIT 32) AS newest, unnest(newest.words) AS one
-  WHERE BEGINS GROUP BY one.lexeme ORDER BY count(*) DESC, one.lexeme
-  LIMIT :most OFFSET :known""".replace("BEGINS", _BEGINS)
-    """Estimated from the newest 32 documents of a part."""
     columns: tuple[ColumnClause[Any], ...] = (column("words", TSVECTOR),)
 
     def ddl(self, part: int) -> tuple[str, ...]:

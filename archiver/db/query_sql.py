@@ -1,4 +1,4 @@
-"""FTS5 expressions and SQL conditions of search queries, and the cost of their prefixes.
+"""FTS5 expressions and SQL conditions of search queries.
 
 Conditions refer to columns of ``entry`` and of ``document``, which ``with_document`` joins.
 
@@ -6,7 +6,7 @@ The full-text index is divided into parts, each for a range of document ids. A p
 all words of a part that start with the prefix. ``prefix_pages`` estimates its cost.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
@@ -23,14 +23,12 @@ from sqlalchemy import (
     or_,
     select,
     table,
-    text,
     true,
     union_all,
 )
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db.dialects import FailureKindOf, FailureStatusOf
-from archiver.db.full_text import Matches, word_index_of
+from archiver.db.full_text import Matches
 from archiver.db.full_text import expression as expression_of
 from archiver.db.schema import (
     PART_SIZE,
@@ -403,59 +401,3 @@ _MOMENTS: Mapping[Condition, tuple[ColumnElement[int], Callable[[datetime], int]
     Condition.CAPTURED: (entry.c.latest, lambda moment: int(to_timestamp(moment))),
     Condition.PUBLISHED: (document.c.published, lambda moment: int(moment.timestamp())),
 }
-
-MAX_PAGES = 3000
-"""Maximum number of database pages (4 kB) to read for negated prefixes.
-
-At least one part is read, even if it has more pages.
-"""
-EXPENSIVE_PAGES = 500
-"""A prefix is expensive if reading its words in one part takes at least this many database pages.
-
-In a full part, this corresponds to about sixteen words per document that start with the prefix.
-"""
-
-
-async def prefix_pages(conn: AsyncConnection, terms: Iterable[Term], parts: Sequence[int]) -> int:
-    """Estimate how many database pages a search for prefixes reads in one part.
-
-    Only the middle part of ``parts`` is examined.
-    """
-    prefixes = {phrase_of(term.text)[-1] for term in terms}
-    if not (prefixes and parts):
-        return 0
-    part = search_table(parts[len(parts) // 2])
-    statement = text(word_index_of(conn).prefix_pages.format(part))
-    pages = 0
-    for word in sorted(prefixes):
-        rows = await conn.execute(statement, {"first": word, "beyond": f"{word}\U0010ffff"})
-        pages += rows.scalar() or 0
-    return pages
-
-
-async def parts_within_cost(conn: AsyncConnection, tree: Node, parts: Sequence[int]) -> int | None:
-    """Return the maximum number of parts to search, at least one; None for all.
-
-    Only negated prefixes limit the number, because every searched part must be read for them. A
-    search for other prefixes stops when it has enough results.
-    """
-    denied = [each for each, is_denied in _prefixes(tree) if is_denied]
-    pages = await prefix_pages(conn, denied, parts)
-    return max(1, MAX_PAGES // pages) if pages * len(parts) > MAX_PAGES else None
-
-
-def prefix_terms(tree: Node) -> list[Term]:
-    """Return the prefixes of a query, including negated ones."""
-    return [each for each, _ in _prefixes(tree)]
-
-
-def _prefixes(node: Node, *, is_denied: bool = False) -> Iterator[tuple[Term, bool]]:
-    """Yield each prefix, and whether it is negated."""
-    if isinstance(node, Term):
-        if is_open_ended(node):
-            yield node, is_denied
-    elif isinstance(node, Not):
-        yield from _prefixes(node.node, is_denied=not is_denied)
-    elif isinstance(node, All | Any):
-        for each in node.nodes:
-            yield from _prefixes(each, is_denied=is_denied)

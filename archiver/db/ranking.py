@@ -20,13 +20,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from archiver.db.dialects import THESE, ArrayAggregate, ListType
 from archiver.db.full_text import WordIndex, select_lists, with_expressions, word_index_of
 from archiver.db.query_sql import (
-    EXPENSIVE_PAGES,
     expression,
     is_full_text,
     is_open_ended,
-    parts_within_cost,
-    prefix_pages,
-    prefix_terms,
 )
 from archiver.db.schema import PART_SIZE, document, entry, entry_tag, search_table, tag
 from archiver.helpers import both
@@ -176,11 +172,6 @@ class Part:
     size: int
 
 
-def has_prefix(node: Node) -> bool:
-    """Return whether a node contains a prefix that is not negated."""
-    return any(map(is_open_ended, positive_terms(node)))
-
-
 async def affordable(
     conn: AsyncConnection, nodes: Sequence[Node], parts: Sequence[Part]
 ) -> tuple[Sequence[Node], Counts]:
@@ -298,14 +289,12 @@ NEAR_WORDS = 10
 """Maximum number of words between two words that are near each other."""
 MAX_NEAR = 250
 """Number of best results that are tested for nearby words."""
-MIN_FREQUENT = 250
-"""Minimum number of candidates that ``_are_most`` examines; with fewer, it returns false."""
 MAX_TITLES_READ = 500
 """Maximum number of candidates whose titles are read. For more candidates, the full-text index is
 searched, which reads all postings of a word in each part.
 """
-PARTS_FOR_TITLES, PARTS_FOR_PREFIXES = 8, 2
-"""Maximum number of parts in which titles are searched: without prefixes, and with prefixes."""
+PARTS_FOR_TITLES = 8
+"""Maximum number of parts, the newest ones, in which titles are searched."""
 _MATCHING = "SELECT rowid AS id FROM {0} WHERE MATCHES AND rowid BETWEEN :first{1} AND :last{1}"
 """Template of a query for the matches in one part, from the first to the last candidate."""
 _MAX_DOCUMENT = 1 << 60
@@ -356,29 +345,12 @@ def in_titles(match: str, tree: Node) -> str:
     return "" if not terms or others else _narrowed(match, tree, _titled(conjunction(terms)))
 
 
-async def parts_with_titles(
-    conn: AsyncConnection, tree: Node, parts: Sequence[int]
-) -> Sequence[int]:
-    """Return the parts in which titles are searched: only a few of the newest, to limit the cost.
-
-    If the query has an expensive prefix, no part is searched, because nearly all documents have a
-    word with this prefix.
-    """
-    prefixes = [*filter(is_open_ended, _plain_terms(tree))]
-    if await prefix_pages(conn, prefixes, parts) >= EXPENSIVE_PAGES:
-        return ()
-    newest = parts[: PARTS_FOR_PREFIXES if prefixes else PARTS_FOR_TITLES]
-    return newest[: await parts_within_cost(conn, tree, parts)]
-
-
 async def _scores(
     conn: AsyncConnection, match: str, tree: Node, parts: Sequence[Part]
 ) -> dict[int, float]:
     """Return bm25's score of each candidate, without nodes that are too expensive to score."""
     nodes = [each for each in conjuncts(tree) if is_full_text(each)]
     scored: Sequence[Node] = nodes
-    if any(map(has_prefix, nodes)) and (_are_most(parts) or await _is_expensive(conn, tree, parts)):
-        scored = [each for each in nodes if not has_prefix(each)]
     counts: Counts = {}
     if len(parts) > 1 and word_index_of(conn).vocabulary:
         scored, counts = await affordable(conn, scored, parts)
@@ -390,24 +362,6 @@ async def _scores(
         return scores
     factors = part_factors(_plain_terms(conjunction(scored)), parts, counts)
     return {each: score * factors[each // PART_SIZE] for each, score in scores.items()}
-
-
-def _are_most(parts: Sequence[Part]) -> bool:
-    """Return whether most documents match the query, judging by the newer half of the candidates.
-
-    They do if more than half of the document ids between the first and the last of these candidates
-    are candidates. bm25 would ignore words that are so frequent, but only after it has read all
-    postings of a prefix.
-    """
-    candidates = [each for part in parts for each in part.candidates]
-    newer = candidates[len(candidates) // 2 :]
-    return len(newer) >= MIN_FREQUENT and 2 * len(newer) > newer[-1] - newer[0]
-
-
-async def _is_expensive(conn: AsyncConnection, tree: Node, parts: Sequence[Part]) -> bool:
-    """Return whether a prefix is so frequent that bm25 would ignore it."""
-    numbers = [part.number for part in parts]
-    return await prefix_pages(conn, prefix_terms(tree), numbers) >= EXPENSIVE_PAGES
 
 
 async def _bm25(conn: AsyncConnection, match: str, parts: Sequence[Part]) -> dict[int, float]:
@@ -456,7 +410,7 @@ async def _nearness(
     near = _near(_plain_terms(tree))
     if not (near and parts):
         return []
-    expressions = [_among(match, tree, each) for each in near.values()]
+    expressions = [_narrowed(match, tree, each) for each in near.values()]
     return [*zip(near, await matches_among(conn, expressions, parts), strict=True)]
 
 
@@ -465,7 +419,7 @@ async def _title_matches_by_index(
 ) -> TitleMatches:
     terms = _plain_terms(tree)
     forms = in_any_form(terms)
-    expressions = [_among(match, tree, _titled(conjunction(terms)))]
+    expressions = [_narrowed(match, tree, _titled(conjunction(terms)))]
     if forms:
         expressions.append(f"{match} AND {_titled(forms)}")
     exact, *others = await _matches_in_range(conn, expressions, parts)
@@ -487,7 +441,7 @@ async def _at_title_start(
         return set()
     numbers = {each // PART_SIZE for each in titled}
     within = [part for part in parts if part.number in numbers]
-    at_start = _among(match, tree, f'(title : ^ "{words}")')
+    at_start = _narrowed(match, tree, f'(title : ^ "{words}")')
     return (await _matches_in_range(conn, [at_start], within))[0]
 
 
@@ -577,14 +531,6 @@ def _range_parameters(parts: Sequence[Part]) -> dict[str, int]:
     """Return the first and the last candidate of each part as parameters."""
     given = {f"first{n}": part.candidates[0] for n, part in enumerate(parts)}
     return given | {f"last{n}": part.candidates[-1] for n, part in enumerate(parts)}
-
-
-def _among(match: str, tree: Node, stricter: str) -> str:
-    """Return the result of ``_narrowed``; if the query has prefixes, return ``stricter``.
-
-    Narrowing would make the database read the words of the prefixes a second time.
-    """
-    return stricter if prefix_terms(tree) else _narrowed(match, tree, stricter)
 
 
 def _near(terms: Sequence[Term]) -> dict[float, str]:

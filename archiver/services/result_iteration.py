@@ -3,13 +3,13 @@
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from archiver.db import list_order, prefix_search, query_sql, ranking, search
+from archiver.db import list_order, ranking, search
 from archiver.db.engine import AsyncConnection
 from archiver.db.entries import Filters, Place
 from archiver.db.full_text import word_index_of
 from archiver.db.query_sql import Split, split
 from archiver.db.schema import PART_SIZE
-from archiver.db.search import FoundDocuments, SearchRequest
+from archiver.db.search import SearchRequest
 from archiver.model.listing import Sort
 from archiver.search.query_tree import EVERYTHING, Node, Term, conjunction, conjuncts, disjunction
 
@@ -78,14 +78,8 @@ class ResultIteration:
         self._split_query: Split = split(request.tree)
         self._order = order
         self._filters: Filters | None = None
-        self._loose: prefix_search.LoosenedQuery | None = None
-        self._is_limited = self._tests_phrases = False
+        self._tests_phrases = search.must_test_phrases(word_index_of(conn), self._split_query)
         self._documents = self._parts = 0
-
-    @property
-    def _document_query(self) -> Split:
-        """Query for documents, without its expensive prefixes."""
-        return self._loose.split_query if self._loose else self._split_query
 
     async def page(self, beyond: Place | None, limit: int, *, can_continue: bool = True) -> Found:
         """Return the results after a position.
@@ -101,18 +95,12 @@ class ResultIteration:
         """
         enough = min(limit, ENOUGH_READ) if can_continue else limit
         found = Found((), (), (), beyond)
-        max_parts = await self._parts_per_query()
-        examined, rows_to_read, parts = (
-            0,
-            max(MIN_ROWS, limit + 1),
-            max_parts or self._initial_parts,
-        )
+        examined, rows_to_read, parts = 0, max(MIN_ROWS, limit + 1), self._initial_parts
         if self._tests_phrases:
-            rows_to_read, parts = MIN_DOCUMENTS, max_parts or MIN_PARTS
-        while examined < MAX_EXAMINED and not self._is_limited:
+            rows_to_read, parts = MIN_DOCUMENTS, MIN_PARTS
+        while examined < MAX_EXAMINED:
             before = self._documents
             some = await self._read_batch(found.beyond, rows_to_read, parts)
-            self._is_limited |= max_parts is not None
             found = found.then(some)
             count = len(found.entries)
             if some.beyond is None or count > limit:
@@ -151,21 +139,6 @@ class ResultIteration:
             if beyond is None:
                 return
 
-    async def _parts_per_query(self) -> int | None:
-        """Return the maximum number of index parts to search in one query; None for all parts.
-
-        Also set ``_loose`` if documents must be tested for expensive prefixes, and
-        ``_tests_phrases`` if they must be tested for phrases.
-        """
-        if not self._split_query.match:
-            return None
-        tree, parts = self._request.tree, self._request.context.parts
-        self._loose = await prefix_search.without_expensive_prefixes(self._conn, tree, parts)
-        self._tests_phrases = search.must_test_phrases(
-            word_index_of(self._conn), self._document_query
-        )
-        return await query_sql.parts_within_cost(self._conn, tree, parts)
-
     async def _read_batch(
         self, beyond: Place | None, count: int, max_parts: int | None = None
     ) -> Found:
@@ -182,7 +155,7 @@ class ResultIteration:
         edge = self._end_of_parts(ahead) if max_parts else None
         found = await search.found(
             self._conn,
-            self._document_query,
+            self._split_query,
             request,
             parts=ahead,
             beyond=beyond.row if beyond else None,
@@ -193,27 +166,8 @@ class ResultIteration:
         self._documents, self._parts = self._documents + examined, self._parts + len(ahead)
         last = Place(0, found.documents[-1]) if examined == count else edge
         passing = found if all(found.entries) else found.where(found.entries)
-        if self._loose:
-            passing, last = await self._full_matches(self._loose, passing, last)
         entries, moments = map(_without_null, (passing.entries, passing.times))
         return Found(entries, passing.documents, moments, last)
-
-    async def _full_matches(
-        self, loose: prefix_search.LoosenedQuery, passing: FoundDocuments, last: Place | None
-    ) -> tuple[FoundDocuments, Place | None]:
-        """Return the documents that match the whole query, and the position to continue.
-
-        If some documents were not tested, the results end before the first of these. The next page
-        continues there.
-        """
-        documents = passing.documents
-        has, untested = await prefix_search.test_for_prefixes(self._conn, loose, documents)
-        end = next((n for n, each in enumerate(documents) if each in untested), None)
-        if end is not None:
-            self._is_limited = True
-            last = Place(0, documents[end - 1] if end else 0)
-            has = has & {*documents[:end]}
-        return passing.where(each in has for each in documents), last
 
     def _parts_after(self, beyond: Place | None) -> Sequence[int]:
         """Return the parts with documents after a position, in order of iteration."""
@@ -365,7 +319,7 @@ async def _in_title_or_tags(
     match = ranking.in_titles(split(request.tree).match, request.tree)
     if not match:
         return {}
-    parts = await ranking.parts_with_titles(conn, request.tree, request.context.parts)
+    parts = request.context.parts[: ranking.PARTS_FOR_TITLES]
     if further and all(each * PART_SIZE >= further.row for each in parts):
         return {}
     named = replace(split(request.tree), match=match)

@@ -23,7 +23,6 @@ PARTED = (
     "db.search_documents",
     "db.ranking",
     "db.query_sql",
-    "db.prefix_search",
     "services.result_iteration",
 )
 """Modules that use the size of a full-text table."""

@@ -6,8 +6,11 @@ import pytest
 from sqlalchemy import update
 
 from archiver.db.engine import Database
+from archiver.db.entries import Place
 from archiver.db.schema import entry_table
+from archiver.errors import InputError
 from archiver.model.listing import ListingQuery
+from archiver.services.result_pages import read_cursor, write_cursor
 from archiver.services.search import Search
 from benchmarks.synthetic import Page, fill
 
@@ -77,3 +80,42 @@ async def test_an_entry_that_no_longer_matches_hides_nothing_of_the_next_page(da
     found = await shown(database, between, q="heron is:unread", sort=sort, limit=3)
 
     assert sorted(found) == names
+
+
+async def test_prefixes_are_found_in_every_part_of_the_index(database, monkeypatch):
+    for module in ("db.schema", "db.search_documents", "db.ranking", "services.result_iteration"):
+        monkeypatch.setattr(f"archiver.{module}.PART_SIZE", 2)
+    texts = ["heron kite", "heron", "kite", "herons", "kites heron", "heron", "kitten heron"]
+    await fill(
+        database,
+        [Page(f"p{n}", "x", each) for n, each in enumerate(texts)],
+        START,
+        timedelta(days=1),
+    )
+    search = Search(database, store=None)
+
+    for q, wanted in {
+        "heron k*": "p0 p4 p6",
+        "heron ki* -kitt*": "p0 p4",
+        "heron -k*": "p1 p5",
+        "her* kite*": "p0 p4",
+        "heron -(k* q*)": "p0 p1 p4 p5 p6",
+    }.items():
+        for sort in ("best", "newest", "oldest"):
+            page = await search.listing(ListingQuery(q=q, sort=sort))
+            full_matches = page.items[: len(page.items) - page.partial]
+            names = [each.entry.url.rpartition("/")[2] for each in full_matches]
+            assert sorted(names) == wanted.split(), (q, sort)
+
+
+def test_a_cursor_is_parsed_as_it_was_written():
+    for first in (-631152000, -1, 0, 1, 253402300799):
+        place = Place(first, 7)
+
+        assert read_cursor(write_cursor(place)) == place, first
+
+
+def test_a_cursor_out_of_range_is_rejected():
+    for row in (-1, 10**18):
+        with pytest.raises(InputError, match="damaged"):
+            read_cursor(write_cursor(Place(0, row)))

@@ -162,15 +162,6 @@ async def test_a_half_typed_word_is_a_prefix(save_and_search):
     assert page.used_query == "grey her*"
 
 
-async def test_a_prefix_that_most_entries_have_is_not_scored(save_and_search, monkeypatch):
-    monkeypatch.setattr("archiver.db.ranking.MIN_FREQUENT", 2)
-    pages = [Page(f"p{n}", "Heronry" if n == 1 else "x", "heron " * (9 - n)) for n in range(6)]
-    search = await save_and_search(*pages)
-
-    assert await names(search, "her*") == ["p1", "p5", "p4", "p3", "p2", "p0"]
-    assert await names(search, "heron") == ["p0", "p1", "p2", "p3", "p4", "p5"]
-
-
 async def test_facets_narrow_and_widen_a_list_by_a_query(save_and_search):
     search = await save_and_search(
         Page("a", "x", "heron", tags=("to read", "birds"), host="a.example"),
