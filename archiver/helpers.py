@@ -312,15 +312,15 @@ def child_command(module: str, *arguments: str) -> list[str]:
     return [sys.executable, "-P", "-m", module, *arguments]
 
 
-def child_environment(given: Mapping[str, str] = os.environ, **more: str) -> dict[str, str]:
-    """Return the environment of a child process: allowed variables of ``given``, and ``more``.
+def child_environment(variables: Mapping[str, str] = os.environ, **more: str) -> dict[str, str]:
+    """Return the environment of a child process: allowed variables of ``variables``, and ``more``.
 
     ``PYTHONPATH`` starts with the directory of this program, which may not be installed. Relative
     directories are dropped from it, since they depend on the current directory.
     """
     paths = [str(_PACKAGE_PARENT)]
-    paths += filter(os.path.isabs, given.get("PYTHONPATH", "").split(os.pathsep))
-    kept = {name: value for name, value in given.items() if _ALLOWED_VARIABLES.fullmatch(name)}
+    paths += filter(os.path.isabs, variables.get("PYTHONPATH", "").split(os.pathsep))
+    kept = {name: value for name, value in variables.items() if _ALLOWED_VARIABLES.fullmatch(name)}
     return kept | {"PYTHONPATH": os.pathsep.join(paths)} | more
 
 

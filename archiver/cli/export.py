@@ -26,7 +26,7 @@ def run(settings: Settings, *, form: str, file: Path, title: str = "", **filters
     return run_until_signal(export, stopped="Stopped. Nothing was written.")
 
 
-async def _export(settings: Settings, kind: ExportKind, file: Path, wanted: Selected) -> int:
+async def _export(settings: Settings, kind: ExportKind, file: Path, selected: Selected) -> int:
     with progress_bar("Writing") as bar:
 
         def show(size: int) -> None:
@@ -36,7 +36,7 @@ async def _export(settings: Settings, kind: ExportKind, file: Path, wanted: Sele
             damaged: list[str] = []
             if file == _STANDARD_OUTPUT:
                 pieces = await app.exporting.begin(
-                    kind, wanted, name=file.name, on_damage=damaged.append
+                    kind, selected, name=file.name, on_damage=damaged.append
                 )
                 await _print(pieces, show)
                 for each in damaged:
@@ -44,7 +44,7 @@ async def _export(settings: Settings, kind: ExportKind, file: Path, wanted: Sele
                 return int(bool(damaged))
             if kind.key == "markdown" and file.suffix != ".zip":
                 written = await app.exporting.write_tree(
-                    wanted,
+                    selected,
                     file,
                     lambda done, total: bar.show(done=done, total=total),
                     damaged.append,
@@ -54,7 +54,7 @@ async def _export(settings: Settings, kind: ExportKind, file: Path, wanted: Sele
                 for each in damaged:
                     write_row("damaged", each)
                 return int(bool(damaged))
-            export = await app.exporting.write(kind, wanted, file, show)
+            export = await app.exporting.write(kind, selected, file, show)
     write_row("written", f"{export.size:,} bytes", str(file))
     write_row("chapters" if kind.key == "epub" else "entries", f"{export.entries:,}")
     for each in export.damaged:

@@ -38,38 +38,40 @@ def run(
     return run_crawling(_run_action(settings, action, wanted), stopped="Stopped.")
 
 
-async def _run_action(settings: Settings, action: str, wanted: _Arguments) -> int:
+async def _run_action(settings: Settings, action: str, arguments: _Arguments) -> int:
     async with open_app(settings) as runtime:
-        return await _ACTIONS[action](runtime.subscriptions, wanted)
+        return await _ACTIONS[action](runtime.subscriptions, arguments)
 
 
 async def _list(feeds: Subscriptions, _: _Arguments) -> int:
     return _show(await feeds.all())
 
 
-async def _follow(feeds: Subscriptions, wanted: _Arguments) -> int:
-    return _show([await feeds.follow(wanted.what, wanted.tags, everything=wanted.everything)])
+async def _follow(feeds: Subscriptions, arguments: _Arguments) -> int:
+    return _show(
+        [await feeds.follow(arguments.what, arguments.tags, everything=arguments.everything)]
+    )
 
 
-async def _unfollow(feeds: Subscriptions, wanted: _Arguments) -> int:
-    await feeds.unfollow(wanted.what)
+async def _unfollow(feeds: Subscriptions, arguments: _Arguments) -> int:
+    await feeds.unfollow(arguments.what)
     return 0
 
 
-async def _import(feeds: Subscriptions, wanted: _Arguments) -> int:
-    path = Path(wanted.what)
+async def _import(feeds: Subscriptions, arguments: _Arguments) -> int:
+    path = Path(arguments.what)
     content = await asyncio.to_thread(path.read_bytes)
-    added = await feeds.import_outline(content, path.name, everything=wanted.everything)
+    added = await feeds.import_outline(content, path.name, everything=arguments.everything)
     write_row("followed", str(added))
     return 0
 
 
-async def _export(feeds: Subscriptions, wanted: _Arguments) -> int:
+async def _export(feeds: Subscriptions, arguments: _Arguments) -> int:
     outline = await feeds.export_opml() + b"\n"
-    if wanted.what in ("", "-"):
+    if arguments.what in ("", "-"):
         sys.stdout.write(outline.decode())
     else:
-        await asyncio.to_thread(AtomicFile(Path(wanted.what), mode=0o644).write, outline)
+        await asyncio.to_thread(AtomicFile(Path(arguments.what), mode=0o644).write, outline)
     return 0
 
 

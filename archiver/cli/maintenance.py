@@ -207,7 +207,7 @@ async def _migrate(
         moved = await migrate(
             settings,
             places,
-            given=_places(from_) if from_ else None,
+            expected=_places(from_) if from_ else None,
             remove=remove,
             on_segment=lambda name: bar.show(done=0, now=name),
             on_index=lambda now: bar.show(done=0, now=f"{now.records:,} records"),
@@ -221,16 +221,16 @@ async def _migrate(
     return await _verify(replace(settings, index=places.index, store=places.store))
 
 
-def _places(given: Sequence[str]) -> Places:
+def _places(locations: Sequence[str]) -> Places:
     """Parse locations.
 
     Raises:
         ConfigurationError: a location is invalid, or two locations are of the same kind.
     """
     found: dict[str, object] = {}
-    for each in given:
+    for each in locations:
         kind = "index" if each.startswith("postgresql://") else "store"
-        if each == FOLDER and len(given) == 1:
+        if each == FOLDER and len(locations) == 1:
             return Places()
         if each == FOLDER or kind in found or (kind == "store" and not each.startswith("s3://")):
             raise ConfigurationError(_UNKNOWN.format(each))
@@ -239,7 +239,7 @@ def _places(given: Sequence[str]) -> Places:
         settings = read_settings(found, {})
     except InvalidSettings as error:
         why = " ".join(f"{reason}." for reason in error.reasons.values())
-        raise ConfigurationError(_INVALID.format(" and ".join(given), why)) from error
+        raise ConfigurationError(_INVALID.format(" and ".join(locations), why)) from error
     return Places(settings.index, settings.store)
 
 

@@ -184,7 +184,7 @@ class BatchRows:
         return found
 
     async def prepared(
-        self, batch: Sequence[Item], known: IndexedData, plan: Plan, places: Sequence[Location]
+        self, batch: Sequence[Item], indexed: IndexedData, plan: Plan, places: Sequence[Location]
     ) -> Mapping[int, NewSnapshot]:
         """Build snapshot rows before the transaction; return them by the ``id()`` of the result.
 
@@ -194,7 +194,7 @@ class BatchRows:
         found = {}
         results = (each.content for each in batch if isinstance(each.content, VisitResult))
         for number, each in enumerate(results):
-            entry = known.entries.get(each.entry.id)
+            entry = indexed.entries.get(each.entry.id)
             if each.visit and entry:
                 planned = plan.snapshots[each.entry.hash_url, each.visit.timestamp]
                 make = partial(_new_snapshot, each, each.visit, entry, planned, places, words_of)
@@ -207,7 +207,7 @@ class BatchRows:
     async def index(
         self,
         batch: Sequence[Item],
-        known: IndexedData,
+        indexed: IndexedData,
         plan: Plan,
         places: Sequence[Location],
         prepared: Mapping[int, NewSnapshot],
@@ -221,7 +221,7 @@ class BatchRows:
             if ends:  # first, because other rows refer to segments
                 await segment_rows.set_indexed(conn, ends, machine=self._db.machine)
             inserted = await _insert_responses(conn, plan, places)
-            state = await _read_state(conn, results, known, [*ends])
+            state = await _read_state(conn, results, indexed, [*ends])
             wanted = _still_wanted(results, state)
             rows = await _capture_rows(conn, wanted, inserted)
             _report_lost_captures(batch, wanted, rows)
@@ -236,7 +236,7 @@ class BatchRows:
             failed = [
                 failed_attempt(
                     each.entry.id,
-                    known.entries[each.entry.id],
+                    indexed.entries[each.entry.id],
                     each.at,
                     each.failure,
                     final=each.retry_at is None,
@@ -247,7 +247,7 @@ class BatchRows:
             await attempts.add_failures(conn, failed)
             await _end_jobs(conn, done, state.jobs)
             edited = [each for each in edited if each in state.entries]
-            recorded = _recorded_revisions(done, edited, known.entries)
+            recorded = _recorded_revisions(done, edited, indexed.entries)
             await edit_history.mark_recorded(conn, recorded)
             await tombstones.remove_pending(conn, pending)
             await delete_unwanted_visits(conn, self._store, _unwanted_visits(results, state))
@@ -275,7 +275,7 @@ class _State:
 async def _read_state(
     conn: AsyncConnection,
     results: Sequence[VisitResult],
-    known: IndexedData,
+    indexed: IndexedData,
     segments: Sequence[str],
 ) -> _State:
     keys = {(each.entry.id, int(each.visit.timestamp)) for each in results if each.visit}
@@ -283,7 +283,7 @@ async def _read_state(
     jobs = await queue.open_jobs(conn, leases, datetime.now(UTC))
     lost = {each.job_id for each in leases} - jobs.leased if is_postgresql(conn) else ()
     return _State(
-        entries=await entry_states(conn, known.entries),
+        entries=await entry_states(conn, indexed.entries),
         lost_jobs=frozenset(lost),
         deleted=await tombstones.snapshots(
             conn, {each.entry.hash_url for each in results if each.visit}
@@ -323,13 +323,13 @@ async def _capture_rows(
 
 
 def _report_lost_captures(
-    batch: Sequence[Item], wanted: Sequence[VisitResult], rows: Mapping[int, int]
+    batch: Sequence[Item], results: Sequence[VisitResult], rows: Mapping[int, int]
 ) -> None:
     """Report an error for each visit without a capture row.
 
     Its capture belonged to an earlier batch, which could not be stored.
     """
-    lost = {id(each) for each in wanted if each.visit} - rows.keys()
+    lost = {id(each) for each in results if each.visit} - rows.keys()
     for item in batch:
         if id(item.content) in lost and item.done and not item.done.done():
             item.done.set_exception(StoreError("The capture of this page was not stored."))
@@ -375,7 +375,7 @@ def _unwanted_visits(results: Sequence[VisitResult], state: _State) -> list[Unwa
 def _new_snapshot(
     result: VisitResult,
     visit: Visit,
-    known: Revised,
+    revised: Revised,
     planned: PlannedSnapshot,
     places: Sequence[Location],
     words_of: Callable[[SearchDocument], IndexRow],
@@ -386,7 +386,7 @@ def _new_snapshot(
         article = places[planned.article]
     row = snapshot_row(
         result.entry.id,
-        known,
+        revised,
         planned.record,
         visit.page,
         place=places[planned.entry_record],
@@ -405,7 +405,7 @@ def _new_snapshot(
 
 def snapshot_row(
     entry_id: int,
-    known: Revised,
+    revised: Revised,
     record: SnapshotRecord,
     page: Capture | CaptureRef,
     *,
@@ -417,7 +417,7 @@ def snapshot_row(
 
     Args:
         entry_id: row id of the entry.
-        known: the entry.
+        revised: the entry.
         record: the snapshot's record.
         page: the capture of the page.
         place: location of the record.
@@ -427,13 +427,13 @@ def snapshot_row(
     document = None
     if not record.article_of:
         document = page_document(
-            known.entry.annotation,
+            revised.entry.annotation,
             record.metadata,
-            urls=(known.entry.url, record.capture_url),
-            host=known.entry.host,
+            urls=(revised.entry.url, record.capture_url),
+            host=revised.entry.host,
             media_type=page.media_type,
             words=words,
-            revision=known.revision,
+            revision=revised.revision,
         )
     return NewSnapshot(
         entry_id=entry_id,
@@ -454,17 +454,17 @@ def snapshot_row(
         render_hint=record.render_hint,
         score=score_of(record.rendering, record.requisites, record.appearance).hundredths,
         limits=record.appearance.limits,
-        needs=replay_urls(known.entry.url, record.capture_url, record.requisites),
+        needs=replay_urls(revised.entry.url, record.capture_url, record.requisites),
     )
 
 
 def failed_attempt(
-    entry_id: int, known: Revised, at: datetime, failure: Failure, *, final: bool = True
+    entry_id: int, revised: Revised, at: datetime, failure: Failure, *, final: bool = True
 ) -> attempts.FailedAttempt:
     """Build the row of a failed attempt; ``final`` means that there is no further attempt."""
-    entry = known.entry
+    entry = revised.entry
     document = link_document(
-        entry.annotation, url=entry.url, host=entry.host, revision=known.revision
+        entry.annotation, url=entry.url, host=entry.host, revision=revised.revision
     )
     return attempts.FailedAttempt(
         entry_id=entry_id, at=at, failure=failure, final=final, search_document=document
@@ -493,12 +493,12 @@ async def _end_jobs(conn: AsyncConnection, results: Sequence[VisitResult], jobs:
 
 
 def _recorded_revisions(
-    results: Sequence[VisitResult], edited: Collection[int], known: Mapping[int, Revised]
+    results: Sequence[VisitResult], edited: Collection[int], revised: Mapping[int, Revised]
 ) -> dict[int, int]:
     """Return the annotation revision that the batch recorded, by entry id."""
     final = [each.entry.id for each in results if each.retry_at is None]
     return {
-        number: known[number].revision
+        number: revised[number].revision
         for number in (*final, *edited)
-        if known[number].is_unrecorded
+        if revised[number].is_unrecorded
     }

@@ -304,30 +304,34 @@ def _referer_of(head: bytes) -> HashUrl | None:
 
 
 def choose_action(
-    seen: ScannedRecord, known: DeletedRecords, moves: RevisitChanges
+    seen: ScannedRecord, deleted: DeletedRecords, moves: RevisitChanges
 ) -> RecordAction:
     """Return the action for a record."""
     if seen.type in _RESPONSES:
-        return _of_response(seen, known, moves)
+        return _of_response(seen, deleted, moves)
     if seen.type is RecordType.REQUEST:
-        if seen.related in known.captures and seen.related not in known.payload_holders:
+        if seen.related in deleted.captures and seen.related not in deleted.payload_holders:
             return RecordAction.DROP
-        return RecordAction.WITHOUT_REFERER if seen.referer in known.entries else RecordAction.KEEP
+        return (
+            RecordAction.WITHOUT_REFERER if seen.referer in deleted.entries else RecordAction.KEEP
+        )
     if seen.hash_url and seen.entry_record:
-        return _of_entry_record(seen.hash_url, seen.entry_record, known)
+        return _of_entry_record(seen.hash_url, seen.entry_record, deleted)
     if seen.hash_url and seen.type is RecordType.CONVERSION:
-        pages = {page for key, _, page in known.snapshots if key == seen.hash_url}
-        is_gone = seen.offset not in known.articles and seen.related in pages
+        pages = {page for key, _, page in deleted.snapshots if key == seen.hash_url}
+        is_gone = seen.offset not in deleted.articles and seen.related in pages
         return RecordAction.DROP if is_gone else RecordAction.KEEP
     is_damaged = seen.type is None
     return (
-        RecordAction.DROP if is_damaged and seen.offset not in known.wanted else RecordAction.KEEP
+        RecordAction.DROP if is_damaged and seen.offset not in deleted.wanted else RecordAction.KEEP
     )
 
 
-def _of_response(seen: ScannedRecord, known: DeletedRecords, moves: RevisitChanges) -> RecordAction:
-    if seen.id in known.captures:
-        return RecordAction.KEEP if seen.id in known.payload_holders else RecordAction.DROP
+def _of_response(
+    seen: ScannedRecord, deleted: DeletedRecords, moves: RevisitChanges
+) -> RecordAction:
+    if seen.id in deleted.captures:
+        return RecordAction.KEEP if seen.id in deleted.payload_holders else RecordAction.DROP
     if seen.type is RecordType.REVISIT and seen.id in moves.whole:
         return RecordAction.WHOLE
     if seen.type is RecordType.REVISIT and seen.id in moves.refer:
@@ -335,11 +339,11 @@ def _of_response(seen: ScannedRecord, known: DeletedRecords, moves: RevisitChang
     return RecordAction.KEEP
 
 
-def _of_entry_record(key: HashUrl, record: EntryRecord, known: DeletedRecords) -> RecordAction:
-    if record.generation <= known.generations.get(key, -1):
+def _of_entry_record(key: HashUrl, record: EntryRecord, deleted: DeletedRecords) -> RecordAction:
+    if record.generation <= deleted.generations.get(key, -1):
         return RecordAction.DROP
     snapshot = record.snapshot
-    if snapshot and (key, snapshot.timestamp, snapshot.capture_record) in known.snapshots:
+    if snapshot and (key, snapshot.timestamp, snapshot.capture_record) in deleted.snapshots:
         return RecordAction.WITHOUT_SNAPSHOT
     return RecordAction.KEEP
 

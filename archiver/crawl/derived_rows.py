@@ -84,12 +84,12 @@ async def _new_documents(
 
 
 def _document_of(
-    store: SegmentStore, known: Revised, rows: Sequence[SnapshotRow]
+    store: SegmentStore, revised: Revised, rows: Sequence[SnapshotRow]
 ) -> SearchDocument:
-    entry = known.entry
+    entry = revised.entry
     if not rows:
         return link_document(
-            entry.annotation, url=entry.url, host=entry.host, revision=known.revision
+            entry.annotation, url=entry.url, host=entry.host, revision=revised.revision
         )
     snapshot = rows[0].snapshot
     texts = [_text(store, each) for each in _differing(rows)]
@@ -100,7 +100,7 @@ def _document_of(
         host=entry.host,
         media_type=snapshot.capture.media_type,
         words=indexed(texts[0]),
-        revision=known.revision,
+        revision=revised.revision,
     )
     earlier_words = indexed(_removed_paragraphs(texts)).split()[:MAX_EARLIER_WORDS]
     return (

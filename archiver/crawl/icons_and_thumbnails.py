@@ -107,7 +107,7 @@ def _candidate_urls(
 
 async def _make_images(
     context: CrawlContext,
-    wanted: Mapping[RenditionKind, Sequence[str]],
+    urls_by_kind: Mapping[RenditionKind, Sequence[str]],
     moment: Timestamp,
     recent: Mapping[str, Capture],
 ) -> tuple[NewRendition, ...]:
@@ -115,12 +115,12 @@ async def _make_images(
 
     Args:
         context: the crawl.
-        wanted: URLs to try for each kind of image, best first.
+        urls_by_kind: URLs to try for each kind of image, best first.
         moment: time of the page's capture. The nearest capture of each URL is used.
         recent: captures by URL that are used instead of the nearest capture.
     """
     known = {url: each for url, each in recent.items() if _has_payload(each)}
-    others = [url for url in chain(*wanted.values()) if url not in known]
+    others = [url for url in chain(*urls_by_kind.values()) if url not in known]
     if others:
         async with context.db.read() as conn:
             known |= await captures.nearest_of(conn, others, moment)
@@ -132,7 +132,7 @@ async def _make_images(
         async with context.db.read() as conn:
             return await holder_from(conn, found, moment)
 
-    drawn = [await _first(context, kind, urls, holder_of) for kind, urls in wanted.items()]
+    drawn = [await _first(context, kind, urls, holder_of) for kind, urls in urls_by_kind.items()]
     return tuple(each for each in drawn if each)
 
 

@@ -311,8 +311,8 @@ def _identity(capture: Capture) -> _Identity:
     )
 
 
-def _uuid(given: str) -> RecordId | None:
+def _uuid(text: str) -> RecordId | None:
     try:
-        return RecordId(f"urn:uuid:{UUID(given.removeprefix('urn:uuid:'))}")
+        return RecordId(f"urn:uuid:{UUID(text.removeprefix('urn:uuid:'))}")
     except ValueError:
         return None

@@ -136,22 +136,22 @@ class EntryImporter:
             await done
         return len(ids.keys() - before.keys())
 
-    async def _queue(self, wanted: Sequence[Seed]) -> int:
-        if not wanted:
+    async def _queue(self, seeds: Sequence[Seed]) -> int:
+        if not seeds:
             return 0
         async with self._context.db.write() as conn:
             received = await new_entries.receive(
-                conn, wanted, now=datetime.now(UTC), recapture=False, import_id=self._import_id
+                conn, seeds, now=datetime.now(UTC), recapture=False, import_id=self._import_id
             )
         return sum(each.outcome is SaveOutcome.ADDED for each in received)
 
-    async def _link(self, wanted: Sequence[Seed]) -> None:
+    async def _link(self, seeds: Sequence[Seed]) -> None:
         """Store entries as links that are never captured."""
-        if wanted:
+        if seeds:
             async with self._context.db.write() as conn:
                 await new_entries.receive(
                     conn,
-                    wanted,
+                    seeds,
                     now=datetime.now(UTC),
                     recapture=False,
                     import_id=self._import_id,

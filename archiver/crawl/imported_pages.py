@@ -232,17 +232,17 @@ class StoredRequisites:
         self._nested = RecentItems[tuple[str, str], tuple[Requisite, ...]](MAX_CACHED)
 
     async def outcomes(
-        self, url: str, wanted: Sequence[Requisite], timestamp: Timestamp
+        self, url: str, requisites: Sequence[Requisite], timestamp: Timestamp
     ) -> tuple[RequisiteOutcome, ...]:
         """Return the outcomes of a page's requisites, including nested ones.
 
         Args:
             url: URL of the page.
-            wanted: direct requisites.
+            requisites: direct requisites.
             timestamp: preferred capture time.
         """
         outcomes: dict[str, RequisiteOutcome] = {}
-        level = [*wanted]
+        level = [*requisites]
         for _ in range(MAX_DEPTH + 1):
             found = await self._look_up(level, timestamp)
             outcomes |= {each.url: _outcome(each, stored) for each, stored in found}
@@ -257,29 +257,33 @@ class StoredRequisites:
         return tuple(outcomes.values())
 
     async def _look_up(
-        self, wanted: Sequence[Requisite], timestamp: Timestamp
+        self, requisites: Sequence[Requisite], timestamp: Timestamp
     ) -> list[tuple[Requisite, Capture | None]]:
-        if not wanted:
+        if not requisites:
             return []
         async with self._context.db.read() as conn:
-            stored = await db_captures.nearest_of(conn, [each.url for each in wanted], timestamp)
-        return [(each, stored.get(each.url)) for each in wanted]
+            stored = await db_captures.nearest_of(
+                conn, [each.url for each in requisites], timestamp
+            )
+        return [(each, stored.get(each.url)) for each in requisites]
 
-    async def _nested_of(self, wanted: Requisite, stored: Capture | None) -> tuple[Requisite, ...]:
+    async def _nested_of(
+        self, requisite: Requisite, stored: Capture | None
+    ) -> tuple[Requisite, ...]:
         """Return the requisites of a style sheet or frame; empty for other captures."""
-        if stored is None or stored.redirect_to or wanted.kind not in NESTED:
+        if stored is None or stored.redirect_to or requisite.kind not in NESTED:
             return ()
         key = stored.url, stored.payload_digest
         if key not in self._nested:
             response = await read_stored(self._context, stored)
             found = await self._context.derive.discover(response.document) if response else None
-            self._nested[key] = without_other_parts(wanted, found.requisites) if found else ()
+            self._nested[key] = without_other_parts(requisite, found.requisites) if found else ()
         return self._nested[key]
 
 
-def _outcome(wanted: Requisite, stored: Capture | None) -> RequisiteOutcome:
+def _outcome(requisite: Requisite, stored: Capture | None) -> RequisiteOutcome:
     status, failure = (stored.status, None) if stored else (None, NOT_IN_FILE)
-    return RequisiteOutcome(wanted.url, wanted.kind, status, failure, wanted.area)
+    return RequisiteOutcome(requisite.url, requisite.kind, status, failure, requisite.area)
 
 
 OK = 200
@@ -467,9 +471,9 @@ class PageImporter:
         return tuple(each.record_id for each in kept)
 
 
-def _rendered_document(shown: Sequence[NewRendition], url: str) -> Document | None:
+def _rendered_document(renditions: Sequence[NewRendition], url: str) -> Document | None:
     """Return the saved document of a rendered page; None without one."""
-    pages = (each for each in shown if each.kind is RenditionKind.PAGE)
+    pages = (each for each in renditions if each.kind is RenditionKind.PAGE)
     content = next((each.content for each in pages), None)
     return None if content is None else Document(content, "text/html", "utf-8", url)
 

@@ -217,7 +217,7 @@ async def _snapshots(
     store: SegmentStore,
     group: list[StoredEntryRecord],
     ids: Mapping[HashUrl, int],
-    known: Mapping[HashUrl, Revised],
+    revised: Mapping[HashUrl, Revised],
     problems: list[Problem],
 ) -> list[visit_results.NewSnapshot]:
     records = await snapshots_of(conn, group)
@@ -240,7 +240,7 @@ async def _snapshots(
             problems.append((place, "No segment contains the capture of this snapshot."))
             continue
         entry_id = ids[entry_record.hash_url]
-        of_entry = known[entry_record.hash_url]
+        of_entry = revised[entry_record.hash_url]
         stored_article = article or shared.get(entry_id)
         row_id, capture = found
         row = snapshot_row(

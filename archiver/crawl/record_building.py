@@ -227,7 +227,7 @@ class Plan:
 NOWHERE = Location("", 0, 0)
 
 
-def plan_batch(batch: Sequence[Item], known: IndexedData) -> Plan:
+def plan_batch(batch: Sequence[Item], indexed: IndexedData) -> Plan:
     """Plan the records of a batch.
 
     A visit that can't be recorded becomes a failure. If it were retried, each attempt would block
@@ -236,26 +236,28 @@ def plan_batch(batch: Sequence[Item], known: IndexedData) -> Plan:
     plan = Plan()
     for item in batch:
         try:
-            _plan_item(plan, item.content, known)
+            _plan_item(plan, item.content, indexed)
         except Exception:
             if not isinstance(item.content, VisitResult) or item.content.visit is None:
                 raise
             log.exception("visit result cannot be stored", url=item.content.entry.url)
             item.content = replace(item.content, visit=None, failure=UNWRITABLE)
-            _plan_item(plan, item.content, known)
+            _plan_item(plan, item.content, indexed)
     return plan
 
 
-def _plan_item(plan: Plan, content: ItemContent, known: IndexedData) -> None:
+def _plan_item(plan: Plan, content: ItemContent, indexed: IndexedData) -> None:
     if isinstance(content, ExchangeItem):
-        plan_exchange(plan, content.exchange, content.capture, known.originals)
+        plan_exchange(plan, content.exchange, content.capture, indexed.originals)
     elif isinstance(content, PendingRecord):
         plan.records.append(pending_record(json.loads(content.document)))
-    elif entry := known.entries.get(entry_id_of(content) or 0):  # else a marker or a deleted entry
+    elif entry := indexed.entries.get(
+        entry_id_of(content) or 0
+    ):  # else a marker or a deleted entry
         if isinstance(content, EntryEdit):
             plan.records.append(entry_note(entry, datetime.now(UTC).replace(microsecond=0)))
         elif isinstance(content, VisitResult) and content.retry_at is None:
-            plan_visit_result(plan, content, entry, known.previous.get(content.entry.id))
+            plan_visit_result(plan, content, entry, indexed.previous.get(content.entry.id))
 
 
 def plan_exchange(plan: Plan, exchange: Exchange, capture: Capture, originals: Originals) -> None:
@@ -294,24 +296,24 @@ def plan_exchange(plan: Plan, exchange: Exchange, capture: Capture, originals: O
 
 
 def plan_visit_result(
-    plan: Plan, visit_result: VisitResult, known: Revised, previous: Snapshot | None = None
+    plan: Plan, visit_result: VisitResult, revised: Revised, previous: Snapshot | None = None
 ) -> None:
     """Add the records of a visit result: article, renditions and entry record.
 
     Args:
         plan: the plan.
         visit_result: the result.
-        known: entry of the result.
+        revised: entry of the result.
         previous: the newest snapshot of the entry before this one.
     """
     visit = visit_result.visit
-    planned = _plan_snapshot(plan, visit, known, previous) if visit else None
+    planned = _plan_snapshot(plan, visit, revised, previous) if visit else None
     if visit and planned:
-        plan.snapshots[known.entry.hash_url, visit.timestamp] = planned
+        plan.snapshots[revised.entry.hash_url, visit.timestamp] = planned
     plan.records.append(
         _metadata(
             _entry_record(
-                known,
+                revised,
                 visit_result.at,
                 snapshot=planned.record if planned else None,
                 failure=visit_result.failure,
@@ -331,18 +333,18 @@ def pending_record(document: Mapping[str, Any]) -> Record:
 
 
 def entry_note(
-    known: Revised, at: datetime, failure: Failure | None = None, *, is_waiting: bool = False
+    revised: Revised, at: datetime, failure: Failure | None = None, *, is_waiting: bool = False
 ) -> Record:
     """Return a record of an entry's current metadata and failure, without a snapshot.
 
     ``is_waiting`` is as in ``EntryRecord``.
     """
-    return _metadata(replace(_entry_record(known, at, failure=failure), is_waiting=is_waiting))
+    return _metadata(replace(_entry_record(revised, at, failure=failure), is_waiting=is_waiting))
 
 
-def snapshot_note(known: Revised, snapshot: SnapshotRecord) -> Record:
+def snapshot_note(revised: Revised, snapshot: SnapshotRecord) -> Record:
     """Return a new record of a snapshot whose own record is damaged."""
-    return _metadata(_entry_record(known, to_datetime(snapshot.timestamp), snapshot=snapshot))
+    return _metadata(_entry_record(revised, to_datetime(snapshot.timestamp), snapshot=snapshot))
 
 
 def _metadata(record: EntryRecord) -> Record:
@@ -370,14 +372,14 @@ def _reused_article(visit: Visit, previous: Snapshot | None) -> Snapshot | None:
 
 
 def _plan_snapshot(
-    plan: Plan, visit: Visit, known: Revised, previous: Snapshot | None
+    plan: Plan, visit: Visit, revised: Revised, previous: Snapshot | None
 ) -> PlannedSnapshot:
     """Add the records of an article and renditions; the caller adds the entry record next."""
     reused, own, article = _reused_article(visit, previous), visit.article, None
     if own.html and not reused:
         article = len(plan.records)
-        plan.records.append(_article_record(visit, known.entry.hash_url))
-    renditions = _plan_renditions(plan, visit, known.entry.hash_url)
+        plan.records.append(_article_record(visit, revised.entry.hash_url))
+    renditions = _plan_renditions(plan, visit, revised.entry.hash_url)
     record = SnapshotRecord(
         timestamp=visit.timestamp,
         capture_url=visit.page.url,
@@ -437,22 +439,22 @@ def _article_record(visit: Visit, hash_url: HashUrl) -> Record:
 
 
 def _entry_record(
-    known: Revised,
+    revised: Revised,
     at: datetime,
     *,
     snapshot: SnapshotRecord | None = None,
     failure: Failure | None = None,
 ) -> EntryRecord:
-    entry = known.entry
+    entry = revised.entry
     return EntryRecord(
         at,
         entry.hash_url,
         entry.url,
         entry.annotation,
-        known.revision,
+        revised.revision,
         snapshot,
         failure,
-        generation=known.generation,
+        generation=revised.generation,
         is_link=entry.state is State.LINK and not (snapshot or failure),
     )
 

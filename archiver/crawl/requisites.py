@@ -71,13 +71,13 @@ class FetchResult:
         """Approximate memory size in bytes."""
         return 512 + sum(256 + len(each.url) for each in self.requisites)
 
-    def is_valid_for(self, wanted: Requisite) -> bool:
+    def is_valid_for(self, requisite: Requisite) -> bool:
         """Return whether a page may use the result.
 
         Failures of icons and preview images stay valid for longer than those of other requisites.
         """
         now = datetime.now(UTC)
-        if self.failure and not wanted.is_preview_image:
+        if self.failure and not requisite.is_preview_image:
             return now < self.expires_at <= now + timedelta(seconds=FAILED_SECONDS)
         return self.expires_at > now
 
@@ -118,9 +118,9 @@ class PageRequisites:
             if outcome.status is not None or not outcome.is_preview_image:
                 yield outcome
 
-    def add(self, wanted: Sequence[PageRequisite]) -> None:
+    def add(self, requisites: Sequence[PageRequisite]) -> None:
         """Add requisites without duplicates, up to the page's limit."""
-        for one in wanted:
+        for one in requisites:
             each = one.requisite
             if each.url in self._seen or len(self._seen) > 2 * self._limit:
                 continue
@@ -135,10 +135,15 @@ class PageRequisites:
             else:
                 self.queue.put_nowait(one)
 
-    def note(self, wanted: Requisite, status: int | None, failure: Failure | None) -> None:
+    def note(self, requisite: Requisite, status: int | None, failure: Failure | None) -> None:
         """Note the outcome of a requisite."""
-        self.outcomes[wanted.url] = RequisiteOutcome(
-            wanted.url, wanted.kind, status, failure, wanted.area, wanted.is_preview_image
+        self.outcomes[requisite.url] = RequisiteOutcome(
+            requisite.url,
+            requisite.kind,
+            status,
+            failure,
+            requisite.area,
+            requisite.is_preview_image,
         )
 
     def give_up(self, failure: Failure) -> None:
@@ -148,23 +153,27 @@ class PageRequisites:
                 self.note(wanted, None, failure)
 
 
-def nested_requisites(wanted: PageRequisite, result: FetchResult) -> list[PageRequisite]:
+def nested_requisites(requisite: PageRequisite, result: FetchResult) -> list[PageRequisite]:
     """Return the nested requisites of a requisite.
 
-    The depth of nested requisites is one more than the depth of ``wanted``. For requisites of a
+    The depth of nested requisites is one more than the depth of ``requisite``. For requisites of a
     further page of an article, it is the depth of that page.
     """
-    depth = wanted.depth if wanted.requisite.kind is RequisiteKind.PART else wanted.depth + 1
-    initiators = with_initiators(wanted.initiators, result.hosts)
+    depth = (
+        requisite.depth if requisite.requisite.kind is RequisiteKind.PART else requisite.depth + 1
+    )
+    initiators = with_initiators(requisite.initiators, result.hosts)
     return [PageRequisite(each, depth, initiators) for each in result.requisites]
 
 
-def without_other_parts(wanted: Requisite, nested: tuple[Requisite, ...]) -> tuple[Requisite, ...]:
+def without_other_parts(
+    requisite: Requisite, nested: tuple[Requisite, ...]
+) -> tuple[Requisite, ...]:
     """Remove further pages of an article from the nested requisites of style sheets and frames.
 
     Only the page and its further pages may name the next page of the article.
     """
-    if wanted.kind is RequisiteKind.PART:
+    if requisite.kind is RequisiteKind.PART:
         return nested
     return tuple(each for each in nested if each.kind is not RequisiteKind.PART)
 
@@ -199,7 +208,7 @@ class Requisites:
     async def fetch_all(
         self,
         page_url: str,
-        wanted: tuple[Requisite, ...],
+        requisites: tuple[Requisite, ...],
         initiators: frozenset[str] = frozenset(),
         jar: VisitCookies | None = None,
     ) -> tuple[RequisiteOutcome, ...]:
@@ -209,12 +218,12 @@ class Requisites:
 
         Args:
             page_url: URL of the page.
-            wanted: direct requisites.
+            requisites: direct requisites.
             initiators: hosts that led to the page, including its own.
             jar: the cookies set during the visit.
         """
         page = PageRequisites(page_url, self._context.settings.max_requisites, jar)
-        await self._add(page, [PageRequisite(each, 0, initiators) for each in wanted])
+        await self._add(page, [PageRequisite(each, 0, initiators) for each in requisites])
         try:
             async with asyncio.timeout(self._context.settings.page_timeout):
                 async with asyncio.TaskGroup() as group:
@@ -236,17 +245,19 @@ class Requisites:
                 await self._add(page, nested_requisites(wanted, result))
             page.queue.task_done()
 
-    async def _add(self, page: PageRequisites, wanted: Sequence[PageRequisite]) -> None:
+    async def _add(self, page: PageRequisites, requisites: Sequence[PageRequisite]) -> None:
         """Look up stored captures of requisites, then add the requisites to the page."""
-        if not wanted:
+        if not requisites:
             return
         async with self._context.db.read() as conn:
             self._clear_after_deletion(await tombstones.count(conn))
-            unknown = [each.requisite for each in wanted if each.requisite.url not in self._cache]
+            unknown = [
+                each.requisite for each in requisites if each.requisite.url not in self._cache
+            ]
             for is_preview_image in (False, True):
                 urls = [each.url for each in unknown if each.is_preview_image is is_preview_image]
                 page.stored |= await self._stored(conn, urls, is_preview_image=is_preview_image)
-        page.add(wanted)
+        page.add(requisites)
 
     async def _stored(
         self, conn: AsyncConnection, urls: Sequence[str], *, is_preview_image: bool
@@ -270,12 +281,12 @@ class Requisites:
             self._cache.clear()
             self._cache_bytes = 0
 
-    async def _result(self, wanted: PageRequisite, page: PageRequisites) -> FetchResult:
+    async def _result(self, queued: PageRequisite, page: PageRequisites) -> FetchResult:
         """Return the result of a requisite.
 
         The sources in order are the cache, a stored capture, an active fetch, and a new fetch.
         """
-        requisite = wanted.requisite
+        requisite = queued.requisite
         cached = self._cache.get(requisite.url)
         if cached and cached.is_valid_for(requisite):
             return cached
@@ -286,7 +297,7 @@ class Requisites:
             return self._cached(requisite.url, FetchResult(stored.status, None, (), expires_at))
         shared = self._active.get(requisite.url)
         if shared is None:
-            shared = _SharedFetch(asyncio.create_task(self._fetch(wanted, page)))
+            shared = _SharedFetch(asyncio.create_task(self._fetch(queued, page)))
             self._active[requisite.url] = shared
         return await self._wait_for(requisite.url, shared)
 
@@ -301,14 +312,14 @@ class Requisites:
                 del self._active[url]
                 await shared.stop()
 
-    async def _fetch(self, wanted: PageRequisite, page: PageRequisites) -> FetchResult:
+    async def _fetch(self, queued: PageRequisite, page: PageRequisites) -> FetchResult:
         """Fetch a requisite, find its nested requisites, and cache the result."""
-        requisite, now = wanted.requisite, datetime.now(UTC)
+        requisite, now = queued.requisite, datetime.now(UTC)
         lasts = self._max_age(is_preview_image=requisite.is_preview_image)
         request = OutgoingRequest(
             requisite.url,
             headers=(("Referer", page.page_url),),
-            initiators=wanted.initiators,
+            initiators=queued.initiators,
             jar=page.jar,
         )
         try:

@@ -89,23 +89,23 @@ def read_payload(store: SegmentStore, holder: Capture, most: int) -> Payload | N
     return Payload(sniff(declared_media_type(head.headers), content), content)
 
 
-def record_from_index(known: Snapshot) -> SnapshotRecord:
+def record_from_index(snapshot: Snapshot) -> SnapshotRecord:
     """Return a snapshot record built from the index, to replace an unreadable record.
 
     The new record has no article, so that the article is extracted again.
     """
     return SnapshotRecord(
-        timestamp=known.timestamp,
-        capture_url=known.final_url,
-        capture_timestamp=known.capture.timestamp,
-        capture_record=known.capture.record_id,
+        timestamp=snapshot.timestamp,
+        capture_url=snapshot.final_url,
+        capture_timestamp=snapshot.capture.timestamp,
+        capture_record=snapshot.capture.record_id,
         article=None,
         article_of=None,
         extractor=UNREAD,
-        metadata=known.metadata,
+        metadata=snapshot.metadata,
         requisites=(),
-        rendering=known.rendering,
-        appearance=QualitySignals(limits=known.limits),
+        rendering=snapshot.rendering,
+        appearance=QualitySignals(limits=snapshot.limits),
     )
 
 

@@ -141,12 +141,12 @@ def _hint_for_page(lease: Lease, page: FetchedResponse, learned: RenderHint) -> 
 
 
 async def _render_at_once(
-    context: CrawlContext, page: FetchedResponse, known: RenderHint
+    context: CrawlContext, page: FetchedResponse, hint: RenderHint
 ) -> Rendered | NotRendered:
-    """Render the page if ``known`` says that pages of its host need a browser."""
-    if known is RenderHint.NONE:
+    """Render the page if ``hint`` says that pages of its host need a browser."""
+    if hint is RenderHint.NONE:
         return NotRendered()
-    return await context.renderer.show(page, reload=known is RenderHint.WALLED)
+    return await context.renderer.show(page, reload=hint is RenderHint.WALLED)
 
 
 def _hint_from_inspection(
@@ -405,7 +405,7 @@ async def _read_and_fetch(
     context: CrawlContext,
     requisites: Requisites,
     page: FetchedResponse | Rendered,
-    wanted: tuple[Requisite, ...],
+    direct: tuple[Requisite, ...],
 ) -> tuple[tuple[RequisiteOutcome, ...], Article]:
     """Fetch a page's requisites, and extract its article at the same time.
 
@@ -413,11 +413,11 @@ async def _read_and_fetch(
     """
     reference = page.page if isinstance(page, Rendered) else page.ref
     document = page.document
-    if any(each.kind is RequisiteKind.PART for each in wanted):
-        outcomes = await requisites.fetch_all(reference.url, wanted, page.initiators, page.jar)
+    if any(each.kind is RequisiteKind.PART for each in direct):
+        outcomes = await requisites.fetch_all(reference.url, direct, page.initiators, page.jar)
         await context.recorder.flush()
         return outcomes, await read_whole(context, document, outcomes, reference.timestamp)
     async with asyncio.TaskGroup() as group:
         article = group.create_task(context.derive.extract(document))
-        outcomes = await requisites.fetch_all(reference.url, wanted, page.initiators, page.jar)
+        outcomes = await requisites.fetch_all(reference.url, direct, page.initiators, page.jar)
     return outcomes, article.result()

@@ -425,10 +425,10 @@ Placed = tuple[Place, Capture]
 
 
 async def in_range(
-    conn: AsyncConnection, wanted: KeyRange, *, after: Place | None, limit: int
+    conn: AsyncConnection, key_range: KeyRange, *, after: Place | None, limit: int
 ) -> list[Placed]:
     """Return the captures of a range that follow a position, each with its position."""
-    query = _in_range(CAPTURES.add_columns(capture.c.surt), wanted, after).limit(limit)
+    query = _in_range(CAPTURES.add_columns(capture.c.surt), key_range, after).limit(limit)
     rows = await conn.execute(query)
     return [((row.surt, row.timestamp, row.id), to_capture(row)) for row in rows]
 
@@ -440,38 +440,40 @@ async def place_of(conn: AsyncConnection, row_id: int) -> Place | None:
 
 
 async def block_after(
-    conn: AsyncConnection, wanted: KeyRange, *, after: Place | None, size: int
+    conn: AsyncConnection, key_range: KeyRange, *, after: Place | None, size: int
 ) -> Place | None:
     """Return the position ``size`` captures after ``after``; None if the range ends before it.
 
     Without ``after``, return the position of the first capture. The query reads the database index
     only, so it is fast.
     """
-    query = _in_range(select(*_KEYS), wanted, after).limit(1).offset(size - 1 if after else 0)
+    query = _in_range(select(*_KEYS), key_range, after).limit(1).offset(size - 1 if after else 0)
     row = (await conn.execute(query)).one_or_none()
     return (row.surt, row.timestamp, row.id) if row else None
 
 
-def _in_range(query: Select[Any], wanted: KeyRange, after: Place | None) -> Select[Any]:
+def _in_range(query: Select[Any], key_range: KeyRange, after: Place | None) -> Select[Any]:
     """Restrict and sort a query to the captures of a range that follow a position."""
     keys: tuple[Any, ...] = _KEYS
     last: tuple[Any, ...] | None = after
-    query = query.where(capture.c.timestamp.between(wanted.first, wanted.last))
-    if wanted.last_key == wanted.first_key + "\0":
+    query = query.where(capture.c.timestamp.between(key_range.first, key_range.last))
+    if key_range.last_key == key_range.first_key + "\0":
         keys, last = keys[1:], last and last[1:]
-        query = query.where(capture.c.surt == wanted.first_key)
+        query = query.where(capture.c.surt == key_range.first_key)
     elif last is None:
         # BETWEEN is not used, because PostgreSQL rejects the collation of its text parameters.
-        query = query.where(capture.c.surt >= wanted.first_key, capture.c.surt <= wanted.last_key)
-    elif wanted.newest_first:
-        query = query.where(capture.c.surt >= wanted.first_key)
+        query = query.where(
+            capture.c.surt >= key_range.first_key, capture.c.surt <= key_range.last_key
+        )
+    elif key_range.newest_first:
+        query = query.where(capture.c.surt >= key_range.first_key)
     else:
-        query = query.where(capture.c.surt < wanted.last_key)
+        query = query.where(capture.c.surt < key_range.last_key)
     if last is not None:
         # The query has only one bound per direction, since SQLite might use the looser of two.
         here = tuple_(*keys)
-        query = query.where(here < last if wanted.newest_first else here > last)
-    return query.order_by(*([key.desc() for key in keys] if wanted.newest_first else keys))
+        query = query.where(here < last if key_range.newest_first else here > last)
+    return query.order_by(*([key.desc() for key in keys] if key_range.newest_first else keys))
 
 
 _PAYLOAD = (capture.c.payload_digest,)

@@ -138,16 +138,16 @@ async def open_jobs_after(
     return found, rows[-1].id if rows else after
 
 
-async def restore_jobs(conn: AsyncConnection, wanted: Sequence[tuple[HashUrl, int]]) -> None:
+async def restore_jobs(conn: AsyncConnection, jobs_by_url: Sequence[tuple[HashUrl, int]]) -> None:
     """Assign the open jobs of entries to the imports that they had in another index."""
     known = {*(await conn.execute(select(imports.c.id))).scalars()}
     rows = await conn.execute(
         select(entry.c.hash_url, job.c.id)
         .join(job, job.c.entry_id == entry.c.id)
-        .where(_IS_OPEN, entry.c.hash_url.in_(text_values(key for key, _ in wanted)))
+        .where(_IS_OPEN, entry.c.hash_url.in_(text_values(key for key, _ in jobs_by_url)))
     )
     ids: dict[str, int] = dict(rows.all())
-    made = [(ids[key], number) for key, number in wanted if key in ids and number in known]
+    made = [(ids[key], number) for key, number in jobs_by_url if key in ids and number in known]
     if not made:
         return
     statement = update(job).where(job.c.id == bindparam("job_id"))

@@ -153,13 +153,13 @@ async def _narrowed_by_name(
 
 
 async def _limited_values(
-    conn: AsyncConnection, wanted: Column[_T], test: ColumnElement[bool]
+    conn: AsyncConnection, column: Column[_T], test: ColumnElement[bool]
 ) -> list[_T]:
     """Return up to ``MAX_ITERATED + 1`` values of a column.
 
     If there are more than ``MAX_ITERATED``, they are too many to query each of them separately.
     """
-    rows = await conn.execute(select(wanted).where(test).limit(MAX_ITERATED + 1))
+    rows = await conn.execute(select(column).where(test).limit(MAX_ITERATED + 1))
     return list(rows.scalars())
 
 

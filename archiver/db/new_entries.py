@@ -196,14 +196,14 @@ async def insert_entries(
 
 
 async def merge_into(
-    conn: AsyncConnection, seeds: Mapping[str, Seed], known: Mapping[str, KnownRow]
+    conn: AsyncConnection, seeds: Mapping[str, Seed], existing: Mapping[str, KnownRow]
 ) -> set[int]:
     """Merge seeds into the rows of existing entries; return the ids of changed entries.
 
     Tags and lists are added by ``add_labels``.
     """
     rows, moved = [], []
-    for key, row in known.items():
+    for key, row in existing.items():
         before = entries.of_row(row, tags_and_lists.NO_LABELS)
         after = before.merged(seeds[key].annotation)
         if changed := entries.changes(before, after):
@@ -222,11 +222,11 @@ async def add_labels(
     conn: AsyncConnection,
     seeds: Mapping[str, Seed],
     ids: Mapping[str, int],
-    known: Mapping[str, KnownRow],
+    existing: Mapping[str, KnownRow],
     import_id: int | None = None,
 ) -> set[int]:
     """Add the tags of seeds to entries, and entries to lists; return the ids of changed entries."""
-    there = {row.id for row in known.values()}
+    there = {row.id for row in existing.values()}
     labelled = [ids[key] for key, each in seeds.items() if _has_labels(each)]
     added = await _added_at(conn, labelled)
     tagged = {ids[key]: names for key, seed in seeds.items() if (names := seed.annotation.tags)}
@@ -244,7 +244,7 @@ async def add_labels(
 async def _add(
     conn: AsyncConnection,
     seeds: Mapping[str, Seed],
-    known: Mapping[str, KnownRow],
+    existing: Mapping[str, KnownRow],
     now: datetime,
     import_id: int | None,
     *,
@@ -256,13 +256,15 @@ async def _add(
         Row ids by hash_url, and the row ids of known entries that changed.
     """
     if import_id is None:
-        await mark_touched(conn, [row.id for row in known.values() if row.brought_by is not None])
-    fresh = [seed for key, seed in seeds.items() if key not in known]
+        await mark_touched(
+            conn, [row.id for row in existing.values() if row.brought_by is not None]
+        )
+    fresh = [seed for key, seed in seeds.items() if key not in existing]
     ids = await insert_entries(conn, fresh, now, import_id, is_link=is_link)
-    ids |= {key: row.id for key, row in known.items()}
-    changed = await merge_into(conn, seeds, known)
-    changed |= await add_labels(conn, seeds, ids, known, import_id)
-    changed &= {row.id for row in known.values()}
+    ids |= {key: row.id for key, row in existing.items()}
+    changed = await merge_into(conn, seeds, existing)
+    changed |= await add_labels(conn, seeds, ids, existing, import_id)
+    changed &= {row.id for row in existing.values()}
     await mark_unrecorded(conn, changed)
     return ids, changed
 
@@ -283,7 +285,7 @@ def _as_one(seeds: Sequence[Seed]) -> Seed:
 
 
 def _without_own_export(
-    seeds: Mapping[str, Seed], known: Mapping[str, KnownRow]
+    seeds: Mapping[str, Seed], existing: Mapping[str, KnownRow]
 ) -> dict[str, Seed]:
     """Remove from seeds of known entries the list of captures that exports of this program contain.
 
@@ -291,7 +293,9 @@ def _without_own_export(
     keeps its list if the entry is queued, has no snapshots, and its source record has no list yet.
     """
     return {
-        key: _without_captures(seed) if key in known and _is_more_than_queued(known[key]) else seed
+        key: _without_captures(seed)
+        if key in existing and _is_more_than_queued(existing[key])
+        else seed
         for key, seed in seeds.items()
     }
 
@@ -310,7 +314,7 @@ def _without_captures(seed: Seed) -> Seed:
     )
 
 
-def _finished(known: Iterable[KnownRow], *, recapture: bool, is_import: bool) -> set[int]:
+def _finished(existing: Iterable[KnownRow], *, recapture: bool, is_import: bool) -> set[int]:
     """Return the row ids of entries that get no job: saved and, in an import, failed entries.
 
     With ``recapture``, all entries get a job. Without it, importing a file again changes nothing;
@@ -318,7 +322,7 @@ def _finished(known: Iterable[KnownRow], *, recapture: bool, is_import: bool) ->
     """
     return {
         row.id
-        for row in known
+        for row in existing
         if (row.snapshot_count and not recapture)
         or (is_import and not recapture and row.state == State.FAILED)
     }
@@ -452,10 +456,10 @@ async def ensure_revised(conn: AsyncConnection, found: Sequence[RevisedSeed]) ->
 async def _replace(
     conn: AsyncConnection,
     seeds: Mapping[str, RevisedSeed],
-    known: Mapping[str, KnownRow],
+    existing: Mapping[str, KnownRow],
 ) -> None:
     """Replace the annotations of entries and remove their labels."""
-    if not known:
+    if not existing:
         return
     await conn.execute(
         update(entry_table).where(entry_table.c.id == bindparam("entry_id")),
@@ -470,10 +474,10 @@ async def _replace(
                     )
                 ),
             }
-            for key, row in known.items()
+            for key, row in existing.items()
         ],
     )
-    await tags_and_lists.remove_labels(conn, [row.id for row in known.values()])
+    await tags_and_lists.remove_labels(conn, [row.id for row in existing.values()])
 
 
 async def _keep_as_links(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:

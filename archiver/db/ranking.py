@@ -493,7 +493,7 @@ async def _found(
     arm: str,
     matches: Sequence[str],
     parts: Sequence[Part],
-    given: Mapping[str, Any],
+    parameters: Mapping[str, Any],
 ) -> list[set[int]]:
     """Return the matches of each expression, found by one statement for all parts.
 
@@ -502,11 +502,11 @@ async def _found(
         arm: template of a query for one part, as in ``WordIndex``.
         matches: FTS5 expressions.
         parts: parts to search.
-        given: parameters of the query for each part.
+        parameters: parameters of the query for each part.
     """
     numbers = tuple(part.number for part in parts)
     expressions = {f"match{n}": each for n, each in enumerate(matches)}
-    rows = await conn.execute(_finding(arm, len(matches), numbers), {**given, **expressions})
+    rows = await conn.execute(_finding(arm, len(matches), numbers), {**parameters, **expressions})
     found = {n: set(ids or ()) for ids, n in rows}
     return [found[n] for n in range(len(matches))]
 

@@ -125,17 +125,21 @@ async def found(
 
 
 async def _with_entries(
-    conn: AsyncConnection, union: str, given: Mapping[str, Any], rest: Node, request: SearchRequest
+    conn: AsyncConnection,
+    union: str,
+    parameters: Mapping[str, Any],
+    rest: Node,
+    request: SearchRequest,
 ) -> FoundDocuments:
     """Run the query ``union``, and find the entries of its documents that meet ``rest``."""
-    tests_phrases = "exactly" in given
+    tests_phrases = "exactly" in parameters
     if rest == EVERYTHING and request.filters == Filters():
         template = _WITH_ENTRIES_POSTGRESQL if is_postgresql(conn) else _WITH_ENTRIES
         with_entries = template.format(union, "found.is_match" if tests_phrases else "true")
         names = ("document_id", "entry_id", "added_at")
-        return FoundDocuments(*await _lists(conn, with_entries, given, *names))
+        return FoundDocuments(*await _lists(conn, with_entries, parameters, *names))
     columns = ("document_id", *["is_match"] * tests_phrases)
-    documents, *is_match = await _lists(conn, union, given, *columns)
+    documents, *is_match = await _lists(conn, union, parameters, *columns)
     matching = [*compress(documents, is_match[0])] if tests_phrases else documents
     results = await entries_of(conn, matching, rest, request)
     pairs = [results.get(each, (None, None)) for each in documents]
@@ -157,12 +161,12 @@ _WITH_ENTRIES_POSTGRESQL = (
 
 
 async def _lists(
-    conn: AsyncConnection, statement: str, given: Mapping[str, Any], *columns: str
+    conn: AsyncConnection, statement: str, parameters: Mapping[str, Any], *columns: str
 ) -> list[list[Any]]:
     """Return the values of each column of a statement, as a list per column."""
-    expressions = [each for each in ("match", "exactly") if each in given]
+    expressions = [each for each in ("match", "exactly") if each in parameters]
     lists = select_lists(with_expressions(statement, *expressions), *columns)
-    return [each or [] for each in (await conn.execute(lists, given)).one()]
+    return [each or [] for each in (await conn.execute(lists, parameters)).one()]
 
 
 def must_test_phrases(index: WordIndex, split_query: Split) -> bool:

@@ -91,12 +91,12 @@ async def arrange(conn: AsyncConnection, lists: Sequence[EntryList]) -> None:
     await _rename_clashing_searches(conn, entry_list.c.entry_count > 0)
 
 
-async def add(conn: AsyncConnection, given: Sequence[EntryList], *, import_id: int) -> int:
+async def add(conn: AsyncConnection, lists: Sequence[EntryList], *, import_id: int) -> int:
     """Append the lists of an import file; return how many exceed ``MAX_LISTS`` or ``MAX_PATHS``."""
-    if not given:
+    if not lists:
         return 0
     known = await all_lists(conn)
-    wanted, left_out = with_more(known, given)
+    wanted, left_out = with_more(known, lists)
     if len(wanted) > len(known):
         await arrange(conn, wanted)
         await add_pending_record(conn)

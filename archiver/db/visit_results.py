@@ -341,7 +341,7 @@ async def _insert_snapshots(
     conn: AsyncConnection,
     found: Sequence[NewSnapshot],
     ids: Mapping[int, int],
-    known: Mapping[str, int],
+    segment_ids: Mapping[str, int],
 ) -> None:
     rows = [
         (
@@ -354,7 +354,7 @@ async def _insert_snapshots(
             each.requisite_count,
             each.missing_count,
             each.extractor,
-            *_places(each, known),
+            *_places(each, segment_ids),
             each.rendering,
             each.render_hint,
             each.score,
@@ -365,18 +365,18 @@ async def _insert_snapshots(
     await insert_rows(conn, snapshot_table, _NEW_SNAPSHOT, rows)
     await snapshot_resources.insert_all(conn, {ids[id(each)]: each.needs for each in found})
     shown = {ids[id(each)]: each.renditions for each in found if each.renditions}
-    await screenshots.put(conn, shown, known)
+    await screenshots.put(conn, shown, segment_ids)
 
 
 async def _with_missing_segments(
-    conn: AsyncConnection, known: Mapping[str, int], names: Collection[str]
+    conn: AsyncConnection, segment_ids: Mapping[str, int], names: Collection[str]
 ) -> Mapping[str, int]:
-    """Return ``known``, the row ids of segments by name, with those of all segments in ``names``.
+    """Return ``segment_ids`` (row ids by name) with the ids of all segments in ``names``.
 
-    ``known`` may lack some, because articles can be in old segments.
+    ``segment_ids`` may lack some, because articles can be in old segments.
     """
-    missing = [each for each in names if each not in known]
-    return known if not missing else {**known, **await segment_rows.ids(conn, missing)}
+    missing = [each for each in names if each not in segment_ids]
+    return segment_ids if not missing else {**segment_ids, **await segment_rows.ids(conn, missing)}
 
 
 def _segment_names(found: Sequence[NewSnapshot]) -> set[str]:
@@ -385,11 +385,13 @@ def _segment_names(found: Sequence[NewSnapshot]) -> set[str]:
     return {place.segment for place in places}
 
 
-def _places(found: NewSnapshot, known: Mapping[str, int]) -> tuple[int | None, ...]:
+def _places(found: NewSnapshot, segment_ids: Mapping[str, int]) -> tuple[int | None, ...]:
     """Return the column values for the locations of the article and the metadata record."""
     article, record = found.article, found.record
-    place = (known[article.segment], article.offset, article.length) if article else _NO_LOCATION
-    return *place, known[record.segment], record.offset, record.length
+    place = (
+        (segment_ids[article.segment], article.offset, article.length) if article else _NO_LOCATION
+    )
+    return *place, segment_ids[record.segment], record.offset, record.length
 
 
 async def _update_entries(

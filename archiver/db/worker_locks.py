@@ -197,8 +197,8 @@ class WorkerLocks:
             await run_to_completion(self._lock_hosts(wanted))
         return self._hosts.intersection(hosts)
 
-    async def _lock_hosts(self, wanted: Collection[str]) -> None:
-        by_key = {_key(host): host for host in wanted}
+    async def _lock_hosts(self, hosts: Collection[str]) -> None:
+        by_key = {_key(host): host for host in hosts}
         rows = await self._fetch(_TAKE, HOST, [*by_key])
         self._hosts.update(by_key[row["key"]] for row in rows)
 

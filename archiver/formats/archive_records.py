@@ -249,16 +249,16 @@ def _digest(record: ForeignRecord) -> str:
         return ""
 
 
-def _url(given: str) -> str:
+def _url(text: str) -> str:
     try:
-        return parse_url(given.strip("<>")) if given else ""
+        return parse_url(text.strip("<>")) if text else ""
     except InvalidUrl:
         return ""
 
 
-def _date(given: str) -> str:
+def _date(text: str) -> str:
     try:
-        return to_timestamp(read_moment(given)) if given else ""
+        return to_timestamp(read_moment(text)) if text else ""
     except InvalidRecord:
         return ""
 

@@ -98,8 +98,8 @@ def tags_of(link: dict[str, str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*named, *later)))[:MAX_TAGS] if later else named
 
 
-def _tags_in(given: str) -> tuple[str, ...]:
-    own = (word.strip() for word in given.split(","))
+def _tags_in(text: str) -> tuple[str, ...]:
+    own = (word.strip() for word in text.split(","))
     tags = (tag[:MAX_TITLE] for tag in own if tag and tag != _ARCHIVED_TAG)
     return tuple(dict.fromkeys(tags))[:MAX_TAGS]
 
@@ -476,19 +476,19 @@ class _BookmarksHtml:
     def closing(self) -> str:
         return "".join(f"{line}\n" for line in [*self._folder_changes(()), "</DL><p>"])
 
-    def _folder_changes(self, wanted: tuple[str, ...]) -> Iterator[str]:
+    def _folder_changes(self, folders: tuple[str, ...]) -> Iterator[str]:
         """Yield the tags that leave the old folders and enter the new ones."""
-        if wanted == self._within:
+        if folders == self._within:
             return
         shared = 0
-        while wanted[: shared + 1] == self._within[: shared + 1] and shared < len(wanted):
+        while folders[: shared + 1] == self._within[: shared + 1] and shared < len(folders):
             shared += 1
         for depth in range(len(self._within), shared, -1):
             yield f"{_indent(depth)}</DL><p>"
-        for depth, name in enumerate(wanted[shared:], shared + 1):
+        for depth, name in enumerate(folders[shared:], shared + 1):
             yield f"{_indent(depth)}<DT><H3>{_escaped(_on_one_line(name))}</H3>"
             yield f"{_indent(depth)}<DL><p>"
-        self._within = wanted
+        self._within = folders
 
 
 def _link(entry: Entry, depth: int) -> Iterator[str]:

@@ -151,10 +151,10 @@ def _feeds(file: SourceFile) -> Iterator[Subscription]:
         )
 
 
-def _http_url(given: str) -> str:
+def _http_url(text: str) -> str:
     """Return an address if it is safe to link to; empty for ``javascript:`` and the like."""
     try:
-        return parse_url(given)
+        return parse_url(text)
     except InvalidUrl:
         return ""
 

@@ -333,11 +333,11 @@ def _attributes(text: str) -> dict[str, str]:
     return found
 
 
-def _expiry(given: Mapping[str, str], now: float) -> int:
+def _expiry(attributes: Mapping[str, str], now: float) -> int:
     """Return the expiry of a cookie in Unix seconds; 0 for a session cookie."""
-    if _SECONDS.fullmatch(lasts := given.get("max-age", "")):
+    if _SECONDS.fullmatch(lasts := attributes.get("max-age", "")):
         return max(int(now) + int(lasts), _DELETED)
-    moment = parsedate_tz(given.get("expires", "")[:100])
+    moment = parsedate_tz(attributes.get("expires", "")[:100])
     try:
         return max(int(mktime_tz(moment)), _DELETED) if moment else 0
     except (ValueError, OverflowError):

@@ -272,26 +272,26 @@ _MISTYPED_STYLES: Final = frozenset({"", _TEXT, "text/html", "application/octet-
 _DISPLAYED: Final = ("image/", "audio/", "video/", "font/")
 
 
-def as_style(given: MediaType, start: bytes) -> MediaType:
+def as_style(media_type: MediaType, start: bytes) -> MediaType:
     """Return the media type of a response that is loaded as a style sheet.
 
     Browsers apply style sheets without a media type, and in quirks mode also style sheets with
     another type (HTML §4.2.4.3). Content that starts like HTML is treated as an error page.
     """
-    if given.essence not in _MISTYPED_STYLES or _guess(start[:SNIFFED_BYTES]) == "text/html":
-        return given
-    return MediaType(_CSS, given.parameters)
+    if media_type.essence not in _MISTYPED_STYLES or _guess(start[:SNIFFED_BYTES]) == "text/html":
+        return media_type
+    return MediaType(_CSS, media_type.parameters)
 
 
-def as_image(given: MediaType, start: bytes) -> MediaType:
+def as_image(media_type: MediaType, start: bytes) -> MediaType:
     """Return the media type of a response that is loaded as an image, video, sound or font.
 
     Browsers detect such formats from the first bytes and ignore the declared type. So the detected
     type replaces the declared one, unless that already is one of an image, video, sound or font.
     """
     known = _type_by_signature(start[:SNIFFED_BYTES])
-    is_known = known.startswith(_DISPLAYED) and not given.essence.startswith(_DISPLAYED)
-    return MediaType(known) if is_known else given
+    is_known = known.startswith(_DISPLAYED) and not media_type.essence.startswith(_DISPLAYED)
+    return MediaType(known) if is_known else media_type
 
 
 def is_html(kind: str) -> bool:

@@ -126,9 +126,9 @@ def merged_notes(first: str, later: str) -> str:
     return BETWEEN.join((first, *more))
 
 
-def new_paragraphs(known: list[str], note: str) -> list[str]:
-    """Return the paragraphs of ``note`` that are not in ``known``, without duplicates."""
-    existing = {each.strip() for each in known}
+def new_paragraphs(lines_before: list[str], note: str) -> list[str]:
+    """Return the paragraphs of ``note`` that are not in ``lines_before``, without duplicates."""
+    existing = {each.strip() for each in lines_before}
     kept: dict[str, str] = {}
     for each in paragraphs(note):
         kept.setdefault(each.strip(), each)

@@ -213,15 +213,15 @@ def with_parents(lists: Iterable[EntryList]) -> list[EntryList]:
 
 
 def with_more(
-    known: Iterable[EntryList], given: Sequence[EntryList]
+    lists: Iterable[EntryList], added: Sequence[EntryList]
 ) -> tuple[list[EntryList], list[EntryList]]:
     """Append lists to the known ones, except those whose path is known.
 
     Returns:
-        All lists, and those of ``given`` that exceed ``MAX_LISTS`` or ``MAX_PATHS``.
+        All lists, and those of ``added`` that exceed ``MAX_LISTS`` or ``MAX_PATHS``.
     """
-    found = {each.path: each for each in with_parents(known)}
-    first = {each.path: each for each in given}
+    found = {each.path: each for each in with_parents(lists)}
+    first = {each.path: each for each in added}
     left_out: list[EntryList] = []
     room = MAX_PATHS
     for path, each in first.items():

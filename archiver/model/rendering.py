@@ -187,9 +187,9 @@ class PreviewImages:
 NO_PREVIEW_IMAGES = PreviewImages()
 
 
-def is_digest(given: str) -> bool:
-    """Return whether ``given`` is a well-formed digest of a preview."""
-    return len(given) == DIGEST_DIGITS and set(given) <= _HEX
+def is_digest(text: str) -> bool:
+    """Return whether ``text`` is a well-formed digest of a preview."""
+    return len(text) == DIGEST_DIGITS and set(text) <= _HEX
 
 
 def renditions_of(

@@ -93,9 +93,9 @@ def _addresses(image: Any) -> list[str]:
     return [found] if isinstance(found, str) else []
 
 
-def _resolved(given: list[str], base: str) -> tuple[str, ...]:
+def _resolved(urls: list[str], base: str) -> tuple[str, ...]:
     """Return distinct absolute http(s) URLs."""
-    found = (join(base, clean_reference(each).partition("#")[0]) for each in given if each)
+    found = (join(base, clean_reference(each).partition("#")[0]) for each in urls if each)
     return tuple(dict.fromkeys(each for each in found if each))
 
 

@@ -147,12 +147,12 @@ def _from_iso(found: re.Match[str]) -> str:
     return moment.isoformat() if EARLIEST <= moment.year < LATEST else ""
 
 
-def _from_rfc(given: str) -> str:
+def _from_rfc(text: str) -> str:
     """Parse an RFC 5322 date, as in feeds and mail."""
-    if ":" not in given:
+    if ":" not in text:
         return ""
     try:
-        moment = parsedate_to_datetime(given)
+        moment = parsedate_to_datetime(text)
     except (ValueError, TypeError, IndexError, OverflowError):
         return ""
     return moment.isoformat() if EARLIEST <= moment.year < LATEST else ""

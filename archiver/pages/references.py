@@ -121,9 +121,9 @@ def is_loaded(rule: Rule) -> bool:
     return rule.use in REQUISITE_KINDS
 
 
-def clean_reference(given: str) -> str:
+def clean_reference(reference: str) -> str:
     """Remove the characters that browsers ignore in a URL (WHATWG URL §4.4)."""
-    stripped = given.strip(_AROUND)
+    stripped = reference.strip(_AROUND)
     if "\n" in stripped or "\t" in stripped or "\r" in stripped:
         return stripped.translate(_WITHOUT_LINES)
     return stripped

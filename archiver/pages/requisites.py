@@ -135,12 +135,12 @@ def _find_refresh(tree: LexborHTMLParser, base: str) -> Refresh | None:
     return min(found, key=lambda each: each.is_fallback, default=None)
 
 
-def refresh_of(given: str, base: str, *, is_fallback: bool = False) -> Refresh | None:
+def refresh_of(text: str, base: str, *, is_fallback: bool = False) -> Refresh | None:
     """Parse the value of a refresh; return None if it has no target that is a web address.
 
     ``is_fallback`` is as in ``Refresh``.
     """
-    seconds, reference = read_refresh(given) or (0, "")
+    seconds, reference = read_refresh(text) or (0, "")
     url = join(base, clean_reference(reference)) if reference else None
     return Refresh(seconds, url, is_fallback) if url else None
 

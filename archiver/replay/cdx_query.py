@@ -52,7 +52,7 @@ class MatchType(StrEnum):
     DOMAIN = "domain"
 
 
-def match_of(url: str, given: str) -> tuple[str, MatchType]:
+def match_of(url: str, name: str) -> tuple[str, MatchType]:
     """Return the URL without its wildcard, and the match type of the parameter or the wildcard.
 
     Raises:
@@ -60,10 +60,10 @@ def match_of(url: str, given: str) -> tuple[str, MatchType]:
     """
     if not url:
         raise InputError("Choose the captures with url=example.com or url=example.com/*.")
-    if given and given not in list(MatchType):
+    if name and name not in list(MatchType):
         raise InputError("matchType must be exact, prefix, host or domain.")
-    if given:
-        return url.removesuffix("*"), MatchType(given)
+    if name:
+        return url.removesuffix("*"), MatchType(name)
     if url.startswith("*."):
         return url.removeprefix("*."), MatchType.DOMAIN
     if url.endswith("*"):
@@ -114,7 +114,7 @@ class Filter:
     passes: _Test
 
 
-def parse_filters(given: Iterable[str], *, pywb: bool = False) -> tuple[Filter, ...]:
+def parse_filters(texts: Iterable[str], *, pywb: bool = False) -> tuple[Filter, ...]:
     """Parse filters in the dialect of the Wayback CDX server or of pywb.
 
     ============  ==============================  ===============================
@@ -130,7 +130,7 @@ def parse_filters(given: Iterable[str], *, pywb: bool = False) -> tuple[Filter, 
     Raises:
         InputError: a filter is invalid.
     """
-    found = tuple(_filter(text, pywb=pywb) for text in given)
+    found = tuple(_filter(text, pywb=pywb) for text in texts)
     if len(found) > MAX_FILTERS:
         raise InputError(f"At most {MAX_FILTERS} filters are allowed.")
     return found
@@ -259,50 +259,52 @@ class CdxQuery:
     pywb: bool = False
 
 
-def parse_cdx_query(given: Mapping[str, Sequence[str]], *, pywb: bool = False) -> CdxQuery:
+def parse_cdx_query(parameters: Mapping[str, Sequence[str]], *, pywb: bool = False) -> CdxQuery:
     """Parse query parameters, each with all of its values; with ``pywb``, in the dialect of pywb.
 
     Raises:
         InputError: a parameter is unknown or invalid; the message names it.
     """
-    _reject_unknown(given, _PYWB_PARAMETERS if pywb else _PARAMETERS)
-    url, match = match_of(_first_value(given, "url"), _first_value(given, "matchType"))
+    _reject_unknown(parameters, _PYWB_PARAMETERS if pywb else _PARAMETERS)
+    url, match = match_of(_first_value(parameters, "url"), _first_value(parameters, "matchType"))
     first_key, last_key = key_range(url, match)
-    limit, counts = _limit(given), _computed_fields(given)
+    limit, counts = _limit(parameters), _computed_fields(parameters)
     query = CdxQuery(
         first_key=first_key,
         last_key=last_key,
         first=_timestamp_bound(
-            _first_value(given, "from") or _first_value(given, "from_ts"), "from", "0"
+            _first_value(parameters, "from") or _first_value(parameters, "from_ts"), "from", "0"
         ),
-        last=_timestamp_bound(_first_value(given, "to"), "to", "9"),
-        filters=parse_filters(given.get("filter", ()), pywb=pywb),
-        fields=_fields(_first_value(given, "fl") or _first_value(given, "fields"), counts),
+        last=_timestamp_bound(_first_value(parameters, "to"), "to", "9"),
+        filters=parse_filters(parameters.get("filter", ()), pywb=pywb),
+        fields=_fields(
+            _first_value(parameters, "fl") or _first_value(parameters, "fields"), counts
+        ),
         limit=min(abs(limit), MAX_ROWS),
-        offset=_number(given, "offset", 0, least=0),
-        newest_first=_first_value(given, "sort") == "reverse" or _flag(given, "reverse"),
+        offset=_number(parameters, "offset", 0, least=0),
+        newest_first=_first_value(parameters, "sort") == "reverse" or _flag(parameters, "reverse"),
         from_end=limit < 0,
-        closest=_closest(given),
-        collapse=_collapses(given),
-        output=_output(_first_value(given, "output"), pywb=pywb),
+        closest=_closest(parameters),
+        collapse=_collapses(parameters),
+        output=_output(_first_value(parameters, "output"), pywb=pywb),
         counts=counts,
-        paging=_paging(given),
-        is_packed=_flag(given, "gzip", otherwise=True),
+        paging=_paging(parameters),
+        is_packed=_flag(parameters, "gzip", otherwise=True),
         pywb=pywb,
     )
     _reject_contradictions(query, match)
     return query
 
 
-def _reject_unknown(given: Mapping[str, Sequence[str]], known: frozenset[str]) -> None:
-    for name in given:
+def _reject_unknown(parameters: Mapping[str, Sequence[str]], known: frozenset[str]) -> None:
+    for name in parameters:
         if name not in known:
             raise InputError(
                 f"Unknown parameter {name[:40]}. Parameters are: {', '.join(sorted(known))}."
             )
-    if _flag(given, "showPagedIndex"):
+    if _flag(parameters, "showPagedIndex"):
         raise InputError("showPagedIndex is not supported, because there is no secondary index.")
-    if _flag(given, "allowFuzzy"):
+    if _flag(parameters, "allowFuzzy"):
         raise InputError("allowFuzzy is not supported: URLs must match exactly.")
 
 
@@ -320,22 +322,27 @@ def _reject_contradictions(query: CdxQuery, match: MatchType) -> None:
         raise InputError(f"limit=-N can return at most the last {MAX_ROWS_FROM_END:,} rows.")
 
 
-def _first_value(given: Mapping[str, Sequence[str]], name: str) -> str:
-    values = given.get(name, ())
+def _first_value(parameters: Mapping[str, Sequence[str]], name: str) -> str:
+    values = parameters.get(name, ())
     return values[0].strip() if values else ""
 
 
-def _flag(given: Mapping[str, Sequence[str]], name: str, *, otherwise: bool = False) -> bool:
-    text = _first_value(given, name).lower()
+def _flag(parameters: Mapping[str, Sequence[str]], name: str, *, otherwise: bool = False) -> bool:
+    text = _first_value(parameters, name).lower()
     if text not in _YES + _NO:
         raise InputError(f"{name} must be true or false.")
     return text in _YES if text else otherwise
 
 
 def _number(
-    given: Mapping[str, Sequence[str]], name: str, otherwise: int, *, least: int, most: int = 10**9
+    parameters: Mapping[str, Sequence[str]],
+    name: str,
+    otherwise: int,
+    *,
+    least: int,
+    most: int = 10**9,
 ) -> int:
-    text = _first_value(given, name)
+    text = _first_value(parameters, name)
     if not text:
         return otherwise
     if not re.fullmatch(r"[0-9]{1,9}", text) or not least <= int(text) <= most:
@@ -343,9 +350,9 @@ def _number(
     return int(text)
 
 
-def _limit(given: Mapping[str, Sequence[str]]) -> int:
+def _limit(parameters: Mapping[str, Sequence[str]]) -> int:
     """Return the limit; a negative one counts from the last row, as with ``fastLatest``."""
-    text, latest = _first_value(given, "limit"), _flag(given, "fastLatest")
+    text, latest = _first_value(parameters, "limit"), _flag(parameters, "fastLatest")
     if not text:
         return -1 if latest else MAX_ROWS
     if not re.fullmatch(r"-?[0-9]{1,9}", text) or int(text) == 0:
@@ -361,8 +368,11 @@ def _timestamp_bound(text: str, name: str, filler: str) -> int:
     return int(text.ljust(14, filler))
 
 
-def _closest(given: Mapping[str, Sequence[str]]) -> str:
-    text, sort = _first_value(given, "closest"), _first_value(given, "sort").lower() or "default"
+def _closest(parameters: Mapping[str, Sequence[str]]) -> str:
+    text, sort = (
+        _first_value(parameters, "closest"),
+        _first_value(parameters, "sort").lower() or "default",
+    )
     if sort not in ("default", "reverse", "closest"):
         raise InputError("sort must be default, reverse or closest.")
     if sort == "closest" and not text:
@@ -372,13 +382,13 @@ def _closest(given: Mapping[str, Sequence[str]]) -> str:
     return text
 
 
-def _computed_fields(given: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+def _computed_fields(parameters: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     fields_of = {
         "showDupeCount": DUPES,
         "resolveRevisits": RESOLVED,
     }
     return tuple(
-        field for name, added in fields_of.items() if _flag(given, name) for field in added
+        field for name, added in fields_of.items() if _flag(parameters, name) for field in added
     )
 
 
@@ -388,9 +398,9 @@ def _fields(text: str, counts: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(field_of(name.strip()) for name in text.split(","))
 
 
-def _collapses(given: Mapping[str, Sequence[str]]) -> tuple[tuple[str, int], ...]:
-    found = tuple(map(_collapse, given.get("collapse", ())))
-    length = _number(given, "collapseTime", 0, least=0, most=14)
+def _collapses(parameters: Mapping[str, Sequence[str]]) -> tuple[tuple[str, int], ...]:
+    found = tuple(map(_collapse, parameters.get("collapse", ())))
+    length = _number(parameters, "collapseTime", 0, least=0, most=14)
     return (*found, ("timestamp", length)) if length else found
 
 
@@ -416,14 +426,16 @@ def _output(text: str, *, pywb: bool) -> Output:
     return Output(text or Output.TEXT)
 
 
-def _paging(given: Mapping[str, Sequence[str]]) -> Paging:
+def _paging(parameters: Mapping[str, Sequence[str]]) -> Paging:
     number = (
-        None if _first_value(given, "page").startswith("-") else _number(given, "page", -1, least=0)
+        None
+        if _first_value(parameters, "page").startswith("-")
+        else _number(parameters, "page", -1, least=0)
     )
     return Paging(
         number=None if number == -1 else number,
-        blocks=_number(given, "pageSize", MAX_BLOCKS, least=1, most=MAX_BLOCKS),
-        is_counted=_flag(given, "showNumPages"),
-        shows_resume_key=_flag(given, "showResumeKey"),
-        resume_key=_first_value(given, "resumeKey"),
+        blocks=_number(parameters, "pageSize", MAX_BLOCKS, least=1, most=MAX_BLOCKS),
+        is_counted=_flag(parameters, "showNumPages"),
+        shows_resume_key=_flag(parameters, "showResumeKey"),
+        resume_key=_first_value(parameters, "resumeKey"),
     )

@@ -361,19 +361,21 @@ def _charset(
 
 
 def _stated_media_type(
-    given: MediaType, rewriting: Rewriting, charset: DocumentCharset
+    media_type: MediaType, rewriting: Rewriting, charset: DocumentCharset
 ) -> MediaType:
     """Return the media type to send, in canonical form and of bounded length."""
-    stated = MediaType(given.essence)
+    stated = MediaType(media_type.essence)
     if rewriting is Rewriting.NONE:
-        safe = tuple(pair for pair in given.parameters if pair[1].isascii() and "\t" not in pair[1])
-        stated = MediaType(given.essence, safe)
+        safe = tuple(
+            pair for pair in media_type.parameters if pair[1].isascii() and "\t" not in pair[1]
+        )
+        stated = MediaType(media_type.essence, safe)
     stated = stated.with_parameter("charset", charset.label)
     if len(str(stated)) <= _MAX_TYPE_LENGTH:
         return stated
-    if len(given.essence) > _MAX_TYPE_LENGTH:
+    if len(media_type.essence) > _MAX_TYPE_LENGTH:
         return MediaType("application/octet-stream")
-    return MediaType(given.essence).with_parameter("charset", charset.label)
+    return MediaType(media_type.essence).with_parameter("charset", charset.label)
 
 
 def _is_displayed(media_type: MediaType) -> bool:

@@ -96,18 +96,18 @@ _UNSAFE = re.compile(r'[\x00-\x1f\x7f-\x9f<>:"/\\|?*%\u2028\u2029\u202a-\u202e\u
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)", re.IGNORECASE)
 
 
-def content_disposition(given: str | None, url: str, *, is_shown: bool) -> str | None:
+def content_disposition(archived: str | None, url: str, *, is_shown: bool) -> str | None:
     """Return the Content-Disposition of a download; None if the file is displayed.
 
     Args:
-        given: the archived header, if any.
+        archived: the archived header, if any.
         url: URL of the capture; its last path segment is the default file name.
         is_shown: whether browsers display the media type.
     """
-    given = readable((given or "")[:4096])
-    if is_shown and not given.strip().lower().startswith("attachment"):
+    archived = readable((archived or "")[:4096])
+    if is_shown and not archived.strip().lower().startswith("attachment"):
         return None
-    given_name = _given_name(given) or unquote(urlsplit(url).path.rpartition("/")[2])
+    given_name = _given_name(archived) or unquote(urlsplit(url).path.rpartition("/")[2])
     return attachment(safe_name(given_name))
 
 

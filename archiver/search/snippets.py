@@ -99,7 +99,7 @@ class Folded:
 
 
 @lru_cache(maxsize=64)
-def _pattern(wanted: tuple[Term, ...], *, is_spaced: bool) -> re.Pattern[str]:
+def _pattern(terms: tuple[Term, ...], *, is_spaced: bool) -> re.Pattern[str]:
     """Compile a pattern for terms at the start of words, with one group for each term.
 
     Longer terms are tried first.
@@ -109,7 +109,7 @@ def _pattern(wanted: tuple[Term, ...], *, is_spaced: bool) -> re.Pattern[str]:
     compile.
     """
     written = []
-    for term in sorted(wanted, key=lambda term: len(term.text), reverse=True):
+    for term in sorted(terms, key=lambda term: len(term.text), reverse=True):
         words = _WORD.findall(term.text.translate(FOLDED))
         if words:
             phrase = r"[\W_]{1,20}+".join(words)

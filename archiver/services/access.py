@@ -303,11 +303,11 @@ class AccessControl:
 
         await self._change(without)
 
-    async def token_of(self, given: str) -> Token | None:
+    async def token_of(self, token: str) -> Token | None:
         """Return the valid token with this text; None if there is none."""
-        if not given.startswith(TOKEN_PREFIX):
+        if not token.startswith(TOKEN_PREFIX):
             return None
-        digest = _hex(given)
+        digest = _hex(token)
         found = next((each for each in self._access.tokens if each.digest == digest), None)
         today = f"{datetime.now(UTC):%Y-%m-%d}"
         if found and found.used_on != today:

@@ -301,15 +301,15 @@ class MarkdownTree:
                 yield HashUrl(each.path.partition("/")[0])
 
     async def _members(
-        self, entry: Entry, shown: SnapshotDetail | None, rows: Sequence[int]
+        self, entry: Entry, snapshot: SnapshotDetail | None, rows: Sequence[int]
     ) -> list[Member]:
-        if shown is None:
+        if snapshot is None:
             return [_text(entry, None, "")]
-        html = without_title(await asyncio.to_thread(plain, shown.article), entry.title)
-        pictures = await self._pictures.of(html, shown.snapshot.timestamp)
+        html = without_title(await asyncio.to_thread(plain, snapshot.article), entry.title)
+        pictures = await self._pictures.of(html, snapshot.snapshot.timestamp)
         archived_links = await self._archived_links(html, rows)
         return await asyncio.to_thread(
-            _with_images, entry, shown.snapshot, html, pictures, archived_links
+            _with_images, entry, snapshot.snapshot, html, pictures, archived_links
         )
 
     async def _archived_links(self, html: str, rows: Sequence[int]) -> dict[str, HashUrl]:

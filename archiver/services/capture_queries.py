@@ -29,7 +29,7 @@ PAGE = 1000
 
 
 async def iterate_captures(
-    db: Database, wanted: KeyRange, after: Place | None = None, until: Place | None = None
+    db: Database, key_range: KeyRange, after: Place | None = None, until: Place | None = None
 ) -> AsyncGenerator[list[Placed], None]:
     """Yield the captures of a range in batches.
 
@@ -37,8 +37,8 @@ async def iterate_captures(
     """
     while True:
         async with db.read() as conn:
-            found = await captures.in_range(conn, wanted, after=after, limit=PAGE)
-        inside = [each for each in found if _is_before(each[0], until, wanted)]
+            found = await captures.in_range(conn, key_range, after=after, limit=PAGE)
+        inside = [each for each in found if _is_before(each[0], until, key_range)]
         if inside:
             after = inside[-1][0]
             yield inside
@@ -46,10 +46,10 @@ async def iterate_captures(
             return
 
 
-def _is_before(place: Place, until: Place | None, wanted: KeyRange) -> bool:
+def _is_before(place: Place, until: Place | None, key_range: KeyRange) -> bool:
     if until is None:
         return True
-    return place > until if wanted.newest_first else place < until
+    return place > until if key_range.newest_first else place < until
 
 
 CACHE_SECONDS = 600
@@ -124,12 +124,12 @@ class CdxPages:
             self._cached.move_to_end(wanted)
             return known.starts
 
-    async def _read_starts(self, wanted: KeyRange) -> "array[int]":
+    async def _read_starts(self, key_range: KeyRange) -> "array[int]":
         starts: array[int] = array("q")
         place: Place | None = None
         while True:
             async with self._db.read() as conn:
-                place = await captures.block_after(conn, wanted, after=place, size=self._block)
+                place = await captures.block_after(conn, key_range, after=place, size=self._block)
             if place is None:
                 return starts
             starts.append(place[2])

@@ -180,11 +180,11 @@ def checked_urls(urls: Sequence[str], *, is_described: bool) -> list[str]:
 
 
 def seeds_of(
-    given: Sequence[str], annotation: Annotation, now: datetime
+    urls: Sequence[str], annotation: Annotation, now: datetime
 ) -> tuple[list[Seed], list[Rejected]]:
     """Return seeds of URLs that all get the same metadata, and the rejected URLs."""
     kept, rejected = [], []
-    for url in given:
+    for url in urls:
         try:
             kept.append(seed_of(replace(annotation, url_given=url), now=now))
         except InvalidUrl as error:
@@ -533,13 +533,13 @@ async def _kept(conn: AsyncConnection, given: str) -> SavedAddress | None:
 
 def _nearest(
     found: tuple[db_snapshots.SnapshotRow | None, db_snapshots.SnapshotRow | None],
-    wanted: Timestamp | None,
+    timestamp: Timestamp | None,
 ) -> db_snapshots.SnapshotRow | None:
     before, after = found
-    if before is None or after is None or wanted is None:
+    if before is None or after is None or timestamp is None:
         return before or after
-    gap_before = _seconds(wanted) - _seconds(before.snapshot.timestamp)
-    gap_after = _seconds(after.snapshot.timestamp) - _seconds(wanted)
+    gap_before = _seconds(timestamp) - _seconds(before.snapshot.timestamp)
+    gap_after = _seconds(after.snapshot.timestamp) - _seconds(timestamp)
     return before if gap_before <= gap_after else after
 
 

@@ -93,25 +93,25 @@ class EntryExports:
         self._packages = Packages(db, store)
         self._books = Books(db, store)
 
-    async def name_of(self, kind: ExportKind, wanted: Selected) -> str:
+    async def name_of(self, kind: ExportKind, selected: Selected) -> str:
         """Return the file name for an export.
 
         The export of a single entry is named after its title if the format contains articles,
         otherwise after its hash_url.
         """
-        if wanted.hash_url is None:
+        if selected.hash_url is None:
             return f"archive-{datetime.now(UTC):%Y%m%d}.{kind.suffix}"
         if kind.key not in ARTICLES:
-            return f"{wanted.hash_url}.{kind.suffix}"
+            return f"{selected.hash_url}.{kind.suffix}"
         async with self._db.read() as conn:
-            found = await db_entries.by_hash(conn, wanted.hash_url)
-        title = (found[1].title or found[1].url) if found else wanted.hash_url
+            found = await db_entries.by_hash(conn, selected.hash_url)
+        title = (found[1].title or found[1].url) if found else selected.hash_url
         return f"{safe_name(title[:MAX_TITLE])}.{kind.suffix}"
 
     async def begin(
         self,
         kind: ExportKind,
-        wanted: Selected,
+        selected: Selected,
         *,
         name: str,
         at: str | None = None,
@@ -124,7 +124,7 @@ class EntryExports:
 
         Args:
             kind: format of the export.
-            wanted: entries to export.
+            selected: entries to export.
             name: name of the file, which some formats contain.
             at: timestamp of the snapshot, for the article of one entry; None for the newest.
             on_count: called with the number of selected entries; for an EPUB, called again with
@@ -136,29 +136,29 @@ class EntryExports:
             InputError: too many entries for one file, or an invalid query.
         """
         if kind.is_list:
-            rows = await self._rows(wanted)
+            rows = await self._rows(selected)
             on_count(len(rows))
-            return write_list(self._db, rows, _LIST_FORMS[kind.key], await self._heading(wanted))
+            return write_list(self._db, rows, _LIST_FORMS[kind.key], await self._heading(selected))
 
         def note(damage: str) -> None:
             log.warning("a damaged record is not exported", place=damage)
             on_damage(damage)
 
         if kind.key in ("markdown", "md"):
-            rows = array("q", sorted(await self._rows(wanted)))
+            rows = array("q", sorted(await self._rows(selected)))
             on_count(len(rows))
             write = self._tree.zip if kind.key == "markdown" else self._tree.text
-            return write(rows, at if wanted.hash_url else None, note)
+            return write(rows, at if selected.hash_url else None, note)
         if kind.key in ("epub", "html"):
-            articles = await self._books.begin(wanted)
+            articles = await self._books.begin(selected)
             on_count(len(articles.entries))
-            title, one = title_of(wanted), at if wanted.hash_url else None
+            title, one = title_of(selected), at if selected.hash_url else None
             if kind.key == "html":
                 return self._books.html(articles, title=title, at=one, on_damage=note)
             return self._books.epub(
                 articles, title=title, at=one, on_damage=note, on_count=on_count
             )
-        manifest = await self._packages.begin(wanted)
+        manifest = await self._packages.begin(selected)
         on_count(len(manifest.entries))
         if kind.key == "wacz":
             title = name.removesuffix(".wacz")
@@ -168,7 +168,7 @@ class EntryExports:
     async def write(
         self,
         kind: ExportKind,
-        wanted: Selected,
+        selected: Selected,
         path: Path,
         on_progress: OnProgress = lambda _: None,
     ) -> WrittenExport:
@@ -189,7 +189,7 @@ class EntryExports:
             try:
                 pieces = await self.begin(
                     kind,
-                    wanted,
+                    selected,
                     name=path.name,
                     on_count=counts.append,
                     on_damage=damaged.append,
@@ -207,7 +207,7 @@ class EntryExports:
 
     async def write_tree(
         self,
-        wanted: Selected,
+        selected: Selected,
         directory: Path,
         on_progress: Callable[[int, int], None],
         on_damage: OnDamage = lambda _: None,
@@ -215,12 +215,12 @@ class EntryExports:
         """Write a folder for each entry as Markdown; return the number of entries.
 
         Args:
-            wanted: entries to export.
+            selected: entries to export.
             directory: target directory; existing files are replaced one by one.
             on_progress: called with the number of entries written and the number of all entries.
             on_damage: called for each damaged article that is left out.
         """
-        rows, written = array("q", sorted(await self._rows(wanted))), 0
+        rows, written = array("q", sorted(await self._rows(selected))), 0
         await asyncio.to_thread(directory.mkdir, parents=True, exist_ok=True)
         async for _ in self._tree.write(rows, directory, on_damage):
             written += 1
@@ -241,24 +241,24 @@ class EntryExports:
             return entry_markdown(found.entry, None, "")
         return entry_markdown(detail.entry, detail.snapshot, plain(detail.article))
 
-    async def _rows(self, wanted: Selected) -> "array[int]":
+    async def _rows(self, selected: Selected) -> "array[int]":
         """Return the row ids of the entries; an empty archive is exported as an empty list."""
-        rows = (await make_manifest(self._db, wanted)).entries
-        if not rows and not wanted.is_everything:
+        rows = (await make_manifest(self._db, selected)).entries
+        if not rows and not selected.is_everything:
             raise NotFound("Nothing to export: no entry matches.")
         return rows
 
-    async def _heading(self, wanted: Selected) -> Heading:
+    async def _heading(self, selected: Selected) -> Heading:
         kept: list[EntryList] = []
-        if wanted.is_everything:
+        if selected.is_everything:
             async with self._db.read() as conn:
                 kept = with_parents(await tags_and_lists.all_lists(conn))
-        return Heading(title_of(wanted), datetime.now(UTC), tuple(kept))
+        return Heading(title_of(selected), datetime.now(UTC), tuple(kept))
 
 
-def title_of(wanted: Selected) -> str:
+def title_of(selected: Selected) -> str:
     """Return the title of an export."""
-    return " ".join(wanted.title[:MAX_BOOK_TITLE].split()) or wanted.query.q or TITLE
+    return " ".join(selected.title[:MAX_BOOK_TITLE].split()) or selected.query.q or TITLE
 
 
 def _open_part(part: Path, path: Path) -> IO[bytes]:

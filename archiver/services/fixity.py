@@ -495,12 +495,12 @@ class _EntryComparison:
                 self._lacking[where] = _finding(where, _NO_SNAPSHOT, place)
 
     def _compare_metadata(
-        self, row_id: int, shown: Revised, record: EntryRecord, place: Location
+        self, row_id: int, revised: Revised, record: EntryRecord, place: Location
     ) -> None:
-        if record.revision > shown.revision:
+        if record.revision > revised.revision:
             self._differing[row_id] = _finding(record.url, _OLDER, place)
-        elif record.revision == shown.revision:
-            names = _differences(shown.entry.annotation, record.annotation)
+        elif record.revision == revised.revision:
+            names = _differences(revised.entry.annotation, record.annotation)
             if names:
                 problem = _DIFFERS.format(names=", ".join(names), where="{where}")
                 self._differing.setdefault(row_id, _finding(record.url, problem, place))
@@ -544,12 +544,12 @@ _COMPARED |= {"added_at": "date", "folders": "lists", "is_read": "read", "is_sta
 """Compared fields of an annotation, with their names in messages."""
 
 
-def _differences(shown: Annotation, recorded: Annotation) -> list[str]:
+def _differences(indexed: Annotation, recorded: Annotation) -> list[str]:
     before, after = (
         replace(
             each, tags=tuple(sorted({*map(tag_key, each.tags)})), folders=(*sorted(each.folders),)
         )
-        for each in (shown, recorded)
+        for each in (indexed, recorded)
     )
     return [
         name for field, name in _COMPARED.items() if getattr(before, field) != getattr(after, field)

@@ -235,11 +235,11 @@ def _with_matching_highlights(entry: Entry, tree: Node) -> HighlightedEntry:
     return HighlightedEntry(entry, hit or marked)
 
 
-def _highlight(shown: SnapshotDetail, words: str, start: int | None) -> Highlight:
+def _highlight(snapshot: SnapshotDetail, words: str, start: int | None) -> Highlight:
     """Locate a passage in an article; return it without a position if it is not found."""
-    text = article_of(shown).text
+    text = article_of(snapshot).text
     now = datetime.now(UTC).replace(microsecond=0)
-    made = Highlight(token_hex(8), words, made_at=now, timestamp=shown.snapshot.timestamp)
+    made = Highlight(token_hex(8), words, made_at=now, timestamp=snapshot.snapshot.timestamp)
     if start is not None and text.startswith(words, start):
         place: tuple[int, int] | None = (start, start + len(words))
     else:

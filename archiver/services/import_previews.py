@@ -162,9 +162,9 @@ class ImportSurveys:
             left_out = await self._left_out(tally.lists)
             return tally.survey(name, links, is_whole=not batch, lists_left_out=left_out)
 
-    async def _left_out(self, given: ListsInFile) -> int:
+    async def _left_out(self, lists: ListsInFile) -> int:
         """Return how many lists would not be imported."""
-        usable = usable_lists(given)
+        usable = usable_lists(lists)
         async with self._db.read() as conn:
             _, left_out = with_more(await tags_and_lists.all_lists(conn), usable.found)
         return len(left_out) + usable.left_out

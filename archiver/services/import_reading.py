@@ -91,15 +91,15 @@ def _choice_of(kind: type[_Kind], word: str | None, otherwise: _Kind, about: str
         ) from None
 
 
-def _paths(given: Sequence[str]) -> tuple[str, ...]:
-    if len(given) > MAX_FOLDERS:
+def _paths(paths: Sequence[str]) -> tuple[str, ...]:
+    if len(paths) > MAX_FOLDERS:
         raise InputError("You can choose at most {most} folders.", most=MAX_FOLDERS)
-    return tuple(dict.fromkeys(filter(None, map(_path, given))))
+    return tuple(dict.fromkeys(filter(None, map(_path, paths))))
 
 
-def _path(given: str) -> str:
+def _path(path: str) -> str:
     """Normalise a folder path."""
-    return folder_path(map(tidy_tag, folder_names(given[:_MAX_PATH])))
+    return folder_path(map(tidy_tag, folder_names(path[:_MAX_PATH])))
 
 
 def _into(given: str) -> str:
@@ -113,11 +113,11 @@ def _into(given: str) -> str:
     return path
 
 
-def _columns(given: Sequence[str]) -> dict[str, ColumnRole] | None:
-    if len(given) > MAX_COLUMNS:
+def _columns(roles: Sequence[str]) -> dict[str, ColumnRole] | None:
+    if len(roles) > MAX_COLUMNS:
         raise InputError("You can set at most {most} columns.", most=MAX_COLUMNS)
     found = {}
-    for each in given:
+    for each in roles:
         role, equals, name = each.partition("=")
         if not equals:
             raise InputError("Set the role of a column in the form url={each}.", each=each[:100])
@@ -386,9 +386,9 @@ def by_capture(found: Sequence[FileSeed], choices: Choices) -> dict[CaptureWhen,
     return groups
 
 
-async def _add_lists(conn: AsyncConnection, number: int, given: ListsInFile) -> int:
+async def _add_lists(conn: AsyncConnection, number: int, lists: ListsInFile) -> int:
     """Add the lists of a file; return the number of those left out."""
-    usable = usable_lists(given)
+    usable = usable_lists(lists)
     return await tags_and_lists.add(conn, usable.found, import_id=number) + usable.left_out
 
 
@@ -400,15 +400,15 @@ def kind_of_file(source: BinaryIO, name: str) -> str | None:
     return kind_of(source, name) if isinstance(source, BufferedReader) else None
 
 
-def usable_lists(given: ListsInFile) -> ListsInFile:
+def usable_lists(lists: ListsInFile) -> ListsInFile:
     """Leave out saved searches that cannot be parsed, and count them in ``left_out``."""
-    found = tuple(each for each in given.found if _is_usable(each))
-    return ListsInFile(found, given.left_out + len(given.found) - len(found))
+    found = tuple(each for each in lists.found if _is_usable(each))
+    return ListsInFile(found, lists.left_out + len(lists.found) - len(found))
 
 
-def _is_usable(given: EntryList) -> bool:
+def _is_usable(entry_list: EntryList) -> bool:
     try:
-        parse_query(given.query)
+        parse_query(entry_list.query)
     except InvalidQuery:
         return False
     return True

@@ -306,17 +306,17 @@ class EntryLists:
         self._on_changed()
 
 
-async def _arrange(conn: AsyncConnection, known: Iterable[EntryList]) -> None:
-    await tags_and_lists.arrange(conn, with_parents(known))
+async def _arrange(conn: AsyncConnection, lists: Iterable[EntryList]) -> None:
+    await tags_and_lists.arrange(conn, with_parents(lists))
     await tags_and_lists.add_pending_record(conn)
 
 
 @lru_cache(1)
 def _tree(
-    known: tuple[EntryList, ...], duplicates: frozenset[tuple[str, int]]
+    lists: tuple[EntryList, ...], duplicates: frozenset[tuple[str, int]]
 ) -> tuple[EntryList, ...]:
     """Return lists in tree order, cached until they change."""
-    return tuple(with_nested_counts(as_tree(known), dict(duplicates)))
+    return tuple(with_nested_counts(as_tree(lists), dict(duplicates)))
 
 
 def _path(path: str) -> str:
@@ -333,10 +333,10 @@ def _path(path: str) -> str:
     return found[0]
 
 
-def _renamed(known: Iterable[EntryList], path: str, goal: str) -> list[EntryList]:
+def _renamed(lists: Iterable[EntryList], path: str, goal: str) -> list[EntryList]:
     """Rename a list and its nested lists; keep the first of several lists with the same path."""
     found: dict[str, EntryList] = {}
-    for each in known:
+    for each in lists:
         name = moved_path(each.path, path, goal)
         found.setdefault(name, replace(each, path=name))
     return list(found.values())

@@ -57,7 +57,7 @@ async def migrate(
     settings: Settings,
     to: Places,
     *,
-    given: Places | None = None,
+    expected: Places | None = None,
     remove: bool = False,
     on_segment: Callable[[str], None] = lambda _: None,
     on_index: Callable[[ReindexProgress], None] = lambda _: None,
@@ -67,19 +67,19 @@ async def migrate(
     Args:
         settings: settings of the archive; the location in them is ignored.
         to: new location.
-        given: expected current location; None to accept any.
+        expected: expected current location; None to accept any.
         remove: whether to remove segments from the old location afterwards.
         on_segment: called with the name of each segment before it is moved.
         on_index: called with the progress of rebuilding the index.
 
     Raises:
-        ConfigurationError: the archive is not at ``given``, another process uses it, or a location
-            can't be used.
+        ConfigurationError: the archive is not at ``expected``, another process uses it, or a
+            location can't be used.
         StoreError: a segment can't be moved.
     """
     index, store = await asyncio.to_thread(locations_of, settings.data)
     now = Places(index, store)
-    _refuse_impossible(now, to, given)
+    _refuse_impossible(now, to, expected)
     async with open_archive(_at(settings, now)) as archive:
         await _refuse_segments_elsewhere(settings, archive.db)
     # If the segments move to the folder, the old bucket is still used, also in ``_switch_to``.
@@ -91,9 +91,9 @@ async def migrate(
     return MigrationResult(moved, built)
 
 
-def _refuse_impossible(now: Places, to: Places, given: Places | None) -> None:
-    if given and not _is_on_its_way(now, given, to):
-        raise ConfigurationError(_ELSEWHERE.format(given, now))
+def _refuse_impossible(now: Places, to: Places, expected: Places | None) -> None:
+    if expected and not _is_on_its_way(now, expected, to):
+        raise ConfigurationError(_ELSEWHERE.format(expected, now))
     if to.index and to.index == now.index and to.store != now.store:
         raise ConfigurationError(_ONE_AT_A_TIME.format(now.store or "folder"))
     if now.store and to.store and now.store != to.store:
@@ -107,9 +107,9 @@ def _at(settings: Settings, places: Places) -> Settings:
     return replace(settings, index=places.index, store=places.store)
 
 
-def _is_on_its_way(now: Places, given: Places, to: Places) -> bool:
+def _is_on_its_way(now: Places, expected: Places, to: Places) -> bool:
     """Return whether an archive is at the expected location, or partly moved from there."""
-    return now.index in (given.index, to.index) and now.store in (given.store, to.store)
+    return now.index in (expected.index, to.index) and now.store in (expected.store, to.store)
 
 
 async def _refuse_segments_elsewhere(settings: Settings, db: Database) -> None:

@@ -78,25 +78,25 @@ class PageUploads:
         self._archives = archives
         self._memory_bytes = memory_bytes
 
-    async def take(self, file: BufferedReader, given: UploadMetadata) -> UploadResult:
+    async def take(self, file: BufferedReader, metadata: UploadMetadata) -> UploadResult:
         """Import a file; all records are durable and indexed on return.
 
         Args:
             file: seekable file, positioned at its start.
-            given: user-supplied data.
+            metadata: user-supplied data.
 
         Raises:
             UnreadableFile: the file is not a page, and contains no captures.
             InputError: neither the user nor the file states the URL, or the time is invalid.
         """
         now = datetime.now(UTC).replace(microsecond=0)
-        if await asyncio.to_thread(kind_of_file, file, given.name):
-            status = await self._imports.read_file(file, name=given.name, uploaded_at=now)
+        if await asyncio.to_thread(kind_of_file, file, metadata.name):
+            status = await self._imports.read_file(file, name=metadata.name, uploaded_at=now)
             if status.error:
                 raise UnreadableFile(status.error)
             return UploadResult(status.format, status.added, status.merged)
-        form, page = await self._page(file, given, now)
-        origin = f"{given.name} ({form})"
+        form, page = await self._page(file, metadata, now)
+        origin = f"{metadata.name} ({form})"
         made = await self._archives.import_pages([page], origin, uploaded_at=now)
         return UploadResult(
             form=form,
@@ -108,16 +108,16 @@ class PageUploads:
         )
 
     async def _page(
-        self, file: BufferedReader, given: UploadMetadata, now: datetime
+        self, file: BufferedReader, metadata: UploadMetadata, now: datetime
     ) -> tuple[str, SavedPage]:
         """Return (format, page) of a file."""
-        form, known, page = await self._read(file, given.name)
-        url = with_scheme(given.url) or (known.url_given if known else "")
+        form, known, page = await self._read(file, metadata.name)
+        url = with_scheme(metadata.url) or (known.url_given if known else "")
         if not url:
             raise InputError(NO_ADDRESS)
-        at = _moment(given.at) or (known.added_at if known else None) or now
+        at = _moment(metadata.at) or (known.added_at if known else None) or now
         title = known.title if known else ""
-        annotation = Annotation(url, at, title=title, source=given.source)
+        annotation = Annotation(url, at, title=title, source=metadata.source)
         return form, SavedPage(seed_of(bounded(annotation), now=now), page, is_dated=True)
 
     async def _read(

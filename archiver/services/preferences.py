@@ -228,12 +228,12 @@ class Preferences:
         return parsed if parsed != _dumped(name, SETTINGS[name].default) else None
 
 
-def names_port(given: str) -> bool:
+def names_port(address: str) -> bool:
     """Return whether an address that ``site_name`` accepts has a port, which rules ignore."""
-    return urlsplit(_site_url(given)).port is not None
+    return urlsplit(_site_url(address)).port is not None
 
 
-def site_name(given: str) -> str:
+def site_name(address: str) -> str:
     """Return the host of an address or host name that a user typed.
 
     Raises:
@@ -242,11 +242,11 @@ def site_name(given: str) -> str:
     >>> site_name("https://www.Example.org:8080/x"), site_name("bücher.example")
     ('www.example.org', 'xn--bcher-kva.example')
     """
-    return urlsplit(_site_url(given)).hostname or ""
+    return urlsplit(_site_url(address)).hostname or ""
 
 
-def _site_url(given: str) -> str:
-    text = given.strip()
+def _site_url(address: str) -> str:
+    text = address.strip()
     return parse_url(text if "://" in text else f"https://{text}")
 
 

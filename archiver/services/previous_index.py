@@ -281,8 +281,8 @@ async def _restore_snapshots(
     return deleted
 
 
-def _record(known: Revised, snapshot_row: SnapshotRow) -> Record:
-    return snapshot_note(known, record_from_index(snapshot_row.snapshot))
+def _record(revised: Revised, snapshot_row: SnapshotRow) -> Record:
+    return snapshot_note(revised, record_from_index(snapshot_row.snapshot))
 
 
 def append_to_new_segments(store: SegmentStore, made: Sequence[Record]) -> set[str]:
@@ -383,6 +383,8 @@ async def _mark_lost(
     return bare, lost
 
 
-def _link(known: Revised) -> SearchDocument:
-    entry = known.entry
-    return link_document(entry.annotation, url=entry.url, host=entry.host, revision=known.revision)
+def _link(revised: Revised) -> SearchDocument:
+    entry = revised.entry
+    return link_document(
+        entry.annotation, url=entry.url, host=entry.host, revision=revised.revision
+    )

@@ -215,10 +215,10 @@ def _prepared(
     )
 
 
-def article_of(shown: SnapshotDetail) -> ArticleTree:
+def article_of(snapshot: SnapshotDetail) -> ArticleTree:
     """Parse the article of a snapshot as it is shown; positions of highlights refer to its text."""
-    article = ArticleTree(shown.article)
-    article.drop_title(shown.entry.title or shown.entry.url)
+    article = ArticleTree(snapshot.article)
+    article.drop_title(snapshot.entry.title or snapshot.entry.url)
     return article
 
 

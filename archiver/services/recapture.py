@@ -226,12 +226,12 @@ class PublicArchiveRecovery:
             raise InputError(OFF)
 
     async def _queue(
-        self, conn: AsyncConnection, wanted: Sequence[tuple[int, str]], *, priority: int
+        self, conn: AsyncConnection, entries: Sequence[tuple[int, str]], *, priority: int
     ) -> int:
-        waiting = await jobs.open_jobs(conn, [number for number, _ in wanted])
-        fresh = [each for each in wanted if each[0] not in waiting]
+        waiting = await jobs.open_jobs(conn, [number for number, _ in entries])
+        fresh = [each for each in entries if each[0] not in waiting]
         made = await queue.enqueue(conn, fresh, priority=priority, now=datetime.now(UTC))
         await crawl_status.set_queued(conn, [*made])
         await jobs.mark_for_recovery(conn, [*waiting.values(), *made.values()])
         self._on_queued()
-        return len(wanted)
+        return len(entries)

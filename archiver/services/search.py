@@ -412,17 +412,19 @@ class Search:
 
 
 def _neighbours_of_removed(
-    query: ListingQuery, shown: Sequence[Neighbour], past: Sequence[str]
+    query: ListingQuery, entries: Sequence[Neighbour], past: Sequence[str]
 ) -> Neighbours | None:
     """Return the neighbours of an entry that left the list, if one of ``past`` is still there."""
-    names: list[str] = [each.entry.hash_url for each in shown]
+    names: list[str] = [each.entry.hash_url for each in entries]
     before, following = (
         names.index(each) if each in names else None for each in (*past, "", "")[:2]
     )
     if before is None and following is None:
         return None
     at = following if following is not None else (before or 0) + 1
-    return Neighbours(query, shown[at - 1] if at else None, shown[at] if at < len(shown) else None)
+    return Neighbours(
+        query, entries[at - 1] if at else None, entries[at] if at < len(entries) else None
+    )
 
 
 async def _list_items(

@@ -231,19 +231,19 @@ class ListedEntry:
 
 
 async def shown_of(
-    conn: AsyncConnection, known: Mapping[int, Entry], newest: Mapping[int, SnapshotRow]
+    conn: AsyncConnection, entries: Mapping[int, Entry], newest: Mapping[int, SnapshotRow]
 ) -> dict[int, ListedEntry]:
     """Return list items of entries by row id.
 
     Args:
         conn: a connection.
-        known: the entries.
+        entries: the entries.
         newest: their newest snapshots, if any.
     """
-    counts = await search_documents.word_counts(conn, [*known])
+    counts = await search_documents.word_counts(conn, [*entries])
     images = await screenshots.preview_images_of(conn, [each.row_id for each in newest.values()])
     found = {}
-    for row, entry in known.items():
+    for row, entry in entries.items():
         snapshot = newest.get(row)
         found[row] = ListedEntry(
             entry,

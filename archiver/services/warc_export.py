@@ -202,16 +202,16 @@ class Selection:
     def _lines_of(
         self,
         row: SnapshotRow,
-        shown: list[Capture],
+        captures: list[Capture],
         sent: Mapping[RecordId, Location],
         renditions: Sequence[Rendition],
     ) -> list[bytes]:
-        responses = [*((each.record_id, each.location) for each in shown), *sent.items()]
+        responses = [*((each.record_id, each.location) for each in captures), *sent.items()]
         places = [row.record, *sent.values(), *self._requests_of(responses)]
         places += [each.location for each in renditions]
         if row.snapshot.article:
             places.append(row.snapshot.article)
-        return [*map(_line, shown), *(_write_line(place, None) for place in places)]
+        return [*map(_line, captures), *(_write_line(place, None) for place in places)]
 
     def _requests_of(self, responses: Sequence[tuple[RecordId, Location]]) -> list[Location]:
         """Return the positions of the requests of responses.

@@ -265,8 +265,8 @@ def read_moment(text: str) -> datetime:
     return in_utc(moment)
 
 
-def _zone(given: str | None = None) -> timezone:
-    if not given or given[0] not in "+-":
+def _zone(text: str | None = None) -> timezone:
+    if not text or text[0] not in "+-":
         return UTC
-    minutes = int(given[1:3]) * 60 + int(given[-2:])
-    return timezone(timedelta(minutes=-minutes if given[0] == "-" else minutes))
+    minutes = int(text[1:3]) * 60 + int(text[-2:])
+    return timezone(timedelta(minutes=-minutes if text[0] == "-" else minutes))

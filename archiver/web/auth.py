@@ -27,7 +27,7 @@ async def refresh_access(app: web.Application) -> None:
     app[PERMISSIONS].has_password = access.is_locked
 
 
-async def check_password(request: web.Request, given: str) -> bool:
+async def check_password(request: web.Request, password: str) -> bool:
     """Return whether the password is correct; count failures by client address.
 
     Raises:
@@ -37,19 +37,19 @@ async def check_password(request: web.Request, given: str) -> bool:
     throttle = request.app[LOGIN_THROTTLE]
     # Counted before the slow hash, or many attempts at the same time would all be admitted.
     throttle.wrong(request.remote)
-    is_right = await request.app[RUNTIME].access.is_password(given)
+    is_right = await request.app[RUNTIME].access.is_password(password)
     if is_right:
         throttle.right(request.remote)
     return is_right
 
 
-async def check_token(request: web.Request, given: str) -> Token | None:
+async def check_token(request: web.Request, token: str) -> Token | None:
     """Return the API token, or None.
 
     Tokens are random and too long to guess, so failures are not counted: behind a proxy, where all
     clients have one address, wrong passwords of others must not lock programs out.
     """
-    return await request.app[RUNTIME].access.token_of(given)
+    return await request.app[RUNTIME].access.token_of(token)
 
 
 def _refuse_guessing(request: web.Request) -> None:

@@ -107,7 +107,7 @@ def _exact_address(
     return None if path == base_path(request) + request.raw_path else path
 
 
-def _note_request(request: web.Request, address: ReplayAddress, shown: FrameRequest) -> str:
+def _note_request(request: web.Request, address: ReplayAddress, frame_request: FrameRequest) -> str:
     """Record what the frame below a replay banner shows; return the number of the banner.
 
     The result is "" if the response is not in the frame below a banner.
@@ -115,7 +115,7 @@ def _note_request(request: web.Request, address: ReplayAddress, shown: FrameRequ
     permission = permission_of(request)
     if permission is None or not permission.banner or address.modifier is not Modifier.FRAME:
         return ""
-    request.app[FRAME_REQUESTS].note(permission.banner, shown)
+    request.app[FRAME_REQUESTS].note(permission.banner, frame_request)
     return permission.banner
 
 

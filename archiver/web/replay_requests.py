@@ -92,17 +92,17 @@ class FrameRequests:
         """Return a number for a banner: 16 hexadecimal digits."""
         return token_hex(8)
 
-    def note(self, banner: str, shown: FrameRequest) -> None:
+    def note(self, banner: str, request: FrameRequest) -> None:
         """Record what a banner's frame requested."""
-        self._shown[banner] = shown
+        self._shown[banner] = request
         self._shown.move_to_end(banner)
         while len(self._shown) > MAX_BANNERS:
             self._shown.popitem(last=False)
 
-    def note_form(self, banner: str, shown: FrameRequest) -> None:
+    def note_form(self, banner: str, request: FrameRequest) -> None:
         """Record that the page contains a form, unless the frame requested another page since."""
-        if self._shown.get(banner) == shown:
-            self._shown[banner] = replace(shown, has_form=True)
+        if self._shown.get(banner) == request:
+            self._shown[banner] = replace(request, has_form=True)
 
     def of(self, banner: str) -> FrameRequest | None:
         """Return the last request of a banner's frame; None if it is unknown."""

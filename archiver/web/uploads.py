@@ -191,9 +191,9 @@ async def send_continue(request: web.Request) -> None:
         request.writer.output_size = 0  # not the final response
 
 
-def clean_name(given: str) -> str:
+def clean_name(name: str) -> str:
     """Return a file name that is safe to show and store: no folders, no control characters."""
-    valid = given.encode("utf-8", "replace").decode("utf-8", "replace")
+    valid = name.encode("utf-8", "replace").decode("utf-8", "replace")
     last = valid.replace("\\", "/").rpartition("/")[2]
     shown = "".join(character if character.isprintable() else "�" for character in last)
     return shown[:_MAX_NAME] or "upload"

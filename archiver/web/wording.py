@@ -229,9 +229,9 @@ def _alone(texts: NullTranslations, text: str) -> Markup:
     return _markup(texts.gettext(text), {})
 
 
-def _markup(text: str, shown: Mapping[str, object]) -> Markup:
+def _markup(text: str, values: Mapping[str, object]) -> Markup:
     # ``text`` is a text of this program or its translation, so it is safe. Values are escaped.
-    return Markup(text % {name: escape(value) for name, value in shown.items()})  # noqa: S704
+    return Markup(text % {name: escape(value) for name, value in values.items()})  # noqa: S704
 
 
 @cache

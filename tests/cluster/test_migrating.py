@@ -85,7 +85,7 @@ async def test_an_archive_is_migrated_out_and_back_with_its_queue(machine_a, sto
         await entries_and_matches(machine_a)
 
     for _ in range(2):  # a second time there is nothing to do
-        await migrate(machine_a, Places(), given=Places(address, store.address), remove=True)
+        await migrate(machine_a, Places(), expected=Places(address, store.address), remove=True)
 
     assert store.names() == []
     assert {each.name: each.stat().st_size for each in (machine_a.data / "warc").iterdir()} == sizes
@@ -141,5 +141,5 @@ async def test_copies_stay_unless_they_are_removed_by_request(machine_a, store):
 async def test_a_migration_from_a_wrong_place_is_refused(machine_a, store, address):
     with pytest.raises(ConfigurationError, match="It is at folder"):
         await migrate(
-            machine_a, Places(store=store.address), given=Places(address, store.address[:-1])
+            machine_a, Places(store=store.address), expected=Places(address, store.address[:-1])
         )

@@ -184,9 +184,9 @@ def _absolute_set(value: str, base: str) -> str | None:
     return ", ".join(f"{url} {each}".strip() for each, url in candidates.items()) or None
 
 
-def _descriptor(given: str) -> str:
+def _descriptor(text: str) -> str:
     """Return the width or density descriptor of a candidate; empty if it is invalid or ``1x``."""
-    found = _DESCRIPTOR.match(given)
+    found = _DESCRIPTOR.match(text)
     if found is None:
         return ""
     if found[1]:

@@ -160,7 +160,7 @@ def _view(
 
 
 def _article(
-    request: web.Request, article: ArticleTree, shown: SnapshotDetail, write: PathWriter
+    request: web.Request, article: ArticleTree, snapshot: SnapshotDetail, write: PathWriter
 ) -> str:
     """Return the article as HTML, with archived media and descriptions of links and images."""
     wording = wording_of(request)
@@ -175,23 +175,23 @@ def _article(
 
     article.describe_links(archived_link)
     article.name_images()
-    article.replace_lost_images(_missing_urls(shown), lost)
-    timestamp = shown.snapshot.timestamp
+    article.replace_lost_images(_missing_urls(snapshot), lost)
+    timestamp = snapshot.snapshot.timestamp
     article.archive_media(lambda url: write(ReplayAddress(timestamp, Modifier.IMAGE, url)))
     article.make_scrollable()
     return article.html()
 
 
-def _missing_urls(shown: SnapshotDetail) -> frozenset[str]:
+def _missing_urls(snapshot: SnapshotDetail) -> frozenset[str]:
     """Return the URLs of the snapshot's requisites that are not archived.
 
     A requisite without a status counts as missing only if the entry has no other snapshot, because
     another snapshot could contain the requisite.
     """
-    is_alone = shown.entry.snapshot_count == 1
+    is_alone = snapshot.entry.snapshot_count == 1
     return frozenset(
         each.url
-        for each in shown.requisites
+        for each in snapshot.requisites
         if (each.is_missing if each.status is not None else is_alone)
     )
 
@@ -224,14 +224,14 @@ def _neighbours(neighbours: Neighbours) -> NeighboursView:
     )
 
 
-def _kind(shown: SnapshotDetail) -> str:
-    kind = shown.snapshot.capture.media_type
+def _kind(snapshot: SnapshotDetail) -> str:
+    kind = snapshot.snapshot.capture.media_type
     if kind.startswith("image/"):
         return "image"
     if kind == "application/pdf":
         return "pdf"
-    if shown.article:
+    if snapshot.article:
         return "article"
-    if shown.snapshot.extractor == UNREAD:
+    if snapshot.snapshot.extractor == UNREAD:
         return "unread"
     return "page" if kind in ("text/html", "application/xhtml+xml", "") else "file"

@@ -32,7 +32,7 @@ async def change(request: web.Request) -> web.StreamResponse:
         return await _page(
             request,
             problem=_why(request, error),
-            given=_text(form, "url"),
+            url=_text(form, "url"),
             is_other_form=isinstance(error, OtherFormat),
             status=400,
         )
@@ -60,7 +60,7 @@ async def _page(
     request: web.Request,
     *,
     problem: Message | str = "",
-    given: str = "",
+    url: str = "",
     is_other_form: bool = False,
     status: int = 200,
 ) -> web.StreamResponse:
@@ -72,7 +72,7 @@ async def _page(
         interval=runtime.settings.feed_interval,
         problem=problem,
         is_other_form=is_other_form,
-        given=given or request.query.get("url", ""),
+        given=url or request.query.get("url", ""),
         done=request.query.get("done", ""),
     )
     return await render_with_sidebar(request, "pages/feeds.html", view, status=status)

@@ -112,9 +112,11 @@ async def _after_saving(
     return []
 
 
-def _differ(given: str, cleaned: str) -> bool:
+def _differ(submitted: str, cleaned: str) -> bool:
     """Return whether tracking parameters were removed from a URL that is short enough to list."""
-    return cleaned not in (given, with_scheme(given)) and len(given) <= MAX_CLEANED_LENGTH
+    return (
+        cleaned not in (submitted, with_scheme(submitted)) and len(submitted) <= MAX_CLEANED_LENGTH
+    )
 
 
 async def _questions_about_known(
