@@ -17,6 +17,7 @@ from pathlib import Path
 from archiver.errors import ArchiverError, InputError, NotFound
 from archiver.helpers import AtomicFile
 from archiver.logs import get_log
+from archiver.model.capture import HashUrl
 from archiver.model.export_kinds import BY_KEY, ExportKind
 from archiver.model.listing import ListingQuery
 from archiver.model.message import marked
@@ -59,13 +60,14 @@ class ExportJob:
     Attributes:
         name: name of the file.
         kind: format of the file.
-        query: query that selects the entries.
+        query: query that selects the entries, unless they are in ``only``.
         title: title of a book or page; empty for the default.
         state: state of the job.
         size: size of the file in bytes, so far.
         entries: number of exported entries; None until the export is complete.
         problem: why the job failed, or what a complete export lacks; else empty.
         starts: number of starts.
+        only: the selected entries; empty if ``query`` selects them.
     """
 
     name: str
@@ -77,6 +79,7 @@ class ExportJob:
     problem: str = ""
     starts: int = 0
     title: str = ""
+    only: tuple[HashUrl, ...] = ()
 
     @property
     def created_at(self) -> datetime:
@@ -103,26 +106,27 @@ class ExportJobs:
         self._wake = asyncio.Event()
         self._running: tuple[str, asyncio.Task[WrittenExport]] | None = None
 
-    async def create(self, kind: ExportKind, query: ListingQuery, title: str = "") -> str:
+    async def create(self, kind: ExportKind, wanted: Selected) -> str:
         """Create a job; return the name of its file.
 
         Raises:
             InputError: there are too many exports.
         """
-        name = await asyncio.to_thread(self._create, kind, query, title)
+        name = await asyncio.to_thread(self._create, kind, wanted)
         self._wake.set()
         return name
 
-    async def note_damaged_download(self, kind: ExportKind, query: ListingQuery) -> None:
+    async def note_damaged_download(self, kind: ExportKind, wanted: Selected) -> None:
         """Add a streamed download to the list of exports, because it left out damaged parts.
 
-        It replaces an earlier one of the same format and query.
+        It replaces an earlier one of the same format and selection.
         """
+        same = kind, wanted.query, wanted.entries
         for each in await self.all():
-            if each.problem == DAMAGED_DOWNLOAD and (each.kind, each.query) == (kind, query):
+            if each.is_download and (each.kind, each.query, each.only) == same:
                 await self.delete(each.name)
         with suppress(InputError):  # the list is full; the log has each damaged part
-            await asyncio.to_thread(self._create, kind, query, "", DAMAGED_DOWNLOAD)
+            await asyncio.to_thread(self._create, kind, wanted, DAMAGED_DOWNLOAD)
 
     async def all(self) -> list[ExportJob]:
         """Return all jobs, the newest first."""
@@ -173,9 +177,8 @@ class ExportJobs:
             await asyncio.to_thread(self._save, replace(job, problem=_INTERRUPTED))
             return
         await asyncio.to_thread(self._save, replace(job, starts=job.starts + 1))
-        write = self._exporting.write(
-            job.kind, Selected(job.query, title=job.title), self._directory / job.name
-        )
+        wanted = Selected(job.query, title=job.title, entries=job.only)
+        write = self._exporting.write(job.kind, wanted, self._directory / job.name)
         task = asyncio.create_task(write, name="export")
         self._running = job.name, task
         try:
@@ -213,6 +216,7 @@ class ExportJobs:
                 problem=str(saved["problem"]),
                 starts=int(saved.get("starts", 0)),
                 title=str(saved.get("title", "")),
+                only=tuple(saved.get("only", ())),
             )
             if path.is_file():
                 return replace(job, state=ExportState.READY, size=path.stat().st_size)
@@ -224,16 +228,20 @@ class ExportJobs:
             return replace(job, state=ExportState.RUNNING, size=_size(path.with_name(name + PART)))
         return job
 
-    def _create(self, kind: ExportKind, query: ListingQuery, title: str, problem: str = "") -> str:
+    def _create(self, kind: ExportKind, wanted: Selected, problem: str = "") -> str:
         if len([*self._all()]) >= MAX_JOBS:
             raise InputError(
                 "The limit of {most} exports is reached. Delete one first.", most=MAX_JOBS
             )
+        query = wanted.query
         words = _OTHERS.sub("-", f"{query.q} {query.tag} {query.host} {query.status}".lower())
-        stem = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{words.strip('-')[:36] or 'everything'}"
+        title = words.strip("-")[:36] or ("selected" if wanted.entries else "everything")
+        stem = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{title}"
         names = (f"{stem}{n or ''}.{kind.suffix}" for n in range(MAX_JOBS + 1))
         name = next(each for each in names if not self._job_file(each).path.exists())
-        self._save(ExportJob(name, kind, query, title=title, problem=problem))
+        self._save(
+            ExportJob(name, kind, query, title=wanted.title, problem=problem, only=wanted.entries)
+        )
         return name
 
     def _save(self, job: ExportJob) -> None:
@@ -244,6 +252,7 @@ class ExportJobs:
             "entries": job.entries,
             "starts": job.starts,
             "title": job.title,
+            "only": job.only,
         }
         self._job_file(job.name).write(json.dumps(saved).encode())
 

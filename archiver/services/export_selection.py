@@ -30,18 +30,21 @@ class Selected:
 
     Attributes:
         query: query of a list of entries; an empty query selects everything.
-        hash_url: the only selected entry; None if ``query`` selects the entries.
+        hash_url: the only selected entry; None if ``entries`` or ``query`` selects the entries.
+        entries: selected entries, in order; empty if ``query`` selects the entries.
         title: title of a book or page, shortened if it is long; empty for the default.
     """
 
     query: ListingQuery = field(default_factory=ListingQuery)
     hash_url: HashUrl | None = None
     title: str = ""
+    entries: tuple[HashUrl, ...] = ()
 
     @property
     def is_everything(self) -> bool:
         """Whether everything is selected."""
-        return self.hash_url is None and self.query == ListingQuery()
+        is_narrowed = self.hash_url is not None or self.entries
+        return not is_narrowed and self.query == ListingQuery()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,10 @@ async def _entries(conn: AsyncConnection, selected: Selected) -> AsyncIterator[l
     if selected.hash_url:
         if found := await db_entries.by_hash(conn, selected.hash_url):
             yield [found[0]]
+        return
+    if selected.entries:
+        ids = await db_entries.rows_of(conn, selected.entries)
+        yield [ids[each] for each in dict.fromkeys(selected.entries) if each in ids]
         return
     async for some in matching_entries(conn, selected.query, limit=MANIFEST_PAGE):
         yield some

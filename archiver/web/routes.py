@@ -73,6 +73,7 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.get(f"/export/{_HASH}.{_FORM}", exports.download, name="export_entry"),
     web.get("/export", exports.page, name="export_page"),
     web.post("/export", exports.prepare, name="create_export"),
+    web.post("/export/selected", exports.export_selected, name="export_selected"),
     web.get("/export/kept/{name:[a-z0-9.-]+}", exports.prepared, name="background_export"),
     web.post("/export/kept/{name:[a-z0-9.-]+}", exports.delete, name="delete_export"),
     web.get("/export/schema.json", exports.schema, name="export_schema"),

@@ -105,7 +105,7 @@ async def test_one_process_at_a_time_writes_a_file(links, tmp_path):
 
 async def test_a_job_writes_a_file_that_stays_until_it_is_deleted(links):
     jobs = links.export_jobs
-    name = await jobs.create(BY_KEY["json"], ListingQuery("site:h1.example"))
+    name = await jobs.create(BY_KEY["json"], Selected(ListingQuery("site:h1.example")))
     (waiting,) = await jobs.all()
 
     await jobs.run_waiting()
@@ -127,8 +127,8 @@ async def test_a_job_writes_a_file_that_stays_until_it_is_deleted(links):
 
 async def test_a_failed_export_has_a_reason_and_the_next_one_runs(damaged):
     jobs = damaged.export_jobs
-    await jobs.create(BY_KEY["epub"], ListingQuery("nothing"))
-    await jobs.create(BY_KEY["json"], ListingQuery())
+    await jobs.create(BY_KEY["epub"], Selected(ListingQuery("nothing")))
+    await jobs.create(BY_KEY["json"], Selected())
 
     await jobs.run_waiting()
 
@@ -141,7 +141,7 @@ async def test_a_failed_export_has_a_reason_and_the_next_one_runs(damaged):
 
 
 async def test_a_job_that_ended_the_process_again_and_again_fails(links):
-    name = await links.export_jobs.create(BY_KEY["json"], ListingQuery())
+    name = await links.export_jobs.create(BY_KEY["json"], Selected())
     path = links.settings.data / "exports" / f"{name}.wanted"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"starts": MAX_STARTS}))
 
@@ -153,7 +153,7 @@ async def test_a_job_that_ended_the_process_again_and_again_fails(links):
 
 
 async def test_a_job_that_a_shutdown_interrupts_begins_again(links):
-    name = await links.export_jobs.create(BY_KEY["json"], ListingQuery())
+    name = await links.export_jobs.create(BY_KEY["json"], Selected())
     part = links.settings.data / "exports" / f"{name}.part"
     for _ in range(MAX_STARTS):
         running = asyncio.create_task(links.export_jobs.run_waiting())
@@ -171,7 +171,7 @@ async def test_a_job_that_a_shutdown_interrupts_begins_again(links):
 
 async def test_a_job_that_is_deleted_while_it_runs_leaves_nothing(links):
     jobs = links.export_jobs
-    name = await jobs.create(BY_KEY["json"], ListingQuery())
+    name = await jobs.create(BY_KEY["json"], Selected())
     directory = links.settings.data / "exports"
     running = asyncio.create_task(jobs.run_waiting())
     while not (directory / f"{name}.part").exists():  # noqa: ASYNC110 - another task's file; the suite's limit bounds it
@@ -185,7 +185,7 @@ async def test_a_job_that_is_deleted_while_it_runs_leaves_nothing(links):
 
 async def test_partial_files_of_an_interrupted_process_are_removed(links):
     jobs, directory = links.export_jobs, links.settings.data / "exports"
-    name = await jobs.create(BY_KEY["json"], ListingQuery())
+    name = await jobs.create(BY_KEY["json"], Selected())
     for left in (f"{name}.part", f".{name}.mark", f".{name}.wanted.new"):
         (directory / left).write_text("half")
 

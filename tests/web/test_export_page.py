@@ -5,6 +5,7 @@ import json
 import pytest
 from aiohttp.client_exceptions import ClientPayloadError
 
+from archiver.http.urls import hash_url
 from archiver.model.export_kinds import EXPORTS
 from tests.segments import damage_record
 
@@ -119,3 +120,27 @@ async def test_invalid_export_requests_are_rejected(client, runtime):
     (job,) = await runtime.export_jobs.all()
     for name in (f"{job.name}.wanted", "..%2Fsecret", "..", "%2e%2e%2fapi", "a" * 300, "%00"):
         assert (await client.get(f"/export/kept/{name}")).status == 404
+
+
+async def test_selected_entries_are_exported_in_every_form_or_prepared(client, runtime):
+    two, one = (hash_url(f"{NOBODY}{each}") for each in ("2", "%3Cb%3E"))
+    chosen = await posted(client, "/export/selected", entry=two, q="tag:one", with_tags="")
+    place = chosen.headers["Location"]
+    page = await (await client.get(place)).text()
+    for kind in (each for each in EXPORTS if each.is_list):
+        alone = await (await client.get(f"/export/archive.{kind.suffix}?entry={two}")).read()
+        assert b"127.0.0.1:1" in alone, kind
+        assert b"%3Cb%3E" not in alone, kind
+    prepared = await posted(client, "/export", form="json", entry=two)
+    await runtime.export_jobs.run_waiting()
+    listed = await (await client.get("/export")).text()
+    everything = await posted(client, "/export/selected", entry=one, scope="all", q="tag:one")
+
+    assert place == prepared.headers["Location"].partition("#")[0] == f"/export?entry={two}"
+    assert "1 selected entry of" in page
+    assert f'href="/export/archive.wacz?entry={two}"' in page
+    assert "of 1 selected entry" in listed
+    assert [each.entries for each in await runtime.export_jobs.all()] == [1]
+    assert everything.headers["Location"] == "/export?q=tag:one"
+    assert (await posted(client, "/export/selected")).headers["Location"] == "/snapshots?nothing=1"
+    assert (await client.get(f"/export?{'&'.join([f'entry={one}'] * 201)}")).status == 400

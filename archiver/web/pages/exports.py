@@ -1,11 +1,13 @@
 """Export page."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from typing import Any
 from urllib.parse import urlencode
 
 from aiohttp import hdrs, web
+from multidict import MultiMapping
 
 from archiver.errors import InputError, InvalidQuery
 from archiver.http.headers import attachment
@@ -18,6 +20,7 @@ from archiver.services.export_selection import Selected
 from archiver.services.exports import schema as export_schema
 from archiver.web.api.json_http import query_of_request
 from archiver.web.app_keys import RUNTIME
+from archiver.web.pages.editing import back, query_of
 from archiver.web.rendering import render_with_sidebar
 from archiver.web.views import SearchError
 
@@ -28,6 +31,8 @@ LARGE_LIST, LARGE_EXPORT = 50_000, 1_000
 """
 
 _NARROWING = ("q", "tag", "host", "status")
+MAX_SELECTED = 200
+"""Maximum number of selected entries, because the address of the page lists them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +41,12 @@ class ExportView:
 
     Attributes:
         query: the search to export.
-        export_query: query string of the search; empty to export everything.
+        export_query: query string of the search or selection; empty to export everything.
         count: number of entries; None if the search is invalid.
         has_more: whether there are more than ``count`` entries.
         jobs: background exports.
         refusal: why the search is invalid; None if it is valid.
+        selected: hash_urls of selected entries, which are exported instead of a search.
     """
 
     query: ListingQuery
@@ -49,6 +55,7 @@ class ExportView:
     has_more: bool
     jobs: tuple[ExportJob, ...]
     refusal: SearchError | None = None
+    selected: tuple[HashUrl, ...] = ()
     kinds: tuple[ExportKind, ...] = EXPORTS
     title: str | Message = Message("Export")
 
@@ -63,9 +70,19 @@ class ExportView:
 
 
 async def page(request: web.Request) -> web.StreamResponse:
-    """Show all export formats, for everything or for the results of a search."""
+    """Show all export formats, for everything, the results of a search, or selected entries."""
     app, query = request.app[RUNTIME], _query_of(request)
     jobs = tuple(await app.export_jobs.all())
+    if selected := _selected(request.query):
+        view = ExportView(
+            query,
+            _query_string(query, selected),
+            len(selected),
+            has_more=False,
+            jobs=jobs,
+            selected=selected,
+        )
+        return await render_with_sidebar(request, "pages/export.html", view)
     try:
         found = await app.search.summary(query)
     except InvalidQuery as error:
@@ -76,16 +93,30 @@ async def page(request: web.Request) -> web.StreamResponse:
     return await render_with_sidebar(request, "pages/export.html", view)
 
 
+async def export_selected(request: web.Request) -> web.StreamResponse:
+    """Show the export formats for the selected entries, or for all of a list."""
+    form = await request.post()
+    if form.get("scope") == "all":
+        raise web.HTTPSeeOther(f"/export{_query_string(query_of(form))}")
+    selected = _selected(form)
+    if not selected:
+        return back(form, "/snapshots", nothing=1)
+    raise web.HTTPSeeOther(f"/export{_query_string(ListingQuery(), selected)}")
+
+
 async def download(request: web.Request) -> web.StreamResponse:
     """Stream one entry, the results of a search (`q`, `tag`, `host`, `status`), or everything.
 
-    `title` is the title of a book or page.
+    `entry`, given once for each hash_url, selects entries instead of a search. `title` is the title of a book or page.
 
     An export of one entry's article is of its newest snapshot, or of the one nearest to `at`.
     """
     kind, key = BY_SUFFIX[request.match_info["form"]], request.match_info.get("hash_url")
     wanted = Selected(
-        _query_of(request), HashUrl(key) if key else None, request.query.get("title", "")
+        _query_of(request),
+        HashUrl(key) if key else None,
+        request.query.get("title", ""),
+        _selected(request.query),
     )
     app, damaged = request.app[RUNTIME], list[str]()
     name = await app.exporting.name_of(kind, wanted)
@@ -101,7 +132,7 @@ async def download(request: web.Request) -> web.StreamResponse:
     finally:
         if damaged:
             query = replace(wanted.query, q=name) if key else wanted.query
-            await app.export_jobs.note_damaged_download(kind, query)
+            await app.export_jobs.note_damaged_download(kind, replace(wanted, query=query))
 
 
 async def schema(_: web.Request) -> web.StreamResponse:
@@ -115,12 +146,12 @@ async def prepare(request: web.Request) -> web.StreamResponse:
     kind = BY_KEY.get(str(form.get("form", "")))
     if kind is None:
         raise InputError("The format of an export must be one of {known}.", known=", ".join(BY_KEY))
-    q, tag, host, status = (str(form.get(name, "")) for name in _NARROWING)
-    query = ListingQuery(q, tag, host, status)
+    query, selected = query_of(form), _selected(form)
     app = request.app[RUNTIME]
     await app.search.summary(query)  # refuse an invalid search now, not in the background
-    await app.export_jobs.create(kind, query, str(form.get("title", "")))
-    raise web.HTTPSeeOther(f"/export{_query_string(query)}#prepared")
+    title = str(form.get("title", ""))
+    await app.export_jobs.create(kind, Selected(query, title=title, entries=selected))
+    raise web.HTTPSeeOther(f"/export{_query_string(query, selected)}#prepared")
 
 
 async def prepared(request: web.Request) -> web.StreamResponse:
@@ -170,6 +201,23 @@ def _query_of(request: web.Request) -> ListingQuery:
     return ListingQuery(listed.q, listed.tag, listed.host, listed.status)
 
 
-def _query_string(query: ListingQuery) -> str:
-    chosen = {name: value for name in _NARROWING if (value := getattr(query, name))}
+def _selected(fields: MultiMapping[Any]) -> tuple[HashUrl, ...]:
+    """Return the hash_urls of the entries that a form or a query string selects.
+
+    Raises:
+        InputError: there are too many of them.
+    """
+    selected = tuple(HashUrl(str(each)) for each in fields.getall("entry", []))
+    if len(selected) > MAX_SELECTED:
+        raise InputError(
+            "At most {most} selected entries can be exported together. Export the results of a "
+            "search instead.",
+            most=MAX_SELECTED,
+        )
+    return selected
+
+
+def _query_string(query: ListingQuery, selected: Sequence[HashUrl] = ()) -> str:
+    chosen = [(name, value) for name in _NARROWING if (value := getattr(query, name))]
+    chosen += [("entry", each) for each in selected]
     return f"?{urlencode(chosen)}" if chosen else ""
