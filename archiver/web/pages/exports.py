@@ -107,7 +107,8 @@ async def export_selected(request: web.Request) -> web.StreamResponse:
 async def download(request: web.Request) -> web.StreamResponse:
     """Stream one entry, the results of a search (`q`, `tag`, `host`, `status`), or everything.
 
-    `entry`, given once for each hash_url, selects entries instead of a search. `title` is the title of a book or page.
+    `entry`, given once for each hash_url, selects entries instead of a search. `title` is the title
+    of a book or page.
 
     An export of one entry's article is of its newest snapshot, or of the one nearest to `at`.
     """
