@@ -58,7 +58,7 @@ def kind_of(file: BufferedReader, name: str) -> str | None:
     """
     head = file.peek(_PEEKED_BYTES)
     if not head.startswith(_ZIP):
-        return recognise(head[:_PEEKED_BYTES])
+        return recognise(head[:_PEEKED_BYTES], name)
     names = _members(file) if file.seekable() else ()
     if not names:
         return WACZ if name.lower().endswith(WACZ.lower()) else None
@@ -224,7 +224,7 @@ class ArchiveImport:
         try:
             with await asyncio.to_thread(package.open, member) as source:
                 head = await asyncio.to_thread(source.read, _HEAD_BYTES)
-                form = await asyncio.to_thread(recognise, head)
+                form = await asyncio.to_thread(recognise, head, member)
                 if form is None:
                     yield self._failed(member, UnreadableFile("It is not a WARC file."))
                     return

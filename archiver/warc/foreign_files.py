@@ -339,15 +339,19 @@ class ArchiveForm(StrEnum):
     ARC = "ARC"
 
 
-def recognise(head: bytes) -> ArchiveForm | None:
-    """Detect the format of a file, compressed or not, from its first bytes; None if unknown."""
+def recognise(head: bytes, name: str) -> ArchiveForm | None:
+    """Detect the format of a file, compressed or not, from its first bytes; None if unknown.
+
+    The name decides only if the first gzip member is damaged.
+    """
     try:
         content = DecompressedFile(BytesIO(head), WARC_BEGINS)
         while (line := content.next_line()) and not line.strip():
             pass
     except ArchiverError:
         # A Zstandard dictionary or block can be larger than ``head``.
-        return ArchiveForm.WARC if head.startswith((DICTIONARY, FRAME)) else None
+        is_warc = head.startswith((DICTIONARY, FRAME)) or name.lower().endswith(".warc.gz")
+        return ArchiveForm.WARC if is_warc else None
     if WARC_BEGINS.match(line):
         return ArchiveForm.WARC
     return ArchiveForm.ARC if line.startswith(ARC_FIRST) or ARC_BEGINS.match(line) else None

@@ -481,6 +481,21 @@ async def test_a_package_that_can_not_be_read_ends_its_import_with_a_sentence(
         assert sentence in status.error, name
 
 
+@pytest.mark.parametrize(("name", "at"), [("a.warc.gz", 12), ("a.wacz", -6)])
+async def test_records_after_a_damaged_first_one_are_imported(runtime, tmp_path, name, at):
+    first, second = Warc(), Warc()
+    response(first, ONE, PAGE)
+    response(second, TWO, OTHER)
+    damaged = bytearray(first.bytes)
+    damaged[at] ^= 0xFF
+    data = bytes(damaged) + second.bytes
+
+    status = await import_warc(runtime, tmp_path, package(data) if name == "a.wacz" else data, name)
+
+    assert (status.merged, status.rejected, status.error) == (1, 1, "")
+    assert await payload(runtime, TWO) == OTHER
+
+
 async def test_intact_files_of_a_damaged_package_are_imported(runtime, tmp_path):
     made, packed = Warc(), io.BytesIO()
     response(made, ONE, PAGE)
