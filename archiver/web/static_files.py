@@ -4,6 +4,7 @@ The URL of each file contains a hash over all files. So browsers can cache files
 an ES module that imports another module by a relative URL gets the same version of it.
 """
 
+import gzip
 import hashlib
 import mimetypes
 from dataclasses import dataclass
@@ -14,7 +15,6 @@ from typing import Final
 from aiohttp import hdrs, web
 from aiohttp.helpers import ETAG_ANY
 
-from archiver.http.content_coding import gzipped
 from archiver.model.language import ENGLISH
 from archiver.model.message import Message
 from archiver.model.rendering import PreviewImages
@@ -122,7 +122,8 @@ def _read(path: Path) -> StaticFile:
 def _packed(body: bytes, content_type: str) -> bytes | None:
     if len(body) < SMALLEST or not is_packable(content_type):
         return None
-    packed = gzipped(body)
+    # Compressed once, so the size is more important than the time.
+    packed = gzip.compress(body, mtime=0)
     return packed if len(packed) < len(body) else None
 
 

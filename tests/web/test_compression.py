@@ -2,9 +2,11 @@
 
 import asyncio
 import gzip
+import random
 import re
 import zlib
 from collections.abc import AsyncIterator
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -201,3 +203,35 @@ async def test_no_request_data_is_in_a_page_with_an_access_token(prepared, tmp_p
                     with_permission += 1
                     assert MARK.encode() not in body, each
         assert with_permission > 0
+
+
+MAX_FIRST_VISIT = 60_000
+"""Bytes of a full list and everything that it loads, for a browser with an empty cache."""
+
+
+def long_links() -> bytes:
+    """Return links with long titles and notes, and with several tags each."""
+    pick = random.Random(1)
+    words = ["".join(pick.choices("etaoinshrdlucmfw", k=pick.randint(2, 9))) for _ in range(2000)]
+    rows = ["url,title,note,tags"]
+    for n in range(60):
+        path = "-".join(pick.choices(words, k=5))
+        title, note = (" ".join(pick.choices(words, k=count)) for count in (12, 60))
+        tags = " ".join(pick.choices(words[:40], k=5))
+        rows.append(f"https://{pick.choice(words)}.example/{path},{title},{note},{tags}")
+    return "\n".join(rows).encode()
+
+
+async def test_the_first_visit_of_a_full_list_transfers_at_most_60_kb(runtime):
+    await runtime.imports.read_file(BytesIO(long_links()), name="links.csv")
+    sizes = {}
+    async with client_of(runtime) as client:
+        for path in ("/snapshots", "/snapshots?view=dense"):
+            _, packed = await ask(client, path, "gzip")
+            page = gzip.decompress(packed).decode()
+            parts = set(re.findall(r'(?:src|href)="(/static/[^"#]+)', page))
+            rest = [len((await ask(client, each, "gzip"))[1]) for each in parts]
+            sizes[path] = len(packed), sum(rest)
+            assert page.count("<h3>") == 50, path
+
+    assert {path: sum(both) for path, both in sizes.items() if sum(both) > MAX_FIRST_VISIT} == {}
