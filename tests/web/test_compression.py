@@ -214,7 +214,7 @@ def long_links() -> bytes:
     pick = random.Random(1)
     words = ["".join(pick.choices("etaoinshrdlucmfw", k=pick.randint(2, 9))) for _ in range(2000)]
     rows = ["url,title,note,tags"]
-    for n in range(60):
+    for _ in range(60):
         path = "-".join(pick.choices(words, k=5))
         title, note = (" ".join(pick.choices(words, k=count)) for count in (12, 60))
         tags = " ".join(pick.choices(words[:40], k=5))
