@@ -667,9 +667,9 @@ def parse_site_rules(table: object) -> dict[str, SiteRule]:
         raise InvalidSettings({SITES: f"should be a table of up to {MAX_SITES} hosts"})
     rules: dict[str, SiteRule] = {}
     reasons: dict[str, str] = {}
-    for host, given in table.items():
+    for host, rule in table.items():
         try:
-            rules[str(host)] = parse_site_rule(given if isinstance(given, dict) else {"": given})
+            rules[str(host)] = parse_site_rule(rule if isinstance(rule, dict) else {"": rule})
         except InvalidSettings as error:
             reasons |= {f"{SITES}.{host}.{name}": why for name, why in error.reasons.items()}
     if reasons:
@@ -875,9 +875,9 @@ def fit_to_open_files(settings: Settings, connections: int = 0) -> Settings:
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     spare = SPARE_FILES + connections
-    wanted = settings.concurrency * FILES_A_PAGE + spare
-    if soft < wanted:
-        limit = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    files = settings.concurrency * FILES_A_PAGE + spare
+    if soft < files:
+        limit = files if hard == resource.RLIM_INFINITY else min(files, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, limit), hard))
         soft = max(soft, limit)
     fits = max((soft - spare) // FILES_A_PAGE, 1)

@@ -114,8 +114,8 @@ class Page:
         A private cookie (``Cookie.is_private``) is not sent to subdomains, because they may belong
         to others.
         """
-        given = [_cookie(each) for each in cookies]
-        await self._call_method("Network.setCookies", cookies=given)
+        parameters = [_cookie(each) for each in cookies]
+        await self._call_method("Network.setCookies", cookies=parameters)
 
     async def seconds_unchanged(self) -> float:
         """Return the seconds since the last change of the page; 0 while it is starting."""

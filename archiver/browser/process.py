@@ -226,6 +226,8 @@ def _plan(launch: Launch, profile: Path, pipes: tuple[int, int]) -> str:
 
 def _environment(profile: Path) -> dict[str, str]:
     """Return the browser's environment, without the user's home directory."""
-    given = {name: value for name, value in child_environment().items() if name != "PYTHONPATH"}
+    variables = {name: value for name, value in child_environment().items() if name != "PYTHONPATH"}
     homes = ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR", "TMPDIR")
-    return given | dict.fromkeys(homes, str(profile)) | {"DBUS_SESSION_BUS_ADDRESS": "unix:path=/"}
+    return (
+        variables | dict.fromkeys(homes, str(profile)) | {"DBUS_SESSION_BUS_ADDRESS": "unix:path=/"}
+    )

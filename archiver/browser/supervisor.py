@@ -113,8 +113,8 @@ def _start(plan: dict[str, Any], libc: Any) -> int:
             signal.signal(each, signal.SIG_DFL)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         high = [fcntl.fcntl(each, fcntl.F_DUPFD, 100) for each in plan["pipes"]]
-        for given, wanted in zip(high, _PIPES, strict=True):
-            os.dup2(given, wanted)
+        for source, target in zip(high, _PIPES, strict=True):
+            os.dup2(source, target)
         nothing = os.open(os.devnull, os.O_RDWR)
         os.dup2(nothing, 0)
         os.dup2(nothing, 1)

@@ -211,9 +211,9 @@ async def _extract(settings: Settings) -> int:
 async def _extract_again(settings: Settings, query: str, *, diff: bool) -> int:
     read = changed = 0
     async with open_app(settings) as runtime:
-        wanted = ListingQuery(q=query) if query else None
+        selection = ListingQuery(q=query) if query else None
         with progress_bar("Extracting") as bar:
-            async for each in runtime.reextraction.read_all(wanted):
+            async for each in runtime.reextraction.read_all(selection):
                 read += 1
                 bar.show(done=read, now=each.snapshot.url)
                 if not each.change.is_same:

@@ -44,10 +44,10 @@ def run_add(settings: Settings, *, urls: Sequence[str], tags: Sequence[str]) -> 
 
 def _expand_stdin(urls: Sequence[str]) -> list[str]:
     """Return the URLs, with "-" replaced by those of standard input."""
-    given: list[str] = []
+    expanded: list[str] = []
     for each in urls:
-        given += sys.stdin.read().split("\n") if each == "-" else [each]
-    return given
+        expanded += sys.stdin.read().split("\n") if each == "-" else [each]
+    return expanded
 
 
 async def _add(settings: Settings, urls: Sequence[str], tags: Sequence[str]) -> int:

@@ -289,8 +289,8 @@ async def _capture_again(settings: Settings, number: int, reason: str | None) ->
     async with open_app(settings) as runtime:
         await runtime.imports.status(number)
         failed = await runtime.crawl_status.failures_of(number)
-        wanted = [reason] if reason else [each.reason for each in failed]
-        queued = [await runtime.crawl_status.try_again(each, number) for each in wanted]
+        reasons = [reason] if reason else [each.reason for each in failed]
+        queued = [await runtime.crawl_status.try_again(each, number) for each in reasons]
     write_row("queued", str(sum(queued)))
     return 0
 

@@ -56,10 +56,10 @@ async def _lists(
 
 async def _print(runtime: App, changed: Sequence[str] | None, *, as_json: bool) -> int:
     """Print the changed lists with nested ones, or all if ``changed`` is None."""
-    known = await runtime.lists.all()
+    lists = await runtime.lists.all()
     found = [
         each
-        for each in known
+        for each in lists
         if changed is None or any(is_within(each.path, path) for path in changed)
     ]
     if as_json:

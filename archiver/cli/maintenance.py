@@ -39,17 +39,17 @@ async def _compact(settings: Settings, *, dry_run: bool, empty_bin: bool) -> int
 def run_config(settings: Settings, *, name: str | None, value: str | None, unset: bool) -> int:
     """Print all settings or one setting, or change a setting."""
     preferences = Preferences(settings)
-    known = asyncio.run(preferences.all())
+    preferences_by_name = asyncio.run(preferences.all())
     if name is None:
-        rows = [(each.name, each.value, each.source) for each in known.values()]
+        rows = [(each.name, each.value, each.source) for each in preferences_by_name.values()]
         write_table(("setting", "value", "source"), rows)
         return 0
     name = name.lstrip("-").replace("-", "_").lower().removeprefix("archiver_")
     reads = value is None and not unset
-    if name not in (known if reads else SETTINGS):
+    if name not in (preferences_by_name if reads else SETTINGS):
         raise InputError("There is no setting “{name}”. See `archiver config`.", name=name)
     if reads:
-        write_row(known[name].value, known[name].source)
+        write_row(preferences_by_name[name].value, preferences_by_name[name].source)
     else:
         asyncio.run(preferences.change({name: None if unset else value}))
         click.echo(
@@ -66,8 +66,8 @@ def run_sites(
     """List the rules of sites, or change or remove the rule of a host."""
     preferences = Preferences(settings)
     if values is not None:
-        given = {name: value for name, value in values.items() if value is not None}
-        asyncio.run(preferences.set_site_rule(site_name(host), given))
+        changes = {name: value for name, value in values.items() if value is not None}
+        asyncio.run(preferences.set_site_rule(site_name(host), changes))
         if names_port(host):
             click.echo(
                 f"Rules are by host: this one applies to all ports of {site_name(host)}.", err=True

@@ -82,8 +82,8 @@ class Command(click.Command):
         title: str,
         is_wanted: Callable[[click.Parameter], bool],
     ) -> None:
-        wanted = filter(is_wanted, self.get_params(ctx))
-        records = filter(None, (each.get_help_record(ctx) for each in wanted))
+        options = filter(is_wanted, self.get_params(ctx))
+        records = filter(None, (each.get_help_record(ctx) for each in options))
         with formatter.section(title):
             formatter.write_dl(list(records))
 
@@ -224,14 +224,14 @@ def build_settings(flags: Mapping[str, object]) -> Settings:
     Raises:
         click.UsageError: a value is invalid; names its flag or variable.
     """
-    given = {name: value for name, value in flags.items() if value is not None and value != ()}
+    values = {name: value for name, value in flags.items() if value is not None and value != ()}
     for name, similar in unknown_variables(os.environ).items():
         meant = f" Did you mean {similar}?" if similar else ""
         click.echo(f"archiver: {name} is not a setting and is ignored.{meant}", err=True)
     try:
-        return read_settings(given, os.environ)
+        return read_settings(values, os.environ)
     except InvalidSettings as error:
-        raise click.UsageError(_explain(error.reasons, given)) from error
+        raise click.UsageError(_explain(error.reasons, values)) from error
 
 
 @cache
@@ -275,9 +275,9 @@ _Body = Callable[..., int]
 
 def _write_formats(_: click.Context, formatter: click.HelpFormatter) -> None:
     """Write the table of formats."""
-    known = import_module("archiver.services.import_reading").KNOWN_FORMATS
+    formats = import_module("archiver.services.import_reading").KNOWN_FORMATS
     with formatter.section("Formats"):
-        formatter.write_dl([(each.name, each.origin) for each in known])
+        formatter.write_dl([(each.name, each.origin) for each in formats])
 
 
 class ImportCommand(Command):

@@ -175,12 +175,12 @@ def open_storage(settings: Settings) -> SegmentStorage:
         ConfigurationError: the store differs from the previous one, or can't be used.
         StoreUnavailable: the store does not respond.
     """
-    warc, known = settings.data / SEGMENTS, settings.data / STORE
+    warc, address_file = settings.data / SEGMENTS, settings.data / STORE
     before = _known_store(settings.data)
     if before and before != settings.store:
         raise ConfigurationError(
             f"The segments of this archive are in {before}. Set ARCHIVER_STORE to this value. If "
-            f"you moved them yourself, remove {known}."
+            f"you moved them yourself, remove {address_file}."
         )
     if settings.store is None:
         return SegmentStorage(warc)
@@ -190,7 +190,7 @@ def open_storage(settings: Settings) -> SegmentStorage:
         raise ConfigurationError(_NOT_INSTALLED) from error
     storage = open_bucket_storage(settings.store, warc, settings.data / UPLOADED)
     if before is None:
-        AtomicFile(known, mode=0o644).write(f"{settings.store}\n".encode())
+        AtomicFile(address_file, mode=0o644).write(f"{settings.store}\n".encode())
     return storage
 
 
@@ -210,8 +210,8 @@ def forget_store(data: Path) -> None:
 
 
 def _known_store(data: Path) -> str | None:
-    known = data / STORE
-    return known.read_text("utf-8").strip() or None if known.exists() else None
+    address_file = data / STORE
+    return address_file.read_text("utf-8").strip() or None if address_file.exists() else None
 
 
 def index_locations(settings: Settings) -> tuple[Engines, Engines]:
@@ -223,11 +223,11 @@ def index_locations(settings: Settings) -> tuple[Engines, Engines]:
         ConfigurationError: an address is invalid or unreachable, or has the index of another data
             directory.
     """
-    wanted = index_at(settings.index or settings.data / INDEX)
+    configured = index_at(settings.index or settings.data / INDEX)
     if settings.index:
-        _claim_index(settings, wanted)
-    known, _ = _read_index_file(settings.data)
-    return index_at(known or settings.data / INDEX), wanted
+        _claim_index(settings, configured)
+    address, _ = _read_index_file(settings.data)
+    return index_at(address or settings.data / INDEX), configured
 
 
 def replace_index(settings: Settings, engines: Engines) -> None:
@@ -251,12 +251,12 @@ def _open_index(settings: Settings) -> Engines:
     Raises:
         ConfigurationError: the index of this archive is at another location.
     """
-    known, _ = _read_index_file(settings.data)
-    if not known and settings.index and (settings.data / INDEX).exists():
-        known = str(settings.data / INDEX)
-    if known and not is_same_index(known, settings.index or ""):
+    address, _ = _read_index_file(settings.data)
+    if not address and settings.index and (settings.data / INDEX).exists():
+        address = str(settings.data / INDEX)
+    if address and not is_same_index(address, settings.index or ""):
         where = settings.data / INDEX_FILE
-        raise ConfigurationError(_OTHER_INDEX.format(known, where))
+        raise ConfigurationError(_OTHER_INDEX.format(address, where))
     engines = index_at(settings.index or settings.data / INDEX)
     engines.prepare()
     if settings.index:
@@ -272,10 +272,10 @@ def _claim_index(settings: Settings, engines: Engines) -> None:
     """
     file = AtomicFile(settings.data / INDEX_FILE, mode=0o644)
     with file.locked():
-        known, name = _read_index_file(settings.data)
+        address, name = _read_index_file(settings.data)
         if not name:
             name = uuid4().hex
-            file.write(f"{known}\n{name}\n".encode())
+            file.write(f"{address}\n{name}\n".encode())
         owner, store = engines.claim(name, settings.store)
         if owner != name:
             _check_may_join(settings, engines, store)
@@ -290,24 +290,24 @@ def _check_may_join(settings: Settings, engines: Engines, store: str | None) -> 
         raise ConfigurationError(_INDEX_OF_OTHER_ARCHIVE.format(engines.place))
     if store != settings.store:
         raise ConfigurationError(_OTHER_STORE.format(store))
-    known, _ = _read_index_file(settings.data)
+    address, _ = _read_index_file(settings.data)
     segments = settings.data / SEGMENTS
-    if known or (settings.data / INDEX).exists() or any(segments.glob("*.warc.gz")):
+    if address or (settings.data / INDEX).exists() or any(segments.glob("*.warc.gz")):
         raise ConfigurationError(_OTHER_ARCHIVE.format(settings.data, engines.place))
 
 
 def _record_location(settings: Settings) -> None:
     file = AtomicFile(settings.data / INDEX_FILE, mode=0o644)
-    known, name = _read_index_file(settings.data)
-    if known != (settings.index or ""):
+    address, name = _read_index_file(settings.data)
+    if address != (settings.index or ""):
         file.write(f"{settings.index or ''}\n{name}\n".encode())
 
 
 def _read_index_file(data: Path) -> tuple[str, str]:
     """Return the address of an external index and the archive's name; each is empty if unknown."""
     content = AtomicFile(data / INDEX_FILE).read(MAX_ADDRESS_BYTES) or b""
-    known, name, *_ = [*content.decode("utf-8", "replace").splitlines(), "", ""]
-    return known, name
+    address, name, *_ = [*content.decode("utf-8", "replace").splitlines(), "", ""]
+    return address, name
 
 
 @asynccontextmanager

@@ -166,11 +166,11 @@ class DeferredExtraction:
         """Return the archived requisites of a page whose snapshot record is damaged."""
         urls = [each.url for each in found.requisites]
         async with self._context.db.read() as conn:
-            known = await captures.nearest_of(conn, urls, timestamp, exact_only=True)
+            captured = await captures.nearest_of(conn, urls, timestamp, exact_only=True)
         return tuple(
-            RequisiteOutcome(each.url, each.kind, known[each.url].status, area=each.area)
+            RequisiteOutcome(each.url, each.kind, captured[each.url].status, area=each.area)
             for each in found.requisites
-            if each.url in known
+            if each.url in captured
         )
 
     async def _visit_result(self, unread: SnapshotRow) -> VisitResult:

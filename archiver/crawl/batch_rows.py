@@ -175,11 +175,11 @@ class BatchRows:
         if not exchanges:
             return found
         digests = [each.payload_digest for each in exchanges]
-        known = await captures.originals(conn, digests)
-        found.add(await self._intact.originals(conn, known.values()))
+        stored = await captures.originals(conn, digests)
+        found.add(await self._intact.originals(conn, stored.values()))
         found.add(self._written)
-        if wanted := found.payloads_of_other_urls(exchanges):
-            at_urls = await captures.originals_of_urls(conn, wanted)
+        if chunked := found.payloads_of_other_urls(exchanges):
+            at_urls = await captures.originals_of_urls(conn, chunked)
             found.add(await self._intact.originals(conn, at_urls.values()))
         return found
 
@@ -222,10 +222,10 @@ class BatchRows:
                 await segment_rows.set_indexed(conn, ends, machine=self._db.machine)
             inserted = await _insert_responses(conn, plan, places)
             state = await _read_state(conn, results, indexed, [*ends])
-            wanted = _still_wanted(results, state)
-            rows = await _capture_rows(conn, wanted, inserted)
-            _report_lost_captures(batch, wanted, rows)
-            done = [each for each in wanted if not each.visit or id(each) in rows]
+            insertable = _still_wanted(results, state)
+            rows = await _capture_rows(conn, insertable, inserted)
+            _report_lost_captures(batch, insertable, rows)
+            done = [each for each in insertable if not each.visit or id(each) in rows]
             new = [
                 replace(prepared[id(each)], capture_id=rows[id(each)])
                 for each in done

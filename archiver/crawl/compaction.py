@@ -481,8 +481,8 @@ async def _settle(db: Database, store: SegmentStore, was: str, to: str) -> bool:
         if was not in indexed:
             return True
         moved = await asyncio.to_thread(compare_versions, store, was, to)
-        wanted = await record_locations.referenced_offsets(conn, was)
-        if not wanted <= {each.old for each in moved}:
+        offsets = await record_locations.referenced_offsets(conn, was)
+        if not offsets <= {each.old for each in moved}:
             return False
         size = await asyncio.to_thread(store.storage.size, to)
         await record_locations.switch_segment_version(conn, was, to, moved, size=size)

@@ -67,8 +67,8 @@ class DeadHosts:
 
     def answered(self, host: str) -> None:
         """Record that a host responded, with any status."""
-        known = self._timeouts.pop(host, None)
-        if known and known.waits:
+        timeouts = self._timeouts.pop(host, None)
+        if timeouts and timeouts.waits:
             self._revived.add(host)
 
     def pop_revived_hosts(self) -> set[str]:
@@ -78,33 +78,33 @@ class DeadHosts:
 
     def timed_out(self, host: str) -> bool:
         """Record a timeout; return whether this timeout makes the host count as dead."""
-        known = self._timeouts.get(host) or _Timeouts()
-        if self._clock() - known.last > REMEMBERED_SECONDS and not known.waits:
-            known.count = 0
-        known.count += 1
-        known.last = self._clock()
-        self._timeouts[host] = known
-        return known.count == DEAD_AFTER
+        timeouts = self._timeouts.get(host) or _Timeouts()
+        if self._clock() - timeouts.last > REMEMBERED_SECONDS and not timeouts.waits:
+            timeouts.count = 0
+        timeouts.count += 1
+        timeouts.last = self._clock()
+        self._timeouts[host] = timeouts
+        return timeouts.count == DEAD_AFTER
 
     def postponed_job_failed(self, host: str) -> None:
         """Make the other jobs of a host wait if it has timed out ``WAITS_AFTER`` times in a row."""
-        known = self._timeouts.get(host)
-        if known and known.count >= WAITS_AFTER:
-            wait = min(WAIT_SECONDS * 2**known.waits, MAX_WAIT_SECONDS)
-            known.waits_until = self._clock() + wait
-            known.waits += 1
+        timeouts = self._timeouts.get(host)
+        if timeouts and timeouts.count >= WAITS_AFTER:
+            wait = min(WAIT_SECONDS * 2**timeouts.waits, MAX_WAIT_SECONDS)
+            timeouts.waits_until = self._clock() + wait
+            timeouts.waits += 1
 
     def is_dead(self, host: str) -> bool:
         """Return whether requests to a host should be avoided."""
-        known = self._timeouts.get(host)
-        if known is None or known.count < DEAD_AFTER:
+        timeouts = self._timeouts.get(host)
+        if timeouts is None or timeouts.count < DEAD_AFTER:
             return False
-        return self._clock() - known.last <= REMEMBERED_SECONDS
+        return self._clock() - timeouts.last <= REMEMBERED_SECONDS
 
     def waiting(self, host: str) -> float:
         """Return the seconds for which the postponed jobs of a host wait; 0 if they may run."""
-        known = self._timeouts.get(host)
-        return max(known.waits_until - self._clock(), 0.0) if known else 0.0
+        timeouts = self._timeouts.get(host)
+        return max(timeouts.waits_until - self._clock(), 0.0) if timeouts else 0.0
 
 
 def dead_host_failure(host: str) -> Failure:

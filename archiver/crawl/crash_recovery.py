@@ -164,9 +164,9 @@ def _cut_truncated_tails(
 
 def _set_unusable_files(store: SegmentStore, found: Survey, more: Sequence[UnusableFile]) -> None:
     """Set the store's list of unusable files, and log those that are new in it."""
-    known = set(store.storage.unusable_files)
+    before = set(store.storage.unusable_files)
     unusable_files = {each.name: each for each in (*found.unusable_files, *more)}
     store.storage.unusable_files = tuple(unusable_files[name] for name in sorted(unusable_files))
     for each in store.storage.unusable_files:
-        if each not in known:
+        if each not in before:
             log.warning("file ignored", file=each.name, problem=each.problem)

@@ -57,18 +57,18 @@ async def delete_entries(
         entry_ids: row ids.
         number: id of the deletion, for undo.
     """
-    known = await entries.with_revisions(conn, entry_ids)
-    sources = await snapshot_resources.of_entries(conn, [*known])
+    deleted = await entries.with_revisions(conn, entry_ids)
+    sources = await snapshot_resources.of_entries(conn, [*deleted])
     records = await asyncio.to_thread(_read_all, store, sources)
     replayed = [each for one in sources for each in _replayed_urls(one, records[one.id])]
-    entry_urls = {each.entry.url for each in known.values()}
+    entry_urls = {each.entry.url for each in deleted.values()}
     captures = await _captures_to_delete(
         conn, store, replayed, entry_urls, {one.id for one in sources}
     )
     others = await _existing_excluded_responses(
         conn, [each.excluded_responses for each in records.values() if each]
     )
-    removed = await deletions.delete_entries(conn, [*known], number=number)
+    removed = await deletions.delete_entries(conn, [*deleted], number=number)
     found = [
         DeletedEntry(
             each.entry.hash_url,
@@ -77,7 +77,7 @@ async def delete_entries(
                 DeletedSnapshot(one.timestamp, one.page) for one in sources if one.entry_id == row
             ),
         )
-        for row, each in known.items()
+        for row, each in deleted.items()
     ]
     await _record_deletion(conn, found, captures, others, number=number)
     return removed
@@ -182,8 +182,8 @@ async def move_earlier_to_bin(conn: AsyncConnection, generations: Mapping[HashUr
             earlier generations are moved.
     """
     deleted = await tombstones.undeleted_entries(conn, generations)
-    known = await entries.with_revisions(conn, [*deleted])
-    for row, each in known.items():
+    revised = await entries.with_revisions(conn, [*deleted])
+    for row, each in revised.items():
         if each.generation < generations[each.entry.hash_url]:
             await deletions.delete_entries(conn, [row], number=deleted[row])
 
@@ -234,8 +234,8 @@ async def _still_deleted(
     sources = await snapshot_resources.of_entries(conn, batch.entry_ids)
     records = await asyncio.to_thread(_read_all, store, sources)
     seen = await snapshot_resources.seen(conn, batch.captures)
-    known = await entries.with_revisions(conn, batch.entry_ids)
-    entry_urls = {each.entry.url for each in known.values()}
+    revised = await entries.with_revisions(conn, batch.entry_ids)
+    entry_urls = {each.entry.url for each in revised.values()}
     needed = await _needed(
         conn, await snapshot_resources.around(conn, {each.url for each in seen}), set()
     )
@@ -328,8 +328,8 @@ async def _needed(
     users = await snapshot_resources.snapshots_needing(conn, by_url)
     living = {row: urls for row, urls in users.items() if row not in dead}
     moments = await snapshot_resources.moments(conn, living)
-    wanted = [ReplayedUrl(url, moments[row][0]) for row, urls in living.items() for url in urls]
-    return replayed_captures(wanted, by_url).keys() | {page for _, page in moments.values()}
+    replayed = [ReplayedUrl(url, moments[row][0]) for row, urls in living.items() for url in urls]
+    return replayed_captures(replayed, by_url).keys() | {page for _, page in moments.values()}
 
 
 def replayed_captures(
@@ -369,8 +369,8 @@ def nearest(seen: Sequence[KnownCapture], timestamp: int) -> KnownCapture | None
     after = seen[last - 1]
     if before is None:
         return after
-    wanted = _seconds(timestamp)
-    return after if _seconds(moment) - wanted < wanted - _seconds(before.timestamp) else before
+    seconds = _seconds(timestamp)
+    return after if _seconds(moment) - seconds < seconds - _seconds(before.timestamp) else before
 
 
 def _seconds(timestamp: int) -> float:

@@ -42,11 +42,14 @@ async def rebuild_stale(db: Database, store: SegmentStore) -> int:
         made = await _new_documents(conn, store, found)
     async with db.write() as conn:
         existing = await entries.existing_rows(conn, [each.entry_id for each in found])
-        known = await snapshots.existing_rows(conn, [each.snapshot_id or 0 for each in found])
+        snapshot_rows = await snapshots.existing_rows(
+            conn, [each.snapshot_id or 0 for each in found]
+        )
         rows = [
             NewDocument(each.entry_id, each.snapshot_id, search_document)
             for each, search_document in made
-            if each.entry_id in existing and (each.snapshot_id is None or each.snapshot_id in known)
+            if each.entry_id in existing
+            and (each.snapshot_id is None or each.snapshot_id in snapshot_rows)
         ]
         await attempts.link_documents(conn, await search_documents.insert_all(conn, rows))
     return len(found)
@@ -69,15 +72,15 @@ async def _new_documents(
     conn: AsyncConnection, store: SegmentStore, found: Sequence[PendingDocument]
 ) -> list[tuple[PendingDocument, SearchDocument]]:
     ids = [each.entry_id for each in found]
-    known = await entries.with_revisions(conn, ids)
+    revised = await entries.with_revisions(conn, ids)
     latest = await snapshots.latest_of(conn, ids)
     rows = {number: [each] for number, each in latest.items()}
     for number in rows:
-        if known[number].entry.snapshot_count > 1:
+        if revised[number].entry.snapshot_count > 1:
             rows[number] = await snapshots.of_entry(conn, number, limit=1 + MAX_EARLIER)
     return await asyncio.to_thread(
         lambda: [
-            (each, _document_of(store, known[each.entry_id], rows.get(each.entry_id, [])))
+            (each, _document_of(store, revised[each.entry_id], rows.get(each.entry_id, [])))
             for each in found
         ]
     )

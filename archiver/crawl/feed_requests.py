@@ -68,8 +68,8 @@ async def request_feed(
         FetchError: the feed can't be fetched now; the failure has the reason, and the pause that
             the server asks for.
     """
-    known = {"If-None-Match": etag, "If-Modified-Since": modified}
-    headers = tuple((name, value) for name, value in known.items() if value)
+    validators = {"If-None-Match": etag, "If-Modified-Since": modified}
+    headers = tuple((name, value) for name, value in validators.items() if value)
     current, is_permanent, initiators, jar = url, True, frozenset[str](), VisitCookies()
     for _ in range(context.settings.max_redirects + 1):
         initiators |= {host(current)}

@@ -61,16 +61,16 @@ async def make_fetched_previews(
     if article.extractor == UNREAD or not _may_show(page, found, article):
         return ()
     lacking = {each.url for each in outcomes if each.status != OK}
-    wanted = {
+    urls_by_kind = {
         kind: [url for url in urls if url not in lacking]
         for kind, urls in _candidate_urls(page, found, article).items()
     }
-    if not any(wanted.values()):
+    if not any(urls_by_kind.values()):
         return ()  # In this common case, there is no need to wait for the recorder.
     await context.recorder.flush()
     since = to_datetime(page.timestamp) - timedelta(seconds=PREVIEW_IMAGE_SECONDS)
-    recent = await recent_captures(context, [*chain(*wanted.values())], since)
-    return await _make_images(context, wanted, page.timestamp, recent)
+    recent = await recent_captures(context, [*chain(*urls_by_kind.values())], since)
+    return await _make_images(context, urls_by_kind, page.timestamp, recent)
 
 
 async def make_previews(
@@ -119,14 +119,14 @@ async def _make_images(
         moment: time of the page's capture. The nearest capture of each URL is used.
         recent: captures by URL that are used instead of the nearest capture.
     """
-    known = {url: each for url, each in recent.items() if _has_payload(each)}
-    others = [url for url in chain(*urls_by_kind.values()) if url not in known]
+    holders = {url: each for url, each in recent.items() if _has_payload(each)}
+    others = [url for url in chain(*urls_by_kind.values()) if url not in holders]
     if others:
         async with context.db.read() as conn:
-            known |= await captures.nearest_of(conn, others, moment)
+            holders |= await captures.nearest_of(conn, others, moment)
 
     async def holder_of(url: str) -> Capture | None:
-        found = known.get(url)
+        found = holders.get(url)
         if found is None or _has_payload(found):
             return found
         async with context.db.read() as conn:

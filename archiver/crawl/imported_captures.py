@@ -93,10 +93,10 @@ class RevisitResolver:
     async def _by_stated_digest(self, stated: set[str]) -> dict[str, PayloadDigest]:
         """Map stated digests to the stored payloads that have them; leave out unknown digests."""
         async with self._db.read() as conn:
-            known = await db_captures.by_stated_digest(conn, sorted(stated))
-            known |= {each: PayloadDigest(each) for each in stated if is_sha256_field(each)}
-            local = await db_captures.originals(conn, [*{*known.values()}])
-        found = {each: ours for each, ours in known.items() if ours in local}
+            digests = await db_captures.by_stated_digest(conn, sorted(stated))
+            digests |= {each: PayloadDigest(each) for each in stated if is_sha256_field(each)}
+            local = await db_captures.originals(conn, [*{*digests.values()}])
+        found = {each: ours for each, ours in digests.items() if ours in local}
         return found | dict.fromkeys(stated & _EMPTY_STATED, EMPTY)
 
     async def _search(self, revisit: ForeignRevisit) -> PayloadDigest | None:

@@ -160,11 +160,11 @@ class EntryImporter:
 
     async def _annotate(self, some: Sequence[EntryWithoutSnapshot]) -> None:
         async with self._context.db.read() as conn:
-            known = await entries.states_of(conn, _keys(some))
-        wanted = [each.revised_seed for each in some if each.seed.hash_url in known]
-        if wanted:
+            existing = await entries.states_of(conn, _keys(some))
+        revised_seeds = [each.revised_seed for each in some if each.seed.hash_url in existing]
+        if revised_seeds:
             async with self._context.db.write() as conn:
-                await new_entries.ensure_revised(conn, wanted)
+                await new_entries.ensure_revised(conn, revised_seeds)
 
 
 def _keys(some: Sequence[EntryWithoutSnapshot]) -> list[HashUrl]:
@@ -177,7 +177,7 @@ def _later(
     made: Mapping[int, Sequence[Attempt]],
 ) -> list[VisitResult]:
     """Return visit results for failures that are later than the last attempt of their entry."""
-    latest = {entry_id: known[-1].at for entry_id, known in made.items()}
+    latest = {entry_id: attempts_made[-1].at for entry_id, attempts_made in made.items()}
     found = []
     for each in some:
         seed = each.seed

@@ -203,8 +203,8 @@ class PublicArchiveFetcher:
         """
         async with self._slots:
             async with self._context.db.read() as conn:
-                known = await entries.by_ids(conn, [lease.entry.id])
-            moment = known[lease.entry.id].annotation.saved_at
+                entries_by_id = await entries.by_ids(conn, [lease.entry.id])
+            moment = entries_by_id[lease.entry.id].annotation.saved_at
             found = await self._locate(without_route(lease.entry.url), moment)
             return await self._fetch_nearest(without_route(lease.entry.url), found, moment)
 

@@ -259,8 +259,8 @@ async def _shared_articles(
     If the earlier snapshot is not restored yet, or its article is by another extractor version, the
     article is assigned at the end of the rebuild.
     """
-    wanted = [(number, int(each.article_of)) for number, each in records if each.article_of]
-    stored = await db_snapshots.articles_of(conn, wanted)
+    sharing = [(number, int(each.article_of)) for number, each in records if each.article_of]
+    stored = await db_snapshots.articles_of(conn, sharing)
     found, missing = {}, []
     for number, each in records:
         if each.article_of:

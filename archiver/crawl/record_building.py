@@ -144,8 +144,8 @@ class Originals:
     def add(self, captures: Iterable[Capture]) -> None:
         """Add records; a known record is replaced only by one without chunk framing."""
         for each in captures:
-            known = self.anywhere.get(each.payload_digest)
-            if known is None or (known.is_chunked and not each.is_chunked):
+            before = self.anywhere.get(each.payload_digest)
+            if before is None or (before.is_chunked and not each.is_chunked):
                 self.anywhere[each.payload_digest] = each
             self.at_url.setdefault((each.url, each.payload_digest), each)
 

@@ -163,8 +163,8 @@ class Recorder:
             not be recorded, the future raises a ``StoreError``, and the job stays leased.
         """
         done = _future()
-        shown = visit_result.visit.renditions if visit_result.visit else ()
-        weight = LEAST_WEIGHT + sum(len(each.content) for each in shown)
+        renditions = visit_result.visit.renditions if visit_result.visit else ()
+        weight = LEAST_WEIGHT + sum(len(each.content) for each in renditions)
         await self._put(Item(visit_result, weight, done))
         return done
 
@@ -299,17 +299,17 @@ class Recorder:
     async def _commit(
         self, batch: Sequence[Item], written: asyncio.Event, before: "asyncio.Future[bool]"
     ) -> None:
-        known = await self._rows.look_up(batch)
-        plan = plan_batch(batch, known)
+        indexed = await self._rows.look_up(batch)
+        plan = plan_batch(batch, indexed)
         loop = asyncio.get_running_loop()
         places = await loop.run_in_executor(self._disk, self._write, plan, batch)
         self._rows.note_written(plan)
         written.set()
         with self._unindexed.note_unless_indexed(places):
-            prepared = await self._rows.prepared(batch, known, plan, places)
+            prepared = await self._rows.prepared(batch, indexed, plan, places)
             if not await before:
                 raise StoreError("The preceding records are not in the index.")
-            await self._rows.index(batch, known, plan, places, prepared)
+            await self._rows.index(batch, indexed, plan, places, prepared)
 
     def _write(self, plan: Plan, batch: Sequence[Item]) -> list[Location]:
         try:

@@ -148,9 +148,9 @@ class PageRequisites:
 
     def give_up(self, failure: Failure) -> None:
         """Set the same failure as outcome of all requisites without an outcome."""
-        for url, wanted in self._seen.items():
+        for url, requisite in self._seen.items():
             if url != self.page_url and url not in self.outcomes:
-                self.note(wanted, None, failure)
+                self.note(requisite, None, failure)
 
 
 def nested_requisites(requisite: PageRequisite, result: FetchResult) -> list[PageRequisite]:
@@ -238,11 +238,11 @@ class Requisites:
 
     async def _work(self, page: PageRequisites) -> None:
         while True:
-            wanted = await page.queue.get()
-            result = await self._result(wanted, page)
-            page.note(wanted.requisite, result.status, result.failure)
-            if result.requisites and wanted.depth < MAX_DEPTH:
-                await self._add(page, nested_requisites(wanted, result))
+            queued = await page.queue.get()
+            result = await self._result(queued, page)
+            page.note(queued.requisite, result.status, result.failure)
+            if result.requisites and queued.depth < MAX_DEPTH:
+                await self._add(page, nested_requisites(queued, result))
             page.queue.task_done()
 
     async def _add(self, page: PageRequisites, requisites: Sequence[PageRequisite]) -> None:
@@ -368,10 +368,10 @@ class Requisites:
             request = replace(request, url=found.redirect_to)
             if stored:
                 async with self._context.db.read() as conn:
-                    known = await self._stored(
+                    stored_captures = await self._stored(
                         conn, [request.url], is_preview_image=is_preview_image
                     )
-                stored = known.get(request.url)
+                stored = stored_captures.get(request.url)
         raise FetchError(
             Failure(FailureKind.TOO_MANY_REDIRECTS, f"{request.url} redirects too many times.")
         )

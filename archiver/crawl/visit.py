@@ -205,24 +205,24 @@ async def _visit_rendered(
     Raises:
         FetchError: the rendered page is still a bot wall or an error.
     """
-    shown = replace(rendered, document=rendered.readable)
-    found = await context.derive.discover(shown.document)
+    readable = replace(rendered, document=rendered.readable)
+    found = await context.derive.discover(readable.document)
     still = await _failure_shown(context, rendered, found, failure)
     if failure:
         context.renderer.note_outcome(rendered.page.url, has_passed=still is None)
     if still:
         raise FetchError(still)
     await context.recorder.flush()
-    wanted = (*found.requisites, *preview_requisites(found))
-    outcomes, article = await _read_and_fetch(context, requisites, shown, wanted)
+    direct = (*found.requisites, *preview_requisites(found))
+    outcomes, article = await _read_and_fetch(context, requisites, readable, direct)
     preview_images = await make_fetched_previews(context, rendered.page, found, article, outcomes)
-    known = {each.url for each in outcomes}
+    recorded = {each.url for each in outcomes}
     return Visit(
         timestamp=first.ref.timestamp,
         at=first.at,
         page=rendered.page,
         article=article,
-        requisites=(*outcomes, *(each for each in rendered.loaded if each.url not in known)),
+        requisites=(*outcomes, *(each for each in rendered.loaded if each.url not in recorded)),
         charset=found.charset,
         rendering=Rendering.DONE,
         renditions=(*rendered.renditions, *preview_images),
@@ -331,8 +331,8 @@ class RedirectChain:
 
     async def _read_recent(self, url: str) -> FetchedResponse | None:
         """Return the response that an interrupted visit of this job stored, or None."""
-        known = await recent_captures(self._context, [url], self._lease.created_at)
-        return await read_stored(self._context, known[url]) if url in known else None
+        captured = await recent_captures(self._context, [url], self._lease.created_at)
+        return await read_stored(self._context, captured[url]) if url in captured else None
 
 
 PROMPT_SECONDS = 5
@@ -385,16 +385,16 @@ async def read_page(
 
     ``article``: the article that the inspection extracted; None if it did not.
     """
-    document, wanted = page.document, (*found.requisites, *preview_images)
+    document, direct = page.document, (*found.requisites, *preview_images)
     if _is_extraction_deferred(context):
-        outcomes = await requisites.fetch_all(page.ref.url, wanted, page.initiators, page.jar)
+        outcomes = await requisites.fetch_all(page.ref.url, direct, page.initiators, page.jar)
         return outcomes, unread_article(document, found)
     if article is not None:
-        outcomes = await requisites.fetch_all(page.ref.url, wanted, page.initiators, page.jar)
+        outcomes = await requisites.fetch_all(page.ref.url, direct, page.initiators, page.jar)
         return outcomes, article
-    if not wanted:
+    if not direct:
         return (), await context.derive.extract(document)
-    return await _read_and_fetch(context, requisites, page, wanted)
+    return await _read_and_fetch(context, requisites, page, direct)
 
 
 def _is_extraction_deferred(context: CrawlContext) -> bool:

@@ -279,8 +279,8 @@ class ArchiveImport:
         if not self._marks:
             return found
         exchange = found.exchange
-        given = dict(exchange.fields) | dict(self._marks)
-        return replace(found, exchange=replace(exchange, fields=tuple(given.items())))
+        fields = dict(exchange.fields) | dict(self._marks)
+        return replace(found, exchange=replace(exchange, fields=tuple(fields.items())))
 
     def _note(self, batch: Sequence[Found]) -> None:
         """Collect the revisits, pages, renditions and entry records of a batch; blocking."""

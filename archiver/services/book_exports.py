@@ -137,9 +137,11 @@ class Books:
     ) -> AsyncGenerator[bytes, None]:
         """Yield one HTML page with all articles."""
         async with self._db.read() as conn:
-            known = await entries.by_ids(conn, manifest.entries)
+            entries_by_id = await entries.by_ids(conn, manifest.entries)
         titles = [
-            known[each].title or known[each].url for each in manifest.entries if each in known
+            entries_by_id[each].title or entries_by_id[each].url
+            for each in manifest.entries
+            if each in entries_by_id
         ]
         name = titles[0] if len(titles) == 1 and not manifest.selected.title else title
         yield single_page.opening(name, titles).encode("utf-8", "replace")
@@ -321,8 +323,8 @@ class MarkdownTree:
             except InvalidUrl:
                 continue
         async with self._db.read() as conn:
-            known = await entries.rows_of(conn, [*{*named.values()}])
-        local_keys = {key for key, row in known.items() if _is_among(rows, row)}
+            archived = await entries.rows_of(conn, [*{*named.values()}])
+        local_keys = {key for key, row in archived.items() if _is_among(rows, row)}
         return {url: key for url, key in named.items() if key in local_keys}
 
 

@@ -115,14 +115,14 @@ class CdxPages:
         return CdxRange(begin and before(begin), end)
 
     async def _starts(self, query: CdxQuery) -> "array[int]":
-        wanted = KeyRange(query.first_key, query.last_key, query.first, query.last)
+        key_range = KeyRange(query.first_key, query.last_key, query.first, query.last)
         async with self._lock:
             self._remove_expired()
-            known = self._cached.get(wanted) or _Blocks(await self._read_starts(wanted), 0)
-            known.used_at = self._now()
-            self._cached[wanted] = known
-            self._cached.move_to_end(wanted)
-            return known.starts
+            blocks = self._cached.get(key_range) or _Blocks(await self._read_starts(key_range), 0)
+            blocks.used_at = self._now()
+            self._cached[key_range] = blocks
+            self._cached.move_to_end(key_range)
+            return blocks.starts
 
     async def _read_starts(self, key_range: KeyRange) -> "array[int]":
         starts: array[int] = array("q")
@@ -144,10 +144,10 @@ class CdxPages:
     def _remove_expired(self) -> None:
         oldest = self._now() - CACHE_SECONDS
         while self._cached:
-            wanted, blocks = next(iter(self._cached.items()))
+            key_range, blocks = next(iter(self._cached.items()))
             if len(self._cached) <= MAX_CACHED and blocks.used_at >= oldest:
                 return
-            del self._cached[wanted]
+            del self._cached[key_range]
 
 
 def before(place: Place) -> Place:
@@ -256,12 +256,12 @@ class Cdx:
         """Yield batches of captures in the order of the query, from ``start`` on if it is set."""
         if query.closest:
             return self._by_distance(query, start)
-        wanted = _range(query)
+        key_range = _range(query)
         if start:
             page_range = replace(
-                page_range, after=position_after(start) if wanted.newest_first else before(start)
+                page_range, after=position_after(start) if key_range.newest_first else before(start)
             )
-        return iterate_captures(self._db, wanted, after=page_range.after, until=page_range.until)
+        return iterate_captures(self._db, key_range, after=page_range.after, until=page_range.until)
 
     async def _by_distance(
         self, query: CdxQuery, start: Place | None
@@ -415,8 +415,8 @@ class Mementos:
         }
         names: dict[Timestamp, tuple[Capture, list[str]]] = {}
         async with self._db.read() as conn:
-            for name, wanted in ranges.items():
-                for _, found in await captures.in_range(conn, wanted, after=None, limit=1):
+            for name, key_range in ranges.items():
+                for _, found in await captures.in_range(conn, key_range, after=None, limit=1):
                     listed = found if name else capture
                     names.setdefault(listed.timestamp, (listed, []))[1].append(name)
         return [(each, tuple(filter(None, relations))) for each, relations in names.values()]

@@ -232,9 +232,9 @@ class CompactionService:
         in_batches = scan_segment(self._store, name)
         while some := await asyncio.to_thread(next, in_batches, None):
             async with self._db.read() as conn:
-                known = await _deleted_records(conn, name, some, moving)
+                deleted = await _deleted_records(conn, name, some, moving)
             for each in some:
-                plan.add(each, choose_action(each, known, moving.moves))
+                plan.add(each, choose_action(each, deleted, moving.moves))
         return plan
 
     async def _rewrite(
@@ -247,10 +247,10 @@ class CompactionService:
                 write_version, store, version, segment.name, plan, moving.moves
             )
             async with self._db.write() as conn:
-                wanted = await record_locations.referenced_offsets(
+                offsets = await record_locations.referenced_offsets(
                     conn, segment.name, before=moving.before
                 )
-                is_whole = wanted <= {each.old for each in moved}
+                is_whole = offsets <= {each.old for each in moved}
                 is_there = await segment_rows.indexed_of(conn, [segment.name])
                 if not (is_whole and is_there) or await _is_revisited(conn, moving):
                     done.left[segment.name] = _CHANGED
@@ -387,10 +387,10 @@ def next_time(hour: int, now: datetime) -> datetime:
     """
     local = now.replace(tzinfo=None, minute=0, second=0, microsecond=0)
     for days in range(3):
-        wanted = local.replace(hour=hour) + timedelta(days=days)
-        then = wanted.astimezone()
+        target = local.replace(hour=hour) + timedelta(days=days)
+        then = target.astimezone()
         if then.hour != hour:  # clocks skip this hour
-            then = wanted.replace(fold=1).astimezone()
+            then = target.replace(fold=1).astimezone()
         if then > now:
             return then
     raise ValueError("hour must be from 0 to 23")

@@ -130,12 +130,12 @@ class CookieSettings:
         Raises:
             InputError: there are no such cookies.
         """
-        wanted = host.strip().lower().removeprefix(".")
+        cookie_host = host.strip().lower().removeprefix(".")
         gone: list[Cookie] = []
 
         def without(before: Sequence[Cookie]) -> list[Cookie]:
             of_host = _is_same if exactly else _is_cookie_of
-            gone.extend(each for each in before if of_host(each.host, wanted))
+            gone.extend(each for each in before if of_host(each.host, cookie_host))
             return [each for each in before if each not in gone]
 
         await self._change(without)

@@ -154,8 +154,12 @@ class CrawlState:
         ``failed`` counts only the newest ``MAX_FAILED`` entries. If that limit is reached, the
         number of failed jobs is returned if it is higher.
         """
-        known = sum(each.entries for each in self.failed)
-        return known if known < MAX_FAILED else max(known, self.counts.failed)
+        counted_failures = sum(each.entries for each in self.failed)
+        return (
+            counted_failures
+            if counted_failures < MAX_FAILED
+            else max(counted_failures, self.counts.failed)
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,8 +113,8 @@ class EntryDeletion:
                     "again first."
                 )
             number = await deletions.begin(conn, datetime.now(UTC))
-            wanted = [Timestamp(timestamp)]
-            gone = await delete_snapshots(conn, self._store, entry_id, wanted, number=number)
+            timestamps = [Timestamp(timestamp)]
+            gone = await delete_snapshots(conn, self._store, entry_id, timestamps, number=number)
             if not gone:
                 raise NotFound(
                     "{url} has no snapshot of {timestamp}.", url=entry.url, timestamp=timestamp

@@ -151,12 +151,12 @@ class Editing:
             InputError: the new name is empty or too long.
         """
         _check_name(name)
-        given = clean_tags([new])
-        if not given:
+        cleaned = clean_tags([new])
+        if not cleaned:
             raise InputError("Enter a name for the tag.")
-        if tag_key(given[0]) == tag_key(name):
-            return await self._respell_tag(given[0])
-        change = AnnotationChange(with_tags=given, without_tags=(name,))
+        if tag_key(cleaned[0]) == tag_key(name):
+            return await self._respell_tag(cleaned[0])
+        change = AnnotationChange(with_tags=cleaned, without_tags=(name,))
         return await self.change_matching(ListingQuery(tag=name), change)
 
     async def _respell_tag(self, name: str) -> Edited:

@@ -124,10 +124,10 @@ async def _by_prefix(conn: AsyncConnection, beginning: str) -> tuple[int, Entry]
         )
     if not found:
         raise NotFound("No hash_url starts with {beginning}.", beginning=beginning)
-    known = await entries.by_hash(conn, found[0])
-    if known is None:
+    entry = await entries.by_hash(conn, found[0])
+    if entry is None:
         raise NotFound("No hash_url starts with {beginning}.", beginning=beginning)
-    return known
+    return entry
 
 
 MAX_URLS = 10_000
@@ -164,19 +164,19 @@ def checked_urls(urls: Sequence[str], *, is_described: bool) -> list[str]:
     Raises:
         InputError: there is no URL, or there are too many.
     """
-    given = [with_scheme(url) for url in urls if url.strip()]
-    if not given:
+    addresses = [with_scheme(url) for url in urls if url.strip()]
+    if not addresses:
         raise InputError("Enter at least one address, such as https://example.org.")
-    if len(given) > MAX_URLS:
+    if len(addresses) > MAX_URLS:
         raise InputError(
             "You entered {count} URLs, but only {most} can be saved at a time. Import them as a "
             "file instead.",
-            count=len(given),
+            count=len(addresses),
             most=MAX_URLS,
         )
-    if len(given) > 1 and is_described:
+    if len(addresses) > 1 and is_described:
         raise InputError("A title or note can only be set when you save a single address.")
-    return given
+    return addresses
 
 
 def seeds_of(
@@ -340,9 +340,9 @@ class Entries:
         Raises:
             InputError: there is no URL, there are too many, or a tag is too long.
         """
-        given = checked_urls(urls, is_described=bool(title or note))
+        addresses = checked_urls(urls, is_described=bool(title or note))
         annotation = bounded(Annotation("", None, title, clean_tags(tags), note, source))
-        kept, rejected = seeds_of(given, annotation, datetime.now(UTC))
+        kept, rejected = seeds_of(addresses, annotation, datetime.now(UTC))
         async with self._db.write() as conn:
             received = await new_entries.receive(conn, kept, now=datetime.now(UTC), recapture=True)
             to_render = [each.job_id for each in received if render and each.job_id]
@@ -354,11 +354,11 @@ class Entries:
         """Return which URLs have snapshots and which are new; empty URLs are skipped."""
         known, fresh = [], []
         async with self._db.read() as conn:
-            for given in filter(None, (with_scheme(each) for each in urls)):
-                if (kept := await _kept(conn, given)) is not None:
+            for address in filter(None, (with_scheme(each) for each in urls)):
+                if (kept := await _kept(conn, address)) is not None:
                     known.append(kept)
                 else:
-                    fresh.append(given)
+                    fresh.append(address)
         return PastedUrls(tuple(known), tuple(fresh))
 
     async def saved_at(self, given: str) -> SavedPage:
@@ -405,13 +405,13 @@ class Entries:
         """
         async with self._db.read() as conn:
             entry_id, entry = await find_page(conn, ref)
-            wanted = middle_of(timestamp) if timestamp else entry.latest
-            found = await db_snapshots.around(conn, entry_id, wanted) if wanted else (None, None)
-            row = _nearest(found, wanted)
+            at = middle_of(timestamp) if timestamp else entry.latest
+            found = await db_snapshots.around(conn, entry_id, at) if at else (None, None)
+            row = _nearest(found, at)
             if row is None:
                 raise NotFound("{url} has no snapshot yet.", url=entry.url)
             earlier, later = await db_snapshots.neighbours(conn, entry_id, row.snapshot.timestamp)
-            shown = await screenshots.of_snapshots(conn, [row.row_id])
+            renditions = await screenshots.of_snapshots(conn, [row.row_id])
         read = await asyncio.to_thread(self._read, row)
         if read.is_damaged and row.snapshot.extractor != UNREAD:
             await self._extract_again(row)
@@ -421,7 +421,7 @@ class Entries:
             article=read.article or "",
             requisites=needed(read.record.requisites),
             charset=read.record.charset,
-            renditions=shown.get(row.row_id, ()),
+            renditions=renditions.get(row.row_id, ()),
             score=score_of(read.record.rendering, read.record.requisites, read.record.appearance),
             earlier=earlier,
             later=later,

@@ -145,7 +145,7 @@ class ExportedEntries:
             if entry is None:
                 continue
             try:
-                shown = await self._entries.snapshot(entry.hash_url, at)
+                snapshot = await self._entries.snapshot(entry.hash_url, at)
             except NotFound:
                 yield entry, None
             except StoreUnavailable:
@@ -154,8 +154,8 @@ class ExportedEntries:
                 on_damage(f"{entry.url}: {error}")
                 yield entry, None
             else:
-                if shown.is_unreadable or shown.snapshot.extractor == UNREAD:
-                    why = _DAMAGED if shown.is_unreadable else _NOT_EXTRACTED
+                if snapshot.is_unreadable or snapshot.snapshot.extractor == UNREAD:
+                    why = _DAMAGED if snapshot.is_unreadable else _NOT_EXTRACTED
                     on_damage(f"{entry.url}: {why}")
-                    shown = replace(shown, article=f"<p>{escape(why)}</p>")
-                yield entry, shown
+                    snapshot = replace(snapshot, article=f"<p>{escape(why)}</p>")
+                yield entry, snapshot

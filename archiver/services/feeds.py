@@ -214,10 +214,10 @@ class FeedChecks:
             fresh = await feeds.store_items(conn, subscription.url, keys, now=now)
             fresh = fresh if began_at else {*keys}
             fresh -= await feeds.known_or_deleted(conn, fresh)
-            wanted = [each for each in items if each.hash_url in fresh]
+            new_items = [each for each in items if each.hash_url in fresh]
             if is_first and began_at:
-                wanted = [each for each in wanted if _is_since(each, subscription, began_at)]
-            annotated = [_annotated(each, subscription, now) for each in wanted]
+                new_items = [each for each in new_items if _is_since(each, subscription, began_at)]
+            annotated = [_annotated(each, subscription, now) for each in new_items]
             if annotated:
                 await new_entries.receive(conn, annotated, now=now, recapture=False)
             state = replace(state, saved_count=state.saved_count + len(annotated))
@@ -310,9 +310,13 @@ class Subscriptions:
         urls = [each.subscription.url for each in followed[:MAX_SHOWN]]
         async with self._db.read() as conn:
             found = await feeds.newest_entries(conn, urls, each=MAX_NEWEST)
-            known = await entries.by_ids(conn, [row_id for _, row_id in found])
+            entries_by_id = await entries.by_ids(conn, [row_id for _, row_id in found])
         return {
-            url: [known[row_id] for of, row_id in found if of == url and row_id in known]
+            url: [
+                entries_by_id[row_id]
+                for of, row_id in found
+                if of == url and row_id in entries_by_id
+            ]
             for url in urls
         }
 
@@ -334,17 +338,17 @@ class Subscriptions:
         url = parse_url(with_scheme(given))
         since = None if everything else datetime.now(UTC).replace(microsecond=0)
         found = await self._checks.find(url)
-        wanted = replace(found, tags=clean_tags(tags), since=since)
+        subscription = replace(found, tags=clean_tags(tags), since=since)
 
         def add(subscriptions: list[Subscription]) -> list[Subscription]:
-            if any(each.url == wanted.url for each in subscriptions):
+            if any(each.url == subscription.url for each in subscriptions):
                 if everything:
                     return subscriptions
-                raise InputError("You already follow {url}.", url=wanted.url)
-            return [*subscriptions, wanted]
+                raise InputError("You already follow {url}.", url=subscription.url)
+            return [*subscriptions, subscription]
 
         await self._change(add)
-        return await self.check(wanted.url, everything=everything)
+        return await self.check(subscription.url, everything=everything)
 
     async def unfollow(self, given: str) -> None:
         """Unfollow a feed; its entries stay.
@@ -378,13 +382,13 @@ class Subscriptions:
         if not found:
             raise InputError("{name} contains no feeds.", name=name)
         since = None if everything else datetime.now(UTC).replace(microsecond=0)
-        wanted = [each if each.since else replace(each, since=since) for each in found]
+        imported = [each if each.since else replace(each, since=since) for each in found]
         before = 0
 
         def add(subscriptions: list[Subscription]) -> list[Subscription]:
             nonlocal before
             before = len(subscriptions)
-            return _each_once([*subscriptions, *wanted])
+            return _each_once([*subscriptions, *imported])
 
         return len(await self._change(add)) - before
 

@@ -312,12 +312,12 @@ class Fixity:
     ) -> list[Finding]:
         findings = []
         for each in rows:
-            wanted = [(each.record, RecordType.METADATA)]
+            referenced = [(each.record, RecordType.METADATA)]
             if each.snapshot.article:
-                wanted.append((each.snapshot.article, RecordType.CONVERSION))
+                referenced.append((each.snapshot.article, RecordType.CONVERSION))
             looked = drawn.get(each.row_id, ())
-            wanted += [(one.location, RecordType.CONVERSION) for one in looked]
-            for location, kind in wanted:
+            referenced += [(one.location, RecordType.CONVERSION) for one in looked]
+            for location, kind in referenced:
                 problem = self._problem_of(location, kind)
                 if problem:
                     findings.append(
@@ -333,10 +333,13 @@ class Fixity:
             kept = read_snapshot_record(self._store, row.record)
         except StoreError:
             return ""  # reported already
-        shown = row.snapshot
-        if (shown.timestamp, shown.final_url, shown.capture.record_id, shown.metadata) == (
-            *(kept.timestamp, kept.capture_url, kept.capture_record, kept.metadata),
-        ):
+        snapshot = row.snapshot
+        if (
+            snapshot.timestamp,
+            snapshot.final_url,
+            snapshot.capture.record_id,
+            snapshot.metadata,
+        ) == (*(kept.timestamp, kept.capture_url, kept.capture_record, kept.metadata),):
             return ""
         return _DIFFERS.format(names="page, title or summary", where=_where(row.record))
 
@@ -345,14 +348,14 @@ class Fixity:
         rendered = [each for each in rows if each.snapshot.rendering is Rendering.DONE]
         named = await asyncio.to_thread(lambda: [self._named(each) for each in rendered])
         async with self._db.read() as conn:
-            known = await captures.excluded_response_locations(conn, chain.from_iterable(named))
+            located = await captures.excluded_response_locations(conn, chain.from_iterable(named))
         return [
             Finding(
                 f"{each.snapshot.url} {each.snapshot.timestamp}",
                 "Responses to its scripts are not where the index says.",
             )
             for each, ids in zip(rendered, named, strict=True)
-            if set(ids) - known.keys()
+            if set(ids) - located.keys()
         ]
 
     def _named(self, row: snapshots.SnapshotRow) -> tuple[RecordId, ...]:
@@ -459,10 +462,10 @@ class _EntryComparison:
             gone = await tombstones.generations(conn, keys)
             deleted = await tombstones.snapshots(conn, keys)
             ids = await entries.rows_of(conn, [*keys])
-            shown = await entries.with_revisions(conn, [*ids.values()])
+            indexed = await entries.with_revisions(conn, [*ids.values()])
             made = [(each.hash_url, each.snapshot) for each, _ in found if each.snapshot]
-            wanted = [(ids[key], int(each.timestamp)) for key, each in made if key in ids]
-            expected = await snapshots.articles_of(conn, wanted)
+            recorded = [(ids[key], int(each.timestamp)) for key, each in made if key in ids]
+            expected = await snapshots.articles_of(conn, recorded)
         lacking = []
         for each, place in found:
             row_id, kept = ids.get(each.hash_url), each.snapshot
@@ -477,7 +480,7 @@ class _EntryComparison:
                 and (each.hash_url, kept.timestamp, kept.capture_record) not in deleted
             ):
                 lacking.append((f"{each.url} {kept.timestamp}", kept, place))
-            self._compare_metadata(row_id, shown[row_id], each, place)
+            self._compare_metadata(row_id, indexed[row_id], each, place)
         if lacking:
             await self._report_lacking(lacking)
 
@@ -519,10 +522,10 @@ class _EntryComparison:
                 return found
             ids = [each.row_id for each in batch if each.row_id not in self._matched]
             pending = {*await edit_history.not_in_snapshot_records(conn, ids, whole_segments=True)}
-            shown = await entries.with_revisions(
+            indexed = await entries.with_revisions(
                 conn, [each for each in ids if each not in pending]
             )
-            found |= {row_id: each.entry.url for row_id, each in shown.items()}
+            found |= {row_id: each.entry.url for row_id, each in indexed.items()}
 
     def findings(self, left: Mapping[int, str]) -> list[Finding]:
         """Return all findings; ``left`` is the result of the method ``left``."""

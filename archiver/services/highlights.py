@@ -129,14 +129,14 @@ class Highlights:
             NotFound: there is no such entry or highlight.
             InputError: the colour is invalid, or the note is too long.
         """
-        wanted = None if colour is None else _colour(colour)
+        new_colour = None if colour is None else _colour(colour)
         remark = None if note is None else _checked(Message("note"), note, MAX_REMARK)
         changed: list[Highlight] = []
 
         def other(each: Highlight) -> Highlight:
             after = replace(
                 each,
-                colour=each.colour if wanted is None else wanted,
+                colour=each.colour if new_colour is None else new_colour,
                 note=each.note if remark is None else remark,
             )
             changed.append(after)

@@ -61,5 +61,5 @@ def _span(first: datetime, beyond: datetime) -> tuple[int, int]:
 
 
 async def _listed(conn: AsyncConnection, ids: list[int]) -> dict[int, ListedEntry]:
-    known = await entries.by_ids(conn, ids)
-    return await shown_of(conn, known, await snapshots.latest_of(conn, ids))
+    entries_by_id = await entries.by_ids(conn, ids)
+    return await shown_of(conn, entries_by_id, await snapshots.latest_of(conn, ids))

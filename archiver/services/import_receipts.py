@@ -204,13 +204,13 @@ def _files(directory: Path) -> list[Path]:
 async def _restore(db: Database, path: Path) -> str:
     """Restore the import of a receipt; return the problem with the file, if any."""
     found = _NAME.fullmatch(path.name)
-    wanted = int(found[2]) if found else 0
+    old_number = int(found[2]) if found else 0
     number = 0
     try:
         with await asyncio.to_thread(gzip.open, path, "rb") as packed:
             head = json.loads(await asyncio.to_thread(packed.readline, MAX_LINE))["import"]
             async with db.write() as conn:
-                number = await import_receipts.restore_import(conn, wanted, head)
+                number = await import_receipts.restore_import(conn, old_number, head)
             rows, last = _rows(packed), 0
             while some := await asyncio.to_thread(lambda: [*islice(rows, RECEIPT_FILE_PAGE)]):
                 async with db.write() as conn:
@@ -218,7 +218,7 @@ async def _restore(db: Database, path: Path) -> str:
                 last = some[-1].row
     except _BROKEN as error:
         return f"Its end cannot be read: {error}"
-    if number != wanted:
+    if number != old_number:
         await asyncio.to_thread(path.rename, path.with_name(_name(head["started_at"], number)))
     return "" if last == head["read"] or not last else "It has missing rows."
 
@@ -236,7 +236,7 @@ def _rows(packed: gzip.GzipFile) -> Iterator[ReceiptRow]:
             if fields.get("rows") != count:
                 raise ValueError("its number of rows is wrong")
             return
-        row, outcome, given, hash_url, reason = fields
-        yield ReceiptRow(int(row), Outcome(outcome), given, hash_url, reason)
+        row, outcome, submitted, hash_url, reason = fields
+        yield ReceiptRow(int(row), Outcome(outcome), submitted, hash_url, reason)
         count += 1
     raise ValueError("its end is missing")

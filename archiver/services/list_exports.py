@@ -109,8 +109,8 @@ async def _exported(db: Database, rows: Sequence[int], form: ListForm) -> dict[i
     async with db.read() as conn:
         found = await entries.by_ids(conn, rows)
         visited = [row for row, each in found.items() if each.snapshot_count]
-        wanted = visited if form.has_snapshots else []
-        rows_by_entry = await snapshots.of_entries(conn, wanted) if wanted else {}
+        row_ids = visited if form.has_snapshots else []
+        rows_by_entry = await snapshots.of_entries(conn, row_ids) if row_ids else {}
     return {
         row: ExportedEntry(
             entry,

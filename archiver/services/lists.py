@@ -92,8 +92,8 @@ class EntryLists:
         or missing until ``keep_counts_current`` has updated them.
         """
         async with self._db.read() as conn:
-            known = tuple(await tags_and_lists.all_lists(conn))
-            state = known, await counters.all_counters(conn), await edit_history.state(conn)
+            lists = tuple(await tags_and_lists.all_lists(conn))
+            state = lists, await counters.all_counters(conn), await edit_history.state(conn)
         if state != self._counted_in and not self._is_slow:
             try:
                 async with asyncio.timeout(MAX_COUNT_SECONDS):
@@ -102,9 +102,9 @@ class EntryLists:
             except TimeoutError:
                 self._is_slow = True
                 self._is_viewed.set()
-        if any(each.query for each in known):
+        if any(each.query for each in lists):
             self._is_viewed.set()
-        return tuple(self._with_count(each) for each in _tree(known, self._duplicates))
+        return tuple(self._with_count(each) for each in _tree(lists, self._duplicates))
 
     async def make(self, path: str, query: str = "") -> EntryList:
         """Create a list, or save a search; a saved search with the same name is replaced.
@@ -117,14 +117,14 @@ class EntryLists:
         made = EntryList(_path(path), query, None if query else 0)
         parse_query(made.query)
         async with self._db.write() as conn:
-            known = await tags_and_lists.all_lists(conn)
-            existing = next((each for each in known if each.path == made.path), None)
+            lists = await tags_and_lists.all_lists(conn)
+            existing = next((each for each in lists if each.path == made.path), None)
             if existing and (not existing.query or not made.query):
                 raise InputError("A list “{path}” already exists.", path=made.path)
-            if len(known) >= MAX_LISTS:
+            if len(lists) >= MAX_LISTS:
                 raise InputError("The limit is {most} lists.", most=MAX_LISTS)
             made = replace(made, colour=existing.colour) if existing else made
-            others = [made if each is existing else each for each in known]
+            others = [made if each is existing else each for each in lists]
             await _arrange(conn, others if existing else [*others, made])
             await tags_and_lists.set_creator(conn, None, (*folders_above(made.path), made.path))
         self._on_changed()
@@ -256,11 +256,11 @@ class EntryLists:
     async def count(self) -> None:
         """Update the counts of saved searches and of entries that are in several nested lists."""
         async with self._db.read() as conn:
-            known = tuple(await tags_and_lists.all_lists(conn))
-            if known != self._duplicates_of:
+            lists = tuple(await tags_and_lists.all_lists(conn))
+            if lists != self._duplicates_of:
                 duplicates = duplicate_counts(await tags_and_lists.entries_in_several_lists(conn))
-                self._duplicates, self._duplicates_of = frozenset(duplicates.items()), known
-        for each in [each for each in known if each.query][:MAX_SEARCHES]:
+                self._duplicates, self._duplicates_of = frozenset(duplicates.items()), lists
+        for each in [each for each in lists if each.query][:MAX_SEARCHES]:
             # A search saved by another version may be invalid in this one.
             with suppress(InvalidQuery):
                 found = await self._search.summary(ListingQuery(q=each.query))
@@ -280,14 +280,14 @@ class EntryLists:
 
     async def _find_any(self, path: str) -> EntryList | None:
         async with self._db.read() as conn:
-            known = as_tree(await tags_and_lists.all_lists(conn))
-        return next((each for each in known if each.path == path), None)
+            lists = as_tree(await tags_and_lists.all_lists(conn))
+        return next((each for each in lists if each.path == path), None)
 
     async def _refuse_too_deep(self, path: str, goal: str) -> None:
         """Raise ``InputError`` if moved lists would be nested deeper than ``MAX_DEPTH``."""
         async with self._db.read() as conn:
-            known = await tags_and_lists.all_lists(conn)
-        moved = (moved_path(each.path, path, goal) for each in known if is_within(each.path, path))
+            lists = await tags_and_lists.all_lists(conn)
+        moved = (moved_path(each.path, path, goal) for each in lists if is_within(each.path, path))
         if any(len(folder_names(each)) > MAX_DEPTH for each in moved):
             raise InputError("Lists can be nested at most {most} levels deep.", most=MAX_DEPTH)
 

@@ -195,18 +195,18 @@ async def restore_missing(old: Database, new: Database, store: SegmentStore) -> 
         async with new.read() as conn:
             keys = [each.hash_url for each in batch]
             gone = await tombstones.generations(conn, keys)
-            known = await entries.summaries(conn, keys)
+            summaries = await entries.summaries(conn, keys)
         alive = [each for each in batch if each.generation > gone.get(each.hash_url, -1)]
         lacking = {
             each.row_id
             for each in alive
-            if each.hash_url not in known or known[each.hash_url].revision < each.revision
+            if each.hash_url not in summaries or summaries[each.hash_url].revision < each.revision
         }
         fewer = {
             each.row_id
             for each in alive
-            if each.hash_url not in known
-            or known[each.hash_url].snapshot_count < each.snapshot_count
+            if each.hash_url not in summaries
+            or summaries[each.hash_url].snapshot_count < each.snapshot_count
         }
         if lacking | fewer:
             async with old.read() as conn:
@@ -245,7 +245,7 @@ async def _restore_snapshots(
     deleted = Counter[str]()
     async with old.read() as conn:
         snapshot_row = await snapshots.of_entries(conn, [*fewer])
-    wanted = {
+    rows_by_timestamp = {
         row_id: {each.snapshot.timestamp: each for each in snapshot_row.get(row_id, ())}
         for row_id in fewer
     }
@@ -263,7 +263,7 @@ async def _restore_snapshots(
             ],
         )
     lacking: list[tuple[Revised, SnapshotRow]] = []
-    for row_id, some in wanted.items():
+    for row_id, some in rows_by_timestamp.items():
         key = fewer[row_id].entry.hash_url
         existing = {each.snapshot.timestamp for each in of_new.get(ids[key], ())}
         for timestamp, each in some.items():
@@ -301,8 +301,8 @@ async def _copy_details(
     The data are the number of requisites, the score, the resource list and the screenshots.
     """
     before = {
-        (known.entry.hash_url, snapshot_row.snapshot.timestamp): snapshot_row
-        for known, snapshot_row in restored
+        (revised.entry.hash_url, snapshot_row.snapshot.timestamp): snapshot_row
+        for revised, snapshot_row in restored
     }
     rows = [snapshot_row.row_id for snapshot_row in before.values()]
     async with old.read() as conn:
@@ -340,7 +340,7 @@ async def _copy_details(
         )
         segments = await segment_rows.indexed(conn)
         known_ids = await segment_rows.ids(conn, [*segments])
-        shown = {
+        renditions = {
             row_id: tuple(
                 each
                 for each in drawn.get(snapshot_row.row_id, ())
@@ -348,7 +348,7 @@ async def _copy_details(
             )
             for row_id, snapshot_row in found.items()
         }
-        await screenshots.put(conn, shown, known_ids)
+        await screenshots.put(conn, renditions, known_ids)
 
 
 async def _mark_lost(

@@ -183,8 +183,8 @@ class Reader:
             except InvalidUrl:
                 continue
         async with self._db.read() as conn:
-            known = await entries.latest_of(conn, [*{*named.values()}])
-        return {url: key for url, key in named.items() if key in known and key != own}
+            archived = await entries.latest_of(conn, [*{*named.values()}])
+        return {url: key for url, key in named.items() if key in archived and key != own}
 
 
 def _prepared(

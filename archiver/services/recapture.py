@@ -68,10 +68,12 @@ class Recaptures:
 
     async def _save(self, numbers: Sequence[int]) -> int:
         async with self._db.read() as conn:
-            known = await entries.by_ids(conn, numbers)
-        if known:
-            await self._entries.save([each.url for each in known.values()], source=AUTOMATIC)
-        return len(known)
+            entries_by_id = await entries.by_ids(conn, numbers)
+        if entries_by_id:
+            await self._entries.save(
+                [each.url for each in entries_by_id.values()], source=AUTOMATIC
+            )
+        return len(entries_by_id)
 
     async def unrendered(self) -> int:
         """Queue entries that need a browser but were not rendered; return their number."""
@@ -171,8 +173,8 @@ class PublicArchiveRecovery:
         async with self._db.write() as conn:
             numbers = [(await find_entry(conn, each))[0] for each in refs]
             found = await entries.by_ids(conn, numbers)
-            wanted = [(number, each.host) for number, each in found.items()]
-            return await self._queue(conn, wanted, priority=queue.INTERACTIVE)
+            pairs = [(number, each.host) for number, each in found.items()]
+            return await self._queue(conn, pairs, priority=queue.INTERACTIVE)
 
     async def recover_missing(self) -> int:
         """Queue all entries without a snapshot whose page no longer exists; return their number.
@@ -205,8 +207,8 @@ class PublicArchiveRecovery:
             found = [some async for some in matching_entries(conn, query, limit=BATCH)]
         for some in found:
             async with self._db.write() as conn:
-                wanted = await jobs.without_snapshot(conn, some)
-                count += await self._queue(conn, wanted, priority=queue.BULK)
+                failed = await jobs.without_snapshot(conn, some)
+                count += await self._queue(conn, failed, priority=queue.BULK)
         return count
 
     async def _each(self, find: Callable[..., Awaitable[Sequence[tuple[int, str]]]]) -> int:

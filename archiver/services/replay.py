@@ -97,9 +97,9 @@ class Replay:
             InputError: the timestamp is invalid.
         """
         prefix = address.timestamp_prefix
-        wanted = middle_of(prefix) if prefix else _LATEST
+        timestamp = middle_of(prefix) if prefix else _LATEST
         async with self._db.read() as conn:
-            found = await captures.nearest(conn, address.url, wanted)
+            found = await captures.nearest(conn, address.url, timestamp)
         if found is None:
             raise NotInArchive(address.url)
         if found.redirect_to and await self._leads_back(found):
@@ -230,16 +230,18 @@ class Replay:
         of_payload = replace(
             capture, payload_digest=source.payload_digest, payload_length=source.payload_length
         )
-        shown = build_presentation(of_payload, head, start, request)
-        if shown.rewriting is not Rewriting.NONE:
-            links = request.links(capture, shown.charset.encoding)
-            pieces = rewrite_document(pieces, shown, links)
-        if shown.part is not None:
-            pieces = byte_range(pieces, *shown.part)
+        presentation = build_presentation(of_payload, head, start, request)
+        if presentation.rewriting is not Rewriting.NONE:
+            links = request.links(capture, presentation.charset.encoding)
+            pieces = rewrite_document(pieces, presentation, links)
+        if presentation.part is not None:
+            pieces = byte_range(pieces, *presentation.part)
         first, rest = _begin(pieces)
-        length = len(first) if rest is None else shown.length
-        is_made = shown.length is None
-        return Replayed(shown.status, [*shown.headers], length, is_made, _flow(first, rest))
+        length = len(first) if rest is None else presentation.length
+        is_made = presentation.length is None
+        return Replayed(
+            presentation.status, [*presentation.headers], length, is_made, _flow(first, rest)
+        )
 
     def _read_svg(self, url: str, timestamp: Timestamp, loop: asyncio.AbstractEventLoop) -> str:
         """Return the text of an SVG file, from the capture nearest to ``timestamp``; blocking.

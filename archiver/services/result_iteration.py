@@ -125,8 +125,8 @@ class ResultIteration:
 
     def _next_read(self, lacking: int, found: int) -> tuple[int, int]:
         """Return the number of documents and parts to read next, estimated from the match rate."""
-        wanted = lacking * self._documents // max(found, 1)
-        count = max(MIN_DOCUMENTS, min(wanted, MAX_ROWS, MAX_EXAMINED - self._documents))
+        estimate = lacking * self._documents // max(found, 1)
+        count = max(MIN_DOCUMENTS, min(estimate, MAX_ROWS, MAX_EXAMINED - self._documents))
         return count, 1 + count * self._parts // max(self._documents, 1)
 
     async def all(self, *, limit: int) -> AsyncIterator[list[int]]:

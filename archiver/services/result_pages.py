@@ -237,8 +237,8 @@ async def page_of(
             ordered, position, limit, further, is_newest_only=found.beyond is not None
         )
     if isinstance(page.beyond, BatchPosition) and not position.known:
-        known = await db_entries.last_row(conn)
-        page = replace(page, beyond=replace(page.beyond, known=known))
+        newest_row = await db_entries.last_row(conn)
+        page = replace(page, beyond=replace(page.beyond, known=newest_row))
     return page
 
 

@@ -362,8 +362,12 @@ class Search:
         async with self._db.read() as conn:
             request = await request_of(conn, tree_of(query), query)
             page = (await self._found(conn, request, query)).page
-            known = await db_entries.by_ids(conn, page.entries)
-            shown = [Neighbour(known[each], query.after) for each in page.entries if each in known]
+            entries_by_id = await db_entries.by_ids(conn, page.entries)
+            shown = [
+                Neighbour(entries_by_id[each], query.after)
+                for each in page.entries
+                if each in entries_by_id
+            ]
             at = next((n for n, each in enumerate(shown) if each.entry.hash_url == key), None)
             if at is None:
                 return _neighbours_of_removed(query, shown, past)
@@ -401,10 +405,10 @@ class Search:
     async def overview(self) -> Overview:
         """Return the totals of the archive."""
         async with self._db.read() as conn:
-            known = await counters.all_counters(conn)
+            counts = await counters.all_counters(conn)
             return Overview(
-                entries=known.get(counters.ENTRIES, 0),
-                snapshots=known.get(counters.SNAPSHOTS, 0),
+                entries=counts.get(counters.ENTRIES, 0),
+                snapshots=counts.get(counters.SNAPSHOTS, 0),
                 queue=await jobs.queue_counts(conn),
                 warc_bytes=await segment_rows.total_bytes(conn),
                 running_jobs=tuple(await jobs.fetching(conn, 20)),
@@ -431,8 +435,8 @@ async def _list_items(
     conn: AsyncConnection, listed: Sequence[int], kept: Mapping[int, Sequence[SnapshotRow]]
 ) -> dict[int, ListedEntry]:
     """Return list items of existing entries."""
-    known = await db_entries.by_ids(conn, listed)
-    return await shown_of(conn, known, {n: kept[n][0] for n in known if n in kept})
+    entries_by_id = await db_entries.by_ids(conn, listed)
+    return await shown_of(conn, entries_by_id, {n: kept[n][0] for n in entries_by_id if n in kept})
 
 
 async def _newest_snapshots(

@@ -160,8 +160,8 @@ async def summary_of(
     facets = await facets_of(conn, found.entries)
     count, has_more = len(found.entries), found.beyond is not None
     if has_more and (request.tree, request.filters) == (EVERYTHING, Filters()):
-        known = await counters.all_counters(conn)
-        count, has_more = known.get(counters.ENTRIES, 0), False
+        counts = await counters.all_counters(conn)
+        count, has_more = counts.get(counters.ENTRIES, 0), False
         of_all = await facets_of_all(conn, most=MAX_COUNTED)
         best = {each.field: each for each in (*facets, *of_all) if each.values}
         facets = tuple(best[each] for each in FACETS if each in best)
@@ -195,9 +195,9 @@ def _narrowing(field: str, value: FacetValue, tree: Node) -> FacetValue:
         return value
     others = [each for each in conjuncts(tree) if each != node]
     is_chosen = len(others) < len(conjuncts(tree))
-    wanted = conjunction(others if is_chosen else [*others, node])
-    query = write(wanted)
-    return replace(value, query=query, is_chosen=is_chosen) if fits(wanted, query) else value
+    narrowed = conjunction(others if is_chosen else [*others, node])
+    query = write(narrowed)
+    return replace(value, query=query, is_chosen=is_chosen) if fits(narrowed, query) else value
 
 
 @lru_cache(1024)

@@ -145,15 +145,15 @@ async def pywb(request: web.Request) -> web.StreamResponse:
 
 async def available(request: web.Request) -> web.StreamResponse:
     """Return the capture of a URL nearest to a timestamp, or the latest."""
-    given, moment = request.query.get("url", ""), request.query.get("timestamp", "")
+    url, moment = request.query.get("url", ""), request.query.get("timestamp", "")
     if moment and not (moment.isascii() and moment.isdecimal() and len(moment) <= 14):
         raise InputError("timestamp must have 4 to 14 digits of YYYYMMDDhhmmss.")
     moment = moment if len(moment) >= SHORTEST else ""
-    document: dict[str, object] = {"url": given, "archived_snapshots": {}}
+    document: dict[str, object] = {"url": url, "archived_snapshots": {}}
     if moment:
         document["timestamp"] = moment
     try:
-        address = ReplayAddress(moment, Modifier.NONE, parse_archived_url(given))
+        address = ReplayAddress(moment, Modifier.NONE, parse_archived_url(url))
         found = await request.app[RUNTIME].replay.resolve(address)
     except NotInArchive:
         return web.json_response(document)
@@ -167,8 +167,8 @@ async def available(request: web.Request) -> web.StreamResponse:
 
 
 async def _answer(request: web.Request, *, pywb: bool) -> web.StreamResponse:
-    given = {name: request.query.getall(name) for name in request.query}
-    query = parse_cdx_query(given, pywb=pywb)
+    parameters = {name: request.query.getall(name) for name in request.query}
+    query = parse_cdx_query(parameters, pywb=pywb)
     counted = "application/json" if pywb else "text/plain"
     kind = counted if query.paging.is_counted else media_type(query.output)
     pieces = request.app[RUNTIME].cdx.answer(query)

@@ -72,10 +72,10 @@ def _cursor_of(request: web.Request) -> ChangeCursor | None:
     Raises:
         InputError: the id is invalid.
     """
-    given = request.headers.get("Last-Event-ID")
-    if not given:
+    last_id = request.headers.get("Last-Event-ID")
+    if not last_id:
         return None
-    found = _EVENT_ID.fullmatch(given)
+    found = _EVENT_ID.fullmatch(last_id)
     if not found or int(found[2]) > _LARGEST:
         raise InputError("Last-Event-ID must be the id of an event of this stream.")
     return ChangeCursor(int(found[1]), int(found[2]))

@@ -99,8 +99,8 @@ class Metrics:
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a response and its duration."""
-        known = method if method in _METHODS else "other"
-        self._requests.labels(known, route, str(status)).inc()
+        method_label = method if method in _METHODS else "other"
+        self._requests.labels(method_label, route, str(status)).inc()
         self._seconds.labels(route).observe(seconds)
 
     def page(self) -> bytes:

@@ -62,8 +62,8 @@ _AUTHORITY = re.compile(r"(\[[0-9a-f:.]{2,45}\]|[a-z0-9_][a-z0-9._-]{0,253})(?::
 @web.middleware
 async def check_host(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Reject a request for an unknown (421) or malformed (400) host name."""
-    given = request.headers.getall("Host", [])
-    authority = given[0].lower() if len(given) == 1 else ""
+    hosts = request.headers.getall("Host", [])
+    authority = hosts[0].lower() if len(hosts) == 1 else ""
     match = _AUTHORITY.fullmatch(authority)
     if match is None or not request.raw_path.startswith("/"):
         raise web.HTTPBadRequest(text="The request has no unambiguous Host header.")
@@ -81,8 +81,8 @@ def _is_own_name(name: str, settings: Settings) -> bool:
     if name == "localhost" or name.endswith(".localhost"):  # RFC 6761 §6.3
         return True
     second = urlsplit(settings.replay_origin or "").hostname or ""
-    known = (*settings.allow_hosts, settings.host, second)
-    if name in {host.lower().rstrip(".") for host in known if host}:
+    own_names = (*settings.allow_hosts, settings.host, second)
+    if name in {host.lower().rstrip(".") for host in own_names if host}:
         return True
     try:
         ip_address(name.strip("[]"))
@@ -198,12 +198,12 @@ async def _is_known(request: web.Request) -> bool:
     if session is not None:
         request[SESSION], request[SIGNED_IN] = session, True
         return True
-    given = auth.credentials_of(request)
-    if given is None:
+    credentials = auth.credentials_of(request)
+    if credentials is None:
         return False
-    if given.startswith(TOKEN_PREFIX):
-        await _admit_token(request, given)
-    elif not await auth.check_password(request, given):
+    if credentials.startswith(TOKEN_PREFIX):
+        await _admit_token(request, credentials)
+    elif not await auth.check_password(request, credentials):
         raise _unauthorized("The password in the Authorization header is wrong.")
     request[SESSION] = auth.BY_HEADER
     return True
@@ -355,8 +355,8 @@ async def answer_errors(request: web.Request, handler: Handler) -> web.StreamRes
 
 
 def _problem_of_http(answer: web.HTTPException) -> Problem:
-    given = answer.text or ""
-    usual = given == f"{answer.status}: {answer.reason}" or answer.status in _CODES
+    text = answer.text or ""
+    usual = text == f"{answer.status}: {answer.reason}" or answer.status in _CODES
     phrase = HTTPStatus(answer.status).phrase
     return Problem(
         status=answer.status,

@@ -90,12 +90,12 @@ LANGUAGE_COOKIE = "archiver_language"
 
 def wording_of(request: web.Request) -> Wording:
     """Return the translations for a request."""
-    known = request.app[WORDINGS]
+    translations = request.app[WORDINGS]
     chosen = choice_of(request)
-    if chosen in known:
-        return known[chosen]
-    wanted = preferred_language(request.headers.get("Accept-Language", ""))
-    return known.get(wanted) or known[request.app[RUNTIME].settings.language]
+    if chosen in translations:
+        return translations[chosen]
+    tag = preferred_language(request.headers.get("Accept-Language", ""))
+    return translations.get(tag) or translations[request.app[RUNTIME].settings.language]
 
 
 def choice_of(request: web.Request) -> str:
@@ -107,8 +107,8 @@ def choice_of(request: web.Request) -> str:
 async def choose_language(request: web.Request) -> web.StreamResponse:
     """Store the language chosen in the footer's form, and show the page again in it."""
     tag = str((await request.post()).get("language", ""))
-    known = {each.tag for each in LANGUAGES}
-    return _with_choice(request, LANGUAGE_COOKIE, tag if tag in known else "")
+    tags = {each.tag for each in LANGUAGES}
+    return _with_choice(request, LANGUAGE_COOKIE, tag if tag in tags else "")
 
 
 async def choose_theme(request: web.Request) -> web.StreamResponse:
@@ -349,15 +349,15 @@ SHOWN = 200
 
 async def side_bar(request: web.Request, q: str = "") -> SideBar:
     """Return the navigation, with the current list marked."""
-    known = await request.app[RUNTIME].navigation.read()
-    current, is_whole = _list_shown(known.lists, q.strip().casefold())
+    navigation = await request.app[RUNTIME].navigation.read()
+    current, is_whole = _list_shown(navigation.lists, q.strip().casefold())
     return SideBar(
-        known.lists[:SHOWN],
+        navigation.lists[:SHOWN],
         current,
-        len(known.lists),
+        len(navigation.lists),
         is_whole=is_whole,
-        tags=known.tags,
-        unread=known.unread,
+        tags=navigation.tags,
+        unread=navigation.unread,
         current_url=f"{request.path}?q={q}" if q else request.path,
     )
 

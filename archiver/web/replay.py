@@ -59,11 +59,11 @@ async def replay(request: web.Request) -> web.StreamResponse:
     exact = _exact_address(request, address, capture, replay_request)
     if exact is not None:
         return web.Response(status=302, headers=_headers(request) | {"Location": exact})
-    shown = FrameRequest(capture.url, capture.timestamp)
-    banner = _note_request(request, address, shown)
+    frame_request = FrameRequest(capture.url, capture.timestamp)
+    banner = _note_request(request, address, frame_request)
     replayed = await service.open(capture, replay_request)
     if banner and replayed.is_made:
-        note = partial(request.app[FRAME_REQUESTS].note_form, banner, shown)
+        note = partial(request.app[FRAME_REQUESTS].note_form, banner, frame_request)
         replayed = replace(replayed, body=_with_forms_noted(replayed.body, note))
     return await _stream(request, replayed, is_followed=bool(banner))
 

@@ -64,8 +64,8 @@ def takes_own_gzip(request: web.Request) -> bool:
 
 def vary(response: web.StreamResponse, field: str = hdrs.ACCEPT_ENCODING) -> None:
     """Add a request header to ``Vary`` (RFC 9110 §12.5.5)."""
-    given = response.headers.get(hdrs.VARY, "")
-    names = [name.strip() for name in given.split(",") if name.strip()]
+    fields = response.headers.get(hdrs.VARY, "")
+    names = [name.strip() for name in fields.split(",") if name.strip()]
     if field.lower() not in (name.lower() for name in names):
         response.headers[hdrs.VARY] = ", ".join([*names, field])
 

@@ -221,8 +221,8 @@ def _announce(
     browser_problem: Message | None,
 ) -> None:
     host, port = listening.getsockname()[:2]
-    shown = f"[{host}]" if ":" in host else host
-    sys.stdout.write(f"archiver listens on http://{shown}:{port}/\n")
+    displayed_host = f"[{host}]" if ":" in host else host
+    sys.stdout.write(f"archiver listens on http://{displayed_host}:{port}/\n")
     for each in warnings:
         sys.stdout.write(f"WARNING: {each}\n")
     if unusable_files:

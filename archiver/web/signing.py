@@ -224,11 +224,11 @@ class Permissions:
             inherited: permission of the request; None if it has no token. Links and redirects
                 inherit its banner.
         """
-        given = (self.has_password and inherited) or self.new()
-        signed = partial(self.write, replace(given, banner=""))
+        permission = (self.has_password and inherited) or self.new()
+        signed = partial(self.write, replace(permission, banner=""))
         plain: PathWriter = self.plain
         if inherited is not None:
-            plain = partial(self.write, replace(given, banner=inherited.banner))
+            plain = partial(self.write, replace(permission, banner=inherited.banner))
         if not self.has_password:
             return PathWriters(self.plain, signed, signed, plain, plain)
         if inherited is not None and inherited.banner:

@@ -166,9 +166,9 @@ async def _file_of_api_request(request: web.Request) -> _File:
 async def _save_page(request: web.Request, file: _File, source: str) -> UploadResult:
     async def take(whole: Path) -> UploadResult:
         fields = {**request.query, **file.fields}
-        given = UploadMetadata(file.name, fields.get("url", ""), fields.get("at", ""), source)
+        metadata = UploadMetadata(file.name, fields.get("url", ""), fields.get("at", ""), source)
         with await asyncio.to_thread(whole.open, "rb") as opened:
-            taken = await request.app[RUNTIME].page_uploads.take(opened, given)
+            taken = await request.app[RUNTIME].page_uploads.take(opened, metadata)
         await asyncio.to_thread(whole.unlink)
         return taken
 
@@ -195,8 +195,8 @@ def clean_name(name: str) -> str:
     """Return a file name that is safe to show and store: no folders, no control characters."""
     valid = name.encode("utf-8", "replace").decode("utf-8", "replace")
     last = valid.replace("\\", "/").rpartition("/")[2]
-    shown = "".join(character if character.isprintable() else "�" for character in last)
-    return shown[:_MAX_NAME] or "upload"
+    printable = "".join(character if character.isprintable() else "�" for character in last)
+    return printable[:_MAX_NAME] or "upload"
 
 
 def remove_stale(data: Path) -> None:

@@ -50,12 +50,12 @@ def preferred_language(header: str) -> str:
 
 def _range(text: str) -> tuple[float, str]:
     """Parse a range; return its weight (RFC 9110 §12.4.2; 0 if invalid) and its tag."""
-    wanted, _, weight = text.strip().lower().partition(";")
+    tag, _, weight = text.strip().lower().partition(";")
     try:
         share = float(weight.strip().removeprefix("q=")) if weight else 1.0
     except ValueError:
         share = 0.0
-    return (share if 0 <= share <= 1 else 0.0), wanted.strip()
+    return (share if 0 <= share <= 1 else 0.0), tag.strip()
 
 
 _SIZES = (
@@ -131,13 +131,13 @@ class Wording:
         """Translate a message; return other text unchanged."""
         if isinstance(message, str):
             return message
-        shown = {name: self.formatted(value) for name, value in message.values.items()}
+        values = {name: self.formatted(value) for name, value in message.values.items()}
         if message.many:
             count = message.values["count"]
             text = self.texts.ngettext(message.text, message.many, int(str(count)))
         else:
             text = self.translated(message.text)
-        return text.format(**shown) if shown else text
+        return text.format(**values) if values else text
 
     def translated(self, text: str) -> str:
         """Translate a text that was marked for extraction."""
@@ -161,8 +161,8 @@ class Wording:
         return self._filled(self.texts.ngettext(one, many, count), {"num": count, **values})
 
     def _filled(self, text: str, values: Mapping[str, object]) -> Markup:
-        shown = {name: self.formatted(value) for name, value in values.items()}
-        return _markup(text, shown)
+        formatted = {name: self.formatted(value) for name, value in values.items()}
+        return _markup(text, formatted)
 
     def formatted(self, value: object) -> object:
         """Format a value for a sentence: numbers and messages in this language."""

@@ -79,9 +79,9 @@ async def edit(request: web.Request) -> web.StreamResponse:
     `tags` replaces all tags, and `folders` all lists (by path); `with_tags` and `without_tags` add
     and remove some. Omitted fields are not changed.
     """
-    wanted = await read_json(request, AnnotationChange)
+    body = await read_json(request, AnnotationChange)
     runtime, key = request.app[RUNTIME], request.match_info["hash_url"]
-    await runtime.editing.change([key], wanted)
+    await runtime.editing.change([key], body)
     return entry_answer(request, await runtime.entries.get(key))
 
 
@@ -139,23 +139,23 @@ async def add_highlight(request: web.Request) -> web.StreamResponse:
 
     Text that is not found in the article is stored without a position.
     """
-    wanted = await read_json(request, HighlightRequest)
+    body = await read_json(request, HighlightRequest)
     made = await request.app[RUNTIME].highlights.add(
         request.match_info["hash_url"],
-        wanted.quote,
-        start=wanted.start,
-        colour=wanted.colour,
-        note=wanted.note,
-        timestamp=wanted.timestamp,
+        body.quote,
+        start=body.start,
+        colour=body.colour,
+        note=body.note,
+        timestamp=body.timestamp,
     )
     return answer(made, status=201)
 
 
 async def change_highlight(request: web.Request) -> web.StreamResponse:
     """Change the colour or the note of a highlight."""
-    wanted, place = await read_json(request, HighlightChange), request.match_info
+    body, place = await read_json(request, HighlightChange), request.match_info
     changed = await request.app[RUNTIME].highlights.change(
-        place["hash_url"], place["id"], colour=wanted.colour, note=wanted.note
+        place["hash_url"], place["id"], colour=body.colour, note=body.note
     )
     return answer(changed)
 
@@ -194,8 +194,8 @@ async def list_tags(request: web.Request) -> web.StreamResponse:
 
 async def change_tag(request: web.Request) -> web.StreamResponse:
     """Rename a tag, or merge it into another, and return all tags."""
-    wanted = await read_json(request, TagChange)
-    await request.app[RUNTIME].editing.rename_tag(wanted.name, wanted.new_name)
+    body = await read_json(request, TagChange)
+    await request.app[RUNTIME].editing.rename_tag(body.name, body.new_name)
     return await list_tags(request)
 
 
@@ -215,21 +215,21 @@ async def list_lists(request: web.Request) -> web.StreamResponse:
 
 async def make_list(request: web.Request) -> web.StreamResponse:
     """Create a list with its parents, or a saved search."""
-    wanted = await read_json(request, ListRequest)
-    return answer(await request.app[RUNTIME].lists.make(wanted.path, wanted.query), status=201)
+    body = await read_json(request, ListRequest)
+    return answer(await request.app[RUNTIME].lists.make(body.path, body.query), status=201)
 
 
 async def change_list(request: web.Request) -> web.StreamResponse:
     """Rename, move or colour a list, and return all lists."""
-    wanted, lists = await read_json(request, ListChange), request.app[RUNTIME].lists
-    if (wanted.new_path, wanted.move, wanted.colour) == (None, None, None):
+    body, lists = await read_json(request, ListChange), request.app[RUNTIME].lists
+    if (body.new_path, body.move, body.colour) == (None, None, None):
         raise InputError("Set new_path, move or colour.")
-    if wanted.colour is not None:
-        await lists.set_colour(wanted.path, wanted.colour)
-    if wanted.move:
-        await lists.move(wanted.path, down=wanted.move == "down")
-    if wanted.new_path is not None:
-        await lists.rename(wanted.path, wanted.new_path)
+    if body.colour is not None:
+        await lists.set_colour(body.path, body.colour)
+    if body.move:
+        await lists.move(body.path, down=body.move == "down")
+    if body.new_path is not None:
+        await lists.rename(body.path, body.new_path)
     return await list_lists(request)
 
 
@@ -241,9 +241,9 @@ async def delete_list(request: web.Request) -> web.StreamResponse:
 
 async def order_lists(request: web.Request) -> web.StreamResponse:
     """Change the order of entries in a list."""
-    wanted = await read_json(request, OrderRequest)
+    body = await read_json(request, OrderRequest)
     lists = request.app[RUNTIME].lists
-    return answer(await lists.order(wanted.path, wanted.entries, wanted.position))
+    return answer(await lists.order(body.path, body.entries, body.position))
 
 
 async def list_feeds(request: web.Request) -> web.StreamResponse:
@@ -253,9 +253,9 @@ async def list_feeds(request: web.Request) -> web.StreamResponse:
 
 async def follow(request: web.Request) -> web.StreamResponse:
     """Follow a feed, or the first feed that a page declares, and capture its new items."""
-    wanted = await read_json(request, FeedRequest)
+    body = await read_json(request, FeedRequest)
     followed = await request.app[RUNTIME].subscriptions.follow(
-        wanted.url, wanted.tags, everything=wanted.everything
+        body.url, body.tags, everything=body.everything
     )
     return answer(followed, status=201)
 

@@ -76,10 +76,10 @@ async def failures(request: web.Request) -> web.StreamResponse:
 
 async def retry(request: web.Request) -> web.StreamResponse:
     """Retry the pages of an import that failed for a reason, or for any reason."""
-    found, wanted = await _found(request), await read_json(request, RetryRequest)
+    found, body = await _found(request), await read_json(request, RetryRequest)
     oversight = request.app[RUNTIME].crawl_status
-    if wanted.reason is not None:
-        return answer(Queued(await oversight.try_again(wanted.reason, found.id)))
+    if body.reason is not None:
+        return answer(Queued(await oversight.try_again(body.reason, found.id)))
     reasons = [each.reason for each in await oversight.failures_of(found.id)]
     return answer(Queued(sum([await oversight.try_again(each, found.id) for each in reasons])))
 
@@ -123,11 +123,11 @@ async def ask_public_archives(request: web.Request) -> web.StreamResponse:
     Select entries or a query. Without both, all failed entries are selected that have no snapshot
     and whose page no longer exists.
     """
-    wanted, rescuing = await read_json(request, RescueRequest), request.app[RUNTIME].recovery
-    if wanted.entries and wanted.query:
+    body, rescuing = await read_json(request, RescueRequest), request.app[RUNTIME].recovery
+    if body.entries and body.query:
         raise web.HTTPBadRequest(text="Use either entries or a query, not both.")
-    if wanted.entries:
-        return answer(Queued(await rescuing.rescue(wanted.entries)), status=202)
-    if wanted.query:
-        return answer(Queued(await rescuing.rescue_found(ListingQuery(wanted.query))), status=202)
+    if body.entries:
+        return answer(Queued(await rescuing.rescue(body.entries)), status=202)
+    if body.query:
+        return answer(Queued(await rescuing.rescue_found(ListingQuery(body.query))), status=202)
     return answer(Queued(await rescuing.recover_missing()), status=202)

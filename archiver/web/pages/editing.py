@@ -233,8 +233,8 @@ async def _confirmation(
     runtime = request.app[RUNTIME]
     path, days = str(form.get("back", "")), runtime.settings.bin_days
     if refs:
-        known = [(await runtime.entries.get(each)).entry for each in refs[:SHOWN]]
-        return DeleteView(refs, tuple(known), days, count=len(refs), back=path)
+        entries = [(await runtime.entries.get(each)).entry for each in refs[:SHOWN]]
+        return DeleteView(refs, tuple(entries), days, count=len(refs), back=path)
     query = query_of(form)
     summary = await runtime.search.summary(query)
     listing = await runtime.search.listing(query)

@@ -113,17 +113,17 @@ async def download(request: web.Request) -> web.StreamResponse:
     An export of one entry's article is of its newest snapshot, or of the one nearest to `at`.
     """
     kind, key = BY_SUFFIX[request.match_info["form"]], request.match_info.get("hash_url")
-    wanted = Selected(
+    selected = Selected(
         _query_of(request),
         HashUrl(key) if key else None,
         request.query.get("title", ""),
         _selected(request.query),
     )
     app, damaged = request.app[RUNTIME], list[str]()
-    name = await app.exporting.name_of(kind, wanted)
+    name = await app.exporting.name_of(kind, selected)
     pieces = await app.exporting.begin(
         kind,
-        wanted,
+        selected,
         name=name,
         at=request.query.get("at") or None,
         on_damage=damaged.append,
@@ -132,8 +132,8 @@ async def download(request: web.Request) -> web.StreamResponse:
         return await _stream(request, pieces, name, kind.media_type)
     finally:
         if damaged:
-            query = replace(wanted.query, q=name) if key else wanted.query
-            await app.export_jobs.note_damaged_download(kind, replace(wanted, query=query))
+            query = replace(selected.query, q=name) if key else selected.query
+            await app.export_jobs.note_damaged_download(kind, replace(selected, query=query))
 
 
 async def schema(_: web.Request) -> web.StreamResponse:

@@ -55,11 +55,11 @@ async def add(request: web.Request) -> web.StreamResponse:
     if words := words_of(text):
         raise web.HTTPSeeOther(f"/snapshots?{urlencode({'q': words})}")
     entries = request.app[RUNTIME].entries
-    given, trackers = text.split("\n"), request.app[RUNTIME].settings.trackers
+    lines, trackers = text.split("\n"), request.app[RUNTIME].settings.trackers
     if form.get("trackers") != "keep":
-        given = [without_trackers(with_scheme(each), trackers) for each in given]
-    cleaned = [old for old, new in zip(text.split("\n"), given, strict=True) if _differ(old, new)]
-    urls, question = await _questions_about_known(request, given, form)
+        lines = [without_trackers(with_scheme(each), trackers) for each in lines]
+    cleaned = [old for old, new in zip(text.split("\n"), lines, strict=True) if _differ(old, new)]
+    urls, question = await _questions_about_known(request, lines, form)
     if question and not urls:
         if form.get("window"):
             raise web.HTTPSeeOther(f"/save?saved={question.known[0].entry.hash_url}&known=1")

@@ -261,10 +261,10 @@ def _status_of(error: InputError) -> int:
 
 
 async def _found(request: web.Request) -> ImportStatus:
-    wanted = int(request.match_info["id"])
-    if wanted >= 1 << 62:
+    number = int(request.match_info["id"])
+    if number >= 1 << 62:
         raise NotFound("Import not found.")
-    return await request.app[RUNTIME].imports.status(wanted)
+    return await request.app[RUNTIME].imports.status(number)
 
 
 MAX_PREVIEWED = 100_000

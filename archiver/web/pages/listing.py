@@ -116,7 +116,7 @@ async def _view(request: web.Request, query: ListingQuery) -> ListingView:
     is_narrowed = replace(query, sort="", after="") != ListingQuery()
     kept = {name: value for name in _KEPT if (value := getattr(query, name))}
     # If the query found nothing and another one was run instead, exports and feeds use that one.
-    shown = kept | ({"q": found.used_query} if found.used_query else {})
+    parameters = kept | ({"q": found.used_query} if found.used_query else {})
     shown_page = kept | ({"after": query.after} if query.after else {})
     trail = read_trail(request.query.get("trail", "")) if query.after else Trail()
     if query.after and trail:
@@ -128,7 +128,7 @@ async def _view(request: web.Request, query: ListingQuery) -> ListingView:
         back_url=_back_url(kept, query, trail),
         start=trail.start if trail else None,
         tags=tags,
-        export_query=f"?{urlencode(shown)}" if shown else "",
+        export_query=f"?{urlencode(parameters)}" if parameters else "",
         list_query=list_query(query),
         summary=_counted(summary, query, side),
         is_narrowed=is_narrowed,

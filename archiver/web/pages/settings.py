@@ -45,13 +45,13 @@ async def settings(request: web.Request) -> web.StreamResponse:
 async def change_settings(request: web.Request) -> web.StreamResponse:
     """Store the settings of a section, and restart the services if one needs it."""
     form, preferences = await request.post(), request.app[RUNTIME].preferences
-    known = await preferences.all()
+    preferences_by_name = await preferences.all()
     values: dict[str, str | None] = {}
     for name in GROUPS.get(str(form.get("section", "")), ()):
-        preference = known[name]
+        preference = preferences_by_name[name]
         if not preference.is_fixed:
-            given = str(form.get(name, "false" if preference.is_boolean else ""))
-            values[name] = given.strip() or None
+            text = str(form.get(name, "false" if preference.is_boolean else ""))
+            values[name] = text.strip() or None
     try:
         is_pending = await preferences.change(values)
     except InputError as error:
@@ -188,14 +188,14 @@ async def change_bin(request: web.Request) -> web.StreamResponse:
         )
     if does != "restore":
         raise InputError("The form has an unknown action.")
-    wanted: dict[int, list[str]] = defaultdict(list)
+    selected: dict[int, list[str]] = defaultdict(list)
     for each in form.getall("item", []):
         text, _, key = str(each).partition(" ")
-        wanted[number(text)].append(key)
-    if not wanted:
+        selected[number(text)].append(key)
+    if not selected:
         raise web.HTTPSeeOther("/bin?nothing=1")
     restored = not_restored = 0
-    for deletion, keys in wanted.items():
+    for deletion, keys in selected.items():
         try:
             done = await app.deleting.undo(deletion, None if "" in keys else keys)
         except (InputError, NotFound):

@@ -113,8 +113,8 @@ async def framed_page(request: web.Request) -> web.StreamResponse:
 def _framed(request: web.Request, banner: str, address: ReplayAddress) -> str:
     """Return the address of a memento in the frame below a banner, with an access token."""
     permissions = request.app[PERMISSIONS]
-    given = permissions.new(service_origin(request), banner)
-    return replay_origin(request) + permissions.write(given, address)
+    permission = permissions.new(service_origin(request), banner)
+    return replay_origin(request) + permissions.write(permission, address)
 
 
 MIN_TO_COMPARE = 2
