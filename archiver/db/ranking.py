@@ -1,9 +1,9 @@
 """Ranking of search results.
 
 To keep searches for frequent words fast, only some matches are ranked. They are called candidates:
-the newest matches, and the newest matches in title or tags. The score of a candidate is its bm25
-score times a factor if the words are in the title or the tags, and times another factor if the
-words are near each other.
+the newest matches, and the newest matches in title or tags. They are ordered by bm25. The score of
+the best candidates is then multiplied by a factor if the words are in the title or the tags, and by
+another factor if the words are near each other.
 """
 
 import math
@@ -25,13 +25,11 @@ from archiver.db.query_sql import (
     is_open_ended,
 )
 from archiver.db.schema import PART_SIZE, document, entry, entry_tag, search_table, tag
-from archiver.helpers import both
 from archiver.search.query_tree import (
     Node,
     Term,
     conjunction,
     conjuncts,
-    disjunction,
     positive_terms,
 )
 from archiver.search.words import MAX_EXPANDED_TERMS, fold, forms_of, phrase_of, words_of
@@ -115,14 +113,6 @@ def _may_match(folded: str, words_by_term: Sequence[Sequence[Sequence[str]]]) ->
     )
 
 
-def in_any_form(terms: Sequence[Term]) -> Node | None:
-    """Return a query for all terms, each in any word form; None if no term has another form."""
-    forms = [*map(forms_of, terms)]
-    if not _has_few_terms(terms) or all(len(each) == 1 for each in forms):
-        return None
-    return conjunction([disjunction(each) for each in forms])
-
-
 def _has_few_terms(terms: Sequence[Term]) -> bool:
     return len(terms) <= MAX_EXPANDED_TERMS
 
@@ -143,15 +133,6 @@ MAX_COUNTED = 8
 """Maximum number of query words whose documents are counted."""
 SAMPLE = 512
 """Maximum number of documents that are counted per word and part; more are extrapolated."""
-MAX_POSTINGS = 1 << 18
-"""Maximum number of postings that bm25 may read.
-
-A posting is a word in a document. For each word, bm25 reads all postings.
-"""
-SAMPLED = 3
-"""Number of parts in which words are counted first, to find very frequent words."""
-_PREFIX_COST = 4
-"""Estimated number of postings per document of a prefix."""
 _LEAST_RARITY = 1e-6
 Counts = Mapping[int, Mapping[str, int]]
 """Number of documents with a word, by part number and word."""
@@ -170,24 +151,6 @@ class Part:
     number: int
     candidates: tuple[int, ...]
     size: int
-
-
-async def affordable(
-    conn: AsyncConnection, nodes: Sequence[Node], parts: Sequence[Part]
-) -> tuple[Sequence[Node], Counts]:
-    """Return the nodes that bm25 can score within ``MAX_POSTINGS``, and document counts.
-
-    The words of the other nodes are so frequent that they would hardly change the order of the
-    results. If there are many parts, nodes with very frequent words are removed first. These words
-    are found by counting documents in three parts.
-    """
-    if len(parts) > SAMPLED:
-        some = (parts[0], parts[len(parts) // 2], parts[-1])
-        counts = await _counts(conn, some, _words_of(nodes))
-        most = MAX_POSTINGS * sum(each.size for each in some) // sum(each.size for each in parts)
-        nodes = [node for node in nodes if _cost(node, some, counts) <= most]
-    counts = await _counts(conn, parts, _words_of(nodes))
-    return _cheapest(nodes, parts, counts), counts
 
 
 def part_factors(terms: Sequence[Term], parts: Sequence[Part], counts: Counts) -> dict[int, float]:
@@ -216,29 +179,6 @@ def _words_of(nodes: Sequence[Node]) -> list[str]:
         word for term in positive_terms(conjunction(nodes)) for word in phrase_of(term.text)
     )
     return [*words][:MAX_COUNTED]
-
-
-def _cheapest(nodes: Sequence[Node], parts: Sequence[Part], counts: Counts) -> list[Node]:
-    """Return the cheapest nodes that together stay within ``MAX_POSTINGS``, in the given order."""
-    costs = {node: _cost(node, parts, counts) for node in nodes}
-    chosen, left = [], MAX_POSTINGS
-    for node in sorted(costs, key=lambda each: costs[each]):
-        left -= costs[node]
-        if left >= 0:
-            chosen.append(node)
-    return [node for node in nodes if node in chosen]
-
-
-def _cost(node: Node, parts: Sequence[Part], counts: Counts) -> int:
-    """Estimate how many postings bm25 reads for a node."""
-    terms = [*positive_terms(node)]
-    prefixes = sum(map(is_open_ended, terms))
-    words = [word for term in terms for word in phrase_of(term.text)]
-    return sum(
-        prefixes * _PREFIX_COST * part.size
-        + sum(counts[part.number].get(word, part.size) for word in words)
-        for part in parts
-    )
 
 
 async def _counts(
@@ -287,16 +227,10 @@ IN_TITLE, IN_TITLE_IN_OTHER_FORMS, AT_TITLE_START, NEAR, ADJACENT = 1.8, 1.5, 1.
 """
 NEAR_WORDS = 10
 """Maximum number of words between two words that are near each other."""
-MAX_NEAR = 250
-"""Number of best results that are tested for nearby words."""
-MAX_TITLES_READ = 500
-"""Maximum number of candidates whose titles are read. For more candidates, the full-text index is
-searched, which reads all postings of a word in each part.
-"""
+MAX_COMPARED = 250
+"""Number of candidates with the best bm25 scores whose titles, tags and word distances count."""
 PARTS_FOR_TITLES = 8
 """Maximum number of parts, the newest ones, in which titles are searched."""
-_MATCHING = "SELECT rowid AS id FROM {0} WHERE MATCHES AND rowid BETWEEN :first{1} AND :last{1}"
-"""Template of a query for the matches in one part, from the first to the last candidate."""
 _MAX_DOCUMENT = 1 << 60
 """Number greater than any document id and any number of documents."""
 
@@ -316,13 +250,11 @@ async def scored(
     parts = by_part(candidates, last)
     if not parts:
         return []
-    # The database runs one statement while the result of the other is read.
-    scores, factors = await both(
-        _scores(conn, match, tree, parts), _factors(conn, match, tree, parts)
-    )
-    _multiply(scores, factors)
-    best = by_part(nlargest(MAX_NEAR, scores, key=scores.__getitem__), last)
-    _multiply(scores, await _nearness(conn, match, tree, best))
+    scores = await _scores(conn, match, tree, parts)
+    if terms := _plain_terms(tree):
+        best = nlargest(MAX_COMPARED, scores, key=scores.__getitem__)
+        _multiply(scores, await _title_factors(conn, terms, best))
+        _multiply(scores, await _nearness(conn, match, tree, by_part(best)))
     # Rounding makes the order independent of the order in which the database adds numbers.
     ascending = sorted((float(f"{score:.6g}"), each) for each, score in scores.items())
     return [each for _, each in reversed(ascending)]
@@ -348,19 +280,13 @@ def in_titles(match: str, tree: Node) -> str:
 async def _scores(
     conn: AsyncConnection, match: str, tree: Node, parts: Sequence[Part]
 ) -> dict[int, float]:
-    """Return bm25's score of each candidate, without nodes that are too expensive to score."""
-    nodes = [each for each in conjuncts(tree) if is_full_text(each)]
-    scored: Sequence[Node] = nodes
-    counts: Counts = {}
-    if len(parts) > 1 and word_index_of(conn).vocabulary:
-        scored, counts = await affordable(conn, scored, parts)
-    if not scored:
-        return {each: 1.0 for part in parts for each in part.candidates}
-    cheap_match = match if len(scored) == len(nodes) else expression(conjunction(scored))
-    scores = await _bm25(conn, cheap_match, parts)
-    if not counts:
+    """Return bm25's score of each candidate."""
+    scores = await _bm25(conn, match, parts)
+    if len(parts) == 1 or not word_index_of(conn).vocabulary:
         return scores
-    factors = part_factors(_plain_terms(conjunction(scored)), parts, counts)
+    nodes = [each for each in conjuncts(tree) if is_full_text(each)]
+    counts = await _counts(conn, parts, _words_of(nodes))
+    factors = part_factors(_plain_terms(conjunction(nodes)), parts, counts)
     return {each: score * factors[each // PART_SIZE] for each, score in scores.items()}
 
 
@@ -384,18 +310,11 @@ def _scoring(words: WordIndex, parts: Sequence[int]) -> Select[*tuple[Any, ...]]
     return select_lists(limited, "id", "score")
 
 
-async def _factors(
-    conn: AsyncConnection, match: str, tree: Node, parts: Sequence[Part]
+async def _title_factors(
+    conn: AsyncConnection, terms: Sequence[Term], documents: Sequence[int]
 ) -> list[tuple[float, set[int]]]:
     """Return (factor, documents) pairs for words in title or tags."""
-    terms = _plain_terms(tree)
-    if not terms:
-        return []
-    candidates = [each for part in parts for each in part.candidates]
-    if len(candidates) <= MAX_TITLES_READ:
-        found = await title_matches(conn, candidates, terms, _whole_words(terms))
-    else:
-        found = await _title_matches_by_index(conn, match, tree, parts)
+    found = await title_matches(conn, documents, terms, _whole_words(terms))
     return [
         (IN_TITLE, found.exact),
         (AT_TITLE_START, found.at_start),
@@ -408,41 +327,10 @@ async def _nearness(
 ) -> list[tuple[float, set[int]]]:
     """Return (factor, documents) pairs for words near each other."""
     near = _near(_plain_terms(tree))
-    if not (near and parts):
+    if not near:
         return []
     expressions = [_narrowed(match, tree, each) for each in near.values()]
-    return [*zip(near, await matches_among(conn, expressions, parts), strict=True)]
-
-
-async def _title_matches_by_index(
-    conn: AsyncConnection, match: str, tree: Node, parts: Sequence[Part]
-) -> TitleMatches:
-    terms = _plain_terms(tree)
-    forms = in_any_form(terms)
-    expressions = [_narrowed(match, tree, _titled(conjunction(terms)))]
-    if forms:
-        expressions.append(f"{match} AND {_titled(forms)}")
-    exact, *others = await _matches_in_range(conn, expressions, parts)
-    in_other_forms = others[0] - exact if forms else set()
-    at_start = await _at_title_start(conn, match, tree, parts, exact)
-    return TitleMatches(exact, at_start, in_other_forms)
-
-
-async def _at_title_start(
-    conn: AsyncConnection, match: str, tree: Node, parts: Sequence[Part], titled: set[int]
-) -> set[int]:
-    """Return the candidates whose title starts with the words of the query.
-
-    ``titled`` are the candidates with the words in title or tags. Only parts with such candidates
-    are searched.
-    """
-    words = " ".join(_whole_words(_plain_terms(tree)))
-    if not words:
-        return set()
-    numbers = {each // PART_SIZE for each in titled}
-    within = [part for part in parts if part.number in numbers]
-    at_start = _narrowed(match, tree, f'(title : ^ "{words}")')
-    return (await _matches_in_range(conn, [at_start], within))[0]
+    return [*zip(near, await _matches_among(conn, expressions, parts), strict=True)]
 
 
 def _narrowed(match: str, tree: Node, stricter: str) -> str:
@@ -464,50 +352,22 @@ def by_part(documents: Iterable[int], last: int = _MAX_DOCUMENT) -> list[Part]:
     ]
 
 
-async def _matches_in_range(
+async def _matches_among(
     conn: AsyncConnection, matches: Sequence[str], parts: Sequence[Part]
 ) -> list[set[int]]:
-    """Return the matches of each expression in the range of candidates of each part."""
-    if not (matches and parts):
-        return [set() for _ in matches]
-    arm = _MATCHING.replace("MATCHES", word_index_of(conn).matches)
-    return await _found(conn, arm, matches, parts, _range_parameters(parts))
-
-
-async def matches_among(
-    conn: AsyncConnection, matches: Sequence[str], parts: Sequence[Part]
-) -> list[set[int]]:
-    """Return, for each expression, the candidates that match it.
+    """Return, for each FTS5 expression, the candidates that match it.
 
     The results may contain other documents that match the expression.
     """
-    if not (matches and parts):
-        return [set() for _ in matches]
     given: dict[str, Any] = _range_parameters(parts)
     given |= {f"wanted{n}": [*part.candidates] for n, part in enumerate(parts)}
-    return await _found(conn, word_index_of(conn).matching, matches, parts, given)
-
-
-async def _found(
-    conn: AsyncConnection,
-    arm: str,
-    matches: Sequence[str],
-    parts: Sequence[Part],
-    parameters: Mapping[str, Any],
-) -> list[set[int]]:
-    """Return the matches of each expression, found by one statement for all parts.
-
-    Args:
-        conn: a connection.
-        arm: template of a query for one part, as in ``WordIndex``.
-        matches: FTS5 expressions.
-        parts: parts to search.
-        parameters: parameters of the query for each part.
-    """
-    numbers = tuple(part.number for part in parts)
     expressions = {f"match{n}": each for n, each in enumerate(matches)}
-    rows = await conn.execute(_finding(arm, len(matches), numbers), {**parameters, **expressions})
-    found = {n: set(ids or ()) for ids, n in rows}
+    statement = _finding(
+        word_index_of(conn).matching, len(matches), tuple(part.number for part in parts)
+    )
+    found = {
+        n: set(ids or ()) for ids, n in await conn.execute(statement, {**given, **expressions})
+    }
     return [found[n] for n in range(len(matches))]
 
 
