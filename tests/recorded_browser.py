@@ -246,29 +246,25 @@ HOSTILE_TOGETHER = {
 
 
 async def all_are_harmless(browser, base, entries, *, views=("snapshot", "capture", "read")):
-    """Show each page in these views, and click everything: in its banner, alone, as an article."""
-    slots = asyncio.Semaphore(MAX_OPEN_PAGES)
-    async with asyncio.TaskGroup() as group:
-        for entry in entries:
-            group.create_task(_is_harmless(browser, base, entry, slots, views))
+    """Show each page in these views, and click everything: in its banner, alone, as an article.
 
-
-async def _is_harmless(browser, base, entry, slots, views):
-    snapshot = f"{base}/{entry.hash_url}/{entry.latest}/"
-    read = f"{base}/{entry.hash_url}/"
-    capture = f"{base}/web/{entry.latest}/{entry.url}"
-    for url in map({"snapshot": snapshot, "capture": capture, "read": read}.get, views):
-        async with slots:
-            context, page, requests = await open_logged_page(browser, "about:blank")
+    They follow one another in the same tab, for a tab per page would cost a process per page.
+    """
+    context, page, requests = await open_logged_page(browser, "about:blank")
+    for entry in entries:
+        snapshot = f"{base}/{entry.hash_url}/{entry.latest}/"
+        read = f"{base}/{entry.hash_url}/"
+        capture = f"{base}/web/{entry.latest}/{entry.url}"
+        for url in map({"snapshot": snapshot, "capture": capture, "read": read}.get, views):
             with suppress(Error):  # a download is not a page
                 await page.goto(url, wait_until="networkidle")
             for frame in page.frames[:2]:
                 with suppress(Error):  # a frame may be gone, or have nothing to click
                     await frame.locator("#click").first.click(force=True, timeout=100)
             await page.wait_for_load_state("networkidle")
-            titles = await titles_of(page)
-            cookies, workers = await context.cookies(), context.service_workers
-            await context.close()
+            assert "ran" not in await titles_of(page), url
         assert outside_requests(requests, base, snapshot, read) == [], entry.url
-        assert "ran" not in titles, entry.url
-        assert (cookies, workers) == ([], []), entry.url
+        assert (await context.cookies(), context.service_workers) == ([], []), entry.url
+        assert context.pages == [page], entry.url
+        requests.clear()
+    await context.close()
