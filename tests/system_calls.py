@@ -18,7 +18,6 @@ _LINE = re.compile(r"(?P<thread>\d+) +(?P<rest>.*)")
 _RESUMED = re.compile(r"<\.\.\. \w+ resumed>")
 _CALL = re.compile(r"(?P<name>\w+)\((?P<arguments>.*)\) += (?P<result>-?\d+)")
 _FILE = re.compile(r"(?:\d+|AT_FDCWD)<((?:\\x[0-9a-f]{2})+)>")
-_TEXT = re.compile(r'"((?:\\x[0-9a-f]{2})*)"')
 _NUMBERS = re.compile(r", (\d+)\b")
 
 
@@ -91,9 +90,10 @@ def _read(call: re.Match[str], start_line: int, end_line: int) -> Iterator[Call]
     if int(call["result"]) < 0:
         return
     name, arguments = call["name"], call["arguments"]
-    files = [_bytes(each).decode() for each in _FILE.findall(arguments)]
-    texts = [_bytes(each) for each in _TEXT.findall(arguments)]
-    flags = _TEXT.sub("", _FILE.sub("", arguments))
+    parts = arguments.split('"')  # strace escapes every byte, so a quote only ends a string
+    rest, texts = "".join(parts[::2]), [_bytes(each) for each in parts[1::2]]
+    files = [_bytes(each).decode() for each in _FILE.findall(rest)]
+    flags = _FILE.sub("", rest)
     numbers = _NUMBERS.findall(flags)
     path = files[0] if files else ""
     if name in ("openat", "unlinkat", "renameat", "renameat2"):
