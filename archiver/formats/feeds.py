@@ -32,7 +32,11 @@ _DATES = ("published", "created", "updated")
 _HAS_PARAGRAPHS = re.compile(
     r"<(?:p|div|h[1-6]|ul|ol|table|blockquote|pre|figure)\b", re.IGNORECASE
 )
-_TAKEN = frozenset({"title", "link", "links", "tags", "content", "guidislink", "author"})
+_BEFORE_FEEDBURNER = "feedburner_origlink"
+"""Field with the address of an item whose link FeedBurner replaced by a redirect."""
+_TAKEN = frozenset(
+    {"title", "link", "links", "tags", "content", "guidislink", "author", _BEFORE_FEEDBURNER}
+)
 _DERIVED = ("_detail", "_parsed")
 """Suffixes of fields that feedparser derives from others."""
 _RSS_NAMESPACE = re.compile(
@@ -84,6 +88,7 @@ def _item(entry: Mapping[str, Any], base: str) -> Bookmark:
     identifier = str(entry.get("id", ""))
     url = first_of(
         (
+            text_of(entry.get(_BEFORE_FEEDBURNER)),
             *links.get("alternate", ())[:1],
             text_of(entry.get("link")),
             *links.get("via", ())[:1],

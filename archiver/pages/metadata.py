@@ -182,7 +182,15 @@ MAX_NAME = 100
 MAX_AUTHORS = 10
 _SPACES = re.compile(r"\s+")
 _SEPARATORS = re.compile(r"\s+[|\-\u2013\u2014\u00bb\u00b7/:]\s+")
-_TITLES = ("dc:title", "dcterms:title", "og:title", "twitter:title", "dc.title", "parsely-title")
+_TITLES = (
+    "dc:title",
+    "dcterms:title",
+    "og:title",
+    "twitter:title",
+    "dc.title",
+    "citation_title",
+    "parsely-title",
+)
 _AUTHORS = (
     "dc:creator",
     "dcterms:creator",
@@ -201,6 +209,8 @@ _DATES = (
     "parsely-pub-date",
     "dc.date",
     "dc.date.issued",
+    "citation_publication_date",
+    "citation_online_date",
     "date",
     "pubdate",
 )
@@ -218,6 +228,9 @@ _JSON_WRAPPERS = re.compile(
     r"\A\s*(?:<!\[CDATA\[|/\*.{0,40}?\*/|//[^\n]{0,80}\n)\s*|\s*\]\]>\s*\Z", re.DOTALL
 )
 _REFERENCE = re.compile(r"&(?:#[0-9]{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,30});", re.IGNORECASE)
+_MARKUP_NAMES = "b|em|i|p|span|strong|sub|sup|u"
+_MARKUP = re.compile(rf"<({_MARKUP_NAMES})>.*</\1>", re.IGNORECASE | re.DOTALL)
+_MARKUP_TAG = re.compile(rf"</?(?:{_MARKUP_NAMES}|br)\s*/?>", re.IGNORECASE)
 _MAX_TITLES = 200
 _ADDRESS = re.compile(r"(?:https?://|www\.)\S+|[\w-]+(?:\.[\w-]+)+/\S*", re.IGNORECASE)
 _TRAILING_SIGNS = re.compile(r"[\W_]+\Z")
@@ -284,12 +297,13 @@ def read_metadata(
 
 
 def _decoded(text: str) -> str:
-    """Decode the character references in a text that a site has escaped twice.
+    """Decode the character references and remove the tags in a text that a site has escaped twice.
 
     ``read_metadata`` does not decode a title that the heading also contains: the page displays
     ``&amp;`` there as text, so it can be the subject of the article.
     """
-    return _clean(unescape(text)) if _REFERENCE.search(text) else text
+    decoded = _clean(unescape(text)) if _REFERENCE.search(text) else text
+    return _clean(_MARKUP_TAG.sub("", decoded)) if _MARKUP.search(decoded) else decoded
 
 
 def document_title(tree: LexborHTMLParser) -> str:
