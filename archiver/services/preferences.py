@@ -116,10 +116,10 @@ class Preferences:
         found = await asyncio.to_thread(self._site_rules)
         return dict(sorted(found.items()))
 
-    async def set_site_rule(self, host: str, values: Mapping[str, str]) -> None:
-        """Change values of the rule of a host.
+    async def set_site_rule(self, host: str, values: Mapping[str, Any]) -> None:
+        """Change values of the rule of a host, given as values or texts.
 
-        A value that is empty or ``false`` is removed from the rule, and a rule without values is
+        A value that is empty or false is removed from the rule, and a rule without values is
         deleted. The change takes effect within a second.
 
         Raises:
@@ -131,7 +131,11 @@ class Preferences:
 
             sites = document.setdefault(SITES, tomlkit.table(is_super_table=True))
             rule = {**sites.get(host, {}), **values}
-            kept = {name: value for name, value in rule.items() if value not in ("", "false")}
+            kept = {
+                name: value
+                for name, value in rule.items()
+                if value not in ("", "false") and value is not False
+            }
             try:
                 parsed = parse_site_rule(kept)
             except InvalidSettings as error:

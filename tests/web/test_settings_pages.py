@@ -72,6 +72,26 @@ async def test_a_rule_is_refused_under_its_label_and_a_port_is_not_dropped_witho
         assert "Check feeds every: must be" in await answer.text()
 
 
+async def test_rules_of_sites_are_listed_set_and_removed_over_the_api(client):
+    async def ask(method, host="", **body):
+        sent = {"json": body} if method == "PUT" else {}
+        async with client.request(method, f"/api/v1/sites{host}", **sent) as answer:
+            return answer.status, await answer.json()
+
+    rule = {"render": None, "delay": None, "user_agent": None, "never_save": False}
+    status, found = await ask("PUT", "/Shop.example:80", delay=0, user_agent="A/1", never_save=True)
+    wanted = {**rule, "delay": 0.0, "user_agent": "A/1", "never_save": True}
+    assert (status, found) == (200, [{"host": "shop.example", "rule": wanted}])
+    assert await ask("GET") == (200, found)
+    status, found = await ask("PUT", "/shop.example", render="never")
+    assert found == [{"host": "shop.example", "rule": {**rule, "render": "never"}}]
+    for refused in ({"delay": -1}, {"delays": 1}, {"render": "sometimes"}):
+        assert (await ask("PUT", "/shop.example", **refused))[0] == 400, refused
+    assert (await ask("PUT", "/not%20a%20host"))[0] == 400
+    assert await ask("DELETE", "/shop.example") == (200, [])
+    assert (await ask("DELETE", "/shop.example"))[0] == 404
+
+
 async def test_saving_applies_a_setting_that_was_changed_elsewhere(client, saved_archive):
     values = {"section": "maintenance", "quiet_hour": "3", "bin_days": "9"}
     file = saved_archive.settings.data / "settings.toml"

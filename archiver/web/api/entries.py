@@ -1,15 +1,17 @@
 """API of entries, captures, highlights, jobs, lists and feeds."""
 
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 
 from aiohttp import web
 
-from archiver.errors import InputError
+from archiver.config import SiteRule
+from archiver.errors import InputError, NotFound
 from archiver.model.annotation import AnnotationChange
 from archiver.model.entry_list import EntryList
 from archiver.model.feed import FollowedFeed
 from archiver.model.job import Job
 from archiver.services.editing import TagInUse
+from archiver.services.preferences import site_name
 from archiver.web.api.json_http import (
     FeedRequest,
     HighlightChange,
@@ -18,6 +20,7 @@ from archiver.web.api.json_http import (
     ListRequest,
     OrderRequest,
     SaveRequest,
+    SiteRequest,
     TagChange,
     answer,
     entry_answer,
@@ -264,3 +267,37 @@ async def unfollow(request: web.Request) -> web.StreamResponse:
     """Unfollow a feed, and list the others; its entries are kept."""
     await request.app[RUNTIME].subscriptions.unfollow(request.query.get("url", ""))
     return await list_feeds(request)
+
+
+@dataclass(frozen=True, slots=True)
+class SiteOut:
+    """A host and the rule for it and its subdomains."""
+
+    host: str
+    rule: SiteRule
+
+
+async def list_sites(request: web.Request) -> web.StreamResponse:
+    """List the rules of sites."""
+    rules = await request.app[RUNTIME].preferences.site_rules()
+    return answer([SiteOut(*each) for each in rules.items()], shape=list[SiteOut])
+
+
+async def set_site(request: web.Request) -> web.StreamResponse:
+    """Replace the rule of a site, and return all rules; it applies within a second.
+
+    The rule also applies to subdomains without a rule of their own.
+    """
+    wanted = asdict(await read_json(request, SiteRequest))
+    values = {name: "" if value is None else value for name, value in wanted.items()}
+    host = site_name(request.match_info["host"])
+    await request.app[RUNTIME].preferences.set_site_rule(host, values)
+    return await list_sites(request)
+
+
+async def remove_site(request: web.Request) -> web.StreamResponse:
+    """Remove the rule of a site, and return the others; its cookies are kept."""
+    host = site_name(request.match_info["host"])
+    if not await request.app[RUNTIME].preferences.remove_site_rule(host):
+        raise NotFound("There is no rule for {host}.", host=host)
+    return await list_sites(request)

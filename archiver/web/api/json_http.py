@@ -122,6 +122,20 @@ class OrderRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class SiteRequest:
+    """Rule of a site; the general settings apply where a value is missing or null.
+
+    A site with ``never_save`` is not requested at all.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = _NOTHING_ELSE
+    render: Literal["auto", "always", "never"] | None = None
+    delay: float | None = None
+    user_agent: str | None = None
+    never_save: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class FeedRequest:
     """URL of a feed, or of a page with a feed; ``everything`` adds the current items too."""
 

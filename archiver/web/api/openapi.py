@@ -38,6 +38,7 @@ from archiver.services.highlights import Highlighted, HighlightList
 from archiver.services.imports import UndoPlan
 from archiver.services.page_uploads import UploadResult
 from archiver.services.search import Listing
+from archiver.web.api.entries import SiteOut
 from archiver.web.api.imports import Queued, ReceiptLine
 from archiver.web.api.json_http import (
     FeedRequest,
@@ -49,6 +50,7 @@ from archiver.web.api.json_http import (
     RescueRequest,
     RetryRequest,
     SaveRequest,
+    SiteRequest,
     TagChange,
 )
 from archiver.web.app_keys import OPERATIONS, RUNTIME
@@ -231,6 +233,9 @@ INTERFACES: dict[str, Interface] = {
     "api_import_undo_plan": Interface(UndoPlan),
     "api_import_undo": Interface(ImportStatus, status=202),
     "api_rescue": Interface(Queued, body=RescueRequest, status=202),
+    "api_sites": Interface(list[SiteOut]),
+    "api_set_site": Interface(list[SiteOut], body=SiteRequest),
+    "api_remove_site": Interface(list[SiteOut]),
     "api_jobs": Interface(
         list[Job],
         query=(Parameter("ids", "Numbers of jobs, separated by commas; at most 1,000.", _NUMBERS),),
@@ -250,6 +255,7 @@ INTERFACES: dict[str, Interface] = {
 
 _PATH_NAMES = {
     "action": "`pause` or `resume`.",
+    "host": "Host name of the site.",
     "hash_url": "Lower-case hexadecimal MD5 of the URL without its fragment.",
     "timestamp": "UTC: YYYYMMDDhhmmss.",
     "id": "Id of the import, highlight or deletion.",
