@@ -1,4 +1,4 @@
-"""One small export of each program in ``other_programs``, and its bookmarks."""
+"""Small exports of programs in ``other_programs``, one of each kind, and their bookmarks."""
 
 import json
 
@@ -43,21 +43,6 @@ EXPORTS = {
         bookmark(A, title="A", tags=("one", "it's two", "it's"), is_read=True, is_starred=True),
         bookmark(B, AT, {"Location": "feed"}, title="B"),
     ),
-    "Matter CSV": (
-        (
-            "Title,URL,Tags,In Queue,Favorited,Read,Last Interaction Date\n"
-            f"A,{A},one;two words,False,True,True,{ISO}\n"
-        ),
-        bookmark(
-            A,
-            AT,
-            {"In Queue": "False"},
-            title="A",
-            tags=("one", "two words"),
-            is_read=True,
-            is_starred=True,
-        ),
-    ),
     "wallabag CSV": (
         (
             "Title;URL;Content;Tags;MIME Type;Creation date\n"
@@ -65,39 +50,9 @@ EXPORTS = {
         ),
         bookmark(A, AT, {"MIME Type": "text/html"}, title="A & B", tags=("one", "two")),
     ),
-    "Readeck CSV": (
-        (
-            "url,title,created,labels,is_archived,is_marked,type\n"
-            f'{A},A,2020-09-13T14:26:40+02:00,"[""one""]",true,true,article\n'
-        ),
-        bookmark(
-            A, AT, {"type": "article"}, title="A", tags=("one",), is_read=True, is_starred=True
-        ),
-    ),
-    "Diigo CSV": (
-        (
-            "title,url,tags,description,comments,annotations,created_at\n"
-            f'A,{A},one "two words",about,a comment,x,2020-09-13 12:26:40 UTC\n'
-            f"B,{B},no_tag,,,,2020-09-13 12:26:40 UTC\n"
-        ),
-        bookmark(
-            A,
-            AT,
-            {"annotations": "x"},
-            title="A",
-            tags=("one", "two words"),
-            note="about\n\na comment",
-        ),
-        bookmark(B, title="B"),
-    ),
     "Google Saved CSV": (
         f"Title,Note,URL,Tags,Comment\n,,,,\nA,a note,{A},one,said\n",
         bookmark(A, None, title="A", tags=("one",), note="a note\n\nsaid", folders=("To cook",)),
-    ),
-    "Reddit CSV": (
-        "id,permalink\nabc,https://www.reddit.com/r/x/\nabd,/r/x/abd\n",
-        bookmark("https://www.reddit.com/r/x/", None, {"id": "abc"}),
-        bookmark("https://www.reddit.com/r/x/abd", None, {"id": "abd"}),
     ),
     "Omnivore JSON": (
         [
@@ -157,10 +112,6 @@ EXPORTS = {
             is_read=True,
         ),
     ),
-    "GoodLinks JSON": (
-        [{"url": A, "starred": True, "summary": "about", "addedAt": UNIX + 0.25, "readAt": UNIX}],
-        bookmark(A, AT, {"readAt": UNIX}, note="about", is_read=True, is_starred=True),
-    ),
     "ArchiveBox JSON": (
         {
             "url": "https://ArchiveBox.io",
@@ -203,15 +154,6 @@ EXPORTS = {
             title="A",
             tags=("one",),
             note="> a quote\n\nmine",
-        ),
-    ),
-    "Hacker News JSON": (
-        {"hits": [{"objectID": "7", "title": "A", "url": A, "points": 5, "created_at": ISO}]},
-        bookmark(
-            A,
-            AT,
-            {"points": 5, "discussion": "https://news.ycombinator.com/item?id=7"},
-            title="A",
         ),
     ),
     "CSL JSON": (

@@ -141,45 +141,25 @@ golden(
     ),
     bookmark(A, AT, {"visit_count": 3, "typed_count": 1}, title="A"),
 )
-SAFARI_TREE = {
-    "Title": "",
-    "WebBookmarkType": "WebBookmarkTypeList",
-    "Children": [
-        {
-            "Title": "BookmarksBar",
-            "WebBookmarkType": "WebBookmarkTypeList",
-            "Children": [
-                {
-                    "Title": "Food",
-                    "WebBookmarkType": "WebBookmarkTypeList",
-                    "Children": [
-                        {
-                            "WebBookmarkType": "WebBookmarkTypeLeaf",
-                            "URLString": A,
-                            "URIDictionary": {"title": "A"},
-                            "WebBookmarkUUID": "u",
-                        }
-                    ],
-                }
-            ],
-        },
-        {
-            "Title": "com.apple.ReadingList",
-            "WebBookmarkType": "WebBookmarkTypeList",
-            "Children": [
-                {
-                    "WebBookmarkType": "WebBookmarkTypeLeaf",
-                    "URLString": B,
-                    "URIDictionary": {"title": "B"},
-                    "ReadingList": {
-                        "DateAdded": datetime(2020, 9, 13, 12, 26, 40),  # noqa: DTZ001 - plists have no zones
-                        "PreviewText": "its words",
-                    },
-                }
-            ],
-        },
-    ],
+
+
+def _safari(title, *children):
+    return {"Title": title, "WebBookmarkType": "WebBookmarkTypeList", "Children": [*children]}
+
+
+SAFARI_DATE = datetime(2020, 9, 13, 12, 26, 40)  # noqa: DTZ001 - plists have no zones
+SAFARI_LEAF = {"WebBookmarkType": "WebBookmarkTypeLeaf"}
+SAFARI_A = {"URLString": A, "URIDictionary": {"title": "A"}, "WebBookmarkUUID": "u"}
+SAFARI_B = {
+    "URLString": B,
+    "URIDictionary": {"title": "B"},
+    "ReadingList": {"DateAdded": SAFARI_DATE, "PreviewText": "its words"},
 }
+SAFARI_TREE = _safari(
+    "",
+    _safari("BookmarksBar", _safari("Food", SAFARI_LEAF | SAFARI_A)),
+    _safari("com.apple.ReadingList", SAFARI_LEAF | SAFARI_B),
+)
 SAFARI_BOOKMARKS = (
     bookmark(
         A, None, {"root": "BookmarksBar", "WebBookmarkUUID": "u"}, title="A", folders=("Food",)

@@ -55,12 +55,6 @@ def test_any_archive_content_is_read_without_an_exception(noise, at):
     assert sum(map(len, members_of(whole).values())) <= len(whole)
 
 
-def test_folders_and_links_are_not_files():
-    others = head("d", tarfile.DIRTYPE, 99) + head("l", tarfile.SYMTYPE)
-
-    assert members_of(others + head("./a", size=1) + b"x".ljust(512, b"\0")) == {"a": b"x"}
-
-
 @pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME])
 def test_an_endless_chain_of_headers_ends_reading(kind):
     assert [*members_of(head("a") + extended_header(kind, b"") * 5000 + head("b"))] == ["a"]

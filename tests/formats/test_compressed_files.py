@@ -35,13 +35,6 @@ PACKERS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zst":
 
 
 @pytest.mark.parametrize("kind", PACKERS)
-def test_a_compressed_file_is_detected_by_its_content_and_not_its_name(kind):
-    data = b"what,where\na,https://a.example/"
-
-    assert opened(PACKERS[kind](data), f"x.csv.{kind}") == ("CSV", [A])
-
-
-@pytest.mark.parametrize("kind", PACKERS)
 def test_multi_stream_and_truncated_files_are_read_up_to_their_end(kind):
     pack = PACKERS[kind]
     lines = [f"{A}{md5(b'%d' % n).hexdigest()}\n".encode() for n in range(2_000)]
@@ -54,7 +47,7 @@ def test_multi_stream_and_truncated_files_are_read_up_to_their_end(kind):
 @pytest.mark.parametrize("kind", PACKERS)
 def test_only_the_first_megabytes_of_a_bomb_are_read(kind, monkeypatch):
     monkeypatch.setattr(compressed_files, "BASE_ALLOWANCE", 1 << 20)
-    bomb = PACKERS[kind](b"https://a.example/\n") + PACKERS[kind](bytes(16 << 20))
+    bomb = PACKERS[kind](b"https://a.example/\n") + PACKERS[kind](bytes(8 << 20))
 
     assert len(compressed_files.unpacked(io.BytesIO(bomb), bomb).read()) < 4 << 20
 

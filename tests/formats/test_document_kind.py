@@ -19,19 +19,7 @@ RSS_091 = (
     f'<rss version="0.91">{CHANNEL}</description>{ITEM}</item></channel></rss>'
 )
 KINDS = {
-    "RSS 0.90": (
-        f'<rdf:RDF {RDF} xmlns="http://my.netscape.com/rdf/simple/0.9/">{CHANNEL}</description>',
-        "rdf",
-    ),
     "RSS 0.91": (RSS_091, "rss"),
-    "RSS 0.92": (f'<rss version="0.92">{CHANNEL}</description>{ITEM}</item>', "rss"),
-    "RSS 1.0": (
-        (
-            f'<rdf:RDF {RDF} xmlns="http://purl.org/rss/1.0/">'
-            f'<channel rdf:about="https://a.example/"><description>{CDATA}'
-        ),
-        "rdf",
-    ),
     "RSS 2.0": (
         (
             '<rss version="2.0" xmlns:content="http://purl.org/rss/1.0/modules/content/">'
@@ -45,18 +33,6 @@ KINDS = {
             f'<content type="xhtml"><div xmlns="http://www.w3.org/1999/xhtml">{LINKS}</div></content>'
         ),
         "feed",
-    ),
-    "Atom with a prefix": (
-        f'<atom:feed xmlns:atom="http://www.w3.org/2005/Atom"><atom:title>{ESCAPED}',
-        "feed",
-    ),
-    "RDF": (f'<RDF xmlns="http://www.w3.org/1999/02/22-rdf-syntax-ns#">{CDATA}', "rdf"),
-    "ENEX": (
-        (
-            '<!DOCTYPE en-export SYSTEM "http://xml.evernote.com/pub/evernote-export3.dtd">\n'
-            f'<en-export application="Evernote"><note><title>N</title><content>{CDATA}'
-        ),
-        "en-export",
     ),
     "OPML": (
         (
@@ -72,14 +48,6 @@ KINDS = {
             f'<xbel version="1.0"><bookmark href="https://a.example/"><desc>{CDATA}</desc></bookmark>'
         ),
         "xbel",
-    ),
-    "plist": (
-        (
-            '<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" '
-            '"http://www.apple.com/DTDs/PropertyList-1.0.dtd">\n'
-            f'<plist version="1.0"><dict><key>Data</key><string>{ESCAPED}</string></dict>'
-        ),
-        "plist",
     ),
 }
 BEFORE = (

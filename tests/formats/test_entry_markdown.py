@@ -98,29 +98,6 @@ def test_front_matter_then_the_article() -> None:
     assert body == "\n<p>Hello</p>\n"
 
 
-def test_the_page_title_is_used_if_the_user_gave_none() -> None:
-    front, _ = parts(entry_markdown(replace(ENTRY, title=""), SNAPSHOT, ""))
-
-    assert front["title"] == "The page's title"
-
-
-@given(
-    st.text(st.characters(exclude_categories=["Cs"])), st.lists(st.text(max_size=20), max_size=3)
-)
-def test_any_title_and_tags_are_read_back(title: str, tags: list[str]) -> None:
-    text = entry_markdown(
-        replace(ENTRY, title=title, annotation=replace(ENTRY.annotation, tags=tuple(tags))),
-        SNAPSHOT,
-        "<p>x</p>",
-    )
-
-    # A page's own text must not be able to end the front matter.
-    assert next(iter(yaml.safe_load_all(text.split("\n---\n")[0])))["title"] == (
-        title or SNAPSHOT.title
-    )
-    text.encode()
-
-
 @given(SCALARS | st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12))
 def test_front_matter_texts_are_strings_in_yaml_1_1_and_1_2(text: str) -> None:
     entry = replace(

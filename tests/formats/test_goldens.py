@@ -7,17 +7,12 @@ import pytest
 
 from archiver.errors import UnreadableFile
 from archiver.formats import unread_addresses
-from archiver.formats.detection import IMPORTERS
 from archiver.model.imports import UNREAD, format_problem
 from tests.formats.exports import EXPORTS, NAMES, exported
-from tests.formats.goldens import AT, GOLDENS, UNIX, A, B, C, bookmark, database
+from tests.formats.goldens import GOLDENS, A, B, C, bookmark, database
 from tests.formats.reading import annotations, opened
 
 NEED_A_NAME = {"shortcut", "CSV", "JSON", "XML", "plain text", "Safari property list"}
-
-
-def test_every_format_has_an_example():
-    assert {each.name for each in IMPORTERS} == {*GOLDENS, *EXPORTS, "buku database"}
 
 
 @pytest.mark.parametrize("form", GOLDENS)
@@ -48,46 +43,6 @@ def test_every_field_of_buku_is_kept():
     ]
 
 
-def test_columns_without_names_are_recognised_by_their_content():
-    quoted = 'https://a.example/x y,A title,"one, two",2020-09-13T12:26:40Z\n'
-    numbered = f"1;A title;{A};1600000000;Long. It goes on.\n2;Another;{B};1600000000;\n"
-
-    assert annotations(quoted, "list.csv", form="CSV") == [
-        bookmark("https://a.example/x y", title="A title", tags=("one", "two"))
-    ]
-    assert annotations(numbered, "list.csv", form="CSV") == [
-        bookmark(A, AT, {"column 1": "1"}, title="A title", tags=(), note="Long. It goes on."),
-        bookmark(B, AT, {"column 1": "2"}, title="Another"),
-    ]
-
-
-def test_lines_of_onetab_between_the_tabs_are_headings():
-    text = f"2 tabs\nCreated 2020-09-13T12:26:40Z\n{A} | A\n{B} | B | b\n\nMore\n{C} | C\n"
-
-    found = annotations(text, "tabs.txt", form="OneTab text")
-
-    assert found == [bookmark(A, title="A"), bookmark(B, title="B | b"), bookmark(C, title="C")]
-
-
-ATOM = '<feed xmlns="http://www.w3.org/2005/Atom"><title>F</title><entry><title>A</title>{}</entry>'
-JSON_FEED = {
-    "items": [{"id": "1", "content_html": "x", "attachments": [{"url": B}]}],
-    "version": "https://jsonfeed.org/version/1.1",
-}
-
-
-def test_the_link_of_a_feed_item_is_its_page_or_else_its_file():
-    links = f'<link type="application/json" href="{B}"/><link type="text/html" href="{C}"/>'
-
-    for text, url in (
-        (ATOM.format(links), C),
-        (ATOM.format(f'<link rel="enclosure" type="audio/mpeg" href="{B}"/>'), B),
-        (json.dumps({"title": "F", "items": [{"id": B, "content_text": "x"}]}), B),
-        (json.dumps(JSON_FEED), B),
-    ):
-        assert [each.url_given for each in annotations(text)] == [url]
-
-
 @pytest.mark.parametrize(
     ("name", "text"),
     [
@@ -104,33 +59,6 @@ def test_addresses_that_were_not_read_are_counted(name, text):
     read = {each.annotation.url_given for each in found}
     kept = any(B in each.annotation.source_record for each in found)
     assert problems == ([] if B in read or kept else [format_problem(UNREAD, 1)])
-
-
-def test_false_is_no_title():
-    text = json.dumps([{"href": A, "description": False, "extended": False, "toread": "no"}])
-
-    assert annotations(text, form="Pinboard JSON") == [bookmark(A, None)]
-
-
-@pytest.mark.parametrize(
-    "items",
-    [
-        {"url": "https://archivebox.io", "links": [{"url": A}, {"url": B}]},
-        [{"url": A, "timestamp": "1600000000.1", "sources": ["x"]}, {"url": B}],
-    ],
-)
-def test_an_address_next_to_a_list_of_links_hides_none_of_them(items):
-    found = {each.url_given for each in annotations(json.dumps(items), "index.json")}
-
-    assert {A, B} <= found
-
-
-def test_columns_may_be_missing_added_reordered_and_in_any_case():
-    text = f"STATUS,Extra,Time Added,Tags,URL\narchive,x,1600000000,one,{A}\n"
-
-    assert annotations(text, form="Pocket CSV") == [
-        bookmark(A, AT, {"Extra": "x"}, tags=("one",), is_read=True)
-    ]
 
 
 def test_password_files_are_refused_and_skipped_in_a_zip():
@@ -172,22 +100,6 @@ def test_a_slow_pipe_gives_the_same_result():
             assert (read_as, [each.annotation for each in found]) == (form, expected)
 
 
-def test_the_authors_and_other_links_of_an_entry_are_kept():
-    text = f"""<?xml version="1.0"?><feed xmlns="http://www.w3.org/2005/Atom"
-    xmlns:media="http://search.yahoo.com/mrss/"><entry><title>T</title><media:title>Other</media:title>
-    <link href="{A.replace("&", "&amp;")}"/><link rel="enclosure" href="{B}"/>
-    <author><name>Ann</name><uri>{C}</uri></author><author><name>Bo</name></author>
-    <content type="xhtml"><p>words</p></content><media:thumbnail url="{C}"/></entry></feed>"""
-
-    fields = {
-        "authors": [f"Ann {C}", "Bo"],
-        "media_thumbnail": C,
-        "content": "<p>words</p>",
-        "link enclosure": B,
-    }
-    assert annotations(text, form="RSS or Atom") == [bookmark(A, None, fields, title="T")]
-
-
 def test_firefox_bookmarks_keep_their_order():
     data = database(
         "CREATE TABLE moz_places (id INTEGER PRIMARY KEY, url TEXT, title TEXT, description TEXT,"
@@ -208,30 +120,6 @@ def test_firefox_bookmarks_keep_their_order():
     assert [each.title for each in found] == ["First", "B", "A"]
     kept = {"description": "about", "last_visit_date": 7, "guid": "g", "keyword": "k"}
     assert kept.items() <= json.loads(found[2].source_record).items()
-
-
-def test_a_database_is_not_mistaken_for_one_with_a_table_of_the_same_name():
-    data = database(
-        "CREATE TABLE bookmarks (_id INTEGER PRIMARY KEY, title TEXT, url TEXT, type INTEGER)",
-        "CREATE TABLE urls (id INTEGER, url TEXT)",
-    )
-
-    with pytest.raises(UnreadableFile, match="contains no Firefox"):
-        opened(data)
-
-
-def test_responses_of_the_pocket_api_have_titles_and_dates():
-    row = {
-        "item_id": "7",
-        "given_url": A,
-        "given_title": "",
-        "resolved_title": "An A",
-        "time_added": str(UNIX),
-        "favorite": "1",
-    }
-    (found,) = annotations(json.dumps({"status": 1, "list": {"7": row}}), form="JSON")
-
-    assert (found.title, found.added_at, found.is_starred) == ("An A", AT, True)
 
 
 def test_addresses_after_the_last_compared_one_are_not_reported(monkeypatch):

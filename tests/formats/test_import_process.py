@@ -4,7 +4,6 @@ A hostile file only kills the child.
 """
 
 import json
-from datetime import UTC, datetime
 from io import BytesIO
 
 import pytest
@@ -55,31 +54,6 @@ async def test_links_with_much_metadata_come_in_smaller_batches():
     }
 
 
-async def test_links_read_earlier_are_skipped():
-    async with open_links(links(5), "list.txt", memory_bytes=MEMORY, skip=3) as file:
-        batch = await file.next_batch()
-
-    assert [each.seed.url for each in batch.seeds] == ["http://a.example/3", "http://a.example/4"]
-
-
-async def test_all_fields_of_a_bookmark_are_transferred():
-    text = (
-        "<!DOCTYPE NETSCAPE-Bookmark-file-1><DL><p>"
-        '<DT><A HREF="HTTP://A.example/é#part" ADD_DATE="1300000000" TAGS="b, c ">Größe &amp;</A>'
-        "<DD>a note\nof two lines</DL>"
-    )
-    async with open_links(BytesIO(text.encode()), "b.html", memory_bytes=MEMORY) as file:
-        (found,) = (await file.next_batch()).seeds
-
-    seed = found.seed
-    assert seed.url == "http://a.example/%C3%A9"
-    assert seed.annotation.url_given == "HTTP://A.example/é#part"
-    assert (seed.host, seed.annotation.source) == ("a.example", "import:b.html")
-    assert seed.annotation.title == "Größe &"
-    assert (seed.annotation.tags, seed.annotation.note) == (("b", "c"), "a note\nof two lines")
-    assert seed.annotation.added_at == datetime.fromtimestamp(1300000000, UTC)
-
-
 async def test_a_refused_file_leaves_no_copy(tmp_path, monkeypatch):
     """Such files are copied to a temporary file, because they are not read from front to back."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
@@ -99,12 +73,6 @@ async def test_unsupported_links_come_with_a_reason():
     assert [each.seed.url for each in batch.seeds] == ["http://b/"]
     assert [each.given for each in batch.rejected] == ["http://[1"]
     assert batch.rejected[0].reason
-
-
-async def test_an_unsupported_file_is_refused_with_a_message():
-    with pytest.raises(UnreadableFile, match="PDF"):
-        async with open_links(BytesIO(b"%PDF-1.7 x"), "a.pdf", memory_bytes=MEMORY):
-            pass
 
 
 @real_child
@@ -134,16 +102,3 @@ async def read_whole(source):
     async with open_links(source, "list.txt", memory_bytes=MEMORY) as file:
         while await file.next_batch():
             pass
-
-
-async def test_a_batch_has_the_first_and_last_date_of_its_links():
-    dated = [f"http://a.example/{n},2024-01-0{n}" for n in (3, 1, 2)]
-    text = "\n".join(("url,created", *dated, "http://a.example/4,"))
-    source = BytesIO(text.encode())
-    async with open_links(source, "x.csv", memory_bytes=MEMORY) as file:
-        batch = await file.next_batch()
-    async with open_links(links(2), "list.txt", memory_bytes=MEMORY) as file:
-        without = await file.next_batch()
-
-    days = [datetime(2024, 1, day, tzinfo=UTC).timestamp() for day in (1, 3)]
-    assert ([*batch.saved], [*without.saved]) == (days, [])

@@ -69,12 +69,6 @@ def test_cell_content_cannot_end_a_cell():
     assert MarkdownIt("commonmark").enable("table").render(made).count("<td") == 4
 
 
-def test_a_caption_is_above_its_table():
-    made = to_markdown("<table><caption>A <b>b</b></caption><tr><td>1</td></tr></table>")
-
-    assert made == "*A **b***\n\n| 1 |\n| --- |\n"
-
-
 def test_notes_become_footnotes_without_back_links():
     html = (
         '<p>One<sup><a href="#a-f1" id="a-r1">1</a></sup>, two<sup>[<a href="#a-f2" id="a-r2">2'
@@ -131,15 +125,6 @@ def test_markdown_characters_in_text_are_escaped(text, expected):
         assert made == f"{expected}\n"
     else:
         assert made == "\\<b\\> &amp;lt; \\$x\\$ \\*a\\* \\_b\\_ \\`c\\` \\~\\~d\\~\\~ \\%%e\\%%\n"
-
-
-def test_complex_tables_stay_html_without_empty_lines():
-    html = '<table><tr><td colspan="2"><p>a</p>\n\n<p>b</p></td></tr></table>'
-
-    made = to_markdown(html)
-
-    assert made.startswith("<table>")
-    assert "\n\n" not in made
 
 
 def test_deeply_nested_markup_gives_its_text():

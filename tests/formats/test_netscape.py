@@ -15,7 +15,7 @@ from archiver.formats.rows import MAX_URL
 from archiver.formats.source_file import SourceFile
 from archiver.model.annotation import Annotation
 from archiver.model.imports import NO_LINK, UNREAD, format_problem
-from tests.formats.reading import annotations, opened
+from tests.formats.reading import opened
 
 CHROME = """<!DOCTYPE NETSCAPE-Bookmark-file-1>
 <!-- This is an automatically generated file.
@@ -69,17 +69,6 @@ def test_folders_are_kept_as_paths_and_those_of_the_browser_as_roots() -> None:
     }
 
 
-def test_a_bookmark_keeps_its_url_title_and_date() -> None:
-    first = read(CHROME)[0]
-
-    assert first == Annotation(
-        url_given="https://a.example/?x=1&y=2",
-        title="A & B",
-        added_at=datetime(2020, 9, 13, 12, 26, 40, tzinfo=UTC),
-        source_record='{"root":"Lesezeichen"}',
-    )
-
-
 @pytest.mark.parametrize(
     "link",
     [
@@ -95,12 +84,6 @@ def test_a_bookmark_keeps_its_url_title_and_date() -> None:
 )
 def test_all_attribute_quotes_are_read(link: str) -> None:
     assert only(f"<DT>{link}T</A>").url_given == "https://a.example/"
-
-
-def test_a_reference_without_its_semicolon_stays_in_a_url() -> None:
-    assert only('<DT><A HREF="http://a.example/?a=1&copy=2">T</A>').url_given.endswith(
-        "?a=1&copy=2"
-    )
 
 
 def test_unknown_attributes_are_kept_except_icons() -> None:
@@ -157,37 +140,6 @@ def test_a_link_inside_a_note_is_part_of_the_note() -> None:
     ]
     absolute = text.replace("HREF=z", "HREF=https://z.example/")
     assert read(absolute)[0].note == "see there (https://z.example/) too"
-
-
-@pytest.mark.parametrize("end", ["", "<DT>"])
-def test_a_note_before_its_link_is_kept(end: str) -> None:
-    found = [*read(f"<DL><DT><DD>first{end}<A HREF=a>A</A><DT><A HREF=b>B</A><DD>of b</DL>")]
-
-    assert [(each.url_given, each.note) for each in found] == [("a", "first"), ("b", "of b")]
-
-
-def test_a_hashtag_in_a_note_is_no_tag() -> None:
-    (found,) = read("<DT><A HREF=a TAGS=one>A</A><DD>Issue #42 of #project")
-
-    assert found.tags == ("one",)
-
-
-def test_folder_metadata_is_kept_with_the_first_link() -> None:
-    text = (
-        '<DL><DT><H3 ADD_DATE="1600000000" LAST_MODIFIED="0">F</H3><DD>About <b>F</b> &amp; all'
-        '<DL><DT><H3 LAST_MODIFIED="1600000001">G</H3><DL><DT><A HREF=a>A</A><DT><A HREF=b>B</A>'
-        "</DL></DL></DL>"
-    )
-
-    first, second = read(text)
-
-    assert json.loads(first.source_record) == {
-        "folders": [
-            {"path": "F", "add_date": "1600000000", "description": "About F & all"},
-            {"path": "F/G", "last_modified": "1600000001"},
-        ]
-    }
-    assert (first.note, second.note, second.source_record) == ("", "", "")
 
 
 def test_empty_folders_become_lists_except_browser_roots() -> None:
@@ -255,11 +207,6 @@ def test_unescaped_markup_hides_no_other_bookmark(place: str) -> None:
         assert re.search("(?s)About .*there", texts), markup
 
 
-@pytest.mark.parametrize("title", ["About <script> and <!-- in HTML", "Vec<T> of <K, V>"])
-def test_angle_brackets_stay_in_a_title(title: str) -> None:
-    assert only(f"<DT><A HREF=a>{title}</A>").title == title
-
-
 def test_links_in_comments_are_counted() -> None:
     text = (
         "<DT><A HREF=a>A</A>\n<!-- <DT><A HREF=http://b.example/>B</A>\n"
@@ -271,15 +218,6 @@ def test_links_in_comments_are_counted() -> None:
         ("a", ""),
         ("d", ""),
         ("", format_problem(UNREAD, 2)),
-    ]
-
-
-def test_unclosed_folder_names_and_links_are_read() -> None:
-    text = "<DL><DT><H3>F<DL><DT><A HREF=a>A<DT><A HREF=b>B"
-
-    assert read(text) == [
-        Annotation(url_given="a", title="A", folders=("F",)),
-        Annotation(url_given="b", title="B", folders=("F",)),
     ]
 
 
@@ -302,13 +240,11 @@ def test_every_field_is_limited_in_length() -> None:
     "hostile",
     [
         b"<DT><A HREF='" + b"x" * 150_000,
-        b"<a " * 50_000,
         b'<a b="' * 25_000,
         b"<a b=\"<a c='>" * 10_000,
         b"<a b=\"='>" * 10_000,
         b"<" * 25_000,
         b"<!--" * 35_000,
-        b"<script></script>" * 5_000,
         b"<a " + b"= " * 50_000 + b">",
         b"<a x" + b" " * 150_000 + b">",
         b"<DT><A HREF=x>&#" + b"9" * 150_000,
@@ -316,12 +252,10 @@ def test_every_field_is_limited_in_length() -> None:
         b"<DL>" * 15_000,
         b"<DT><A HREF=x>T</A><DD>" + b"<div>" * 8_000,
         b"<DT><A HREF=x>T</A><DD>" + b"x<br>" * 8_000,
-        b"<DT><A HREF=x>T</A><DD>" + b"<x y>" * 10_000,
         b"<script>x<A HREF=y>" * 4_000,
         b"\xe9\n" * 15_000,
-        b"\0" * 150_000,
     ],
-    ids=range(19),
+    ids=range(15),
 )
 def test_hostile_input_takes_linear_time(hostile: bytes) -> None:
     # A quadratic algorithm would take minutes here.
@@ -334,26 +268,3 @@ def test_hostile_input_takes_linear_time(hostile: bytes) -> None:
 def test_any_bytes_are_parsed(data: bytes) -> None:
     for found in read(data):
         assert found.url_given.encode().decode() == found.url_given
-
-
-@given(st.integers(1, 400))
-def test_chunk_boundaries_do_not_matter(size: int) -> None:
-    class Trickle(io.BytesIO):
-        def read(self, count: int | None = -1, /) -> bytes:
-            return super().read(min(size, count or size))
-
-    _, found = opened(Trickle(CHROME.encode()), "x.html")
-    assert [each.annotation for each in found] == read(CHROME)
-
-
-def test_archived_links_of_linkding_are_read():
-    links = (
-        b'<DT><A HREF="http://a.example/1" TAGS="kites,linkding:bookmarks.archived">1</A>'
-        b'<DT><A HREF="http://a.example/2" TAGS="kites">2</A>'
-    )
-    found = annotations(b"<!DOCTYPE NETSCAPE-Bookmark-file-1><DL><p>" + links + b"</DL><p>")
-
-    assert [(each.tags, each.is_read) for each in found] == [
-        (("kites",), True),
-        (("kites",), False),
-    ]

@@ -60,15 +60,6 @@ def test_json_restores_all_metadata(form, name, found):
     assert annotations(written(form, found), name, form=read_as) == annotations_of(found)
 
 
-@given(lists.filter(bool))
-def test_exporting_imported_json_gives_the_same_json(found):
-    first = written(JSON, found)
-
-    again = [entry_of(each) for each in annotations(first)]
-
-    assert written(JSON, again) == first
-
-
 @given(lists)
 def test_csv_restores_what_a_table_can_hold(found):
     read = annotations(written(CSV, found), "x.csv", form="archiver CSV")
@@ -124,14 +115,6 @@ def test_bookmark_files_restore_what_the_format_can_hold(found):
     ]
 
 
-@given(lists.filter(bool))
-def test_exporting_imported_bookmarks_gives_the_same_file(found):
-    first = written(BOOKMARKS_HTML, *[found])
-    read = annotations(first, "x.html")
-
-    assert written(BOOKMARKS_HTML, [entry_of(each) for each in read]) == first
-
-
 @given(texts)
 def test_a_page_title_does_not_become_a_user_title(title):
     shown = replace(
@@ -155,33 +138,6 @@ def test_a_title_from_another_producer_is_only_a_title(form):
 
         urls = [(each.annotation.url_given, each.problem) for each in read]
         assert urls == [("https://a.example/", ""), ("https://b.example/", "")], text
-
-
-def test_a_bad_json_line_is_quoted_and_the_next_line_is_read():
-    good = written(JSON_LINES, [entry_of(Annotation("https://a.example/", AT))]).decode()
-    for bad in ("not json", '{"url": "b" 1}', '{"a": "b"]', '{"url": "b', '{"url": "b"', '["a'):
-        _, read = opened(f"{good}{bad}\n{good}")
-
-        given = [each.annotation.url_given for each in read]
-        assert given == ["https://a.example/", bad, "https://a.example/"]
-
-
-def test_only_the_page_title_is_kept_of_the_captures_in_another_archive():
-    document = json.loads(written(JSON, [entry_of(Annotation("https://a.example/", AT))]))
-    snapshots = [{"timestamp": "20200913122640", "title": "Kites"}]
-    document["entries"][0]["archive"] = {
-        "state": "saved",
-        "title": "Kites",
-        "failure": None,
-        "snapshots": snapshots,
-    }
-
-    (read,) = annotations(json.dumps(document))
-
-    assert (read.title, read.source_record) == (
-        "",
-        '{"archive":{"state":"saved","title":"Kites"}}',
-    )
 
 
 def test_fields_of_later_versions_are_kept_in_the_source_record():

@@ -7,24 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from archiver.formats.entry_markdown import entry_markdown
-from archiver.model.annotation import Annotation
-from archiver.model.job import State
-from tests.formats.exported import AT, HOSTILE, entries, entry_of
+from tests.formats.exported import HOSTILE, entries, entry_of
 from tests.formats.goldens import zipped
 from tests.formats.reading import annotations, opened
 
 FORM = "archiver Markdown"
 ARTICLE = "# Owls\n\n---\n\nSee [the kites](https://kites.example/) and https://owls.example/."
-A_NOTE = Annotation(
-    "https://a.example/",
-    AT,
-    "A",
-    ("one",),
-    "Mine: #1",
-    is_read=True,
-    is_starred=True,
-    folders=("Food/Soups", "Later"),
-)
 
 
 def tree(found, *, snapshot=None, article=ARTICLE, root="", **others):
@@ -49,60 +37,6 @@ def test_metadata_of_entries_is_restored(found):
 
     assert read == [reduced_to_front_matter(each) for each in written]
     assert tree([entry_of(each).entry for each in read]) == tree(written)
-
-
-@pytest.mark.parametrize(
-    "front",
-    [
-        "title: A",
-        "title: A\nurl: https://a.example/",
-        f"title: A\nurl: https://a.example/\nhash_url: {'1' * 32}",
-        f"title: A\nurl: file:///a\nhash_url: {'0' * 32}",
-        f"title: A\nurl: [https://a.example/]\nhash_url: {'0' * 32}",
-    ],
-)
-def test_a_note_without_url_and_hash_is_an_ordinary_note(front):
-    data = zipped({f"{'0' * 32}/index.md": f"---\n{front}\n---\nhttps://b.example/\n"})
-
-    form, read = opened(data)
-
-    assert form == "zip file of notes"
-    assert read[-1].annotation.url_given == "https://b.example/"
-
-
-def test_a_link_only_entry_is_marked_once_after_repeated_imports():
-    link = replace(entry_of(A_NOTE).entry, state=State.LINK)
-    (first,) = annotations(tree([link]), form=FORM)
-
-    (second,) = annotations(tree([replace(link, annotation=first)]), form=FORM)
-
-    assert second == first
-    assert first.source_record == (
-        '{"archive":{"state":"link","title":"","failure":null,"snapshots":[]}}'
-    )
-
-
-def test_a_page_title_does_not_become_a_user_title():
-    saved = entry_of(replace(A_NOTE, title="")).entry
-    first = tree([replace(saved, title="The page's")])
-
-    (read,) = annotations(first, form=FORM)
-
-    assert read.title == ""
-    assert tree([entry_of(read).entry]) == first
-
-
-def test_fields_edited_by_hand_are_read_or_kept():
-    key = "0" * 32
-    front = (
-        f"url: https://a.example/\nhash_url: {key}\nadded: 2024-01-02\ntags: one\n"
-        "note: [a, b]\nmood: good\nread: yes please"
-    )
-
-    (read,) = annotations(zipped({f"{key}/index.md": f"---\n{front}\n---\n"}), form=FORM)
-
-    assert (read.added_at.isoformat(), read.tags) == ("2024-01-02T00:00:00+00:00", ("one",))
-    assert read.source_record == '{"note":["a","b"],"mood":"good"}'
 
 
 @pytest.mark.parametrize(

