@@ -9,16 +9,12 @@ from archiver.errors import ConfigurationError, InputError
 from archiver.services import access
 from archiver.services.access import (
     MAX_SESSIONS,
-    Access,
     AccessControl,
     Scope,
-    Session,
-    Token,
     has_password,
     hash_password,
     is_password,
     read_access,
-    write_access,
 )
 from archiver.services.user_files import ACCESS
 
@@ -126,18 +122,6 @@ async def test_a_password_that_no_field_gives_back_is_refused_and_the_words_say_
     assert await control.is_password("päss 👨‍👩‍👧\u00a0phrase")
 
 
-FULL = Access(
-    "scrypt$a$b",
-    (Token("1", "Phone", Scope.ADD, "ab", 7, "2026-01-02"),),
-    (Session("cd", "Firefox", 8, 9),),
-)
-
-
-def test_written_content_is_read():
-    assert read_access(None, "access.json") == Access()
-    assert read_access(write_access(FULL), "access.json") == FULL
-
-
 def test_invalid_content_is_refused_with_its_location():
     for held in (b"", b"[]", b"{}", b"\xff", b'{"password": 1, "tokens": [], "sessions": []}'):
         with pytest.raises(ConfigurationError, match=r"access\.json.*delete it"):
@@ -155,7 +139,3 @@ def test_only_a_salted_scrypt_hash_is_stored():
     assert (name, b64decode(key)) == ("scrypt", known)
     assert is_password("heron é", one)
     assert not is_password("heron e", one)
-
-
-def test_an_unknown_hash_format_matches_no_password():
-    assert not any(is_password("x", kept) for kept in ("", "x", "scrypt$", "scrypt$!$!", "md5$a$b"))

@@ -9,14 +9,11 @@ import pytest
 
 from archiver.app import open_app
 from archiver.config import Settings
-from archiver.errors import UnreadableFile
 from archiver.model.job import State
 from archiver.model.listing import ListingQuery
 from archiver.replay.addresses import Modifier, parse_replay_path
 from archiver.replay.response import ReplayRequest
 from archiver.replay.response_headers import Viewer
-from archiver.services.export_selection import Selected
-from archiver.services.reindex import reindex
 from tests.warcs import Warc
 
 PAGE = "http://a.example/page"
@@ -28,8 +25,8 @@ HTML = (
 ).encode()
 
 
-def wget_like(*, packed=True):
-    made = Warc(packed=packed)
+def wget_like():
+    made = Warc()
     made.request(PAGE, "User-Agent: Wget")
     made.response(PAGE, HTML, "text/html")
     made.response(STYLE, b"p { color: red }", "text/css")
@@ -61,9 +58,8 @@ async def problems(runtime):
     return [each async for each in runtime.fixity.verify()]
 
 
-@pytest.mark.parametrize("packed", [True, False])
-async def test_an_imported_page_can_be_replayed_read_and_found(runtime, tmp_path, packed):
-    status = await import_warc(runtime, tmp_path, wget_like(packed=packed))
+async def test_an_imported_page_can_be_replayed_read_and_found(runtime, tmp_path):
+    status = await import_warc(runtime, tmp_path, wget_like())
 
     assert (status.format, status.read, status.merged, status.added) == ("WARC", 2, 2, 1)
     assert (status.reading, status.error, status.counts.open) == (False, "", 0)
@@ -78,24 +74,6 @@ async def test_an_imported_page_can_be_replayed_read_and_found(runtime, tmp_path
     found = await runtime.search.listing(ListingQuery(q="shallow water"))
     assert [each.entry.url for each in found.items] == [PAGE]
     assert await problems(runtime) == []
-
-
-async def test_importing_a_file_again_adds_nothing(runtime, tmp_path):
-    await import_warc(runtime, tmp_path, wget_like())
-    again = await import_warc(runtime, tmp_path, wget_like())
-
-    assert (again.read, again.merged, again.known, again.added) == (2, 0, 2, 0)
-    assert len((await runtime.entries.get(PAGE)).snapshots) == 1
-
-
-async def test_it_is_all_there_again_after_a_reindex(tmp_path):
-    settings = Settings(data=tmp_path / "data")
-    async with open_app(settings) as runtime:
-        await import_warc(runtime, tmp_path, wget_like())
-        before = await runtime.entries.snapshot(PAGE)
-    await reindex(settings)
-    async with open_app(settings) as runtime:
-        assert await runtime.entries.snapshot(PAGE) == before
 
 
 async def test_the_intact_part_of_a_truncated_file_is_imported(runtime, tmp_path):
@@ -141,39 +119,6 @@ async def test_a_capture_of_a_frame_is_not_a_page(runtime, tmp_path):
     assert (status.merged, status.added) == (2, 1)
 
 
-async def test_an_import_of_an_own_export_restores_user_metadata(tmp_path, live):
-    settings = Settings(data=tmp_path / "one", allow_networks="127.0.0.0/8", host_delay=0)
-    async with open_app(settings) as first:
-        await first.entries.save([live.article("foxes")], tags=["animals"], source="cli")
-        await first.crawling.work()
-        manifest = await first.packages.begin(Selected())
-        packed = b"".join([piece async for piece in first.packages.wacz(manifest, title="x")])
-        before = await first.entries.snapshot(live.url("/foxes"))
-
-    async with open_app(Settings(data=tmp_path / "two")) as second:
-        status = await import_warc(second, tmp_path, packed, "mine.wacz")
-        after = await second.entries.snapshot(live.url("/foxes"))
-
-    assert (status.added, status.rejected) == (1, 0)
-    assert after.entry.annotation.tags == ("animals",)
-    assert (after.article, after.requisites) == (before.article, before.requisites)
-    assert after.snapshot.timestamp == before.snapshot.timestamp
-    assert live.requests["/foxes"] == 1
-
-
-@pytest.mark.parametrize(
-    ("name", "said"), [("a.wacz", "damaged zip file"), ("a.zip", "that is damaged")]
-)
-async def test_a_damaged_zip_file_is_identified_by_its_name(runtime, tmp_path, name, said):
-    packed = b"PK\x03\x04 and no list of contents"
-
-    if name == "a.wacz":
-        assert said in (await import_warc(runtime, tmp_path, packed, name)).error
-    else:
-        with pytest.raises(UnreadableFile, match=said):
-            await import_warc(runtime, tmp_path, packed, name)
-
-
 async def test_an_invalid_snapshot_record_affects_only_its_own_page(runtime, tmp_path):
     for n, change in enumerate(
         (
@@ -207,21 +152,6 @@ async def test_an_invalid_snapshot_record_affects_only_its_own_page(runtime, tmp
 
         assert (status.merged, status.error, status.reading) == (1, "", False), change
     assert await problems(runtime) == []
-
-
-async def test_articles_of_a_file_are_left_for_later_where_the_settings_say_so(tmp_path):
-    settings = Settings(data=tmp_path / "data", allow_networks=(), articles="later")
-    async with open_app(settings) as archive:
-        await import_warc(archive, tmp_path, wget_like())
-        before = await archive.entries.snapshot(PAGE)
-
-        await archive.articles.read_all()
-
-        after = await archive.entries.snapshot(PAGE)
-        assert (before.article, before.snapshot.title) == ("", "Herons")
-        assert "heron" in after.article
-        assert [each.url for each in after.requisites] == [each.url for each in before.requisites]
-        assert await problems(archive) == []
 
 
 async def test_captures_of_a_page_become_snapshots_in_order_of_time(runtime, tmp_path):

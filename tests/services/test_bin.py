@@ -136,18 +136,6 @@ async def test_of_two_simultaneous_deletions_one_finds_nothing(pages, archive):
     assert sorted(type(each).__name__ for each in found) == ["Deleted", "NotFound"]
 
 
-async def test_compaction_reads_nothing_while_all_deletions_are_recent(
-    open_archive, pages, settings
-):
-    async with open_archive() as archive:
-        await archive.deleting.entries(pages[:1])
-        read = []
-
-        await archive.compacting.compact(on_progress=lambda *told: read.append(told))
-
-    assert read == []
-
-
 async def test_one_entry_of_a_deletion_is_restored_and_the_other_later(
     open_archive, pages, settings
 ):

@@ -109,24 +109,3 @@ async def test_one_text_has_an_entry_behind_its_front_matter_and_several_under_t
     assert f"![red kite]({saved_urls[0].replace('/kites', '/kite.png')})" in body
     assert re.findall(r"^(# .*|---)$", both, re.MULTILINE) == ["# kites", "---", "# owls"]
     assert f"]({saved_urls[1]})" in both.split("# owls")[1][:300]
-
-
-async def test_footnotes_of_several_articles_in_one_text_have_unique_labels(archive, live):
-    for name in ("terns", "gulls"):
-        live.put(
-            f"/{name}",
-            f"<!DOCTYPE html><title>{name}</title><body><article><h1>{name}</h1>"
-            + "<p>The bird is one of which much was written, in books and in letters.</p>" * 8
-            + '<p>It is seen<sup id="r"><a href="#n">1</a></sup> at the shore in the winter.</p>'
-            f'<ol><li id="n">Of {name} alone. <a href="#r">back</a></li></ol></article>',
-        )
-    urls = [live.url("/terns"), live.url("/gulls")]
-    await archive.entries.save(urls, tags=("t",), source="cli")
-    await archive.crawling.work()
-
-    pieces = await archive.exporting.begin(BY_KEY["md"], Selected(ListingQuery("tag:t")), name="x")
-    made = b"".join([piece async for piece in pieces]).decode()
-
-    labels = re.findall(r"^\[\^(.+)\]: Of (\w+) alone", made, re.MULTILINE)
-    assert labels == [("1-1", "terns"), ("2-1", "gulls")]
-    assert all(f"seen[^{label}]" in made for label, _ in labels)

@@ -108,21 +108,15 @@ async def test_pages_put_together_are_the_whole(archive):
         assert [row for page in pages for row in page] == whole, question
         assert len(pages) > 1, question
         assert await archive.ask(page=len(pages), pageSize=1, output="json", **question) == ""
-        for limit in (7, 1000):
-            assert await archive.resumed(limit=limit, **question) == whole, (question, limit)
-    assert await archive.resumed(limit=1, **QUESTIONS[-1]) == whole
+        assert await archive.resumed(limit=7, **question) == whole, question
 
 
-@pytest.mark.parametrize("sort", ["default", "reverse"])
-async def test_captures_that_are_added_meanwhile_move_no_row_from_one_page_to_another(
-    archive, sort
-):
-    whole = await archive.rows(sort=sort, fl="original,timestamp,length,offset")
+async def test_captures_that_are_added_meanwhile_move_no_row_from_one_page_to_another(archive):
+    fields = "original,timestamp,length,offset"
+    whole = await archive.rows(fl=fields)
     number, found = 0, []
 
-    while text := await archive.ask(
-        page=number, pageSize=1, sort=sort, fl="original,timestamp,length,offset"
-    ):
+    while text := await archive.ask(page=number, pageSize=1, fl=fields):
         found += text.splitlines()
         number += 1
         await archive.keep(*((f"http://a.example/{n}", "20240102030405") for n in range(9)))
@@ -134,12 +128,11 @@ async def test_captures_that_are_added_meanwhile_move_no_row_from_one_page_to_an
 async def test_the_closest_captures_come_first_and_can_be_resumed(archive):
     url, fields = "http://a.example/4", "timestamp,offset"
     every = await archive.rows(url, fl=fields)
-    for closest in ("2023", "20240103", "20240104000000", "2025"):
+    for closest in ("2023", "20240103", "2025"):
         given = {"sort": "closest", "closest": closest, "fl": fields}
         whole = await archive.rows(url, **given)
         assert sorted(whole) == sorted(every), closest
-        for limit in (1, 3, 1000):
-            assert await archive.resumed(url, limit=limit, **given) == whole, (closest, limit)
+        assert await archive.resumed(url, limit=3, **given) == whole, closest
 
 
 async def test_pages_and_resume_keys_that_do_not_exist_are_empty_or_an_error(archive):

@@ -130,99 +130,40 @@ async def test_a_payload_moves_to_where_it_is_needed(open_archive, live, setting
             assert (await payload(archive, twin)).endswith(b"the same bytes")
 
 
-async def test_an_article_that_another_snapshot_shares_stays(open_archive, live, settings):
+async def test_user_metadata_and_shared_articles_of_deleted_snapshots_are_kept(
+    open_archive, live, settings
+):
     foxes = live.article("foxes")
     async with open_archive() as archive:
-        await save(archive, foxes)
-        await save(archive, foxes)
-        oldest = (await archive.entries.get(foxes)).snapshots[-1].timestamp
-        before = (await archive.entries.snapshot(foxes)).article
-        await archive.deleting.snapshot(foxes, oldest)
+        for tags in ((), (), ("said",)):
+            await save(archive, foxes, tags=tags)
+        newest, kept, oldest = (await archive.entries.get(foxes)).snapshots
+        before = (await archive.entries.snapshot(foxes, kept.timestamp)).article
+        for each in (newest, oldest):
+            await archive.deleting.snapshot(foxes, each.timestamp)
         assert (await archive.compacting.compact(empty_bin=True)).left == {}
-        assert (await archive.entries.snapshot(foxes)).article == before
 
     await reindex(settings)
 
     async with open_archive() as archive:
-        assert (await archive.entries.snapshot(foxes)).article == before
+        after = await archive.entries.snapshot(foxes)
+        assert (after.article, after.entry.annotation.tags) == (before, ("said",))
 
 
-async def test_user_metadata_of_a_deleted_snapshot_is_kept(open_archive, live, settings):
-    foxes = live.article("foxes")
-    async with open_archive() as archive:
-        await save(archive, foxes)
-        await save(archive, foxes, tags=("said",))
-        newest = (await archive.entries.get(foxes)).snapshots[0].timestamp
-        await archive.deleting.snapshot(foxes, newest)
-        await archive.compacting.compact(empty_bin=True)
-
-    await reindex(settings)
-
-    async with open_archive() as archive:
-        assert (await archive.entries.get(foxes)).entry.annotation.tags == ("said",)
-
-
-async def test_a_service_erases_while_it_crawls(open_archive, pages, settings):
-    foxes, bears, owls = pages
-    async with open_archive(serve=True) as archive:
-        received = await archive.entries.save([foxes, bears], source="web")
-        async for _ in archive.change_stream.jobs([each.job_id for each in received.accepted]):
-            pass
-        await archive.deleting.entries([foxes])
-
-        done = await archive.compacting.compact(empty_bin=True)
-        received = await archive.entries.save([owls], source="web")
-        async for _ in archive.change_stream.jobs([each.job_id for each in received.accepted]):
-            pass
-
-        assert done.left == {}
-        assert await listed(archive) == {bears, owls}
-        assert await problems(archive) == []
-    assert foxes.encode() not in on_disk(settings)
-
-
-async def test_an_erased_deletion_cannot_be_undone(open_archive, pages):
-    async with open_archive() as archive:
-        await save(archive, pages[0])
-        deleted = await archive.deleting.entries([pages[0]])
-        await archive.compacting.compact(empty_bin=True)
-
-        assert await archive.deleting.find(deleted.id) is None
-
-
-@pytest.mark.parametrize(
-    ("zone", "now", "due"),
-    [
-        ("Europe/Berlin", "2026-03-01T03:30+01:00", "2026-03-01T04:00+01:00"),
-        ("Europe/Berlin", "2026-03-01T04:00+01:00", "2026-03-02T04:00+01:00"),
-        ("Europe/Berlin", "2026-03-28T23:30+01:00", "2026-03-29T04:00+02:00"),
-        ("Europe/Berlin", "2026-10-24T23:30+02:00", "2026-10-25T04:00+01:00"),
-        ("Atlantic/Azores", "2026-03-28T23:30-01:00", "2026-03-29T04:00+00:00"),
-    ],
-)
-def test_the_quiet_hour_follows_clock_changes(zone, now, due, monkeypatch):
-    monkeypatch.setenv("TZ", zone)
-    time.tzset()
-    try:
-        assert next_time(4, datetime.fromisoformat(now)) == datetime.fromisoformat(due)
-    finally:
-        monkeypatch.undo()
-        time.tzset()
-
-
-def test_a_skipped_quiet_hour_begins_when_the_clock_is_put_forward(monkeypatch):
+def test_the_quiet_hour_follows_clock_changes(monkeypatch):
     monkeypatch.setenv("TZ", "Europe/Berlin")
     time.tzset()
     try:
-        begun = datetime.fromisoformat("2026-03-29T01:30+01:00")
-        due = next_time(2, begun)
-        twice = next_time(2, datetime.fromisoformat("2026-10-25T02:30+02:00"))
+        for hour, now, due in (
+            (4, "2026-03-01T04:00+01:00", "2026-03-02T04:00+01:00"),
+            (4, "2026-03-28T23:30+01:00", "2026-03-29T04:00+02:00"),
+            (4, "2026-10-24T23:30+02:00", "2026-10-25T04:00+01:00"),
+            (2, "2026-03-29T01:30+01:00", "2026-03-29T03:00+02:00"),
+        ):
+            assert next_time(hour, datetime.fromisoformat(now)) == datetime.fromisoformat(due), now
     finally:
         monkeypatch.undo()
         time.tzset()
-
-    assert due == datetime.fromisoformat("2026-03-29T03:00+02:00")
-    assert twice == datetime.fromisoformat("2026-10-26T02:00+01:00")
 
 
 def test_a_quiet_hour_during_which_the_machine_slept_is_made_up_for():

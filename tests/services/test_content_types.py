@@ -1,17 +1,9 @@
 """A capture's media type in the index is the one that its replay sends."""
 
 from dataclasses import replace
-from io import BytesIO
 
-from hypothesis import example, given
-from hypothesis import strategies as st
-
-from archiver.crawl.record_building import capture_of
-from archiver.http.headers import parse_head
 from archiver.http.media_types import parse_media_type
-from archiver.http.timestamps import to_datetime
-from archiver.model.capture import Exchange, PayloadDigest, RecordId
-from archiver.replay.response import ReplayRequest, build_presentation
+from archiver.replay.response import ReplayRequest
 from archiver.replay.response_headers import Viewer
 from archiver.services.reindex import reindex
 from tests.raw_server import raw_web
@@ -28,9 +20,6 @@ DECLARED = (
     ("text/plain", "image/png", "text/html;charset=koi8-r", "nothing"),
     ('text/html;x="', "text/plain"),
 )
-kinds = st.sampled_from(
-    ["text/html", "TEXT/Plain;charset=x", "image/png", "*/*", "no", "", 'a/b;"']
-)
 
 
 def head_with(declared) -> bytes:
@@ -40,32 +29,6 @@ def head_with(declared) -> bytes:
 
 def sent_type(headers) -> str:
     return parse_media_type(dict(headers)["Content-Type"]).essence
-
-
-@given(st.lists(st.lists(kinds, min_size=1, max_size=3).map(", ".join), max_size=4))
-@example(["application/pdf", "text/html"])
-def test_of_any_fields_replay_and_index_make_the_same(declared):
-    head = parse_head(head_with(declared))
-    exchange = Exchange(
-        url="http://a.example/",
-        at=to_datetime("20260301120000"),
-        ip="",
-        request=b"",
-        head=head_with(declared),
-        body=BytesIO(PAGE),
-        chunked=False,
-        status=200,
-        headers=head.headers,
-        payload_digest=PayloadDigest("sha256:" + "0" * 64),
-        payload_length=len(PAGE),
-    )
-
-    capture = capture_of(exchange, RecordId("urn:uuid:0"))
-
-    assert capture.media_type in (
-        "",
-        sent_type(build_presentation(capture, head, PAGE, ASKED).headers),
-    )
 
 
 async def types(archive, origin) -> list[tuple[str, str]]:

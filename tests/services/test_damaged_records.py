@@ -6,11 +6,9 @@ from dataclasses import replace
 import pytest
 
 from archiver.errors import NotFound
-from archiver.model.export_kinds import BY_KEY
 from archiver.model.listing import ListingQuery
 from archiver.replay.addresses import Modifier, ReplayAddress
 from archiver.replay.response import ReplayRequest
-from archiver.services.export_selection import Selected
 from tests.conftest import filled_by, saved_url
 from tests.handmade_archive import VIEWER
 from tests.segments import damage_record
@@ -61,36 +59,6 @@ async def test_damaged_derived_records_are_made_again_from_the_response(
     assert not after.is_unreadable
     # The damaged records stay in their segment, side by side; nothing refers to them any more.
     assert len(problems) == 1
-
-
-async def test_an_export_reports_a_damaged_article_and_has_the_others(
-    live, saved, settings, open_archive
-):
-    url, before = saved
-    async with open_archive() as archive:
-        await archive.entries.save([live.article("bears")], source="cli")
-        await archive.crawling.work()
-    damage_record(settings.data, "conversion", before.entry.hash_url)
-
-    async def text(archive, on_damage):
-        kind = BY_KEY["md"]
-        pieces = await archive.exporting.begin(kind, Selected(), name="x", on_damage=on_damage)
-        return b"".join([each async for each in pieces]).decode()
-
-    damaged = []
-    async with open_archive() as archive:
-        first = await text(archive, damaged.append)
-        again = await text(archive, damaged.append)
-        await archive.articles.read_all()
-        second = await text(archive, damaged.append)
-
-    damage, pending = damaged
-    assert damage.startswith(f"{url}: The record of the article is damaged.")
-    assert pending.startswith(f"{url}: The article is not extracted yet.")
-    assert "The article is not extracted yet." in again
-    assert "bears has to say" in first
-    assert "The record of the article is damaged" in first
-    assert "foxes has to say" in second
 
 
 async def test_a_recapture_does_not_refer_to_a_damaged_record(live, settings, open_archive):

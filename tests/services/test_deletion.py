@@ -6,7 +6,7 @@ from io import BytesIO
 import pytest
 from aiohttp import web
 
-from archiver.errors import InputError, NotFound
+from archiver.errors import NotFound
 from archiver.model.listing import ListingQuery
 from archiver.replay.addresses import Modifier
 from archiver.replay.response import ReplayRequest
@@ -81,26 +81,6 @@ async def test_a_deletion_hides_entries_keeps_shared_captures_and_survives_a_rei
         assert await is_captured(archive, shared, bears) == [False, False]
 
 
-async def test_an_entry_saved_after_its_deletion_stays_and_is_not_overwritten_by_an_undo(
-    open_archive, styled, settings
-):
-    foxes, _ = styled
-    async with open_archive() as archive:
-        await save(archive, foxes, tags=("old",))
-        deleted = await archive.deleting.entries([foxes])
-        await save(archive, foxes, tags=("new",))
-        with pytest.raises(InputError, match="Nothing was restored"):
-            await archive.deleting.undo(deleted.id)
-        before = await archive.entries.get(foxes)
-
-    await reindex(settings)
-
-    async with open_archive() as archive:
-        after = await archive.entries.get(foxes)
-    assert (before.entry.annotation.tags, len(before.snapshots)) == (("new",), 1)
-    assert (after.entry, len(after.snapshots)) == (before.entry, 1)
-
-
 async def test_a_payload_that_only_a_deleted_page_holds_still_replays_for_others(archive, live):
     duplicates = [live.put(path, "<title>Twin</title><p>the same bytes") for path in ("/a", "/b")]
     await save(archive, duplicates[0])
@@ -115,69 +95,6 @@ async def test_a_payload_that_only_a_deleted_page_holds_still_replays_for_others
     body = b"".join([piece async for piece in shown.body])
     assert body.endswith(b"the same bytes")
     assert await problems(archive) == []
-
-
-async def test_deleting_one_of_two_snapshots_keeps_the_other(open_archive, live, settings):
-    foxes = live.article("foxes")
-    async with open_archive() as archive:
-        await save(archive, foxes)
-        await save(archive, foxes)
-        newest, oldest = (await archive.entries.get(foxes)).snapshots
-        assert newest.article == oldest.article
-
-        deleted = await archive.deleting.snapshot(foxes, oldest.timestamp)
-
-        assert (deleted.entries, deleted.snapshots) == (0, 1)
-        with pytest.raises(InputError, match="only snapshot"):
-            await archive.deleting.snapshot(foxes, newest.timestamp)
-        with pytest.raises(NotFound):
-            await archive.deleting.snapshot(foxes, oldest.timestamp)
-        assert len(await archive.replay.captures_of(foxes)) == 1
-        before = await archive.entries.snapshot(foxes)
-
-    await reindex(settings)
-
-    async with open_archive() as archive:
-        assert (await archive.entries.snapshot(foxes)).article == before.article != ""
-        assert await listed(archive, "clever") == {foxes}
-        assert await problems(archive) == []
-
-
-async def test_undoing_puts_everything_back(open_archive, styled, settings):
-    foxes, bears = styled
-    async with open_archive() as archive:
-        await save(archive, foxes, bears, tags=("animal",))
-        before = await archive.entries.get(foxes)
-        deleted = await archive.deleting.found(ListingQuery(tag="animal"))
-        assert (deleted.entries, await listed(archive)) == (2, set())
-        assert (await archive.deleting.find(deleted.id)).entries == 2
-
-        await archive.deleting.undo(deleted.id)
-
-        shown = await archive.entries.get(foxes)
-        assert (shown.entry, shown.snapshots) == (before.entry, before.snapshots)
-        assert await listed(archive, "clever") == {foxes, bears}
-        assert all(await is_captured(archive, foxes, bears))
-        assert await archive.search.tags() == [("animal", 2)]
-        with pytest.raises(NotFound):
-            await archive.deleting.undo(deleted.id)
-
-    await reindex(settings)
-
-    async with open_archive() as archive:
-        assert await listed(archive, "clever") == {foxes, bears}
-        assert await problems(archive) == []
-
-
-async def test_a_deletion_can_be_undone_after_many_others(archive):
-    urls = [f"https://a.example/{number}" for number in range(25)]
-    await archive.entries.save(urls, source="cli")
-    numbers = [(await archive.deleting.entries([url])).id for url in urls]
-
-    for number in (numbers[0], numbers[-1]):
-        await archive.deleting.undo(number)
-
-    assert await listed(archive) == {urls[0], urls[-1]}
 
 
 async def test_a_waiting_job_is_cancelled_and_waits_again_once_that_is_undone(archive, styled):
@@ -238,18 +155,6 @@ async def test_importing_a_deleted_list_again_restores_its_links(archive, styled
 
     assert (second.added, second.known) == (1, 1)
     assert await listed(archive) == {*styled}
-
-
-async def test_an_undo_restores_failed_attempts(archive, live):
-    gone, other = live.url("/gone"), live.url("/other")
-    await save(archive, gone)
-    deleted = await archive.deleting.entries([gone])
-    await save(archive, other)
-
-    await archive.deleting.undo(deleted.id)
-
-    for url in (gone, other):
-        assert len((await archive.entries.get(url)).attempts) == 1
 
 
 async def test_an_undo_restores_all_but_entries_saved_again(open_archive, styled, live, settings):

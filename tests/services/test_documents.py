@@ -128,16 +128,6 @@ async def test_a_full_part_is_put_into_one_piece_and_finds_the_same(filled, part
     assert not await filled.documents.merge_parts()
 
 
-async def test_nothing_is_put_together_while_words_are_owed(filled, parts_of):
-    db, _ = parts_of
-    await index_as_an_older_version(db)
-    async with db.write() as conn:
-        await search_documents.ensure_part(conn, 0)
-        await search_documents.ensure_part(conn, 1)
-
-    assert not await filled.documents.merge_parts()
-
-
 async def pieces(db, part):
     async with db.read() as conn:
         counted = text(f"SELECT count(DISTINCT segid) FROM {search_table(part)}_idx")

@@ -6,7 +6,6 @@ from archiver.model.annotation import AnnotationChange
 from archiver.model.listing import ListingQuery
 from archiver.services import editing
 from archiver.services.reindex import reindex
-from archiver.warc.segments import SegmentStore
 from tests.index_access import remove_index
 
 
@@ -45,17 +44,6 @@ async def test_an_edit_changes_only_its_fields(archive, live):
     assert (after.added_at, after.source) == (before.added_at, before.source)
     assert (await annotation(archive, bears)).tags == ("kept", "old")
     assert await archive.search.tags() == [("kept", 2), ("new one", 1), ("old", 1)]
-
-
-async def test_a_title_that_is_emptied_gives_way_to_the_page_s_own(archive, live):
-    foxes = live.article("foxes")
-    await save(archive, foxes)
-    await archive.editing.change([foxes], AnnotationChange(title="Mine"))
-    assert (await archive.entries.get(foxes)).entry.title == "Mine"
-
-    await archive.editing.change([foxes], AnnotationChange(title=""))
-
-    assert (await archive.entries.get(foxes)).entry.title == "foxes"
 
 
 async def test_an_invalid_edit_is_refused(archive):
@@ -106,25 +94,6 @@ async def test_reindex_gives_every_change_back(open_archive, settings, live):
         assert before[0].tags == ("two",)
 
 
-async def test_a_thousand_changes_are_one_sync(archive, monkeypatch):
-    urls = [f"http://a.example/{n}" for n in range(1000)]
-    await archive.entries.save(urls, source="cli")
-    await archive.crawling.work(only=[])
-    async with archive.editing._db.write() as conn:
-        await conn.exec_driver_sql("UPDATE entry SET state = 'failed', unrecorded = 0")
-    await archive.editing.change_matching(ListingQuery(), AnnotationChange(is_read=True))
-    syncs = []
-    sync = SegmentStore.sync
-    monkeypatch.setattr(SegmentStore, "sync", lambda store: (syncs.append(1), sync(store))[1])
-
-    await archive.crawling.write_pending_records()
-
-    assert 1 <= len(syncs) <= 4
-    async with archive.editing._db.read() as conn:
-        owed = await conn.exec_driver_sql("SELECT count(*) FROM entry WHERE unrecorded = 1")
-        assert owed.scalar() == 0
-
-
 async def test_an_undo_keeps_later_changes(archive, live):
     foxes, bears = live.article("foxes"), live.article("bears")
     await add(archive, foxes, bears, tags=("one",))
@@ -144,7 +113,8 @@ async def test_an_undo_keeps_later_changes(archive, live):
         await archive.editing.undo(edited.id)
 
 
-async def test_the_newest_edits_can_be_undone(archive, live):
+async def test_the_newest_edits_can_be_undone(archive, live, monkeypatch):
+    monkeypatch.setattr(edit_history, "MAX_EDITS", 3)
     foxes = live.article("foxes")
     await add(archive, foxes)
     made = [
@@ -203,17 +173,6 @@ async def test_a_tag_is_renamed_in_all_entries(open_archive, settings, live, mon
         await archive.editing.delete_tag("old")
         await archive.editing.change([foxes], AnnotationChange(with_tags=("Old",)))
         assert await archive.search.tags() == [("Old", 1)]
-
-
-async def test_a_tag_that_is_deleted_leaves_its_entries(archive, live):
-    foxes = live.article("foxes")
-    await add(archive, foxes, tags=("a", "b"))
-
-    edited = await archive.editing.delete_tag("a")
-
-    assert (await annotation(archive, foxes)).tags == ("b",)
-    await archive.editing.undo(edited.id)
-    assert (await annotation(archive, foxes)).tags == ("a", "b")
 
 
 async def test_the_number_of_an_edit_is_never_reused(archive, live):

@@ -3,11 +3,9 @@ import time
 import pytest
 
 from archiver.errors import ConfigurationError, InputError, InvalidUrl, NotFound
-from archiver.formats.seeds import MAX_TAG_CHARACTERS, MAX_TAGS
 from archiver.model.job import State
-from archiver.model.requisite import RequisiteKind
 from archiver.model.seed import SaveOutcome
-from archiver.services.entries import MAX_URLS, clean_tags
+from archiver.services.entries import MAX_URLS
 
 
 async def save(archive, *urls, **more):
@@ -34,16 +32,6 @@ async def test_no_url_and_too_many_are_refused(archive):
             await archive.entries.save(urls, source="web")
 
 
-def test_tags_are_tidied():
-    assert clean_tags((" a  b ", "c", "a b", "", "  ")) == ("a b", "c")
-
-
-@pytest.mark.parametrize("tags", [["x" * (MAX_TAG_CHARACTERS + 1)], map(str, range(MAX_TAGS + 1))])
-def test_tags_that_are_too_long_or_too_many_are_refused(tags):
-    with pytest.raises(InputError):
-        clean_tags(tuple(tags))
-
-
 async def test_an_entry_is_found_by_its_url_and_by_its_name(archive, live):
     (received,) = (await save(archive, live.article("foxes"))).accepted
 
@@ -68,19 +56,6 @@ async def test_unknown_entries_and_snapshots_are_not_found(archive, live):
         await archive.entries.snapshot(live.url("/foxes"))
 
 
-async def test_a_page_saved_again_has_both_snapshots_and_its_bytes_once(archive, live):
-    for _ in range(2):
-        await save(archive, live.article("foxes"))
-
-    detail = await archive.entries.get(live.url("/foxes"))
-    newer, older = detail.snapshots
-
-    assert newer.timestamp > older.timestamp
-    assert (older.capture.is_revisit, newer.capture.is_revisit) == (False, True)
-    assert newer.capture.payload_digest == older.capture.payload_digest
-    assert newer.article == older.article
-
-
 async def test_the_snapshot_nearest_to_a_moment_is_shown_with_its_neighbours(archive, live):
     for _ in range(2):
         await save(archive, live.article("foxes"))
@@ -95,18 +70,6 @@ async def test_the_snapshot_nearest_to_a_moment_is_shown_with_its_neighbours(arc
     assert (last.earlier, last.later) == (older.timestamp, None)
     assert "This is what the page called foxes" in first.article
     assert first.article == last.article
-
-
-async def test_missing_requisites_of_a_snapshot_are_listed(archive, live):
-    live.put("/there.css", "p {}", kind="text/css")
-    head = '<link rel="stylesheet" href="/there.css"><link rel="stylesheet" href="/gone.css">'
-    await save(archive, live.article("foxes", head=head))
-
-    detail = await archive.entries.snapshot(live.url("/foxes"))
-
-    styles = {e.url: e.status for e in detail.requisites if e.kind is RequisiteKind.STYLE}
-    assert styles == {live.url("/there.css"): 200, live.url("/gone.css"): 404}
-    assert detail.snapshot.missing_count >= 1
 
 
 async def test_a_clock_before_1970_is_reported_instead_of_waiting_for_1970(

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from archiver.errors import InputError, NotFound
+from archiver.errors import NotFound
 from archiver.model.export_kinds import BY_KEY, EXPORTS
 from archiver.model.listing import ListingQuery
 from archiver.services.export_files import MAX_STARTS, ExportState
@@ -89,20 +89,6 @@ async def test_a_cancelled_export_leaves_nothing_behind(links, tmp_path):
     assert left_in(tmp_path) == []
 
 
-async def test_one_process_at_a_time_writes_a_file(links, tmp_path):
-    kind, path, inside = BY_KEY["json"], tmp_path / "out", asyncio.Event()
-
-    first = asyncio.create_task(
-        links.exporting.write(kind, Selected(), path, lambda _: inside.set())
-    )
-    await inside.wait()
-    with pytest.raises(InputError, match="another process"):
-        await links.exporting.write(kind, Selected(), path)
-
-    await first
-    assert len(json.loads(path.read_text())["entries"]) == COUNT
-
-
 async def test_a_job_writes_a_file_that_stays_until_it_is_deleted(links):
     jobs = links.export_jobs
     name = await jobs.create(BY_KEY["json"], Selected(ListingQuery("site:h1.example")))
@@ -167,20 +153,6 @@ async def test_a_job_that_a_shutdown_interrupts_begins_again(links):
 
     (job,) = await links.export_jobs.all()
     assert job.state is ExportState.READY
-
-
-async def test_a_job_that_is_deleted_while_it_runs_leaves_nothing(links):
-    jobs = links.export_jobs
-    name = await jobs.create(BY_KEY["json"], Selected())
-    directory = links.settings.data / "exports"
-    running = asyncio.create_task(jobs.run_waiting())
-    while not (directory / f"{name}.part").exists():  # noqa: ASYNC110 - another task's file; the suite's limit bounds it
-        await asyncio.sleep(0)
-
-    await jobs.delete(name)
-    await running
-
-    assert [*directory.iterdir()] == []
 
 
 async def test_partial_files_of_an_interrupted_process_are_removed(links):

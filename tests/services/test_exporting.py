@@ -6,7 +6,6 @@ import re
 from dataclasses import replace
 
 import pytest
-import yaml
 
 from archiver.errors import InputError, NotFound
 from archiver.model.annotation import AnnotationChange
@@ -73,21 +72,6 @@ async def test_an_entry_saved_as_link_is_imported_as_link(open_archive, settings
         states = [(await second.entries.get(f"http://127.0.0.1:1/{n}")).entry.state for n in "ab"]
         assert states == [State.LINK, State.QUEUED]
         assert by_url(await exported(second, "json")) == by_url(given)
-
-
-async def test_a_dry_run_distinguishes_merged_and_known_links(archive):
-    await import_warc(archive, a_list(), "a.json")
-    more = json.loads(a_list())
-    more["entries"][1]["tags"] = ["new"]
-    more["entries"][2]["folders"] = ["Elsewhere"]
-    more["entries"][3]["note"] = "more"
-    data = json.dumps(more)
-
-    survey = await archive.surveys.preview(io.BytesIO(data.encode()), "b.json")
-    status = await import_warc(archive, data, "b.json")
-
-    assert (survey.new, survey.merged, survey.known) == (0, 3, 2)
-    assert (status.added, status.merged, status.known) == (0, 3, 2)
 
 
 def by_url(document):
@@ -212,49 +196,3 @@ async def test_a_list_made_by_hand_is_exported_in_its_order(archive):
     found = (await exported(archive, "bookmarks", Selected(ListingQuery("list:Mine")))).decode()
 
     assert re.findall(r'HREF="https://(\w+)\.example', found) == ["c", "d", "a", "b"]
-
-
-async def test_entries_deleted_during_an_export_are_left_out(archive):
-    await import_warc(archive, a_list(), "a.json")
-    pieces = await archive.exporting.begin(BY_KEY["json"], Selected(), name="x")
-    opening = await anext(pieces)
-
-    await archive.deleting.entries([OWN["url_given"]])
-    document = json.loads(opening + b"".join([piece async for piece in pieces]))
-
-    assert len(document["entries"]) == 4
-
-
-@pytest.fixture
-async def filled(archive, live):
-    urls = [live.article("foxes"), live.article("a: 'b' # \"c\""), live.url("/missing")]
-    await archive.entries.save(urls, tags=("t",), source="cli")
-    await archive.crawling.work()
-    return archive
-
-
-def parts(text):
-    _, front, body = text.split("---\n", 2)
-    return yaml.safe_load(front), body
-
-
-async def test_an_entry_is_front_matter_and_its_article(filled, live):
-    front, body = parts(await filled.exporting.index_md(live.url("/foxes")))
-
-    detail = await filled.entries.snapshot(live.url("/foxes"))
-    assert (front["title"], front["url"]) == ("foxes", live.url("/foxes"))
-    assert front["hash_url"] == detail.entry.hash_url
-    assert front["tags"] == ["t"]
-    assert detail.article.strip() in body
-
-
-async def test_an_entry_without_a_snapshot_is_front_matter_alone(filled, live):
-    front, body = parts(await filled.exporting.index_md(live.url("/missing")))
-
-    assert front["url"] == live.url("/missing")
-    assert body.strip() == ""
-
-
-async def test_an_unknown_entry_is_not_exported(filled):
-    with pytest.raises(NotFound):
-        await filled.exporting.index_md("http://b.example/")

@@ -104,31 +104,6 @@ async def test_a_page_without_a_feed_cannot_be_followed(archive, live):
     assert not await listed(archive)
 
 
-@pytest.mark.parametrize(
-    ("kind", "text"),
-    [
-        ("application/rss+xml", "<rss><channel><item><link>/post?a=1&copy=2</link></item>"),
-        (
-            "application/atom+xml",
-            '<feed xmlns="http://www.w3.org/2005/Atom" xml:base="/feeds/">'  # noqa: ISC004
-            '<entry><link href="../post?a=1&copy=2"/></entry></feed>',
-        ),
-        (
-            "application/feed+json",
-            '{"version": "https://jsonfeed.org/version/1", "items": [{"url": "/post?a=1&copy=2"}]}',
-        ),
-    ],
-)
-async def test_relative_links_and_bare_ampersands_are_read_as_browsers_do(
-    archive, live, kind, text
-):
-    live.put("/feeds/of/it", text, kind=kind)
-
-    await archive.subscriptions.follow(live.url("/feeds/of/it"), everything=True)
-
-    assert [*await listed(archive)] == [live.url("/post?a=1&copy=2")]
-
-
 async def test_a_failing_feed_is_checked_less_often_and_has_a_reason(archive, feed):
     await archive.subscriptions.follow(feed.url)
     feed.status = 500

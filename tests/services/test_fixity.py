@@ -60,7 +60,7 @@ async def test_an_archive_that_is_whole_has_no_findings(filled, open_archive):
     assert steps[-1].records > 10
 
 
-@pytest.mark.parametrize("share", [0.0, 0.4, 0.7, 1.0])
+@pytest.mark.parametrize("share", [0.0, 0.7])
 async def test_a_single_changed_byte_is_found_anywhere(filled, findings, share):
     name, _ = segment(filled)
 
@@ -84,29 +84,6 @@ async def test_other_files_among_segments_are_noted_but_no_error(filled, finding
     assert not any(each.is_wrong for each in found)
 
 
-async def test_a_segment_that_can_not_be_opened_is_found_and_hides_no_other(filled, findings):
-    path = filled.data / "warc" / segment(filled)[0]
-    path.with_name("archiver-20240229120001-0123456789ab-00001.warc.gz").mkdir()
-    path.rename(path.with_name("elsewhere"))
-    path.symlink_to("elsewhere")
-
-    assert [(each.where[:8], each.is_wrong) for each in await findings()] == [
-        ("archiver", True),
-        ("elsewher", False),
-    ]
-
-
-async def test_a_foreign_file_that_the_index_has_rows_of_is_a_problem(
-    filled, findings, change_index
-):
-    path = filled.data / "warc" / segment(filled)[0]
-    path.write_bytes(b"garbage")
-    path.rename(path.with_name("other.warc.gz"))
-    await change_index("UPDATE segment SET name = 'other.warc.gz'")
-
-    assert ("other.warc.gz", True) in {(each.where, each.is_wrong) for each in await findings()}
-
-
 async def test_a_missing_segment_is_found(filled, findings):
     name, _ = segment(filled)
     storage_of(filled.data).remove(name)
@@ -123,17 +100,6 @@ async def test_a_segment_that_was_cut_is_found(filled, findings):
     change_segment(filled.data, segment(filled)[0], cut)
 
     assert any("shorter than" in finding.problem for finding in await findings())
-
-
-async def test_a_missing_row_is_found(filled, findings, change_index):
-    await change_index(
-        "DELETE FROM capture WHERE id = (SELECT max(capture.id) FROM capture"
-        " LEFT JOIN snapshot ON snapshot.capture_id = capture.id WHERE snapshot.id IS NULL)"
-    )
-
-    (found,) = await findings()
-
-    assert found.problem == "The index has no row for it."
 
 
 @pytest.mark.parametrize(
@@ -166,7 +132,9 @@ async def test_rows_that_differ_from_their_records_are_found(
     assert problems.count("It does not match its index row.") == len(changes)
 
 
-async def test_a_row_without_a_record_is_found(filled, findings, change_index):
+async def test_a_record_without_a_row_and_a_row_without_a_record_are_found(
+    filled, findings, change_index
+):
     await change_index('UPDATE capture SET "offset" = "offset" + 1 WHERE id = 1')
 
     assert {each.problem for each in await findings()} >= {
@@ -175,11 +143,10 @@ async def test_a_row_without_a_record_is_found(filled, findings, change_index):
     }
 
 
-@pytest.mark.parametrize("size", [1, 200])
 async def test_a_row_at_an_offset_without_a_record_is_found(
-    filled, findings, change_index, monkeypatch, size
+    filled, findings, change_index, monkeypatch
 ):
-    monkeypatch.setattr(fixity, "CHUNK", size)
+    monkeypatch.setattr(fixity, "CHUNK", 200)
     name, content = segment(filled)
     end = len(content)
     copied = "url, surt, timestamp, status, media_type, payload_digest, payload_length, length"
@@ -254,13 +221,10 @@ async def test_an_archive_in_use_has_no_findings(open_archive, live):
         assert [each async for each in archive.fixity.verify()] == []
 
 
-@pytest.mark.parametrize("column", ["article", "metadata"])
-async def test_a_snapshot_that_points_at_another_record_is_found(
-    filled, findings, change_index, column
-):
+async def test_a_snapshot_that_points_at_another_record_is_found(filled, findings, change_index):
     await change_index(
-        f'UPDATE snapshot SET {column}_offset = (SELECT "offset" FROM capture WHERE id = 1),'
-        f" {column}_segment_id = 1 WHERE id = 1"
+        'UPDATE snapshot SET metadata_offset = (SELECT "offset" FROM capture WHERE id = 1),'
+        " metadata_segment_id = 1 WHERE id = 1"
     )
 
     (found,) = await findings()
@@ -295,9 +259,8 @@ async def saved_meanwhile(settings, open_archive, live):
     return verify
 
 
-@pytest.mark.parametrize("ends", [False, True])
-async def test_records_added_during_a_verification_are_no_problem(saved_meanwhile, ends):
-    assert [each.where for each in await saved_meanwhile(ends=ends)] == ["notes.txt"]
+async def test_records_added_during_a_verification_are_no_problem(saved_meanwhile):
+    assert [each.where for each in await saved_meanwhile(ends=True)] == ["notes.txt"]
 
 
 async def test_a_partial_record_of_a_running_process_is_no_problem(settings, saved_meanwhile):
@@ -308,13 +271,3 @@ async def test_a_partial_record_of_a_running_process_is_no_problem(settings, sav
             file.write(record)
 
     assert [each.where for each in await saved_meanwhile(change=write_half)] == ["notes.txt"]
-
-
-async def test_a_wrong_row_is_found_while_others_come(saved_meanwhile, change_index):
-    async def change():
-        await change_index('UPDATE capture SET "offset" = "offset" + 1 WHERE id = 1')
-
-    assert {each.problem for each in await saved_meanwhile(change=change)} >= {
-        "The index has no row for it.",
-        "The index refers to a record that is not there.",
-    }

@@ -4,13 +4,9 @@ import io
 import json
 from contextlib import aclosing
 
-import pytest
-
-from archiver.errors import InputError
 from archiver.model.imports import CaptureWhen, Choices, ColumnRole, FoldersAs, ToRead
 from archiver.model.job import State
 from archiver.model.listing import ListingQuery
-from archiver.services.import_reading import typed_choices
 from archiver.services.reindex import reindex
 from tests.index_access import remove_index
 
@@ -104,13 +100,6 @@ async def test_links_stay_links_after_a_reindex_until_they_are_saved(open_archiv
         assert (await said(archive)).title == "Otters"
 
 
-async def test_captures_when_idle_wait_for_all_others(archive):
-    await imported(archive, capture=CaptureWhen.IDLE)
-    await archive.crawling.work()
-
-    assert await found(archive, "is:failed") == ["1", "2", "3"]
-
-
 async def test_columns_are_guessed_shown_and_corrected(archive):
     table = "Seite,Link,name,Wann\nhttp://a.example/wrong,http://127.0.0.1:1/1,Mine,2020-01-02\n"
     columns = {"Link": ColumnRole.URL, "Wann": ColumnRole.DATE, "name": ColumnRole.NOTE}
@@ -133,19 +122,6 @@ async def test_columns_are_guessed_shown_and_corrected(archive):
     assert "wrong" in annotation.source_record
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"words": {"capture": "some day"}},
-        {"words": {}, "columns": ["magic=x"]},
-        {"words": {}, "columns": ["url"]},
-    ],
-)
-def test_an_invalid_option_is_refused(given):
-    with pytest.raises(InputError):
-        typed_choices(**given)
-
-
 async def test_lists_over_the_limit_are_reported_before_and_after(archive, monkeypatch):
     told = [{"path": f"A/{n}"} for n in range(4)] + [{"path": "Bad", "query": "colour:red"}]
     monkeypatch.setattr("archiver.model.entry_list.MAX_LISTS", 3)
@@ -156,19 +132,3 @@ async def test_lists_over_the_limit_are_reported_before_and_after(archive, monke
 
     assert (survey.lists, survey.lists_left_out, status.lists_left_out) == (5, 3, 3)
     assert [each.path for each in await archive.lists.all()] == ["A", "A/0", "A/1"]
-
-
-async def test_a_preview_shows_only_dates_of_the_file(archive):
-    """Also a future date; a link without a date is saved now, which is not part of the range."""
-    moments = (' ADD_DATE="1300000000"', "", ' ADD_DATE="4000000000"')
-    rows = [f'<DT><A HREF="http://a.example/{n}"{at}>x</A>' for n, at in enumerate(moments)]
-
-    async def saved(*some):
-        text = "<!DOCTYPE NETSCAPE-Bookmark-file-1><DL><p>" + "\n".join(some)
-        survey = await archive.surveys.preview(io.BytesIO(text.encode()), "x.html")
-        return [each and int(each.timestamp()) for each in (survey.earliest, survey.latest)]
-
-    assert await saved(*rows) == [1_300_000_000, 4_000_000_000]
-    assert await saved(*rows[1:]) == [4_000_000_000] * 2
-    assert await saved(*rows[:2]) == [1_300_000_000] * 2
-    assert await saved(rows[1]) == [None, None]

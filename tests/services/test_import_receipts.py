@@ -57,17 +57,6 @@ async def test_a_receipt_as_csv_has_no_formula(archive):
     assert table[1][:3] == ["1", "unusable", "'=1+1"]
 
 
-async def test_a_repeated_import_changes_nothing_and_reports_that(archive):
-    await imported(archive)
-    before = await archive.entries.get("http://a.example/1")
-
-    again = await imported(archive)
-
-    assert (again.added, again.known, again.merged, again.rejected) == (0, 3, 0, 2)
-    after = await archive.entries.get("http://a.example/1")
-    assert after.entry.annotation == before.entry.annotation
-
-
 async def test_a_row_with_new_metadata_is_merged_and_another_is_known(
     archive,
 ):
@@ -107,19 +96,6 @@ async def test_a_dry_run_predicts_the_import_and_stores_nothing(archive):
     assert [each.title for each in survey.sample] == ["One", "Uno", "=Two"]
     again = await archive.surveys.preview(io.BytesIO(TABLE.encode()), "x.csv")
     assert (again.new, again.known, again.merged) == (0, 3, 0)
-
-
-async def test_import_options_survive_a_restart(archive, tmp_path):
-    path = tmp_path / "upload"
-    path.write_text(TABLE)
-
-    begun = await archive.imports.start(path, name="x.csv", choices=Choices(("kept",)))
-    async for status in archive.change_stream.one_import(begun.id):
-        if not status.is_unread:
-            break
-
-    found = await archive.entries.get("http://a.example/2")
-    assert found.entry.annotation.tags == ("kept",)
 
 
 WALLABAG = json.dumps(
@@ -178,20 +154,6 @@ async def test_receipts_and_undos_survive_a_reindex(open_archive, settings):
         assert (await archive.search.overview()).entries == 0
 
 
-async def test_an_import_knows_its_waiting_entries_after_a_reindex(open_archive, settings):
-    async with open_archive() as archive:
-        before = await imported(archive)
-
-    await reindex(settings)
-
-    async with open_archive() as archive:
-        after = await archive.imports.status(before.id)
-        assert after.counts.queued == before.counts.queued == 2
-        assert after.without_capture == 0
-        await archive.crawling.work()
-        assert (await archive.imports.status(before.id)).counts.open == 0
-
-
 async def test_the_intact_part_of_a_truncated_receipt_is_restored(open_archive, settings):
     async with open_archive() as archive:
         await imported(archive)
@@ -204,17 +166,3 @@ async def test_the_intact_part_of_a_truncated_receipt_is_restored(open_archive, 
     assert [each.where for each in report.problems] == [path.name]
     async with open_archive() as archive:
         assert (await archive.imports.status(1)).read == 5
-
-
-async def test_a_receipt_that_was_removed_is_written_again_from_the_index(settings, open_archive):
-    async with open_archive() as archive:
-        status = await imported(archive)
-        before = await whole(archive.receipts.csv(status.id))
-    for each in (settings.data / "receipts").iterdir():
-        each.unlink()
-
-    await reindex(settings)
-
-    async with open_archive() as archive:
-        assert await whole(archive.receipts.csv(status.id)) == before
-        assert (await archive.imports.status(status.id)).added == status.added

@@ -55,19 +55,6 @@ async def test_undo_deletes_only_what_the_import_created_and_merged_tags_stay(ar
     assert (await archive.import_undo.undo(theirs.id)).removed == 2
 
 
-async def test_entries_that_were_deleted_before_are_not_counted_and_undo_ends(archive):
-    theirs = await imported(archive, THEIRS)
-    await archive.deleting.entries(["http://a.example/1"])
-    plan = await archive.import_undo.plan(theirs.id)
-
-    done = await archive.import_undo.undo(theirs.id)
-    again = await archive.import_undo.plan(theirs.id)
-
-    assert (plan.removed, done.removed, again.removed) == (2, 2, 0)
-    assert not (await archive.imports.status(theirs.id)).is_restored
-    assert await urls(archive) == set()
-
-
 async def test_an_undone_import_can_be_restored_and_undone_again(archive):
     await imported(archive, MINE)
     await archive.crawling.work()
@@ -81,22 +68,6 @@ async def test_an_undone_import_can_be_restored_and_undone_again(archive):
     assert again.removed == 2
     assert not (await archive.imports.status(theirs.id)).is_restored
     assert await urls(archive) == {"http://a.example/1"}
-
-
-async def test_an_undone_import_stays_away_after_a_reindex(open_archive, settings):
-    async with open_archive() as archive:
-        await imported(archive, MINE)
-        theirs = await imported(archive, THEIRS)
-        before = await said(archive, "http://a.example/1")
-        await archive.crawling.work()
-        await archive.import_undo.undo(theirs.id)
-        await archive.crawling.write_pending_records()
-
-    await reindex(settings)
-
-    async with open_archive() as archive:
-        assert await urls(archive) == {"http://a.example/1"}
-        assert await said(archive, "http://a.example/1") == before
 
 
 async def test_an_import_known_only_from_its_receipt_cannot_be_undone(open_archive, settings):
@@ -126,14 +97,6 @@ async def test_an_undo_keeps_entries_that_the_user_saved_or_changed(archive):
     await archive.import_undo.undo(theirs.id)
 
     assert await urls(archive) == {"http://a.example/1", "http://a.example/3"}
-
-
-async def test_an_undo_keeps_entries_of_other_imports(archive):
-    theirs = await imported(archive, THEIRS)
-    await imported(archive, MINE)
-
-    assert (await archive.import_undo.undo(theirs.id)).removed == 2
-    assert await urls(archive) == {"http://a.example/1"}
 
 
 async def test_unknown_imports_and_imports_of_captures_cannot_be_undone(archive, tmp_path):

@@ -37,19 +37,6 @@ def upload(tmp_path):
     return path
 
 
-async def test_a_whole_file_is_in_the_queue_once_it_is_read(archive):
-    told = []
-    status = await archive.imports.read_file(
-        BytesIO(links(MANY)), name="links.txt", on_progress=told.append
-    )
-
-    assert (status.read, status.added, status.reading) == (MANY, MANY, False)
-    assert status.counts.queued == MANY
-    assert told[0].reading
-    assert (await archive.crawling.counts()).queued == MANY
-    assert [each.id for each in await archive.imports.recent()] == [status.id]
-
-
 async def test_an_import_that_missed_links_does_not_report_success(archive):
     rows = b'[{"href": "http://a.example/", "description": "A", "extended": "", "toread": "no"}'
     whole = await archive.imports.read_file(BytesIO(rows + b"]"), name="whole.json")
@@ -120,13 +107,3 @@ async def test_an_upload_outlives_an_index_that_refuses_for_a_while(
     await archive.imports.stop()
 
     assert (status.read, status.added, status.merged, status.error) == (MANY, MANY, 0, "")
-
-
-async def test_the_captures_of_an_import_are_counted_to_its_end(live, archive):
-    text = "\n".join([live.article("foxes"), live.url("/missing")])
-    status = await archive.imports.read_file(BytesIO(text.encode()), name="links.txt")
-    await archive.crawling.work()
-
-    async with asyncio.timeout(60):
-        told = [each async for each in archive.change_stream.one_import(status.id)]
-    assert (told[-1].counts.saved, told[-1].counts.failed, told[-1].counts.open) == (1, 1, 0)

@@ -35,7 +35,7 @@ async def attempted(archive, url):
     """Add an attempt that was followed by others, in the index only, like a crawl."""
     async with archive.imports._db.write() as conn:
         row, _ = await entries.by_hash(conn, hash_url(url))
-        await attempts.insert_attempts(conn, [(row, EARLIER, TIMEOUT)], once=False)
+        await attempts.insert_attempts(conn, [(row, EARLIER, TIMEOUT)], skip_stored=False)
 
 
 async def fill(archive, urls):
@@ -62,7 +62,8 @@ async def told(archive, urls):
         detail = await archive.entries.get(url)
         own = replace(detail.entry, annotation=None)
         said = replace(detail.entry.annotation, tags=tuple(sorted(detail.entry.annotation.tags)))
-        found[state] = own, said, detail.attempts
+        article = (await archive.entries.snapshot(url)).article if detail.snapshots else ""
+        found[state] = own, said, detail.attempts, article
     return found
 
 
@@ -111,7 +112,7 @@ async def test_an_import_of_an_export_gives_the_same_entries(
 
         await archive.crawling.work()
         crawled = await told(archive, urls)
-        assert {state: own.state for state, (own, _, _) in crawled.items()} == {
+        assert {state: own.state for state, (own, *_) in crawled.items()} == {
             "saved": State.SAVED,
             "failed": State.FAILED,
             "given up": State.FAILED,

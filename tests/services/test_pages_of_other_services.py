@@ -10,7 +10,7 @@ from tests.formats.goldens import GOLDENS, A
 from tests.formats.test_saved_pages import MHTML
 
 FILES = {
-    **{form: GOLDENS[form][:2] for form in ("Readeck zip", "Karakeep dump", "Linkwarden zip")},
+    "Linkwarden zip": GOLDENS["Linkwarden zip"][:2],
     "MHTML": ("page.mhtml", MHTML),
 }
 

@@ -15,7 +15,7 @@ from archiver.services.search import Search
 from benchmarks.synthetic import Page, fill
 
 START = datetime(2019, 12, 30, tzinfo=UTC)
-SORTS = ["best", "newest", "oldest", "added", "captured", "title", "length"]
+SORTS = ["best", "newest", "title", "length"]
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import pytest
 
 from archiver.config import InvalidSettings, SiteRule, Source, read_settings
 from archiver.errors import InputError
-from archiver.services.preferences import Preferences, reread, site_name
+from archiver.services.preferences import Preferences, reread
 
 
 @pytest.fixture
@@ -69,13 +69,6 @@ def test_a_file_that_can_not_be_used_is_named(tmp_path):
             read_settings({"data": tmp_path}, {})
 
 
-async def test_a_file_that_became_invalid_is_reported(settings, tmp_path):
-    for text in ("retries = many", "bin_days = -5", "unknown = 1", "[["):
-        (tmp_path / "settings.toml").write_text(text)
-        with pytest.raises(InputError, match=r"settings\.toml"):
-            await Preferences(settings).all()
-
-
 async def test_rules_of_sites_are_stored_beside_the_settings_and_keep_each_other(
     settings, tmp_path
 ):
@@ -98,16 +91,3 @@ async def test_rules_of_sites_are_stored_beside_the_settings_and_keep_each_other
     assert await preferences.remove_site_rule("b.example")
     assert (reread(settings).bin_days, reread(settings).retry_delay) == (3, 1)
     assert await preferences.site_rules() == {}
-
-
-def test_a_site_is_named_by_host_or_address():
-    for given, name in (
-        ("Example.org", "example.org"),
-        ("http://a.example:81/x", "a.example"),
-        ("::1", None),
-    ):
-        if name is None:
-            with pytest.raises(InputError):
-                site_name(given)
-        else:
-            assert site_name(given) == name, given

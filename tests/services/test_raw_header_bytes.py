@@ -49,15 +49,11 @@ async def test_a_redirect_is_followed_as_by_a_browser_also_after_a_reindex(setti
     web = Web()
     async with raw_web(web.answer) as origin, open_archive() as archive:
         seeds = [f"{origin}/from/{n}" for n in range(len(LOCATIONS))]
-        for seed in seeds:
-            await archive.entries.save([seed], source="cli")
-            await archive.crawling.work()
+        await archive.entries.save(seeds, source="cli")
+        await archive.crawling.work()
 
-        assert web.pages == [
-            path
-            for n, target in enumerate(LOCATIONS.values())
-            for path in (b"/from/%d" % n, target)
-        ]
+        asked = [(b"/from/%d" % n, target) for n, target in enumerate(LOCATIONS.values())]
+        assert sorted(web.pages) == sorted(path for both in asked for path in both)
         captures = [await archive.replay.captures_of(seed) for seed in seeds]
         assert [finding async for finding in archive.fixity.verify()] == []
 

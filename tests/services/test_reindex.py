@@ -136,19 +136,6 @@ async def test_an_index_in_use_is_not_replaced(live, settings, open_archive):
         assert len((await told(archive))[0]) == 1
 
 
-async def test_an_index_that_is_not_a_database_is_rebuilt(live, settings, open_archive):
-    async with open_archive() as archive:
-        await save(archive, live.article("foxes"))
-        before = await told(archive)
-    remove_index(settings.data)
-    write_index(settings, b"no database at all" * 1000)
-
-    await reindex(settings)
-
-    async with open_archive() as archive:
-        assert await told(archive) == before
-
-
 async def test_a_partly_damaged_index_is_rebuilt_and_reported(live, settings, open_archive):
     async with open_archive() as archive:
         await save(archive, live.article("foxes"))
@@ -326,33 +313,32 @@ async def test_a_snapshot_with_a_damaged_metadata_record_gets_a_new_one(
     report = await reindex(settings)
 
     assert (report.lost, len(report.problems)) == (0, 1)
-    for _ in range(2):
-        async with open_archive() as archive:
-            await archive.articles.read_all()
-            entries, _, texts, found, tags = await told(archive)
-            detail = await archive.entries.snapshot(url)
-        assert (texts, found, tags) == (before[2], before[3], before[4])
-        assert entries[0].annotation == before[0][0].annotation
-        assert [each.url for each in detail.requisites] == [live.url("/s.css")]
-        remove_index(settings.data)
-        await reindex(settings)
+    async with open_archive() as archive:
+        await archive.articles.read_all()
+    remove_index(settings.data)
+    await reindex(settings)
+    async with open_archive() as archive:
+        entries, _, texts, found, tags = await told(archive)
+        detail = await archive.entries.snapshot(url)
+    assert (texts, found, tags) == (before[2], before[3], before[4])
+    assert entries[0].annotation == before[0][0].annotation
+    assert [each.url for each in detail.requisites] == [live.url("/s.css")]
 
 
 async def test_an_index_of_a_version_that_is_not_known_is_left_alone(live, settings, open_archive):
-    for revision in ("9999", "abc"):
-        async with open_archive() as archive:
-            await archive.entries.save([live.article("foxes")], source="cli")
-        index = settings.data / "archive.sqlite3"
-        with closing(sqlite3.connect(index)) as conn, conn:
-            conn.execute("UPDATE alembic_version SET version_num = ?", [revision])
-        content = index.read_bytes()
+    async with open_archive() as archive:
+        await archive.entries.save([live.article("foxes")], source="cli")
+    index = settings.data / "archive.sqlite3"
+    with closing(sqlite3.connect(index)) as conn, conn:
+        conn.execute("UPDATE alembic_version SET version_num = '9999'")
+    content = index.read_bytes()
 
-        assert "--accept-missing" in await refused(settings), revision
-        assert index.read_bytes() == content, revision
+    assert "--accept-missing" in await refused(settings)
+    assert index.read_bytes() == content
 
-        report = await reindex(settings, accept_missing=True)
-        assert report.kept == ("archive.sqlite3.old-unread",), revision
-        assert (settings.data / "archive.sqlite3.old-unread").read_bytes() == content, revision
+    report = await reindex(settings, accept_missing=True)
+    assert report.kept == ("archive.sqlite3.old-unread",)
+    assert (settings.data / "archive.sqlite3.old-unread").read_bytes() == content
 
 
 async def test_reindex_refuses_to_lose_entries_of_damaged_records(saved, settings, open_archive):

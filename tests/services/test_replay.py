@@ -51,14 +51,6 @@ async def test_an_uncaptured_url_is_not_in_the_archive(archive):
         await archive.replay.resolve(at("123"))
 
 
-async def test_all_captures_of_a_url_are_listed_newest_last(archive):
-    later = await archive.add(body=b"x", at=T3)
-    first = await archive.add(body=b"x", at=T1)
-    await archive.add("https://example.com/other")
-
-    assert await archive.replay.captures_of(PAGE) == [first, later]
-
-
 async def test_a_memento_has_its_headers(archive):
     capture = await archive.add(headers=(*HTML, ("Server", "x"), ("Set-Cookie", "a=b")))
 
@@ -118,42 +110,6 @@ async def test_a_page_is_served_in_the_charset_it_is_read_in(archive):
         assert (dict(headers)["Content-Type"], replayed) == (f"text/html;charset={said}", text), (
             body
         )
-
-
-async def test_an_undeclared_encoding_is_detected_from_late_bytes(archive):
-    for piece in ("x" * 100, "<!-- " + "x" * 200_000 + " -->"):
-        text = f"<p>{piece}<p>naïve"
-        capture = await archive.add(body=text.encode(), headers=(("Content-Type", "text/html"),))
-
-        _, headers, replayed = await archive.get(capture)
-
-        assert dict(headers)["Content-Type"] == "text/html;charset=utf-8", piece
-        assert replayed.decode() == text, piece
-
-
-async def test_text_is_served_with_the_encoding_it_was_decoded_with(archive):
-    for kind, body, stated in (
-        ("text/plain", "Déjà vu".encode(), "text/plain;charset=utf-8"),
-        ("text/plain", "日本語のテキスト".encode("cp932"), "text/plain;charset=shift_jis"),
-        ("text/plain;charset=koi8-r", b"\xc1", "text/plain;charset=koi8-r"),
-        ("text/css", "a{content:'é'}".encode(), "text/css"),
-        ("text/css", b"a{content:'\xe9'}", "text/css"),
-        ("text/css", b'@charset "koi8-r";a{content:"\xc1"}', "text/css;charset=koi8-r"),
-    ):
-        capture = await archive.add(body=body, headers=(("Content-Type", kind),))
-
-        _, headers, replayed = await archive.get(capture)
-
-        assert (dict(headers)["Content-Type"], replayed) == (stated, body), kind
-
-
-async def test_a_sheet_of_a_page_that_is_served_as_utf_8_is_utf_8_too(archive):
-    sheet = "a{content:'日本語のテキストです'}"
-    capture = await archive.add(body=sheet.encode("cp932"), headers=(("Content-Type", "text/css"),))
-
-    _, headers, replayed = await archive.get(capture, Modifier.STYLE)
-
-    assert (dict(headers)["Content-Type"], replayed.decode()) == ("text/css;charset=utf-8", sheet)
 
 
 async def test_queries_are_encoded_in_the_charset_that_the_page_was_read_in(archive):
@@ -274,20 +230,6 @@ async def test_ranges_apply_to_stored_bytes_only(archive):
     assert (status, body) == (200, b"x" * 1000)
     assert not {"ETag", "Accept-Ranges"} & dict(shown).keys()
     assert (stored[0], stored[2]) == (206, coded[2:6])
-
-
-async def test_skipped_bytes_are_read_in_chunks(archive):
-    data = b"\0" * (30 << 20)
-    capture = await archive.add(body=data + b"end", headers=PICTURE)
-
-    replayed = await archive.replay.open(
-        capture, ReplayRequest(VIEWER, conditions=Conditions(range="bytes=-3"))
-    )
-    async with aclosing(replayed.body) as body:
-        pieces = [piece async for piece in body]
-
-    assert replayed.length == 3
-    assert b"".join(pieces) == b"end"
 
 
 async def test_a_revisit_has_the_entity_tag_and_the_length_of_its_payload(archive):

@@ -41,23 +41,16 @@ async def search(tmp_path):
 async def test_an_unknown_name_is_corrected_to_the_nearest_one(search):
     for q, meant in (
         ("tag:wetlnads", "tag:Wetlands"),
-        ("tag:wetl", "tag:Wetlands"),
         ("tag:cefe", "tag:Café"),
         ('tag:"to reed"', 'tag:"to read"'),
         ("list:Birds/Hreons", "list:Birds/Herons"),
-        ("list:bird", "list:Birds"),
-        ("site:hreons.example", "site:herons.example"),
         ("site:en.hernos.example", "site:en.herons.example"),
         (
             "tag:wetlnads is:unread site:herons.exampel",
             "tag:Wetlands is:unread site:herons.exampel",
         ),
         ("tag:wetlands is:read", ""),
-        ("list:Birds/ is:read", ""),
-        ("site:herons.example is:read", ""),
         ("tag:nothing", ""),
-        ("tag:x", ""),
-        ("site:x.y", ""),
         ("site:127.0.0.1", ""),
         ("site:localhost", ""),
     ):
