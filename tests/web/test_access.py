@@ -36,18 +36,6 @@ async def test_a_password_is_set_changed_and_removed_with_the_current_one(client
     assert "Anyone who can reach this address" in page
 
 
-async def test_the_login_page_has_no_links_to_other_pages(client):
-    await do(client, "set-password", new=PASSWORD, again=PASSWORD)
-    client.session.cookie_jar.clear()
-
-    shown = await (await client.get("/login")).text()
-
-    links = re.findall(r'<a [^>]*href="([^"]+)"', shown)
-    assert [each for each in links if each != "#main"] == []
-    assert 'role="search"' not in shown
-    assert 'action="/language"' in shown
-
-
 async def test_a_token_opens_the_routes_of_its_scope(client):
     await do(client, "set-password", new=PASSWORD, again=PASSWORD)
     made = {}

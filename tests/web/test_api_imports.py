@@ -82,15 +82,6 @@ async def test_import_options_in_the_query_are_applied(runtime, client):
     assert "now, idle, never" in (await wrong.json())["error"]["message"]
 
 
-async def test_an_undo_can_be_previewed(runtime, client):
-    path = await imported(runtime, client)
-
-    assert await json_of(client, f"{path}/undo") == {"removed": 2, "lists": 3}
-    done = await json_of(client, f"{path}/undo", {})
-    assert (done["undone"]["removed"], done["undone"]["is_done"]) == (2, True)
-    assert (await client.get("/api/v1/imports/99/undo")).status == 404
-
-
 async def test_pages_are_requested_from_public_archives_by_entry_query_or_all(runtime, client):
     await imported(runtime, client)
     await runtime.crawling.work()

@@ -29,12 +29,6 @@ def test_every_route_of_the_api_is_described():
     assert {each.name for each in OPERATIONS} == names
 
 
-def test_names_of_routes_are_unique():
-    names = [route.kwargs["name"] for route in ROUTES]
-
-    assert len(names) == len(set(names))
-
-
 def test_the_document_is_valid_openapi():
     document = describe(OPERATIONS)
 

@@ -67,13 +67,6 @@ async def test_a_body_that_is_not_json_is_415(serve):
         assert (given.status, given.content_type) == (415, "application/json"), kind
 
 
-async def test_numbers_are_read_from_the_query(serve):
-    client = await serve(*ROUTES)
-
-    assert await (await client.get("/api/v1/ids?ids=3,1,,2")).json() == [3, 1, 2]
-    assert await (await client.get("/api/v1/ids")).json() == []
-
-
 async def test_an_invalid_number_is_400(serve):
     client = await serve(*ROUTES)
 

@@ -17,7 +17,7 @@ BASE = "/archive"
 PASSWORD = "a password that is long"
 LINKS = ("href", "src", "action", "data", "poster", "formaction")
 DOCUMENT = {"Sec-Fetch-Dest": "document", "Sec-Fetch-Site": "same-origin"}
-MOST = 45
+MOST = 30
 
 
 class Server(TestServer):

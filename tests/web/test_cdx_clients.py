@@ -1,7 +1,6 @@
 """CDX, Memento and availability clients of other projects work with our server."""
 
 import asyncio
-import json
 from types import SimpleNamespace
 
 import cdx_toolkit
@@ -105,27 +104,3 @@ async def test_the_availability_api_returns_the_nearest_capture(client, db):
         "url": "http://none.example/",
         "archived_snapshots": {},
     }
-
-
-async def test_unknown_parameters_are_rejected_in_the_format_of_each_dialect(client):
-    async def ask(path):
-        return await asyncio.to_thread(requests.get, place(client, path), timeout=30)
-
-    theirs = await ask("/cdx/search/cdx?url=a.example&pages=2")
-    pywbs = await ask("/web/cdx?url=a.example&pages=2")
-
-    assert (theirs.status_code, pywbs.status_code) == (400, 400)
-    assert theirs.headers["Content-Type"].startswith("text/plain")
-    assert theirs.text.startswith("Unknown parameter pages.")
-    assert json.loads(pywbs.text)["message"].startswith("Unknown parameter pages.")
-
-
-async def test_a_cdx_response_is_compressed_unless_gzip_is_false(client):
-    async def ask(path):
-        return await asyncio.to_thread(requests.get, place(client, path), timeout=30)
-
-    packed, plain = await ask("/cdx?url=a.example/*"), await ask("/cdx?url=a.example/*&gzip=false")
-
-    assert packed.headers["Content-Encoding"] in ("gzip", "deflate")
-    assert "Content-Encoding" not in plain.headers
-    assert packed.text == plain.text

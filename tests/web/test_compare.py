@@ -4,12 +4,8 @@ import re
 
 import pytest
 
-from archiver.app import open_app
-from archiver.config import Settings
-from archiver.crawl.derived_rows import compare_pending
 from archiver.http.urls import hash_url
 from archiver.model.listing import ListingQuery
-from archiver.services.reindex import reindex
 from archiver.web.views import calendar
 from tests.conftest import SENTENCE, filled_by, saved_url
 
@@ -87,29 +83,6 @@ async def test_snapshots_are_compared_side_by_side_and_in_the_api(client, runtim
 
 async def found(runtime, q):
     return [each.entry.url for each in (await runtime.search.listing(ListingQuery(q=q))).items]
-
-
-async def test_changed_pages_are_found_by_their_share_of_change(runtime, foxes):
-    changed = [foxes]
-    assert await found(runtime, "is:changed") == changed
-    assert await found(runtime, "kite is:changed") == changed
-    assert await found(runtime, "changed:1") == changed
-    assert await found(runtime, "changed:>20") == []
-    assert await compare_pending(runtime.crawling._db, runtime.crawling._context.store) == 0
-
-
-async def test_reindexing_keeps_the_share_of_change(tmp_path, live):
-    settings = Settings(data=tmp_path / "other", allow_networks="127.0.0.0/8", host_delay=0)
-    async with open_app(settings) as runtime:
-        await captured(runtime, live, "<p>One.</p>" + SAME)
-        await captured(runtime, live, "<p>Two and three.</p>" + SAME)
-
-    await reindex(settings)
-
-    async with open_app(settings) as runtime:
-        assert await found(runtime, "is:changed") == [live.url("/foxes")]
-        await captured(runtime, live, "<p>Two and three.</p>" + SAME)
-        assert await found(runtime, "is:changed") == []
 
 
 async def test_snapshots_are_shown_in_a_calendar(client, runtime, foxes):

@@ -28,11 +28,9 @@ MOMENT = "20200102030405"
 ARTICLE = "<title>herons</title><p>" + "<p>The heron stands in the shallow water and waits. " * 60
 UNPACK = {"gzip": gzip.decompress, None: bytes}
 TEXTS = [
-    "/", "/snapshots", "/import", f"/{hash_url(PAGE)}/", f"/{hash_url(PAGE)}/index.md",
-    f"/{hash_url(PAGE)}/{MOMENT}/", f"/web/*/{PAGE}", f"/web/{MOMENT}/{PAGE}", "/metrics",
-    "/cdx?url=a.example/*", "/web/cdx?url=a.example/*&output=json", f"/timemap/link/{PAGE}",
-    f"/timemap/json/{PAGE}", "/api/v1/entries", f"/api/v1/entries/{hash_url(PAGE)}",
-    "/api/v1/openapi.json", "/nothing-here",
+    "/", "/snapshots", f"/{hash_url(PAGE)}/index.md", f"/{hash_url(PAGE)}/{MOMENT}/",
+    f"/web/*/{PAGE}", f"/web/{MOMENT}/{PAGE}", "/metrics", "/cdx?url=a.example/*",
+    f"/timemap/link/{PAGE}", "/api/v1/entries", "/nothing-here",
 ]  # fmt: skip
 
 
@@ -40,9 +38,9 @@ def archived() -> bytes:
     made = Warc()
     made.response(PAGE, ARTICLE.encode(), "text/html")
     made.response("http://a.example/data.csv", b"a,b,c\n" * 500, "text/csv")
-    for number in range(40):
+    for number in range(20):
         made.response(f"http://a.example/{number}", b"<title>%d</title>Words" % number, "text/html")
-    for second in range(10, 40):
+    for second in range(10, 30):
         made.response(PAGE, ARTICLE.encode(), "text/html", at=f"2020-01-02T03:05:{second}Z")
     return made.bytes
 
@@ -116,12 +114,6 @@ async def test_an_event_stream_is_not_compressed(client):
 
     assert "Content-Encoding" not in answer.headers
     assert body.endswith(b"event: end\ndata: {}\n\n")
-
-
-async def test_a_rejected_coding_is_not_used(client):
-    answer, _ = await ask(client, "/", "br;q=0, gzip;q=0, *;q=0.5")
-
-    assert "Content-Encoding" not in answer.headers
 
 
 async def test_each_coding_has_its_own_entity_tag(client):

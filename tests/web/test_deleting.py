@@ -106,27 +106,9 @@ async def test_selected_or_found_entries_are_deleted_after_confirmation(client, 
     assert (status, "Nothing selected" in page) == (200, True)
 
 
-async def test_the_api_undoes_a_deletion_once(client, foxes):
-    deleted = await (await client.delete(f"/api/v1/entries/{foxes}")).json()
-    path = f"/api/v1/deletions/{deleted['id']}/undo"
-
-    answer = await client.post(path)
-
-    told = {"id": deleted["id"], "entries": 1, "snapshots": 2, "not_restored": 0}
-    assert (answer.status, await answer.json()) == (200, told)
-    assert "foxes" in await titles(client)
-    assert (await client.post(path)).status == 404
-
-
-async def test_deleting_an_unknown_snapshot_is_404(client, runtime, foxes):
-    latest = (await runtime.entries.get(foxes)).entry.latest
-    for at, status in ((latest, 200), ("20010101000000", 404), ("yesterday", 404)):
-        assert (await client.get(f"/{foxes}/delete?at={at}")).status == status, at
-
-
 async def test_deletions_at_the_same_time_and_during_compaction_succeed(tmp_path, live):
     settings = Settings(data=tmp_path / "data", allow_networks=("127.0.0.0/8",), host_delay=0)
-    urls = [live.article(f"page{n}") for n in range(8)]
+    urls = [live.article(f"page{n}") for n in range(4)]
     async with open_app(settings) as runtime:
         await runtime.entries.save(urls, source="web")
         await runtime.crawling.work()

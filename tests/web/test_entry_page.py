@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from archiver.http.urls import hash_url
 from archiver.model.listing import ListingQuery
-from tests.conftest import SENTENCE, filled_by, saved_url
+from tests.conftest import filled_by, saved_url
 
 MILL = "The mill stood by the river and ground what the valley grew each year. " * 5
 
@@ -107,13 +107,6 @@ async def test_an_article_has_readable_links_headings_and_dates(client, path_of)
     ]
     assert "published <time" in page
     assert ">5 Mar 2024<" in page
-
-
-async def test_the_text_view_shows_the_article_as_text(client, path_of):
-    page = await page_of(client, f"{path_of('foxes')}text")
-
-    assert SENTENCE.format(name="foxes")[3:60] in page
-    assert "Download as Markdown" in page
 
 
 async def test_an_article_is_exported_as_page_text_and_book(client, path_of):

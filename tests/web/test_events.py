@@ -107,30 +107,6 @@ async def test_a_client_that_reconnects_misses_no_event(client, other, monkeypat
     ]
 
 
-async def test_invalid_event_parameters_are_400(client):
-    for query in ("jobs=x", "import=x", "jobs=1&import=1", "jobs=" + "1," * 1001):
-        assert (await client.get(f"/api/v1/events?{query}")).status == 400, query
-
-
-async def test_an_invalid_last_event_id_is_400(client):
-    for last in ("x", "1", "-1-1", "1-1-1", "1" * 30 + "-1", f"1-{1 << 63}"):
-        answer = await client.get("/api/v1/events", headers={"Last-Event-ID": last})
-
-        assert answer.status == 400, last
-        assert "Last-Event-ID" in (await answer.json())["error"]["message"], last
-
-
-async def test_heartbeats_are_sent_when_there_are_no_events(client, other, monkeypatch):
-    monkeypatch.setattr(events, "_POLL_SECONDS", 0.001)
-    (number,) = await queue(other, "http://a.example/")
-
-    answer = await client.get(f"/api/v1/events?jobs={number}")
-
-    while "event" not in await frame(answer):
-        pass  # one arrived during the query
-    assert await answer.content.readuntil(b"\n\n") == b": still here\n\n"
-
-
 async def test_the_number_of_listeners_is_limited(client, monkeypatch, eventually):
     monkeypatch.setattr(events, "_POLL_SECONDS", 0.001)
     listeners = client.app[LISTENERS]

@@ -39,16 +39,6 @@ async def test_every_export_form_is_offered_for_everything_and_a_search(client):
     assert (await client.get("/export?q=(")).status == 400
 
 
-async def test_search_results_are_exported_as_a_stream(client):
-    for kind in (each for each in EXPORTS if each.is_list):
-        answer = await client.get(f"/export/archive.{kind.suffix}?q=tag:two")
-
-        assert answer.headers["Content-Type"] == kind.media_type, kind
-        assert answer.headers["Content-Disposition"].endswith(f".{kind.suffix}"), kind
-        assert answer.headers["Transfer-Encoding"] == "chunked", kind
-        assert b"127.0.0.1:1" in await answer.read(), kind
-
-
 async def test_a_download_that_fails_halfway_is_aborted(client, live, runtime):
     await runtime.entries.save([live.article("foxes")], source="cli")
     await runtime.crawling.work()
@@ -74,14 +64,6 @@ async def test_a_download_that_lacks_damaged_records_is_listed_afterwards(client
     page = await (await client.get("/export")).text()
     assert page.count("This download lacks damaged records") == 2
     assert "incomplete exports: 2" in await (await client.get("/activity")).text()
-
-
-async def test_a_download_that_fails_at_the_start_is_an_error_page(client):
-    answer = await client.get("/export/archive.epub")
-
-    assert answer.status == 404
-    assert answer.content_type == "text/html"
-    assert "no article or note was found" in await answer.text()
 
 
 async def test_a_background_export_is_listed_sent_in_ranges_and_deleted(client, runtime):

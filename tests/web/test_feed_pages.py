@@ -60,14 +60,3 @@ async def test_the_api_follows_lists_and_unfollows_feeds(client, feed):
     assert listed["state"]["problem"] == ""
     assert await (await client.delete("/api/v1/feeds", params={"url": feed})).json() == []
     assert (await client.delete("/api/v1/feeds", params={"url": feed})).status == 404
-
-
-async def test_the_reason_for_an_unreadable_feed_is_translated(client, live, feed):
-    await send(client, do="follow", url=feed)
-    live.put("/feed.xml", "<p>No feed any more</p>")
-
-    english = await send(client, do="check", url=feed)
-    german = await (await client.get("/feeds", headers={"Accept-Language": "de"})).text()
-
-    assert "No feed found at" in english
-    assert '<span class="failure-reason">kein Feed gefunden</span>' in german

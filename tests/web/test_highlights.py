@@ -29,64 +29,8 @@ async def page_of(client, path):
     return await (await client.get(path)).text()
 
 
-async def send(client, path, *, page, **fields):
-    async with client.post(path, data=fields) as answer:
-        return answer.status, str(answer.url.relative()), await answer.text()
-
-
-async def highlights_of(client, key):
-    return (await (await client.get(f"/api/v1/entries/{key}")).json())["entry"]["highlights"]
-
-
 def marks(page):
     return [unescape(each) for each in re.findall(r'<mark class="hl-[^>]*>([^<]*)</mark>', page)]
-
-
-async def test_highlights_are_added_changed_and_removed_by_forms(client, foxes):
-    here = f"/{foxes}/"
-    status, path, page = await send(
-        client,
-        f"{here}highlights",
-        page=here,
-        do="add",
-        quote="however  clever,\r\nare lost in time",
-        note="so true",
-        colour="green",
-    )
-    (made,) = await highlights_of(client, foxes)
-    assert (status, path, marks(page)) == (200, here, [WORDS])
-    key = made["id"]
-    mark = f'<mark class="hl-green" data-highlight="{key}" title="so true" id="hl-{key}">'
-    assert mark in page
-    assert (made["quote"], made["colour"], made["note"]) == (WORDS, "green", "so true")
-    assert made["suffix"].startswith(".")
-    assert len(made["prefix"]) == 48
-
-    fields = {"do": "change", "id": made["id"], "colour": "pink", "note": ""}
-    await send(client, f"{here}highlights", page=here, **fields)
-    (changed,) = await highlights_of(client, foxes)
-    assert changed == made | {"colour": "pink", "note": ""}
-
-    _, path, page = await send(client, f"{here}highlights", page=here, do="remove", id=made["id"])
-    assert await highlights_of(client, foxes) == []
-    number = re.search(r'name="edit" value="(\d+)"', page)[1]
-    await send(client, "/undo", page=path, edit=number, back=here)
-    assert await highlights_of(client, foxes) == [changed]
-
-
-async def test_an_invalid_highlight_is_rejected_with_the_reason(client, foxes):
-    for fields in (
-        {"do": "add", "quote": " ", "colour": "green"},
-        {"do": "add", "quote": "x", "colour": "red"},
-        {"do": "add", "quote": "x" * 6000, "colour": "green"},
-        {"do": "paint"},
-        {"do": "remove", "id": "0" * 16},
-    ):
-        status, _, page = await send(client, f"/{foxes}/highlights", page=f"/{foxes}/", **fields)
-
-        assert status in (400, 404), fields
-        assert "<h1>" in page, fields
-        assert await highlights_of(client, foxes) == [], fields
 
 
 async def test_the_api_adds_lists_changes_and_removes_highlights(client, foxes):

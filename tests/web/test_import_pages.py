@@ -1,6 +1,5 @@
 """The pages of imports show the state of each."""
 
-import io
 import re
 from datetime import UTC, datetime
 
@@ -87,48 +86,3 @@ async def test_a_cancelled_import_keeps_its_entries(client, db, runtime):
     status = await runtime.imports.status(left)
     assert (status.is_open, status.counts.failed) == (False, 1)
     assert (await runtime.entries.get(URL)).entry.failure.kind == "cancelled"
-
-
-async def sent(client, path, **form):
-    return await client.post(path, data=form, allow_redirects=False)
-
-
-async def test_an_import_is_undone_after_confirmation_and_restored(client, runtime):
-    status = await runtime.imports.read_file(io.BytesIO(b"http://127.0.0.1:1/a"), name="a.txt")
-    here = f"/import/{status.id}"
-
-    asked = await (await client.get(f"{here}/undo")).text()
-    done = await sent(client, f"{here}/undo")
-    page = await (await client.get(here)).text()
-    once_more = await (await client.get(f"{here}/undo")).text()
-    listed = await (await client.get("/import")).text()
-    deletion = re.search(r'name="deletion" value="(\d+)"', page)[1]
-
-    assert "1 entry that only this import added will be deleted" in asked
-    assert done.headers["Location"] == here
-    assert "1 entry that only this import had added was deleted" in page
-    assert f"{here}/undo" not in page
-    assert "/snapshots?q=import" not in page
-    assert "<p>This import was undone.</p>" in once_more
-    assert " · undone</span>" in listed
-    assert (await client.get("/import/99/undo")).status == 404
-    await sent(client, "/restore", deletion=deletion, back=here)
-    assert (await runtime.search.overview()).entries == 1
-    back = await (await client.get(here)).text()
-    assert "were restored" in back
-    assert f"{here}/undo" in back
-
-
-async def test_failures_of_an_import_are_shown_and_retried_by_reason(client, runtime):
-    status = await runtime.imports.read_file(io.BytesIO(b"http://127.0.0.1:1/a"), name="a.txt")
-    await runtime.crawling.work()
-    here = f"/import/{status.id}"
-
-    page = await (await client.get(here)).text()
-    again = await sent(client, f"{here}/again", reason="refused")
-    after = await (await client.get(again.headers["Location"])).text()
-
-    assert "connection refused" in page
-    assert again.headers["Location"] == f"{here}?queued=1"
-    assert "1 page is queued again." in after
-    assert (await sent(client, f"{here}/again", reason=" ")).status == 400

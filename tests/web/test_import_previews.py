@@ -5,8 +5,6 @@ import re
 
 from aiohttp import FormData
 
-from tests.formats.goldens import GOLDENS
-
 FILE = (
     "url,title,folder,added\n"
     "http://127.0.0.1:1/1,<b>One</b>,Food/Soups,2020-09-13T12:26:40Z\n"
@@ -85,38 +83,3 @@ async def test_the_reason_for_an_unreadable_file_is_translated(client):
     assert "Eine solche Datei wird nicht gelesen" in await said(b"url,password\n", "a.csv")
     cut = await said(b'{"url": tru', "a.json")
     assert "a.json enthält keine brauchbaren Links. Die Datei endet hier unerwartet" in cut
-
-
-async def test_an_upload_without_preview_is_imported_immediately(runtime, client):
-    name, data, _ = GOLDENS["plain text"]
-
-    sent = await send(client, data, name, preview=False)
-
-    assert sent.headers["Location"] == f"/import/{(await runtime.imports.recent())[0].id}"
-
-
-async def test_checking_again_keeps_the_options(client):
-    path = (await send(client, FILE.encode(), "mine.csv")).headers["Location"]
-    chosen = {"tags": "new, two", "check": "whole"}
-
-    again = await client.post(path, data=chosen, allow_redirects=False)
-
-    assert again.headers["Location"] == f"{path}?tags=new,+two&whole=1"
-    assert 'value="new, two"' in await (await client.get(again.headers["Location"])).text()
-
-
-async def test_a_long_file_is_previewed_partly_or_wholly(client):
-    links = "".join(
-        f'<DT><A HREF="http://127.0.0.1:1/{n}" TAGS="tag{n}">Page {n}</A>\n' for n in range(30)
-    )
-    file = f"<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<DL><p>\n{links}</DL>"
-
-    sent = await send(client, file.encode(), "bookmarks.html")
-    page = await (await client.get(sent.headers["Location"])).text()
-    shown = re.sub(r'<details class="more-items">.*?</details>', "", page, flags=re.DOTALL)
-
-    assert [*map(int, re.findall(r"<b>Page (\d+)</b>", shown))] == [*range(5)]
-    assert [*map(int, re.findall(r"<b>Page (\d+)</b>", page))] == [*range(20)]
-    assert len(re.findall(r"<span>tag\d+</span>", shown)) == 8
-    assert len(re.findall(r"<span>tag\d+</span>", page)) == 30
-    assert "and 22 more" in page

@@ -39,12 +39,6 @@ async def test_the_chosen_language_precedes_the_browsers_and_the_setting(client)
     assert await language(client, "de") == "zh-Hans"
 
 
-async def test_an_unknown_language_is_not_stored(client):
-    await choose(client, "tlh")
-
-    assert await language(client, "de") == "de"
-
-
 async def test_choosing_a_language_never_redirects_to_another_site(client):
     for before in ("https://b.example/tags", "", "http://[", "//b.example/"):
         answer = await client.post(

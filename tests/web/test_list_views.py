@@ -2,21 +2,14 @@
 
 import re
 from io import BytesIO
-from operator import attrgetter
 
 import pytest
 from aiohttp import web
 from PIL import Image
 
-from archiver.app import open_app
-from archiver.config import Settings
 from archiver.db.engine import AsyncConnection
-from archiver.model.listing import ListingQuery
-from archiver.services.reindex import reindex
 from archiver.web.rendering import Density
 from tests.conftest import filled_by
-from tests.segments import write_segment_files
-from tests.web.conftest import client_of
 
 DRAWING = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><circle r="4"/></svg>'
 HEAD = '<link rel=icon href=/i.svg><meta property="og:image" content="/og.png">'
@@ -66,17 +59,6 @@ async def test_a_row_shows_archived_icons_and_images_only(client):
     assert "sandbox" in drawing.headers["Content-Security-Policy"]
 
 
-async def test_reindexing_restores_icons_and_images(client, runtime, tmp_path):
-    before = await preview_images(client)
-    write_segment_files(runtime.settings.data, tmp_path / "again" / "warc")
-    settings = Settings(data=tmp_path / "again")
-
-    await reindex(settings)
-
-    async with open_app(settings) as other, client_of(other) as again:
-        assert await preview_images(again) == before
-
-
 async def test_each_density_shows_its_details(client):
     pages = {each: await shown(client, f"/snapshots?view={each}") for each in Density}
 
@@ -84,21 +66,6 @@ async def test_each_density_shows_its_details(client):
     assert [page.count('class="cover"') for page in pages.values()] == [1, 0, 3]
     assert [page.count('class="icon"') for page in pages.values()] == [3, 3, 3]
     assert ['class="excerpt' in page for page in pages.values()] == [True, False, True]
-
-
-async def test_day_headings_match_the_sort_order(client, runtime):
-    for sort, moment in (
-        ("", "annotation.added_at"),
-        ("newest", "annotation.added_at"),
-        ("added", "annotation.added_at"),  # its name in older versions
-        ("captured", "sorted_at"),
-    ):
-        found = await runtime.search.listing(ListingQuery(sort=sort))
-        page = await shown(client, f"/snapshots?sort={sort}")
-        days = re.findall(r'<li class="day"><h2><time datetime="([^"]+)"', page)
-
-        moments = map(attrgetter(moment), (each.entry for each in found.items))
-        assert days == sorted({f"{each:%Y-%m-%d}" for each in moments})[::-1], sort
 
 
 async def test_a_longer_list_needs_no_more_queries(client, monkeypatch):

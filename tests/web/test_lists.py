@@ -60,20 +60,6 @@ async def test_a_list_is_created_filled_and_ordered_by_forms(client, foxes, bear
     assert page.index(f"/{second}/") < page.index(f"/{first}/")
 
 
-async def test_a_list_is_coloured_and_nested_by_forms(client):
-    for path in ("Soups", "Recipes"):
-        await send(client, "/lists", ("do", "make"), ("path", path))
-
-    await send(client, "/lists", ("do", "colour"), ("path", "Soups"), ("colour", "red"))
-    status, _, page = await send(
-        client, "/lists", ("do", "place"), ("path", "Soups"), ("parent", "Recipes")
-    )
-
-    assert status == 200
-    assert [path for path, *_ in await lists(client)] == ["Recipes", "Recipes/Soups"]
-    assert '<span class="dot red"' in page
-
-
 async def test_selected_lists_are_merged_or_deleted(client, foxes):
     for path in ("A/Nested", "B", "C"):
         await send(client, "/lists", ("do", "make"), ("path", path))
@@ -125,20 +111,6 @@ async def test_the_api_creates_changes_and_deletes_lists(client, foxes, bears):
     assert await lists(client) == [("S", 2, "is:unread")]
 
 
-async def test_the_api_rejects_invalid_lists(client):
-    for method, body, status in (
-        ("post", {"path": ""}, 400),
-        ("post", {"path": "A", "query": "colour:red"}, 400),
-        ("patch", {"path": "A"}, 400),
-        ("patch", {"path": "none", "move": "up"}, 404),
-        ("patch", {"path": "A", "move": "left"}, 400),
-    ):
-        answer = await client.request(method, "/api/v1/lists", json=body)
-
-        assert answer.status == status, method
-        assert (await answer.json())["error"]["message"].endswith((".", ".)")), method
-
-
 async def test_a_search_is_saved_and_marked_in_the_side_bar(client):
     _, _, page = await send(
         client, "/lists", ("do", "make"), ("path", "Fresh"), ("query", "is:unread -tag:new")
@@ -147,18 +119,6 @@ async def test_a_search_is_saved_and_marked_in_the_side_bar(client):
     assert re.search(r'q=is%3Aunread[^"]*" aria-current="page"><bdi>Fresh', page)
     assert "Save search" not in page
     assert "Save search" in await (await client.get("/snapshots?q=foxes")).text()
-
-
-async def test_a_prefix_search_is_saved_exported_and_followed_as_shown(client, foxes):
-    page = await (await client.get("/snapshots?q=foxe")).text()
-
-    assert foxes in page
-    assert 'name="query" value="foxe*"' in page
-    links = re.findall(r'href="/(?:export|feed[^"]*)[?]([^"]*)"', page)
-    assert len(links) == 4
-    assert {*links} == {"q=foxe%2A"}
-    feed = await (await client.get("/feed.json?q=foxe%2A")).json()
-    assert [foxes in each["url"] for each in feed["items"]] == [True]
 
 
 async def test_a_list_links_to_the_view_with_nested_lists(client, foxes):

@@ -1,7 +1,6 @@
 """TimeGate, TimeMaps and CDX over a real index, according to RFC 7089 and common clients."""
 
 from types import SimpleNamespace
-from urllib.parse import quote
 
 import pytest
 from yarl import URL
@@ -82,12 +81,6 @@ async def test_a_timegate_redirects_to_the_nearest_memento(client):
     assert links["memento"]["datetime"] == HTTP_2018
 
 
-async def test_an_invalid_accept_datetime_is_400(client):
-    found = await get(client, f"/timegate/{SITE}", headers={"Accept-Datetime": "last week"})
-
-    assert found.status == 400
-
-
 async def test_a_link_format_timemap_lists_mementos_in_order(client):
     found = await get(client, f"/timemap/link/{SITE}")
     text = await found.text()
@@ -120,31 +113,6 @@ async def test_a_timemap_of_several_index_pages_is_complete(client, db):
     moments = [each["datetime"] for each in found["mementos"]["list"]]
     assert len(moments) == many
     assert moments == sorted(set(moments))
-
-
-async def test_cdx_answers_by_key_range_time_and_filter(client, db):
-    await keep(db, ("http://sub.a.example/x", "20200101000000"), ("http://b.example/", TIMES[0]))
-
-    async def ask(query):
-        answer = await get(client, f"/cdx?{query}")
-        return [line.split() for line in (await answer.text()).splitlines()]
-
-    assert [row[1] for row in await ask(f"url={quote(SITE, safe='')}")] == TIMES
-    assert len(await ask("url=*.a.example")) == len(TIMES) + 1
-    assert len(await ask("url=a.example/*")) == len(TIMES)
-    assert [row[1] for row in await ask("url=a.example/*&from=2016&to=2017")] == TIMES[1:3]
-    assert [row[1] for row in await ask("url=a.example/*&limit=-2")] == TIMES[-2:]
-    assert [row[1] for row in await ask("url=a.example/*&limit=2&sort=reverse")] == TIMES[:-3:-1]
-    assert await ask("url=a.example/*&filter=!statuscode:200") == []
-    near = await ask(f"url={quote(SITE, safe='')}&sort=closest&closest=20180601&limit=2")
-    assert near[0][1] == TIMES[3]
-
-
-async def test_an_invalid_cdx_query_is_rejected_with_the_valid_values(client):
-    found = await get(client, "/cdx?url=a.example&limit=none")
-
-    assert found.status == 400
-    assert "limit must be a number" in await found.text()
 
 
 async def test_cdx_and_memento_need_the_password(db, serve):

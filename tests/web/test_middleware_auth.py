@@ -48,15 +48,6 @@ async def signed_in(client, password=RIGHT):
     return await client.post("/login", data={"password": password})
 
 
-async def test_without_a_password_everything_is_open(serve):
-    client = await serve(*ROUTES)
-
-    answer = await client.get("/")
-
-    assert (await answer.json())[0] is False
-    assert "Set-Cookie" not in answer.headers
-
-
 async def test_with_a_password_a_browser_is_redirected_to_login(serve):
     client = await serve(*ROUTES, password=RIGHT)
 

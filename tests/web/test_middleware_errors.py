@@ -47,17 +47,6 @@ async def test_every_api_error_has_one_shape(serve):
         assert "secret" not in body["error"]["message"], error
 
 
-async def test_404_and_405_of_the_api_have_the_same_shape(serve):
-    client = await serve(failing(errors.NotFound("x")))
-
-    missing = await client.get("/api/v1/nothing")
-    wrong = await client.delete("/api/v1/x")
-
-    assert (missing.status, (await missing.json())["error"]["code"]) == (404, "not_found")
-    assert (wrong.status, (await wrong.json())["error"]["code"]) == (405, "method_not_allowed")
-    assert wrong.headers["Allow"] == "GET,HEAD"
-
-
 async def test_the_address_of_the_index_is_logged_and_not_shown(serve, caplog):
     why = "postgresql://archiver@10.1.2.3:5433/kept can't be read: the connection was lost."
 
@@ -86,17 +75,6 @@ async def test_errors_of_pages_are_pages(serve):
         assert answer.status == 404
         assert answer.content_type == "text/html"
         assert "<no>" not in await answer.text() or path != "/page"
-
-
-async def test_redirects_are_not_errors(serve):
-    async def away(request: web.Request) -> web.Response:
-        raise web.HTTPSeeOther("/there")
-
-    client = await serve(web.get("/away", away))
-
-    answer = await client.get("/away", allow_redirects=False)
-
-    assert (answer.status, answer.headers["Location"]) == (303, "/there")
 
 
 async def test_an_error_after_the_response_started_aborts_it(serve):

@@ -46,15 +46,10 @@ async def test_a_damaged_cursor_is_rejected(client):
 
 ADDRESSES = [
     "http://a.example/a%0Ab",
-    "http://a.example/%0a",
-    "http://a.example/%25%2F;[x]?%0A",
     "http://a.example:81/%5C%5B%23%3F%20?a=b&c=d%26",
     "http://[::1]/~t/%ff%zz",
-    "http://xn--9ca.example/%C3%A9",
     "http://a_b.example/{}|^'$(),",
     "https://a.example./http://b.example/2020id_/",
-    "https://a.example/*/@:!?",
-    "https://a.example/https%3A%2F%2Fb.example//x",
 ]
 
 

@@ -21,6 +21,7 @@ PATHS = (
     "/bin /components /import /export /access /save?url=a.example/x {entry}/ {entry}/delete "
     "{snapshot}/ {entry}/compare {captures} /export#kept"
 ).split()
+WIDE = ("/", "/snapshots?view=covers", "/settings", "{entry}/")
 STICKS_OUT = """() => {
   const room = document.documentElement.clientWidth;
   const left = element => !element.closest("[popover], .skip") && element.getClientRects().length
@@ -97,9 +98,9 @@ async def every_page_fits_its_screen_and_logs_no_errors(site):
     page, found = await site.open("/"), []
     page.on("console", lambda message: found.append((page.url, message.text)))
     page.on("pageerror", lambda error: found.append((page.url, str(error))))
-    for width in (320, 1440):
+    for width, paths in ((320, PATHS), (1440, WIDE)):
         await page.set_viewport_size({"width": width, "height": 800})
-        for path in PATHS:
+        for path in paths:
             await page.goto(path.format(**places))
             if element := await page.evaluate(STICKS_OUT):
                 found.append((path, f"wider than {width}", element))

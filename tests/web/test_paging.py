@@ -12,15 +12,6 @@ from archiver.web.pages.listing import MAX_BEFORE, Trail, read_trail
 ENTRIES = 120
 
 numbers = st.integers(0, 999_999_999)
-cursors = st.text("ABCxyz012_-", max_size=40)
-trails = st.builds(
-    Trail, numbers, st.lists(st.tuples(numbers, cursors), max_size=MAX_BEFORE).map(tuple)
-)
-
-
-@given(trails)
-def test_a_trail_is_parsed_as_written(trail):
-    assert read_trail(str(trail)) == trail
 
 
 @given(st.text())
@@ -65,7 +56,7 @@ async def iteration_filters(client, path, rel):
 
 
 async def test_pages_of_a_list_link_back_in_the_same_order(client):
-    for narrowed in ("", "?sort=title", "?q=is%3Aunread&sort=oldest"):
+    for narrowed in ("", "?q=is%3Aunread&sort=oldest"):
         there = await iteration_filters(client, f"/snapshots{narrowed}", "next")
         back = await iteration_filters(client, there[-1][0], "prev")
 

@@ -170,8 +170,6 @@ async def test_an_inexact_timestamp_redirects_to_the_exact_one(client, archive):
         ("2023", "id_", LATEST),
         (SOON, "", LATEST),
         (SOON, "if_", LATEST),
-        (SOON, "id_", LATEST),
-        ("2023", "im_", LATEST),
         ("", "cs_", LATEST),
     ):
         moment = f"{asked}{modifier}/" if asked or modifier else ""
@@ -183,31 +181,19 @@ async def test_an_inexact_timestamp_redirects_to_the_exact_one(client, archive):
         assert "sandbox" in rules(answer), asked
 
 
-async def test_a_requisite_of_another_time_is_served_without_redirect(client):
-    for modifier in ("im_", "cs_", "js_"):
-        answer = await get(client, f"/web/{SOON}{modifier}/{PAGE}")
-
-        assert answer.status == 200, modifier
-        assert answer.headers["Content-Location"] == f"/web/{LATEST}{modifier}/{PAGE}", modifier
-
-
 async def test_an_archived_url_is_parsed_unchanged(client, archive, raw):
     for rest in (
         "http://a.example//b//c/",
         "http://a.example/b%2Fc%2f%252F",
-        "http://a.example/?a=1&b",
         "http://a.example/?",
         "http://a.example/p?u=http://b.example/?c=d&e",
         "http://a.example/..%2f..%2fetc",
-        "http://a.example/a;b=c/d",
         "http://a.example/%E4%zz%00",
         "http://a.example/%0A%0D%25%09",
         "http://a.example/[a]?[b]",
         "http://a.example/?q=a+b%20c",
-        "http://a.example/+%2B",
         "http://a.example/web/2020/http://b.example/",
         "http://a.example/~t/",
-        "https://a.example:8443/",
         "http://[::1]/",
         "http://a.example/index.md",
     ):
@@ -263,7 +249,7 @@ async def test_a_requisite_without_captures_is_an_empty_404(client):
 
 
 async def test_a_response_of_any_status_is_complete(client, archive, raw):
-    for status in (200, 204, 205, 304, 404, 500, 0, 100, 101, 102, 103, 999):
+    for status in (200, 204, 205, 304, 404, 0, 101, 999):
         page, expected = f"{PAGE}{status}", status if 200 <= status < 600 else 502
         await archive.add(page, b"body", LATEST, status=status, headers=HTML)
         for modifier in ("", "id_"):

@@ -91,19 +91,3 @@ async def test_the_origin_of_a_recovered_page_survives_reindexing_and_export(
     assert rebuilt.provenance == imported.provenance == before.provenance
     assert rebuilt.text == imported.text == before.text
     assert rebuilt.entry == before.entry
-
-
-async def test_all_failures_of_one_reason_are_requested_from_public_archives(
-    runtime, saved_archive, live
-):
-    await runtime.entries.save(
-        [saved_archive.url("/foxes"), saved_archive.url("/bears")], source="web"
-    )
-    await runtime.crawling.work()
-
-    async with client_of(runtime) as client:
-        page = await press(client, "/activity", "/activity", do="rescue", reason="refused")
-    await runtime.crawling.work()
-
-    assert "Looking for 2 pages in public archives." in page
-    assert (await runtime.entries.get(saved_archive.url("/bears"))).entry.state is State.SAVED

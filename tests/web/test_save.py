@@ -37,15 +37,6 @@ async def test_opening_the_save_page_saves_nothing(client):
     assert (await client.get(f"/{hash_url('http://b.example/')}/")).status == 404
 
 
-async def test_title_tags_and_note_are_saved_with_a_page(client):
-    fields = {"url": "http://b.example/", "tags": "x"}
-    await client.post("/add", data=fields | {"title": "Mine", "note": "one\r\ntwo"})
-
-    shown = await client.get(f"/api/v1/entries/{hash_url('http://b.example/')}")
-    entry = (await shown.json())["entry"]
-    assert (entry["title"], entry["note"], entry["tags"]) == ("Mine", "one\ntwo", ["x"])
-
-
 async def test_the_checkbox_requests_a_browser(client):
     home = await (await client.get("/")).text()
     ((name, value),) = re.findall(r'type="checkbox" name="(render)" value="([^"]+)"', home)
@@ -60,12 +51,6 @@ async def test_the_checkbox_requests_a_browser(client):
         "http://b.example/": True,
         "http://c.example/": False,
     }
-
-
-async def test_the_bookmarklet_in_settings_opens_this_service(client):
-    page = await (await client.get("/settings")).text()
-
-    assert f"javascript:void(open('http://127.0.0.1:{client.port}/save?key=" in page
 
 
 async def test_the_bookmarklet_window_saves_with_tags_and_lists(client):

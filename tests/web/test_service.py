@@ -128,37 +128,6 @@ async def is_replayed_under_every_form_of_its_address(client, site):
     assert (nothing.status, await nothing.read()) == (404, b"")
 
 
-async def test_an_invalid_url_is_returned_with_the_reason(client):
-    answer = await client.post(
-        "/api/v1/entries", json={"urls": ["ftp://a.example/", "not a url", "javascript:1"]}
-    )
-    body = await answer.json()
-
-    assert (answer.status, body["accepted"]) == (202, [])
-    assert [each["given"] for each in body["rejected"]] == [
-        "ftp://a.example/",
-        "not a url",
-        "javascript:1",
-    ]
-    assert all(each["reason"] for each in body["rejected"])
-
-
-async def test_api_errors_have_one_shape(client):
-    for target, status in (
-        ("/api/v1/entries/" + "0" * 32, 404),
-        ("/api/v1/entries/" + "0" * 32 + "/snapshots/2020", 404),
-        ("/api/v1/entries/x", 404),
-        ("/api/v1/imports/99", 404),
-        ("/api/v1/entries?after=x", 400),
-        ("/api/v1/entries?limit=1000", 400),
-        ("/api/v1/entries?status=odd", 400),
-    ):
-        answer = await client.get(target)
-
-        assert answer.status == status, target
-        assert (await answer.json())["error"].keys() == {"code", "message"}, target
-
-
 async def is_downloaded_alone_and_in_a_list(client, key):
     for form in ("warc.gz", "wacz"):
         for name, query in ((key, ""), ("archive", ""), ("archive", "?tag=birds")):

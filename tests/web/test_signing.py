@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from archiver.errors import ConfigurationError
-from archiver.web.signing import Signer, load_secret, same
+from archiver.web.signing import Signer, load_secret
 
 
 def test_the_secret_is_created_once_and_private(tmp_path):
@@ -34,9 +34,3 @@ def test_a_signature_is_valid_for_its_text_only(text, other):
     assert not signer.verifies("form", text, signature)
     assert not Signer(b"s" * 32, None).verifies("session", text, signature)
     assert not Signer(b"t" * 32, "password").verifies("session", text, signature)
-
-
-@given(st.text(st.characters(codec=None)), st.text(st.characters(codec=None)))
-def test_same_compares_texts(one, other):
-    assert same(one, one)
-    assert same(one, other) == (one == other)

@@ -64,8 +64,3 @@ def test_a_change_in_any_static_file_changes_every_url(shipped):
     (shipped / "js" / "watch.js").write_text("")
 
     assert before.url("style.css") != StaticFiles(shipped).url("style.css")
-
-
-def test_an_unknown_static_name_is_an_error(shipped):
-    with pytest.raises(KeyError):
-        StaticFiles(shipped).url("styles.css")

@@ -12,7 +12,7 @@ import pytest
 from aiohttp import FormData
 from aiohttp.test_utils import TestClient
 from babel.messages.pofile import read_po
-from bs4 import BeautifulSoup, NavigableString, Tag
+from lxml import html
 
 from archiver import helpers
 from archiver.app import open_app
@@ -33,6 +33,11 @@ LINK, BARE = "http://a.example/7", "http://a.example/8"
 FIRST, LAST = "20200102030405", "20200303030405"
 MARKED = re.compile("⟦[^⟦⟧]*⟧")
 SHOWN = ("aria-label", "title", "placeholder", "alt")
+NO_TEXT = (
+    "//script | //style | //code | //dt[code]/following-sibling::*[1][self::dd] | //*[@data-text]"
+    " | //*[contains(concat(' ', @class, ' '), ' text ')]"
+)
+"""Content of other people, code and descriptions of settings."""
 
 with (helpers.LOCALES / "de.po").open("rb") as file:
     KNOWN = {(each.context, each.id) for each in read_po(file)}
@@ -110,15 +115,13 @@ async def client(runtime):
 
 def visible(page: str) -> str:
     """Return the visible text of a page, including attributes, except in another language."""
-    soup = BeautifulSoup(page, "lxml")
-    for each in soup.select("script, style, code, dt:has(> code) + dd, [data-text], .text"):
-        each.decompose()
-    for each in soup.select("[lang]"):
-        if not each.decomposed and each["lang"] != "qps":
-            each.decompose()
-    said = [each[name] for each in soup.find_all(True) for name in SHOWN if name in each.attrs]
-    texts = (str(each) for each in soup.descendants if type(each) is NavigableString)
-    return "\n".join([*said, " ".join(texts)])
+    root = html.fromstring(page)
+    for each in root.xpath(NO_TEXT):
+        each.drop_tree()
+    for each in root.xpath("//*[@lang != 'qps']"):
+        each.drop_tree()
+    said = root.xpath("|".join(f"//@{name}" for name in SHOWN))
+    return "\n".join([*said, " ".join(root.xpath("//text()"))])
 
 
 def left(page: str) -> list[str]:
@@ -130,10 +133,6 @@ def left(page: str) -> list[str]:
     assert "⟧" not in text
     text = re.sub("[“”«»]", " ", text)
     return re.findall(r"[^\W\d_]{2,}", NAMES.sub(" ", text))
-
-
-def tree(page: str) -> Tag:
-    return BeautifulSoup(page, "lxml")
 
 
 async def send(client: TestClient, to: str, **fields: str) -> str:

@@ -12,7 +12,7 @@ from tests.web.conftest import BoundedTestServer
 
 LIMIT = 300_000
 BYTES = {"Content-Type": "application/octet-stream"}
-LINKS = b"".join(b'<DT><A HREF="http://127.0.0.1:1/%05d">A link</A>\n' % n for n in range(1_300))
+LINKS = b"".join(b'<DT><A HREF="http://127.0.0.1:1/%05d">A link</A>\n' % n for n in range(50))
 
 
 @pytest.fixture
@@ -71,12 +71,6 @@ async def test_a_program_without_origin_headers_may_upload(client, taken):
 
     assert (multipart.status, bare.status, unnamed.status) == (202, 202, 202)
     assert [name for name, _ in await taken()] == ["b.html", "é.txt", "upload"]
-
-
-async def test_a_body_of_another_type_is_415(client):
-    answer = await client.post("/api/v1/imports", data=b"x", headers={"Content-Type": "text/html"})
-
-    assert answer.status == 415
 
 
 async def test_a_body_over_the_limit_is_413_and_leaves_no_file(client, taken, left):
