@@ -7,7 +7,7 @@ import click
 import pytest
 
 from archiver.app import App, open_app
-from archiver.cli.crawl import _extract, _extract_again, _recapture, _showing_progress
+from archiver.cli.crawl import _recapture, _showing_progress
 from archiver.cli.main import cli, run
 from archiver.cli.terminal import Bar
 from archiver.config import Settings
@@ -104,7 +104,6 @@ def test_render_can_have_a_value_or_none():
         (["--render", URL], "always", (URL,)),
         ([URL, "--render"], "always", (URL,)),
         (["--render", "--tag", "t", URL], "always", (URL,)),
-        (["--render", "--", URL], "always", (URL,)),
         (["--render", "-"], "always", ("-",)),
         (["--render", "always", URL], "always", (URL,)),
         (["--render", "never", URL], "never", (URL,)),
@@ -139,38 +138,10 @@ async def test_a_bar_shows_the_progress_of_the_queue(crawl):
         assert await asyncio.wait_for(bar.seen, 60) == (0, 2, "http://a.example/")
 
 
-async def test_a_hidden_bar_costs_no_counting(crawl):
-    before = asyncio.all_tasks()
-
-    async with _showing_progress(Crawling(crawl.context), Bar(), QueueCounts(), [""]):
-        assert asyncio.all_tasks() == before
-
-
-async def test_it_prints_how_many_were_extracted_and_how_many_are_left(tmp_path, live, capsys):
-    settings = Settings(
-        data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0, articles="later"
-    )
-    async with open_app(settings) as archive:
-        await archive.entries.save([live.article("foxes"), live.article("bears")], source="cli")
-        await archive.crawling.work()
-
-    assert await _extract(settings) == 0
-
-    assert capsys.readouterr().out == "extracted\t2\nleft\t0\n"
-    capsys.readouterr()
-    assert await _extract_again(settings, "", diff=True) == 0
-    assert capsys.readouterr().out == "extracted\t0\nchanged\t0\n"
-
-
 @pytest.fixture
 def data_option(tmp_path):
     (tmp_path / "data").mkdir()
     return ["--data", str(tmp_path / "data")]
-
-
-def test_no_archive_is_requested_without_the_setting(data_option, capsys):
-    assert run(["rescue", *data_option]) == 1
-    assert "Settings" in capsys.readouterr().err
 
 
 def test_an_unknown_archive_is_refused_with_the_known_names(data_option, capsys):

@@ -13,7 +13,7 @@ import pytest
 
 from tests.command_line import CompletedCommand
 from tests.index_access import remove_index
-from tests.segments import change_segment, segments, storage_of
+from tests.segments import change_segment, segments
 
 
 def hash_of(url: str) -> str:
@@ -64,15 +64,6 @@ def test_list_prints_rows_or_an_array(site, archiver) -> None:
 
 
 @pytest.mark.usefixtures("added")
-def test_an_invalid_status_is_a_one_line_error(archiver) -> None:
-    wrong = archiver("list", "--status", "nice")
-
-    assert wrong.returncode == 1
-    assert wrong.stderr.startswith("archiver: ")
-    assert wrong.stderr.count("\n") == 1
-
-
-@pytest.mark.usefixtures("added")
 def test_search_finds_by_words(site, archiver) -> None:
     assert [row[4] for row in rows(archiver("search", "foxes", "clever").stdout)] == [
         site.url("/foxes")
@@ -97,14 +88,6 @@ def test_show_prints_details_and_the_article(site, archiver) -> None:
 
 
 @pytest.mark.usefixtures("added")
-def test_show_of_an_unknown_entry_is_a_one_line_error(archiver) -> None:
-    shown = archiver("show", "https://a.example/")
-
-    assert (shown.returncode, shown.stdout) == (1, "")
-    assert shown.stderr.startswith("archiver: ")
-
-
-@pytest.mark.usefixtures("added")
 def test_export_of_a_list_prints_the_number_of_entries(archiver, tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
 
@@ -125,24 +108,6 @@ def test_verify_is_clean_and_reindex_gives_the_same_list(archiver, data: Path) -
     assert (verified.returncode, rows(verified.stdout)[-1]) == (0, ["problems", "0"])
     assert reindexed.returncode == 0
     assert json.loads(archiver("list", "--json").stdout) == json.loads(before)
-
-
-@pytest.mark.usefixtures("added")
-def test_verify_lists_truncated_tails_and_unknown_files_without_failing(
-    archiver, data: Path
-) -> None:
-    (segment, *_) = segments(data)
-    beside = {f"{segment}.torn": b"half", "another-program-s.warc.gz": b"garbage"}
-    for name, content in beside.items():
-        (data / "warc" / name).write_bytes(content)
-
-    verified = archiver("verify")
-    for name in beside:
-        (data / "warc" / name).unlink()
-
-    lines = [line.split("\t") for line in verified.stdout.splitlines()]
-    assert beside.keys() <= {line[0] for line in lines}
-    assert (verified.returncode, lines[-1]) == (0, ["problems", "0"])
 
 
 def test_verify_finds_a_byte_that_changed(site, run_in, tmp_path) -> None:
@@ -247,20 +212,3 @@ def _until_closed(terminal):
     with os.fdopen(terminal, "rb", buffering=0) as screen, suppress(OSError):
         while shown := screen.read(4096):
             yield shown
-
-
-def test_reindex_without_a_segment_fails_and_loses_no_entry(site, run_in, tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    run_in(data, "add", site.url("/foxes"))
-    before = run_in(data, "list", "--json").stdout
-    (segment,) = segments(data)
-    storage_of(data).remove(segment)
-
-    refused = run_in(data, "reindex")
-
-    assert refused.returncode == 1
-    assert f"{segment}: It is missing." in refused.stderr
-    assert run_in(data, "list", "--json").stdout == before
-    assert run_in(data, "reindex", "--accept-missing").returncode == 0
-    (kept,) = json.loads(run_in(data, "list", "--json").stdout)
-    assert kept["url_given"] == site.url("/foxes")

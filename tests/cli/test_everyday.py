@@ -1,8 +1,6 @@
 """Everyday commands, feeds, cookies and rules of sites, and their guarantees for scripts."""
 
 import stat
-import subprocess
-import sys
 
 import pytest
 from click.testing import CliRunner
@@ -62,20 +60,6 @@ def test_urls_can_come_from_standard_input(archiver_with_pages, site):
     assert (done.returncode, "\tsaved\t" in done.stdout) == (0, True)
 
 
-def test_help_is_short_and_settings_have_a_separate_help(archiver_with_pages):
-    short, settings = (
-        archiver_with_pages("serve", "--help").stdout,
-        archiver_with_pages("serve", "--help-settings").stdout,
-    )
-
-    assert ("--help-settings" in short, "--data" in short, "--concurrency" in short) == (
-        True,
-        True,
-        False,
-    )
-    assert ("--data" in settings, "--concurrency" in settings) == (True, True)
-
-
 SCREEN = 40
 
 
@@ -84,22 +68,6 @@ def test_the_help_of_every_command_fits_a_screen():
         assert len(CliRunner().invoke(cli, [command, "--help"]).output.splitlines()) <= SCREEN, (
             command
         )
-
-
-def test_a_shell_completes_commands():
-    done = subprocess.run(
-        [sys.executable, "-m", "archiver"],
-        env={
-            "_ARCHIVER_COMPLETE": "bash_complete",
-            "COMP_WORDS": "archiver rei",
-            "COMP_CWORD": "1",
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert done.stdout == "plain,reindex\n"
 
 
 OUTLINE = """<opml version="2.0"><body>
@@ -122,16 +90,6 @@ def test_feeds_are_imported_and_exported_and_a_failed_check_is_an_error(tmp_path
     assert capsys.readouterr().out == taken.read_text()
 
 
-def test_an_action_without_arguments_refuses_them(tmp_path, capsys):
-    (tmp_path / "data").mkdir()
-    data_option = ["--data", str(tmp_path / "data")]
-
-    assert run(["feeds", "check", "http://a.example/", *data_option]) == 1
-    assert run(["feeds", "import", *data_option]) == 1
-
-    assert "takes an OPML file" in capsys.readouterr().err
-
-
 SECRET = "s3cr3t-of-the-person"
 
 
@@ -152,21 +110,6 @@ def test_cookies_are_imported_listed_without_values_and_removed(tmp_path, capsys
     assert "Lines 2" in shown.err
     assert SECRET not in shown.out + shown.err
     assert SECRET not in (data / "cookies.txt").read_text()
-
-
-def test_rules_of_sites_are_set_listed_and_removed(tmp_path, capsys):
-    def do(*words):
-        return run(["sites", *words, "--data", str(tmp_path / "data")])
-
-    assert do("set", "https://a.example/", "--delay", "3", "--never-save") == 0
-    assert do("set", "a.example", "--user-agent", "Mine/1", "--save") == 0
-    assert do("set", "a.example", "--delay", "soon") == 1
-    assert do("list") == 0
-    assert [do("remove", "a.example") for _ in range(2)] == [0, 1]
-
-    shown = capsys.readouterr()
-    assert shown.out.splitlines() == ["a.example\t\t3\tMine/1\t"]
-    assert "delay: must be a number" in shown.err
 
 
 def test_config_takes_a_setting_by_its_name_flag_or_variable_and_says_when_it_applies(

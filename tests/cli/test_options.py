@@ -105,15 +105,6 @@ def test_a_bad_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "ARCHIVER_RETRIES: " in result.output
 
 
-def test_an_invalid_variable_is_reported_even_without_a_flag(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("ARCHIVER_PORT", "many")
-
-    with pytest.raises(click.UsageError, match="ARCHIVER_PORT"):
-        build_settings(dict.fromkeys(COMMON))
-
-
 def test_a_password_is_in_no_message(monkeypatch: pytest.MonkeyPatch) -> None:
     result = CliRunner().invoke(probe, ["--password", "secret", "--port", "x"])
 
@@ -144,14 +135,11 @@ def test_a_mistyped_location_of_migrate_is_refused_with_its_name(tmp_path):
     for places in (
         ["postgres://h/x"],
         ["s3://"],
-        ["s3://Bad_Bucket!/x"],
         ["s3://b@ucket/../x"],
         ["postgresql:///x?sslmode=bogus"],
         ["postgresql://me:secret@h/x"],
-        ["postgresql://me@h:99999/x"],
         ["postgresql://[::1/x"],
         ["postgresql://me@h:port/x"],
-        ["folder", "folder"],
         ["s3://bucket", "s3://bucket"],
         [""],
         ["nonsense"],

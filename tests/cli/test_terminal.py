@@ -1,17 +1,12 @@
 """Rows and JSON: parseable, and harmless to a terminal."""
 
 import json
-from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archiver.cli.terminal import JsonArray, clean, write_json, write_row, write_text
-from archiver.formats.json_output import to_document
-from archiver.model.capture import HashUrl
-from archiver.model.failure import Failure, FailureKind
-from archiver.model.job import Job, State
+from archiver.cli.terminal import JsonArray, clean, write_row
 
 
 def test_a_row_is_one_line_of_fields(capsys: pytest.CaptureFixture[str]) -> None:
@@ -26,31 +21,6 @@ def test_control_characters_of_pages_do_not_reach_the_terminal(
     write_row("\x1b[2Jtitle\a\r", "\u202eabc\x9b")
 
     assert capsys.readouterr().out == "[2Jtitle\tabc\n"
-
-
-def test_text_keeps_its_lines(capsys: pytest.CaptureFixture[str]) -> None:
-    write_text("one\n\ttwo\x1b")
-
-    assert capsys.readouterr().out == "one\n\ttwo\n"
-
-
-def test_json_values_equal_those_of_the_api(capsys: pytest.CaptureFixture[str]) -> None:
-    job = Job(
-        id=1,
-        hash_url=HashUrl("0" * 32),
-        url="https://a.example/",
-        state=State.QUEUED,
-        failure=Failure(FailureKind.DNS, "No such name."),
-        not_before=datetime(2024, 1, 2, tzinfo=UTC),
-    )
-
-    write_json(job)
-
-    written = json.loads(capsys.readouterr().out)
-    assert written == to_document(job)
-    assert written["state"] == "queued"
-    assert written["failure"]["kind"] == "dns"
-    assert written["not_before"] == "2024-01-02T00:00:00Z"
 
 
 def test_an_array_is_written_item_by_item(capsys):

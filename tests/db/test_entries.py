@@ -1,10 +1,9 @@
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 
-from archiver.db import attempts, edit_history, entries, new_entries
+from archiver.db import edit_history, entries, new_entries
 from archiver.db.entries import Filters
-from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import State
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -62,36 +61,6 @@ async def test_filters_can_be_combined(db, filled):
         assert sorted(listed) == sorted(filled[n].url for n in expected), filters
 
 
-async def test_newer_entries_come_first(db, seed):
-    for seconds in (5, 1, 9):
-        async with db.write() as conn:
-            moment = NOW + timedelta(seconds=seconds)
-            said = [seed(f"http://a.example/{seconds}", added_at=moment)]
-            await new_entries.receive(conn, said, now=moment, recapture=False)
-
-    (page,) = await pages(db, Filters(), 9)
-
-    assert [each.url[-1] for each in page] == ["9", "5", "1"]
-
-
-async def test_an_earlier_saved_date_moves_an_entry_in_every_list(db, seed):
-    labels = {"tags": ("t",), "folders": ("t",)}
-    said = [
-        seed(f"http://a.example/{n}", added_at=NOW + timedelta(days=n), **labels) for n in (1, 2)
-    ]
-    earlier = seed("http://a.example/2", added_at=NOW)
-    async with db.write() as conn:
-        await new_entries.receive(conn, said, now=NOW, recapture=False)
-        await new_entries.receive(conn, [earlier], now=NOW, recapture=False)
-
-    for filters in (Filters(), Filters(tag="t"), Filters(list_id=1)):
-        (page,) = await pages(db, filters, 9)
-        assert [each.url[-1] for each in page] == ["1", "2"], filters
-    async with db.read() as conn:
-        assert await entries.by_hash(conn, seed("http://b.example/").hash_url) is None
-        assert await entries.by_ids(conn, [999]) == {}
-
-
 async def test_an_annotation_is_pending_until_its_record_is_written(db, filled, seed):
     async with db.write() as conn:
         entry_id, _ = await entries.by_hash(conn, filled[0].hash_url)
@@ -108,14 +77,3 @@ async def test_an_annotation_is_pending_until_its_record_is_written(db, filled, 
         assert await edit_history.unrecorded(conn, 9) == [entry_id], "it was changed meanwhile"
         await edit_history.mark_recorded(conn, {entry_id: revisions[1]})
         assert await edit_history.unrecorded(conn, 9) == []
-
-
-async def test_a_retry_keeps_annotations_pending(db, filled, seed):
-    async with db.write() as conn:
-        entry_id, _ = await entries.by_hash(conn, filled[0].hash_url)
-        await new_entries.receive(conn, [seed(filled[0].url, note="N")], now=NOW, recapture=False)
-        failure = Failure(FailureKind.TIMEOUT, "Too slow.")
-        failed = attempts.FailedAttempt(entry_id, NOW, failure, final=False)
-        await attempts.add_failures(conn, [failed])
-
-        assert entry_id in await edit_history.unrecorded(conn, 9)

@@ -6,7 +6,7 @@ import pytest
 
 from archiver.db import list_order
 from archiver.db.entries import Filters
-from archiver.db.facets import MAX_YEARS, facets_of_all
+from archiver.db.facets import facets_of_all
 from archiver.db.query_sql import SearchContext
 from archiver.db.schema import PART_SIZE
 from archiver.model.listing import ListingQuery
@@ -31,22 +31,6 @@ async def test_an_unused_name_is_one_empty_page(db, monkeypatch):
         page = await Search(db, store=None).listing(ListingQuery(q=q, limit=1))
 
         assert (page.items, page.after) == ((), None), q
-
-
-async def test_each_spelling_of_a_tag_is_read_from_an_index(db):
-    pages = [
-        Page("a", "x", "x", ("Öld",)),
-        Page("b", "x", "x"),
-        Page("c", "x", "x", ("old", "Öld")),
-        Page("d", "x", "x", ("old",)),
-    ]
-    await fill(db, pages, START, timedelta(days=1))
-
-    page = await Search(db, store=None).listing(ListingQuery(q="tag:OLD"))
-
-    both = {Filters(tag="old"), Filters(tag="Öld")}
-    assert set((await index_used(db, "tag:OLD")).any_of) == both
-    assert [each.entry.url[-1] for each in page.items] == ["d", "c", "a"]
 
 
 async def test_rare_states_have_a_separate_index(db):
@@ -91,14 +75,3 @@ async def test_years_with_entries_are_listed_newest_first(database):
 
     assert await years(database) == [("2015", 3, False), ("2014", 3, False), ("2010", 3, False)]
     assert (await years(database, most=2))[0] == ("2015", 2, True), "and no further than asked"
-
-
-async def test_years_are_limited_to_the_newest(database):
-    pages = [Page(f"p{n}", "x", "y") for n in range(MAX_YEARS + 5)]
-    await fill(database, pages, datetime(1990, 6, 1, tzinfo=UTC), YEAR)
-
-    assert [each for each, *_ in await years(database)][-1] == "1995"
-
-
-async def test_an_empty_archive_has_no_years(database):
-    assert await years(database) == []

@@ -1,12 +1,11 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import func, select, update
+from sqlalchemy import func, select
 
 from archiver.db import edit_history, entries, imports, jobs, new_entries, queue, tags_and_lists
 from archiver.db.host_queue import HostGroups
-from archiver.db.schema import entry, entry_table, in_list, job, queue_host
-from archiver.model.job import State
+from archiver.db.schema import entry, in_list, job, queue_host
 from archiver.model.seed import RevisedSeed, SaveOutcome
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -56,28 +55,6 @@ async def test_metadata_of_repeated_urls_is_merged(db, seed):
         assert found.annotation.added_at == early
 
 
-async def test_several_known_urls_can_be_saved_again_together(db, seed):
-    both = [seed("http://a.example/"), seed("http://b.example/")]
-    first = await receive(db, *both)
-    async with db.write() as conn:
-        await conn.execute(update(job).values(state=State.FAILED))
-        await conn.execute(update(entry_table).values(state=State.FAILED))
-
-    second = await receive(db, *both, recapture=True)
-
-    assert {each.job_id for each in first}.isdisjoint(each.job_id for each in second)
-    assert [(await entry_of(db, each))[1].state for each in both] == [State.QUEUED] * 2
-
-
-async def test_a_tag_counts_its_entries(db, seed):
-    await receive(db, seed("http://a.example/", tags=("x", "y")), seed("http://b.example/"))
-    await receive(db, seed("http://a.example/", tags=("x",)))
-    await receive(db, seed("http://b.example/", tags=("x",)))
-
-    async with db.read() as conn:
-        assert await tags_and_lists.most_used(conn, 10) == [("x", 2), ("y", 1)]
-
-
 async def test_an_import_adds_metadata_to_captured_entries_without_a_job(db, seed, add_snapshot):
     await receive(db, seed("http://a.example/"))
     entry_id, _ = await entry_of(db, seed("http://a.example/"))
@@ -112,19 +89,6 @@ async def test_saving_by_hand_prioritises_an_imported_job(db, seed):
     async with db.read() as conn:
         counts = await jobs.queue_counts(conn)
     assert (counts.queued, counts.fetching) == (4, 1)
-
-
-async def test_restoring_adds_entries_from_records_without_a_job(db, seed):
-    said = [seed("http://a.example/", title="A", tags=("t",)), seed("http://b.example/")]
-
-    async with db.write() as conn:
-        first = await new_entries.restore(conn, [RevisedSeed(each, 0) for each in said])
-        again = RevisedSeed(seed("http://a.example/", tags=("u",)), 0)
-        second = await new_entries.restore(conn, [again])
-
-    assert first[said[0].hash_url] == second[said[0].hash_url]
-    assert (await entry_of(db, said[0]))[1].annotation.tags == ("t", "u")
-    assert await count(db, job) == 0
 
 
 async def test_the_highest_revision_of_an_annotation_wins_in_any_order(db, seed):

@@ -2,7 +2,7 @@ from collections import Counter
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import select
 
 from archiver.db import host_queue, imports, jobs, new_entries, queue
 from archiver.db.engine import Database
@@ -96,14 +96,6 @@ async def test_suspect_hosts_get_the_slots_that_others_leave(db, fill):
 
     assert Counter(each.entry.host == "a.example" for each in few) == {True: 3, False: 17}
     assert len(none) == 10
-
-
-async def test_busy_hosts_are_skipped(db, fill):
-    await fill(("a", 5), ("b", 5))
-
-    assert {
-        each.entry.host for each in await lease(db, 9, hosts=HostGroups(busy=["a.example"]))
-    } == {"b.example"}
 
 
 async def test_two_processes_are_never_leased_the_same_job(db, fill, index_location):
@@ -203,20 +195,6 @@ async def test_a_delayed_job_is_not_leased_early_and_blocks_no_others(db, fill):
     assert (again.job_id, again.attempts) == (first.job_id, 1)
 
 
-async def test_the_next_due_time_ignores_busy_hosts(db, fill):
-    await fill(("a", 1), ("b", 1))
-    async with db.write() as conn:
-        at = int(NOW.timestamp() * 1000) + 5000
-        deferred = job.c.host == "b.example"
-        await conn.execute(update(job).where(deferred).values(not_before_ms=at))
-        rows = queue_host.c.host == "b.example"
-        await conn.execute(update(queue_host).where(rows).values(ready_at_ms=at))
-
-    async with db.read() as conn:
-        assert await queue.next_due(conn, ()) == NOW
-        assert await queue.next_due(conn, ("a.example",)) == NOW + timedelta(seconds=5)
-
-
 async def test_leasing_can_be_limited_to_some_jobs(db, fill):
     await fill(("a", 9))
     async with db.read() as conn:
@@ -257,25 +235,6 @@ async def test_a_worker_leases_jobs_only_of_its_hosts(db, fill):
     assert sorted(due) == ["h1.example", "h2.example", "h3.example"]
     assert sorted(each.entry.host for each in taken) == [mine[0], mine[0], mine[1]]
     assert {each.entry.host for each in others} == {"h2.example"}
-
-
-async def test_a_single_worker_takes_all_free_slots(db, fill):
-    await fill(*[(f"h{number}", 1) for number in range(40)])
-
-    assert len(await lease(db, 100, hosts=HostGroups())) == 40
-
-
-async def test_jobs_are_leased_with_a_clock_before_1970(db, seed):
-    now = datetime(1969, 12, 31, tzinfo=UTC)
-    wanted = [seed(f"http://a.example/{number}") for number in range(2)]
-    async with db.write() as conn:
-        await new_entries.receive(conn, wanted, now=now, recapture=False)
-
-    taken = [*await lease(db, 1, per_host=1, now=now), *await lease(db, 1, per_host=1, now=now)]
-
-    assert len(taken) == 2
-    async with db.read() as conn:
-        assert await queue.next_due(conn, ()) is None
 
 
 async def begun_import(db):

@@ -2,10 +2,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from archiver.db import entries, new_entries, segment_rows, snapshots
+from archiver.db import entries, new_entries, snapshots
 from archiver.http.timestamps import to_timestamp
-from archiver.model.capture import Location
-from archiver.model.page import PageMetadata
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 URL = "http://a.example/"
@@ -55,29 +53,3 @@ async def test_snapshots_before_and_after_a_time(db, entry_id):
         for seconds, found in NEIGHBOURS.items():
             both = await snapshots.neighbours(conn, entry_id, at(seconds))
             assert [*both] == expected(found), seconds
-
-
-async def test_all_snapshots_are_iterated_in_batches(db, entry_id):
-    found, after = [], 0
-    async with db.read() as conn:
-        while (batch := await snapshots.after(conn, after, limit=2))[0]:
-            found += moments(batch[0])
-            after = batch[1]
-
-    assert found == [at(0), at(10), at(30)]
-
-
-async def test_a_snapshot_is_returned_as_inserted(db, entry_id, add_snapshot):
-    article, said = Location("s.warc.gz", 7, 8), PageMetadata("T", "B", "S", "E", "L", "P")
-    async with db.write() as conn:
-        await segment_rows.set_indexed_with_ids(conn, {article.segment: 100})
-        more = {"requisite_count": 5, "missing_count": 2, "final_url": "http://b.example/"}
-        await add_snapshot(conn, entry_id, URL, 60, article=article, metadata=said, **more)
-        (held, *_) = await snapshots.of_entry(conn, entry_id, limit=1)
-
-    found = held.snapshot
-    assert (found.article, held.record) == (article, found.capture.location)
-    assert (found.title, found.byline, found.site) == ("T", "B", "S")
-    assert (found.excerpt, found.language, found.published) == ("E", "L", "P")
-    assert (found.requisite_count, found.missing_count) == (5, 2)
-    assert (found.url, found.final_url) == (URL, "http://b.example/")

@@ -64,16 +64,6 @@ def attempt_of(lease, *, final, after=1):
     )
 
 
-async def test_a_snapshot_marks_its_entry_as_saved_and_updates_it(db, lease, add_snapshot, found):
-    async with db.write() as conn:
-        await add_snapshot(conn, lease.entry.id, URL, 5, ("Given", "wombats"), status=206)
-
-    entry = await entry_of(db, lease)
-    assert (entry.state, entry.snapshot_count, entry.latest) == (State.SAVED, 1, "20260301120005")
-    assert (entry.status, entry.media_type, entry.title) == (206, "text/html", "Given")
-    assert await found("wombats") == [lease.entry.id]
-
-
 async def test_an_entry_keeps_its_place_if_it_fails_or_is_captured_again(
     db, lease, add_snapshot, seed
 ):
@@ -94,16 +84,6 @@ async def test_an_entry_keeps_its_place_if_it_fails_or_is_captured_again(
             conn, Filters(), beyond=None, limit=9, order=Sort.CAPTURED
         )
     assert first.row == lease.entry.id
-
-
-async def test_search_covers_only_the_newest_snapshot(db, lease, add_snapshot, found):
-    async with db.write() as conn:
-        await add_snapshot(conn, lease.entry.id, URL, 1, ("", "wombats"))
-        await add_snapshot(conn, lease.entry.id, URL, 2, ("", "badgers"))
-        await add_snapshot(conn, lease.entry.id, URL, 3, None)
-
-    assert await found("wombats") == []
-    assert await found("badgers") == [lease.entry.id]
 
 
 async def test_a_snapshot_reported_twice_is_stored_once_with_its_article(

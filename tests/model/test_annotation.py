@@ -83,16 +83,6 @@ def test_merging_is_associative(first, second, third):
     assert first.merged(first) == first
 
 
-def test_replaced_titles_come_after_all_other_lines():
-    first = Annotation(URL, title="two")
-    second, third = Annotation(URL, source_record='{"a":1}'), Annotation(URL, title="one")
-
-    one_by_one = first.merged(second).merged(third)
-
-    assert one_by_one == first.merged(second.merged(third))
-    assert one_by_one.source_record == '{"a":1}\n{"title":"one"}'
-
-
 def test_a_title_without_room_replaces_no_line():
     lines = [write_source_record({"title": f"m{n:05}{'x' * 1900}"}) for n in range(200)]
     full = Annotation(URL, title="one", source_record=merged_source_records("", "\n".join(lines)))
@@ -101,17 +91,6 @@ def test_a_title_without_room_replaces_no_line():
 
     assert {*full.source_record.split("\n")} <= {*both.source_record.split("\n")}
     assert len(both.source_record) <= MAX_SOURCE_RECORD
-
-
-def test_titles_are_sorted():
-    first = Annotation(URL, source_record='{"title":"A"}\n{"x":1}')
-    second, third = (
-        replace(first, source_record='{"title":"B"}'),
-        replace(first, title="B"),
-    )
-    one_by_one = first.merged(second).merged(third)
-    assert one_by_one == first.merged(second.merged(third))
-    assert one_by_one.source_record == '{"x":1}\n{"title":"A"}'
 
 
 @given(notes, notes)

@@ -38,18 +38,13 @@ ONE, TWO, THREE = Term("one"), Term("two"), Term("three")
         ('"one two" three', All((Term("one two"), THREE))),
         ("“one two”", Term("one two")),
         ('one"two', All((ONE, TWO))),
-        ('"never closed', Term("never closed")),
         ("one OR two three", All((Any((ONE, TWO)), THREE))),
         ("one OR (two three)", Any((ONE, All((TWO, THREE))))),
-        ("one OR two OR three", Any((ONE, TWO, THREE))),
         ("OR one OR", ONE),
-        ("one or two", All((ONE, Term("or"), TWO))),
         ('one "OR" two', All((ONE, Term("OR"), TWO))),
         ("(one) (two", All((ONE, TWO))),
-        ("one) two", All((ONE, TWO))),
         ("() ((one))", ONE),
         ("one -two", All((ONE, Not(TWO)))),
-        ("-one", Not(ONE)),
         ('-"one two"', Not(Term("one two"))),
         ("-(one OR two)", Not(Any((ONE, TWO)))),
         ("-(-one)", ONE),
@@ -70,7 +65,6 @@ ONE, TWO, THREE = Term("one"), Term("two"), Term("three")
         ("is:READ", FieldCondition(Condition.IS, "read")),
         ("lang:pt_BR", FieldCondition(Condition.LANG, "pt-br")),
         ("added:2019-03..2020", FieldCondition(Condition.ADDED, Dates(Date(2019, 3), Date(2020)))),
-        ("added:2019", FieldCondition(Condition.ADDED, Dates(Date(2019), Date(2019)))),
         ("added:>2019-12", FieldCondition(Condition.ADDED, Dates(first=Date(2020, 1)))),
         ("added:<=2019-12-31", FieldCondition(Condition.ADDED, Dates(last=Date(2019, 12, 31)))),
         ("captured:>7d", FieldCondition(Condition.CAPTURED, Age(True, 7, "d"))),
@@ -78,13 +72,11 @@ ONE, TWO, THREE = Term("one"), Term("two"), Term("three")
         ("score:<0.5", FieldCondition(Condition.SCORE, Numbers(None, 49))),
         ("score:>=0.29", FieldCondition(Condition.SCORE, Numbers(29))),
         ("score:0.3..1", FieldCondition(Condition.SCORE, Numbers(30, 100))),
-        ("score:1", FieldCondition(Condition.SCORE, Numbers(1, 1))),
         ("score:<50", FieldCondition(Condition.SCORE, Numbers(None, 49))),
         ("score:30..100%", FieldCondition(Condition.SCORE, Numbers(30, 100))),
         ("words:5..", FieldCondition(Condition.WORDS, Numbers(5))),
         ("status:4xx", FieldCondition(Condition.STATUS, "4xx")),
         ("failed:DNS", FieldCondition(Condition.FAILED, "dns")),
-        ("failed:403", FieldCondition(Condition.FAILED, "403")),
         ('failed:"walled 403"', FieldCondition(Condition.FAILED, "walled 403")),
     ],
 )
@@ -102,10 +94,8 @@ def test_a_query_is_parsed_into_a_tree(text, expected):
         ("added:soon", "soon", ""),
         ("added:2019-13", "2019-13", ""),
         ("added:..", "..", ""),
-        ("published:0019", "0019", ""),
         ("words:many", "many", ""),
         ("score:101", "101", ""),
-        ("score:2.5", "2.5", ""),
         ("score:0.555", "0.555", ""),
         ("status:7", "7", ""),
         ("failed:bored", "bored", ""),
@@ -156,19 +146,7 @@ def test_words_to_highlight():
 
 
 PIECES = st.sampled_from(
-    [
-        *'ab-()*:é中"“ ',
-        " OR ",
-        "title:",
-        "tag:",
-        "added:",
-        "is:read",
-        "x:",
-        "2019",
-        "..",
-        ">7d",
-        "words:",
-    ]
+    [*'ab-()*:é中"“ ', " OR ", *"title: tag: added: is:read x: 2019 .. >7d words:".split()]
 )
 
 
