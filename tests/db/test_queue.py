@@ -251,7 +251,7 @@ async def test_links_of_a_paused_import_wait_and_others_are_leased(db, fill):
     number = await begun_import(db)
     await fill(("a", 3), ("b", 1), import_id=number)
     await fill(("c", 1))
-    fetching = await lease(db, 2, each=1, hosts=HostGroups(busy=["c.example"]))
+    fetching = await lease(db, 2, per_host=1, hosts=HostGroups(busy=["c.example"]))
     await pause(db, number)
     await fill(("d", 1), import_id=number)
     async with db.write() as conn:
@@ -265,7 +265,7 @@ async def test_links_of_a_paused_import_wait_and_others_are_leased(db, fill):
         due = await queue.next_due(conn, ())
         hosts = await host_queue.due_hosts(conn, (), now=NOW, count=9)
     await pause(db, number, is_paused=False)
-    resumed = await lease(db, 9, each=9)
+    resumed = await lease(db, 9, per_host=9)
 
     assert {each.entry.host for each in meanwhile} == {"c.example"}
     assert (due, hosts) == (None, [])
