@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import wraps
 from pathlib import Path
+from typing import Any
 
 import pytest
 from aiohttp import web
@@ -38,9 +39,24 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Compile SQL statements once, not for each engine, and the Playwright driver."""
+    """Compile once: SQL statements, not for each engine; the Playwright driver; and the tests."""
     share_compiled_statements()
     os.environ.setdefault("NODE_COMPILE_CACHE", str(config.cache.mkdir("node")))
+    if hasattr(config, "workerinput"):
+        gc.disable()  # what is collected stays
+        if config.args == config.getini("testpaths"):
+            config.args = _all_tests(config.workerinput)
+
+
+def _all_tests(worker: dict[str, Any]) -> list[str]:
+    """Return all folders of tests, for each process beginning with another one.
+
+    Each process imports all tests. In this way it finds most of them compiled by the others.
+    """
+    here = Path(__file__).parent
+    names = sorted(path.relative_to(here).parts[0] for path in here.rglob("test_*.py"))
+    start = len(names) * int(worker["workerid"].removeprefix("gw")) // worker["workercount"]
+    return [str(here / name) for name in dict.fromkeys(names[start:] + names[:start])]
 
 
 _LONG = re.compile(r"tests/(test_|durability/|cluster/)|browser|journeys")
@@ -49,13 +65,13 @@ _LONG = re.compile(r"tests/(test_|durability/|cluster/)|browser|journeys")
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the long files, so that no process is alone at the end."""
-    items.sort(key=lambda item: not _LONG.search(item.nodeid))
+    items.sort(key=lambda item: (not _LONG.search(item.nodeid), item.path))
 
 
 def pytest_collection_finish() -> None:
     """Exclude collected objects, which live to the end, from garbage collection."""
-    gc.collect()
     gc.freeze()
+    gc.enable()
     gc.set_threshold(50_000, 20, 100)  # the tests' own objects are few and live shortly
 
 
