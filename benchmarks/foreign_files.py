@@ -118,20 +118,20 @@ async def compare(runtime: App, row: Row, theirs: Theirs) -> bool:
         url = parse_url(theirs.url)
     except InvalidUrl:
         return False
-    held = [
+    captures = [
         each
         for each in await runtime.replay.captures_of(url)
         if (each.url, each.timestamp) == (url, theirs.timestamp)
     ]
-    if held and theirs.digests:
+    if captures and theirs.digests:
         row.compared += 1
-        if theirs.digests.isdisjoint([await payload_digest(runtime, each) for each in held]):
+        if theirs.digests.isdisjoint([await payload_digest(runtime, each) for each in captures]):
             row.differ += 1
             row.notes.append(f"differs: {theirs.timestamp} {theirs.url}")
             return False
-    if not held:
+    if not captures:
         row.notes.append(f"not here: {theirs.timestamp} {theirs.url}")
-    return bool(held)
+    return bool(captures)
 
 
 async def payload_digest(runtime: App, capture: Capture) -> PayloadDigest | None:

@@ -29,13 +29,13 @@ def expressions(name: str) -> list[str]:
 def test_every_metric_in_use_exists(name):
     metrics = Metrics()
     metrics.answered("GET", "page", 200, 0.1)
-    told = set(re.findall(r"^([a-z_]+)", metrics.page().decode(), re.MULTILINE))
-    told |= {"archiver_jobs", "archiver_queue_wait_seconds"}  # exist only once there are any
+    existing = set(re.findall(r"^([a-z_]+)", metrics.page().decode(), re.MULTILINE))
+    existing |= {"archiver_jobs", "archiver_queue_wait_seconds"}  # exist only once there are any
 
-    asked = {metric for each in expressions(name) for metric in _METRIC.findall(each)}
+    used = {metric for each in expressions(name) for metric in _METRIC.findall(each)}
 
-    assert len(asked) > 5
-    assert asked <= told
+    assert len(used) > 5
+    assert used <= existing
 
 
 def test_every_alert_explains_what_to_do():
@@ -53,8 +53,8 @@ def test_every_alert_has_a_test_case_in_which_it_fires():
     )
 
     named = {rule["alert"] for group in alerts["groups"] for rule in group["rules"]}
-    asked = [each for case in cases["tests"] for each in case["alert_rule_test"]]
-    assert {each["alertname"] for each in asked if each.get("exp_alerts")} == named
+    expected = [each for case in cases["tests"] for each in case["alert_rule_test"]]
+    assert {each["alertname"] for each in expected if each.get("exp_alerts")} == named
 
 
 @pytest.mark.parametrize("unit", sorted((DEPLOY / "systemd").iterdir()), ids=lambda each: each.name)

@@ -78,10 +78,10 @@ async def test_a_file_is_closed_if_its_task_is_cancelled_repeatedly(tmp_path):
 
 
 async def test_two_concurrent_calls_return_both_results():
-    met = asyncio.Barrier(2)
+    barrier = asyncio.Barrier(2)
 
     async def work(given):
-        await met.wait()
+        await barrier.wait()
         return given
 
     assert await both(work("one"), work("other")) == ("one", "other")

@@ -28,9 +28,9 @@ async def test_two_processes_capture_each_page_once(tmp_path, live):
     listing.write_text("\n".join(live.article(f"page{n}") for n in range(16)))
     await run(environment, "import", str(listing), "--no-crawl")
 
-    told = await run(environment, "crawl")
+    output = await run(environment, "crawl")
 
-    assert told.split() == ["saved", "16", "failed", "0"]
+    assert output.split() == ["saved", "16", "failed", "0"]
     listed = json.loads(await run(environment, "list", "--all", "--json"))
     assert {each["snapshot_count"] for each in listed} == {1}
     assert all(live.requests[f"/page{n}"] == 1 for n in range(16))

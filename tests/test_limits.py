@@ -46,9 +46,9 @@ def program(tmp_path):
         )
         if running is not None:
             running.append(process.pid)
-        said, log = await process.communicate()
+        output, log = await process.communicate()
         assert process.returncode == 0, log.decode()
-        return said.decode(), log.decode()
+        return output.decode(), log.decode()
 
     return run
 
@@ -57,12 +57,12 @@ async def test_two_processes_share_the_request_rate_of_a_host_and_fit_the_open_f
     live, program, tmp_path
 ):
     """By the host's log, after it has seen both: each waits twice as long as a single process."""
-    running, limits, asked, both = [], [], [], asyncio.Event()
+    running, limits, request_times, both = [], [], [], asyncio.Event()
 
     async def answer(_):
         limits.append(psutil.Process(running[0]).rlimit(resource.RLIMIT_NOFILE))
-        asked.append(time.monotonic())
-        if len(asked) == 2:
+        request_times.append(time.monotonic())
+        if len(request_times) == 2:
             # A process has one page in progress at a host that never responded: these are of two.
             both.set()
         await both.wait()
@@ -73,7 +73,7 @@ async def test_two_processes_share_the_request_rate_of_a_host_and_fit_the_open_f
     data = {"ARCHIVER_DATA": str(tmp_path / "data")}
     await run_in_thread("import", str(listing), "--no-crawl", variables=data)
 
-    said, log = await program(
+    output, log = await program(
         "crawl",
         files=(FEW_FILES, FEW_FILES),
         running=running,
@@ -83,13 +83,13 @@ async def test_two_processes_share_the_request_rate_of_a_host_and_fit_the_open_f
         ARCHIVER_READ_TIMEOUT="300",
     )
 
-    assert said.split() == ["saved", str(PAGES), "failed", "0"]
+    assert output.split() == ["saved", str(PAGES), "failed", "0"]
     lowered = [json.loads(line) for line in log.splitlines() if "concurrency lowered" in line]
     assert lowered
     assert {each["files"] for each in lowered} == {FEW_FILES}
     assert {each["concurrency"] < 64 for each in lowered} == {True}
     assert set(limits) == {(FEW_FILES, FEW_FILES)}
-    later = asked[2:]
+    later = request_times[2:]
     assert len(later) == PAGES - 2
     assert later[-1] - later[0] > 0.75 * (len(later) - 2) * DELAY
 
@@ -108,9 +108,9 @@ async def test_concurrency_and_the_open_file_limit_fit_each_other():
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-c", FITTED, stdout=PIPE, stderr=PIPE
     )
-    said, _ = await process.communicate()
+    output, _ = await process.communicate()
 
-    assert said.decode().splitlines() == [
+    assert output.decode().splitlines() == [
         f"1 5 6 64 {64 * FILES_A_PAGE + SPARE_FILES}",  # raised up to the hard limit
         f"1 5 5 5 {FEW_FILES}",
         f"1 1 1 1 {SPARE_FILES}",

@@ -74,24 +74,24 @@ async def reindexing(data):
 async def test_no_command_uses_the_archive_while_its_index_is_rebuilt(data):
     async with reindexing(data):
         for command in COMMANDS:
-            status, _, said = await outcome(data, *command)
+            status, _, errors = await outcome(data, *command)
 
             assert status == 1
-            assert (IN_USE if command == ("reindex",) else BEING_REINDEXED) in said
+            assert (IN_USE if command == ("reindex",) else BEING_REINDEXED) in errors
         async with started(data, "serve", "--port", "0") as service:
-            _, said = await service.communicate()
+            _, errors = await service.communicate()
 
     assert service.returncode == 1
-    assert BEING_REINDEXED in said.decode()
+    assert BEING_REINDEXED in errors.decode()
 
 
 @pytest.mark.parametrize("crawl", [False, True])
 async def test_a_rebuild_is_refused_while_a_process_uses_the_archive(data, crawl):
     async with open_app(Settings(data=data), serve=crawl):
-        status, _, said = await outcome(data, "reindex")
+        status, _, errors = await outcome(data, "reindex")
 
     assert status == 1
-    assert IN_USE in said
+    assert IN_USE in errors
 
 
 async def test_a_killed_reindex_leaves_the_old_index_in_use_and_the_next_one_keeps_the_queue(data):

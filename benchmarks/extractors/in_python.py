@@ -47,9 +47,10 @@ def paragraphs(text: str) -> str:
 def ours(html: str, url: str) -> Reading:
     """Extract with this program."""
     article = extract_article(html, url)
-    said = article.metadata
+    metadata = article.metadata
     return Reading(
-        article.html, {"title": said.title, "author": said.byline, "date": said.published}
+        article.html,
+        {"title": metadata.title, "author": metadata.byline, "date": metadata.published},
     )
 
 

@@ -21,17 +21,17 @@ async def test_only_missing_resources_are_fetched(tmp_path, live):
 
     settings = Settings(data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0)
     whole = live.article("whole")
-    torn = live.article("torn", head="<link rel=stylesheet href=/late.css>")
+    incomplete = live.article("torn", head="<link rel=stylesheet href=/late.css>")
     async with open_app(settings) as runtime:
-        await runtime.entries.save([whole, torn], source="cli")
+        await runtime.entries.save([whole, incomplete], source="cli")
         await runtime.crawling.work()
-        before = await runtime.entries.snapshot(torn)
+        before = await runtime.entries.snapshot(incomplete)
     live.put("/late.css", "p { color: red }", kind="text/css")
 
     assert await _recapture(settings, (), None) == 0
 
     async with open_app(settings) as runtime:
-        after = await runtime.entries.snapshot(torn)
+        after = await runtime.entries.snapshot(incomplete)
     assert [each.status for each in before.requisites] == [404]
     assert [each.status for each in after.requisites] == [200]
     assert live.requests["/whole"] == 1
@@ -40,19 +40,19 @@ async def test_only_missing_resources_are_fetched(tmp_path, live):
 
 async def test_a_resource_missing_twice_is_requested_again_only_explicitly(tmp_path, live, capsys):
     settings = Settings(data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0)
-    torn = live.article("torn", head="<link rel=stylesheet href=/never.css>")
+    incomplete = live.article("torn", head="<link rel=stylesheet href=/never.css>")
     async with open_app(settings) as runtime:
-        await runtime.entries.save([torn], source="cli")
+        await runtime.entries.save([incomplete], source="cli")
         await runtime.crawling.work()
 
-    told = []
-    for refs in ((), (), (torn,)):
+    output = []
+    for refs in ((), (), (incomplete,)):
         await _recapture(settings, refs, None)
-        told.append(capsys.readouterr().out.split()[:4])
+        output.append(capsys.readouterr().out.split()[:4])
 
-    assert told[0][:2] == ["queued", "1"]
-    assert told[1] == ["queued", "0", "gone", "1"]
-    assert told[2][:2] == ["queued", "1"]
+    assert output[0][:2] == ["queued", "1"]
+    assert output[1] == ["queued", "0", "gone", "1"]
+    assert output[2][:2] == ["queued", "1"]
     assert live.requests["/torn"] == 3
 
 
@@ -85,8 +85,13 @@ async def test_failures_of_named_entries_are_printed_with_their_reason(tmp_path,
 
     status = await _recapture(settings, (gone,), None)
 
-    told = capsys.readouterr().out.splitlines()[-1]
-    assert (status, "failed" in told, f"{gone}: " in told, "410" in told) == (1, True, True, True)
+    last_line = capsys.readouterr().out.splitlines()[-1]
+    assert (status, "failed" in last_line, f"{gone}: " in last_line, "410" in last_line) == (
+        1,
+        True,
+        True,
+        True,
+    )
 
 
 async def scores_found(runtime: App, q: str) -> list[str]:

@@ -172,13 +172,13 @@ def test_reindex_is_refused_during_a_capture_and_a_signal_leaves_the_url_queued(
         assert site.slow_requested.wait(60)
         refused = run_in(tmp_path / "data", "reindex")
         process.send_signal(signal.SIGTERM)
-        _, said = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=60)
     listed = run_in(tmp_path / "data", "list", "--json")
 
     assert refused.returncode == 1
     assert "in use by another process" in refused.stderr
     assert process.returncode == 128 + signal.SIGTERM
-    assert "`archiver crawl` continues" in said
+    assert "`archiver crawl` continues" in errors
     assert [each["state"] for each in json.loads(listed.stdout)] == ["queued"]
 
 

@@ -32,7 +32,7 @@ def test_piped_output_is_complete_unless_limited(archiver_with_pages):
 
 
 def test_empty_results_say_so_and_are_no_error_unless_requested(archiver_with_pages):
-    for command, said in (
+    for command, message in (
         (("list", "--tag", "none"), "archiver: no entries.\n"),
         (("search", "unheardof"), "archiver: no results.\n"),
         (("lists",), "archiver: no lists.\n"),
@@ -40,7 +40,7 @@ def test_empty_results_say_so_and_are_no_error_unless_requested(archiver_with_pa
         (("feeds",), "archiver: no feeds.\n"),
     ):
         done = archiver_with_pages(*command)
-        assert (done.returncode, done.stdout, done.stderr) == (0, "", said)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", message)
     assert archiver_with_pages("search", "--exit-status", "unheardof").returncode == 1
 
 

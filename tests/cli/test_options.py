@@ -64,11 +64,11 @@ def test_a_list_setting_accepts_repeated_flags_or_commas() -> None:
 
 
 def test_every_setting_is_a_flag_with_a_description() -> None:
-    said = " ".join(output("--help-settings").split())
+    help_text = " ".join(output("--help-settings").split())
     for name in EVERYTHING:
         described = SETTINGS[name].description
         assert described, name
-        assert all(each in said for each in (flag(name), variable(name), described)), name
+        assert all(each in help_text for each in (flag(name), variable(name), described)), name
 
 
 def test_settings_are_in_a_separate_help() -> None:

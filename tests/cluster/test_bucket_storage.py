@@ -225,9 +225,12 @@ def test_a_wrong_clock_has_a_clear_error(storage, store, tmp_path):
     (location,) = append_records(storage, "one")
     store.proxy.failing, store.proxy.code = {"GET": 403, "PUT": 403}, "RequestTimeTooSkewed"
 
-    for asked in (lambda: storage.upload(location.segment), lambda: open_storage(store, tmp_path)):
+    for request in (
+        lambda: storage.upload(location.segment),
+        lambda: open_storage(store, tmp_path),
+    ):
         with pytest.raises(StoreUnavailable, match="clock"):
-            asked()
+            request()
 
 
 def test_a_segment_stays_if_the_bucket_was_deleted(storage, store):

@@ -33,10 +33,10 @@ def reopen(name):
 async def test_a_service_continues_when_the_database_accepts_connections_again(
     live, address, tmp_path
 ):
-    held = asyncio.Event()
+    response_is_held = asyncio.Event()
 
     async def answer(request):
-        await held.wait()
+        await response_is_held.wait()
         return web.Response(text=f"<title>{request.path}</title>", content_type="text/html")
 
     urls = [live.add_handler(f"/{n}", answer) for n in range(PAGES)]
@@ -48,7 +48,7 @@ async def test_a_service_continues_when_the_database_accepts_connections_again(
     async with archiver("serve", **machine_a, ARCHIVER_PORT="0") as serving:
         await live.wait_for_request("/0")
         close(name)
-        held.set()
+        response_is_held.set()
         outage = await run("list", **machine_a)
         reopen(name)
         async with asyncio.timeout(600):
@@ -112,9 +112,9 @@ async def test_leases_of_an_interrupted_crawl_are_released_by_the_next_one(live,
         crawl.cancel()
         await asyncio.wait([crawl])
         reopen(name)
-        held = as_owner(address, "SELECT state FROM job")
+        states = as_owner(address, "SELECT state FROM job")
         live.article("held")
         counts = await archive.crawling.work()
 
-    assert held == [("fetching",)]
+    assert states == [("fetching",)]
     assert (counts.saved, counts.fetching, counts.queued) == (1, 0, 0)

@@ -68,9 +68,9 @@ WORDS = " ".join(f"word{n}" for n in range(400))
 
 async def waiting(database, part):
     """Return how many pages of a part's index are pending; merge them."""
-    asked = f"SELECT gin_clean_pending_list('{search_table(part)}_words')"
+    query = f"SELECT gin_clean_pending_list('{search_table(part)}_words')"
     async with database.write() as conn:
-        return (await conn.execute(text(asked))).scalar_one()
+        return (await conn.execute(text(query))).scalar_one()
 
 
 async def test_pending_lists_of_full_parts_are_merged(address, monkeypatch):

@@ -39,10 +39,10 @@ async def ended(pids: Iterable[int], *, within: float | None = GONE_SECONDS) -> 
     async with asyncio.timeout(within):
         for pid in pids:
             with suppress(ProcessLookupError):
-                watched, told = os.pidfd_open(pid), asyncio.Event()
-                loop.add_reader(watched, told.set)
+                watched, has_ended = os.pidfd_open(pid), asyncio.Event()
+                loop.add_reader(watched, has_ended.set)
                 try:
-                    await told.wait()
+                    await has_ended.wait()
                 finally:
                     loop.remove_reader(watched)
                     os.close(watched)

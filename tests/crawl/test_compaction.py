@@ -54,8 +54,8 @@ def test_a_segment_just_created_is_not_compacted_before_its_writer_opens_it(stor
 
 
 async def test_a_missing_score_is_computed_from_the_record(crawl, live):
-    torn = live.article("torn", head="<link rel=stylesheet href=/never.css>")
-    for url in (live.article("whole"), torn, torn):
+    incomplete = live.article("torn", head="<link rel=stylesheet href=/never.css>")
+    for url in (live.article("whole"), incomplete, incomplete):
         await crawl.queue(url)
         await crawl.run()
     db, store = crawl.context.db, crawl.context.store

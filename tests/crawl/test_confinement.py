@@ -21,8 +21,8 @@ async def escapes(missing: str) -> dict[str, object]:
         cwd=ROOT,
         stdout=asyncio.subprocess.PIPE,
     )
-    said, _ = await process.communicate()
-    return json.loads(said)
+    output, _ = await process.communicate()
+    return json.loads(output)
 
 
 async def test_a_confined_page_reaches_only_the_gate(subtests):

@@ -167,12 +167,14 @@ async def test_a_page_that_another_process_captured_later_is_captured_once(
 
         async with crawl.context.db.read() as conn:
             (kept,) = await captures.of_url(conn, page, limit=9)
-            held = (await conn.execute(text("SELECT timestamp FROM snapshot"))).scalars().all()
+            timestamps = (
+                (await conn.execute(text("SELECT timestamp FROM snapshot"))).scalars().all()
+            )
             files = await segment_rows.indexed(conn)
         (job,) = await crawl.jobs()
     assert live.requests["/foxes"] == 2
     assert kept.timestamp == job.timestamp
-    assert held == [int(job.timestamp)]
+    assert timestamps == [int(job.timestamp)]
     assert name in files
 
 
@@ -192,9 +194,11 @@ async def test_a_page_fetched_after_its_job_ended_is_indexed_too(
 
         async with crawl.context.db.read() as conn:
             kept = await captures.of_url(conn, page, limit=9)
-            held = (await conn.execute(text("SELECT timestamp FROM snapshot"))).scalars().all()
+            timestamps = (
+                (await conn.execute(text("SELECT timestamp FROM snapshot"))).scalars().all()
+            )
     assert len(kept) == 2
-    assert len(held) == (2 if is_whole else 1)
+    assert len(timestamps) == (2 if is_whole else 1)
 
 
 OURS = "archiver-20240229120001-0123456789ab-00001.warc.gz"

@@ -43,8 +43,8 @@ async def live() -> AsyncIterator[LiveWeb]:
 async def entry_of(crawl, url):
     async with crawl.context.db.read() as conn:
         number, entry = await entries.by_hash(conn, hash_url(url))
-        held = await snapshots.of_entry(conn, number, limit=9)
-        return entry, held, await attempts.of_entry(conn, number, limit=9)
+        rows = await snapshots.of_entry(conn, number, limit=9)
+        return entry, rows, await attempts.of_entry(conn, number, limit=9)
 
 
 async def test_a_wall_that_a_browser_passes_is_no_failure(rendering, live):
@@ -58,9 +58,9 @@ async def test_a_wall_that_a_browser_passes_is_no_failure(rendering, live):
 
     await rendering.run()
 
-    entry, (held,), failed = await entry_of(rendering, url)
+    entry, (row,), failed = await entry_of(rendering, url)
     assert (entry.title, entry.state, failed) == ("Inside", State.SAVED, [])
-    assert held.snapshot.rendering is Rendering.DONE
+    assert row.snapshot.rendering is Rendering.DONE
     assert live.requests["/guarded"] == 3  # once without, then by the browser until it was let in
     renderer = rendering.context.renderer
     assert await renderer.hint_for(url) is RenderHint.WALLED
@@ -119,10 +119,10 @@ async def test_each_route_of_an_application_is_an_entry_with_its_own_content(ren
     assert [entry.url for entry, *_ in found] == urls
     assert [each[2] for each in found] == [[], []]
     texts, moments = [], set()
-    for _, (held,), _ in found:
-        capture = held.snapshot.capture
+    for _, (row,), _ in found:
+        capture = row.snapshot.capture
         moments.add(capture.timestamp)
-        assert (capture.url, held.snapshot.rendering) == (base, Rendering.DONE)
+        assert (capture.url, row.snapshot.rendering) == (base, Rendering.DONE)
         place = await page_rendition(rendering.context.db, capture)
         texts.append(rendering.context.store.read(place).block.read().decode())
     assert "Words of #/kites." in texts[0]
@@ -148,9 +148,9 @@ async def test_a_wall_that_also_blocks_the_browser_is_not_archived(rendering, li
 
     found = {}
     for url, guard in walls.items():
-        entry, held, failed = await entry_of(rendering, url)
-        found[url] = (entry.state, held, [each.failure.kind for each in failed])
-        assert guard in "".join(each.failure.message for each in failed) or held
+        entry, rows, failed = await entry_of(rendering, url)
+        found[url] = (entry.state, rows, [each.failure.kind for each in failed])
+        assert guard in "".join(each.failure.message for each in failed) or rows
         assert live.requests[url.removeprefix(live.origin)] == 2  # once without, once by a browser
     assert found == dict.fromkeys(walls, (State.FAILED, [], [FailureKind.WALLED]))
 

@@ -50,7 +50,7 @@ async def test_pages_of_a_dead_host_that_were_not_tried_wait(start_crawl, live, 
         await crawl.queue(*urls, recapture=False)
         await crawl.run()
         jobs = await crawl.jobs()
-        asked = [sum(live.requests[path] for path in paths)]
+        counts = [sum(live.requests[path] for path in paths)]
 
         live.put("/back", "<p>Back again")
         for number in range(len(paths)):
@@ -61,7 +61,7 @@ async def test_pages_of_a_dead_host_that_were_not_tried_wait(start_crawl, live, 
 
     tried = {each.url for each in jobs if each.attempts}
     untried = [each for each in jobs if each.url not in tried]
-    assert asked == [WAITS_AFTER]
+    assert counts == [WAITS_AFTER]
     assert untried
     assert {each.state for each in untried} == {State.QUEUED}
     assert {each.state for each in jobs if each.state is not State.QUEUED} <= {State.FAILED}
@@ -81,11 +81,11 @@ async def test_good_pages_of_a_host_whose_first_pages_hang_are_saved(start_crawl
 
 
 async def test_a_host_that_recovers_before_the_end_is_captured(start_crawl, live):
-    asked = []
+    requests = []
 
     async def seldom(request):
-        asked.append(request.path)
-        if len(asked) <= DEAD_AFTER:
+        requests.append(request.path)
+        if len(requests) <= DEAD_AFTER:
             await live.closing.wait()
         return web.Response(text="<p>back again", content_type="text/html")
 

@@ -59,25 +59,25 @@ async def test_a_started_visit_does_not_wait_for_a_paused_host(crawl, live):
 
 
 async def test_pages_are_requested_with_a_delay_after_the_previous_request(crawl, live):
-    now, asked = [100.0], []
+    now, times = [100.0], []
 
     async def sleep(seconds):
         now[0] += seconds
 
     async def answer(_request):
-        asked.append(now[0])
+        times.append(now[0])
         return web.Response(text="here")
 
     url = live.add_handler("/page", answer)
     polite = Throttle(Settings(host_delay=2), lambda: now[0], sleep)
-    async with polite.slot(host(url)) as turn:
+    async with polite.slot(host(url)) as slot:
         now[0] += 5  # the connection takes this long
-        async with turn.sending():
+        async with slot.sending():
             pass
     async with crawl.recording():
         await fetch(replace(crawl.context, throttle=polite), OutgoingRequest(url), is_page=True)
 
-    assert asked == [107]
+    assert times == [107]
 
 
 async def test_codings_in_several_fields_are_undone_in_order(crawl, live):

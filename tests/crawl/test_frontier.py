@@ -30,14 +30,14 @@ async def test_leases_of_a_host_that_stopped_responding_are_released(crawl, live
     await crawl.queue(*[live.article(f"page{n}") for n in range(9)])
     frontier, first = await leased(crawl)
     frontier.finished(first[0], responded=True)
-    held = [*await frontier.lease(), *await frontier.lease()]
+    leases = [*await frontier.lease(), *await frontier.lease()]
     running_jobs = [await frontier.next() for _ in range(5)][1:]
 
     surplus = frontier.finished(running_jobs[0], responded=False)
 
-    assert len(held) == 8
+    assert len(leases) == 8
     assert {each.job_id for each in surplus} == {
-        each.job_id for each in held if each not in running_jobs
+        each.job_id for each in leases if each not in running_jobs
     }
 
 
@@ -62,11 +62,11 @@ async def test_some_waiting_leases_are_taken_back_and_the_others_start(crawl, li
     await crawl.queue(*[live.article(f"page{n}") for n in range(9)])
     frontier, _ = await leased(crawl)
     frontier.finished(await frontier.next(), responded=True)
-    held = await frontier.lease()
-    unwanted = {*held[::2]}
+    leases = await frontier.lease()
+    unwanted = {*leases[::2]}
 
     taken = frontier.take_waiting(unwanted.__contains__)
-    started = [await frontier.next() for _ in held[1::2]]
+    started = [await frontier.next() for _ in leases[1::2]]
 
-    assert (len(held), {*taken}, {*started}) == (8, unwanted, {*held} - unwanted)
+    assert (len(leases), {*taken}, {*started}) == (8, unwanted, {*leases} - unwanted)
     assert frontier.unfinished == len(started)

@@ -170,10 +170,10 @@ async def test_a_websocket_is_forwarded_and_not_archived(gate_client, live):
 
     head = await reader.readuntil(b"\r\n\r\n")
     writer.write(masked(b"hello"))
-    said = await reader.readexactly(2 + len(b"echo hello"))
+    message = await reader.readexactly(2 + len(b"echo hello"))
 
     assert b"101 Switching Protocols" in head
-    assert said[2:] == b"echo hello"
+    assert message[2:] == b"echo hello"
     assert gate_client.traffic.loaded == {}
 
 

@@ -163,9 +163,9 @@ async def test_each_hostile_page_is_bounded_and_its_neighbours_are_unharmed(
     assert found == dict.fromkeys(HOSTILE, (Rendering.DONE, True)) | dict.fromkeys(
         LOST, (Rendering.NEEDED, False)
     )
-    met = {name: await limits_of(impatient, urls[name]) for name in urls}
-    assert {name: met[name] for name in MET if not MET[name] & met[name]} == {}
-    assert {name for name in met if Limit.REQUESTS in met[name]} == {"many"}
+    limits = {name: await limits_of(impatient, urls[name]) for name in urls}
+    assert {name: limits[name] for name in MET if not MET[name] & limits[name]} == {}
+    assert {name for name in limits if Limit.REQUESTS in limits[name]} == {"many"}
     assert live.requests["/whole"] == 0
     assert {*sent} == {"/huge", "/told"}
     assert max(sent.values()) <= 2 * (MAX_BODY + BUFFERS)  # a page may be rendered twice
@@ -186,8 +186,8 @@ async def limits_of(crawl, url):
     """Return the limits that the snapshot of a page recorded."""
     async with crawl.context.db.read() as conn:
         number, _ = await entries.by_hash(conn, hash_url(url))
-        (held,) = await snapshots.of_entry(conn, number, limit=9)
-    return {*held.snapshot.limits}
+        (row,) = await snapshots.of_entry(conn, number, limit=9)
+    return {*row.snapshot.limits}
 
 
 async def outcome_of(crawl, url):
@@ -195,9 +195,9 @@ async def outcome_of(crawl, url):
     context = crawl.context
     async with context.db.read() as conn:
         number, entry = await entries.by_hash(conn, hash_url(url))
-        held = await snapshots.of_entry(conn, number, limit=9)
-        rendition_kinds = await screenshots.of_snapshots(conn, [each.row_id for each in held])
-    if not held:
+        rows = await snapshots.of_entry(conn, number, limit=9)
+        rendition_kinds = await screenshots.of_snapshots(conn, [each.row_id for each in rows])
+    if not rows:
         return entry.failure, False
     places = [
         each.location for many in rendition_kinds.values() for each in many if each.kind == "page"

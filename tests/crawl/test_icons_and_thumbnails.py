@@ -33,11 +33,14 @@ def kept(crawl):
         await crawl.run()
         async with crawl.context.db.read() as conn:
             rows = await entries.rows_of(conn, [hash_url(each) for each in urls])
-            held = await snapshots.latest_of(conn, [*rows.values()])
+            snapshot_rows = await snapshots.latest_of(conn, [*rows.values()])
             shown = await screenshots.preview_images_of(
-                conn, [each.row_id for each in held.values()]
+                conn, [each.row_id for each in snapshot_rows.values()]
             )
-        return [shown.get(held[rows[hash_url(each)]].row_id, NO_PREVIEW_IMAGES) for each in urls]
+        return [
+            shown.get(snapshot_rows[rows[hash_url(each)]].row_id, NO_PREVIEW_IMAGES)
+            for each in urls
+        ]
 
     return keep
 

@@ -33,14 +33,14 @@ async def newest(crawl, url):
 
 
 async def text_of(crawl, url):
-    held = await newest(crawl, url)
-    block = crawl.context.store.read(held.snapshot.article).block.read()
+    row = await newest(crawl, url)
+    block = crawl.context.store.read(row.snapshot.article).block.read()
     return to_text(read_article_document(block)[1])
 
 
 async def outcomes_of(crawl, url):
-    held = await newest(crawl, url)
-    record = read_entry_record(crawl.context.store.read(held.record).block.read())
+    row = await newest(crawl, url)
+    record = read_entry_record(crawl.context.store.read(row.record).block.read())
     return [each for each in record.snapshot.requisites if each.kind is RequisiteKind.PART]
 
 

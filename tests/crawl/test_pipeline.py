@@ -53,8 +53,8 @@ async def test_progress_is_reported_at_the_start_and_the_end(crawl, live):
 
     await crawl.run()
 
-    told = {(each.url, each.state) for each in crawl.changed_jobs}
-    assert told == {
+    reported = {(each.url, each.state) for each in crawl.changed_jobs}
+    assert reported == {
         (live.url("/foxes"), State.FETCHING),
         (live.url("/foxes"), State.SAVED),
         (live.url("/missing"), State.FETCHING),
@@ -173,10 +173,10 @@ async def test_an_interrupted_visit_continues_with_stored_resources(start_crawl,
         (found,) = await crawl.jobs()
         async with crawl.context.db.read() as conn:
             entry_id, _ = await entries.by_hash(conn, found.hash_url)
-            (held,) = await snapshots.of_entry(conn, entry_id, limit=9)
+            (row,) = await snapshots.of_entry(conn, entry_id, limit=9)
     assert (live.requests["/start"], live.requests["/foxes"]) == (1, 1)
-    assert held.snapshot.timestamp == found.timestamp
-    assert (held.snapshot.final_url, held.snapshot.title) == (live.url("/foxes"), "foxes")
+    assert row.snapshot.timestamp == found.timestamp
+    assert (row.snapshot.final_url, row.snapshot.title) == (live.url("/foxes"), "foxes")
 
 
 async def test_a_crawl_can_be_limited_to_some_jobs(crawl, live):

@@ -239,14 +239,14 @@ async def test_export_and_import_include_post_responses(settings, origin, tmp_pa
         for _ in range(2):
             await import_warc(runtime, warc)
         rows = await listed(runtime, origin)
-        held = on_disk(elsewhere.data)
+        records = on_disk(elsewhere.data)
         findings = [each async for each in runtime.fixity.verify()]
         again = gzip.decompress(await exported(runtime, Selected(hash_url=shop)))
         await runtime.deleting.entries([shop])
         await runtime.compacting.compact(empty_bin=True)
 
     assert [each for each in SENT if each in gzip.decompress(of_another)] == []
-    assert held.count(b"WARC-Archiver-Answers: ") == 4
+    assert records.count(b"WARC-Archiver-Answers: ") == 4
     assert [each for each in SENT if each not in again] == []
     assert rows == ["/api 200", "/shop 200"]
     assert findings == []

@@ -335,8 +335,8 @@ class Archive:
                 self.store.close()
             case WriteAnnotations():
                 async with self.db.read() as conn:
-                    owed = await edit_history.unrecorded(conn, 99)
-                await self.recorder.note(owed)
+                    pending = await edit_history.unrecorded(conn, 99)
+                await self.recorder.note(pending)
             case Failed():
                 # Failed attempts come in the order of time; only captured pages come out of order.
                 self.failed += 1
@@ -399,9 +399,9 @@ class Archive:
                 return
             async with self.db.read() as conn:
                 found = await entries.by_hash(conn, hash_url(step.url))
-                held = await snapshots.of_entry(conn, found[0], limit=99) if found else []
-            if len(held) > 1:
-                timestamp = held[step.nth % len(held)].snapshot.timestamp
+                rows = await snapshots.of_entry(conn, found[0], limit=99) if found else []
+            if len(rows) > 1:
+                timestamp = rows[step.nth % len(rows)].snapshot.timestamp
                 await self.deleting.snapshot(step.url, timestamp)
 
     @property
@@ -419,10 +419,10 @@ class Archive:
             kept = each.snapshot
             self.reread += 1
             newer = "1" if kept.extractor == "0" else EXTRACTOR_VERSION
-            said = PageMetadata(title=f"again {newer}")
+            metadata = PageMetadata(title=f"again {newer}")
             html = "" if kept.title == "again 1" else f"<p>vole {newer}</p>"
             words = indexed(_text_of(html))
-            article = Article(said, html, _text_of(html), extractor=newer, words=words)
+            article = Article(metadata, html, _text_of(html), extractor=newer, words=words)
             moment = to_datetime(kept.timestamp)
             record = read_snapshot_record(self.store, each.record)
             visit = Visit(
@@ -545,7 +545,7 @@ async def everything(archive: Archive) -> dict[str, object]:
         rows = (await conn.execute(select(entry))).all()
         numbers = {row.id: row.hash_url for row in rows}
         shown = await entries.by_ids(conn, [*numbers])
-        held = {
+        snapshots_by_key = {
             numbers[number]: [
                 _bare(each.snapshot) for each in await snapshots.of_entry(conn, number, limit=99)
             ]
@@ -573,7 +573,7 @@ async def everything(archive: Archive) -> dict[str, object]:
             "changed": {row.hash_url: row.changed for row in rows},
             "revisions": {row.hash_url: row.revision for row in rows},
             "generations": {row.hash_url: row.generation for row in rows},
-            "snapshots": held,
+            "snapshots": snapshots_by_key,
             "likenesses": shown_by,
             "answers": await _answers(archive, numbers),
             "answers that are gone": await _gone_answers(conn),
@@ -644,8 +644,8 @@ async def write(data, empty_index, played):
             numbers = (await conn.execute(select(entry.c.id))).scalars().all()
         await archive.recorder.note(numbers)
         async with archive.db.read() as conn:
-            owed = await tombstones.pending(conn, limit=99)
-        await archive.recorder.write_pending(owed)
+            pending = await tombstones.pending(conn, limit=99)
+        await archive.recorder.write_pending(pending)
         return await everything(archive)
 
 

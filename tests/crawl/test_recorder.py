@@ -79,12 +79,12 @@ async def test_errors_of_the_index_are_reported_without_sql(crawl, live):
     recording = asyncio.create_task(crawl.context.recorder.run())
 
     visit_result = await crawl.pipeline._attempt(await frontier.next())
-    with pytest.raises(StoreError, match="the log has the reason") as told:
+    with pytest.raises(StoreError, match="the log has the reason") as expected_error:
         await (await crawl.context.recorder.end(visit_result))
 
     recording.cancel()
     await asyncio.wait([recording])
-    assert "INSERT" not in str(told.value)
+    assert "INSERT" not in str(expected_error.value)
 
 
 async def test_the_same_payload_is_stored_once(crawl, live):

@@ -20,9 +20,11 @@ def _soon(monkeypatch):
 
 async def state_of(crawl, live):
     async with crawl.context.db.read() as conn:
-        held = {name: await captures.of_url(conn, live.url(f"/{name}"), limit=9) for name in NAMES}
+        captures_by_name = {
+            name: await captures.of_url(conn, live.url(f"/{name}"), limit=9) for name in NAMES
+        }
         count = await conn.execute(text("SELECT count(*) FROM snapshot"))
-        return {name: len(found) for name, found in held.items()}, count.scalar()
+        return {name: len(found) for name, found in captures_by_name.items()}, count.scalar()
 
 
 NAMES = ("foxes", "geese")
@@ -78,9 +80,9 @@ async def test_records_that_are_always_refused_do_not_delay_others(crawl, live, 
     async with crawl.context.db.write() as conn:
         await conn.exec_driver_sql("DROP TRIGGER no")
     await running
-    told = [each.getMessage() for each in caplog.records if each.name == dispatcher.__name__]
+    messages = [each.getMessage() for each in caplog.records if each.name == dispatcher.__name__]
 
-    assert told == [
+    assert messages == [
         "the index rejected a write; pausing",
         "the index is available again; continuing",
     ]

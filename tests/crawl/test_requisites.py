@@ -123,12 +123,12 @@ async def test_a_failed_resource_is_not_requested_again_soon(recording, live):
     url = live.add_handler("/broken.png", break_off)
     requisites = Requisites(recording)
     (first,) = await requisites.fetch_all(live.url("/1"), (image(url),))
-    asked = live.requests["/broken.png"]
+    count = live.requests["/broken.png"]
     (second,) = await requisites.fetch_all(live.url("/2"), (image(url),))
 
     assert first.failure.kind is FailureKind.DISCONNECTED
     assert second == first
-    assert live.requests["/broken.png"] == asked
+    assert live.requests["/broken.png"] == count
 
 
 async def test_style_sheet_imports_are_fetched_and_cycles_end(recording, live):

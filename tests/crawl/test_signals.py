@@ -14,8 +14,8 @@ CHALLENGE = "<title>Just a moment...</title><script>window._cf_chl_opt = {}</scr
 async def entry_of(crawl, url):
     async with crawl.context.db.read() as conn:
         number, entry = await entries.by_hash(conn, hash_url(url))
-        held = await snapshots.of_entry(conn, number, limit=9)
-        return entry, held, await attempts.of_entry(conn, number, limit=9)
+        rows = await snapshots.of_entry(conn, number, limit=9)
+        return entry, rows, await attempts.of_entry(conn, number, limit=9)
 
 
 async def test_a_page_that_needs_scripts_is_archived_and_marked(crawl, live):
@@ -24,10 +24,10 @@ async def test_a_page_that_needs_scripts_is_archived_and_marked(crawl, live):
 
     await crawl.run()
 
-    entry, (held,), _ = await entry_of(crawl, shell)
-    record = read_entry_record(crawl.context.store.read(held.record).block.read())
+    entry, (row,), _ = await entry_of(crawl, shell)
+    record = read_entry_record(crawl.context.store.read(row.record).block.read())
     assert entry.state is State.SAVED
-    assert entry.rendering is held.snapshot.rendering is record.snapshot.rendering
+    assert entry.rendering is row.snapshot.rendering is record.snapshot.rendering
     assert entry.rendering is Rendering.NEEDED
     assert (await entry_of(crawl, whole))[0].rendering is Rendering.NONE
     async with crawl.context.db.read() as conn:
@@ -46,8 +46,8 @@ async def test_a_wall_is_a_named_failure_without_a_snapshot(crawl, live):
     await crawl.run()
 
     for wall in walls:
-        entry, held, (attempt,) = await entry_of(crawl, wall)
-        assert (entry.state, held) == (State.FAILED, [])
+        entry, rows, (attempt,) = await entry_of(crawl, wall)
+        assert (entry.state, rows) == (State.FAILED, [])
         assert attempt.failure.kind is FailureKind.WALLED
         assert "Cloudflare" in attempt.failure.message
     assert (await entry_of(crawl, refused))[0].failure.kind is FailureKind.HTTP_STATUS
@@ -60,5 +60,5 @@ async def test_a_parked_domain_is_a_named_failure_without_a_snapshot(crawl, live
 
     await crawl.run()
 
-    entry, held, _ = await entry_of(crawl, url)
-    assert (entry.failure.kind, held) == (FailureKind.PARKED, [])
+    entry, rows, _ = await entry_of(crawl, url)
+    assert (entry.failure.kind, rows) == (FailureKind.PARKED, [])

@@ -72,8 +72,8 @@ class Queue:
                     )
                     self._leased += taken
                 case "give back":
-                    held, self._leased = self._leased, []
-                    ids = [each.job_id for each in held]
+                    leased, self._leased = self._leased, []
+                    ids = [each.job_id for each in leased]
                     await queue.requeue(conn, ids, owner="me", interrupted=False, now=now)
                 case "end" if self._leased:
                     lease = self._leased.pop()

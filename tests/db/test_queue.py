@@ -150,10 +150,10 @@ async def test_hosts_without_jobs_never_block_the_queue(db, fill):
 
 async def test_a_job_completed_after_its_release_leaves_no_waiting_host(db, fill):
     await fill(("a", 1))
-    (held,) = await lease(db, 1)
-    await return_leases(db, [held])
+    (first,) = await lease(db, 1)
+    await return_leases(db, [first])
     async with db.write() as conn:
-        await queue.end_jobs(conn, [(held, None, FAILURE)], NOW)
+        await queue.end_jobs(conn, [(first, None, FAILURE)], NOW)
 
     assert await lease(db, 1) == []
     async with db.read() as conn:

@@ -33,13 +33,13 @@ async def lease(db, seed):
     """The lease of an imported entry with a title and a tag."""
     async with db.write() as conn:
         number = await imports.create(conn, name="f", form="plain", path=None, owner="a", now=NOW)
-        said = seed(URL, title="Given", tags=("t",))
-        await new_entries.receive(conn, [said], now=NOW, recapture=False, import_id=number)
+        link = seed(URL, title="Given", tags=("t",))
+        await new_entries.receive(conn, [link], now=NOW, recapture=False, import_id=number)
         await imports.advance(conn, number, {model_seed.SaveOutcome.ADDED: 1}, [])
-        (held,) = await queue.lease(
+        (job,) = await queue.lease(
             conn, owner="me", count=1, per_host=1, hosts=HostGroups(), now=NOW
         )
-    return held
+    return job
 
 
 async def entry_of(db, lease):
@@ -109,8 +109,8 @@ async def test_the_article_of_the_newer_extractor_wins_in_any_order(
             await visit_results.add_snapshots(conn, [again])
 
     async with db.read() as conn:
-        (held,) = await snapshots.of_entry(conn, lease.entry.id, limit=9)
-    assert held.snapshot.extractor == "10"
+        (row,) = await snapshots.of_entry(conn, lease.entry.id, limit=9)
+    assert row.snapshot.extractor == "10"
     assert await found("ten") == [lease.entry.id]
     assert [await found(word) for word in ("nine", "one", "odd", "x")] == [[], [], [], []]
 

@@ -42,9 +42,9 @@ async def change(data: Path, seed: int) -> None:
     """Change the archive repeatedly."""
     chance = Random(seed)
     async with open_app(settings_of(data)) as archive:
-        held = await found(archive)
-        say(held=held)
-        urls = sorted(held)
+        entries = await found(archive)
+        say(held=entries)
+        urls = sorted(entries)
         for number in count():
             kind = chance.choice(("edit", "edit", "delete", "compact")) if number else "delete"
             if kind == "delete" and len(urls) <= LEAST:

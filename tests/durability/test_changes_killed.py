@@ -98,19 +98,19 @@ async def killed_once(program: asyncio.subprocess.Process, told: Told, chance) -
     program.stdin.write(b"%d\n" % chance.getrandbits(40))
     child, timer, spared = 0, None, chance.randint(0, MAX_SPARED)
     while True:
-        said = json.loads(await program.stdout.readline())
-        child = said.get("child", child)
-        if "held" in said:
-            told.check(said["held"])
-        if "done" in said:
+        acknowledged = json.loads(await program.stdout.readline())
+        child = acknowledged.get("child", child)
+        if "held" in acknowledged:
+            told.check(acknowledged["held"])
+        if "done" in acknowledged:
             spared -= 1
-        if "begun" in said and timer is None and spared <= 0:
+        if "begun" in acknowledged and timer is None and spared <= 0:
             delay = chance.uniform(0, MAX_SECONDS)
             timer = asyncio.get_running_loop().call_later(delay, os.kill, child, signal.SIGKILL)
-        if "ended" in said:
+        if "ended" in acknowledged:
             assert timer, "it ended by itself"
             return told.end()
-        told.hear(said)
+        told.hear(acknowledged)
 
 
 async def test_acknowledged_changes_and_deletions_survive_repeated_kills(tmp_path):

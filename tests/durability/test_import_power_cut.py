@@ -68,17 +68,17 @@ def uploaded(tmp_path_factory):
         finally:
             service.terminate()
     calls = trace.calls()
-    told = Acknowledged(ACCEPTED, False, sending_call(calls, "HTTP/1.1 202"))
+    acknowledged = Acknowledged(ACCEPTED, False, sending_call(calls, "HTTP/1.1 202"))
     read = Acknowledged(
         READ, True, sending_call(calls, "HTTP/1.1 200", '"reading":false', f'"read":{MANY}')
     )
-    return TracedRun(data, calls, [told, read])
+    return TracedRun(data, calls, [acknowledged, read])
 
 
 async def rows_of(archive, number):
     """Return the result of each row in the receipt of an import."""
-    told = b"".join([piece async for piece in archive.receipts.json(number)])
-    return [(each["row"], each["outcome"], each["url"]) for each in json.loads(told)]
+    receipt = b"".join([piece async for piece in archive.receipts.json(number)])
+    return [(each["row"], each["outcome"], each["url"]) for each in json.loads(receipt)]
 
 
 def entries_there(data):
@@ -114,16 +114,16 @@ async def test_an_import_by_command_survives_a_power_cut_or_can_be_repeated(comm
 
 async def check_import_by_command(commanded, data, lose):
     seen = set()
-    for files, told in moments(commanded, lose):
+    for files, acknowledged in moments(commanded, lose):
         put_back(files, data)
         async with open_app(Settings(data=data)) as archive:
             found = await archive.imports.recent()
             rows = await rows_of(archive, found[0].id) if found else []
-            seen.add((len(found), len(rows), len(told)))
+            seen.add((len(found), len(rows), len(acknowledged)))
             assert rows == ALL[: found[0].read if found else 0]
             assert len(rows) % BATCH == 0
             assert entries_there(data) == len(rows)
-            if told:
+            if acknowledged:
                 assert rows == ALL
                 assert (found[0].read, found[0].error) == (MANY, "")
             elif found:
@@ -145,13 +145,13 @@ async def test_an_uploaded_file_is_imported_completely_after_a_power_cut(
 
 async def check_import_of_upload(uploaded, data, lose):
     seen = set()
-    for files, told in moments(uploaded, lose):
+    for files, acknowledged in moments(uploaded, lose):
         put_back(files, data)
         async with open_app(Settings(data=data)) as archive:
             found = await archive.imports.recent()
-            seen.add((len(found), len(told)))
+            seen.add((len(found), len(acknowledged)))
             if not found:
-                assert not told
+                assert not acknowledged
                 assert entries_there(data) == 0
                 continue
             await archive.imports.resume()

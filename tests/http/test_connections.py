@@ -83,8 +83,8 @@ async def test_a_request_counts_as_sent_once_the_kernel_has_all_of_it():
 
     seen, content = [], bytes(16 << 20)
     async with server_of(serve) as (url, _), Fetcher(settings()) as fetcher:
-        asked = OutgoingRequest(url, method="POST", body=content)
-        (await fetcher.fetch(asked, Slot())).body.close()
+        request = OutgoingRequest(url, method="POST", body=content)
+        (await fetcher.fetch(request, Slot())).body.close()
 
     assert seen[0] == "head"
 
@@ -193,11 +193,11 @@ async def test_a_connection_is_not_reused_after_request_content():
         await reader.read()
 
     async with server_of(serve) as (url, counted), Fetcher(settings()) as fetcher:
-        for asked in (
+        for requests in (
             OutgoingRequest(url, "POST", body=b"GET /evil HTTP/1.1\r\n\r\n"),
             OutgoingRequest(url),
         ):
-            (await fetcher.fetch(asked)).body.close()
+            (await fetcher.fetch(requests)).body.close()
 
     assert len(counted) == 2
 

@@ -51,17 +51,17 @@ def test_a_cookie_is_sent_to_its_host_path_and_scheme():
 
 
 def test_resources_of_a_page_on_another_site_get_no_cookies():
-    asked = "https://x.shop.example/"
+    url = "https://x.shop.example/"
 
-    assert sent(asked, "x.shop.example", "shop.example") == "session=abc"
-    assert sent(asked, "evil.example", "x.shop.example") == ""
+    assert sent(url, "x.shop.example", "shop.example") == "session=abc"
+    assert sent(url, "evil.example", "x.shop.example") == ""
 
 
 def test_redirects_through_other_sites_and_automatic_requests_get_no_cookies():
-    asked = "https://www.shop.example/"
+    url = "https://www.shop.example/"
 
-    assert sent(asked, "shop.example", "evil.example", "www.shop.example") == ""
-    assert cookies_for(asked, read_cookies(FILE)[0], NOW, ()).value == ""
+    assert sent(url, "shop.example", "evil.example", "www.shop.example") == ""
+    assert cookies_for(url, read_cookies(FILE)[0], NOW, ()).value == ""
 
 
 def test_a_host_shares_cookies_with_its_www_form_only():

@@ -49,17 +49,17 @@ async def test_header_fields_of_the_browser_are_sent_unchanged():
     async with raw_server({"/": ANSWER}) as (port, received), Fetcher(settings()) as fetcher:
         url = f"http://127.0.0.1:{port}/"
         for is_browser in (True, False):
-            asked = OutgoingRequest(url, headers=headers, is_browser=is_browser)
-            (await fetcher.fetch(asked)).body.close()
+            request = OutgoingRequest(url, headers=headers, is_browser=is_browser)
+            (await fetcher.fetch(request)).body.close()
 
     assert b"\r\nX-A: \xc3\xa9\r\nX-B: \xe9\r\n" in received[0]
     assert b"\r\nX-B: \xc3\xa9\r\n" in received[1]
 
 
 async def test_user_cookies_come_before_cookies_of_the_browser():
-    asked = OutgoingRequest("http://a.example/", headers=(("Cookie", "b=\xe9"),), is_browser=True)
+    request = OutgoingRequest("http://a.example/", headers=(("Cookie", "b=\xe9"),), is_browser=True)
 
-    head = Requests(AddressGuard(()), {}).head(asked, "a=日")
+    head = Requests(AddressGuard(()), {}).head(request, "a=日")
 
     assert b"\r\nCookie: a=\xe6\x97\xa5; b=\xe9\r\n" in head
 
@@ -74,9 +74,9 @@ async def test_urls_that_are_not_http_are_not_requested(url):
 @pytest.mark.parametrize("name", ["Referer", "X-Other"])
 async def test_a_header_field_with_a_line_end_is_refused(name):
     async with raw_server({"/": ANSWER}) as (port, received), Fetcher(settings()) as fetcher:
-        asked = OutgoingRequest(f"http://127.0.0.1:{port}/", headers=((name, "a\r\nX: y"),))
+        request = OutgoingRequest(f"http://127.0.0.1:{port}/", headers=((name, "a\r\nX: y"),))
         with pytest.raises(FetchError) as raised:
-            await fetcher.fetch(asked)
+            await fetcher.fetch(request)
 
     assert raised.value.failure.kind is FailureKind.INVALID_URL
     assert received == []

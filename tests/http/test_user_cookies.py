@@ -24,11 +24,11 @@ def keeping(tmp_path):
 @pytest.fixture
 def members(live):
     """Run a server with a page for cookie holders; yield the requests it received."""
-    asked = {}
+    requests = {}
 
     async def answer(request):
-        asked[request.path] = request.headers.get("Cookie", "")
-        if SECRET not in asked[request.path]:
+        requests[request.path] = request.headers.get("Cookie", "")
+        if SECRET not in requests[request.path]:
             raise web.HTTPForbidden
         page = '<title>For members</title><img src="/pixel.png"><p>' + "Welcome back. " * 30
         return web.Response(
@@ -39,7 +39,7 @@ def members(live):
 
     for path in ("/members", "/pixel.png"):
         live.add_handler(path, answer)
-    return asked
+    return requests
 
 
 def everything_in(directory):

@@ -65,10 +65,10 @@ def test_character_references_in_a_title_are_decoded_once(html, title):
 
 
 def test_other_metadata_that_is_escaped_twice_is_decoded_too():
-    said = linked(
+    json_ld = linked(
         headline="x", author="Ann &amp; Bob", description="It&#39;s", publisher={"name": "M&amp;N"}
     )
-    found = read(said)
+    found = read(json_ld)
     assert (found.byline, found.excerpt, found.site) == ("Ann & Bob", "It's", "M&N")
 
 

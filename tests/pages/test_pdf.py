@@ -25,13 +25,13 @@ def test_text_is_extracted_in_paragraphs_without_hyphenation():
 
 
 def test_non_empty_metadata_is_kept():
-    said = {"Title": "On (kites)", "Author": "Ada Byron", "CreationDate": "D:20240305103000Z"}
-    article = pdf_article(pdf_of([["x"]], said), "f.pdf")
-    silent = pdf_article(pdf_of([["x"]], {"Title": "-"}), "f.pdf")
+    fields = {"Title": "On (kites)", "Author": "Ada Byron", "CreationDate": "D:20240305103000Z"}
+    article = pdf_article(pdf_of([["x"]], fields), "f.pdf")
+    untitled = pdf_article(pdf_of([["x"]], {"Title": "-"}), "f.pdf")
 
     assert (article.metadata.title, article.metadata.byline) == ("On (kites)", "Ada Byron")
     assert article.metadata.published == "2024-03-05"
-    assert (silent.metadata.title, silent.metadata.byline) == ("f.pdf", "")
+    assert (untitled.metadata.title, untitled.metadata.byline) == ("f.pdf", "")
 
 
 @pytest.mark.parametrize("payload", [b"", b"%PDF-1.4", b"%PDF-1.7\n" + b"\0\xff" * 999])

@@ -68,10 +68,12 @@ def test_only_links_to_saved_pages_are_marked_as_saved():
         '<a href="http://a.example/x?a&amp;b" title="t">kept</a> <a href="/" title="u">not</a>'
     )
 
-    said = changed(linked(html), lambda tree: tree.describe_links(lambda url: f'Here: "{url}"'))
+    described = changed(
+        linked(html), lambda tree: tree.describe_links(lambda url: f'Here: "{url}"')
+    )
 
-    assert 'title="Here: &quot;http://a.example/x?a&amp;b&quot;">kept' in said
-    assert 'title="u">not' in said
+    assert 'title="Here: &quot;http://a.example/x?a&amp;b&quot;">kept' in described
+    assert 'title="u">not' in described
 
 
 def test_code_and_tables_can_be_reached_without_a_mouse():
@@ -84,10 +86,10 @@ def test_missing_images_are_reported_and_not_requested():
     there, gone = '<img src="http://a.example/1" alt="One">', "http://a.example/2?a&b"
     html = f'{there}<img alt="A &quot;fox&quot;" src="http://a.example/2?a&amp;b">'
 
-    told = without_lost(html, {gone})
+    without_image = without_lost(html, {gone})
 
     words = "No A &quot;fox&quot;"
-    assert told == f'{there}<span class="lost" role="img" aria-label="{words}"></span>'
+    assert without_image == f'{there}<span class="lost" role="img" aria-label="{words}"></span>'
     assert without_lost(html, ()) == html
 
 
@@ -119,10 +121,10 @@ def test_only_archived_sizes_of_an_image_stay(given, told):
     some = {"l": "http://lost.example/", "k": "http://kept.example/"}
     lost = {"http://lost.example/1", "http://lost.example/2"}
 
-    said = without_lost(f"<p>{given.format_map(some)}</p>", lost)
+    shown_html = without_lost(f"<p>{given.format_map(some)}</p>", lost)
 
-    assert told.format_map(some) in said
-    assert "lost.example" not in said
+    assert told.format_map(some) in shown_html
+    assert "lost.example" not in shown_html
 
 
 def test_an_image_without_text_is_named_by_its_file():

@@ -118,7 +118,7 @@ def test_raw_responses_have_the_same_restrictions(values, start, stated, sandbox
 
 @pytest.mark.parametrize("modifier", Modifier)
 def test_every_response_is_isolated_whatever_its_headers(modifier):
-    said = typed("text/html")
+    headers_of_page = typed("text/html")
     hostile = (
         ("content-security-policy", "default-src *"),
         ("referrer-policy", "unsafe-url"),
@@ -132,7 +132,7 @@ def test_every_response_is_isolated_whatever_its_headers(modifier):
         ("content-length", "7"),
         ("etag", '"x"'),
     )
-    found = shown(head(*said.headers, *hostile), PAGE, modifier)
+    found = shown(head(*headers_of_page.headers, *hostile), PAGE, modifier)
     names = [name.lower() for name, _ in found.headers]
 
     fields = headers(found)

@@ -85,9 +85,11 @@ def test_displayable_types_are_not_downloads():
 
 
 def test_other_types_are_downloads_named_after_the_url():
-    said = content_disposition(None, URL, is_shown=False)
+    disposition = content_disposition(None, URL, is_shown=False)
 
-    assert said == "attachment; filename=\"report one.bin\"; filename*=UTF-8''report%20one.bin"
+    assert (
+        disposition == "attachment; filename=\"report one.bin\"; filename*=UTF-8''report%20one.bin"
+    )
 
 
 @pytest.mark.parametrize(

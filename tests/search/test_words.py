@@ -42,13 +42,13 @@ def test_words_are_folded_and_text_without_spaces_split_into_pairs(text, words):
 def test_any_part_of_a_text_without_spaces_is_found(text, start, length):
     part = "".join(each for each in text if each in "東京都")[start : start + length]
     whole = f"x {''.join(each for each in text if each in '東京都')} y"
-    asked, kept = phrase_of(part), words_of(whole)
+    phrase, kept = phrase_of(part), words_of(whole)
 
-    ends = [kept[n : n + len(asked)] for n in range(len(kept))]
+    ends = [kept[n : n + len(phrase)] for n in range(len(kept))]
     if is_open(part):
-        assert any(each.startswith(asked[0]) for each in kept)
+        assert any(each.startswith(phrase[0]) for each in kept)
     else:
-        assert asked in [*ends, []]
+        assert phrase in [*ends, []]
 
 
 @given(st.text())

@@ -123,9 +123,9 @@ async def test_a_password_that_no_field_gives_back_is_refused_and_the_words_say_
 
 
 def test_invalid_content_is_refused_with_its_location():
-    for held in (b"", b"[]", b"{}", b"\xff", b'{"password": 1, "tokens": [], "sessions": []}'):
+    for contents in (b"", b"[]", b"{}", b"\xff", b'{"password": 1, "tokens": [], "sessions": []}'):
         with pytest.raises(ConfigurationError, match=r"access\.json.*delete it"):
-            read_access(held, "access.json")
+            read_access(contents, "access.json")
 
 
 def test_only_a_salted_scrypt_hash_is_stored():

@@ -48,8 +48,8 @@ async def import_warc(runtime, tmp_path, data, name="a.warc.gz"):
 
 async def payload(runtime, url):
     capture = await runtime.replay.resolve(parse_replay_path(f"/web/2020id_/{url}"))
-    asked = ReplayRequest(Viewer("http://localhost"), Modifier.IDENTITY)
-    replayed = await runtime.replay.open(capture, asked)
+    request = ReplayRequest(Viewer("http://localhost"), Modifier.IDENTITY)
+    replayed = await runtime.replay.open(capture, request)
     async with aclosing(replayed.body) as body:
         return b"".join([piece async for piece in body])
 
@@ -82,8 +82,8 @@ async def test_the_intact_part_of_a_truncated_file_is_imported(runtime, tmp_path
     status = await import_warc(runtime, tmp_path, whole[:-20])
 
     assert (status.merged, status.rejected) == (1, 1)
-    (torn,) = status.rejected_samples
-    assert (torn.given, "ends" in torn.reason) == (STYLE, True)
+    (truncated,) = status.rejected_samples
+    assert (truncated.given, "ends" in truncated.reason) == (STYLE, True)
     assert await payload(runtime, PAGE) == HTML
 
 
@@ -136,7 +136,7 @@ async def test_an_invalid_snapshot_record_affects_only_its_own_page(runtime, tmp
             "capture_timestamp": "20200102030405", "capture_record": "urn:uuid:0",
             "article": None, "article_of": None, "extractor": "1", "metadata": {}, "requisites": [],
         }  # fmt: skip
-        said = {
+        document = {
             "format": "archiver/1", "at": "2020-01-02T03:04:05Z",
             "entry": {
                 "hash_url": "../../x", "url": url, "url_given": url, "title": "t", "tags": [],
@@ -146,7 +146,7 @@ async def test_an_invalid_snapshot_record_affects_only_its_own_page(runtime, tmp
         }  # fmt: skip
         made = Warc()
         made.response(url, HTML, "text/html")
-        made.add("metadata", "urn:archiver:x", json.dumps(said).encode())
+        made.add("metadata", "urn:archiver:x", json.dumps(document).encode())
 
         status = await import_warc(runtime, tmp_path, made.bytes)
 

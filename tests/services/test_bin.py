@@ -124,9 +124,9 @@ async def test_a_reindex_leaves_out_what_was_deleted_too_long_ago(open_archive, 
     async with open_archive() as archive:
         assert await archive.deleting.bin() == []
         for empty_bin, is_erased in ((False, False), (True, True)):
-            told = await archive.compacting.compact(dry_run=True, empty_bin=empty_bin)
+            preview = await archive.compacting.compact(dry_run=True, empty_bin=empty_bin)
             done = await archive.compacting.compact(empty_bin=empty_bin)
-            assert told.records == done.records
+            assert preview.records == done.records
             assert bool(done.records) == is_erased
 
 

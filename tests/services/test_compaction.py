@@ -37,8 +37,8 @@ def records(settings):
 
 async def payload(archive, url):
     (capture,) = await archive.replay.captures_of(url)
-    asked = ReplayRequest(Viewer("http://127.0.0.1"), Modifier.IDENTITY)
-    shown = await archive.replay.open(capture, asked)
+    request = ReplayRequest(Viewer("http://127.0.0.1"), Modifier.IDENTITY)
+    shown = await archive.replay.open(capture, request)
     return b"".join([piece async for piece in shown.body])
 
 
@@ -69,14 +69,14 @@ async def test_compaction_erases_deleted_records_and_changes_nothing_else(
         await archive.deleting.entries([foxes])
         await archive.deleting.snapshot(bears, oldest)
         before = await everything(archive)
-        told = await archive.compacting.compact(dry_run=True, empty_bin=True)
+        preview = await archive.compacting.compact(dry_run=True, empty_bin=True)
         size = len(on_disk(settings))
         await archive.crawling.write_pending_records()
 
         done = await archive.compacting.compact(empty_bin=True)
 
-        assert (done.left, done.segments > 0, done.records) == ({}, True, told.records)
-        assert done.freed > 0.5 * told.freed > 0
+        assert (done.left, done.segments > 0, done.records) == ({}, True, preview.records)
+        assert done.freed > 0.5 * preview.freed > 0
         assert await everything(archive) == before
         assert await problems(archive) == []
         again = await archive.compacting.compact(empty_bin=True)
@@ -97,15 +97,15 @@ async def test_a_payload_moves_to_where_it_is_needed(open_archive, live, setting
         live.put(path, "<title>Twin</title><p>the same bytes") for path in ("/a", "/b", "/c")
     ]
     async with open_archive() as archive:
-        for twin in duplicates:
-            await save(archive, twin)
+        for duplicate in duplicates:
+            await save(archive, duplicate)
         await archive.deleting.entries([duplicates[0]])
 
         done = await archive.compacting.compact(empty_bin=True)
 
         assert done.left == {}
-        for twin in duplicates[1:]:
-            assert (await payload(archive, twin)).endswith(b"the same bytes")
+        for duplicate in duplicates[1:]:
+            assert (await payload(archive, duplicate)).endswith(b"the same bytes")
         assert await problems(archive) == []
         assert (await archive.compacting.compact(empty_bin=True)).segments == 0
     assert duplicates[0].encode() not in on_disk(settings).replace(b"deletion", b"")
@@ -126,8 +126,8 @@ async def test_a_payload_moves_to_where_it_is_needed(open_archive, live, setting
     await reindex(settings)
 
     async with open_archive() as archive:
-        for twin in duplicates[1:]:
-            assert (await payload(archive, twin)).endswith(b"the same bytes")
+        for duplicate in duplicates[1:]:
+            assert (await payload(archive, duplicate)).endswith(b"the same bytes")
 
 
 async def test_user_metadata_and_shared_articles_of_deleted_snapshots_are_kept(

@@ -62,5 +62,5 @@ async def test_content_types_agree_after_crawl_import_and_reindex(settings, open
     async with open_archive() as archive:
         rebuilt = await types(archive, origin)
 
-    assert all(held == sent for held, sent in crawled)
+    assert all(stored == sent for stored, sent in crawled)
     assert crawled == imported == rebuilt

@@ -90,8 +90,8 @@ async def test_a_payload_that_only_a_deleted_page_holds_still_replays_for_others
 
     await archive.deleting.entries([duplicates[0]])
 
-    asked = ReplayRequest(Viewer("http://127.0.0.1"), Modifier.IDENTITY)
-    shown = await archive.replay.open(second, asked)
+    request = ReplayRequest(Viewer("http://127.0.0.1"), Modifier.IDENTITY)
+    shown = await archive.replay.open(second, request)
     body = b"".join([piece async for piece in shown.body])
     assert body.endswith(b"the same bytes")
     assert await problems(archive) == []
@@ -176,14 +176,17 @@ async def test_an_undo_restores_all_but_entries_saved_again(open_archive, styled
         with pytest.raises(NotFound):
             await archive.deleting.undo(deleted.id)
         await archive.crawling.work()
-        told = await listed(archive), len((await archive.entries.get(foxes)).snapshots)
-        assert told == ({foxes, bears}, 1)
+        listed_before = await listed(archive), len((await archive.entries.get(foxes)).snapshots)
+        assert listed_before == ({foxes, bears}, 1)
         assert await problems(archive) == []
 
     await reindex(settings)
 
     async with open_archive() as archive:
-        assert (await listed(archive), len((await archive.entries.get(foxes)).snapshots)) == told
+        assert (
+            await listed(archive),
+            len((await archive.entries.get(foxes)).snapshots),
+        ) == listed_before
         assert {*await archive.search.tags()} == {("new", 1), ("old", 1)}
         assert len(await archive.replay.captures_of(foxes)) == 1
         assert await problems(archive) == []

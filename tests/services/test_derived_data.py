@@ -122,8 +122,8 @@ async def read_by_an_older_version(archive, later, *urls):
             found, _ = await db_snapshots.pending_articles(conn, 0, limit=9)
         for each in found:
             kept = each.snapshot
-            said = PageMetadata(title=kept.title)
-            article = Article(said, "<p>The woods.</p>", extractor="1", words="the woods")
+            metadata = PageMetadata(title=kept.title)
+            article = Article(metadata, "<p>The woods.</p>", extractor="1", words="the woods")
             at = to_datetime(kept.timestamp)
             record = read_snapshot_record(context.store, each.record)
             page = CaptureRef.of(kept.capture)

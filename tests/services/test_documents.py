@@ -16,8 +16,8 @@ async def fill(archive, live):
     """Save four articles, each twice with another text."""
     for word in ("wombats", "badgers"):
         for number in range(4):
-            said = f"<p>Of {word}, which dig by night: the story number{number} of many.</p>"
-            page = f"<title>page{number}</title><article><h1>Dig</h1>{said * 20}</article>"
+            content = f"<p>Of {word}, which dig by night: the story number{number} of many.</p>"
+            page = f"<title>page{number}</title><article><h1>Dig</h1>{content * 20}</article>"
             url = live.put(f"/page{number}", f"<!DOCTYPE html>{page}")
             await archive.entries.save([url], tags=("animals",), source="cli")
         await archive.crawling.work()

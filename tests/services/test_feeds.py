@@ -131,10 +131,10 @@ async def test_a_permanently_gone_feed_is_not_checked_again(archive, feed):
     feed.status = 410
     state = (await archive.subscriptions.check(feed.url)).state
     assert state.is_gone
-    asked = len(feed.requests)
+    request_count = len(feed.requests)
     await archive.subscriptions.check_all()
     await archive.subscriptions.check_due()
-    assert len(feed.requests) == asked
+    assert len(feed.requests) == request_count
 
 
 async def test_a_feed_that_moved_for_good_is_followed_where_it_is_now(archive, feed, live):
@@ -160,9 +160,9 @@ async def test_opml_of_another_reader_is_imported_and_exported(archive, feed):
     assert await archive.subscriptions.import_outline(outline.encode(), "f.opml") == 0
     (followed,) = await archive.subscriptions.all()
     assert followed.subscription.tags == ("x", "y", "News")
-    held = await archive.subscriptions.export_opml()
+    opml = await archive.subscriptions.export_opml()
     await archive.subscriptions.unfollow(feed.url)
-    assert await archive.subscriptions.import_outline(held, "back.opml") == 1
+    assert await archive.subscriptions.import_outline(opml, "back.opml") == 1
     assert (await archive.subscriptions.all())[0].subscription == followed.subscription
 
 

@@ -123,9 +123,9 @@ async def test_columns_are_guessed_shown_and_corrected(archive):
 
 
 async def test_lists_over_the_limit_are_reported_before_and_after(archive, monkeypatch):
-    told = [{"path": f"A/{n}"} for n in range(4)] + [{"path": "Bad", "query": "colour:red"}]
+    lists = [{"path": f"A/{n}"} for n in range(4)] + [{"path": "Bad", "query": "colour:red"}]
     monkeypatch.setattr("archiver.model.entry_list.MAX_LISTS", 3)
-    text = json.dumps({"archiver": 1, "lists": told, "entries": []})
+    text = json.dumps({"archiver": 1, "lists": lists, "entries": []})
 
     survey = await archive.surveys.preview(io.BytesIO(text.encode()), "x.json")
     status = await imported(archive, text, "x.json")

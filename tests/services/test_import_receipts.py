@@ -60,8 +60,8 @@ async def test_a_receipt_as_csv_has_no_formula(archive):
 async def test_a_row_with_new_metadata_is_merged_and_another_is_known(
     archive,
 ):
-    told = "url,title,tags,note\n" + "".join(f"http://a.example/{n},One,t,n\n" for n in range(5))
-    await imported(archive, told)
+    table = "url,title,tags,note\n" + "".join(f"http://a.example/{n},One,t,n\n" for n in range(5))
+    await imported(archive, table)
     more = ("Two,t,n", "One,other,n", "One,t,more", "One,t,n", ",,")
     rows = "".join(f"http://a.example/{n},{each}\n" for n, each in enumerate(more))
 
@@ -132,14 +132,18 @@ async def test_receipts_and_undos_survive_a_reindex(open_archive, settings):
         await imported(archive)
         await archive.crawling.work()
         before = await whole(archive.receipts.csv(status.id))
-        said = await archive.imports.status(status.id)
+        status_before = await archive.imports.status(status.id)
 
     await reindex(settings)
 
     async with open_archive() as archive:
         assert await whole(archive.receipts.csv(status.id)) == before
         after = await archive.imports.status(status.id)
-        assert (after.read, after.added, after.counts) == (said.read, said.added, said.counts)
+        assert (after.read, after.added, after.counts) == (
+            status_before.read,
+            status_before.added,
+            status_before.counts,
+        )
         assert len(await archive.imports.recent()) == 2
         await archive.import_undo.undo(1)
         assert (await archive.import_undo.undo(2)).removed == 2

@@ -81,12 +81,12 @@ async def test_a_killed_import_command_leaves_an_import_with_an_error(open_archi
         other.kill()
         await other.wait()
         status = await archive.imports.status(begun.id)
-        told = await until(archive, begun.id, lambda status: not status.reading)
+        ended = await until(archive, begun.id, lambda status: not status.reading)
 
         assert not status.is_unread
         assert f"stopped after {status.read:,} links" in status.error
         assert "Import the file again" in status.error
-        assert told == status
+        assert ended == status
         assert await archive.imports.recent() == [status]
         listed = (await run_in_thread("imports", "--data", str(settings.data))).stdout
         first, why = (line.split("\t") for line in listed.splitlines())

@@ -154,12 +154,12 @@ async def test_a_list_tells_how_many_lie_in_it_and_in_its_lists_each_once(archiv
     await archive.editing.change(URLS[:2], both)
     await archive.lists.count()
 
-    told = await nested_count(archive)
+    counts = await nested_count(archive)
 
-    asked = {each.path: each.nested_search_query for each in await archive.lists.all()}
-    assert (told["Recipes/Bread"], told["Recipes/Bread/Rye"]) == (2, None)
+    searches = {each.path: each.nested_search_query for each in await archive.lists.all()}
+    assert (counts["Recipes/Bread"], counts["Recipes/Bread/Rye"]) == (2, None)
     for path in ("Recipes", "Recipes/Bread"):
-        assert len(await found(archive, asked[path])) == told[path]
+        assert len(await found(archive, searches[path])) == counts[path]
 
 
 async def test_lists_are_placed_with_their_entries(archive):

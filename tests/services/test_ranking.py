@@ -100,12 +100,12 @@ async def test_words_combined_with_conditions_are_sought_in_all_parts(save_and_s
     herons = [f"p{n}" for n in range(0, 35, 4)]
     others = [f"p{n}" for n in range(35) if n % 4]
 
-    asked = {"sort": "oldest", "limit": 50}
-    assert await names(search, "heron OR is:starred", **asked) == herons
-    assert await names(search, "-heron", **asked) == others
+    options = {"sort": "oldest", "limit": 50}
+    assert await names(search, "heron OR is:starred", **options) == herons
+    assert await names(search, "-heron", **options) == others
     assert await names(search, "-heron", sort="newest", limit=3) == others[:-4:-1]
-    assert await names(search, "kite (heron OR is:unread)", **asked) == others
-    assert await names(search, "(kite OR is:starred) heron", **asked) == []
+    assert await names(search, "kite (heron OR is:unread)", **options) == others
+    assert await names(search, "(kite OR is:starred) heron", **options) == []
 
 
 async def test_of_very_many_matches_titles_and_the_newest_are_ranked(save_and_search, monkeypatch):
@@ -153,19 +153,19 @@ async def test_facets_narrow_and_widen_a_list_by_a_query(save_and_search):
 
     summary = await search.summary(ListingQuery(q="heron tag:birds"))
 
-    told = {
+    facets = {
         each.field: [(value.value, value.count, value.query) for value in each.values]
         for each in summary.facets
     }
     assert (summary.count, summary.has_more) == (2, False)
-    assert told["tag"] == [
+    assert facets["tag"] == [
         ("birds", 2, "heron"),
         ("to read", 1, 'heron tag:birds tag:"to read"'),
     ]
-    assert told["added"] == [
+    assert facets["added"] == [
         ("2019", 2, "heron tag:birds added:2019"),
     ]
-    assert {value for value, _, _ in told["site"]} == {"a.example", "b.example"}
+    assert {value for value, _, _ in facets["site"]} == {"a.example", "b.example"}
 
 
 async def test_candidates_meet_the_conditions_of_the_query(save_and_search, monkeypatch):

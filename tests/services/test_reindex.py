@@ -207,10 +207,10 @@ async def test_reindex_refuses_without_the_segments_that_the_index_uses(
     before, names = saved
     (settings.data / "warc").rename(settings.data / "unmounted")
 
-    said = await refused(settings)
+    message = await refused(settings)
 
-    assert all(f"{name}: It is missing." in said for name in names)
-    assert "--accept-missing" in said
+    assert all(f"{name}: It is missing." in message for name in names)
+    assert "--accept-missing" in message
     assert not segments(settings.data)
     (settings.data / "unmounted").rename(settings.data / "warc")
     async with open_archive() as archive:
@@ -226,10 +226,10 @@ async def test_reindex_names_a_missing_a_short_and_an_unusable_segment(
     (settings.data / "warc" / first).mkdir()
     (settings.data / "warc" / second).write_bytes(content[:-100])
 
-    said = await refused(settings)
+    message = await refused(settings)
 
-    assert f"{first}: It is not a regular file." in said
-    assert f"{second}: It has {len(content) - 100:,} bytes of at least {len(content):,}." in said
+    assert f"{first}: It is not a regular file." in message
+    assert f"{second}: It has {len(content) - 100:,} bytes of at least {len(content):,}." in message
     (settings.data / "warc" / second).write_bytes(b"")
     assert f"{second}: It has 0 bytes of at least {len(content):,}." in await refused(settings)
     (settings.data / "warc" / first).rmdir()

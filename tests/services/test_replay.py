@@ -82,7 +82,7 @@ async def test_codings_are_undone_but_for_the_identity(archive):
 
 
 async def test_a_page_is_served_in_the_charset_it_is_read_in(archive):
-    for body, declared, said, text in (
+    for body, declared, charset, text in (
         (b"<p>\xe9\x81.", "; charset=iso-8859-1", "windows-1252", b"<p>\xe9\x81."),
         (b"\xef\xbb\xbf<p>\xc3\xa9\xff", "", "utf-8", b"\xef\xbb\xbf<p>\xc3\xa9\xff"),
         ("\ufeff<p>é".encode("utf-16-le"), "", "utf-8", "<p>é".encode()),
@@ -107,9 +107,10 @@ async def test_a_page_is_served_in_the_charset_it_is_read_in(archive):
 
         _, headers, replayed = await archive.get(capture)
 
-        assert (dict(headers)["Content-Type"], replayed) == (f"text/html;charset={said}", text), (
-            body
-        )
+        assert (dict(headers)["Content-Type"], replayed) == (
+            f"text/html;charset={charset}",
+            text,
+        ), body
 
 
 async def test_queries_are_encoded_in_the_charset_that_the_page_was_read_in(archive):

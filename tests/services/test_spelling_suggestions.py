@@ -24,7 +24,7 @@ NAMED = [
 async def search(tmp_path):
     open_archive = await Database.open(tmp_path / "archive.sqlite3")
     async with open_archive.write() as conn:
-        said = [
+        seeds = [
             Seed(
                 hash_url(url),
                 url,
@@ -33,7 +33,7 @@ async def search(tmp_path):
             )
             for n, (url, tags, lists) in enumerate(NAMED)
         ]
-        await new_entries.restore(conn, [RevisedSeed(each, 0) for each in said])
+        await new_entries.restore(conn, [RevisedSeed(each, 0) for each in seeds])
     yield Search(open_archive, store=None)
     await open_archive.close()
 

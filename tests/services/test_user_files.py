@@ -27,11 +27,11 @@ async def test_no_concurrent_change_is_lost(tmp_path):
 async def test_a_change_has_another_mark_and_nothing_to_change_has_not(tmp_path):
     file = user_file(tmp_path, "access.json")
     assert await file.read() is None
-    before = await file.mark()
+    before = await file.version()
 
     after = await file.change(lambda _: b"x")
 
-    assert before != after == await file.mark() == await file.change(lambda _: None)
+    assert before != after == await file.version() == await file.change(lambda _: None)
     assert (tmp_path / "access.json").stat().st_mode & 0o777 == 0o600
 
 

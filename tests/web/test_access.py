@@ -47,12 +47,12 @@ async def test_a_token_opens_the_routes_of_its_scope(client):
     answers = {}
     for scope, token in made.items():
         headers = {"Authorization": f"Bearer {token}"}
-        asked = (
+        responses = (
             await client.get("/api/v1/entries", headers=headers),
             await client.post("/api/v1/entries", json=saved, headers=headers),
             await client.get("/access", headers=headers),
         )
-        answers[scope] = [each.status for each in asked]
+        answers[scope] = [each.status for each in responses]
     assert answers == {
         Scope.READ: [200, 403, 403],
         Scope.ADD: [403, 202, 403],

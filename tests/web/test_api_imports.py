@@ -69,9 +69,9 @@ async def test_an_import_preview_stores_nothing(runtime, client):
 async def test_import_options_in_the_query_are_applied(runtime, client):
     path = await imported(runtime, client, IMPORT_PARAMETERS)
 
-    said = (await runtime.entries.get("http://127.0.0.1:1/1")).entry.annotation
-    assert (said.title, said.tags) == ("One", ("new", "other"))
-    assert said.folders == ("SegmentStorage/Food/Soups",)
+    annotation = (await runtime.entries.get("http://127.0.0.1:1/1")).entry.annotation
+    assert (annotation.title, annotation.tags) == ("One", ("new", "other"))
+    assert annotation.folders == ("SegmentStorage/Food/Soups",)
     receipt = await json_of(client, f"{path}/receipt")
     assert [each["outcome"] for each in receipt] == ["added", "left out", "unusable"]
     assert (await json_of(client, path))["without_capture"] == 1
@@ -86,12 +86,12 @@ async def test_pages_are_requested_from_public_archives_by_entry_query_or_all(ru
     await imported(runtime, client)
     await runtime.crawling.work()
 
-    asked = [
+    answers = [
         await json_of(client, "/api/v1/rescue", body)
         for body in ({"entries": ["http://127.0.0.1:1/1"]}, {"query": "is:failed"}, {})
     ]
 
-    assert [each["queued"] for each in asked] == [1, 1, 0]
+    assert [each["queued"] for each in answers] == [1, 1, 0]
     both = await client.post("/api/v1/rescue", json={"entries": ["a"], "query": "b"})
     assert both.status == 400
 

@@ -67,7 +67,7 @@ def test_every_reference_of_the_document_resolves():
 
 def test_field_names_that_clients_use_exist():
     schemas = describe(OPERATIONS)["components"]["schemas"]
-    held = {
+    fields = {
         "Entry": {"hash_url", "url", "title", "tags", "state", "latest", "added_at"},
         "Snapshot": {"timestamp", "url", "final_url", "capture"},
         "Capture": {"url", "timestamp", "status", "media_type", "payload_digest", "ip"},
@@ -79,7 +79,7 @@ def test_field_names_that_clients_use_exist():
         "Failure": {"kind", "message", "status"},
     }
 
-    for name, properties in held.items():
+    for name, properties in fields.items():
         assert schemas[name]["properties"].keys() >= properties
 
 

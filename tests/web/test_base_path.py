@@ -54,8 +54,8 @@ def addresses(text):
 
 async def test_login_and_cookies_use_the_base_path(client):
     for prefix in ("", BASE):  # a proxy removes it, or passes it on
-        asked = await client.get(f"{prefix}/", headers=DOCUMENT, allow_redirects=False)
-        assert asked.headers["Location"] == f"{BASE}/login?next=/"
+        response = await client.get(f"{prefix}/", headers=DOCUMENT, allow_redirects=False)
+        assert response.headers["Location"] == f"{BASE}/login?next=/"
     answer = await sign_in(client)
     assert answer.headers["Location"] == f"{BASE}/snapshots"
     assert answer.cookies["archiver_session"]["path"] == f"{BASE}/"

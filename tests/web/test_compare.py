@@ -66,10 +66,10 @@ async def test_added_and_removed_words_are_shown_in_one_text(client, foxes):
 async def test_snapshots_are_compared_side_by_side_and_in_the_api(client, runtime, foxes):
     key = hash_url(foxes)
     moments = [each.timestamp for each in (await runtime.entries.get(key)).snapshots]
-    asked = f"from={moments[0]}&to={moments[1]}"
+    query = f"from={moments[0]}&to={moments[1]}"
 
-    shown = await page_of(client, f"/{key}/compare?{asked}&side")
-    found = await (await client.get(f"/api/v1/entries/{key}/compare?{asked}")).json()
+    shown = await page_of(client, f"/{key}/compare?{query}&side")
+    found = await (await client.get(f"/api/v1/entries/{key}/compare?{query}")).json()
 
     before, after = shown.split('<div class="text changed" dir="auto">')[1:]
     assert re.findall(r"<(?:del|ins)>[^<]*", before) == ["<del>red", "<del>sleeps"]

@@ -185,8 +185,8 @@ async def test_no_request_data_is_in_a_page_with_an_access_token(prepared, tmp_p
         with_permission = 0
         for target in TEXTS:
             more = "&".join(f"{name}={MARK}" for name in ("q", "tag", "at", "next", "after", "x"))
-            asked = target + ("&" if "?" in target else "?") + more
-            for each in (asked, target):
+            url = target + ("&" if "?" in target else "?") + more
+            for each in (url, target):
                 _, body = await ask(
                     client, each, Authorization="Bearer heron", User_Agent=MARK, Cookie=f"a={MARK}",
                     Referer=f"http://{MARK}/", Accept_Language=MARK, X_Forwarded_Host=MARK,

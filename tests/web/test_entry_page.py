@@ -120,10 +120,10 @@ async def test_an_article_is_exported_as_page_text_and_book(client, path_of):
     }
     for form, (kind, begins) in kinds.items():
         (path,) = re.findall(rf'href="(/export/{key}.{form}\?at=\d+)"', shown)
-        for asked in (path, f"/export/archive.{form}?q=foxes"):
-            answer = await client.get(asked)
+        for paths in (path, f"/export/archive.{form}?q=foxes"):
+            answer = await client.get(paths)
             assert (answer.status, answer.content_type) == (200, kind)
-            named = "foxes" if asked == path else r"archive-\d{8}"
+            named = "foxes" if paths == path else r"archive-\d{8}"
             given = answer.headers["Content-Disposition"]
             assert re.match(rf'attachment; filename="{named}\.{re.escape(form)}";', given)
             assert (await answer.read()).startswith(begins)

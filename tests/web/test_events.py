@@ -47,9 +47,9 @@ async def frame(answer) -> dict[str, str]:
 
 
 async def job(answer) -> dict:
-    told = await frame(answer)
-    assert told["event"] == "job"
-    return json.loads(told["data"])
+    event = await frame(answer)
+    assert event["event"] == "job"
+    return json.loads(event["data"])
 
 
 async def test_job_events_report_state_changes_and_the_end(client, live):

@@ -67,13 +67,13 @@ async def test_a_download_that_lacks_damaged_records_is_listed_afterwards(client
 
 
 async def test_a_background_export_is_listed_sent_in_ranges_and_deleted(client, runtime):
-    asked = await posted(client, "/export", form="json", q="tag:two")
+    response = await posted(client, "/export", form="json", q="tag:two")
     waiting = await (await client.get("/export")).text()
     await runtime.export_jobs.run_waiting()
     (job,) = await runtime.export_jobs.all()
     path = f"/export/kept/{job.name}"
 
-    assert (asked.status, asked.headers["Location"]) == (303, "/export?q=tag:two#prepared")
+    assert (response.status, response.headers["Location"]) == (303, "/export?q=tag:two#prepared")
     assert job.name.endswith("-tag-two.json")
     assert 'id="exports" data-busy' in waiting
     page = await (await client.get("/export")).text()

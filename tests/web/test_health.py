@@ -43,8 +43,8 @@ class TestPassedBy:
         answer = await client.get("/healthz")
 
         assert answer.status == 200
-        said = await answer.text()
-        assert said == "ok\nignored files: 2; `archiver verify` lists them\n"
+        body = await answer.text()
+        assert body == "ok\nignored files: 2; `archiver verify` lists them\n"
 
 
 async def test_metrics_are_in_the_prometheus_format(client):
@@ -82,15 +82,15 @@ async def test_metrics_have_host_waits_and_the_pause(client, settings):
 
     lines = (await (await client.get("/metrics")).text()).splitlines()
     (waits,) = (each for each in lines if each.startswith("archiver_queue_wait_seconds{"))
-    told = dict(
+    metrics = dict(
         each.split(" ") for each in lines if each.startswith("archiver_") and "{" not in each
     )
 
-    assert 3600 <= float(told[longest]) < 3700
-    assert waits == f'archiver_queue_wait_seconds{{host="example.com"}} {told[longest]}'
-    assert 60 <= float(told["archiver_oldest_lease_seconds"]) < 160
-    assert told["archiver_paused"] == "1.0"
-    assert float(told["archiver_free_bytes"]) > 0
+    assert 3600 <= float(metrics[longest]) < 3700
+    assert waits == f'archiver_queue_wait_seconds{{host="example.com"}} {metrics[longest]}'
+    assert 60 <= float(metrics["archiver_oldest_lease_seconds"]) < 160
+    assert metrics["archiver_paused"] == "1.0"
+    assert float(metrics["archiver_free_bytes"]) > 0
 
 
 async def test_missing_segments_damage_and_a_full_disk_are_reported(saved_archive, monkeypatch):
@@ -103,10 +103,10 @@ async def test_missing_segments_damage_and_a_full_disk_are_reported(saved_archiv
         monkeypatch.setattr(fixity, "LEAST_FREE_BYTES", 1 << 62)
 
         page = await (await client.get("/")).text()
-        said = await (await client.get("/healthz")).text()
+        body = await (await client.get("/healthz")).text()
         measured = await (await client.get("/metrics")).text()
 
     assert all(each in page for each in ("1 segment of", "disk is full", "found 3 problems"))
-    assert all(each in said for each in ("missing segments: 1", "disk full", "verify`: 3"))
+    assert all(each in body for each in ("missing segments: 1", "disk full", "verify`: 3"))
     assert "archiver_segments_missing 1.0" in measured
     assert "archiver_verify_problems 3.0" in measured

@@ -77,8 +77,8 @@ async def test_highlights_survive_recapture_and_reindexing(tmp_path, live):
         await runtime.crawling.work()
         for words in (WORDS, "to its end, and that all the others"):
             await runtime.highlights.add(key, words, note="n")
-        said = "<p>An opening. </p>" + SENTENCE.replace("to its end", "towards the end") * 3
-        live.put("/foxes", f"<title>foxes</title><article>{said.format(name='foxes')}</article>")
+        content = "<p>An opening. </p>" + SENTENCE.replace("to its end", "towards the end") * 3
+        live.put("/foxes", f"<title>foxes</title><article>{content.format(name='foxes')}</article>")
         await runtime.entries.save([url], source="web")
         await runtime.crawling.work()
         before = (await runtime.reader.open(key)).highlights

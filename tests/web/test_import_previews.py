@@ -67,8 +67,8 @@ async def test_a_file_without_links_is_rejected_and_deleted(runtime, client):
     page = await client.get(path)
 
     assert page.status == 422
-    assert "contains no" in (said := await page.text())
-    assert 'action="/import" enctype' in said, "another can be chosen"
+    assert "contains no" in (body := await page.text())
+    assert 'action="/import" enctype' in body, "another can be chosen"
 
 
 async def test_the_reason_for_an_unreadable_file_is_translated(client):

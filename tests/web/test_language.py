@@ -61,7 +61,7 @@ async def test_vary_names_the_headers_that_choose_the_language(client):
 async def test_error_pages_are_translated_and_api_errors_are_english(client):
     headers = {"Accept-Language": "de"}
     page = await (await client.get("/nothing-here", headers=headers)).text()
-    told = await (await client.get(f"/api/v1/entries/{'0' * 32}", headers=headers)).json()
+    error = await (await client.get(f"/api/v1/entries/{'0' * 32}", headers=headers)).json()
 
     assert "Unter dieser Adresse gibt es keine Seite." in page
-    assert told["error"]["message"] == f"{'0' * 32} is not in the archive."
+    assert error["error"]["message"] == f"{'0' * 32} is not in the archive."

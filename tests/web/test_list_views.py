@@ -69,17 +69,17 @@ async def test_each_density_shows_its_details(client):
 
 
 async def test_a_longer_list_needs_no_more_queries(client, monkeypatch):
-    asked = []
+    query_counts = []
     execute = AsyncConnection.execute
 
     async def counted(self, statement, *rest):
-        asked.append(statement)
+        query_counts.append(statement)
         return await execute(self, statement, *rest)
 
     monkeypatch.setattr(AsyncConnection, "execute", counted)
     await shown(client, "/snapshots?status=failed")
-    few = len(asked)
-    asked.clear()
+    few = len(query_counts)
+    query_counts.clear()
     await shown(client, "/snapshots?status=saved")
 
-    assert len(asked) <= few
+    assert len(query_counts) <= few

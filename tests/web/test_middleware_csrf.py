@@ -35,12 +35,12 @@ async def test_requests_from_other_sites_are_rejected(serve):
             answer = await client.post(path, data=fields, headers=sent)
 
             assert answer.status == 403, (headers, path)
-            said = await answer.text()
-            assert "This request came from another site, so nothing was changed." in said, (
+            body = await answer.text()
+            assert "This request came from another site, so nothing was changed." in body, (
                 headers,
                 path,
             )
-            assert "try again" in said, (headers, path)
+            assert "try again" in body, (headers, path)
 
 
 async def test_requests_from_own_pages_are_accepted(serve):

@@ -111,7 +111,7 @@ async def test_a_file_that_is_too_large_is_rejected(client):
 
 
 async def test_a_file_cannot_remove_the_mark_of_uploads(client, runtime):
-    for n, said in enumerate(
+    for n, fields in enumerate(
         (
             {"Archiver_Handed_In": ""},
             {"Archiver_Handed_In": "never", "Archiver_Origin": ""},
@@ -119,7 +119,7 @@ async def test_a_file_cannot_remove_the_mark_of_uploads(client, runtime):
         )
     ):
         url, archived = f"{URL}/{n}", Warc()
-        archived.response(url, f"<html>{ARTICLE}".encode(), "text/html", **said)
+        archived.response(url, f"<html>{ARTICLE}".encode(), "text/html", **fields)
 
         await upload_page(client, archived.bytes, "application/octet-stream", name="mine.warc")
 
@@ -127,8 +127,8 @@ async def test_a_file_cannot_remove_the_mark_of_uploads(client, runtime):
         assert (provenance.acquisition, provenance.name) == (
             Acquisition.UPLOADED,
             "mine.warc (WARC)",
-        ), said
-        assert provenance.at is not None, said
+        ), fields
+        assert provenance.at is not None, fields
 
 
 async def test_an_invalid_record_does_not_affect_others(client, runtime):

@@ -194,7 +194,7 @@ async def an_article_is_read_sentence_by_sentence(site):
     await page.add_init_script(VOICE)
     await page.goto(site.path("foxes"))
     marked = "CSS.highlights.get('spoken') && [...CSS.highlights.get('spoken')][0].toString()"
-    said = "spoken.map((each) => each.text.trim())"
+    spoken = "spoken.map((each) => each.text.trim())"
     pressed = "document.querySelector('[data-listen]').ariaPressed"
     first, second = "Is it the first?", "It is the 2.5th."
     await page.evaluate(
@@ -203,14 +203,14 @@ async def an_article_is_read_sentence_by_sentence(site):
     )
     await page.click("[data-listen]")
     await page.evaluate("spoken[0].onend()")
-    assert await page.evaluate(said) == [first, second]
+    assert await page.evaluate(spoken) == [first, second]
     assert (await page.evaluate(marked)).strip() == second
 
     await page.click("[data-listen]")
     assert (await page.evaluate(marked), await page.evaluate(pressed)) == (None, "false")
     await page.click("[data-listen]")
     await page.evaluate("spoken[1].onerror(); spoken[1].onend()")  # of the cancelled sentence
-    assert await page.evaluate(said) == [first, second, second]
+    assert await page.evaluate(spoken) == [first, second, second]
     assert await page.evaluate(pressed) == "true"
 
     await page.evaluate("spoken.at(-1).onerror()")

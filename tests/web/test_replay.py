@@ -164,7 +164,7 @@ async def test_a_revisit_is_sandboxed_by_its_replayed_type(client, archive):
 async def test_an_inexact_timestamp_redirects_to_the_exact_one(client, archive):
     for moment in (FIRST, LATEST):
         await archive.add(f"{PAGE}?a=1&b", b"x", moment, headers=HTML)
-    for asked, modifier, exact in (
+    for timestamp, modifier, exact in (
         ("", "", LATEST),
         ("2020", "", FIRST),
         ("2023", "id_", LATEST),
@@ -172,13 +172,13 @@ async def test_an_inexact_timestamp_redirects_to_the_exact_one(client, archive):
         (SOON, "if_", LATEST),
         ("", "cs_", LATEST),
     ):
-        moment = f"{asked}{modifier}/" if asked or modifier else ""
+        moment = f"{timestamp}{modifier}/" if timestamp or modifier else ""
 
         answer = await get(client, f"/web/{moment}{PAGE}?a=1&b")
 
-        assert answer.status == 302, asked
-        assert answer.headers["Location"] == f"/web/{exact}{modifier}/{PAGE}?a=1&b", asked
-        assert "sandbox" in rules(answer), asked
+        assert answer.status == 302, timestamp
+        assert answer.headers["Location"] == f"/web/{exact}{modifier}/{PAGE}?a=1&b", timestamp
+        assert "sandbox" in rules(answer), timestamp
 
 
 async def test_an_archived_url_is_parsed_unchanged(client, archive, raw):
@@ -271,7 +271,7 @@ async def test_media_are_sent_in_ranges_and_revalidated(client, archive):
     part = await get(client, address, Range="bytes=100000-", If_Range=etag)
     changed = await get(client, address, Range="bytes=100000-", If_Range='"other"')
     beyond = await get(client, address, Range="bytes=200000-")
-    held = await get(client, address, If_None_Match=etag)
+    response = await get(client, address, If_None_Match=etag)
     head = await get(client, address, "HEAD", Range="bytes=5-6")
 
     assert (whole.status, await whole.read()) == (200, clip)
@@ -279,7 +279,7 @@ async def test_media_are_sent_in_ranges_and_revalidated(client, archive):
     assert part.headers["Content-Range"] == "bytes 100000-199999/200000"
     assert (changed.status, await changed.read()) == (200, clip)
     assert (beyond.status, beyond.headers["Content-Range"]) == (416, "bytes */200000")
-    assert (held.status, await held.read(), held.headers["ETag"]) == (304, b"", etag)
+    assert (response.status, await response.read(), response.headers["ETag"]) == (304, b"", etag)
     assert (head.status, head.headers["Content-Length"]) == (200, "200000")
     for each in (whole, part, head):
         assert each.headers["Accept-Ranges"] == "bytes"

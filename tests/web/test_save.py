@@ -46,7 +46,9 @@ async def test_the_checkbox_requests_a_browser(client):
 
     async with client.server.app[RUNTIME].entries._db.write() as conn:
         now = datetime.now(UTC)
-        leases = await queue.lease(conn, owner="me", count=2, each=1, hosts=HostGroups(), now=now)
+        leases = await queue.lease(
+            conn, owner="me", count=2, per_host=1, hosts=HostGroups(), now=now
+        )
     assert {each.entry.url: each.render for each in leases} == {
         "http://b.example/": True,
         "http://c.example/": False,
@@ -100,8 +102,8 @@ async def test_a_signed_in_user_reaches_the_save_page_from_another_site(tmp_path
         step = await client.get(URL(path, encoded=True), headers=from_elsewhere)
         body = await step.text()
         within = {"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Dest": "document"}
-        asked = await client.get(URL(path, encoded=True), headers=within, allow_redirects=False)
+        response = await client.get(URL(path, encoded=True), headers=within, allow_redirects=False)
 
     assert step.status == 200
     assert f'content="0; url={path}"' in unescape(body)
-    assert (asked.status, asked.headers["Location"][:12]) == (303, "/login?next=")
+    assert (response.status, response.headers["Location"][:12]) == (303, "/login?next=")

@@ -56,8 +56,8 @@ async def test_the_web_app_manifest_has_a_share_target_and_icons(client):
     for icon in manifest["icons"]:
         assert (await client.get(icon["src"])).status == 200
 
-    asked = {manifest["share_target"]["params"]["text"]: "Look: https://a.example/x it is"}
-    shared = await (await client.get(manifest["share_target"]["action"], params=asked)).text()
+    fields = {manifest["share_target"]["params"]["text"]: "Look: https://a.example/x it is"}
+    shared = await (await client.get(manifest["share_target"]["action"], params=fields)).text()
     assert 'value="https://a.example/x"' in shared
 
 

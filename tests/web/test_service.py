@@ -53,9 +53,11 @@ async def save(client: TestClient, *urls: str) -> dict:
     assert answer.status == 202
     saved = await answer.json()
     ids = ",".join(str(each["job_id"]) for each in saved["accepted"])
-    told = await (await client.get(f"/api/v1/events?jobs={ids}")).text()
-    assert told.endswith("event: end\ndata: {}\n\n")
-    states = [json.loads(line[6:]) for line in told.splitlines() if line.startswith('data: {"id"')]
+    events = await (await client.get(f"/api/v1/events?jobs={ids}")).text()
+    assert events.endswith("event: end\ndata: {}\n\n")
+    states = [
+        json.loads(line[6:]) for line in events.splitlines() if line.startswith('data: {"id"')
+    ]
     assert {each["state"] for each in states[-len(urls) :]} == {"saved"}, states
     return saved
 

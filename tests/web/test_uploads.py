@@ -78,11 +78,11 @@ async def test_a_body_over_the_limit_is_413_and_leaves_no_file(client, taken, le
         for _ in range(10):
             yield b"x" * 50_000
 
-    said = await client.post("/api/v1/imports", data=b"x" * (LIMIT + 70_000), headers=BYTES)
+    response = await client.post("/api/v1/imports", data=b"x" * (LIMIT + 70_000), headers=BYTES)
     streamed = await client.post("/api/v1/imports", data=endless(), headers=BYTES)
     posted = await client.post("/import", data=fields(body=b"x" * (LIMIT + 1)))
 
-    assert (said.status, streamed.status, posted.status) == (413, 413, 413)
+    assert (response.status, streamed.status, posted.status) == (413, 413, 413)
     assert "import it in a terminal" in await posted.text()
     assert await taken() == []
     assert left() == []

@@ -94,12 +94,12 @@ def test_a_page_of_links_is_its_main_element():
 
 
 def test_class_names_do_not_remove_a_heading_followed_by_text():
-    told = f'<h2 id="footer">Footer</h2><p>{SENTENCE * 3}</p>'
+    section = f'<h2 id="footer">Footer</h2><p>{SENTENCE * 3}</p>'
     beside = '<h2 id="comments">Comments</h2><ol class="comments"><li>First!</li></ol>'
 
     found = article_of(
         f'<div id=content><h1 id="menu">Menu</h1><p>{SENTENCE}</p>'
-        f"<p>{SENTENCE * 9}</p>{told}{beside}</div>"
+        f"<p>{SENTENCE * 9}</p>{section}{beside}</div>"
     )
 
     assert ">Menu</h2>" in found
@@ -201,9 +201,9 @@ def test_tag_lists_are_removed_and_page_lists_stay():
 def test_elements_named_navigation_are_removed_if_they_contain_only_links():
     crumbs = '<ul class="nav-crumbs"><li><a href="/">Home</a><li><a href="/a">Articles</a></ul>'
     around = '<ul class="post-navigation"><li><a href="/b">Older wheel</a></ul>'
-    said = '<ul class="nav"><li>Turn <a href="/c">left</a> at the mill, and stop.</ul>'
+    directions = '<ul class="nav"><li>Turn <a href="/c">left</a> at the mill, and stop.</ul>'
 
-    found = article_of(f"<article><h2>Mills</h2>{crumbs}{around}<p>{SENTENCE * 9}</p>{said}")
+    found = article_of(f"<article><h2>Mills</h2>{crumbs}{around}<p>{SENTENCE * 9}</p>{directions}")
 
     assert "Articles" not in found
     assert "Older wheel" not in found
@@ -262,9 +262,9 @@ def test_text_directly_in_the_body_is_in_the_article(text):
 def test_text_next_to_a_block_is_in_the_article(tag):
     block = f"<div><p>Second. {SENTENCE * 9}</p><p>{SENTENCE * 9}</p></div>"
     text = f"<{tag}>First. {SENTENCE * 3}{block}Third. {SENTENCE * 3}</{tag}>"
-    held = f"<table><tr>{text}</table>" if tag == "td" else text
+    container = f"<table><tr>{text}</table>" if tag == "td" else text
 
-    found = article_of(held)
+    found = article_of(container)
 
     assert found.find("First") < found.find("Second") < found.find("Third")
     assert "First" in found

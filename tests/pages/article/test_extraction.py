@@ -31,14 +31,14 @@ def test_an_article_is_extracted_with_its_metadata():
     assert "Menu" not in article.text
     assert 'href="https://example.com/more"' in article.html
     assert 'src="https://example.com/mill.jpg"' in article.html
-    said = article.metadata
-    assert (said.title, said.byline, said.site) == ("The mill", "Ann Author", "Example")
-    assert said.language == "en-GB"
+    metadata = article.metadata
+    assert (metadata.title, metadata.byline, metadata.site) == ("The mill", "Ann Author", "Example")
+    assert metadata.language == "en-GB"
 
 
 def test_lone_surrogates_in_metadata_are_replaced():
-    said = '{"@type": "Article", "headline": "The \\ud800 mill", "author": {"name": "\\udfff"}}'
-    page = f'<script type="application/ld+json">{said}</script>{PAGE}'
+    json_ld = '{"@type": "Article", "headline": "The \\ud800 mill", "author": {"name": "\\udfff"}}'
+    page = f'<script type="application/ld+json">{json_ld}</script>{PAGE}'
 
     assert extract_article(page, URL).metadata.title == "The \ufffd mill"
     assert extract_article(page, URL).metadata.byline == "\ufffd"
@@ -127,20 +127,23 @@ def test_a_page_without_title_is_named_by_its_first_words():
     long = "Herons stand in the shallow water and wait for as long as it takes. "
     text = f"<article><h1>Herons</h1><p>By A.</p><p>{long * 3}</p><p>{long * 9}</p></article>"
 
-    told = extract_article(f"<title>Herons</title>{text}", "http://a.example/").metadata.excerpt
+    excerpt = extract_article(f"<title>Herons</title>{text}", "http://a.example/").metadata.excerpt
 
-    assert told.startswith("Herons stand in")
-    assert told.endswith(" water…")
-    assert len(told) <= 241
+    assert excerpt.startswith("Herons stand in")
+    assert excerpt.endswith(" water…")
+    assert len(excerpt) <= 241
     described = f"<meta name=description content='Of birds.'>{text}"
     assert extract_article(described, "http://a.example/").metadata.excerpt == "Of birds."
 
 
 def test_a_dateline_is_the_publication_date_if_there_is_no_other():
-    said = "<p>Posted on July 13, 2014</p>" + "<p>The mill stood by the river, for years.</p>" * 20
+    content = (
+        "<p>Posted on July 13, 2014</p>" + "<p>The mill stood by the river, for years.</p>" * 20
+    )
     known = '<meta property="article:published_time" content="2014-07-12">'
 
-    assert extract_article(f"<article>{said}</article>", URL).metadata.published == "2014-07-13"
+    assert extract_article(f"<article>{content}</article>", URL).metadata.published == "2014-07-13"
     assert (
-        extract_article(f"{known}<article>{said}</article>", URL).metadata.published == "2014-07-12"
+        extract_article(f"{known}<article>{content}</article>", URL).metadata.published
+        == "2014-07-12"
     )

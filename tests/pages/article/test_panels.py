@@ -36,9 +36,9 @@ def read(middle):
     ],
 )
 def test_code_panels_are_listed_with_their_tab_names(tabs):
-    said = re.sub("<[^<>]*>", "|", read(tabs))
+    text = re.sub("<[^<>]*>", "|", read(tabs))
 
-    assert re.findall(r"[a-z ]{3,}", said) == [
+    assert re.findall(r"[a-z ]{3,}", text) == [
         "pip",
         "pip install mill",
         "conda",

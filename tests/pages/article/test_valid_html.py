@@ -35,8 +35,8 @@ _ATTRIBUTES = [
 
 
 def _element(name: str, attributes: str, inner: list[str]) -> str:
-    held = "" if name in _ALONE else f"{''.join(inner)}</{name}>"
-    return f"<{name}{attributes}>{held}"
+    content = "" if name in _ALONE else f"{''.join(inner)}</{name}>"
+    return f"<{name}{attributes}>{content}"
 
 
 _trees = st.recursive(
