@@ -52,8 +52,8 @@ def test_imports_are_listed_retried_and_undone(run_in, tmp_path):
     assert "\tundone, then restored\n" in archiver("imports").stdout
     archiver("imports", "undo", "1")
     again = archiver("imports", "undo", "1")
-    said = "archiver: Import 1 was already undone.\n"
-    assert (again.returncode, again.stdout, again.stderr) == (1, "", said)
+    message = "archiver: Import 1 was already undone.\n"
+    assert (again.returncode, again.stdout, again.stderr) == (1, "", message)
     for wrong in (("undo",), ("undo", "9" * 20)):
         refused = archiver("imports", *wrong)
         assert (refused.returncode, refused.stderr[:10]) == (1, "archiver: ")

@@ -85,7 +85,7 @@ def test_a_missing_driver_is_reported_with_its_install_command(
 
 
 def test_wrong_usage_exits_with_2_and_a_message():
-    for arguments, said in (
+    for arguments, message in (
         (["nonsense"], "No such command"),
         (["add"], "Missing argument"),
         (["crawl", "--concurrency", "0"], "--concurrency: "),
@@ -96,7 +96,7 @@ def test_wrong_usage_exits_with_2_and_a_message():
         result = run_command(*arguments)
 
         assert result.returncode == 2, arguments
-        assert said in result.stderr, arguments
+        assert message in result.stderr, arguments
         assert result.stdout == "", arguments
 
 

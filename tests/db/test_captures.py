@@ -99,6 +99,6 @@ async def test_aliases_on_the_same_host_come_first(db, capture):
         await captures.insert_all(conn, [capture(each, redirect_to=URL) for each in leading])
         await captures.insert_all(conn, [capture(each) for each in (URL, *own[1:])])
 
-        told = await aliases_of(conn, URL)
+        aliases = await aliases_of(conn, URL)
 
-    assert told == [*own, *elsewhere][:MAX_ALIASES]
+    assert aliases == [*own, *elsewhere][:MAX_ALIASES]

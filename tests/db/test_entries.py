@@ -12,15 +12,15 @@ NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 @pytest.fixture
 async def filled(db, seed, add_snapshot):
     """Eight entries of the same second: odd ones are tagged, the first four are saved."""
-    said = [
+    seeds = [
         seed(f"http://{'ab'[n % 2]}.example/{n}", tags=("odd",) if n % 2 else ()) for n in range(8)
     ]
     async with db.write() as conn:
-        await new_entries.receive(conn, said, now=NOW, recapture=False)
-        for each in said[:4]:
+        await new_entries.receive(conn, seeds, now=NOW, recapture=False)
+        for each in seeds[:4]:
             entry_id, _ = await entries.by_hash(conn, each.hash_url)
-            await add_snapshot(conn, entry_id, each.url, status=200 if each is said[0] else 206)
-    return said
+            await add_snapshot(conn, entry_id, each.url, status=200 if each is seeds[0] else 206)
+    return seeds
 
 
 async def pages(db, filters, limit):
@@ -66,8 +66,8 @@ async def test_an_annotation_is_pending_until_its_record_is_written(db, filled, 
         entry_id, _ = await entries.by_hash(conn, filled[0].hash_url)
         revisions = []
         for tag in ("old", "new"):
-            said = [seed(filled[0].url, tags=(tag,)), seed(filled[7].url, tags=(tag,))]
-            await new_entries.receive(conn, said, now=NOW, recapture=False)
+            seeds = [seed(filled[0].url, tags=(tag,)), seed(filled[7].url, tags=(tag,))]
+            await new_entries.receive(conn, seeds, now=NOW, recapture=False)
             found = await edit_history.unrecorded(conn, 9)
             revisions.append((await entries.with_revisions(conn, found))[entry_id].revision)
 

@@ -133,9 +133,9 @@ async def test_links_keep_the_order_of_their_file(db, seed):
 
 
 async def test_list_and_tag_positions_continue_across_batches(db, seed):
-    said = {"tags": ("one",), "folders": ("a list",)}
+    labels = {"tags": ("one",), "folders": ("a list",)}
     seeds = [
-        replace(each, annotation=replace(each.annotation, **said))
+        replace(each, annotation=replace(each.annotation, **labels))
         for each in map(seed, [f"http://a.example/{number}" for number in range(8)])
     ]
     await receive(db, seed("http://a.example/3"))

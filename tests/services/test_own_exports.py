@@ -61,9 +61,11 @@ async def told(archive, urls):
     for state, url in urls.items():
         detail = await archive.entries.get(url)
         own = replace(detail.entry, annotation=None)
-        said = replace(detail.entry.annotation, tags=tuple(sorted(detail.entry.annotation.tags)))
+        annotation = replace(
+            detail.entry.annotation, tags=tuple(sorted(detail.entry.annotation.tags))
+        )
         article = (await archive.entries.snapshot(url)).article if detail.snapshots else ""
-        found[state] = own, said, detail.attempts, article
+        found[state] = own, annotation, detail.attempts, article
     return found
 
 
@@ -91,7 +93,7 @@ async def test_an_import_of_an_export_gives_the_same_entries(
         before = await told(archive, urls)
         wacz = await export(archive, tmp_path, "wacz", Selected(ListingQuery(tag="mine")))
         path = await export(archive, tmp_path, "warc.gz", Selected())
-        asked = live.requests.total()
+        request_count = live.requests.total()
     async with open_archive(replace(settings, data=tmp_path / "wacz")) as archive:
         await import_warc(archive, wacz)
         assert await told(archive, urls) == before
@@ -103,7 +105,7 @@ async def test_an_import_of_an_export_gives_the_same_entries(
         again = await import_warc(archive, path)
 
         assert after == before
-        assert live.requests.total() == asked
+        assert live.requests.total() == request_count
         assert (counts.queued, again.counts.total, again.added) == (2, 0, 0)
         assert (status.added, status.counts.queued) == (5, 2)
         assert (status.counts.saved, status.counts.failed) == (1, 2)
@@ -156,9 +158,9 @@ async def test_imported_failures_do_not_change_saved_entries(
 
 
 async def test_invalid_entry_records_are_ignored(open_archive, tmp_path):
-    said = '"url_given": "", "title": "", "tags": [], "note": "", "source": ""'
+    fields = '"url_given": "", "title": "", "tags": [], "note": "", "source": ""'
     entry = '"entry": {"url": "%s", "hash_url": "x", "added_at": "2026-01-01T00:00:00Z", SAID}'
-    entry = entry.replace("SAID", said)
+    entry = entry.replace("SAID", fields)
     odd = (
         b"{}",
         b'{"format": "archiver/1"}',

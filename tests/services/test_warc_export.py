@@ -112,8 +112,8 @@ def check_package(packed, tmp_path):
     """Compare the lists of a package with its content."""
     with zipfile.ZipFile(io.BytesIO(packed)) as package:
         assert package.testzip() is None
-        said = json.loads(package.read("datapackage.json"))
-        for each in said["resources"]:
+        description = json.loads(package.read("datapackage.json"))
+        for each in description["resources"]:
             data = package.read(each["path"])
             assert each["hash"] == f"sha256:{hashlib.sha256(data).hexdigest()}"
             assert each["bytes"] == len(data)
@@ -132,7 +132,7 @@ def check_package(packed, tmp_path):
         (record,) = records(member)
         assert record[1] == place["url"]
     assert {page["title"] for page in pages[1:]} >= {"geese"}
-    assert (said["wacz_version"], said["title"]) == ("1.1.1", "Mine")
+    assert (description["wacz_version"], description["title"]) == ("1.1.1", "Mine")
 
 
 def entry_records(warc):
@@ -199,8 +199,8 @@ async def test_a_damaged_record_is_left_out_and_reported(runtime, tmp_path, live
         assert len(found) == 1
         assert "archiver-" in found[0]
         # A new record repeats the user's metadata from the index.
-        (told,) = entry_records(warc)[live.url("/geese")]
-        assert "animals" in told["entry"]["tags"]
+        (record,) = entry_records(warc)[live.url("/geese")]
+        assert "animals" in record["entry"]["tags"]
 
 
 async def test_entries_saved_during_an_export_move_nothing_out_of_it(runtime, live):
@@ -216,9 +216,9 @@ async def test_entries_saved_during_an_export_move_nothing_out_of_it(runtime, li
     for package in (before, packed):
         with zipfile.ZipFile(io.BytesIO(package)) as open_archive:
             pages = open_archive.read("pages/pages.jsonl").splitlines()
-            told = entry_records(open_archive.read("archive/data.warc.gz"))
+            records = entry_records(open_archive.read("archive/data.warc.gz"))
         assert len(pages) == 1 + 3
-        assert {url.rpartition("/")[2] for url in told} == {"foxes", "geese", "owl"}
+        assert {url.rpartition("/")[2] for url in records} == {"foxes", "geese", "owl"}
 
 
 async def visit_often(data, url, times):

@@ -70,12 +70,12 @@ async def test_the_api_deletes_an_entry_and_a_snapshot(client, foxes):
 
 
 async def test_deleting_an_entry_needs_confirmation_and_can_be_undone(client, foxes, settings):
-    asked = await (await client.get(f"/{foxes}/delete")).text()
-    assert "Delete this entry?" in asked
-    assert "can be restored for 30 days" in asked
+    question = await (await client.get(f"/{foxes}/delete")).text()
+    assert "Delete this entry?" in question
+    assert "can be restored for 30 days" in question
     assert "foxes" in await titles(client)
 
-    status, path, page = await send(client, "/delete", asked, *hidden_in(asked))
+    status, path, page = await send(client, "/delete", question, *hidden_in(question))
 
     assert (status, path.startswith("/snapshots?deleted=")) == (200, True)
     assert "Deleted 1 entry." in page
@@ -93,12 +93,12 @@ async def test_deleting_an_entry_needs_confirmation_and_can_be_undone(client, fo
 
 async def test_selected_or_found_entries_are_deleted_after_confirmation(client, foxes):
     fields = [("entry", foxes), ("scope", "ticked"), ("back", "/snapshots?q=clever")]
-    status, _, asked = await send(client, "/delete", "/snapshots", *fields)
-    assert (status, "Delete this entry?" in asked, len(await titles(client))) == (200, True, 2)
+    status, _, question = await send(client, "/delete", "/snapshots", *fields)
+    assert (status, "Delete this entry?" in question, len(await titles(client))) == (200, True, 2)
 
     fields = [("scope", "all"), ("q", "title:bears"), ("back", "/snapshots")]
-    _, _, asked = await send(client, "/delete", "/snapshots", *fields)
-    _, _, page = await send(client, "/delete", asked, *hidden_in(asked))
+    _, _, question = await send(client, "/delete", "/snapshots", *fields)
+    _, _, page = await send(client, "/delete", question, *hidden_in(question))
     assert "Deleted 1 entry." in page
     assert await titles(client) == {"foxes"}
 
