@@ -44,7 +44,7 @@ async def test_leasing_and_ending_jobs_read_only_their_rows(db):
     async with db.write() as conn:
         now = datetime.now(UTC)
         leases = await queue.lease(
-            conn, owner="one", count=SOME, each=1, hosts=HostGroups(), now=now
+            conn, owner="one", count=SOME, per_host=1, hosts=HostGroups(), now=now
         )
         await entry_states(conn, [each.entry.id for each in leases])
         saved = [(each, Timestamp("20200101000000"), None) for each in leases]
