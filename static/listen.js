@@ -46,16 +46,16 @@ function speak() {
   if (CSS.highlights) CSS.highlights.set("spoken", new Highlight(rangeOf(block, index, index + words.length)));
   const { top, bottom } = block.getBoundingClientRect();
   if (bottom > innerHeight || top < 0) block.scrollIntoView({ block: "center" });
-  const said = current = new SpeechSynthesisUtterance(words);
-  said.lang = block.closest("[lang]").lang;
+  const utterance = current = new SpeechSynthesisUtterance(words);
+  utterance.lang = block.closest("[lang]").lang;
   // An utterance that was cancelled may report its end after the next one has begun.
-  said.onend = () => {
-    if (said !== current) return;
+  utterance.onend = () => {
+    if (utterance !== current) return;
     at += 1;
     speak();
   };
-  said.onerror = () => { if (said === current) stop(); };
-  voices.speak(said);
+  utterance.onerror = () => { if (utterance === current) stop(); };
+  voices.speak(utterance);
 }
 
 if (button && text && voices && segmenter) {

@@ -189,7 +189,7 @@ def list_sites(settings: Settings) -> int:
 def set_site(settings: Settings, host: str, **given: object) -> int:
     """Change the rule of a host.
 
-    An empty value removes it from the rule.
+    An option with an empty value is removed from the rule.
     """
     values = {
         name: str(value).lower() if isinstance(value, bool) else value
@@ -290,8 +290,8 @@ def import_(settings: Settings, file: Path, **wanted: object) -> int:
     FILE is an export of a browser or service, any text with URLs, or an archive (WARC, WACZ); "-"
     reads standard input. The format is detected.
 
-    Prints numbers of links: "added" are new; "known" were saved before; "merged" were, too, and got
-    new tags, notes or other metadata; "unusable" are invalid.
+    Prints numbers of links: "added" are new; "known" were saved before; "merged" were saved before
+    and got new tags, notes or other metadata; "unusable" are invalid.
     """
     return run_body("import_", settings, file=file, **wanted)
 
@@ -449,9 +449,8 @@ def extract(settings: Settings, *, again: bool, query: str, diff: bool) -> int:
 
     `archiver serve` does so automatically when the queue is empty.
 
-    With --again, articles that were extracted by an older version are extracted again from the
-    stored bytes. For each snapshot whose text changed, it prints timestamp, words added, words
-    removed and URL.
+    With --again, articles that an older version extracted are extracted again from the stored
+    bytes. Prints timestamp, words added, words removed and URL of each snapshot whose text changed.
     """
     return run_body("extract", settings, again=again, query=query, diff=diff)
 

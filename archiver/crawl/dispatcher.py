@@ -85,7 +85,7 @@ class Dispatcher:
         self._to_put_last.add(host)
 
     def defer(self, host: str) -> None:
-        """Postpone the jobs of a dead host further in the next iteration."""
+        """Postpone the jobs of a dead host again in the next iteration."""
         self._to_defer.add(host)
 
     async def run(self, *, until_empty: bool) -> None:

@@ -86,7 +86,7 @@ class SpooledEntries(ExitStack):
                 self._lines_for(entry_record).add(line)
 
     def read(self) -> Iterator[EntryWithoutSnapshot]:
-        """Yield pending entries, failed entries, then others, each oldest first. Blocking."""
+        """Yield pending, then failed, then other entries; oldest first in each group. Blocking."""
         for line in chain(self._waiting, self._failed, self._annotated):
             with suppress(ArchiverError, ValueError):
                 entry_record = read_entry_record(line.partition(b" ")[2])

@@ -357,7 +357,7 @@ class AccessControl:
         await self._change(without)
 
     async def _change_if_possible(self, change: Callable[[Access], Access]) -> None:
-        """Write a change of a last-used time; if that fails, only log the error."""
+        """Store when a session or token was last used; only log an error if that fails."""
         try:
             await self._change(change)
         except OSError as error:

@@ -33,7 +33,7 @@ async def iterate_captures(
 ) -> AsyncGenerator[list[Placed], None]:
     """Yield the captures of a range in batches.
 
-    ``after`` and ``until`` are exclusive limits; ``after`` comes first in the order of iteration.
+    The iteration begins after ``after`` and ends before ``until``.
     """
     while True:
         async with db.read() as conn:
@@ -61,7 +61,7 @@ MAX_CACHED = 64
 class CdxRange:
     """Captures between two positions, both exclusive.
 
-    ``after`` comes first in the order of iteration. None means no limit on that side.
+    The iteration begins after ``after`` and ends before ``until``; None means no limit.
     """
 
     after: Place | None = None

@@ -148,7 +148,7 @@ class EntryDeletion:
         for number in dict.fromkeys(each.deletion for each in chosen):
             own = [each for each in chosen if each.deletion == number]
             only = [each.hash_url for each in own] if keys and not own[0].timestamp else None
-            with suppress(InputError, NotFound):  # saved again, or restored meanwhile
+            with suppress(InputError, NotFound):  # saved again, or restored by another request
                 one = await self.undo(number, only)
                 done = Restored(
                     number,

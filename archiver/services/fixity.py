@@ -246,8 +246,8 @@ class Fixity:
         """Yield the records of a segment in batches.
 
         While the writer of the segment is alive, records from the offset ``end`` on may be
-        incomplete, so they are not read. If the last record is intact, an empty batch follows. It
-        covers the rest of the indexed bytes, which must have no index rows.
+        incomplete, so they are not read. If the last record is intact, a batch without records
+        follows for the bytes after it, so that index rows that refer to these bytes are found.
         """
         is_written = await asyncio.to_thread(self._store.lock.is_alive, file.writer)
         records = _check_records(self._store.storage, file.name, end if is_written else None)

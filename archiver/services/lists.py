@@ -88,8 +88,8 @@ class EntryLists:
         """Return all lists in tree order.
 
         After a change, the counts of saved searches, and of lists with entries in several nested
-        lists, are updated first. If this takes longer than ``MAX_COUNT_SECONDS``, they are outdated
-        or missing until ``keep_counts_current`` has updated them.
+        lists, are updated first. If this takes longer than ``MAX_COUNT_SECONDS``, the counts are
+        outdated or missing until ``keep_counts_current`` has updated them.
         """
         async with self._db.read() as conn:
             lists = tuple(await tags_and_lists.all_lists(conn))

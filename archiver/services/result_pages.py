@@ -269,9 +269,9 @@ async def _first_of(
 ) -> Sequence[int] | None:
     """Return the first ``count`` results in the order of saving.
 
-    Entries are read in that order, and each is tested. None is returned if ``MAX_EXAMINED + count``
-    entries were read without finding enough results. All entries with the same time are read before
-    the results are cut off.
+    Entries are read in that order, and tested whether they match. None is returned if
+    ``MAX_EXAMINED + count`` entries were read without finding enough results. All entries with the
+    same time are read before the results are cut off.
     """
     filters = await list_order.iteration_filters(conn, request.tree, request.filters)
     found: list[Place] = []

@@ -187,7 +187,7 @@ def _is_boilerplate(element: Element, measure: Measure, rules: Rules) -> bool:
 def _is_wrapped_text(element: Element, measure: Measure) -> bool:
     """Return whether a block is only the wrapper of a paragraph of the text.
 
-    The paragraph is a sentence, or a line beside lines without a link, such as a step of
+    The paragraph is a sentence, or a line next to lines without a link, such as a step of
     instructions. Without the wrapper, it would be kept even if all of it is a link, so it is kept
     with the wrapper too. Titles of related pages do not end with a full stop, so they do not count.
     """
@@ -203,7 +203,7 @@ def _is_wrapped_text(element: Element, measure: Measure) -> bool:
 
 
 def _is_among_lines(element: Element) -> bool:
-    """Return whether a paragraph of the same class is beside an element."""
+    """Return whether an element has an adjacent paragraph of the same class."""
     around = (element.getprevious(), element.getnext())
     name = element.get("class")
     return any(
