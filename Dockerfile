@@ -4,7 +4,7 @@ FROM python:3.13-slim AS build
 RUN apt-get update -qq && apt-get install -y -qq --no-install-recommends make > /dev/null
 WORKDIR /src
 COPY . .
-RUN make wheel install-wheel PREFIX=/opt/archiver EXTRAS=[cluster]
+RUN make wheel install-wheel PREFIX=/opt/archiver EXTRAS=cluster
 
 FROM python:3.13-slim AS plain
 RUN useradd --create-home --uid 10001 archiver && mkdir /data && chown archiver /data

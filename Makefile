@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
-CONSTRAINTS := .ci/constraints.txt
+PINS   := .ci/requirements
+INSTALL := install --require-hashes --requirement $(PINS)
 
 # The tests start hundreds of processes; with this variable, each would compile the program.
 unexport PYTHONDONTWRITEBYTECODE
@@ -16,7 +17,7 @@ endif
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: docs screenshots outdated help serve install test lint format texts bench wheel install-wheel check-image clean chromium strace iproute2 servers
+.PHONY: docs screenshots outdated help serve install test lint format texts bench pins wheel install-wheel check-image clean chromium strace iproute2 servers
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 14 | \
@@ -54,16 +55,17 @@ bench: $(VENV)/.installed-dev  ## compare the crawl with two simple clients; ARG
 
 wheel: $(VENV)/.pip  ## build the package in dist/
 	@rm -rf dist
-	@$(PIP) wheel --no-deps --wheel-dir dist .
+	@$(PIP) wheel --no-deps --no-build-isolation --wheel-dir dist .
 
-install-wheel: $(VENV)/.pip  ## install the package into PREFIX; EXTRAS=[cluster] adds drivers for servers
+install-wheel: $(VENV)/.pip  ## install the package into PREFIX; EXTRAS=cluster adds drivers for servers
 	@test -n "$(PREFIX)" || { echo "Set the directory: make install-wheel PREFIX=…"; exit 1; }
 	@$(PYTHON) -m venv --without-pip $(PREFIX)
-	@$(PIP) --python $(PREFIX)/bin/python install --constraint $(CONSTRAINTS) "$$(ls dist/*.whl)$(EXTRAS)"
+	@$(PIP) --python $(PREFIX)/bin/python $(INSTALL)/program.txt $(EXTRAS:%=--requirement $(PINS)/%.txt)
+	@$(PIP) --python $(PREFIX)/bin/python install --no-deps dist/*.whl
 
 check-image: wheel chromium  ## run the steps of the Dockerfile in a temporary folder
 	@where=$$(mktemp -d) && trap 'rm -rf "$$where"' EXIT \
-	&& $(MAKE) --no-print-directory install-wheel PREFIX="$$where/venv" EXTRAS=[cluster] \
+	&& $(MAKE) --no-print-directory install-wheel PREFIX="$$where/venv" EXTRAS=cluster \
 	&& "$$where/venv/bin/python" -c 'import asyncpg, obstore' \
 	&& cd "$$where" && venv/bin/archiver --help > help && venv/bin/archiver --version \
 	&& echo https://example.invalid/ | venv/bin/archiver import - --no-crawl --data data > counts \
@@ -73,7 +75,10 @@ check-image: wheel chromium  ## run the steps of the Dockerfile in a temporary f
 	&& echo "The image's steps work."
 
 outdated: $(VENV)/.installed-dev  ## list pinned versions that have a newer release
-	@$(PIP) list --outdated | awk 'NR == FNR { split($$0, p, "=="); pinned[tolower(p[1])]; next } tolower($$1) in pinned' $(CONSTRAINTS) -
+	@$(PIP) list --outdated
+
+pins: $(VENV)/.pip  ## update the pinned versions and their hashes to the newest releases
+	@$(BIN)/python .ci/pin.py --upgrade
 
 clean:  ## remove build files, not the archive
 	rm -rf $(VENV) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
@@ -87,22 +92,23 @@ chromium:
 strace:
 	@command -v strace > /dev/null || .ci/packages strace
 
-$(VENV)/.pip:
+$(VENV)/.pip: $(PINS)/build.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	|| { echo "archiver needs Python 3.11 or newer: make PYTHON=python3.13 …"; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2> /dev/null || .ci/packages python3-venv
 	@echo "Creating a virtual environment in $(VENV) …"
 	@$(PYTHON) -m venv --clear $(VENV)
-	@$(PIP) install --upgrade pip
+	@$(PIP) $(INSTALL)/build.txt
 	@touch $@
 
-$(VENV)/.installed: pyproject.toml $(CONSTRAINTS) | $(VENV)/.pip
+$(VENV)/.installed: pyproject.toml $(PINS)/build.txt $(PINS)/program.txt | $(VENV)/.pip
 	@echo "Installing archiver and its libraries; this takes about a minute …"
-	@$(PIP) install --constraint $(CONSTRAINTS) --editable .
+	@$(PIP) $(INSTALL)/program.txt
+	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(VENV)/.installed-dev: $(VENV)/.installed
-	@$(PIP) install --constraint $(CONSTRAINTS) --group dev
+$(VENV)/.installed-dev: $(VENV)/.installed $(PINS)/cluster.txt $(PINS)/dev.txt
+	@$(PIP) $(INSTALL)/cluster.txt --requirement $(PINS)/dev.txt
 	@touch $@
 
 servers:

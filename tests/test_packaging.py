@@ -14,10 +14,15 @@ from archiver.helpers import MIGRATIONS, STATIC, TEMPLATES
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-PINS = dict(
-    line.split("==")
-    for line in (ROOT / ".ci" / "constraints.txt").read_text(encoding="utf-8").splitlines()
-)
+PINNED = {
+    group: (ROOT / ".ci" / "requirements" / f"{group}.txt").read_text(encoding="utf-8")
+    for group in ("program", "cluster", "dev", "build", "moto")
+}
+PINS = {
+    name: version
+    for group in ("program", "cluster", "dev", "build")
+    for name, version in re.findall(r"^([\w-]+)==([^\s;]+)", PINNED[group], flags=re.MULTILINE)
+}
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 
@@ -46,7 +51,15 @@ def test_every_dependency_is_pinned():
     wanted = [*PROJECT["project"]["dependencies"], *PROJECT["dependency-groups"]["dev"]]
     names = {canonical(re.match(r"[\w.-]+", each)[0]) for each in wanted}
 
-    assert names - {canonical(name) for name in PINS} == set()
+    assert names - PINS.keys() == set()
+
+
+def test_every_pinned_version_has_hashes_and_nothing_is_installed_without():
+    one = r"[\w-]+==\S+(?: [^\\\n]+)?(?: \\\n  --hash=sha256:[0-9a-f]{64})+\n"
+    installs = re.findall(r"\$\(PIP\).*? (install .*|\$\(INSTALL\).*)", MAKEFILE)
+
+    assert [group for group, text in PINNED.items() if not re.fullmatch(f"(?:{one})+", text)] == []
+    assert [each for each in installs if "--no-deps" not in each and "$(INSTALL)" not in each] == []
 
 
 def test_pinned_versions_support_the_oldest_supported_python():
