@@ -101,11 +101,14 @@ class LiveWeb:
     def url(self, path: str) -> str:
         return self.origin + path
 
-    def put(self, path: str, body: str = "", *, kind: str = "text/html", **more: object) -> str:
+    def put(
+        self, path: str, body: str | bytes = "", *, kind: str = "text/html", **more: object
+    ) -> str:
         """Add a page; return its URL."""
+        content = {"text" if isinstance(body, str) else "body": body}
 
         async def respond(_: web.Request) -> web.Response:
-            return web.Response(text=body, content_type=kind, **more)
+            return web.Response(**content, content_type=kind, **more)
 
         return self.add_handler(path, respond)
 

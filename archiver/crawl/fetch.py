@@ -33,6 +33,7 @@ from archiver.model.capture import Capture, CaptureRef, Exchange
 from archiver.model.failure import Failure, FailureKind
 from archiver.pages.page_problems import wall_in_headers
 from archiver.pages.references import MAX_LINK_HEADER
+from archiver.replay.response import head_of_revisit
 from archiver.warc.reader import open_payload
 from archiver.warc.records import new_record_id
 
@@ -206,8 +207,11 @@ def _read_exchange(
 def _read_stored(context: CrawlContext, capture: Capture, holder: Capture) -> FetchedResponse:
     """Read the payload of a capture from the record that contains it."""
     head, pieces = open_payload(context.store.read(holder.location))
+    if holder is not capture:
+        own = context.store.read(capture.location)
+        head = head_of_revisit(open_payload(own)[0] if own.block_length else None, head)
     declared = declared_media_type(head.headers)
-    kind, content, _ = _content(
+    kind, content, is_cut = _content(
         pieces,
         declared,
         head.combined("content-encoding"),
@@ -221,6 +225,7 @@ def _read_stored(context: CrawlContext, capture: Capture, holder: Capture) -> Fe
         media_type=kind,
         charset=_charset(declared),
         content=content,
+        is_cut=is_cut,
         wall=wall_in_headers(head.headers),
         link_header=_link_header(head.headers),
         headers=head.headers,
@@ -236,7 +241,9 @@ def _content(
     length: int,
 ) -> tuple[str, bytes, bool]:
     """Return the media type, the content to parse, and whether the body is too large to replay."""
-    decoded = decode(pieces, encoding, limit=context.settings.max_decoded_bytes)
+    decoded = iter(pieces)
+    if encoding:
+        decoded = decode(pieces, encoding, limit=context.settings.max_decoded_bytes)
     plausible = max(MAX_RATIO * length, BOMB_BYTES)
     content = bytearray()
     kind, is_cut = "", False
@@ -245,15 +252,16 @@ def _content(
             content += piece
             if not kind and len(content) >= SNIFFED_BYTES:
                 kind = sniff(declared, bytes(content[:SNIFFED_BYTES]))
-                if not _is_readable(kind):
-                    return kind, b"", False
+            if kind and not _is_readable(kind):
+                break
             if len(content) > plausible:
                 content = content[:BOMB_BYTES]
                 break
             if len(content) >= (PDF_BYTES if is_pdf(kind) else PARSED_BYTES):
                 break
-        for _ in decoded:
-            pass  # Decode the rest, to find out whether it exceeds the limit of replay.
+        if encoding:
+            for _ in decoded:
+                pass  # Decode the rest, to find out whether it exceeds the limit of replay.
     except TooLarge:
         is_cut = True
     kind = kind or sniff(declared, bytes(content[:SNIFFED_BYTES]))

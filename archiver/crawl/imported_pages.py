@@ -24,7 +24,13 @@ from archiver.crawl.fetch import read_stored
 from archiver.crawl.icons_and_thumbnails import make_previews
 from archiver.crawl.imported_captures import CaptureImporter
 from archiver.crawl.rendering_policy import as_read
-from archiver.crawl.requisites import MAX_DEPTH, NESTED, without_other_parts
+from archiver.crawl.requisites import (
+    MAX_DEPTH,
+    NESTED,
+    document_of,
+    refusal,
+    without_other_parts,
+)
 from archiver.crawl.visit_result import Visit, VisitResult
 from archiver.db import captures as db_captures
 from archiver.db import entries, new_entries, snapshots
@@ -57,7 +63,7 @@ from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import EntryRef, State
 from archiver.model.page import UNREAD, Article, Discovery
 from archiver.model.rendering import NewRendition, Rendering, RenditionKind
-from archiver.model.requisite import Requisite, RequisiteOutcome
+from archiver.model.requisite import Requisite, RequisiteKind, RequisiteOutcome
 from archiver.model.seed import RevisedSeed, SavedPage, Seed
 from archiver.pages.worker_messages import Document
 from archiver.pages.worker_pool import unread_article
@@ -229,7 +235,7 @@ class StoredRequisites:
 
     def __init__(self, context: CrawlContext) -> None:
         self._context = context
-        self._nested = RecentItems[tuple[str, str], tuple[Requisite, ...]](MAX_CACHED)
+        self._read = RecentItems[tuple[str, str, RequisiteKind], _ReadRequisite](MAX_CACHED)
 
     async def outcomes(
         self, url: str, requisites: Sequence[Requisite], timestamp: Timestamp
@@ -245,10 +251,11 @@ class StoredRequisites:
         level = [*requisites]
         for _ in range(MAX_DEPTH + 1):
             found = await self._look_up(level, timestamp)
-            outcomes |= {each.url: _outcome(each, stored) for each, stored in found}
             level = []
             for each, stored in found:
-                level += await self._nested_of(each, stored)
+                read = await self._read_of(each, stored)
+                outcomes[each.url] = _outcome(each, stored, read.failure)
+                level += read.nested
             fresh = {each.url: each for each in level if each.url not in {url, *outcomes}}
             room = max(self._context.settings.max_requisites - len(outcomes), 0)
             level = [*fresh.values()][:room]
@@ -267,22 +274,39 @@ class StoredRequisites:
             )
         return [(each, stored.get(each.url)) for each in requisites]
 
-    async def _nested_of(
-        self, requisite: Requisite, stored: Capture | None
-    ) -> tuple[Requisite, ...]:
-        """Return the requisites of a style sheet or frame; empty for other captures."""
-        if stored is None or stored.redirect_to or requisite.kind not in NESTED:
-            return ()
-        key = stored.url, stored.payload_digest
-        if key not in self._nested:
-            response = await read_stored(self._context, stored)
-            found = await self._context.derive.discover(response.document) if response else None
-            self._nested[key] = without_other_parts(requisite, found.requisites) if found else ()
-        return self._nested[key]
+    async def _read_of(self, requisite: Requisite, stored: Capture | None) -> "_ReadRequisite":
+        """Return what must be read from a capture: its own requisites, or why it isn't shown."""
+        is_read = requisite.kind in NESTED or (stored is not None and is_html(stored.media_type))
+        if stored is None or stored.redirect_to or not is_read:
+            return _ReadRequisite()
+        key = stored.url, stored.payload_digest, requisite.kind
+        if key not in self._read:
+            self._read[key] = await self._read_stored(requisite, stored)
+        return self._read[key]
+
+    async def _read_stored(self, requisite: Requisite, stored: Capture) -> "_ReadRequisite":
+        response = await read_stored(self._context, stored)
+        if response is None:
+            return _ReadRequisite()
+        nested: tuple[Requisite, ...] = ()
+        if requisite.kind in NESTED:
+            found = await self._context.derive.discover(document_of(requisite, response))
+            nested = without_other_parts(requisite, found.requisites)
+        return _ReadRequisite(nested, refusal(requisite, response))
 
 
-def _outcome(requisite: Requisite, stored: Capture | None) -> RequisiteOutcome:
-    status, failure = (stored.status, None) if stored else (None, NOT_IN_FILE)
+@dataclass(frozen=True, slots=True)
+class _ReadRequisite:
+    """The requisites that a stored requisite has, and why replay can't show it."""
+
+    nested: tuple[Requisite, ...] = ()
+    failure: Failure | None = None
+
+
+def _outcome(
+    requisite: Requisite, stored: Capture | None, failure: Failure | None
+) -> RequisiteOutcome:
+    status, failure = (stored.status, failure) if stored else (None, NOT_IN_FILE)
     return RequisiteOutcome(requisite.url, requisite.kind, status, failure, requisite.area)
 
 

@@ -14,14 +14,21 @@ from archiver.db import captures, tombstones
 from archiver.db.engine import AsyncConnection
 from archiver.errors import FetchError
 from archiver.http.cookies import VisitCookies
-from archiver.http.media_types import MediaType, as_style
+from archiver.http.media_types import MediaType, as_image, as_style, is_css, is_html
 from archiver.http.requests import OutgoingRequest, with_initiators
 from archiver.http.timestamps import to_timestamp
 from archiver.http.urls import host
 from archiver.model.capture import Capture, Timestamp
 from archiver.model.failure import Failure, FailureKind
-from archiver.model.requisite import Requisite, RequisiteKind, RequisiteOutcome
+from archiver.model.requisite import (
+    FIRST_ERROR_STATUS,
+    REDIRECTS,
+    Requisite,
+    RequisiteKind,
+    RequisiteOutcome,
+)
 from archiver.pages.article.multipage import MAX_PARTS
+from archiver.pages.worker_messages import Document
 
 
 async def read_nearest(
@@ -46,6 +53,10 @@ MAX_DEPTH = 4
 """Maximum nesting depth of style sheets and frames below the page."""
 NESTED = frozenset({RequisiteKind.STYLE, RequisiteKind.FRAME, RequisiteKind.PART})
 """Kinds of requisites that may have requisites themselves."""
+_DISPLAYED = frozenset(
+    {RequisiteKind.IMAGE, RequisiteKind.MEDIA, RequisiteKind.FONT, RequisiteKind.ICON}
+)
+"""Kinds of requisites that are never web pages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +65,7 @@ class FetchResult:
 
     Attributes:
         status: HTTP status of the last response; None if there is no response.
-        failure: why there is no response; None if there is one.
+        failure: why there is no response, or why replay can't show it.
         requisites: nested requisites, if the requisite is a style sheet, frame or further page.
         expires_at: time until which the result is used for other pages (aware, UTC).
         hosts: hosts of the request and its redirects; initiators of the nested requisites.
@@ -178,6 +189,34 @@ def without_other_parts(
     return tuple(each for each in nested if each.kind is not RequisiteKind.PART)
 
 
+def document_of(requisite: Requisite, found: FetchedResponse) -> Document:
+    """Return the document of a requisite, with the media type that replay gives it."""
+    if requisite.kind is not RequisiteKind.STYLE:
+        return found.document
+    kind = as_style(MediaType(found.media_type), found.content)
+    return replace(found.document, media_type=kind.essence)
+
+
+def refusal(requisite: Requisite, found: FetchedResponse) -> Failure | None:
+    """Return why replay can't show the stored response of a requisite; None if it can."""
+    if found.ref.status >= FIRST_ERROR_STATUS:
+        return None
+    if found.is_cut:
+        message = "The file decompresses to more bytes than replay allows."
+        return Failure(FailureKind.TOO_LARGE, message)
+    if found.ref.status in REDIRECTS and found.redirect_to is None:
+        return Failure(FailureKind.INVALID_URL, "The file redirects to an address without a page.")
+    kind = document_of(requisite, found).media_type
+    if requisite.kind is RequisiteKind.STYLE and not is_css(kind):
+        return Failure(FailureKind.WRONG_TYPE, "The server did not send a style sheet.")
+    is_empty = not found.content.strip()
+    kind = as_image(MediaType(kind), found.content).essence
+    if requisite.kind in _DISPLAYED and is_html(kind) and not is_empty:
+        message = "The server sent a web page instead of this file."
+        return Failure(FailureKind.WRONG_TYPE, message)
+    return None
+
+
 CONCURRENT = 6
 """Maximum concurrent fetches for one page; browsers have the same limit for one host."""
 CACHE_BYTES = 16 << 20
@@ -284,17 +323,12 @@ class Requisites:
     async def _result(self, queued: PageRequisite, page: PageRequisites) -> FetchResult:
         """Return the result of a requisite.
 
-        The sources in order are the cache, a stored capture, an active fetch, and a new fetch.
+        The sources in order are the cache, an active fetch, a stored capture, and a new fetch.
         """
         requisite = queued.requisite
         cached = self._cache.get(requisite.url)
         if cached and cached.is_valid_for(requisite):
             return cached
-        stored = page.stored.get(requisite.url)
-        if stored and stored.redirect_to is None and requisite.kind not in NESTED:
-            lasts = self._max_age(is_preview_image=requisite.is_preview_image)
-            expires_at = datetime.now(UTC) + timedelta(seconds=lasts)
-            return self._cached(requisite.url, FetchResult(stored.status, None, (), expires_at))
         shared = self._active.get(requisite.url)
         if shared is None:
             shared = _SharedFetch(asyncio.create_task(self._fetch(queued, page)))
@@ -334,15 +368,11 @@ class Requisites:
             return self._cached(requisite.url, FetchResult(None, error.failure, (), expires_at))
         nested: tuple[Requisite, ...] = ()
         if requisite.kind in NESTED and found.content:
-            document = found.document
-            if requisite.kind is RequisiteKind.STYLE:
-                kind = as_style(MediaType(document.media_type), document.payload)
-                document = replace(document, media_type=kind.essence)
-            discovery = await self._context.derive.discover(document)
+            discovery = await self._context.derive.discover(document_of(requisite, found))
             nested = without_other_parts(requisite, discovery.requisites)
         result = FetchResult(
             found.ref.status,
-            None,
+            refusal(requisite, found),
             nested,
             now + timedelta(seconds=lasts),
             hosts,

@@ -21,12 +21,11 @@ from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import Lease
 from archiver.model.page import Article, Discovery
 from archiver.model.rendering import RenderHint, Rendering
-from archiver.model.requisite import Requisite, RequisiteKind, RequisiteOutcome
+from archiver.model.requisite import REDIRECTS, Requisite, RequisiteKind, RequisiteOutcome
 from archiver.pages.page_problems import LEAST_CHARACTERS, MAX_COUNTED
 from archiver.pages.requisites import refresh_of
 from archiver.pages.worker_pool import unread_article
 
-_REDIRECTS = frozenset({300, 301, 302, 303, 307, 308})
 """Status codes of redirects; browsers show the content of a redirect without a target."""
 
 
@@ -61,7 +60,7 @@ async def inspect_page(
         found, article = await context.derive.discover(page.document), None
     if found.wall:
         return Inspection(found, walled(at, found.wall))
-    if page.ref.status in _REDIRECTS and found.appearance.readable:
+    if page.ref.status in REDIRECTS and found.appearance.readable:
         failure = None
     return Inspection(found, parked(at, found.parked) if found.parked else failure, article)
 

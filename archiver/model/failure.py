@@ -22,6 +22,7 @@ class FailureKind(StrEnum):
     INVALID_URL = "invalid-url"
     NOT_A_PAGE = "not-a-page"
     NOT_IN_FILE = "not-in-file"
+    WRONG_TYPE = "wrong-type"
     WALLED = "walled"
     PARKED = "parked"
     NOT_ARCHIVED = "not-archived"

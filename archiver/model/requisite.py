@@ -7,6 +7,8 @@ from archiver.model.failure import Failure
 
 FIRST_ERROR_STATUS = 400
 """Lowest HTTP status of an error (RFC 9110 §15.5)."""
+REDIRECTS = frozenset({300, 301, 302, 303, 307, 308})
+"""HTTP statuses of redirects (RFC 9110 §15.4)."""
 
 
 class RequisiteKind(StrEnum):
@@ -43,9 +45,13 @@ class Requisite:
 
 @dataclass(frozen=True, slots=True)
 class RequisiteOutcome:
-    """Result of fetching a requisite: the HTTP status, or the reason why there is none.
+    """Result of fetching a requisite.
 
-    ``area`` and ``is_preview_image`` are copied from the requisite.
+    Attributes:
+        status: HTTP status of the stored response; None if there is none.
+        failure: why there is no response, or why replay can't show the one that is stored.
+        area: as in the requisite.
+        is_preview_image: as in the requisite.
     """
 
     url: str
@@ -57,7 +63,7 @@ class RequisiteOutcome:
 
     @property
     def is_missing(self) -> bool:
-        """Whether the resource could not be fetched, or the server returned an error."""
+        """Whether replay lacks the resource: no response, an error, or one that can't be shown."""
         if self.is_preview_image:
             return False
-        return self.status is None or self.status >= FIRST_ERROR_STATUS
+        return bool(self.failure) or self.status is None or self.status >= FIRST_ERROR_STATUS

@@ -420,8 +420,10 @@ def _write_outcome(outcome: RequisiteOutcome) -> dict[str, Any]:
     if outcome.is_preview_image:
         document["emblem"] = True
     if outcome.failure:
-        return document | {"failure": _write_failure(outcome.failure)}
-    return document | {"status": outcome.status}
+        document["failure"] = _write_failure(outcome.failure)
+    if outcome.status is not None:
+        document["status"] = outcome.status
+    return document
 
 
 def _read_outcome(document: dict[str, Any]) -> RequisiteOutcome:

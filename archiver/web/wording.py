@@ -273,6 +273,7 @@ SENTENCES: Final = {
     FailureKind.INVALID_URL: marked("The address is not valid."),
     FailureKind.NOT_A_PAGE: marked("There is no page to save."),
     FailureKind.NOT_IN_FILE: marked("The imported file does not contain this page."),
+    FailureKind.WRONG_TYPE: marked("The server sent another type of file than the page needs."),
     FailureKind.WALLED: marked(
         "The site showed a CAPTCHA or bot check. Open the page in your browser, save it, and "
         "upload the file."
@@ -300,6 +301,7 @@ SHORT: Final = {
     FailureKind.INVALID_URL: marked("invalid address"),
     FailureKind.NOT_A_PAGE: marked("no page"),
     FailureKind.NOT_IN_FILE: marked("not in the file"),
+    FailureKind.WRONG_TYPE: marked("wrong type of file"),
     FailureKind.WALLED: marked("CAPTCHA or bot check"),
     FailureKind.PARKED: marked("domain for sale"),
     FailureKind.NOT_ARCHIVED: marked("in no public archive"),

@@ -1,4 +1,5 @@
 import asyncio
+import gzip
 from contextlib import suppress
 
 import pytest
@@ -131,6 +132,46 @@ async def test_a_failed_resource_is_not_requested_again_soon(recording, live):
     assert live.requests["/broken.png"] == count
 
 
+async def test_a_stored_resource_that_replay_refuses_is_missing_and_says_why(start_crawl, live):
+    dot = b"\x89PNG\r\n\x1a\n" + bytes(5000)
+    page, style, picture = b"<!DOCTYPE html><p>Not found", b"p {}", RequisiteKind.IMAGE
+    gzipped = {"Content-Encoding": "gzip"}
+    served = {  # path: (kind of requisite, reason why it is missing, media type, headers, body)
+        "/large.png": (picture, "too-large", "image/png", gzipped, gzip.compress(dot)),
+        "/large.css": (RequisiteKind.STYLE, "too-large", "text/css", gzipped, gzip.compress(dot)),
+        "/plain.png": (picture, None, "image/png", {}, dot),
+        "/page.png": (picture, "wrong-type", "text/html", {}, page),
+        "/page.woff": (RequisiteKind.FONT, "wrong-type", "application/xhtml+xml", {}, page),
+        "/named-page.png": (picture, None, "text/html", {}, dot),
+        "/pixel.gif": (picture, None, "text/html", {}, b""),
+        "/page.css": (RequisiteKind.STYLE, "wrong-type", "text/html", {}, page),
+        "/data.css": (RequisiteKind.STYLE, "wrong-type", "application/json", {}, style),
+        "/text.css": (RequisiteKind.STYLE, None, "text/plain", {}, style),
+        "/frame": (RequisiteKind.FRAME, None, "text/html", {}, page),
+    }
+    for path, (_, _, kind, headers, body) in served.items():
+        live.put(path, body, kind=kind, headers=headers)
+    live.put("/app.png", status=302, headers={"Location": "intent://picture"})
+    wanted = [Requisite(live.url(path), kind) for path, (kind, *_) in served.items()]
+    wanted.append(image(live.url("/app.png")))
+    expected = {live.url(path): reason for path, (_, reason, *_) in served.items()}
+    expected[live.url("/app.png")] = "invalid-url"
+
+    for _ in range(2):  # the second crawl uses the stored responses
+        async with start_crawl(max_decoded_bytes=4000, requisite_max_age=3600) as crawl:
+            recorder = asyncio.create_task(crawl.context.recorder.run())
+            found = await Requisites(crawl.context).fetch_all(live.url("/"), tuple(wanted))
+            await crawl.context.recorder.drain()
+            recorder.cancel()
+        reasons = {each.url: each.failure and each.failure.kind for each in found}
+
+        assert reasons == expected
+        assert {each.url for each in found if each.is_missing} == {
+            u for u in expected if expected[u]
+        }
+        assert {each.status for each in found} == {200, 302}
+
+
 async def test_style_sheet_imports_are_fetched_and_cycles_end(recording, live):
     live.put("/a.css", '@import "b.css"; p { background: url(dot.png) }', kind="text/css")
     live.put("/b.css", '@import "a.css";', kind="text/css")
@@ -163,7 +204,10 @@ async def test_resources_that_time_out_are_left_out_and_reported(start_crawl, li
     async def forever(_):
         await live.closing.wait()
 
-    slow, quick = live.add_handler("/slow.png", forever), live.put("/quick.png", "x")
+    slow, quick = (
+        live.add_handler("/slow.png", forever),
+        live.put("/quick.png", "x", kind="image/png"),
+    )
     async with start_crawl(page_timeout=5) as crawl, crawl.recording():
         requisites = Requisites(crawl.context)
         found = await requisites.fetch_all(live.url("/"), (image(slow), image(quick)))
