@@ -1,4 +1,4 @@
-"""Child processes: what they import, their environment, their priority and their end."""
+"""Child processes: imports, environment, priority and exit."""
 
 import asyncio
 import os
@@ -132,7 +132,7 @@ async def test_a_child_whose_output_is_not_read_ends():
     assert child.returncode < 0
 
 
-async def test_workers_of_a_service_have_lower_priority_and_those_of_a_command_its_own(tmp_path):
+async def test_workers_of_a_service_have_lower_priority_than_those_of_a_command(tmp_path):
     page = Document(b"<p>Hello</p>", "text/html", "", "http://example.com/")
     for options, lower in (
         ({}, 0),

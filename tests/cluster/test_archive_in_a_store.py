@@ -29,7 +29,7 @@ def held_here(settings):
     return sorted(path.name for path in (settings.data / "warc").iterdir())
 
 
-async def test_an_empty_machine_rebuilds_shows_and_exports_the_archive_without_blocking_its_loop(
+async def test_an_empty_machine_rebuilds_and_exports_without_blocking_the_event_loop(
     settings, urls, store, tmp_path
 ):
     await save(settings, urls)
@@ -73,7 +73,7 @@ async def exported_bytes(archive):
     return len(b"".join(parts[1:]))
 
 
-async def test_a_machine_with_an_empty_disk_compacts_and_another_not_the_same_segment(
+async def test_two_machines_do_not_compact_the_same_segment(
     settings, address, urls, store, tmp_path
 ):
     machine_a = replace(settings, index=address, uploaded_bytes=0)

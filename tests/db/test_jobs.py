@@ -39,7 +39,7 @@ VISIT_URL = hash_url(parse_url(URL))
 
 
 def visits(*minutes):
-    """Return visits of the URL so many minutes after the job was created."""
+    """Return visits of the URL, each a number of minutes after the job was created."""
     return [(VISIT_URL, to_timestamp(MADE + timedelta(minutes=each))) for each in minutes]
 
 

@@ -11,9 +11,7 @@ from archiver.model.job import State
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
 
-async def test_jobs_wait_for_the_retry_of_their_host_and_their_pace_is_that_of_the_last_ones(
-    db, seed
-):
+async def test_waiting_times_depend_on_retries_and_on_the_pace_of_the_newest_jobs(db, seed):
     urls = ["http://a.example/1", "http://a.example/2", "http://b.example/"]
     later, failure = NOW + timedelta(minutes=3), Failure(FailureKind.HTTP_STATUS, "429.", 429)
     async with db.write() as conn:

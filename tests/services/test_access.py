@@ -112,7 +112,7 @@ async def test_sessions_expire(control, tmp_path, monkeypatch):
     assert read_access((tmp_path / ACCESS).read_bytes(), ACCESS).sessions
 
 
-async def test_a_password_that_no_field_gives_back_is_refused_and_the_words_say_why(control):
+async def test_a_password_with_control_characters_is_refused_with_the_reason(control):
     for typed in ("a good\tpass phrase", "two lines\nof it", "a bell \a rings"):
         with pytest.raises(InputError, match=r"control characters.*Type it instead"):
             await control.set_password(typed)

@@ -93,7 +93,7 @@ async def test_the_same_tree_is_sent_as_a_zip(tree, tmp_path):
         await written(tree, tmp_path, Selected(ListingQuery(tag="none")))
 
 
-async def test_one_text_has_an_entry_behind_its_front_matter_and_several_under_their_titles(
+async def test_an_exported_entry_has_front_matter_and_several_entries_have_headings(
     saved_urls, archive
 ):
     async def text(wanted):

@@ -90,7 +90,7 @@ async def test_a_book_has_the_chosen_title_and_no_empty_chapters(saved_urls, arc
         await whole(await archive.exporting.begin(BY_KEY["epub"], links_only, name="x.epub"))
 
 
-async def test_nothing_and_too_much_are_refused_in_words(storage, monkeypatch):
+async def test_an_empty_or_too_large_selection_is_refused(storage, monkeypatch):
     monkeypatch.setattr(book_exports, "MAX_ARTICLES", 1)
     with pytest.raises(InputError, match="Narrow it down"):
         await storage.begin(Selected())

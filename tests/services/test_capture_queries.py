@@ -111,7 +111,7 @@ async def test_pages_put_together_are_the_whole(archive):
         assert await archive.resumed(limit=7, **question) == whole, question
 
 
-async def test_captures_that_are_added_meanwhile_move_no_row_from_one_page_to_another(archive):
+async def test_captures_added_between_pages_move_no_row_to_another_page(archive):
     fields = "original,timestamp,length,offset"
     whole = await archive.rows(fl=fields)
     number, found = 0, []

@@ -148,7 +148,7 @@ async def nested_count(archive):
     return {each.path: each.nested_count for each in await archive.lists.all()}
 
 
-async def test_a_list_tells_how_many_lie_in_it_and_in_its_lists_each_once(archive):
+async def test_the_count_of_a_list_has_each_entry_of_it_and_of_nested_lists_once(archive):
     assert await nested_count(archive) == {"Recipes": 3, "Recipes/Soups": None}
     both = AnnotationChange(with_folders=("Recipes/Bread/Rye", "Recipes"))
     await archive.editing.change(URLS[:2], both)

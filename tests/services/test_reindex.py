@@ -239,7 +239,7 @@ async def test_reindex_names_a_missing_a_short_and_an_unusable_segment(
         assert await told(archive) == before
 
 
-async def test_accept_missing_keeps_what_the_old_index_knows_and_marks_snapshots_as_lost(
+async def test_accept_missing_keeps_data_of_the_old_index_and_marks_snapshots_as_lost(
     saved, settings, open_archive
 ):
     _, (first, _) = saved

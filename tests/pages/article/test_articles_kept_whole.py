@@ -488,7 +488,7 @@ def test_a_paragraph_that_is_one_link_is_kept_in_a_wrapper_if_it_is_a_sentence()
     assert sentence not in read(linked.format(sentence))
 
 
-def test_a_step_with_a_link_is_kept_beside_steps_without():
+def test_a_step_with_a_link_is_kept_next_to_steps_without_links():
     link = "<a href=/x>the panel</a>"
     step = f"<div>1. Right-click, and open {link}.</div>"
     found = read(f"<div>{step}<div>2. Select it.</div><div>3. Save.</div></div>")
