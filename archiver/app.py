@@ -460,7 +460,7 @@ async def open_app(
     settings: Settings,
     *,
     serve: bool = False,
-    beside_users: bool = False,
+    low_priority: bool = False,
     reads_only: bool = False,
     connections: int = 0,
 ) -> AsyncIterator[App]:
@@ -469,7 +469,7 @@ async def open_app(
     Args:
         settings: user-supplied settings.
         serve: whether to crawl and run background tasks while the archive is open.
-        beside_users: whether another process serves users, so that this one has lower priority.
+        low_priority: whether this process has lower priority than another one that serves users.
         reads_only: whether the caller captures nothing. Then no cookies are loaded from a database
             server, and no segments are uploaded.
         connections: open files to reserve for client connections.
@@ -479,7 +479,7 @@ async def open_app(
     """
     tune_memory()
     async with open_archive(settings, reads_only=reads_only) as archive, AsyncExitStack() as stack:
-        app = App(archive, stack, is_serving=serve or beside_users, connections=connections)
+        app = App(archive, stack, is_serving=serve or low_priority, connections=connections)
         if not reads_only:
             await _work_with_servers(app, stack)
         if serve:

@@ -136,7 +136,7 @@ async def test_workers_of_a_service_have_lower_priority_than_those_of_a_command(
     page = Document(b"<p>Hello</p>", "text/html", "", "http://example.com/")
     for options, lower in (
         ({}, 0),
-        ({"beside_users": True}, READER_NICENESS),
+        ({"low_priority": True}, READER_NICENESS),
         ({"serve": True}, READER_NICENESS),
     ):
         async with open_app(Settings(data=tmp_path), **options) as app:

@@ -79,8 +79,8 @@ async def _warn_of_duplicates(crawler: App, accepted: Sequence[QueuedSeed]) -> N
     """Report duplicate URLs of each page on standard error."""
     for each in {received.hash_url: received for received in accepted}.values():
         detail = await crawler.entries.get(each.hash_url)
-        for twin in detail.duplicates if detail.snapshots else ():
-            sys.stderr.write(clean(f"archiver: {each.url} is also saved as {twin.url}.\n"))
+        for duplicate in detail.duplicates if detail.snapshots else ():
+            sys.stderr.write(clean(f"archiver: {each.url} is also saved as {duplicate.url}.\n"))
 
 
 class _Report:

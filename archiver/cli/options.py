@@ -103,8 +103,8 @@ def help_option(
         write: writes the text.
     """
 
-    def show(ctx: click.Context, _: click.Parameter, is_asked: bool) -> None:
-        if is_asked:
+    def show(ctx: click.Context, _: click.Parameter, is_set: bool) -> None:
+        if is_set:
             formatter = ctx.make_formatter()
             write(ctx, formatter)
             click.echo(formatter.getvalue().strip("\n"))

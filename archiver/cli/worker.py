@@ -36,7 +36,7 @@ async def _crawl(settings: Settings, *, until_empty: bool) -> int:
     stopped = asyncio.Event()
     loop.add_reader(sys.stdin.fileno(), stopped.set)
     loop.add_signal_handler(signal.SIGTERM, stopped.set)
-    async with open_app(settings, beside_users=not until_empty) as crawler:
+    async with open_app(settings, low_priority=not until_empty) as crawler:
         work = asyncio.ensure_future(crawler.crawling.work(until_empty=until_empty))
         stop = asyncio.ensure_future(stopped.wait())
         await asyncio.wait([work, stop], return_when=asyncio.FIRST_COMPLETED)

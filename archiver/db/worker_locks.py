@@ -2,8 +2,8 @@
 
 A worker holds its locks with one session on a separate connection. PostgreSQL releases them when
 that session ends: because the process or its machine died, because the network was interrupted, or
-because the process was suspended and the session was idle for ``SILENT_SECONDS``. A worker that
-notices the loss stops fetching, and other workers requeue its jobs.
+because the process was suspended and the session was idle for ``IDLE_TIMEOUT_SECONDS``. A worker
+that notices the loss stops fetching, and other workers requeue its jobs.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 WORKER, HOST = 0x61726377, 0x61726368
 """First keys of advisory locks, for workers and for hosts. The second key is a hash of a name."""
-SILENT_SECONDS = 30
+IDLE_TIMEOUT_SECONDS = 30
 """Idle time after which PostgreSQL ends the session of a worker."""
 CHECK_SECONDS = 3.0
 """Time between two statements that keep the session from being idle."""
@@ -134,7 +134,7 @@ class WorkerLocks:
             connection = await self._connect()
             begun = _now()
             try:
-                await connection.execute(f"SET idle_session_timeout = '{SILENT_SECONDS}s'")
+                await connection.execute(f"SET idle_session_timeout = '{IDLE_TIMEOUT_SECONDS}s'")
                 await connection.execute("SELECT pg_advisory_lock($1, $2)", WORKER, _key(self.name))
                 name = _NAME.format(name=self.name, machine=self.machine)
                 await connection.execute("SELECT set_config('application_name', $1, false)", name)

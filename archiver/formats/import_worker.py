@@ -81,7 +81,7 @@ def serve(
                 url=url,
             )
             importer = importer_of(file)
-            if importer.says_all_tags:
+            if importer.tags_include_folders:
                 choices = choices.with_tags_stated()
             bookmarks = read_all(file, importer)
             for _ in islice(bookmarks, int(skip)):

@@ -86,8 +86,8 @@ class Importer:
             bookmark with a ``problem``.
         suffixes: the file name suffixes without the dot, for the file dialog.
         origin: the programs that write such files and the menu path there; empty if obvious.
-        says_all_tags: whether the tags of a bookmark already include its folders, so that folder
-            names are not added as tags.
+        tags_include_folders: whether the tags of a bookmark already include its folders, so that
+            folder names are not added as tags.
         has_other_addresses: whether files of this format also contain addresses that are not
             bookmarks. If so, addresses that were not read are not reported as a problem.
     """
@@ -97,7 +97,7 @@ class Importer:
     read: Callable[[SourceFile], Iterator[Bookmark]]
     suffixes: tuple[str, ...] = ()
     origin: str = ""
-    says_all_tags: bool = False
+    tags_include_folders: bool = False
     has_other_addresses: bool = False
 
 

@@ -165,8 +165,8 @@ def _best_copy(
 
 _FORMAT = "karakeep.dump"
 _MANIFEST, _DUMP_BOOKMARKS = "manifest.json", "bookmarks/index.jsonl"
-_DUMP_WHOLE = ("precrawledArchiveAssetId", "fullPageArchiveAssetId")
-_DUMP_OTHERS = ("contentAssetId", "pdfAssetId", "assetId")
+_DUMP_FULL_PAGES = ("precrawledArchiveAssetId", "fullPageArchiveAssetId")
+_DUMP_OTHER_COPIES = ("contentAssetId", "pdfAssetId", "assetId")
 _MAX_MANIFEST = 1 << 20
 
 
@@ -230,7 +230,9 @@ def _page_from_dump(
         data = packed.read(path, MAX_FILE) if path else b""
         return ArchivedPage(data, media_type or HTML) if data else None
 
-    return _best_copy(find, text_of(content.get("htmlContent")), _DUMP_WHOLE, _DUMP_OTHERS)
+    return _best_copy(
+        find, text_of(content.get("htmlContent")), _DUMP_FULL_PAGES, _DUMP_OTHER_COPIES
+    )
 
 
 def _dump_json(packed: TarMembers, name: str) -> Any:
@@ -291,8 +293,8 @@ FROM bookmarks b LEFT JOIN bookmarkLinks l ON l.id = b.id ORDER BY b.createdAt, 
 """
 _BOOKMARK_FIELDS = ("archived", "favourited", "note", "summary", "source")
 _PAGE_FIELDS = ("url", "description", "author", "publisher", "datePublished", "dateModified")
-_DATA_WHOLE = ("linkPrecrawledArchive", "linkFullPageArchive")
-_DATA_OTHERS = ("linkHtmlContent", "linkPdf", "bookmarkAsset")
+_DATA_FULL_PAGES = ("linkPrecrawledArchive", "linkFullPageArchive")
+_DATA_OTHER_COPIES = ("linkHtmlContent", "linkPdf", "bookmarkAsset")
 
 
 def _read_data(file: SourceFile) -> Iterator[Bookmark]:
@@ -354,7 +356,7 @@ def _page_from_database(
         metadata = _json_value(packed.read(f"{folder}/metadata.json", _MAX_METADATA), dict)
         return ArchivedPage(data, text_of(metadata.get("contentType")) or HTML)
 
-    return _best_copy(find, text_of(found.get("htmlContent")), _DATA_WHOLE, _DATA_OTHERS)
+    return _best_copy(find, text_of(found.get("htmlContent")), _DATA_FULL_PAGES, _DATA_OTHER_COPIES)
 
 
 def _json_value(text: Any, kind: type) -> Any:

@@ -432,7 +432,7 @@ OWN_HTML = Importer(
     lambda file: _read(file, is_ours=True),
     ("html",),
     marked("archiver: Export, Bookmarks (HTML)"),
-    says_all_tags=True,
+    tags_include_folders=True,
 )
 NETSCAPE = Importer(
     "Netscape HTML",

@@ -293,7 +293,7 @@ OWN_MARKDOWN = Importer(
     _read_notes_zip,
     ("zip",),
     marked("archiver: Export, Markdown"),
-    says_all_tags=True,
+    tags_include_folders=True,
 )
 NOTES_ZIP = Importer(
     marked("zip file of notes"),

@@ -139,6 +139,6 @@ OWN_CSV = table_importer(
     has_columns("url", "addedat", "isstarred", "sourcerecord", "hashurl"),
     _read_row,
     origin=marked("archiver: Export, CSV"),
-    says_all_tags=True,
+    tags_include_folders=True,
     has_other_addresses=True,
 )

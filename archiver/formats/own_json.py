@@ -344,7 +344,7 @@ OWN_JSON = Importer(
     _read,
     ("json", "jsonl"),
     marked("archiver: Export, JSON or JSON lines"),
-    says_all_tags=True,
+    tags_include_folders=True,
     has_other_addresses=True,
 )
 

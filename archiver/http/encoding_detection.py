@@ -42,7 +42,7 @@ MAX_START_BYTES: Final = 1 << 20
 
 _GUESSED_BYTES: Final = 16 << 10
 _GOOD_FOR_ONE_BAD: Final = 4
-_LEADS: Final = bytes(range(0xC2, 0xF5))
+_LEAD_BYTES: Final = bytes(range(0xC2, 0xF5))
 _NOT_ASCII = re.compile(rb"[\x80-\xff\x1b]")
 _LONG_ASCII = re.compile(rb"([\x00-\x7f]{4})[\x00-\x7f]+([\x00-\x7f]{4})")
 _ASCII = bytes(range(0x80))
@@ -82,7 +82,7 @@ def _is_utf8(sample: bytes) -> bool:
         return not codecs.utf_8_decode(sample, "strict", False)[0].isascii()
     except UnicodeDecodeError:
         whole = sample.decode("utf-8", "ignore").encode()
-    good = len(whole) - len(whole.translate(None, _LEADS))
+    good = len(whole) - len(whole.translate(None, _LEAD_BYTES))
     bad = sample.decode("utf-8", "replace").count("\ufffd")
     return good >= _GOOD_FOR_ONE_BAD * bad
 

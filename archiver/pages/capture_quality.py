@@ -84,7 +84,7 @@ _EMPTY: Final = 0.6
 _SPARSE: Final = 0.8
 _LEAST_READ: Final = 16
 _LITTLE_READ: Final = 200
-_MUCH_SOURCE: Final = 10_000
+_LARGE_SOURCE: Final = 10_000
 _MARKUP: Final = 100
 _PICTURE_COSTS: Final = 0.5
 _WORDS_COST: Final = 0.7
@@ -126,7 +126,7 @@ def _of_page(rendering: Rendering, seen: QualitySignals) -> Iterator[tuple[float
     if rendering is Rendering.NEEDED:
         if not seen.limits:
             yield _UNSHOWN, Message("The page needs JavaScript and was saved without it.")
-    elif seen.readable is not None and seen.source > _MUCH_SOURCE:
+    elif seen.readable is not None and seen.source > _LARGE_SOURCE:
         if seen.readable < _LEAST_READ:
             yield _EMPTY, Message("The page has no text.")
         elif seen.readable < _LITTLE_READ and seen.readable * _MARKUP < seen.source:

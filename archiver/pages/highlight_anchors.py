@@ -12,7 +12,7 @@ CONTEXT = 48
 """Number of characters stored before and after a quotation."""
 MAX_TEXT = 400_000
 """Maximum characters of a text for fuzzy matching."""
-MAX_ALIKE = 40
+MAX_FUZZY = 40
 """Maximum number of highlights of one article that are found by fuzzy matching."""
 MAX_PLACES = 200
 MIN_SIMILARITY = 78.0
@@ -31,7 +31,7 @@ def anchor(text: str, highlights: Sequence[Highlight]) -> list[tuple[int, int] |
     The same words at the same position are preferred, then the same words with the most similar
     context, then similar words.
     """
-    left = MAX_ALIKE if len(text) <= MAX_TEXT else 0
+    left = MAX_FUZZY if len(text) <= MAX_TEXT else 0
     found: list[tuple[int, int] | None] = []
     for each in highlights:
         place = _same(text, each)

@@ -21,7 +21,7 @@ LEAST_CHARACTERS: Final = 200
 MAX_COUNTED: Final = 600
 _PLACEHOLDER = 40
 """Maximum characters of a placeholder such as ``Loading…``."""
-_NEXT_TO_NOTHING = 16
+_NEARLY_EMPTY = 16
 _LEAST_MARKUP = 100
 """Ratio of source length to text length above which a page is a JavaScript application."""
 _LONG_SOURCE = 10_000
@@ -30,7 +30,9 @@ _UNREAD = frozenset(
     "script style noscript template head title svg math canvas object audio video iframe select "
     "textarea datalist".split()
 )
-_SEEN = "img, picture, svg, canvas, video, audio, iframe, frame, object, embed, form, input"
+_VISIBLE_ELEMENTS = (
+    "img, picture, svg, canvas, video, audio, iframe, frame, object, embed, form, input"
+)
 _ROOTS = frozenset(
     "root app __next __nuxt ___gatsby app-root main-app react-root react-app vue-app q-app svelte "
     "ember-app application app-container app-mount mount redoc redoc-container "
@@ -72,7 +74,7 @@ def needs_browser(tree: LexborHTMLParser, source_length: int, read: int) -> bool
         _has_empty_root(tree)
         or _asks_for_scripts(tree)
         or (source_length > _LONG_SOURCE and read * _LEAST_MARKUP < source_length)
-        or (read < _NEXT_TO_NOTHING and tree.css_first(_SEEN) is None)
+        or (read < _NEARLY_EMPTY and tree.css_first(_VISIBLE_ELEMENTS) is None)
     )
 
 

@@ -132,7 +132,7 @@ def clean_reference(reference: str) -> str:
 HINTS: Final = frozenset({"dns-prefetch", "preconnect", "prerender"})
 """Link relations without effect in an archive."""
 
-AHEAD: Final = frozenset({"preload", "modulepreload", "prefetch"})
+PRELOADS: Final = frozenset({"preload", "modulepreload", "prefetch"})
 """Link relations that load early what this page, or the next one, requests anyway."""
 
 _PRELOADED: Final = {

@@ -26,8 +26,8 @@ from archiver.replay.tag_syntax import (
     ScriptEnd,
     decode_references,
     encode_references,
-    held_back_from,
     text_end,
+    waiting_from,
 )
 from archiver.replay.url_rewriter import BLOCKED, UrlRewriter
 
@@ -352,7 +352,7 @@ class HtmlRewriter:
         if end >= 0:
             self._step = self._data
             return self._copy(at, end)
-        end = held_back_from(self._text, at)
+        end = waiting_from(self._text, at)
         return self._copy(at, end) if end > at else None
 
     def _script_text(self, at: int) -> int | None:
@@ -369,7 +369,7 @@ class HtmlRewriter:
             self._close_sheet()
             self._step = self._data
             return end
-        end = len(self._text) if self._final else held_back_from(self._text, at)
+        end = len(self._text) if self._final else waiting_from(self._text, at)
         return self._characters(at, end) if end > at else None
 
     def _plaintext(self, at: int) -> int:

@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 
 from archiver.http.headers import attachment, readable
 from archiver.http.urls import escape_bytes
-from archiver.pages.references import AHEAD, LoadingLink, Use, read_link_header
+from archiver.pages.references import PRELOADS, LoadingLink, Use, read_link_header
 from archiver.replay.url_rewriter import UrlRewriter
 
 ORIGINAL_PREFIX: Final = "X-Archive-Orig-"
@@ -69,7 +69,7 @@ def _link(value: str, links: UrlRewriter) -> str:
     """
     written = []
     for link in read_link_header(value):
-        if link.relations <= AHEAD:
+        if link.relations <= PRELOADS:
             continue
         rewritten = links.rewrite(escape_bytes(link.reference), link.use)
         written += [_write_link(rewritten, link)] if rewritten else []

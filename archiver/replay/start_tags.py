@@ -11,10 +11,10 @@ from typing import Final
 from archiver.http.media_types import MediaType
 from archiver.pages.css_references import rewrite_css
 from archiver.pages.references import (
-    AHEAD,
     EVERYWHERE,
     HTML,
     LAZY,
+    PRELOADS,
     Form,
     Pointer,
     Rules,
@@ -377,7 +377,7 @@ class Tags:
         if is_preloaded:
             tag.set("rel", "stylesheet")
         is_style = is_preloaded or "stylesheet" in relations
-        if not is_style and not relations.isdisjoint(AHEAD):
+        if not is_style and not relations.isdisjoint(PRELOADS):
             tag.make_inert("rel")
         if is_style and "media" in script and tag.value("media") == "print":
             tag.set("media", "all")

@@ -143,7 +143,7 @@ def text_end(name: str, text: str, at: int) -> int:
     return found.start() if found else -1
 
 
-def held_back_from(text: str, at: int, marks: str = "<") -> int:
+def waiting_from(text: str, at: int, marks: str = "<") -> int:
     """Return the position from which text must wait for more input.
 
     An incomplete end tag, or another mark of a script, may start there. The result is the end of
@@ -184,7 +184,7 @@ class ScriptEnd:
                 return found.start(), True
             self._state = self._after(mark)
             at = found.start() + 2 if mark == "<!--" else found.end()
-        return held_back_from(text, at, "<-"), False
+        return waiting_from(text, at, "<-"), False
 
     def _after(self, mark: str) -> _ScriptState:
         if mark == "-->":

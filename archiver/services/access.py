@@ -40,7 +40,8 @@ MAX_SESSIONS: Final = 100
 MAX_BYTES: Final = 1 << 20
 POLL_SECONDS: Final = 1.0
 """Maximum delay in seconds before changes made by other processes are loaded."""
-SEEN_SECONDS: Final = 3600
+USE_INTERVAL_SECONDS: Final = 3600
+"""Seconds after which the time of the last use of a session is stored again."""
 _GUESSES_AT_ONCE = 2
 _TOKEN_BYTES = 32
 
@@ -331,7 +332,7 @@ class AccessControl:
     async def is_session(self, identity: str) -> bool:
         """Return whether a session is active, and update the time when it was last used."""
         found, now = self.session(identity), int(time.time())
-        if found and now - found.seen_at > SEEN_SECONDS:
+        if found and now - found.seen_at > USE_INTERVAL_SECONDS:
             seen = replace(found, seen_at=now)
             await self._change_if_possible(lambda access: _with_session(access, seen))
         return found is not None

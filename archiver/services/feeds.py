@@ -136,7 +136,7 @@ class FeedChecks:
             async with open_links(
                 BytesIO(answer.content), name, memory_bytes=memory, url=answer.url
             ) as links:
-                if links.form not in FORMS and answer.is_page and not _says_it_is_a_list(answer):
+                if links.form not in FORMS and answer.is_page and not _is_bookmark_export(answer):
                     raise NoFeed("No feed found at {host}.", host=name)
                 if links.form not in FORMS:
                     raise OtherFormat(
@@ -272,7 +272,7 @@ def _annotated(item: Seed, subscription: Subscription, now: datetime) -> Seed:
     return replace(item, annotation=annotation)
 
 
-def _says_it_is_a_list(answer: FeedResponse) -> bool:
+def _is_bookmark_export(answer: FeedResponse) -> bool:
     """Return whether a page is a browser's bookmark export; ordinary pages also contain links."""
     return b"netscape-bookmark-file" in answer.content[:1024].lower()
 

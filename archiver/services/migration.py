@@ -23,7 +23,7 @@ _ONE_AT_A_TIME = (
     "`archiver migrate --to {}`."
 )
 _ELSEWHERE = "This archive is not at {}. It is at {}."
-_ON_OTHERS = (
+_ON_OTHER_MACHINES = (
     "{} segments are only on other machines. Run `archiver serve` there to upload them first. For "
     "a machine that is lost, run `archiver machines --forget MACHINE`."
 )
@@ -117,7 +117,7 @@ async def _refuse_segments_elsewhere(settings: Settings, db: Database) -> None:
     async with db.read() as conn:
         found = await segment_rows.on_other_machines(conn, machine)
     if found:
-        raise ConfigurationError(_ON_OTHERS.format(found))
+        raise ConfigurationError(_ON_OTHER_MACHINES.format(found))
 
 
 async def _move_segments(settings: Settings, to: Places, on_segment: Callable[[str], None]) -> int:

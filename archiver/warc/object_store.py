@@ -37,7 +37,7 @@ LISTED_AT_ONCE = 1000
 RETRIES = 2
 RETRY_SECONDS = 10.0
 CONNECT_SECONDS = 5.0
-SILENT_SECONDS = 20.0
+READ_TIMEOUT_SECONDS = 20.0
 TRANSFER_SECONDS = 300.0
 """Time limit of one request, sufficient for the largest segment over a slow connection."""
 _ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
@@ -45,7 +45,7 @@ _REFUSALS = frozenset(
     {"AccessDenied", "SignatureDoesNotMatch", "InvalidAccessKeyId", "InvalidToken", "ExpiredToken"}
 )
 _NO_BUCKET = "NoSuchBucket"
-_OTHER_CLOCK = "RequestTimeTooSkewed"
+_WRONG_CLOCK = "RequestTimeTooSkewed"
 _NO_RANGES = frozenset({"InvalidRange", "416"})
 _CODE = re.compile(r"<Code>(\w{1,64})</Code>")
 _STATUS = re.compile(r"\b(?:status|code):? ?(\d{3})\b")
@@ -83,7 +83,7 @@ class Bucket:
             client_options={
                 "allow_http": endpoint.startswith("http://"),
                 "connect_timeout": timedelta(seconds=CONNECT_SECONDS),
-                "read_timeout": timedelta(seconds=SILENT_SECONDS),
+                "read_timeout": timedelta(seconds=READ_TIMEOUT_SECONDS),
                 "timeout": timedelta(seconds=TRANSFER_SECONDS),
             },
             retry_config={
@@ -149,7 +149,7 @@ def _user_errors() -> Iterator[None]:
             raise _NoSuchRange(
                 "An object in the store is shorter than expected. Run `archiver verify`."
             ) from None
-        if why == _OTHER_CLOCK:
+        if why == _WRONG_CLOCK:
             raise StoreUnavailable(
                 "The object store rejects requests because the clock of this machine is wrong. "
                 "Set the clock."

@@ -28,7 +28,7 @@ async def test_a_host_has_one_worker_until_that_leaves_it(address):
 
 
 async def test_the_server_ends_the_session_of_an_idle_worker(address, monkeypatch):
-    monkeypatch.setattr(worker_locks, "SILENT_SECONDS", 1)
+    monkeypatch.setattr(worker_locks, "IDLE_TIMEOUT_SECONDS", 1)
     monkeypatch.setattr(worker_locks, "CHECK_SECONDS", 600)
     one, other = worker(address, "one"), worker(address, "other")
     await one.enter()

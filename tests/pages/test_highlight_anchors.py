@@ -75,7 +75,7 @@ def test_a_position_is_always_within_the_text(text, quote, start):
 
 
 def test_the_number_of_fuzzy_searches_is_limited(monkeypatch):
-    monkeypatch.setattr(highlight_anchors, "MAX_ALIKE", 1)
+    monkeypatch.setattr(highlight_anchors, "MAX_FUZZY", 1)
     highlight = Highlight("0" * 16, "the red kit circles abov")
 
     assert [each is not None for each in anchor(TEXT, [highlight, highlight])] == [True, False]

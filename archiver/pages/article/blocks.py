@@ -111,7 +111,7 @@ def _begin_paragraph(first: Element) -> None:
         parent.tag = "div"
 
 
-_SILENT = frozenset({"span", "rt", "ruby", "time", "q", "bdo"})
+_UNREPORTED = frozenset({"span", "rt", "ruby", "time", "q", "bdo"})
 """Phrasing elements that need not be applied to the blocks inside them."""
 
 _FILLED = frozenset({"p", "div", "li", "dd", "td"})
@@ -122,11 +122,11 @@ _MAX_NAMES = 4
 def unwrap_blocks(phrases: list[Element]) -> dict[Element, str]:
     """Turn phrasing elements that contain blocks into blocks, innermost first.
 
-    Return the former names of the elements, without those in ``_SILENT``.
+    Return the former names of the elements, without those in ``_UNREPORTED``.
     """
     opened = {}
     for phrase in reversed(phrases):
-        if phrase.tag not in _SILENT:
+        if phrase.tag not in _UNREPORTED:
             opened[phrase] = phrase.tag
         _make_block(phrase)
         if phrase in opened:

@@ -118,7 +118,7 @@ def _is_named_note(element: Element) -> bool:
 
 def _is_removable(element: Element, measure: Measure, rules: Rules) -> bool:
     tag = element.tag
-    if _leads_elsewhere(element, measure):
+    if _is_navigation(element, measure):
         return True
     if tag in _CONDITIONAL:
         return rules.conditional and _is_boilerplate(element, measure, rules)
@@ -129,7 +129,7 @@ def _is_removable(element: Element, measure: Measure, rules: Rules) -> bool:
     return tag in FORM_CONTROLS
 
 
-def _leads_elsewhere(element: Element, measure: Measure) -> bool:
+def _is_navigation(element: Element, measure: Measure) -> bool:
     """Return whether a short element is named as navigation, and all of its text is in links."""
     if element.tag not in _MAY_BE_NAVIGATION or not 0 < measure.text < SHORT or measure.pictures:
         return False

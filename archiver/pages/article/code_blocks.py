@@ -9,7 +9,7 @@ from lxml.etree import _Element as Element
 from archiver.pages.article.tree import outermost, remove, replace
 
 MAX_NAME = 32
-FEWEST_LINES, FEWEST_ALIKE, _MAX_DIGITS = 2, 3, 6
+MIN_LINES, MIN_SIMILAR_LINES, _MAX_DIGITS = 2, 3, 6
 _MAX_STYLE = 200
 """Number of characters of a ``style`` attribute that are searched."""
 
@@ -121,9 +121,9 @@ def _normalise_lines(pre: Element) -> None:
         holder = holder[0]
     lines = [each for each in holder if each.tag not in {"br", "tbody"}]
     between = "".join(filter(None, (holder.text, *(each.tail for each in lines))))
-    if len(lines) < FEWEST_LINES or len(lines) < len(holder) or "\n" in between.strip(" \t"):
+    if len(lines) < MIN_LINES or len(lines) < len(holder) or "\n" in between.strip(" \t"):
         return
-    if not all(_is_line(each, pre) for each in lines) and (between or not _are_alike(lines)):
+    if not all(_is_line(each, pre) for each in lines) and (between or not _are_similar(lines)):
         return
     for each in lines:
         each.tag = "div"
@@ -135,14 +135,16 @@ def _normalise_lines(pre: Element) -> None:
             remove(each)
 
 
-def _are_alike(lines: list[Element]) -> bool:
+def _are_similar(lines: list[Element]) -> bool:
     """Return whether each element is a line: all have the same class, and none has a line break.
 
     Parts of one line, such as keywords and names, have different classes.
     """
     names = {each.get("class") for each in lines}
     has_breaks = any("\n" in text for each in lines for text in each.itertext())
-    return len(lines) >= FEWEST_ALIKE and len(names) == 1 and None not in names and not has_breaks
+    return (
+        len(lines) >= MIN_SIMILAR_LINES and len(names) == 1 and None not in names and not has_breaks
+    )
 
 
 def _is_line(element: Element, pre: Element) -> bool:

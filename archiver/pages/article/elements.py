@@ -150,7 +150,7 @@ def class_weight(element: Element) -> int:
     """Return the weight of class and id: positive for content, negative for boilerplate."""
     names = (element.get("class"), element.get("id"))
     return sum(
-        WEIGHT * (_speaks_for(lowered) - _speaks_against(lowered))
+        WEIGHT * (_has_positive_name(lowered) - _has_negative_name(lowered))
         for lowered in (name.lower() for name in names if name)
     )
 
@@ -166,8 +166,8 @@ def remembered(pattern: re.Pattern[str]) -> Callable[[str], bool]:
 
 
 is_note: Final = remembered(_NOTE)
-_speaks_for: Final = remembered(_POSITIVE)
-_speaks_against: Final = remembered(_NEGATIVE)
+_has_positive_name: Final = remembered(_POSITIVE)
+_has_negative_name: Final = remembered(_NEGATIVE)
 
 _WORDS = re.compile(r"[^\W_]+")
 MAX_LINKED = 0.33

@@ -59,13 +59,13 @@ from archiver.pages.parsing import base_of, parse
 from archiver.pages.sanitizer import sanitise
 
 ENOUGH_CHARACTERS = 500
-MUCH_MORE = 1.9
+RETRY_FACTOR = 1.9
 """Factor by which the article of a less strict attempt must be longer than the best one before.
 
 Such attempts are made until an article has ``ENOUGH_CHARACTERS``.
 """
 
-NEXT_TO_NOTHING, MANY_TIMES = 100, 2
+NEARLY_EMPTY, MAIN_FACTOR = 100, 2
 """Characters below which an article is nearly empty, and the factor by which the element marked as
 main must be longer to replace it.
 """
@@ -91,11 +91,11 @@ def choose_article(body: Element) -> Element | None:
         scores = Scores(page, strict=strict, weighted=rules.weighted)
         root = make_root(scores.choose().parts)
         found = remove_boilerplate(root, rules, scores.measures).worth
-        if best is None or found > MUCH_MORE * best[0]:
+        if best is None or found > RETRY_FACTOR * best[0]:
             best = found, root
             if found >= ENOUGH_CHARACTERS:
                 break
-    if best is None or best[0] < NEXT_TO_NOTHING:
+    if best is None or best[0] < NEARLY_EMPTY:
         best = _main_part(body, best)
     return best[1] if best and (best[0] or len(best[1])) else None
 
@@ -112,7 +112,7 @@ def _main_part(body: Element, best: tuple[int, Element] | None) -> tuple[int, El
         return best
     root = make_root((parts[0],))
     found = remove_boilerplate(root, Rules(conditional=False), {}).worth
-    return (found, root) if best is None or found > MANY_TIMES * best[0] else best
+    return (found, root) if best is None or found > MAIN_FACTOR * best[0] else best
 
 
 LINES_ABOVE, _MAX_ABOVE = 5, 2000
@@ -243,7 +243,7 @@ def _with_hidden(
             found = parse(each.markup)
             body = to_tree(found) if found is not None else None
             best = _longer(best, body, each.markup, each.factor)
-    if _length(best) < NEXT_TO_NOTHING:
+    if _length(best) < NEARLY_EMPTY:
         best = _longer(best, to_tree(page), source, POSSIBLE, hides=False)
     return best
 

@@ -241,7 +241,7 @@ def _normalise_text(body: Element, formulas: _Formulas, *, dollars: bool) -> Non
         if element.tag not in _WRITTEN:
             _normalise_own(element, formulas, dollars=dollars)
         for child in inside:
-            if _may_hold(child.tail):
+            if _may_contain(child.tail):
                 made = _split_at_formulas(child.tail, formulas, dollars=dollars)
                 if made:
                     child.tail = made[0][1]
@@ -251,7 +251,7 @@ def _normalise_text(body: Element, formulas: _Formulas, *, dollars: bool) -> Non
 def _normalise_own(element: Element, formulas: _Formulas, *, dollars: bool) -> None:
     made = (
         _split_at_formulas(element.text, formulas, dollars=dollars)
-        if _may_hold(element.text)
+        if _may_contain(element.text)
         else []
     )
     if made:
@@ -273,7 +273,7 @@ def _insert_after(child: Element, made: list[tuple[Element | None, str]]) -> Non
         at = formula
 
 
-def _may_hold(text: str | None) -> bool:
+def _may_contain(text: str | None) -> bool:
     return text is not None and ("\\" in text or "$" in text)
 
 

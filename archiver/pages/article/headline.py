@@ -32,7 +32,7 @@ _MAX_HEADINGS = 3
 
 _MAX_SIBLINGS = 40
 _MAX_HEADING = 1000
-_NEARLY = 0.75
+_MIN_LENGTH_RATIO = 0.75
 """Minimum length of a heading relative to the title that contains it, or the reverse."""
 
 _WITHIN = ("table", "ul", "ol", "dl", "blockquote", "figure", "details")
@@ -59,7 +59,7 @@ def take_head(root: Element, head: Element, title: str) -> None:
     remove(head)
     head.tail = None
     heading = _titling(root, title)
-    if heading is not None and _has_article_beside(root, heading):
+    if heading is not None and _has_adjacent_article(root, heading):
         remove(heading)
         heading.tail = None
         prepend(head, heading)
@@ -106,10 +106,10 @@ def _is_title(words: str, title: str, *, is_first: bool) -> bool:
     if words in title and (is_first or 2 * len(words) > len(title)):
         return True
     shorter, longer = sorted((_bare(words), _bare(title)), key=len)
-    return bool(shorter) and shorter in longer and len(shorter) >= _NEARLY * len(longer)
+    return bool(shorter) and shorter in longer and len(shorter) >= _MIN_LENGTH_RATIO * len(longer)
 
 
-def _has_article_beside(root: Element, heading: Element) -> bool:
+def _has_adjacent_article(root: Element, heading: Element) -> bool:
     """Return whether an article has content in addition to a heading."""
     words = first_text(heading, _MAX_HEADING)
     has_text = len(first_text(root, 2 * _MAX_HEADING)) > len(words)
@@ -146,7 +146,7 @@ _NOT_LEAD = re.compile(
     r"|(?:^|[\s_-])ads?(?:$|[\s_-])|breadcrumb",
     re.IGNORECASE,
 )
-_stands_beside = remembered(_NOT_LEAD)
+_is_named_as_aside = remembered(_NOT_LEAD)
 _is_subtitle = remembered(_SUBTITLE)
 _SKIPPED = frozenset("nav aside form footer button select label time address ul ol dl".split())
 _PICTURES = frozenset({"figure", "picture", "img"})
@@ -173,7 +173,7 @@ def find_lead(body: Element, title: str, byline: str) -> Lead:
         collector.add_picture(element)
     block = heading.getparent()
     for element in islice(_behind(heading), _MAX_ELEMENTS):
-        if collector.add(element, is_beside=element.getparent() is block):
+        if collector.add(element, is_sibling=element.getparent() is block):
             break
     return Lead(tuple(collector.parts), collector.beginning)
 
@@ -226,17 +226,17 @@ class _LeadCollector:
         self._byline = byline
         self._done: set[Element] = set()
 
-    def add(self, element: Element, *, is_beside: bool) -> bool:
+    def add(self, element: Element, *, is_sibling: bool) -> bool:
         """Add an element if it is part of the lead; return whether it is the first paragraph.
 
-        ``is_beside`` is true if the element has the same parent as the title.
+        ``is_sibling`` is true if the element has the same parent as the title.
         """
         if self._is_done(element):
             return False
         if element.tag in _PICTURES:
             self._keep_picture(element)
         elif element.tag in _LINES:
-            return self._add_line(element, is_beside=is_beside)
+            return self._add_line(element, is_sibling=is_sibling)
         return False
 
     def add_picture(self, element: Element) -> None:
@@ -246,8 +246,8 @@ class _LeadCollector:
 
     def _is_done(self, element: Element) -> bool:
         tag = element.tag
-        is_beside = tag not in HEADINGS and _stands_beside(named(element))
-        if tag in _SKIPPED or is_beside or element.getparent() in self._done:
+        is_sibling = tag not in HEADINGS and _is_named_as_aside(named(element))
+        if tag in _SKIPPED or is_sibling or element.getparent() in self._done:
             self._done.add(element)
             return True
         return False
@@ -257,7 +257,7 @@ class _LeadCollector:
         if _is_large(element) and not any(_holds_picture(each) for each in self.parts):
             self.parts.append(_copy(element))
 
-    def _add_line(self, element: Element, *, is_beside: bool) -> bool:
+    def _add_line(self, element: Element, *, is_sibling: bool) -> bool:
         names = f"{named(element)} {element.get('itemprop') or ''} {element.get('role') or ''}"
         is_named = _is_subtitle(names)
         if not is_named and (element.tag not in {"p", *HEADINGS} and has_block(element)):
@@ -265,12 +265,12 @@ class _LeadCollector:
         text = first_text(element, MAX_READ)
         most = MAX_ABSTRACT if _ABSTRACT.search(names) else MAX_SUBTITLE
         shortest = SHORTEST_LEAD if element.tag in HEADINGS else SENTENCE
-        leads = is_named or (is_beside and element.tag != "span" and len(text) > shortest)
+        leads = is_named or (is_sibling and element.tag != "span" and len(text) > shortest)
         if leads and SHORTEST_SUBTITLE <= len(text) <= most and self._is_text(element, text):
             self._done.add(element)
             self.parts.append(_line(element))
             return False
-        is_sentence = element.tag == "p" and not is_beside and len(text) > SENTENCE
+        is_sentence = element.tag == "p" and not is_sibling and len(text) > SENTENCE
         if is_sentence or len(text) > PROSE:
             self.beginning = _bare_lead(text)[:_START]
             return True
