@@ -44,7 +44,7 @@ async def time_gate(request: web.Request) -> web.StreamResponse:
     try:
         found = await service.resolve(ReplayAddress(to_timestamp(moment), Modifier.NONE, url))
     except NotInArchive:
-        response = not_in_archive(request, url)
+        response = await not_in_archive(request, url)
         response.headers[hdrs.VARY] = "Accept-Datetime"
         return response
     around = await request.app[RUNTIME].mementos.around(found)
@@ -107,7 +107,7 @@ async def _text(
     try:
         return await stream(request, _gathered(pieces), content_type)
     except NotInArchive:
-        return not_in_archive(request, url)
+        return await not_in_archive(request, url)
 
 
 async def _gathered(pieces: AsyncGenerator[str, None]) -> AsyncGenerator[bytes, None]:

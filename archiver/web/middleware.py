@@ -343,7 +343,7 @@ async def answer_errors(request: web.Request, handler: Handler) -> web.StreamRes
     except web.HTTPException as answer:
         if answer.status < HTTPStatus.BAD_REQUEST:
             raise
-        return _render_problem(request, _problem_of_http(answer))
+        return await _render_problem(request, _problem_of_http(answer))
     except ConnectionError:
         if request.transport is not None and not request.transport.is_closing():
             raise
@@ -351,7 +351,7 @@ async def answer_errors(request: web.Request, handler: Handler) -> web.StreamRes
     except Exception as error:
         if request.writer.output_size > 0:
             raise  # the response has started, so it can only be aborted
-        return _render_problem(request, _problem_of_error(error, request))
+        return await _render_problem(request, _problem_of_error(error, request))
 
 
 def _problem_of_http(answer: web.HTTPException) -> Problem:
@@ -389,14 +389,16 @@ def _message_of(error: Exception) -> Message:
     return error.sentence if isinstance(error, errors.ArchiverError) else Message(str(error))
 
 
-def _render_problem(request: web.Request, problem: Problem) -> web.Response:
+async def _render_problem(request: web.Request, problem: Problem) -> web.StreamResponse:
     if request.path.startswith("/api/"):
         shape = {"error": {"code": problem.code, "message": str(problem.message)}}
-        response = web.json_response(shape, status=problem.status)
+        response: web.StreamResponse = web.json_response(shape, status=problem.status)
     elif request.match_info.route.name in _PLAIN_ROUTES:
         response = web.Response(status=problem.status, text=f"{problem.message}\n")
     else:
-        response = error_page(request, problem.status, problem.message, is_in_bin=problem.is_in_bin)
+        response = await error_page(
+            request, problem.status, problem.message, is_in_bin=problem.is_in_bin
+        )
     response.headers.update(problem.headers)
     return response
 

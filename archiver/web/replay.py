@@ -54,7 +54,7 @@ async def replay(request: web.Request) -> web.StreamResponse:
     try:
         capture = await service.resolve(address)
     except NotInArchive:
-        return _absent(request, address)
+        return await _absent(request, address)
     replay_request = _replay_request(request, address, capture)
     exact = _exact_address(request, address, capture, replay_request)
     if exact is not None:
@@ -137,7 +137,7 @@ def _is_exact(address: ReplayAddress, capture: Capture) -> bool:
     return (address.timestamp_prefix, address.url) == (capture.timestamp, capture.url)
 
 
-def _absent(request: web.Request, address: ReplayAddress) -> web.Response:
+async def _absent(request: web.Request, address: ReplayAddress) -> web.StreamResponse:
     """Return 404: an empty response for a requisite, else a page."""
     if address.modifier in _REQUISITES:
         is_style = address.modifier is Modifier.STYLE
@@ -147,7 +147,7 @@ def _absent(request: web.Request, address: ReplayAddress) -> web.Response:
     permission = permission_of(request)
     is_framed = address.modifier is Modifier.FRAME and permission is not None
     home = permission.home if permission else ""
-    response = not_in_archive(request, address.url, is_framed=is_framed, home=home)
+    response = await not_in_archive(request, address.url, is_framed=is_framed, home=home)
     if is_framed:
         _note_request(request, address, FrameRequest(address.url))
         response.headers.update(_FRAMED)  # this page may be framed, other pages may not

@@ -5,6 +5,8 @@ from archiver import errors
 from archiver.model.failure import Failure, FailureKind
 from archiver.web.app_keys import METRICS
 from archiver.web.client_limits import TooManyListeners
+from archiver.web.routes import ROUTES
+from tests.web.conftest import client_of
 
 CASES = [
     (errors.InvalidUrl("No scheme."), 400, "invalid_url"),
@@ -107,3 +109,29 @@ async def test_a_client_that_disconnects_is_not_an_error(serve, caplog):
 
     assert b'route="x",status="499"' in client.app[METRICS].page()
     assert not [each for each in caplog.records if each.levelname == "ERROR"]
+
+
+async def test_error_pages_have_the_navigation_unless_it_would_be_seen_by_others(runtime):
+    await runtime.lists.make("Private list", "")
+
+    async def page(request: web.Request) -> web.Response:
+        raise RuntimeError
+
+    async def has_navigation(client, method, path, **headers):
+        answer = await client.request(method, path, headers=headers, allow_redirects=False)
+        return answer.status, "Private list" in await answer.text()
+
+    entry = f"/{'0' * 32}/"
+    async with client_of(runtime, routes=(*ROUTES, web.get("/fails", page))) as client:
+        assert await has_navigation(client, "GET", "/nothing") == (404, True)
+        assert await has_navigation(client, "GET", entry) == (404, True)
+        assert await has_navigation(client, "GET", "/web/2020/http://a.example/") == (404, True)
+        assert await has_navigation(client, "GET", "/fails") == (500, True)
+        other = {"Origin": "https://evil.example"}
+        assert await has_navigation(client, "POST", "/tags", **other) == (403, True)
+        framed = {"Sec-Fetch-Dest": "iframe"}
+        assert await has_navigation(client, "GET", "/nothing", **framed) == (404, False)
+        rebound = {"Host": "evil.example"}
+        assert await has_navigation(client, "GET", "/nothing", **rebound) == (421, False)
+        await runtime.access.set_password("a long password")
+        assert await has_navigation(client, "POST", "/nothing") == (401, False)

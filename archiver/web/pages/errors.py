@@ -1,5 +1,6 @@
 """Error pages."""
 
+from contextlib import suppress
 from urllib.parse import urlencode
 
 from aiohttp import web
@@ -8,9 +9,9 @@ from archiver.errors import InvalidUrl
 from archiver.http.urls import parse_url
 from archiver.model.message import Message
 from archiver.replay.addresses import Modifier, ReplayAddress
-from archiver.web.app_keys import FRAME_REQUESTS, PERMISSIONS
+from archiver.web.app_keys import FRAME_REQUESTS, PERMISSIONS, RUNTIME, SESSION, SIGNED_IN
 from archiver.web.origin import is_replay_origin, with_base
-from archiver.web.rendering import render
+from archiver.web.rendering import View, render, render_with_sidebar
 from archiver.web.replay_requests import FrameRequest, token_of
 from archiver.web.signing import Permission
 from archiver.web.views import ContinueView, ErrorView, NotArchivedView
@@ -31,19 +32,36 @@ TITLES = {
 }
 """Titles of error pages by HTTP status (RFC 9110 §15), in words for users."""
 
+_UNAVAILABLE = 503
+"""Status of an error of the index, which contains the navigation."""
 
-def error_page(
+
+async def error_page(
     request: web.Request, status: int, message: Message, *, is_in_bin: bool = False
-) -> web.Response:
+) -> web.StreamResponse:
     """Render an error page, with a link to the bin for an entry that is there."""
     title = TITLES.get(status, Message("Error"))
     view = ErrorView(status, message, title, is_in_bin=is_in_bin)
-    return render(request, "pages/error.html", view, status=status)
+    return await _with_navigation(request, "pages/error.html", view, status=status)
 
 
-def not_in_archive(
+async def _with_navigation(
+    request: web.Request, template: str, view: View, *, status: int
+) -> web.StreamResponse:
+    """Render a page with the navigation, if the client may see it and it can be read now."""
+    is_locked = request.app[RUNTIME].access.is_locked
+    is_admitted = request[SIGNED_IN] or (request[SESSION] and not is_locked)
+    is_page = request.headers.get("Sec-Fetch-Dest", "document") == "document"
+    if is_admitted and is_page and not is_replay_origin(request) and status != _UNAVAILABLE:
+        # If the navigation can't be read either, the page says what happened without it.
+        with suppress(Exception):
+            return await render_with_sidebar(request, template, view, status=status)
+    return render(request, template, view, status=status)
+
+
+async def not_in_archive(
     request: web.Request, url: str, *, is_framed: bool = False, home: str = ""
-) -> web.Response:
+) -> web.StreamResponse:
     """Render the page for a URL without captures, with a button to capture it.
 
     In the frame below a replay banner, forms do not work, and links open outside of the frame. If
@@ -55,7 +73,9 @@ def not_in_archive(
     except InvalidUrl:
         can_capture = False
     view = NotArchivedView(url, can_capture, is_framed, home)
-    return render(request, "pages/absent.html", view, status=404)
+    if is_framed:
+        return render(request, "pages/absent.html", view, status=404)
+    return await _with_navigation(request, "pages/absent.html", view, status=404)
 
 
 _POLICY = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'none'"

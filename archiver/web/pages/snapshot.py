@@ -28,7 +28,7 @@ async def captures(request: web.Request) -> web.StreamResponse:
     url = request[ARCHIVED_URL]
     found = await request.app[RUNTIME].replay.captures_of(url)
     if not found:
-        return not_in_archive(request, url)
+        return await not_in_archive(request, url)
     newest = tuple(reversed(found))
     view = CapturesView(url, newest, calendar(each.timestamp for each in newest))
     return await render_with_sidebar(request, "pages/captures.html", view)
