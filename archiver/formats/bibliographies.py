@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # Shared by these formats: identifiers as addresses, fields of bounded length.
 
-NO_ADDRESS = marked("This reference has no address.")
+NO_ADDRESS = marked("This reference has no URL.")
 MAX_FIELD = 1 << 20
 MAX_REFERENCE = 1 << 20
 """Maximum characters of a reference; one without an end mark would be read to the end of the file.

@@ -22,7 +22,7 @@ from archiver.model.seed import Bookmark, broken, unreadable
 
 _MAX_DEPTH = 500
 _NO_BOOKMARK = marked("This is not a bookmark.")
-_NO_ADDRESS = marked("This bookmark has no address.")
+_NO_ADDRESS = marked("This bookmark has no URL.")
 
 
 def _read_chromium(file: SourceFile) -> Iterator[Bookmark]:

@@ -138,7 +138,7 @@ _SECTION = re.compile(r"\s*\[(InternetShortcut|Desktop Entry)\]", re.IGNORECASE)
 _URL_LINE = re.compile(r"^\s*URL(?:\[[^\]\n]*\])?\s*=", re.IGNORECASE | re.MULTILINE)
 _FIELD = re.compile(r"([^=\s][^=]*?)\s*=\s*(.*?)\s*\Z")
 _IGNORED_FIELDS = ("iconfile", "iconindex", "icon", "encoding", "version", "type", "idlist")
-_NO_ADDRESS = marked("This shortcut has no address.")
+_NO_ADDRESS = marked("This shortcut has no URL.")
 
 
 def _read(file: SourceFile) -> Iterator[Bookmark]:

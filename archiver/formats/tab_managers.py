@@ -51,7 +51,7 @@ ONETAB = Importer(
     _fits,
     _read_onetab,
     ("txt",),
-    marked("OneTab: Export URLs (one address | title per line)"),
+    marked("OneTab: Export URLs (one URL | title per line)"),
 )
 
 

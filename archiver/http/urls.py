@@ -168,11 +168,11 @@ def parse_url(given: str) -> str:
     if len(text) <= MAX_CHARACTERS and _NORMALISED.fullmatch(text):
         return _with_checked_host(text)
     if not text:
-        raise InvalidUrl("The address is empty. It must start with https:// or http://.")
+        raise InvalidUrl("The URL is empty. It must start with https:// or http://.")
     if len(text) > MAX_CHARACTERS:
         raise InvalidUrl(TOO_LONG, most=MAX_CHARACTERS)
     if _FORBIDDEN.search(text):
-        raise InvalidUrl("The address contains characters that are not allowed in addresses.")
+        raise InvalidUrl("The URL contains characters that are not allowed in URLs.")
     return _serialise(text)
 
 
@@ -292,7 +292,7 @@ def _serialise(text: str) -> str:
         raise InvalidUrl(OTHER_SCHEME, scheme=scheme)
     if "@" in href and "@" in href.split("/", 3)[2]:
         raise InvalidUrl(
-            "The address contains a user name or password, which would be stored in the archive. "
+            "The URL contains a user name or password, which would be stored in the archive. "
             "Remove the part before the @."
         )
     url: str = href.partition("#")[0]
@@ -304,13 +304,13 @@ def _serialise(text: str) -> str:
 def _with_checked_host(url: str) -> str:
     """Return a serialised URL after checking that its host name can be looked up."""
     if len(url) > MAX_OF_HOST and len(host(url).partition(":")[0]) > MAX_OF_HOST:
-        raise InvalidUrl("This is not a valid address.")
+        raise InvalidUrl("This is not a valid URL.")
     return url
 
 
 def _error_for(text: str) -> InvalidUrl:
     if _SCHEME.match(text):
-        return InvalidUrl("This is not a valid address.")
+        return InvalidUrl("This is not a valid URL.")
     return _suggest_scheme(text)
 
 
@@ -319,4 +319,4 @@ def _suggest_scheme(text: str) -> InvalidUrl:
         meant = with_scheme(text[:200])
         meant = meant if "://" in meant else f"https://{meant}"
         return InvalidUrl(NO_SCHEME, meant=meant)
-    return InvalidUrl("This is not an address. It must start with https:// or http://.")
+    return InvalidUrl("This is not a URL. A URL starts with https:// or http://.")

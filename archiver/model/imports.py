@@ -497,13 +497,13 @@ def min_and_max(moments: Iterable[int]) -> tuple[int, ...]:
     return (min(some), max(some)) if some else ()
 
 
-NO_ADDRESS = marked("This row has no address.")
+NO_ADDRESS = marked("This row has no URL.")
 NO_ROW = marked("This row is not a valid list entry.")
 NESTED = marked("This is nested too deeply.")
 FOLDER_NESTED = marked("This folder is nested too deeply.")
 UNREAD = marked(
-    "{detail} addresses in this file were not read because they are in comments, scripts or an "
-    "unknown structure. Compare the file with the imported links."
+    "{detail} URLs in this file were not imported, because they are in comments, scripts or "
+    "an unknown structure. Compare the file with the imported links."
 )
 NO_LINK = marked("From here on, the file has tags but no links, so the rest was not read.")
 
@@ -511,9 +511,9 @@ NO_JSON = marked("This is not valid JSON: {detail}.")
 DATABASE_ENDS = marked("The rest of the database cannot be read: {detail}.")
 TABLE_ENDS = marked("The rest of the table cannot be read: {detail}.")
 NO_PROPERTY_LIST = marked("Cannot read this property list: {detail}.")
-TOO_LONG = marked("The address is longer than {most} characters.")
-OTHER_SCHEME = marked("Only http and https addresses can be saved, not “{scheme}:”.")
-NO_SCHEME = marked("The address has no scheme. Did you mean {meant}?")
+TOO_LONG = marked("The URL is longer than {most} characters.")
+OTHER_SCHEME = marked("Only http and https URLs can be saved, not “{scheme}:”.")
+NO_SCHEME = marked("The URL must start with https:// or http://. Did you mean {meant}?")
 _WITH_DETAIL = (
     UNREAD,
     NO_JSON,

@@ -144,13 +144,13 @@ FIELDS: tuple[Field, ...] = (
         Column.TITLE,
         marked("words"),
         'title:"field notes"',
-        marked("pages with the words in the title"),
+        marked("pages with these words in the title"),
     ),
     Field(
         Column.URL,
         marked("words"),
         "url:blog/2019",
-        marked("pages with the words in the address"),
+        marked("pages with these words in the URL"),
     ),
     Field(
         Condition.SITE,
@@ -159,7 +159,7 @@ FIELDS: tuple[Field, ...] = (
         marked("pages of a site and its subdomains, such as www.example.org"),
         _site,
     ),
-    Field(Condition.TAG, marked("a tag"), 'tag:"to read"', marked("pages with the tag"), _name),
+    Field(Condition.TAG, marked("a tag"), 'tag:"to read"', marked("pages with this tag"), _name),
     Field(
         Condition.LIST,
         marked("a list"),
@@ -171,7 +171,7 @@ FIELDS: tuple[Field, ...] = (
         Column.NOTE,
         marked("words"),
         "note:recipe",
-        marked("pages with the words in your note or your highlights"),
+        marked("pages with these words in your note or highlights"),
     ),
     Field(Column.BY, marked("words"), 'by:"Ursula Franklin"', marked("pages by this author")),
     Field(

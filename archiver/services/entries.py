@@ -166,16 +166,16 @@ def checked_urls(urls: Sequence[str], *, is_described: bool) -> list[str]:
     """
     addresses = [with_scheme(url) for url in urls if url.strip()]
     if not addresses:
-        raise InputError("Enter at least one address, such as https://example.org.")
+        raise InputError("Enter at least one link, such as https://example.org.")
     if len(addresses) > MAX_URLS:
         raise InputError(
-            "You entered {count} URLs, but only {most} can be saved at a time. Import them as a "
-            "file instead.",
+            "You entered {count} links, but only {most} can be saved at a time. Import them "
+            "as a file instead.",
             count=len(addresses),
             most=MAX_URLS,
         )
     if len(addresses) > 1 and is_described:
-        raise InputError("A title or note can only be set when you save a single address.")
+        raise InputError("You can only set a title or note when you save a single link.")
     return addresses
 
 

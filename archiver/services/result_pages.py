@@ -102,7 +102,7 @@ def _unpack(packed: str) -> str:
 
 def damaged() -> InputError:
     """Return the error for an invalid cursor."""
-    return InputError("The address of this page is damaged. Start again from the first page.")
+    return InputError("This link to a page of results is damaged. Start again from the first page.")
 
 
 SORTED = 3000

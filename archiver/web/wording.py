@@ -264,13 +264,13 @@ SENTENCES: Final = {
     FailureKind.TOO_LARGE: marked("The page is larger than the limit in the settings."),
     FailureKind.TOO_MANY_REDIRECTS: marked("The page redirects too many times."),
     FailureKind.BLOCKED_ADDRESS: marked(
-        "The address is on a private network. To allow it, add the network, such as "
+        "This address is on a private network. To allow it, add the network, such as "
         "192.168.1.0/24, to “Private networks” in Settings."
     ),
     FailureKind.EXCLUDED: marked(
         "Your rule for this site says never to save it. Change it in Settings, under “Sites”."
     ),
-    FailureKind.INVALID_URL: marked("The address is not valid."),
+    FailureKind.INVALID_URL: marked("The URL is not valid."),
     FailureKind.NOT_A_PAGE: marked("There is no page to save."),
     FailureKind.NOT_IN_FILE: marked("The imported file does not contain this page."),
     FailureKind.WRONG_TYPE: marked("The server sent another type of file than the page needs."),
@@ -296,9 +296,9 @@ SHORT: Final = {
     FailureKind.RESTING: marked("pause requested by the server"),
     FailureKind.TOO_LARGE: marked("too large"),
     FailureKind.TOO_MANY_REDIRECTS: marked("too many redirects"),
-    FailureKind.BLOCKED_ADDRESS: marked("private address"),
+    FailureKind.BLOCKED_ADDRESS: marked("private network"),
     FailureKind.EXCLUDED: marked("never saved (rule)"),
-    FailureKind.INVALID_URL: marked("invalid address"),
+    FailureKind.INVALID_URL: marked("invalid URL"),
     FailureKind.NOT_A_PAGE: marked("no page"),
     FailureKind.NOT_IN_FILE: marked("not in the file"),
     FailureKind.WRONG_TYPE: marked("wrong type of file"),

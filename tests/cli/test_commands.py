@@ -39,7 +39,7 @@ def test_add_prints_a_line_for_each_url_and_fails_if_one_does(
     assert added.returncode == 1
     assert found.pop("-") == [
         "unusable",
-        "nonsense: This is not an address. It must start with https:// or http://.",
+        "nonsense: This is not a URL. A URL starts with https:// or http://.",
     ]
     assert found.pop(hash_of(site.url("/foxes"))) == ["saved", "About foxes"]
     assert found.pop(hash_of(site.url("/bears"))) == ["saved", "About bears"]

@@ -73,10 +73,10 @@ async def test_a_duplicate_url_of_a_saved_page_is_reported(client, runtime, live
 
     _, _, page = await add(client, url=wolves)
 
-    assert f"<code>{wolves}</code> is saved under another address: <code>{moved}</code>" in page
+    assert f"<code>{wolves}</code> is already saved under another URL: <code>{moved}</code>" in page
     assert await queued(client) == 0
     offered = await (await client.get("/save", params={"url": wolves})).text()
-    assert f"is saved under another address: <code>{moved}</code>" in offered
+    assert f"is already saved under another URL: <code>{moved}</code>" in offered
     assert ("again?" in offered, "Save this one too?" in offered) == (False, True)
     assert ("Capture again" in page, "Save anyway" in page) == (False, True)
     await add(client, url=wolves, again="1")
