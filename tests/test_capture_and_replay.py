@@ -127,8 +127,8 @@ async def the_banner_follows_the_framed_page(site, runtime, service, browser):
     await frame.get_by_text("Elsewhere", exact=True).click()
 
     await frame.get_by_text("Not in the archive").wait_for()
-    assert await frame.get_by_role("link", name="Capture it").count() == 1
-    assert await page.get_by_text("Capture it").count() == 0
+    assert await frame.get_by_role("link", name="Capture now").count() == 1
+    assert await page.get_by_text("Capture now").count() == 0
 
 
 async def every_kind_of_reference_is_replayed(testbed, browser):

@@ -51,8 +51,9 @@ def find_browser(settings: Settings) -> Path:
         if found := shutil.which(name):
             return Path(found)
     raise NoBrowser(
-        "No browser is installed. Pages that need one are saved without it and marked. Install "
-        "Chromium, or set `browser` to its path: archiver config browser PATH"
+        "No browser is installed, so pages that need JavaScript are saved without it and "
+        "marked as incomplete. Install Chromium, or set `browser` to its path: archiver "
+        "config browser PATH"
     )
 
 

@@ -194,7 +194,7 @@ class Pipeline:
         except Exception:
             log.exception("visit failed", url=lease.entry.url)
             failure = Failure(
-                FailureKind.INTERNAL, ("An internal error occurred. The log has details.")
+                FailureKind.INTERNAL, ("An internal error occurred. See the log for details.")
             )
         if failure.kind is FailureKind.TIMEOUT and (of_dead := self._timed_out(lease, failure, at)):
             return of_dead

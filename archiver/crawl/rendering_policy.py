@@ -343,7 +343,7 @@ def _limit_of(error: BrowserError | TimeoutError) -> Limit:
 
 def _problem(settings: Settings) -> Message | None:
     if settings.render == "never":
-        return Message("“Render with JavaScript” is set to never in Settings.")
+        return Message("“Render with JavaScript” is set to “Never” in Settings.")
     try:
         find_browser(settings)
     except NoBrowser as error:

@@ -189,8 +189,8 @@ async def _others(conn: AsyncConnection, import_id: int) -> list[int]:
 SAMPLES = 20
 """Maximum number of rejected rows that the status of an import lists."""
 INCOMPLETE = marked(
-    "Parts of the file could not be read, so links may be missing. The report lists these places. "
-    "Everything else was imported."
+    "Parts of the file could not be read, so some links may be missing. The import report "
+    "shows where. Everything else was imported."
 )
 _COUNTED = (
     *("added", "known", "merged", "rejected", "rejected_samples", "passed_over", "error"),

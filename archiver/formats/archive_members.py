@@ -34,9 +34,11 @@ ALLOWED_OF_ALL = 64 << 20
 """Limit of all decompressed bytes if ``GROWTH_OF_ALL`` would allow fewer."""
 MAX_LISTED = 16 << 20
 """Maximum size of the central directory in bytes; parsed members take four times as much memory."""
-_UNPACKED_TOO_MUCH = marked("This file exceeds the size limit for archives. Import it separately.")
+_UNPACKED_TOO_MUCH = marked(
+    "This file is too large to be read inside an archive. Import it separately."
+)
 _TOO_MANY = marked(
-    "The archive has too many files. Put the files after this one into another archive."
+    "The archive contains too many files. Move the files after this one to another archive."
 )
 _SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
 _READ_ERRORS = (
@@ -116,7 +118,9 @@ def member_names(stream: BinaryIO) -> tuple[str, ...]:
 def _open_zip(stream: BinaryIO) -> zipfile.ZipFile | None:
     try:
         if central_directory_bytes(stream) > MAX_LISTED:
-            raise UnreadableFile("The archive has too many files. Split it into several archives.")
+            raise UnreadableFile(
+                "The archive contains too many files. Split it into several archives."
+            )
         return zipfile.ZipFile(stream)
     except _READ_ERRORS:
         return None

@@ -99,7 +99,10 @@ CHROME_HISTORY = Importer(
     lambda file: has_columns(file, "urls.url", "urls.last_visit_time"),
     _table_reader(_VISITED, _VISIT_FIELDS),
     (),
-    marked("Chrome, Edge, Brave, Vivaldi: the History file in your profile folder; each page once"),
+    marked(
+        "Chrome, Edge, Brave, Vivaldi: the History file in your profile folder; every page is"
+        " imported once"
+    ),
 )
 BUKU = Importer(
     marked("buku database"),
@@ -372,7 +375,9 @@ PLACES = Importer(
     lambda file: has_columns(file, "moz_places.url", "moz_bookmarks.fk"),
     _read_places,
     ("sqlite",),
-    marked("Firefox: the places.sqlite file in your profile folder; only bookmarks, not history"),
+    marked(
+        "Firefox: the places.sqlite file in your profile folder; imports bookmarks, not history"
+    ),
 )
 
 BINARY = b"bplist00"

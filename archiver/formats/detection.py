@@ -56,7 +56,7 @@ which contain votes, posts and messages, are not imported.
 """
 _MAX_MEMBERS = 20_000
 _LEFT_OUT = marked(
-    "The archive has more files than the limit, so this one was not read. Import it separately."
+    "The archive contains too many files, so this one was not read. Import it separately."
 )
 
 

@@ -269,7 +269,11 @@ async def _receive(process: asyncio.subprocess.Process, name: str) -> bytes:
     try:
         (size,) = PREFIX.unpack(await answers.readexactly(PREFIX.size))
         if size > MAX_MESSAGE_BYTES:
-            raise UnreadableFile("{name} is too complex to read.", name=name)
+            raise UnreadableFile(
+                "{name} is too complex to read. Split it into several files, or export it in "
+                "another format.",
+                name=name,
+            )
         message: bytes = await answers.readexactly(size)
     except asyncio.IncompleteReadError as error:
         raise UnreadableFile(

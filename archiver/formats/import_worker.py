@@ -38,7 +38,7 @@ BATCH_BYTES = 16 << 20
 MAX_SHOWN = 500
 MAX_CPU_SECONDS = 7200
 """CPU time limit in seconds; millions of links take minutes, so only malicious files exceed it."""
-NOT_CHOSEN = marked("It is not in any of the chosen folders.")
+NOT_CHOSEN = marked("This link is not in any of the folders you chose.")
 _PIECE = 1 << 20
 
 

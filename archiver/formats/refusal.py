@@ -23,7 +23,7 @@ _NO_TEXT = marked(
 _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
     (
         b"PK\x03\x04",
-        marked("{name} is a zip file that is damaged or contains no list of links."),
+        marked("{name} is a damaged zip file, or contains no links. Export your bookmarks again."),
         "",
     ),
     (b"PK\x05\x06", marked("{name} is an empty zip archive. Export your bookmarks again."), ""),
@@ -36,7 +36,7 @@ _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
     (
         b"mozLz40\x00",
         marked(
-            "{name} is a Firefox file that is damaged or contains no bookmarks. Export your "
+            "{name} is a damaged Firefox file, or contains no bookmarks. Export your "
             "bookmarks as HTML or JSON instead, or import a plain list of URLs."
         ),
         "",

@@ -140,7 +140,9 @@ MAX_BYTES = 64 << 20
 """Maximum size of an MHTML file. A larger file is imported as a link without the page."""
 _NAMES = ("Snapshot-Content-Location", "Content-Location", "X-Snapshot-Content-Location")
 _NO_HEAD = marked("The header of this saved page cannot be read.")
-_NO_PLACE = marked("This saved page does not contain its URL.")
+_NO_PLACE = marked(
+    "This saved page does not contain its URL. Upload it separately, and enter the URL there."
+)
 
 
 def _read(file: SourceFile) -> Iterator[Bookmark]:

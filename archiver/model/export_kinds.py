@@ -68,8 +68,8 @@ EXPORTS: tuple[ExportKind, ...] = (
         "csv",
         "text/csv; charset=utf-8",
         marked(
-            "all metadata as a table for spreadsheets; no cell can run as a formula; "
-            "can be imported again"
+            "all metadata as a table for spreadsheets; text is never run as a formula; can be"
+            " imported again"
         ),
         is_list=True,
     ),
@@ -86,7 +86,7 @@ EXPORTS: tuple[ExportKind, ...] = (
         "OPML",
         "opml",
         "text/x-opml; charset=utf-8",
-        marked("each site once, as a list of subscriptions for feed readers"),
+        marked("a list of subscriptions for feed readers, one per site"),
         is_list=True,
     ),
     ExportKind(

@@ -498,14 +498,16 @@ def min_and_max(moments: Iterable[int]) -> tuple[int, ...]:
 
 
 NO_ADDRESS = marked("This row has no URL.")
-NO_ROW = marked("This row is not a valid list entry.")
-NESTED = marked("This is nested too deeply.")
+NO_ROW = marked("This row is not in the expected format.")
+NESTED = marked("This item is nested too deeply.")
 FOLDER_NESTED = marked("This folder is nested too deeply.")
 UNREAD = marked(
     "{detail} URLs in this file were not imported, because they are in comments, scripts or "
     "an unknown structure. Compare the file with the imported links."
 )
-NO_LINK = marked("From here on, the file has tags but no links, so the rest was not read.")
+NO_LINK = marked(
+    "From here on, the file contains HTML tags but no links, so the rest was not read."
+)
 
 NO_JSON = marked("This is not valid JSON: {detail}.")
 DATABASE_ENDS = marked("The rest of the database cannot be read: {detail}.")

@@ -64,22 +64,20 @@ class Limit(StrEnum):
 
 _SENTENCES = {
     Limit.LOADING: Message("The page was still loading when it was saved."),
-    Limit.RESTLESS: Message("The page kept changing; only its state at one moment was saved."),
+    Limit.RESTLESS: Message("The page kept changing, so only one moment of it was saved."),
     Limit.SCROLLING: Message(
-        "The page was still growing when the scrolling time limit was reached."
+        "The page was still loading more content when the time limit for scrolling was reached."
     ),
-    Limit.REQUESTS: Message("The page requested more resources than the limit allows."),
-    Limit.BYTES: Message("The page loads more data than the limit allows."),
+    Limit.REQUESTS: Message("The page requested more files than the limit allows."),
+    Limit.BYTES: Message("The page loaded more data than the limit allows."),
     Limit.ANSWER: Message("The page requested a file that is too large."),
     Limit.HEIGHT: Message("The page is too long for one screenshot."),
-    Limit.PICTURES: Message("There was not enough time for all screenshots."),
-    Limit.ARTICLE: Message(
-        "The article could not be extracted within the limits of time and memory."
-    ),
+    Limit.PICTURES: Message("There was not enough time to take all screenshots."),
+    Limit.ARTICLE: Message("The article could not be extracted within the time and memory limits."),
     Limit.TIME: Message("The browser ran out of time before the page could be saved."),
     Limit.SIZE: Message("The page was too large after its scripts had run."),
     Limit.TAB: Message("The browser tab crashed, or was closed because it used too much memory."),
-    Limit.BROWSER: Message("The browser exited."),
+    Limit.BROWSER: Message("The browser quit unexpectedly."),
     Limit.UNREADABLE: Message("The page could not be read from the browser."),
 }
 

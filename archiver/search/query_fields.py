@@ -164,7 +164,7 @@ FIELDS: tuple[Field, ...] = (
         Condition.LIST,
         marked("a list"),
         "list:Recipes/Soups",
-        marked("entries in this list, in its order; list:Recipes/ includes nested lists"),
+        marked("entries in this list, in list order; list:Recipes/ also includes nested lists"),
         _list,
     ),
     Field(
@@ -185,7 +185,7 @@ FIELDS: tuple[Field, ...] = (
         Condition.TYPE,
         f"one of {', '.join(_KINDS)}",
         "type:pdf",
-        marked("kind: an article has text to read, a page has little text"),
+        marked("kind: article (has text to read), page (has little text)"),
         _one_of(*_KINDS),
         _KINDS,
     ),
@@ -215,7 +215,7 @@ FIELDS: tuple[Field, ...] = (
         Condition.ADDED,
         marked("a date"),
         "added:2019-03..2020",
-        marked("saved date"),
+        marked("date saved"),
         read_dates,
     ),
     Field(
@@ -301,7 +301,7 @@ OPERATORS: tuple[Operator, ...] = (
     Operator("kite -paper", marked("the first word without the second")),
     Operator(
         "kite OR heron",
-        marked("either word (write OR in capitals); OR binds more tightly than a space"),
+        marked("either word (write OR in capitals); OR takes precedence over a space"),
     ),
     Operator("bird (kite OR -paper)", marked("brackets group conditions")),
     Operator("orni*", marked("words that start with this")),

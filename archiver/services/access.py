@@ -250,8 +250,9 @@ class AccessControl:
         self._refuse_configured()
         if any(category(each) == "Cc" for each in new):
             raise InputError(
-                "A password cannot contain line ends, tabs or other control characters, because "
-                "browser forms cannot send them. Type it instead of pasting, or remove them."
+                "A password cannot contain line breaks, tabs or other control characters, "
+                "because browser forms cannot send them. Remove these characters, or type the"
+                " password instead of pasting it."
             )
         if not LEAST_PASSWORD <= len(new) <= MAX_PASSWORD:
             raise InputError(
@@ -272,9 +273,7 @@ class AccessControl:
         """
         self._refuse_configured()
         if self._is_open_to_others:
-            raise InputError(
-                "The service can be reached from other machines, so it needs a password."
-            )
+            raise InputError("Other computers can reach this archive, so it needs a password.")
         await self._change(lambda _: Access())
 
     async def make_token(self, name: str, scope: Scope) -> str:
@@ -285,10 +284,12 @@ class AccessControl:
         """
         name = " ".join(name.split())[:MAX_NAME]
         if not name:
-            raise InputError("Enter a name for the token, such as the program that will use it.")
+            raise InputError(
+                "Enter a name for the token, such as the name of the program that will use it."
+            )
         if len(self._access.tokens) >= MAX_TOKENS:
             raise InputError(
-                "The limit of {most} tokens is reached. Revoke one first.", most=MAX_TOKENS
+                "You have reached the limit of {most} tokens. Revoke one first.", most=MAX_TOKENS
             )
         made = TOKEN_PREFIX + secrets.token_urlsafe(_TOKEN_BYTES)
         token = Token(secrets.token_hex(8), name, scope, _hex(made), int(time.time()))
@@ -383,7 +384,10 @@ class AccessControl:
 
     def _refuse_configured(self) -> None:
         if self._configured is not None:
-            raise InputError("The password was set when archiver was started. Change it there.")
+            raise InputError(
+                "The password was set when archiver was started, so it cannot be changed here."
+                " Restart archiver with a new one."
+            )
 
 
 def _with_token(access: Access, token: Token) -> Access:

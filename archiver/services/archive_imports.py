@@ -188,7 +188,7 @@ class ArchiveImport:
         """Raise ``UnreadableFile`` if no capture could be read."""
         if self._problem and not (self._captures or self._has_pending):
             raise UnreadableFile(
-                "{name} has no readable captures. {problem}",
+                "{name} contains no readable captures. {problem}",
                 name=name,
                 problem=self._problem,
             )
@@ -208,9 +208,7 @@ class ArchiveImport:
             if is_inner:
                 yield self._failed(
                     member,
-                    UnreadableFile(
-                        "It is an archive inside another archive, which is not supported."
-                    ),
+                    UnreadableFile("Archives inside other archives are not supported."),
                 )
                 continue
             async for taken in self._inner_package(package, member):

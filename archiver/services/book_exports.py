@@ -117,7 +117,7 @@ class Books:
         """
         manifest = await make_manifest(self._db, selected)
         if not manifest.entries:
-            raise NotFound("Nothing to export: no entry matches.")
+            raise NotFound("There is nothing to export: no entries match.")
         if len(manifest.entries) > MAX_ARTICLES:
             raise InputError(
                 "The export has {count} articles, but one file can hold at most {most}. Narrow "
@@ -187,7 +187,7 @@ class Books:
                 await asyncio.to_thread(book.add, chapter)
                 chapters += 1
             if book is None:
-                raise NotFound("Nothing to export: no article or note was found.")
+                raise NotFound("There is nothing to export: no articles or notes were found.")
             on_count(chapters)
             await asyncio.to_thread(book.close)
             await asyncio.to_thread(file.seek, 0)

@@ -428,7 +428,7 @@ class BackgroundMaintenance:
             "empty-bin": partial(self._erase, empty_bin=True),
         }
         if task not in tasks:
-            raise InputError("The form has an unknown action.")
+            raise InputError("This form is outdated. Reload the page and try again.")
         if not self.task:
             self.task, self.problem, self.progress = task, "", Progress(0, 0, 0)
             self._running = asyncio.create_task(self._run(tasks[task]), name=task)

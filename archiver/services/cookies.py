@@ -84,7 +84,9 @@ class CookieSettings:
         """
         if len(content) > MAX_BYTES:
             raise InputError(
-                "The file is larger than {most} bytes, so it is not a cookie file.", most=MAX_BYTES
+                "The file is larger than {most} bytes, so it cannot be a cookies.txt. Choose "
+                "another file.",
+                most=MAX_BYTES,
             )
         found, refused = read_cookies(content.decode("utf-8", "replace"))
         if not found:
@@ -140,7 +142,7 @@ class CookieSettings:
 
         await self._change(without)
         if not gone and must_exist:
-            raise InputError("There is no cookie for {host}.", host=host)
+            raise InputError("No cookies are stored for {host}.", host=host)
         return len(gone)
 
     async def _change(self, change: Callable[[Sequence[Cookie]], Sequence[Cookie]]) -> None:

@@ -123,7 +123,7 @@ MAX_SHARES = 10
 BATCH = 500
 STORAGE_USAGE_SECONDS = 600.0
 """Seconds for which storage statistics are cached."""
-CANCELLED = Failure(FailureKind.CANCELLED, "You cancelled it.")
+CANCELLED = Failure(FailureKind.CANCELLED, "You cancelled saving this page.")
 _IMPORT_PRIORITY = 1
 
 

@@ -117,7 +117,7 @@ class EntryDeletion:
             gone = await delete_snapshots(conn, self._store, entry_id, timestamps, number=number)
             if not gone:
                 raise NotFound(
-                    "{url} has no snapshot of {timestamp}.", url=entry.url, timestamp=timestamp
+                    "{url} has no snapshot from {timestamp}.", url=entry.url, timestamp=timestamp
                 )
         await self._update_documents()
         return Deleted(number, 0, gone)

@@ -123,7 +123,7 @@ class Editing:
         while True:
             async with self._db.write() as conn:
                 if await edit_history.size(conn, edit_id) is None:
-                    raise NotFound("This change was already undone or is too old to undo.")
+                    raise NotFound("This change was already undone, or is too old to undo.")
                 put_back, looked_at = await edit_history.undo(conn, edit_id, most=BATCH)
                 found, done = found + looked_at, done + put_back
                 if looked_at < BATCH:
@@ -264,7 +264,7 @@ def _checked(wanted: AnnotationChange) -> AnnotationChange:
         InputError: a text is too long, or there is nothing to change.
     """
     if wanted.is_empty:
-        raise InputError("Choose what to change: a title, a note, tags, lists, read or starred.")
+        raise InputError("Choose what to change: title, note, tags, lists, read or starred.")
     change = replace(
         wanted,
         title=_text(Message("title"), wanted.title, MAX_TITLE),

@@ -100,7 +100,8 @@ def _of_url(ref: str) -> HashUrl:
         return hash_url(parse_entry_url(with_scheme(ref)))
     except InvalidUrl:
         raise InvalidUrl(
-            "No entry “{ref}”. Use the page's URL (https://…), the hash_url, or the start of it.",
+            "No entry found for “{ref}”. Use the URL of the page (https://…), the hash_url, "
+            "or the first characters of the hash_url.",
             ref=ref[:_MAX_SHOWN],
         ) from None
 
@@ -142,7 +143,7 @@ def clean_tags(tags: Sequence[str]) -> tuple[str, ...]:
     cleaned = unique_tags(filter(None, (tidy_tag(tag).lstrip("# ") for tag in tags)))
     if len(cleaned) > MAX_TAGS:
         raise InputError(
-            "{count} tags are too many; the limit is {most}.", count=len(cleaned), most=MAX_TAGS
+            "Too many tags ({count}); the limit is {most}.", count=len(cleaned), most=MAX_TAGS
         )
     for tag in cleaned:
         if len(tag) > MAX_TAG_CHARACTERS:

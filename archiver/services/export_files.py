@@ -37,8 +37,8 @@ _INTERRUPTED = "It was interrupted three times, perhaps because it is too large 
 
 _DAMAGED = marked("Damaged records were skipped. Run `archiver verify` to list them.")
 DAMAGED_DOWNLOAD = marked(
-    "This download lacks damaged records, and articles that are not extracted yet. Run "
-    "`archiver verify` to list them, then download it again."
+    "Damaged records, and articles that have not been extracted yet, are missing from this "
+    "download. Run `archiver verify` to list the damaged records, then download again."
 )
 
 log = get_log(__name__)
@@ -231,7 +231,7 @@ class ExportJobs:
     def _create(self, kind: ExportKind, wanted: Selected, problem: str = "") -> str:
         if len([*self._all()]) >= MAX_JOBS:
             raise InputError(
-                "The limit of {most} exports is reached. Delete one first.", most=MAX_JOBS
+                "You have reached the limit of {most} exports. Delete one first.", most=MAX_JOBS
             )
         query = wanted.query
         words = _OTHERS.sub("-", f"{query.q} {query.tag} {query.host} {query.status}".lower())

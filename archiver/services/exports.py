@@ -245,7 +245,7 @@ class EntryExports:
         """Return the row ids of the entries; an empty archive is exported as an empty list."""
         rows = (await make_manifest(self._db, selected)).entries
         if not rows and not selected.is_everything:
-            raise NotFound("Nothing to export: no entry matches.")
+            raise NotFound("There is nothing to export: no entries match.")
         return rows
 
     async def _heading(self, selected: Selected) -> Heading:

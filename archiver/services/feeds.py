@@ -455,7 +455,7 @@ class Subscriptions:
             before = self._parse(content)
             after = change(before)
             if len(after) > MAX_FEEDS:
-                raise InputError("The limit is {most} feeds.", most=MAX_FEEDS)
+                raise InputError("You can follow at most {most} feeds.", most=MAX_FEEDS)
             if after == before:
                 return None
             return _written(after, is_more=len(after) > len(before))
@@ -484,7 +484,10 @@ def _written(subscriptions: Sequence[Subscription], *, is_more: bool) -> bytes:
     """
     written = write_subscriptions(subscriptions)
     if is_more and len(written) > MAX_BYTES:
-        raise InputError("The list of feeds would be larger than {most} bytes.", most=MAX_BYTES)
+        raise InputError(
+            "The list of feeds would be larger than {most} bytes. Unfollow some feeds first.",
+            most=MAX_BYTES,
+        )
     return written
 
 

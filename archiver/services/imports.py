@@ -124,7 +124,7 @@ class StoredImports:
 
 
 CLAIM_SECONDS = 10.0
-CANCELLED = marked("You cancelled it. Import the file again to read the rest.")
+CANCELLED = marked("You cancelled this import. Import the file again to add the rest.")
 STOPPED = "It was stopped. Import the file again to read the rest."
 
 
@@ -577,7 +577,8 @@ class ImportUndo:
             )
         if status.is_unread:
             raise InputError(
-                "The file of this import is still being read. Undo the import after that."
+                "The file of this import is still being read. Wait until it has been read, "
+                "then undo the import."
             )
         has_entries = bool(status.added or status.merged)
         if has_entries and not status.undone and await self._is_unknown(number):

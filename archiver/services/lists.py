@@ -120,9 +120,9 @@ class EntryLists:
             lists = await tags_and_lists.all_lists(conn)
             existing = next((each for each in lists if each.path == made.path), None)
             if existing and (not existing.query or not made.query):
-                raise InputError("A list “{path}” already exists.", path=made.path)
+                raise InputError("The list “{path}” already exists.", path=made.path)
             if len(lists) >= MAX_LISTS:
-                raise InputError("The limit is {most} lists.", most=MAX_LISTS)
+                raise InputError("You can have at most {most} lists.", most=MAX_LISTS)
             made = replace(made, colour=existing.colour) if existing else made
             others = [made if each is existing else each for each in lists]
             await _arrange(conn, others if existing else [*others, made])
@@ -207,7 +207,7 @@ class EntryLists:
             await self._find(parent)
         goal = folder_path([*folder_names(parent), own.name])
         if goal != path and await self._find_any(goal):
-            raise InputError("A list “{path}” already exists.", path=goal)
+            raise InputError("The list “{path}” already exists.", path=goal)
         edited = await self.rename(path, goal) if goal != path else None
         await self._rearrange(lambda known: placed(known, goal, before))
         return edited

@@ -153,6 +153,6 @@ def _moment(text: str) -> datetime | None:
         moment = read_iso(text.strip())
     except ValueError:
         raise InputError(
-            "Enter the saved date as 2024-02-29T12:00:00Z, or leave it empty."
+            "Enter the date in the form 2024-02-29T12:00:00Z, or leave it empty."
         ) from None
     return min(moment, datetime.now(UTC).replace(microsecond=0))

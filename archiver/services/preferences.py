@@ -143,7 +143,9 @@ class Preferences:
                     error.reasons, "The rule is not valid: {why}", why=str(error)
                 ) from error
             if host not in sites and len(sites) >= MAX_SITES:
-                raise InputError("There are already {most} rules for sites.", most=MAX_SITES)
+                raise InputError(
+                    "You can have at most {most} rules for sites. Remove one first.", most=MAX_SITES
+                )
             if kept:
                 sites[host] = {name: getattr(parsed, name) for name in kept}
             else:

@@ -344,7 +344,7 @@ class Packages:
         """
         manifest = await make_manifest(self._db, selected)
         if not manifest.entries:
-            raise NotFound("Nothing to export: no entry matches.")
+            raise NotFound("There is nothing to export: no entries match.")
         return manifest
 
     async def warc(

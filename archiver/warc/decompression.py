@@ -423,8 +423,8 @@ class DecompressedFile:
         self._unpacked += len(data)
         if self._unpacked > BASE_ALLOWANCE + MAX_RATIO * self._source.offset:
             raise UnreadableFile(
-                "It decompresses to more than {ratio} times its size, so it was rejected as a "
-                "decompression bomb.",
+                "The file decompresses to more than {ratio} times its size, so it was "
+                "rejected as a decompression bomb.",
                 ratio=MAX_RATIO,
             )
         return data

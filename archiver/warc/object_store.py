@@ -161,7 +161,7 @@ def _user_errors() -> Iterator[None]:
                 "the bucket."
             ) from None
         raise StoreUnavailable(
-            "The object store does not respond correctly ({why}). Try again later.", why=why
+            "The object store is not responding correctly ({why}). Try again later.", why=why
         ) from None
 
 
@@ -169,7 +169,7 @@ def _error_code(text: str) -> str:
     """Return the error code or status in an error message, which is safe to show to users."""
     if found := _CODE.search(text) or _STATUS.search(text):
         return found[1]
-    return "no response in time" if "timed out" in text or "timeout" in text else "no connection"
+    return "timed out" if "timed out" in text or "timeout" in text else "no connection"
 
 
 MAX_SIZES = 10_000
@@ -214,7 +214,7 @@ class Blocks:
             raise missing_segment(name) from None
         if len(data) != min(self.block_bytes, size - start):
             raise StoreUnavailable(
-                "The object store returned only a part of {name}. Try again later.", name=name
+                "The object store returned only part of {name}. Try again later.", name=name
             )
         with self._lock:
             _cache(self._blocks, (name, number), data, self._most)

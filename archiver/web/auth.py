@@ -57,8 +57,8 @@ def _refuse_guessing(request: web.Request) -> None:
     if wait > 0:
         seconds = int(wait) + 1
         sentence = counted(
-            "Too many wrong passwords: try again in {count} second.",
-            "Too many wrong passwords: try again in {count} seconds.",
+            "Too many wrong passwords. Try again in {count} second.",
+            "Too many wrong passwords. Try again in {count} seconds.",
             count=seconds,
         )
         answer = web.HTTPTooManyRequests(headers={"Retry-After": str(seconds)})

@@ -261,7 +261,9 @@ def _refusal(request: web.Request) -> web.HTTPException:
     """Redirect a browser to the login page; return 401 to a program."""
     is_program = request.path.startswith(_FOR_PROGRAMS)
     if request.headers.get("Sec-Fetch-Dest") not in _PAGES or is_program:
-        return _unauthorized(marked("Sign in first: this archive has a password."))
+        return _unauthorized(
+            marked("Sign in to continue. This archive is protected by a password.")
+        )
     if request.method in origin.SAFE_METHODS:
         return web.HTTPSeeOther("/login?" + urlencode({"next": request.raw_path}))
     return _unauthorized(
@@ -303,15 +305,17 @@ _MESSAGES = {
     400: Message("The request is invalid."),
     404: Message("There is no page at this address."),
     405: Message("This address does not support this request method."),
-    408: Message("The request took too long to arrive."),
+    408: Message("The request took too long to arrive. Try again."),
     413: Message("The request is too large. Import a file instead."),
-    500: Message("An internal error occurred. The log has details."),
-    503: Message("Too many pages show live progress. Close some, or try again later."),
+    500: Message("An internal error occurred. See the log for details."),
+    503: Message(
+        "Too many open pages are showing live progress. Close some of them, or try again later."
+    ),
 }
 _GENERAL_MESSAGES: dict[type[Exception], Message] = {
     errors.IndexUnavailable: Message(
-        "The index of this archive is unavailable. Try again in a moment; if it persists, the "
-        "log of the service has the reason."
+        "The index of this archive is unavailable. Try again in a moment. If the problem "
+        "persists, see the log for the reason."
     ),
 }
 """Messages that replace the exception's own, which has details such as the database's address."""

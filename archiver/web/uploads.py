@@ -289,9 +289,7 @@ async def _file_part(request: web.Request) -> _File:
 
 
 def _malformed() -> web.HTTPBadRequest:
-    return web.HTTPBadRequest(
-        text=marked("The upload was interrupted, or is not well-formed multipart data.")
-    )
+    return web.HTTPBadRequest(text=marked("The upload was interrupted or damaged. Try again."))
 
 
 async def _search_parts(request: web.Request, parts: MultipartReader) -> _File:

@@ -260,7 +260,7 @@ SENTENCES: Final = {
     FailureKind.DISCONNECTED: marked("The connection was interrupted."),
     FailureKind.PROTOCOL: marked("The server's response is not valid HTTP."),
     FailureKind.HTTP_STATUS: marked("The server responded with an error."),
-    FailureKind.RESTING: marked("The server asked for a pause between requests."),
+    FailureKind.RESTING: marked("The server asked archiver to slow down."),
     FailureKind.TOO_LARGE: marked("The page is larger than the limit in the settings."),
     FailureKind.TOO_MANY_REDIRECTS: marked("The page redirects too many times."),
     FailureKind.BLOCKED_ADDRESS: marked(
@@ -268,10 +268,10 @@ SENTENCES: Final = {
         "192.168.1.0/24, to “Private networks” in Settings."
     ),
     FailureKind.EXCLUDED: marked(
-        "Your rule for this site says never to save it. Change it in Settings, under “Sites”."
+        "You have a rule never to save this site. You can change it in Settings, under “Sites”."
     ),
     FailureKind.INVALID_URL: marked("The URL is not valid."),
-    FailureKind.NOT_A_PAGE: marked("There is no page to save."),
+    FailureKind.NOT_A_PAGE: marked("The server sent no page to save."),
     FailureKind.NOT_IN_FILE: marked("The imported file does not contain this page."),
     FailureKind.WRONG_TYPE: marked("The server sent another type of file than the page needs."),
     FailureKind.WALLED: marked(
@@ -281,23 +281,23 @@ SENTENCES: Final = {
     FailureKind.PARKED: marked("The domain is for sale; the page no longer exists."),
     FailureKind.NOT_ARCHIVED: marked("No public archive has a copy."),
     FailureKind.NOT_RESCUED: marked("The public archives could not be reached."),
-    FailureKind.CANCELLED: marked("You cancelled it."),
+    FailureKind.CANCELLED: marked("You cancelled saving this page."),
     FailureKind.LOST: marked("The stored page was lost."),
-    FailureKind.INTERNAL: marked("An internal error occurred; the log has details."),
+    FailureKind.INTERNAL: marked("An internal error occurred. See the log for details."),
 }
 SHORT: Final = {
     FailureKind.DNS: marked("domain not found"),
     FailureKind.REFUSED: marked("connection refused"),
     FailureKind.TLS: marked("invalid certificate"),
-    FailureKind.TIMEOUT: marked("no response in time"),
+    FailureKind.TIMEOUT: marked("timed out"),
     FailureKind.DISCONNECTED: marked("connection interrupted"),
     FailureKind.PROTOCOL: marked("invalid HTTP response"),
     FailureKind.HTTP_STATUS: marked("server error"),
-    FailureKind.RESTING: marked("pause requested by the server"),
+    FailureKind.RESTING: marked("too many requests"),
     FailureKind.TOO_LARGE: marked("too large"),
     FailureKind.TOO_MANY_REDIRECTS: marked("too many redirects"),
     FailureKind.BLOCKED_ADDRESS: marked("private network"),
-    FailureKind.EXCLUDED: marked("never saved (rule)"),
+    FailureKind.EXCLUDED: marked("excluded by a rule"),
     FailureKind.INVALID_URL: marked("invalid URL"),
     FailureKind.NOT_A_PAGE: marked("no page"),
     FailureKind.NOT_IN_FILE: marked("not in the file"),

@@ -195,7 +195,7 @@ async def test_fetching_pauses_while_too_many_bytes_wait_for_the_store(
     [
         ({"ARCHIVER_STORE": "s3://no-such-bucket/x"}, "The bucket of s3://no-such-bucket"),
         ({"AWS_SECRET_ACCESS_KEY": "another-secret"}, "rejected the credentials"),
-        ({"AWS_ENDPOINT_URL": "http://127.0.0.1:1"}, "does not respond correctly"),
+        ({"AWS_ENDPOINT_URL": "http://127.0.0.1:1"}, "not responding correctly"),
     ],
 )
 async def test_an_unusable_store_ends_a_command_with_a_clear_error(settings, store, given, reason):

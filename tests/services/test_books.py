@@ -86,7 +86,7 @@ async def test_a_book_has_the_chosen_title_and_no_empty_chapters(saved_urls, arc
     assert len([each for each in book.namelist() if "chapter-" in each]) == len(saved_urls)
     assert counts[-1] == len(saved_urls)
     links_only = Selected(ListingQuery("is:waiting"))
-    with pytest.raises(NotFound, match="no article or note"):
+    with pytest.raises(NotFound, match="no articles or notes"):
         await whole(await archive.exporting.begin(BY_KEY["epub"], links_only, name="x.epub"))
 
 

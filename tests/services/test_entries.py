@@ -46,7 +46,7 @@ async def test_an_entry_is_found_by_its_url_and_by_its_name(archive, live):
 async def test_unknown_entries_and_snapshots_are_not_found(archive, live):
     await archive.entries.save([live.url("/foxes")], source="cli")
 
-    with pytest.raises(InvalidUrl, match="No entry “nonsense”"):
+    with pytest.raises(InvalidUrl, match="No entry found for “nonsense”"):
         await archive.entries.get("nonsense")
     with pytest.raises(NotFound, match="not in the archive"):
         await archive.entries.get("0" * 32)

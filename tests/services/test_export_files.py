@@ -120,7 +120,7 @@ async def test_a_failed_export_has_a_reason_and_the_next_one_runs(damaged):
 
     found = {each.kind.key: each for each in await jobs.all()}
     assert found["epub"].state is ExportState.FAILED
-    assert "no entry matches" in found["epub"].problem
+    assert "no entries match" in found["epub"].problem
     assert found["json"].state is ExportState.READY
     with pytest.raises(NotFound):
         await jobs.file(found["epub"].name)

@@ -15,7 +15,7 @@ async def do(client, what, **fields):
 
 
 async def test_a_password_is_set_changed_and_removed_with_the_current_one(client):
-    assert "Anyone who can reach this address" in await (await client.get("/access")).text()
+    assert "anyone who can reach this archive" in await (await client.get("/access")).text()
     assert (await do(client, "set-password", new="short", again="short"))[0] == 400
     status, page = await do(client, "set-password", new=PASSWORD, again=PASSWORD)
     assert (status, "this one" in page) == (200, True), "whoever set it is signed in"
@@ -33,7 +33,7 @@ async def test_a_password_is_set_changed_and_removed_with_the_current_one(client
     _, page = await do(client, "end-others")
     assert page.count('value="end"') == 1
     _, page = await do(client, "remove-password", current=PASSWORD)
-    assert "Anyone who can reach this address" in page
+    assert "anyone who can reach this archive" in page
 
 
 async def test_a_token_opens_the_routes_of_its_scope(client):

@@ -72,7 +72,7 @@ async def test_the_api_deletes_an_entry_and_a_snapshot(client, foxes):
 async def test_deleting_an_entry_needs_confirmation_and_can_be_undone(client, foxes, settings):
     question = await (await client.get(f"/{foxes}/delete")).text()
     assert "Delete this entry?" in question
-    assert "can be restored for 30 days" in question
+    assert "you can restore them for 30 days" in question
     assert "foxes" in await titles(client)
 
     status, path, page = await send(client, "/delete", question, *hidden_in(question))

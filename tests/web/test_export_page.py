@@ -34,7 +34,7 @@ async def test_every_export_form_is_offered_for_everything_and_a_search(client):
         assert f'href="/export/archive.{kind.suffix}"' in everything
         assert f'href="/export/archive.{kind.suffix}?q=tag%3Aone"' in found
     assert "2 entries in all" in everything
-    assert "1 entry of" in found
+    assert "1 entry. <a" in found
     assert "No results" in await (await client.get("/export?q=tag:none")).text()
     assert (await client.get("/export?q=(")).status == 400
 
@@ -62,7 +62,7 @@ async def test_a_download_that_lacks_damaged_records_is_listed_afterwards(client
             await (await client.get(f"/export/archive.{suffix}")).read()
 
     page = await (await client.get("/export")).text()
-    assert page.count("This download lacks damaged records") == 2
+    assert page.count("are missing from this download") == 2
     assert "incomplete exports: 2" in await (await client.get("/activity")).text()
 
 

@@ -63,7 +63,7 @@ async def test_an_interrupted_import_is_not_shown_as_reading(client, db):
     assert (phase, share[1]) == ("Incomplete", "0")
     assert alert.startswith("The import stopped after 0 links")
     assert (waiting[0], waiting[1][1], waiting[2]) == (
-        "Interrupted. It will continue in a moment",
+        "Interrupted, will continue in a moment",
         "0",
         None,
     )
@@ -82,7 +82,7 @@ async def test_a_cancelled_import_keeps_its_entries(client, db, runtime):
 
     page = await (await client.post(f"/import/{left}/cancel")).text()
 
-    assert "You cancelled it." in page
+    assert "You cancelled this import." in page
     status = await runtime.imports.status(left)
     assert (status.is_open, status.counts.failed) == (False, 1)
     assert (await runtime.entries.get(URL)).entry.failure.kind == "cancelled"

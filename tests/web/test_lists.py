@@ -78,7 +78,7 @@ async def test_selected_lists_are_merged_or_deleted(client, foxes):
 
 async def test_a_rejected_list_name_stays_in_the_form(client):
     await send(client, "/lists", ("do", "make"), ("path", "Soups"))
-    there = "A list “Soups” already exists."
+    there = "The list “Soups” already exists."
 
     search = (("do", "make"), ("path", "Soups"), ("query", "is:unread"))
     status, _, page = await send(client, "/lists", *search)

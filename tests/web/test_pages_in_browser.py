@@ -255,7 +255,8 @@ async def the_home_page_saves_urls_searches_words_and_follows_jobs(site):
     await site.runtime.crawl_status.cancel()
     await page.locator("#activity[hidden]").wait_for(state="attached")
     await page.locator("#latest .failure-reason").wait_for()
-    assert await page.locator("#latest .failure-reason").all_inner_texts() == ["You cancelled it."]
+    reasons = await page.locator("#latest .failure-reason").all_inner_texts()
+    assert reasons == ["You cancelled saving this page."]
 
     await page.goto("/")
     await page.fill("#tags", "pasted")

@@ -82,7 +82,7 @@ async def test_saving_applies_a_setting_that_was_changed_elsewhere(client, saved
     before = file.read_text() if file.exists() else ""
     file.write_text("bin_days = 9\n")
     try:
-        assert "Not in force yet: archiver still uses 30." in await text_of(client, "/settings")
+        assert "Not applied yet: archiver is still using 30." in await text_of(client, "/settings")
         await client.post("/settings", data=values)
         assert client.app[RELOAD].is_set()
     finally:
@@ -140,9 +140,7 @@ async def test_emptying_the_bin_shows_its_progress_and_result(client, saved_arch
     app = client.app[RUNTIME]
     await app.deleting.entries([saved_archive.url("/foxes")])
     assert "Empty bin" in await text_of(client, "/bin")
-    assert (
-        "be restored afterwards" in await (await client.post("/bin", data={"do": "empty"})).text()
-    )
+    assert "Permanently erase" in await (await client.post("/bin", data={"do": "empty"})).text()
 
     app.upkeep.task, app.upkeep.progress = "empty-bin", Progress(0, 500, 2000)
     page = await text_of(client, "/bin")

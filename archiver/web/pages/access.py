@@ -180,7 +180,7 @@ async def _make_token(request: web.Request, form: _Form) -> web.StreamResponse:
         scope = Scope(form.get("scope", ""))
     except ValueError:
         raise InputError(
-            "Choose what the token may do: read only, add only, or full access."
+            "Choose what the token can do: read only, add only, or full access."
         ) from None
     made = await request.app[RUNTIME].access.make_token(form.get("name", ""), scope)
     return await _page(request, made=made)
@@ -204,7 +204,7 @@ async def _end_others(request: web.Request, _: _Form) -> web.StreamResponse:
 
 
 async def _unknown(_: web.Request, __: _Form) -> web.StreamResponse:
-    raise InputError("The form has an unknown action.")
+    raise InputError("This form is outdated. Reload the page and try again.")
 
 
 async def _require_password(request: web.Request, form: _Form) -> None:

@@ -61,7 +61,7 @@ async def change(request: web.Request) -> web.StreamResponse:
     if does == "rescue":
         count = await request.app[RUNTIME].recovery.rescue_failed_of(str(form.get("reason", "")))
         raise web.HTTPSeeOther(f"/activity?done=asked-{count}")
-    raise InputError("The form has an unknown action.")
+    raise InputError("This form is outdated. Reload the page and try again.")
 
 
 async def rescue(request: web.Request) -> web.StreamResponse:

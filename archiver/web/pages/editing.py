@@ -167,7 +167,9 @@ async def confirm_deletion(request: web.Request) -> web.StreamResponse:
     detail = await request.app[RUNTIME].entries.get(key)
     if timestamp and timestamp not in {each.timestamp for each in detail.snapshots}:
         raise NotFound(
-            "{url} has no snapshot of {timestamp}.", url=detail.entry.url, timestamp=timestamp[:20]
+            "{url} has no snapshot from {timestamp}.",
+            url=detail.entry.url,
+            timestamp=timestamp[:20],
         )
     listed = list_query(parse_list_query(request.query["in"])) if "in" in request.query else ""
     back_to = f"/{key}/?{urlencode({'in': listed})}" if listed else f"/{key}/"

@@ -18,7 +18,7 @@ from archiver.web.views import ContinueView, ErrorView, NotArchivedView
 
 TITLES = {
     400: Message("Invalid request"),
-    401: Message("Sign in first"),
+    401: Message("Sign-in required"),
     403: Message("Not allowed"),
     404: Message("Not found"),
     405: Message("Not supported"),

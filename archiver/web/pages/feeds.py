@@ -114,7 +114,7 @@ async def _import_opml(request: web.Request, form: _Form) -> web.StreamResponse:
 
 
 async def _unknown(_: web.Request, __: _Form) -> web.StreamResponse:
-    raise InputError("The form has an unknown action.")
+    raise InputError("This form is outdated. Reload the page and try again.")
 
 
 def _text(form: _Form, name: str) -> str:

@@ -53,7 +53,7 @@ async def change(request: web.Request) -> web.StreamResponse:
     elif fields["do"] == "remove":
         return back(form, article_path, edit=await highlights.remove(key, fields["id"]))
     else:
-        raise InputError("The form has an unknown action.")
+        raise InputError("This form is outdated. Reload the page and try again.")
     raise web.HTTPSeeOther(f"{return_path(form, article_path)}#hl-{made.highlight.id}")
 
 

@@ -187,7 +187,7 @@ async def change_bin(request: web.Request) -> web.StreamResponse:
             f"/bin?restored={done.entries or done.snapshots}&not_restored={done.not_restored}"
         )
     if does != "restore":
-        raise InputError("The form has an unknown action.")
+        raise InputError("This form is outdated. Reload the page and try again.")
     selected: dict[int, list[str]] = defaultdict(list)
     for each in form.getall("item", []):
         text, _, key = str(each).partition(" ")

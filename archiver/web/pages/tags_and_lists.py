@@ -52,7 +52,7 @@ async def _apply_to_tags(
     elif what == "delete":
         edited = [await editing.delete_tag(each) for each in names][-1:]
     else:
-        raise InputError("The form has an unknown action.")
+        raise InputError("This form is outdated. Reload the page and try again.")
     raise web.HTTPSeeOther(f"/tags?edit={edited[0].id}" if edited else "/tags")
 
 
@@ -103,7 +103,7 @@ async def order_lists(request: web.Request) -> web.StreamResponse:
     refs = [str(each) for each in form.getall("entry", [])]
     position = str(form.get("position", ""))
     if position not in set(ListPosition):
-        raise InputError("The form has an unknown action.")
+        raise InputError("This form is outdated. Reload the page and try again.")
     if not refs:
         return back(form, "/snapshots", nothing=1)
     edited = await request.app[RUNTIME].lists.order(
@@ -126,6 +126,6 @@ async def _changed(found: EntryLists, path: str, form: Mapping[str, Any]) -> Edi
         await found.set_colour(path, ListColour(str(form.get("colour", ""))))
         return None
     if what not in ("up", "down"):
-        raise InputError("The form has an unknown action.")
+        raise InputError("This form is outdated. Reload the page and try again.")
     await found.move(path, down=what == "down")
     return None
