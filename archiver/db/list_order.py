@@ -14,7 +14,7 @@ from archiver.db.query_sql import lists_named, with_document
 from archiver.db.schema import document, entry, entry_list, in_list, tag
 from archiver.model.job import State
 from archiver.model.listing import Sort
-from archiver.search.query_tree import Condition, FieldCondition, Mark, Node, conjuncts
+from archiver.search.query_tree import Condition, FieldCondition, IsValue, Node, conjuncts
 from archiver.search.words import fold
 
 
@@ -103,7 +103,7 @@ MAX_ITERATED = 64
 
 If there are more, all entries are read and tested one by one.
 """
-_STATES = {Mark.FAILED: State.FAILED, Mark.WAITING: State.QUEUED, Mark.LINK: State.LINK}
+_STATES = {IsValue.FAILED: State.FAILED, IsValue.WAITING: State.QUEUED, IsValue.LINK: State.LINK}
 _T = TypeVar("_T")
 
 
@@ -177,16 +177,16 @@ def _any_of(filters: Filters, few: Sequence[Filters]) -> Filters:
 
 
 def _narrowed_by_mark(value: str, filters: Filters) -> Filters:
-    mark = Mark(value)
+    mark = IsValue(value)
     state = _STATES.get(mark)
     if state:
         return filters if filters.state else replace(filters, state=state)
     return replace(
         filters,
-        is_highlighted=filters.is_highlighted or mark is Mark.HIGHLIGHTED,
-        is_changed=filters.is_changed or mark is Mark.CHANGED,
-        is_starred=filters.is_starred or mark is Mark.STARRED,
-        is_read=filters.is_read or mark is Mark.READ,
+        is_highlighted=filters.is_highlighted or mark is IsValue.HIGHLIGHTED,
+        is_changed=filters.is_changed or mark is IsValue.CHANGED,
+        is_starred=filters.is_starred or mark is IsValue.STARRED,
+        is_read=filters.is_read or mark is IsValue.READ,
     )
 
 

@@ -9,7 +9,7 @@ from archiver.model.failure import FailureKind
 from archiver.model.listing import Kind
 from archiver.model.message import Message, marked
 from archiver.search.query_dates import read_dates
-from archiver.search.query_tree import Column, Condition, Mark, Numbers, Value
+from archiver.search.query_tree import Column, Condition, IsValue, Numbers, Value
 
 MAX_NUMBER = 10**9
 _NUMBERS = re.compile(r"([<>]=?)?(\d{1,9})|(\d{0,9})\.\.(\d{0,9})", re.ASCII)
@@ -137,7 +137,7 @@ def _name(text: str) -> str:
     return text
 
 
-_MARKS = tuple(Mark)
+_IS_VALUES = tuple(IsValue)
 _KINDS = tuple(Kind)
 FIELDS: tuple[Field, ...] = (
     Field(
@@ -173,7 +173,7 @@ FIELDS: tuple[Field, ...] = (
         "note:recipe",
         marked("pages with these words in your note or highlights"),
     ),
-    Field(Column.BY, marked("words"), 'by:"Ursula Franklin"', marked("pages by this author")),
+    Field(Column.AUTHOR, marked("words"), 'by:"Ursula Franklin"', marked("pages by this author")),
     Field(
         Condition.LANG,
         marked("a language"),
@@ -191,11 +191,11 @@ FIELDS: tuple[Field, ...] = (
     ),
     Field(
         Condition.IS,
-        f"one of {', '.join(_MARKS)}",
+        f"one of {', '.join(_IS_VALUES)}",
         "is:gap",
         marked("state: gap (missing files), gone (404 or 410), unrendered (needs JavaScript)"),
-        _one_of(*_MARKS),
-        _MARKS,
+        _one_of(*_IS_VALUES),
+        _IS_VALUES,
     ),
     Field(
         Condition.STATUS,
@@ -266,7 +266,9 @@ BY_NAME: Mapping[str, Field] = {field.name.value: field for field in FIELDS}
 
 def _mark_named(text: str) -> str:
     """Parse a value of ``has:``: a mark, or the nouns ``gaps`` and ``highlights``."""
-    return _one_of(*_MARKS)({"gaps": "gap", "highlights": "highlighted"}.get(text.lower(), text))
+    return _one_of(*_IS_VALUES)(
+        {"gaps": "gap", "highlights": "highlighted"}.get(text.lower(), text)
+    )
 
 
 ALIASES: Mapping[str, Field] = {

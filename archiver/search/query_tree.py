@@ -19,7 +19,7 @@ class Column(StrEnum):
     TITLE = "title"
     URL = "url"
     NOTE = "note"
-    BY = "by"
+    AUTHOR = "by"
 
 
 class Condition(StrEnum):
@@ -42,7 +42,7 @@ class Condition(StrEnum):
     IMPORT = "import"
 
 
-class Mark(StrEnum):
+class IsValue(StrEnum):
     """Values of ``is:``."""
 
     UNREAD = "unread"

@@ -30,7 +30,7 @@ from archiver.search.query_tree import (
     Column,
     Condition,
     FieldCondition,
-    Mark,
+    IsValue,
     Node,
     Not,
     Term,
@@ -205,7 +205,7 @@ def _query(q: str) -> ListingQuery:
         q=write(
             conjunction(
                 [
-                    FieldCondition(Condition.IS, Mark.HIGHLIGHTED),
+                    FieldCondition(Condition.IS, IsValue.HIGHLIGHTED),
                     _in_notes_and_highlights(parse_query(q)),
                 ]
             )

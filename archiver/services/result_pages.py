@@ -116,14 +116,14 @@ class Page:
 
     Attributes:
         entries: row ids, in order.
-        beyond: where the next page begins; None if this is the last.
+        next_position: where the next page begins; None if this is the last.
         is_newest_only: whether only the newest results were sorted.
         partial: number of entries at the end that lack a word of the query.
         has_only_partial_matches: whether no result has all words of the query.
     """
 
     entries: tuple[int, ...]
-    beyond: Place | BatchPosition | None
+    next_position: Place | BatchPosition | None
     is_newest_only: bool = False
     partial: int = 0
     has_only_partial_matches: bool = False
@@ -236,9 +236,9 @@ async def page_of(
         page = _slice_page(
             ordered, position, limit, further, is_newest_only=found.beyond is not None
         )
-    if isinstance(page.beyond, BatchPosition) and not position.known:
+    if isinstance(page.next_position, BatchPosition) and not position.known:
         newest_row = await db_entries.last_row(conn)
-        page = replace(page, beyond=replace(page.beyond, known=newest_row))
+        page = replace(page, next_position=replace(page.next_position, known=newest_row))
     return page
 
 

@@ -236,7 +236,7 @@ class Search:
             suggestion = await correction(conn, request.context.parts, tree) if is_poor else None
         listing = Listing(
             items=tuple(shown[each] for each in page.entries if each in shown),
-            after=write_cursor(page.beyond) if page.beyond else None,
+            after=write_cursor(page.next_position) if page.next_position else None,
             sort=sort_of(query, tree),
             is_newest_only=page.is_newest_only,
             partial=page.partial,
@@ -311,7 +311,7 @@ class Search:
         if (
             not (isinstance(place, BatchPosition) and place.batch_start)
             or page.entries
-            or page.beyond
+            or page.next_position
         ):
             return page.has_only_partial_matches
         request, query = replace(request, newest_entry=place.known), replace(query, after="")
@@ -372,8 +372,8 @@ class Search:
             if at is None:
                 return _neighbours_of_removed(query, shown, past)
             following = shown[at + 1] if at + 1 < len(shown) else None
-            if following is None and page.beyond:
-                after = write_cursor(page.beyond)
+            if following is None and page.next_position:
+                after = write_cursor(page.next_position)
                 further = (await self._found(conn, request, replace(query, after=after))).page
                 heads = await db_entries.by_ids(conn, further.entries[:1])
                 following = next((Neighbour(each, after) for each in heads.values()), None)

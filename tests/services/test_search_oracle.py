@@ -226,7 +226,7 @@ def texts(page, column):
         Column.TITLE: page.title,
         Column.NOTE: f"{page.note} {page.marked}",
         Column.URL: page.url.partition("://")[2],
-        Column.BY: page.by if has_text else "",
+        Column.AUTHOR: page.by if has_text else "",
         "text": page.text if has_text else "",
         "tags": " ".join(page.tags),
     }
