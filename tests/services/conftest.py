@@ -8,6 +8,7 @@ import pytest
 
 from archiver.app import App, open_app
 from archiver.config import Settings
+from tests.prepared_archives import Prepared, create_empty
 
 OpenArchive = Callable[..., AbstractAsyncContextManager[App]]
 
@@ -32,7 +33,11 @@ def open_archive(settings: Settings) -> OpenArchive:
 
 
 @pytest.fixture
-async def archive(open_archive: OpenArchive) -> AsyncIterator[App]:
+async def archive(
+    open_archive: OpenArchive, settings: Settings, prepared: Prepared
+) -> AsyncIterator[App]:
     """This test's archive, open."""
+    if not settings.data.exists():
+        await prepared.copy(create_empty, settings.data)
     async with open_archive() as runtime:
         yield runtime

@@ -19,6 +19,7 @@ from archiver.web.app_keys import LIMITS
 from archiver.web.client_limits import ServerLimits
 from archiver.web.server import BoundedRunner
 from tests.conftest import filled_by, saved_url
+from tests.prepared_archives import create_empty
 
 Serve = Callable[..., Awaitable[TestClient]]
 Raw = Callable[..., Awaitable[tuple[int, str]]]
@@ -63,8 +64,10 @@ def settings(tmp_path) -> Settings:
 
 
 @pytest.fixture
-async def runtime(settings) -> AsyncIterator[App]:
+async def runtime(settings, prepared) -> AsyncIterator[App]:
     """This test's archive, open."""
+    if not settings.data.exists():
+        await prepared.copy(create_empty, settings.data)
     async with open_app(settings) as runtime:
         yield runtime
 

@@ -1,6 +1,7 @@
 """The main journeys of a user: with the keyboard alone in Chromium, and without scripts."""
 
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
 import pytest
@@ -13,15 +14,15 @@ from archiver.app import open_app
 from archiver.http.urls import hash_url
 from archiver.web.app import build_app
 from archiver.web.app_keys import RUNTIME
-from tests.chromium import chromium, new_page
+from tests.chromium import new_page
 
 BOOKMARKS = "<!DOCTYPE NETSCAPE-Bookmark-file-1><DL><DT><A HREF='http://a.example/1'>One</A></DL>"
 MOST_TABS = 120
 
 
-@pytest.fixture
-async def client(saved_archive, live) -> AsyncIterator[TestClient]:
-    """The service over an archive of two entries; ``/owls`` can be saved."""
+@asynccontextmanager
+async def service(saved_archive, live) -> AsyncIterator[TestClient]:
+    """Serve an archive of two entries; ``/owls`` can be saved."""
     live.article("owls")
     settings = replace(saved_archive.settings, allow_networks=("127.0.0.0/8",), host_delay=0)
     async with open_app(settings) as runtime:
@@ -106,22 +107,6 @@ async def tag_many_and_undo(keyboard: Keyboard) -> None:
     await keyboard.sees("text=Undone.")
 
 
-async def import_and_undo(keyboard: Keyboard) -> None:
-    await keyboard.page.goto("/import")
-    await keyboard.tab_to("#file")
-    file = {"name": "b.html", "mimeType": "text/html", "buffer": BOOKMARKS.encode()}
-    await keyboard.page.set_input_files("#file", file)
-    await keyboard.press("main button.primary")
-    await keyboard.sees("h1 >> text=Preview")
-    await keyboard.press("#capture", "End")
-    await keyboard.press("main button.primary")
-    await keyboard.sees("[data-open=no] .phase")
-    await keyboard.press("[href$='/undo']")
-    await keyboard.sees("h1 >> text=Undo the import")
-    await keyboard.press("button.danger")
-    await keyboard.sees("text=This import was undone")
-
-
 async def delete_and_restore(keyboard: Keyboard, key: str) -> None:
     await keyboard.page.goto(f"/{key}/")
     await keyboard.press(".bar-reading .menu:last-of-type > summary")
@@ -134,31 +119,15 @@ async def delete_and_restore(keyboard: Keyboard, key: str) -> None:
     await keyboard.sees("text=Undone.")
 
 
-async def change_a_setting_and_export(keyboard: Keyboard) -> None:
-    await keyboard.page.goto("/settings")
-    await keyboard.tab_to("#set-retries")
-    await keyboard.page.keyboard.type("5")
-    await keyboard.page.keyboard.press("Enter")
-    await keyboard.sees("text=Settings saved.")
-    assert await keyboard.page.input_value("#set-retries") == "5"
-    await keyboard.page.goto("/export")
-    await keyboard.tab_to("[href^='/export/archive.jsonl']")
-    async with keyboard.page.expect_download() as download:
-        await keyboard.page.keyboard.press("Enter")
-    assert (await (await download.value).path()).read_text().count("\n") >= 1
-
-
-async def test_every_journey_can_be_made_with_the_keyboard_alone(client, live, saved_archive):
-    async with chromium() as browser:
-        page = await new_page(browser, base_url=str(client.make_url("/")))
-        page.set_default_timeout(60_000)
-        keyboard = Keyboard(page)
-        await save_with_tags(keyboard, client, live.url("/owls"))
-        await find_read_and_highlight(keyboard)
-        await tag_many_and_undo(keyboard)
-        await import_and_undo(keyboard)
-        await delete_and_restore(keyboard, hash_url(saved_archive.url("/foxes")))
-        await change_a_setting_and_export(keyboard)
+async def every_journey_can_be_made_with_the_keyboard_alone(browser, client, live, saved_archive):
+    page = await new_page(browser, base_url=str(client.make_url("/")))
+    page.set_default_timeout(60_000)
+    keyboard = Keyboard(page)
+    await save_with_tags(keyboard, client, live.url("/owls"))
+    await find_read_and_highlight(keyboard)
+    await tag_many_and_undo(keyboard)
+    await delete_and_restore(keyboard, hash_url(saved_archive.url("/foxes")))
+    await page.context.close()
 
 
 class Plain:
@@ -197,6 +166,12 @@ class Plain:
 
     def shows(self, text: str) -> bool:
         return text in html.fromstring(self.text).text_content()
+
+
+@pytest.fixture
+async def client(saved_archive, live) -> AsyncIterator[TestClient]:
+    async with service(saved_archive, live) as client:
+        yield client
 
 
 async def test_every_journey_can_be_made_without_scripts(client, live, saved_archive):

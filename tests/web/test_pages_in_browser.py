@@ -13,6 +13,7 @@ from archiver.http.urls import hash_url
 from archiver.web.app import build_app
 from tests.chromium import chromium, new_page
 from tests.conftest import SENTENCE, filled_by, saved_url
+from tests.web.test_journeys import every_journey_can_be_made_with_the_keyboard_alone, service
 
 WORDS = "however clever, are lost in time"
 PATHS = (
@@ -65,8 +66,8 @@ class Site:
         return page
 
 
-async def test_pages_work_in_a_browser(prepared, tmp_path):
-    data = tmp_path / "data"
+async def test_pages_work_in_a_browser(prepared, tmp_path, live, saved_archive):
+    data = tmp_path / "three"
     await prepared.copy(save_three_articles, data)
     async with (
         open_app(Settings(data=data)) as runtime,
@@ -88,6 +89,10 @@ async def test_pages_work_in_a_browser(prepared, tmp_path):
             a_file_is_previewed_imported_followed_and_undone,
         ):
             await check(site)
+        async with service(saved_archive, live) as client:
+            await every_journey_can_be_made_with_the_keyboard_alone(
+                browser, client, live, saved_archive
+            )
 
 
 async def every_page_fits_its_screen_and_logs_no_errors(site):
