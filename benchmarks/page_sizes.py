@@ -60,7 +60,7 @@ async def edit(data: Path, edited: int, lists: int) -> None:
         for name, change in (
             ("read", AnnotationChange(is_read=True)),
             ("one more tag", AnnotationChange(with_tags=("more",))),
-            ("into a list", AnnotationChange(with_lists=("All/of them",))),
+            ("into a list", AnnotationChange(with_folders=("All/of them",))),
         ):
             begun, before = time.perf_counter(), time.process_time()
             done = await runtime.editing.change_matching(found, change)
