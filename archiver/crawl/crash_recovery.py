@@ -31,7 +31,7 @@ from archiver.warc.segments import SegmentStore
 async def dead_among(names: Sequence[str], db: Database, lock: RunLock) -> list[str]:
     """Return the dead processes among ``names``.
 
-    The names must be read from the index before the call, so that a process which starts during the
+    The names must be read from the index before the call, so that a process that starts during the
     check is not among them.
     """
     others = [name for name in names if name != lock.name]
@@ -163,7 +163,7 @@ def _cut_truncated_tails(
 
 
 def _set_unusable_files(store: SegmentStore, found: Survey, more: Sequence[UnusableFile]) -> None:
-    """Set the store's list of unusable files, and log those that are new in it."""
+    """Set the store's list of unusable files; log the files that were not in it before."""
     before = set(store.storage.unusable_files)
     unusable_files = {each.name: each for each in (*found.unusable_files, *more)}
     store.storage.unusable_files = tuple(unusable_files[name] for name in sorted(unusable_files))

@@ -301,7 +301,7 @@ class Frontier:
         self._start(host)
 
     def _host_groups(self) -> HostGroups:
-        """Return the hosts that get no more leases now, and those that may get several."""
+        """Return the hosts that get no more leases now (busy), and those that may get several."""
         full = [
             name
             for name, host in self._hosts.items()

@@ -115,7 +115,7 @@ class RevisitResolver:
         return None
 
     async def _has_digest(self, digest: PayloadDigest, stated: str) -> bool:
-        """Return whether a payload also has the ``stated`` digest, by reading it."""
+        """Read a payload; return whether it also has the ``stated`` digest."""
         key = digest, stated.partition(":")[0]
         if key not in self._digests:
             async with self._db.read() as conn:
@@ -131,7 +131,7 @@ class RevisitResolver:
         """Build the capture of a revisit.
 
         The capture contains the payload itself if the original is chunked and was captured only at
-        other URLs, because other programs could not find the original.
+        other URLs. Other programs could not find such an original.
         """
         if digest == EMPTY:
             return _captured(revisit, Payload(EMPTY, 0))

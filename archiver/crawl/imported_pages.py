@@ -297,7 +297,7 @@ class StoredRequisites:
 
 @dataclass(frozen=True, slots=True)
 class _ReadRequisite:
-    """The requisites that a stored requisite has, and why replay can't show it."""
+    """Nested requisites of a stored requisite, and why replay can't show the stored one."""
 
     nested: tuple[Requisite, ...] = ()
     failure: Failure | None = None

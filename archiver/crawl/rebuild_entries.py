@@ -254,7 +254,7 @@ async def _snapshots(
 async def _shared_articles(
     conn: AsyncConnection, records: Sequence[tuple[int, SnapshotRecord]]
 ) -> dict[int, Location]:
-    """Return, by entry id, the article of an earlier snapshot that a snapshot shares.
+    """Return, by entry id, the article that a snapshot shares with an earlier snapshot.
 
     If the earlier snapshot is not restored yet, or its article is by another extractor version, the
     article is assigned at the end of the rebuild.

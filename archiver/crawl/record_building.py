@@ -60,7 +60,7 @@ log = get_log(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ExchangeItem:
-    """Exchange and its capture, which gets its location when it is written."""
+    """Exchange to record, and its capture, whose location is set when the record is written."""
 
     exchange: Exchange
     capture: Capture

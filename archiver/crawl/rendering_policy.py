@@ -259,7 +259,7 @@ class Renderer:
         return is_suspect and self._refusals.get(host(url), 0) < MAX_REFUSALS
 
     def _mode_of(self, url: str) -> str:
-        """Return which pages are rendered, by the rule of the site or else by the settings."""
+        """Return the rendering mode of the site's rule; without a rule, that of the settings."""
         return self._services.fetcher.rules.of(url).render or self._settings.render
 
     def note_outcome(self, url: str, *, has_passed: bool) -> None:

@@ -223,7 +223,7 @@ class Cdx:
     async def _before(
         self, query: CdxQuery, page_range: CdxRange
     ) -> list[tuple[str, Capture, int]]:
-        """Return the last captures before a page, because its first rows may collapse with them."""
+        """Return the captures just before a page, with which its first rows may collapse."""
         if page_range.after is None:
             return []
         turned = replace(_range(query), newest_first=not query.newest_first)

@@ -145,7 +145,7 @@ class CompactionService:
             return done
 
     async def compact_at_quiet_hours(self, hour: int) -> None:
-        """Compact each day when an hour of the day begins (local time), forever.
+        """Compact each day when the hour ``hour`` begins (local time), forever.
 
         The clock is read once a minute, so a machine that slept at that hour compacts when it wakes
         up.
@@ -362,7 +362,7 @@ CLOCK_SECONDS = 60.0
 
 
 class HourClock:
-    """Detection of the beginning of an hour of the day, for a clock that is read repeatedly."""
+    """Clock that detects when an hour of the day begins; it is read repeatedly."""
 
     def __init__(self, hour: int, now: datetime) -> None:
         self._hour = hour

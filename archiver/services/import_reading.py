@@ -292,11 +292,11 @@ class ImportReader:
             on_progress(status)
 
     async def _count(self, number: int, taken: RecordCounts, before: int) -> int:
-        """Store the counts of a batch; return how many captures of an interrupted run are to come.
+        """Store the counts of a batch; return ``before`` for the next batch.
 
-        The interrupted run imported ``before`` captures that were not read again yet. The file is
-        read in the same order, so the first captures that the archive already has are those of that
-        run, and count as new.
+        ``before`` is the number of captures that an interrupted run imported, and that this run has
+        not read again yet. The file is read in the same order, so the first captures that the
+        archive already has are those of the interrupted run; they count as new.
         """
         ours = min(taken.known, before)
         some = replace(taken, fresh=taken.fresh + ours, known=taken.known - ours)

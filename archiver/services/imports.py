@@ -254,8 +254,8 @@ class Imports:
     async def _delete_orphans(self) -> None:
         """Delete uploads from more than a day ago that no import will read.
 
-        They remain if a process was killed before it created the import, or after it had read the
-        file.
+        Such uploads remain if a process was killed before it created the import, or after it had
+        read the file.
         """
         old = await asyncio.to_thread(self.previews.old_uploads)
         if not old:
@@ -400,8 +400,8 @@ class Imports:
 async def carry_over_imports(old: Database, new: Database) -> None:
     """Copy import data that is only in the index from an old index to a rebuilt one.
 
-    These are the receipts of unfinished imports, which import created each list, entry and open
-    job, and which imports are paused.
+    This data is: the receipts of unfinished imports; for each list, entry and open job, the import
+    that created it; and which imports are paused.
     """
     async with old.read() as conn:
         unfinished = [each.id for each in await imports.unfinished(conn)]

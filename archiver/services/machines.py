@@ -242,7 +242,7 @@ class SegmentUploads:
         ]
 
     async def _update_locations(self) -> None:
-        """Write to the index which segments exist only on this machine, if that changed."""
+        """Store in the index which segments exist only on this machine, unless nothing changed."""
         if (machine := self._db.machine) is None:
             return
         local = {each.name for each in await self._local_segments()}

@@ -36,8 +36,8 @@ class Recaptures:
     async def gaps(self) -> tuple[int, int]:
         """Queue entries with incomplete newest snapshots; return the numbers queued and skipped.
 
-        An entry is skipped if the server returned 404 or 410 for every requisite that its newest
-        snapshot lacks, both in that snapshot and in the one before.
+        An entry is skipped if the server returned 404 or 410 for all missing requisites of its
+        newest snapshot, both in this snapshot and in the one before.
         """
         queued = gone = 0
         async for recoverable, unrecoverable in self._with_gaps():
@@ -135,7 +135,7 @@ class Recaptures:
 
 
 def _lost(record: SnapshotRecord) -> dict[str, int | None]:
-    """Return the missing requisites by URL, with their status if it is 404 or 410, else None."""
+    """Return the missing requisites by URL: the status if it is 404 or 410, else None."""
     return {
         each.url: each.status if each.status in GONE else None
         for each in record.requisites

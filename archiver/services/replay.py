@@ -288,7 +288,7 @@ class Replay:
 def _peek(
     pieces: Iterator[bytes], is_enough: Callable[[bytes], bool] = bool
 ) -> tuple[bytes, Iterator[bytes]]:
-    """Read chunks until ``is_enough`` is true for the bytes read, or they reach a maximum size.
+    """Read chunks until ``is_enough`` accepts the bytes read, or a maximum size is reached.
 
     Return these bytes, and an iterator over all chunks that starts with them.
     """

@@ -183,7 +183,7 @@ async def _stored_tag_count(conn: AsyncConnection, request: SearchRequest) -> in
 
 
 def _narrowing_all(facet: Facet, tree: Node) -> Facet:
-    """Add to each facet value the query with its condition added, or removed if it is active."""
+    """Add to each facet value the query with the value's condition, or without it if active."""
     return replace(
         facet, values=tuple(_narrowing(facet.field, each, tree) for each in facet.values)
     )

@@ -123,7 +123,7 @@ class Selection:
     async def notes(
         self, manifest: Manifest, damaged: Sequence[Damage] = ()
     ) -> AsyncIterator[Record]:
-        """Yield new records of queued, failed or changed entries whose data no copied record has.
+        """Yield new records of queued, failed or changed entries that no copied record describes.
 
         An entry whose record is damaged gets a new record too, because the index still has the
         user's metadata.

@@ -91,12 +91,11 @@ def _address_of(request: web.Request) -> ReplayAddress:
 def _exact_address(
     request: web.Request, address: ReplayAddress, capture: Capture, replay_request: ReplayRequest
 ) -> str | None:
-    """Return the exact address of the capture, to which the request is redirected.
+    """Return the exact address of the capture for a redirect; None if no redirect is needed.
 
-    None is returned if the request already used the exact URL and timestamp of the capture.
-
-    Images, styles and scripts with a full timestamp are served without a redirect, because a
-    redirect would cost a round trip, and users do not see these addresses.
+    None is needed if the request has the exact URL and timestamp of the capture. Images, styles and
+    scripts with a full timestamp are never redirected: a redirect would cost a round trip, and
+    users do not see these addresses.
     """
     if replay_request.is_exact:
         return None

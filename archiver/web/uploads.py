@@ -328,7 +328,7 @@ async def _field_value(request: web.Request, part: BodyPartReader) -> bytes:
 async def _chunks_of_part(
     request: web.Request, file: BodyPartReader, parts: MultipartReader, fields: dict[str, str]
 ) -> AsyncIterator[bytes]:
-    """Yield the bytes of a file, then read the fields after it, as SingleFile sends them."""
+    """Yield the bytes of a file, then read the fields after it (SingleFile sends such fields)."""
     try:
         while chunk := await _in_time(request, file.read_chunk(_CHUNK)):
             yield chunk

@@ -197,7 +197,7 @@ def _missing_urls(snapshot: SnapshotDetail) -> frozenset[str]:
 
 
 def _own_url(request: web.Request, neighbours: Neighbours) -> str:
-    """Return the entry's URL with its list and its neighbours in that list as parameters."""
+    """Return the entry's URL, whose parameters name the list and the neighbours in the list."""
     past = [each.entry.hash_url if each else "" for each in (neighbours.previous, neighbours.next)]
     parameters = {"at": request.query.get("at", ""), "in": list_query(neighbours.query)}
     parameters["past"] = ".".join(past) if any(past) else ""

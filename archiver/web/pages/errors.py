@@ -48,7 +48,7 @@ async def error_page(
 async def _with_navigation(
     request: web.Request, template: str, view: View, *, status: int
 ) -> web.StreamResponse:
-    """Render a page with the navigation, if the client may see it and it can be read now."""
+    """Render a page; include the navigation if the client may see it and it can be read."""
     is_locked = request.app[RUNTIME].access.is_locked
     is_admitted = request[SIGNED_IN] or (request[SESSION] and not is_locked)
     is_page = request.headers.get("Sec-Fetch-Dest", "document") == "document"
