@@ -27,7 +27,7 @@ MAX_TEXT = 1 << 20
 MAX_SOURCE = 1 << 18
 """Maximum characters of a page with its scripts.
 
-It is used to recognise CAPTCHAs and bot checks, for which the start is enough.
+CAPTCHAs and bot checks are recognised by it; the start of a page is enough for that.
 """
 MAX_PDF_BYTES = 64 << 20
 WORLD = "archiver"

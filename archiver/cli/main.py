@@ -379,8 +379,8 @@ def edit(settings: Settings, **given: object) -> int:
 def lists(settings: Settings, **given: object) -> int:
     """Show, create, rename or delete lists.
 
-    Prints the path, the number of entries including nested lists, and, for a saved search, its
-    query. After a change, only the changed lists are printed. To add entries, use
+    Prints the path of each list, the number of its entries including nested lists, and the query of
+    a saved search. After a change, only the changed lists are printed. To add entries, use
     `archiver edit --list`. `archiver search list:PATH` prints them in list order.
     """
     return run_body("lists", settings, **given)
@@ -414,7 +414,7 @@ def config(settings: Settings, **given: object) -> int:
     `config` prints name, value and source of each setting: default, settings.toml, environment or
     command line. `config NAME` prints one. `config NAME VALUE` stores it in settings.toml in the
     data directory; NAME may also be the flag or variable, such as --retries or ARCHIVER_RETRIES.
-    A running `archiver serve` uses it after a restart, or after Save on its Settings page.
+    A running `archiver serve` uses a new value after a restart, or after Save on its Settings page.
     """
     return run_body("config", settings, **given)
 

@@ -197,7 +197,7 @@ def _stated_capture(
     of_records: Mapping[tuple[str, RecordId], Sequence[tuple[int, Capture]]],
     at_moment: Mapping[tuple[str, Timestamp], Sequence[Capture]],
 ) -> Capture | None:
-    """Return the final response that a page states, by record id, or by URL, time and payload."""
+    """Return the final response that a page names by record id, or by URL, time and payload."""
     moment = _stated_moment(page)
     if moment is None:
         return None

@@ -139,7 +139,7 @@ class AccessControl:
     Args:
         data: directory of the archive.
         configured: the password from the settings. It is used instead of the stored password, which
-            stays stored. None if the settings have none.
+            is not deleted. None if the settings have none.
         db: the index. If it is on a database server, it stores the password, tokens and sessions.
         host: the address that the service listens on. If other machines can reach the service, a
             password is always required and cannot be removed.

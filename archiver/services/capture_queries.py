@@ -401,7 +401,7 @@ class Mementos:
     async def around(self, capture: Capture) -> list[tuple[Capture, tuple[str, ...]]]:
         """Return a capture with the first, previous, next and last capture of its SURT.
 
-        Each capture appears once, oldest first, with its relations to the given one: ``first``,
+        Each capture appears once, oldest first, with its relations to ``capture``: ``first``,
         ``prev``, ``next``, ``last``.
         """
         key, moment = surt(capture.url), int(capture.timestamp)

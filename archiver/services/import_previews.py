@@ -170,7 +170,7 @@ class ImportSurveys:
         return len(left_out) + usable.left_out
 
     async def _predicted_results(self, batch: Batch, choices: Choices) -> dict[str, SaveOutcome]:
-        """Predict the results of importing links whose entries exist already, by hash_url."""
+        """Predict, by hash_url, the results of importing links whose entries already exist."""
         found: dict[str, SaveOutcome] = {}
         for capture, some in by_capture(batch.seeds, choices).items():
             async with self._db.read() as conn:

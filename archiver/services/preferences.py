@@ -99,7 +99,7 @@ class Preferences:
         """Store values; None removes a stored value, so that the default applies.
 
         Return whether a stored setting differs from the one in force, because of this or an earlier
-        change. It takes effect when services are restarted.
+        change. Such a setting takes effect when services are restarted.
 
         Raises:
             InputError: a value is invalid, or the setting can't be changed.

@@ -240,7 +240,7 @@ async def _restore_snapshots(
     """Write new records of snapshots whose own records are damaged, and index them.
 
     Returns:
-        By ``hash_url`` of an entry, the number of its snapshots that have a tombstone.
+        The number of snapshots that have a tombstone, by ``hash_url`` of their entry.
     """
     deleted = Counter[str]()
     async with old.read() as conn:

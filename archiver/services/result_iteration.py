@@ -217,7 +217,7 @@ def _without_null(values: Sequence[int | None]) -> list[int]:
 CANDIDATES = 1000
 """Number of newest matches that are ranked, in addition to some matches in title or tags."""
 MIN_FULL_MATCHES = 10
-"""If there are fewer full matches, entries that lack one word of the query are appended."""
+"""Number of full matches below which entries that lack one word of the query are appended."""
 MAX_WORDS = 8
 
 

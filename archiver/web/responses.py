@@ -58,7 +58,7 @@ def takes_gzip(request: web.Request) -> bool:
 
 
 def takes_own_gzip(request: web.Request) -> bool:
-    """Return whether a response that may contain both secrets and request data may be gzip."""
+    """Return whether a response with both secrets and request data may be compressed."""
     return request.headers.get("Sec-Fetch-Site") in _OURS and takes_gzip(request)
 
 

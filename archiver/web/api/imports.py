@@ -75,7 +75,7 @@ async def failures(request: web.Request) -> web.StreamResponse:
 
 
 async def retry(request: web.Request) -> web.StreamResponse:
-    """Retry the pages of an import that failed for a reason, or for any reason."""
+    """Retry the failed pages of an import: those with the given reason, or all."""
     found, body = await _found(request), await read_json(request, RetryRequest)
     oversight = request.app[RUNTIME].crawl_status
     if body.reason is not None:

@@ -39,7 +39,7 @@ _UNAVAILABLE = 503
 async def error_page(
     request: web.Request, status: int, message: Message, *, is_in_bin: bool = False
 ) -> web.StreamResponse:
-    """Render an error page, with a link to the bin for an entry that is there."""
+    """Render an error page; with ``is_in_bin``, it has a link to the bin."""
     title = TITLES.get(status, Message("Error"))
     view = ErrorView(status, message, title, is_in_bin=is_in_bin)
     return await _with_navigation(request, "pages/error.html", view, status=status)
