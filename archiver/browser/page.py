@@ -27,7 +27,7 @@ MAX_TEXT = 1 << 20
 MAX_SOURCE = 1 << 18
 """Maximum characters of a page with its scripts.
 
-CAPTCHAs and bot checks are recognised by it; the start of a page is enough for that.
+CAPTCHAs and bot checks are recognised in this text. The start of a page is enough for that.
 """
 MAX_PDF_BYTES = 64 << 20
 WORLD = "archiver"
