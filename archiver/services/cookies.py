@@ -98,7 +98,7 @@ class CookieSettings:
         return CookieImportResult(len(found), tuple(refused))
 
     async def paste(self, text: str, host: str, *, is_secure: bool = True) -> CookieImportResult:
-        """Import cookies in Netscape format, or as in the ``Cookie`` header of requests to ``host``.
+        """Import cookies in Netscape format, or as in the ``Cookie`` header of requests to a host.
 
         Raises:
             InputError: the text contains no cookies.
