@@ -109,26 +109,3 @@ async def test_a_tag_and_a_note_that_came_later_are_found(filled, parts_of):
     assert await found(filled, "burrow") == await found(filled, "number1") == ["page1"]
     assert await found(filled, "note:burrow badgers tag:animals") == ["page1"]
     assert await rebuild_stale(db, store) == 0
-
-
-async def test_a_full_part_is_put_into_one_piece_and_finds_the_same(filled, parts_of, monkeypatch):
-    db, _ = parts_of
-    before = [await found(filled, q) for q in ("badgers", "dig story*", '"by night"')]
-    monkeypatch.setattr("archiver.db.search.PAGES", 1)
-    async with db.write() as conn:
-        await search_documents.ensure_part(conn, 1)
-
-    assert await pieces(db, 0) > 1
-    for _ in range(100):
-        if not await filled.documents.merge_parts():
-            break
-
-    assert await pieces(db, 0) == 1
-    assert [await found(filled, q) for q in ("badgers", "dig story*", '"by night"')] == before
-    assert not await filled.documents.merge_parts()
-
-
-async def pieces(db, part):
-    async with db.read() as conn:
-        counted = text(f"SELECT count(DISTINCT segid) FROM {search_table(part)}_idx")
-        return (await conn.execute(counted)).scalar()

@@ -1,8 +1,6 @@
-import time
-
 import pytest
 
-from archiver.errors import ConfigurationError, InputError, InvalidUrl, NotFound
+from archiver.errors import InputError, InvalidUrl, NotFound
 from archiver.model.job import State
 from archiver.model.seed import SaveOutcome
 from archiver.services.entries import MAX_URLS
@@ -70,13 +68,3 @@ async def test_the_snapshot_nearest_to_a_moment_is_shown_with_its_neighbours(arc
     assert (last.earlier, last.later) == (older.timestamp, None)
     assert "This is what the page called foxes" in first.article
     assert first.article == last.article
-
-
-async def test_a_clock_before_1970_is_reported_instead_of_waiting_for_1970(
-    open_archive, monkeypatch
-):
-    monkeypatch.setattr(time, "time", lambda: -1.0)
-
-    with pytest.raises(ConfigurationError, match="before 1970"):
-        async with open_archive():
-            pass

@@ -75,20 +75,6 @@ async def test_a_failed_export_leaves_the_old_file_unchanged(links, tmp_path):
     assert (tmp_path / "out").read_text() == "old"
 
 
-async def test_a_cancelled_export_leaves_nothing_behind(links, tmp_path):
-    begun = asyncio.Event()
-
-    task = asyncio.create_task(
-        links.exporting.write(BY_KEY["json"], Selected(), tmp_path / "out", lambda _: begun.set())
-    )
-    await begun.wait()
-    task.cancel()
-    await asyncio.wait([task])
-
-    assert task.cancelled()
-    assert left_in(tmp_path) == []
-
-
 async def test_a_job_writes_a_file_that_stays_until_it_is_deleted(links):
     jobs = links.export_jobs
     name = await jobs.create(BY_KEY["json"], Selected(ListingQuery("site:h1.example")))

@@ -10,7 +10,7 @@ import pytest
 from archiver.errors import InputError, NotFound
 from archiver.model.annotation import AnnotationChange
 from archiver.model.export_kinds import BY_KEY, EXPORTS
-from archiver.model.imports import CaptureWhen, Choices, FoldersAs
+from archiver.model.imports import CaptureWhen, Choices
 from archiver.model.job import State
 from archiver.model.listing import ListingQuery
 from archiver.services.export_selection import Selected
@@ -97,38 +97,6 @@ async def test_lists_go_with_everything_empty_ones_searches_and_their_order_too(
             assert [(each.path, each.query) for each in await other.lists.all()] == kept
         assert b"Later/Empty" in given
         assert b"Later/Empty" not in await exported(archive, key, Selected(ListingQuery(tag="x")))
-
-
-async def test_lists_of_a_file_stand_behind_those_that_there_are_and_as_was_chosen(archive):
-    lists = [
-        {"path": "Mine", "query": "fox"},
-        {"path": "New/One"},
-        {"path": "S", "query": "added:someday"},
-    ]
-    entry = json.loads(a_list())["entries"][1]
-    file = json.dumps({"archiver": 1, "lists": [*lists, 7, {}], "entries": [entry]})
-    await archive.lists.make("Mine")
-
-    await import_warc(archive, file, "a.json")
-    await archive.imports.read_file(
-        io.BytesIO(file.encode()), name="b.json", choices=Choices(into="SegmentStorage")
-    )
-    await archive.imports.read_file(
-        io.BytesIO(file.replace("New", "Out").encode()),
-        name="c.json",
-        choices=Choices(folders_as=FoldersAs.IGNORED),
-    )
-
-    found = [(each.path, each.query) for each in await archive.lists.all()]
-    assert found[:3] == [("Mine", ""), ("New", ""), ("New/One", "")]
-    assert {*found[3:]} == {
-        *(
-            ("SegmentStorage", ""),
-            ("SegmentStorage/Mine", "fox"),
-            ("SegmentStorage/New", ""),
-            ("SegmentStorage/New/One", ""),
-        )
-    }
 
 
 async def test_a_json_export_is_complete_and_matches_its_schema(archive, live):

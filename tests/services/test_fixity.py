@@ -49,17 +49,6 @@ def segment(settings):
     return name, content
 
 
-async def test_an_archive_that_is_whole_has_no_findings(filled, open_archive):
-    steps = []
-    async with open_archive() as archive:
-        found = [finding async for finding in archive.fixity.verify(steps.append)]
-
-    assert found == []
-    size = len(segment(filled)[1])
-    assert (steps[-1].bytes_read, steps[-1].bytes_total) == (size, size)
-    assert steps[-1].records > 10
-
-
 @pytest.mark.parametrize("share", [0.0, 0.7])
 async def test_a_single_changed_byte_is_found_anywhere(filled, findings, share):
     name, _ = segment(filled)

@@ -225,19 +225,6 @@ async def test_a_not_modified_revisit_is_imported_with_or_without_a_head(runtime
     assert await problems(runtime) == []
 
 
-async def test_a_revisit_without_a_head_has_the_head_of_its_original(runtime, tmp_path):
-    made = Warc()
-    response(made, ONE, PAGE)
-    revisit(made, TWO, block=b"", Payload_Digest=sha1(PAGE), of=ONE)
-
-    status = await import_warc(runtime, tmp_path, made.bytes)
-
-    (kept,) = await captures(runtime, TWO)
-    assert (status.merged, kept.status, kept.media_type) == (2, 200, "text/html")
-    assert b"WARC-Archiver-Head: synthesised" in stored(runtime)
-    assert await problems(runtime) == []
-
-
 async def test_a_revisit_of_a_chunked_payload_at_another_url_holds_the_payload(runtime, tmp_path):
     """Other programs could not find it, because such a record has no digest."""
     made, framed = Warc(), ["Transfer-Encoding: chunked"]

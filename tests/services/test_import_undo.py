@@ -112,23 +112,6 @@ async def test_unknown_imports_and_imports_of_captures_cannot_be_undone(archive,
         await archive.import_undo.undo(status.id)
 
 
-async def test_failures_of_an_import_are_grouped_and_tried_again(archive):
-    await imported(archive, "url,title\nhttp://127.0.0.1:1/mine,x\n", name="before.csv")
-    table = "url,title\nhttp://127.0.0.1:1/a,x\nhttp://127.0.0.1:1/b,x\n"
-    status = await imported(archive, table)
-    await archive.crawling.work()
-
-    (failed,) = await archive.crawl_status.failures_of(status.id)
-    queued = await archive.crawl_status.try_again(failed.reason, status.id)
-
-    assert (failed.reason, failed.entries, queued) == ("refused", 2, 2)
-    after = await archive.imports.status(status.id)
-    assert (after.counts.queued, after.counts.failed) == (2, 0)
-    await archive.crawling.work()
-    ended = await archive.imports.status(status.id)
-    assert (ended.counts.open, ended.counts.failed, ended.added) == (0, 2, 2)
-
-
 async def test_empty_lists_that_only_the_import_created_are_deleted(archive):
     lists = '{"archiver": 1, "lists": [{"path": "Soups"}, {"path": "Soups/Cold"}], "entries": []}'
     first = await imported(archive, lists, "x.json")

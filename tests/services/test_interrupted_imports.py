@@ -179,21 +179,6 @@ async def test_a_stored_file_that_cannot_be_opened_ends_its_import(open_archive,
     assert status.error.startswith("The rest of odd.txt cannot be read")
 
 
-async def test_an_unfinished_import_keeps_its_number_after_a_reindex(
-    open_archive, settings, upload
-):
-    async with open_archive() as archive:
-        begun = await archive.imports.start(upload, name="links.txt")
-        await archive.imports.stop()
-        before = await archive.imports.status(begun.id)
-    await reindex(settings)
-    async with open_archive() as archive:
-        (after,) = await archive.imports.recent()
-
-    assert (after.id, after.name, after.format) == (before.id, before.name, before.format)
-    assert (after.started_at, after.read, after.paused) == (before.started_at, before.read, True)
-
-
 KILLED = """
 import asyncio, os, signal, sys
 from pathlib import Path

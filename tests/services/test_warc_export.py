@@ -27,6 +27,7 @@ from archiver.model.page import Article
 from archiver.model.seed import Seed
 from archiver.services import warc_export
 from archiver.services.export_selection import Selected
+from tests.conftest import filled_by, saved_url
 from tests.crawler import Crawl, crawler
 
 EVERYTHING = Selected()
@@ -34,17 +35,21 @@ ANIMALS = Selected(ListingQuery(tag="animals"))
 PIXEL = "<link rel=stylesheet href=/style.css><img src=/missing.png>"
 
 
-@pytest.fixture
-async def runtime(tmp_path, live):
-    """Two pages with one style sheet; the first was captured twice, the second once."""
+@filled_by
+async def fill(archive, live):
+    """Save two pages with one style sheet, the first one twice."""
     live.put("/style.css", "p { color: red }", kind="text/css")
     pages = [live.article(name, head=PIXEL) for name in ("foxes", "geese")]
-    settings = Settings(data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0)
-    async with open_app(settings) as open_archive:
-        for urls in (pages, pages[:1]):
-            await open_archive.entries.save(urls, tags=["animals"], source="cli")
-            await open_archive.crawling.work()
-        yield open_archive
+    for urls in (pages, pages[:1]):
+        await archive.entries.save(urls, tags=["animals"], source="cli")
+        await archive.crawling.work()
+
+
+@pytest.fixture
+async def runtime(settings, prepared, open_archive):
+    await prepared.copy(fill, settings.data)
+    async with open_archive() as archive:
+        yield archive
 
 
 async def whole(pieces):
@@ -79,7 +84,7 @@ def is_checked(path):
     return ended.value.code == 0
 
 
-async def test_a_warc_has_every_selected_record_once(runtime, tmp_path, live):
+async def test_a_warc_has_every_selected_record_once(runtime, tmp_path):
     for wanted in (EVERYTHING, ANIMALS):
         warc = await warc_of(runtime, wanted)
         (tmp_path / "all.warc.gz").write_bytes(warc)
@@ -94,7 +99,7 @@ async def test_a_warc_has_every_selected_record_once(runtime, tmp_path, live):
         assert is_checked(tmp_path / "all.warc.gz")
 
     # The export of one entry includes the payload that its second snapshot refers to.
-    entry = (await runtime.entries.get(live.url("/foxes"))).entry
+    entry = (await runtime.entries.get(saved_url(runtime.settings, "/foxes"))).entry
     wanted = Selected(hash_url=entry.hash_url)
 
     found = records(await warc_of(runtime, wanted))
@@ -165,9 +170,10 @@ def damage(data, kind, url):
 
 
 @pytest.mark.parametrize("kind", ["response", "metadata"])
-async def test_a_damaged_record_is_left_out_and_reported(runtime, tmp_path, live, kind):
+async def test_a_damaged_record_is_left_out_and_reported(runtime, tmp_path, kind):
     before = ids(await warc_of(runtime, EVERYTHING))
-    key = hash_url(live.url("/geese")) if kind != "response" else live.url("/geese")
+    geese = saved_url(runtime.settings, "/geese")
+    key = hash_url(geese) if kind != "response" else geese
     record_id = damage(tmp_path / "data", kind, key)
     for form, wanted in (("warc", EVERYTHING), ("wacz", ANIMALS)):
         found = []
@@ -199,7 +205,7 @@ async def test_a_damaged_record_is_left_out_and_reported(runtime, tmp_path, live
         assert len(found) == 1
         assert "archiver-" in found[0]
         # A new record repeats the user's metadata from the index.
-        (record,) = entry_records(warc)[live.url("/geese")]
+        (record,) = entry_records(warc)[geese]
         assert "animals" in record["entry"]["tags"]
 
 

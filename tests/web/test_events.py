@@ -1,6 +1,5 @@
 """The event stream reports changes of all processes."""
 
-import io
 import json
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
@@ -68,23 +67,6 @@ async def test_job_events_report_state_changes_and_the_end(client, live):
     *_, last, end, nothing = rest.split("\n\n")
     assert json.loads(last.removeprefix("event: job\ndata: "))["state"] == "saved"
     assert (end, nothing) == ("event: end\ndata: {}", "")
-
-
-async def test_import_events_are_sent_until_the_end(client, live):
-    runtime, url = client.app[RUNTIME], live.article("heron")
-    status = await runtime.imports.read_file(io.BytesIO(url.encode()), name="list.txt")
-    answer = await client.get(f"/api/v1/events?import={status.id}")
-
-    first = await frame(answer)
-    await runtime.crawling.work()
-    rest = await answer.text()
-
-    told = json.loads(first["data"])
-    assert first["event"] == "import"
-    assert (told["id"], told["counts"]["queued"]) == (status.id, 1)
-    *_, last, end, _ = rest.split("\n\n")
-    assert json.loads(last.removeprefix("event: import\ndata: "))["counts"]["saved"] == 1
-    assert end == "event: end\ndata: {}"
 
 
 async def test_a_client_that_reconnects_misses_no_event(client, other, monkeypatch):

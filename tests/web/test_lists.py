@@ -76,21 +76,6 @@ async def test_selected_lists_are_merged_or_deleted(client, foxes):
     assert "Select a list first." in (await send(client, "/lists", ("do", "delete")))[2]
 
 
-async def test_a_rejected_list_name_stays_in_the_form(client):
-    await send(client, "/lists", ("do", "make"), ("path", "Soups"))
-    there = "The list “Soups” already exists."
-
-    search = (("do", "make"), ("path", "Soups"), ("query", "is:unread"))
-    status, _, page = await send(client, "/lists", *search)
-    assert (status, there in page) == (400, True)
-    assert 'name="path" value="Soups"' in page
-    assert '<input type="hidden" name="query" value="is:unread">' in page
-
-    renamed = (("do", "rename"), ("path", "Soups"), ("new", "Soups/Hot"))
-    status, _, page = await send(client, "/lists", *renamed)
-    assert (status, ">Soups/Hot</textarea>" in page) == (400, True)
-
-
 async def test_the_api_creates_changes_and_deletes_lists(client, foxes, bears):
     answer = await client.post("/api/v1/lists", json={"path": "A/B"})
     assert (answer.status, (await answer.json())["path"]) == (201, "A/B")
