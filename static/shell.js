@@ -26,6 +26,9 @@ document.querySelector("[data-focus=find]")?.addEventListener("click", (event) =
   field.select();
 });
 
+// A row of chips may be wider than a phone: show the current one.
+document.querySelector(".chips > [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+
 // The side bar can be narrowed to icons; groups of it stay as the user left them.
 document.querySelector("[data-fold]")?.addEventListener("click", () => {
   const isNarrow = root.dataset.rail !== "narrow";

@@ -212,6 +212,7 @@ class SettingsView:
         problem: why a change was refused.
         reasons: why each value is invalid, by the name of the setting.
         is_saved: whether a change was just stored.
+        typed: values of a refused change, which the form shows again.
     """
 
     origin: str
@@ -221,6 +222,7 @@ class SettingsView:
     problem: Message | str = ""
     reasons: Mapping[str, str] = field(default_factory=dict)
     is_saved: bool = False
+    typed: Mapping[str, str] = field(default_factory=dict)
     title: str | Message = Message("Settings")
 
 

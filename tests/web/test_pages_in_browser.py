@@ -25,7 +25,7 @@ PATHS = (
 WIDE = ("/", "/snapshots?view=covers", "/settings", "{entry}/")
 STICKS_OUT = """() => {
   const room = document.documentElement.clientWidth;
-  const left = element => !element.closest("[popover], .skip") && element.getClientRects().length
+  const left = element => !element.closest("[popover], .skip, .chips") && element.getClientRects().length
     && element.getBoundingClientRect().width > 1 && element.getBoundingClientRect().left < 0;
   return document.documentElement.scrollWidth > room
     || [...document.body.querySelectorAll("*")].filter(left).map(each => each.outerHTML)[0];
@@ -78,6 +78,7 @@ async def test_pages_work_in_a_browser(prepared, tmp_path, live, saved_archive):
         site = Site(runtime, browser, str(server.make_url("/")))
         for check in (
             every_page_fits_its_screen_and_logs_no_errors,
+            every_menu_opens_on_the_screen_of_a_phone,
             components_are_readable_in_each_theme,
             selected_text_is_highlighted_in_whole_words,
             a_highlight_is_changed_in_its_place,
@@ -112,6 +113,26 @@ async def every_page_fits_its_screen_and_logs_no_errors(site):
     await page.close()  # before its server, or requests after loading would log errors
 
     assert found == []
+
+
+OFF_SCREEN = """() => [...document.querySelectorAll("details.menu")]
+  .filter((menu) => menu.checkVisibility())
+  .filter((menu) => {
+    menu.open = true;
+    const { top, left, right } = menu.lastElementChild.getBoundingClientRect();
+    menu.open = false;
+    return top < 0 || left < 0 || right > innerWidth;
+  }).map((menu) => menu.firstElementChild.outerHTML)"""
+
+
+async def every_menu_opens_on_the_screen_of_a_phone(site):
+    page = await site.open("/", viewport={"width": 360, "height": 740})
+    for path in ("/snapshots", site.path("foxes")):
+        await page.goto(path)
+        for tick in await page.locator(".item > input").all():
+            await tick.check()
+        assert await page.evaluate(OFF_SCREEN) == [], path
+    await page.close()
 
 
 LOW_CONTRAST = """() => {

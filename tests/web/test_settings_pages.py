@@ -76,6 +76,13 @@ async def test_rules_of_sites_are_listed_set_and_removed_over_the_api(client):
     assert (await ask("DELETE", "/shop.example"))[0] == 404
 
 
+async def test_a_refused_value_stays_in_its_field_with_the_reason(client):
+    async with client.post("/settings", data={"section": "feeds", "feed_interval": "x"}) as answer:
+        page = await answer.text()
+    assert "Check feeds every: must be" in page
+    assert 'value="x" aria-invalid="true" aria-describedby="why-feed_interval"' in page
+
+
 async def test_saving_applies_a_setting_that_was_changed_elsewhere(client, saved_archive):
     values = {"section": "maintenance", "quiet_hour": "3", "bin_days": "9"}
     file = saved_archive.settings.data / "settings.toml"

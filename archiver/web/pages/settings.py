@@ -1,6 +1,8 @@
 """Settings and bin pages."""
 
 from collections import Counter, defaultdict
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from aiohttp import web
@@ -55,7 +57,8 @@ async def change_settings(request: web.Request) -> web.StreamResponse:
     try:
         is_pending = await preferences.change(values)
     except InputError as error:
-        return await _settings(request, error)
+        typed = {name: value or "" for name, value in values.items()}
+        return await _settings(request, error, typed)
     response = web.HTTPSeeOther("/settings?saved=1")
     if is_pending:
         response.force_close()  # the next request must reach the restarted services
@@ -63,7 +66,11 @@ async def change_settings(request: web.Request) -> web.StreamResponse:
     raise response
 
 
-async def _settings(request: web.Request, error: InputError | None = None) -> web.StreamResponse:
+async def _settings(
+    request: web.Request,
+    error: InputError | None = None,
+    typed: Mapping[str, str] = MappingProxyType({}),
+) -> web.StreamResponse:
     view = SettingsView(
         origin=public_origin(request),
         key=auth.bookmarklet_key(request),
@@ -72,6 +79,7 @@ async def _settings(request: web.Request, error: InputError | None = None) -> we
         problem=error.sentence if error else "",
         reasons=error.reasons if isinstance(error, InvalidValues) else {},
         is_saved="saved" in request.query,
+        typed=typed,
     )
     status = 400 if error else 200
     return await render_with_sidebar(request, "pages/settings.html", view, status=status)
