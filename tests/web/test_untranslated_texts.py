@@ -109,7 +109,7 @@ async def settings(prepared, settings):
 
 @pytest.fixture
 async def client(runtime):
-    async with client_of(runtime, worded={"en": MARKS}) as client:
+    async with client_of(runtime, wordings_by_tag={"en": MARKS}) as client:
         yield client
 
 
