@@ -25,8 +25,9 @@ PATHS = (
 WIDE = ("/", "/snapshots?view=covers", "/settings", "{entry}/")
 STICKS_OUT = """() => {
   const room = document.documentElement.clientWidth;
-  const left = element => !element.closest("[popover], .skip, .chips") && element.getClientRects().length
-    && element.getBoundingClientRect().width > 1 && element.getBoundingClientRect().left < 0;
+  const left = element => !element.closest("[popover], .skip, .chips")
+    && element.getClientRects().length && element.getBoundingClientRect().width > 1
+    && element.getBoundingClientRect().left < 0;
   return document.documentElement.scrollWidth > room
     || [...document.body.querySelectorAll("*")].filter(left).map(each => each.outerHTML)[0];
 }"""
