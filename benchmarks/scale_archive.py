@@ -13,7 +13,7 @@ from pathlib import Path
 
 from archiver.app import open_app
 from archiver.config import INDEX, Settings
-from archiver.db import captures, new_entries, search, visit_results
+from archiver.db import captures, new_entries, visit_results
 from archiver.db.engine import Database
 from archiver.http.timestamps import to_timestamp
 from archiver.http.urls import hash_url, host
@@ -77,19 +77,8 @@ async def build(data: Path, size: int, base: str, index: str) -> None:
         for start in range(0, size - REAL, BATCH):
             count = min(BATCH, size - REAL - start)
             await fill(db, range(start, start + count), held, size // PAGEFUL)
-        await settle(db)
     finally:
         await db.close()
-
-
-async def settle(db: Database) -> None:
-    """Merge full parts of the index, as a service does in the background."""
-    part: int | None = 0
-    while part is not None:
-        async with db.write() as conn:
-            part = await search.part_to_merge(conn)
-            if part is not None:
-                await search.merge_part(conn, part)
 
 
 def generated_url(number: int, hosts: int) -> str:

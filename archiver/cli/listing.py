@@ -59,7 +59,6 @@ async def _list(
     async with open_app(settings, reads_only=True) as app:
         search = app.search
         array, found, shown = JsonArray(), 0, list[ListedEntry]()
-        await _warn_about_pending_documents(search)
         async for listed in _pages(search, query, max_entries):
             found += 1
             if as_json:
@@ -110,15 +109,6 @@ async def _pages(
             yield listed
         after = None if page.partial else page.after
         max_entries = None if max_entries is None else max_entries - len(page.items)
-
-
-async def _warn_about_pending_documents(search: Search) -> None:
-    pending = round(100 * await search.pending_share())
-    if pending:
-        note(
-            f"{pending}% of the archive is not indexed yet after an update; "
-            "`archiver serve` does so in the background, `archiver reindex` immediately."
-        )
 
 
 def _document(listed: ListedEntry, *, with_excerpt: bool) -> dict[str, object]:

@@ -55,19 +55,6 @@ async def rebuild_stale(db: Database, store: SegmentStore) -> int:
     return len(found)
 
 
-async def index_pending_documents(db: Database, store: SegmentStore) -> bool:
-    """Insert a batch of missing documents; return whether there may be more."""
-    async with db.read() as conn:
-        before = await search_documents.pending_below(conn)
-        if before is None:
-            return False
-        found, below = await search_documents.pending(conn, before, limit=DOCUMENTS_BATCH)
-        made = await _new_documents(conn, store, found)
-    async with db.write() as conn:
-        await search_documents.index_pending(conn, made, before=before, below=below)
-    return below > 0
-
-
 async def _new_documents(
     conn: AsyncConnection, store: SegmentStore, found: Sequence[PendingDocument]
 ) -> list[tuple[PendingDocument, SearchDocument]]:

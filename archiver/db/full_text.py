@@ -35,7 +35,7 @@ from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import NullType, UserDefinedType
 
 from archiver.db.dialects import ArrayAggregate, encode_nul
-from archiver.db.schema import POSTGRESQL, SEARCH_COLUMNS, Words, search_table
+from archiver.db.schema import POSTGRESQL, SEARCH_COLUMNS, Words
 from archiver.model.listing import SearchDocument
 
 
@@ -82,44 +82,30 @@ IndexRow = tuple[str | bytes, ...]
 class WordIndex(Protocol):
     """SQL of the full-text index in one database.
 
-    The index is divided into tables (parts), each for a range of document ids. In the SQL templates
-    ``{0}`` is the name of such a table, and ``{1}`` the number of the part in the statement.
-
     Attributes:
         matches: condition that a document matches the expression ``:match``.
         has_positions: whether the index finds phrases itself, without reading documents.
-        first_parts: number of the newest parts that are searched first, because planning a
-            statement takes time for each part; None if all parts are searched together.
-        matching: query for the ``id`` of matching documents. SQLite returns ids from ``:first{1}``
-            to ``:last{1}``. PostgreSQL returns only ids of the list ``:wanted{1}``, because it must
-            read each matching document to test for nearby words.
-        matching_wanted: query for the ``id`` of matching documents of the list ``:wanted{1}``.
+        matching: query for the ``id`` of matching documents. SQLite returns ids from ``:first`` to
+            ``:last``. PostgreSQL returns only ids of the list ``:wanted``, because it must read
+            each matching document to test for nearby words.
+        matching_wanted: query for the ``id`` of matching documents of the list ``:wanted``.
         vocabulary: query for all words (``term``) and the number of documents with each word
             (``doc``); empty with PostgreSQL, whose scores don't depend on these numbers.
         existing_words: query for those words of the list ``:tried`` that documents contain, with
             the same columns as ``vocabulary``; empty with SQLite, which uses ``vocabulary``.
         columns: columns of the table except ``rowid``.
-        merge: statement that merges index segments: up to ``:pages`` pages in SQLite, the whole
-            pending list in PostgreSQL.
-        changes: query for the number of rows that this connection has changed.
     """
 
     matches: str
     has_positions: bool
-    first_parts: int | None
     matching: str
     matching_wanted: str
     vocabulary: str
     existing_words: str
     columns: tuple[ColumnClause[Any], ...]
-    merge: str
-    changes: str
 
     def __hash__(self) -> int:
         """Return a hash; caches use the index as a key."""
-
-    def ddl(self, part: int) -> tuple[str, ...]:
-        """Return the statements that create the table of a part."""
 
     def row(self, search_document: SearchDocument) -> IndexRow:
         """Return the values of ``columns`` for a document."""
@@ -131,46 +117,35 @@ class WordIndex(Protocol):
 class SqliteWords:
     """Full-text index of SQLite (FTS5)."""
 
-    matches = "{0} MATCH :match"
+    matches = "full_text MATCH :match"
     matching = (
-        "SELECT rowid AS id FROM {0} WHERE {0} MATCH :match"
-        " AND rowid BETWEEN :first{1} AND :last{1}"
+        "SELECT rowid AS id FROM full_text"
+        " WHERE full_text MATCH :match AND rowid BETWEEN :first AND :last"
     )
     matching_wanted = (
-        "SELECT rowid AS id FROM {0} WHERE {0} MATCH :match AND rowid BETWEEN :first{1} AND"
-        " :last{1} AND +rowid IN (SELECT value FROM json_each(:wanted{1}))"
+        "SELECT rowid AS id FROM full_text WHERE full_text MATCH :match"
+        " AND rowid BETWEEN :first AND :last"
+        " AND +rowid IN (SELECT value FROM json_each(:wanted))"
     )
     """The plus before ``rowid`` prevents SQLite from searching once for each item of the list."""
     has_positions = True
-    first_parts: int | None = None
-    vocabulary = "SELECT term, doc FROM {0}_words"
+    vocabulary = "SELECT term, doc FROM full_text_words"
     existing_words = ""
-    merge = "INSERT INTO {0} ({0}, rank) VALUES ('merge', -:pages)"
-    changes = "SELECT total_changes()"
     columns: tuple[ColumnClause[Any], ...] = tuple(column(name, Words) for name in SEARCH_COLUMNS)
-
-    def ddl(self, part: int) -> tuple[str, ...]:
-        """Return the statements for a full-text table and its vocabulary table."""
-        name, columns = search_table(part), ", ".join(SEARCH_COLUMNS)
-        options = "content='', tokenize='ascii', prefix='1 2'"
-        return (
-            f"CREATE VIRTUAL TABLE IF NOT EXISTS {name} USING fts5({columns}, {options})",
-            f"CREATE VIRTUAL TABLE IF NOT EXISTS {name}_words USING fts5vocab({name}, row)",
-        )
 
     def row(self, search_document: SearchDocument) -> IndexRow:
         """Return the values of ``columns`` for a document."""
         return tuple(getattr(search_document, name) for name in SEARCH_COLUMNS)
 
     def score(self, weights: Mapping[str, float]) -> str:
-        """Return SQL for the score of a match. Scores are comparable only within one part."""
-        return f"-bm25({{0}}, {', '.join(str(weights[name]) for name in SEARCH_COLUMNS)})"
+        """Return SQL for the score of a match."""
+        return f"-bm25(full_text, {', '.join(str(weights[name]) for name in SEARCH_COLUMNS)})"
 
 
 @compiles(Matches, "sqlite")
 def _matches(each: Matches, compiler: SQLCompiler, **more: Any) -> str:
-    part, expression = (compiler.process(one, **more) for one in each.clauses)
-    return f"{part} MATCH {expression}"
+    table, expression = (compiler.process(one, **more) for one in each.clauses)
+    return f"{table} MATCH {expression}"
 
 
 COLUMN = "\ue001"
@@ -210,36 +185,19 @@ class PostgresWords:
 
     matches = "words @@ CAST(:match AS tsquery)"
     matching = (
-        "SELECT rowid AS id FROM (SELECT rowid, words FROM {0}"
-        " WHERE rowid = ANY(CAST(:wanted{1} AS BIGINT[])) OFFSET 0) AS wanted"
+        "SELECT rowid AS id FROM (SELECT rowid, words FROM full_text"
+        " WHERE rowid = ANY(CAST(:wanted AS BIGINT[])) OFFSET 0) AS wanted"
         " WHERE words @@ CAST(:match AS tsquery)"
     )
     matching_wanted = matching
     has_positions = False
-    first_parts: int | None = 8
-    """Frequent words have enough results in the newest parts, and planning a statement for many
-    parts is slow.
-    """
     vocabulary = ""
     existing_words = (
         "SELECT word AS term, doc FROM unnest(CAST(:tried AS TEXT[])) AS tried (word),"
-        " LATERAL (SELECT count(*) AS doc FROM {0}"
+        " LATERAL (SELECT count(*) AS doc FROM full_text"
         " WHERE words @@ CAST(quote_literal(word) AS tsquery)) AS counted WHERE doc > 0"
     )
-    merge = "SELECT gin_clean_pending_list(CAST('{0}_words' AS REGCLASS))"
-    """Merges the pending list of the GIN index. The list has recent writes, up to 4 MB, and each
-    query scans it.
-    """
-    changes = "SELECT 0"
     columns: tuple[ColumnClause[Any], ...] = (column("words", TSVECTOR),)
-
-    def ddl(self, part: int) -> tuple[str, ...]:
-        """Return the statements that create the table of a part."""
-        name = search_table(part)
-        return (
-            f"CREATE TABLE IF NOT EXISTS {name} (rowid BIGINT PRIMARY KEY, words TSVECTOR)",
-            f"CREATE INDEX IF NOT EXISTS {name}_words ON {name} USING gin (words)",
-        )
 
     def row(self, search_document: SearchDocument) -> IndexRow:
         """Return the values of ``columns`` for a document."""
@@ -249,13 +207,13 @@ class PostgresWords:
         """Return SQL for the score of a match, which is lower in longer documents."""
         shares = (weights[each] / weights["title"] for each in ("text", "by", "tags", "title"))
         listed = ",".join(f"{share:.4f}" for share in shares)
-        return f"ts_rank('{{{{{listed}}}}}', words, CAST(:match AS tsquery), 1)"
+        return f"ts_rank('{{{listed}}}', words, CAST(:match AS tsquery), 1)"
 
 
 @compiles(Matches, POSTGRESQL)
 def _compile_matches_postgresql(each: Matches, compiler: SQLCompiler, **more: Any) -> str:
-    part, expression = (compiler.process(one, **more) for one in each.clauses)
-    return f"{part}.words @@ CAST({expression} AS tsquery)"
+    table, expression = (compiler.process(one, **more) for one in each.clauses)
+    return f"{table}.words @@ CAST({expression} AS tsquery)"
 
 
 def vector(search_document: SearchDocument) -> str:

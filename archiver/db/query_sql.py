@@ -6,10 +6,9 @@ The full-text index is divided into parts, each for a range of document ids. A p
 all words of a part that start with the prefix. ``prefix_pages`` estimates its cost.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import groupby
 
 from sqlalchemy import (
     ColumnElement,
@@ -24,14 +23,13 @@ from sqlalchemy import (
     select,
     table,
     true,
-    union_all,
 )
 
 from archiver.db.dialects import FailureKindOf, FailureStatusOf
 from archiver.db.full_text import Matches
 from archiver.db.full_text import expression as expression_of
 from archiver.db.schema import (
-    PART_SIZE,
+    FULL_TEXT,
     document,
     entry,
     entry_list,
@@ -39,7 +37,6 @@ from archiver.db.schema import (
     host,
     in_list,
     job,
-    search_table,
     snapshot,
     tag,
 )
@@ -199,20 +196,15 @@ class SearchContext:
 
     Attributes:
         now: current time (aware, UTC), for ages such as ``added:<7d``.
-        parts: parts of the full-text index to search.
-        ranges: first and last document id to search, by part; None for all documents.
+        between: first and last document id to search; None for all documents.
     """
 
     now: datetime
-    parts: Sequence[int]
-    ranges: Mapping[int, tuple[int, int]] | None = None
+    between: tuple[int, int] | None = None
 
-    def of_documents(self, numbers: Iterable[int]) -> "SearchContext":
-        """Return a context that searches only the parts and id ranges of some documents."""
-        by_part = groupby(sorted(numbers), key=lambda each: each // PART_SIZE)
-        within = ((part, [*some]) for part, some in by_part if part in self.parts)
-        ranges = {part: (some[0], some[-1]) for part, some in within}
-        return replace(self, parts=(*ranges,), ranges=ranges)
+    def of_documents(self, numbers: Collection[int]) -> "SearchContext":
+        """Return a context that searches only the id range of some documents."""
+        return replace(self, between=(min(numbers, default=0), max(numbers, default=-1)))
 
 
 def with_document(query: Select[*tuple[object, ...]]) -> Select[*tuple[object, ...]]:
@@ -236,17 +228,12 @@ def condition(node: Node, context: SearchContext) -> _Test:
 
 
 def _has_words(match: str, context: SearchContext) -> _Test:
-    if not context.parts:
-        return false()
-    sought = expression_of(match)
-    queries = []
-    for part in context.parts:
-        name = search_table(part)
-        query = select(_ROW).select_from(table(name)).where(Matches(literal_column(name), sought))
-        queries.append(
-            query if context.ranges is None else query.where(_ROW.between(*context.ranges[part]))
-        )
-    return entry.c.document_id.in_(union_all(*queries))
+    full_text: ColumnElement[str] = literal_column(FULL_TEXT)
+    query = select(_ROW).select_from(table(FULL_TEXT))
+    query = query.where(Matches(full_text, expression_of(match)))
+    if context.between:
+        query = query.where(_ROW.between(*context.between))
+    return entry.c.document_id.in_(query)
 
 
 def _field_condition(node: FieldCondition, context: SearchContext) -> _Test:

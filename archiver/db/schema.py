@@ -140,14 +140,11 @@ def not_deleted(rows: Table) -> FromClause:
     return Table(name, MetaData(), *columns).alias(rows.name)
 
 
-PART_SIZE = 1 << 15
-"""Number of documents per full-text table, which limits the work of a query in one table."""
 SEARCH_COLUMNS = ("title", "tags", "note", "by", "url", "keys", "text")
 
 
-def search_table(part: int) -> str:
-    """Return the name of a full-text table, whose rowids are values of ``document.id``."""
-    return f"search_{part:05}"
+FULL_TEXT = "full_text"
+"""Name of the full-text table, whose rowids are values of ``document.id``."""
 
 
 answer = Table(
@@ -616,7 +613,31 @@ document = Table(
     partial_index("document_of_snapshot", "snapshot_id", where="snapshot_id IS NOT NULL"),
 )
 
-search_part = Table("search_part", metadata, Column("number", Number, primary_key=True))
+_OPTIONS = "content='', tokenize='ascii', prefix='1 2'"
+_FULL_TEXT_DDL = {
+    "sqlite": (
+        f"CREATE VIRTUAL TABLE {FULL_TEXT} USING fts5({', '.join(SEARCH_COLUMNS)}, {_OPTIONS})",
+        f"CREATE VIRTUAL TABLE {FULL_TEXT}_words USING fts5vocab({FULL_TEXT}, row)",
+    ),
+    POSTGRESQL: (
+        f"CREATE TABLE {FULL_TEXT} (rowid BIGINT PRIMARY KEY, words TSVECTOR)",
+        f"CREATE INDEX {FULL_TEXT}_words ON {FULL_TEXT} USING gin (words)",
+    ),
+}
+"""Statements that create the full-text table, by dialect. SQLite also has a table of all words."""
+
+
+def _create_full_text() -> None:
+    # SQLAlchemy has no type annotations for DDL.
+    for dialect, statements in _FULL_TEXT_DDL.items():
+        for each in statements:
+            made = DDL(each)  # type: ignore[no-untyped-call]
+            event.listen(document, "after_create", made.execute_if(dialect=dialect))
+    dropped = DDL(f"DROP TABLE {FULL_TEXT}")  # type: ignore[no-untyped-call]
+    event.listen(document, "before_drop", dropped)
+
+
+_create_full_text()
 
 edit = Table(
     "edit",

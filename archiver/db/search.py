@@ -1,12 +1,8 @@
 """Full-text search.
 
-Results are read in the order of ``document.id``, which increases with time. Each part of the index
-is a range of these ids, and FTS5 reads them in both directions without sorting. So a search can
-stop at the first page of results, also for a frequent word.
-
-FTS5 writes new documents to small index segments, about a dozen per part, and each query reads all
-of them. A full part no longer changes, so its segments are merged once. In PostgreSQL, the pending
-list of the index is merged instead.
+Results are read in the order of ``document.id``, which increases with time. FTS5 reads these ids in
+both directions without sorting. So a search can stop at the first page of results, also for a
+frequent word.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,15 +11,14 @@ from functools import lru_cache
 from itertools import compress
 from typing import Any
 
-from sqlalchemy import select, text
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.db import counters, search_documents
 from archiver.db.dialects import THESE, ArrayAggregate, among, is_postgresql
 from archiver.db.entries import Filters, narrowed
 from archiver.db.full_text import WordIndex, select_lists, with_expressions, word_index_of
 from archiver.db.query_sql import SearchContext, Split, condition, has_terms, with_document
-from archiver.db.schema import document, entry, search_table
+from archiver.db.schema import document, entry
 from archiver.search.query_tree import EVERYTHING, Node
 
 TOP = (1 << 62) - 1
@@ -37,7 +32,7 @@ class SearchRequest:
     Attributes:
         tree: the parsed query.
         filters: filters that results must pass in addition to the query.
-        context: the current time and the parts of the full-text index.
+        context: the current time.
         newest_entry: highest entry id to find, so that entries saved between two pages of a list
             are left out; 0 for all.
     """
@@ -90,7 +85,6 @@ async def found(
     split_query: Split,
     request: SearchRequest,
     *,
-    parts: Sequence[int],
     count: int,
     beyond: int | None = None,
     oldest_first: bool = False,
@@ -104,20 +98,17 @@ async def found(
         conn: a connection.
         split_query: the expression and the remaining conditions.
         request: the whole query.
-        parts: parts to search.
         count: maximum number of documents.
         beyond: id of a document; only documents after it in the sort order are read.
         oldest_first: whether documents are read in ascending order of their ids.
     """
-    if not parts:
-        return FoundDocuments((), (), ())
     given = {"match": split_query.match, "beyond": _beyond(beyond, oldest_first), "count": count}
     index = word_index_of(conn)
     tests_phrases = must_test_phrases(index, split_query)
     if tests_phrases:
         given |= {"match": split_query.unordered_match, "exactly": split_query.match}
-    union = _union(index, tuple(parts), oldest_first=oldest_first, tests_phrases=tests_phrases)
-    read = await _with_entries(conn, union, given, split_query.rest, request)
+    query = _query(index, oldest_first=oldest_first, tests_phrases=tests_phrases)
+    read = await _with_entries(conn, query, given, split_query.rest, request)
     if request.newest_entry:
         entries = [each if each and request.includes(each) else None for each in read.entries]
         read = replace(read, entries=entries)
@@ -126,20 +117,20 @@ async def found(
 
 async def _with_entries(
     conn: AsyncConnection,
-    union: str,
+    query: str,
     parameters: Mapping[str, Any],
     rest: Node,
     request: SearchRequest,
 ) -> FoundDocuments:
-    """Run the query ``union``, and find the entries of its documents that meet ``rest``."""
+    """Run a query of ``_query``, and find the entries of its documents that meet ``rest``."""
     tests_phrases = "exactly" in parameters
     if rest == EVERYTHING and request.filters == Filters():
         template = _WITH_ENTRIES_POSTGRESQL if is_postgresql(conn) else _WITH_ENTRIES
-        with_entries = template.format(union, "found.is_match" if tests_phrases else "true")
+        with_entries = template.format(query, "found.is_match" if tests_phrases else "true")
         names = ("document_id", "entry_id", "added_at")
         return FoundDocuments(*await _lists(conn, with_entries, parameters, *names))
     columns = ("document_id", *["is_match"] * tests_phrases)
-    documents, *is_match = await _lists(conn, union, parameters, *columns)
+    documents, *is_match = await _lists(conn, query, parameters, *columns)
     matching = [*compress(documents, is_match[0])] if tests_phrases else documents
     results = await entries_of(conn, matching, rest, request)
     pairs = [results.get(each, (None, None)) for each in documents]
@@ -178,27 +169,19 @@ def _beyond(document: int | None, oldest_first: bool) -> int:
     return document if document is not None else (0 if oldest_first else TOP)
 
 
-@lru_cache(64)
-def _union(
-    index: WordIndex, parts: Sequence[int], *, oldest_first: bool, tests_phrases: bool
-) -> str:
-    """Return the query for the first documents in all parts that match the expression ``:match``.
+@lru_cache(8)
+def _query(index: WordIndex, *, oldest_first: bool, tests_phrases: bool) -> str:
+    """Return the query for the first documents that match the expression ``:match``.
 
     With ``tests_phrases``, it also selects whether each document matches ``:exactly``.
     """
-    # Databases run the branches of a UNION ALL in order and stop at the limit.
     columns = "rowid AS document_id"
     if tests_phrases:
         columns += f", {index.matches.replace(':match', ':exactly')} AS is_match"
-    query = (
-        "SELECT * FROM (SELECT COLUMNS FROM {0} WHERE MATCHES"
-        " AND rowid {1} :beyond ORDER BY rowid {2} LIMIT :count) AS taken"
-    )
-    query = query.replace("COLUMNS", columns).replace("MATCHES", index.matches)
     sign, order = (">", "ASC") if oldest_first else ("<", "DESC")
-    inner = sorted(parts, reverse=not oldest_first)
-    union = " UNION ALL ".join(query.format(search_table(part), sign, order) for part in inner)
-    return f"{union} LIMIT :count"
+    query = "SELECT COLUMNS FROM full_text WHERE MATCHES AND rowid {0} :beyond ORDER BY rowid {1}"
+    query = query.format(sign, order).replace("COLUMNS", columns)
+    return query.replace("MATCHES", index.matches) + " LIMIT :count"
 
 
 _ENTRIES = (
@@ -242,34 +225,3 @@ async def results_among(
     query = query.where(condition(request.tree, context))
     results = narrowed(query, request.filters).subquery("results")
     return set((await conn.execute(select(ArrayAggregate(results.c.id)))).scalar_one() or ())
-
-
-async def parts_of(conn: AsyncConnection) -> list[int]:
-    """Return the numbers of all parts of the full-text index, newest first."""
-    return await search_documents.parts(conn, below=TOP)
-
-
-WHOLE_BELOW = "parts whole below"
-"""Name of a counter: all parts with lower numbers are merged completely."""
-PAGES = 250
-"""Number of pages that one transaction merges, in about 50 ms."""
-_MIN_CHANGES = 2
-"""A merge that changes fewer rows than this had nothing left to merge."""
-
-
-async def part_to_merge(conn: AsyncConnection) -> int | None:
-    """Return the oldest full part to merge; None if there is none or documents must be rebuilt."""
-    if await search_documents.pending_below(conn) is not None:
-        return None
-    newest = max(await search_documents.parts(conn, below=TOP), default=0)
-    part = await counters.get(conn, WHOLE_BELOW) or 0
-    return part if part < newest else None
-
-
-async def merge_part(conn: AsyncConnection, part: int) -> None:
-    """Merge some pages of a part; if there are none left, mark the part as merged."""
-    words, name = word_index_of(conn), search_table(part)
-    before = (await conn.execute(text(words.changes))).scalar_one()
-    await conn.execute(text(words.merge.format(name)), {"pages": PAGES})
-    if (await conn.execute(text(words.changes))).scalar_one() - before < _MIN_CHANGES:
-        await counters.put(conn, {WHOLE_BELOW: part + 1})

@@ -1,6 +1,6 @@
 """Words of the archive, and names of tags, lists and sites, that are similar to a query word."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, bindparam, select, text
@@ -10,34 +10,29 @@ from archiver.db import host_queue
 from archiver.db.dialects import ListType
 from archiver.db.full_text import with_expressions, word_index_of
 from archiver.db.query_sql import lists_named
-from archiver.db.schema import entry_list, host, search_table, tag
+from archiver.db.schema import entry_list, host, tag
 from archiver.search.query_tree import Condition
 from archiver.search.spelling import distance, words_one_edit_away, words_with_two_deletions
 from archiver.search.words import fold, list_key, reversed_host
 
-MAX_PARTS = 3
-"""Number of parts of the full-text index, newest first, that are searched for similar words."""
 MAX_READ = 6000
-"""Maximum number of words read per part and prefix."""
+"""Maximum number of words read per prefix."""
 SHORTEST = 4
 """Minimum length of a word that is corrected."""
 LONG = 8
 """Word length from which two typos are accepted."""
 
 
-async def is_known(conn: AsyncConnection, parts: Sequence[int], word: str) -> bool:
+async def is_known(conn: AsyncConnection, word: str) -> bool:
     """Return whether any document contains a word."""
-    query = "SELECT * FROM (SELECT 1 FROM {0} WHERE MATCHES LIMIT 1) AS taken"
+    query = "SELECT 1 FROM full_text WHERE MATCHES LIMIT 1"
     query = query.replace("MATCHES", word_index_of(conn).matches)
-    union = " UNION ALL ".join(query.format(search_table(part)) for part in parts)
-    if not union:
-        return False
-    found = await conn.execute(with_expressions(f"{union} LIMIT 1"), {"match": f'"{word}"'})
+    found = await conn.execute(with_expressions(query), {"match": f'"{word}"'})
     return found.scalar() is not None
 
 
-async def nearest_words(conn: AsyncConnection, parts: Sequence[int], word: str) -> str | None:
-    """Return the most similar word in the newest index parts; None if no word is similar.
+async def nearest_words(conn: AsyncConnection, word: str) -> str | None:
+    """Return the most similar word of the archive; None if no word is similar.
 
     Of equally similar words, the most frequent one is returned.
     """
@@ -45,27 +40,26 @@ async def nearest_words(conn: AsyncConnection, parts: Sequence[int], word: str) 
         return None
     most = 2 if len(word) >= LONG else 1
     best: tuple[int, int, str] | None = None
-    for part in parts[:MAX_PARTS]:
-        for term, documents in await _near(conn, part, word, most):
-            if abs(len(term) - len(word)) > most or term == word:
-                continue
-            away = distance(word, term, most)
-            if away is not None and (best is None or (away, -documents, term) < best):
-                best = away, -documents, term
+    for term, documents in await _near(conn, word, most):
+        if abs(len(term) - len(word)) > most or term == word:
+            continue
+        away = distance(word, term, most)
+        if away is not None and (best is None or (away, -documents, term) < best):
+            best = away, -documents, term
     return best[2] if best else None
 
 
-async def _near(conn: AsyncConnection, part: int, word: str, most: int) -> list[tuple[str, int]]:
-    """Return words of a part that may be similar, with the number of their documents."""
+async def _near(conn: AsyncConnection, word: str, most: int) -> list[tuple[str, int]]:
+    """Return words that may be similar, with the number of their documents."""
     if word_index_of(conn).vocabulary:
-        found = [await _words(conn, part, prefix) for prefix in _prefixes(word)]
+        found = [await _words(conn, prefix) for prefix in _prefixes(word)]
         return [each for some in found for each in some]
     tried = (
         words_one_edit_away(word)
         if most == 1
         else words_one_edit_away(word) | words_with_two_deletions(word)
     )
-    existing = text(word_index_of(conn).existing_words.format(search_table(part)))
+    existing = text(word_index_of(conn).existing_words)
     statement = existing.bindparams(bindparam("tried", type_=ListType()))
     rows = await conn.execute(statement, {"tried": sorted(tried)})
     return [(row.term, row.doc) for row in rows]
@@ -79,8 +73,8 @@ def _prefixes(word: str) -> Iterator[str]:
     yield from dict.fromkeys((word[:2], word[1] + word[0], word[0] + word[2], word[1:3]))
 
 
-async def _words(conn: AsyncConnection, part: int, prefix: str) -> list[tuple[str, int]]:
-    counted = word_index_of(conn).vocabulary.format(search_table(part))
+async def _words(conn: AsyncConnection, prefix: str) -> list[tuple[str, int]]:
+    counted = word_index_of(conn).vocabulary
     rows = await conn.execute(
         text(f"{counted} WHERE term >= :first AND term < :beyond LIMIT :most"),
         {"first": prefix, "beyond": prefix + "\uffff", "most": MAX_READ},

@@ -180,13 +180,13 @@ class InsertContext:
         existing: (row id, extractor version) of existing snapshots, by (entry id, timestamp).
         first: row id for the first new snapshot.
         segments: row ids of segments by name.
-        documents: result of ``search_documents.next_document``.
+        first_document: result of ``search_documents.next_document``.
     """
 
     existing: Mapping[tuple[int, int], tuple[int, str]]
     first: int
     segments: Mapping[str, int]
-    documents: search_documents.NextDocument
+    first_document: int
 
 
 async def insert_context(
@@ -241,8 +241,9 @@ async def add_snapshots(
     await _insert_snapshots(conn, found, ids, known)
     unchanged = {each.entry_id for each in found if _is_unchanged(each, states[each.entry_id])}
     # The document ids in the context are used up if articles were replaced.
-    documents = None if replaced else context.documents
-    newest = await search_documents.insert_all(conn, _documents(found, ids), documents, unchanged)
+    first_document = None if replaced else context.first_document
+    made = _documents(found, ids)
+    newest = await search_documents.insert_all(conn, made, first_document, unchanged)
     await _update_entries(conn, found, newest, states)
     await counters.change(conn, {counters.SNAPSHOTS: len(found)})
     return len(found)

@@ -13,11 +13,10 @@ from archiver.crawl.article_extraction import DeferredExtraction, ExtractedArtic
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.derived_rows import (
     compare_pending,
-    index_pending_documents,
     rebuild_stale,
     score_pending,
 )
-from archiver.db import jobs, queue, search, snapshots
+from archiver.db import jobs, queue, snapshots
 from archiver.db.engine import Database
 from archiver.db.snapshots import SnapshotRow
 from archiver.errors import NotFound
@@ -187,22 +186,6 @@ class Documents:
         """
         while True:
             has_more = await rebuild_stale(self._db, self._store) > 0
-            has_more |= await index_pending_documents(self._db, self._store)
             has_more |= await compare_pending(self._db, self._store) > 0
             has_more |= await score_pending(self._db, self._store) > 0
-            has_more |= await self.merge_parts()
             await asyncio.sleep(REST_SECONDS if has_more else DOCUMENTS_CHECK_SECONDS)
-
-    async def merge_parts(self) -> bool:
-        """Merge segments in one part of the full-text index; return whether there may be more.
-
-        Raises:
-            IndexUnavailable: the index failed.
-        """
-        async with self._db.read() as conn:
-            part = await search.part_to_merge(conn)
-        if part is None:
-            return False
-        async with self._db.write() as conn:
-            await search.merge_part(conn, part)
-        return True

@@ -8,7 +8,6 @@ from archiver.db.engine import AsyncConnection
 from archiver.db.entries import Filters, Place
 from archiver.db.full_text import word_index_of
 from archiver.db.query_sql import Split, split
-from archiver.db.schema import PART_SIZE
 from archiver.db.search import SearchRequest
 from archiver.model.listing import Sort
 from archiver.search.query_tree import EVERYTHING, Node, Term, conjunction, conjuncts, disjunction
@@ -17,10 +16,10 @@ MIN_ROWS, MAX_ROWS = 100, 5000
 """Minimum and maximum number of rows per query; the number grows if few rows match."""
 MAX_EXAMINED = 10_000
 """Number of examined rows after which a page is returned, even if it is not full."""
-MIN_DOCUMENTS, MIN_PARTS = 1000, 2
-"""Minimum number of documents per query, and number of index parts of the first query.
+MIN_DOCUMENTS = 1000
+"""Minimum number of documents per query if the index can't find phrases.
 
-They apply if the index can't find phrases (``search.must_test_phrases``).
+See ``search.must_test_phrases``.
 """
 ENOUGH_READ = 64
 """Number of results after which a page is returned, if the index can't find phrases."""
@@ -79,7 +78,7 @@ class ResultIteration:
         self._order = order
         self._filters: Filters | None = None
         self._tests_phrases = search.must_test_phrases(word_index_of(conn), self._split_query)
-        self._documents = self._parts = 0
+        self._documents = 0
 
     async def page(self, beyond: Place | None, limit: int, *, can_continue: bool = True) -> Found:
         """Return the results after a position.
@@ -95,12 +94,11 @@ class ResultIteration:
         """
         enough = min(limit, ENOUGH_READ) if can_continue else limit
         found = Found((), (), (), beyond)
-        examined, rows_to_read, parts = 0, max(MIN_ROWS, limit + 1), self._initial_parts
+        examined, rows_to_read = 0, max(MIN_ROWS, limit + 1)
         if self._tests_phrases:
-            rows_to_read, parts = MIN_DOCUMENTS, MIN_PARTS
+            rows_to_read = MIN_DOCUMENTS
         while examined < MAX_EXAMINED:
-            before = self._documents
-            some = await self._read_batch(found.beyond, rows_to_read, parts)
+            some = await self._read_batch(found.beyond, rows_to_read)
             found = found.then(some)
             count = len(found.entries)
             if some.beyond is None or count > limit:
@@ -108,26 +106,17 @@ class ResultIteration:
             if self._tests_phrases and count > enough:
                 # The last result is left for the next page, which might otherwise be empty.
                 return found.first(count - 1)
-            met = self._documents - before
             if self._tests_phrases:
                 examined = self._documents
-                rows_to_read, parts = self._next_read(enough + 1 - count, count)
-            elif parts and met < rows_to_read:  # all rows of these parts were read
-                examined, rows_to_read, parts = examined + met, rows_to_read - met, None
+                rows_to_read = self._next_read(enough + 1 - count, count)
             else:
                 examined, rows_to_read = examined + rows_to_read, min(rows_to_read * 4, MAX_ROWS)
         return found
 
-    @property
-    def _initial_parts(self) -> int | None:
-        """Number of index parts to search at first; None for all parts."""
-        return word_index_of(self._conn).first_parts if self._split_query.match else None
-
-    def _next_read(self, lacking: int, found: int) -> tuple[int, int]:
-        """Return the number of documents and parts to read next, estimated from the match rate."""
-        estimate = lacking * self._documents // max(found, 1)
-        count = max(MIN_DOCUMENTS, min(estimate, MAX_ROWS, MAX_EXAMINED - self._documents))
-        return count, 1 + count * self._parts // max(self._documents, 1)
+    def _next_read(self, lacking: int, found: int) -> int:
+        """Return the number of documents to read next, estimated from the match rate."""
+        wanted = lacking * self._documents // max(found, 1)
+        return max(MIN_DOCUMENTS, min(wanted, MAX_ROWS, MAX_EXAMINED - self._documents))
 
     async def all(self, *, limit: int) -> AsyncIterator[list[int]]:
         """Yield row ids of all results in batches."""
@@ -139,53 +128,27 @@ class ResultIteration:
             if beyond is None:
                 return
 
-    async def _read_batch(
-        self, beyond: Place | None, count: int, max_parts: int | None = None
-    ) -> Found:
-        """Read ``count`` rows after a position, in up to ``max_parts`` index parts."""
+    async def _read_batch(self, beyond: Place | None, count: int) -> Found:
+        """Read ``count`` rows after a position."""
         if self._split_query.match:
-            return await self._read_documents(beyond, count, max_parts)
+            return await self._read_documents(beyond, count)
         return await self._read_entries(beyond, count)
 
-    async def _read_documents(
-        self, beyond: Place | None, count: int, max_parts: int | None
-    ) -> Found:
-        request = self._request
-        ahead = self._parts_after(beyond)[:max_parts]
-        edge = self._end_of_parts(ahead) if max_parts else None
+    async def _read_documents(self, beyond: Place | None, count: int) -> Found:
         found = await search.found(
             self._conn,
             self._split_query,
-            request,
-            parts=ahead,
+            self._request,
             beyond=beyond.row if beyond else None,
             count=count,
             oldest_first=self._order is Sort.OLDEST,
         )
         examined = len(found.documents)
-        self._documents, self._parts = self._documents + examined, self._parts + len(ahead)
-        last = Place(0, found.documents[-1]) if examined == count else edge
+        self._documents += examined
+        last = Place(0, found.documents[-1]) if examined == count else None
         passing = found if all(found.entries) else found.where(found.entries)
         entries, moments = map(_without_null, (passing.entries, passing.times))
         return Found(entries, passing.documents, moments, last)
-
-    def _parts_after(self, beyond: Place | None) -> Sequence[int]:
-        """Return the parts with documents after a position, in order of iteration."""
-        parts = self._request.context.parts
-        row = beyond.row if beyond else None
-        if self._order is Sort.OLDEST:
-            return [
-                each for each in reversed(parts) if row is None or (each + 1) * PART_SIZE > row + 1
-            ]
-        return [each for each in parts if row is None or each * PART_SIZE < row]
-
-    def _end_of_parts(self, searched: Sequence[int]) -> Place | None:
-        """Return the position at the end of the searched parts; None if no parts follow."""
-        if not searched or searched[-1] == self._parts_after(None)[-1]:
-            return None
-        if self._order is Sort.OLDEST:
-            return Place(0, (searched[-1] + 1) * PART_SIZE - 1)
-        return Place(0, searched[-1] * PART_SIZE)
 
     async def _read_entries(self, beyond: Place | None, count: int) -> Found:
         request = self._request
@@ -268,7 +231,7 @@ async def best(
             without the matches in title or tags that were already ranked with the first batch.
     """
     if is_later_batch:
-        before = await _in_title_or_tags(conn, request, None)
+        before = await _in_title_or_tags(conn, request)
         passing = {
             row: each
             for row, each in zip(newest.rows, newest.entries, strict=True)
@@ -295,7 +258,7 @@ async def _ranked(conn: AsyncConnection, request: SearchRequest, newest: Found) 
     """
     passing = dict(zip(newest.rows, newest.entries, strict=True))
     if newest.beyond is not None:
-        passing |= await _in_title_or_tags(conn, request, position_after(newest))
+        passing |= await _in_title_or_tags(conn, request)
     return await _in_order(conn, request, passing)
 
 
@@ -308,22 +271,13 @@ async def _in_order(
     return [passing[each] for each in scored]
 
 
-async def _in_title_or_tags(
-    conn: AsyncConnection, request: SearchRequest, further: Place | None
-) -> dict[int, int]:
-    """Return some of the newest documents that match in title or tags: entry ids by document id.
-
-    ``further`` is the position after the documents that the caller ranks anyway, if known. The
-    result is empty if all documents that would be searched here are newer than this position.
-    """
+async def _in_title_or_tags(conn: AsyncConnection, request: SearchRequest) -> dict[int, int]:
+    """Return the newest documents that match in title or tags: entry ids by document id."""
     match = ranking.in_titles(split(request.tree).match, request.tree)
     if not match:
         return {}
-    parts = request.context.parts[: ranking.PARTS_FOR_TITLES]
-    if further and all(each * PART_SIZE >= further.row for each in parts):
-        return {}
     named = replace(split(request.tree), match=match)
-    found = await search.found(conn, named, request, parts=parts, count=CANDIDATES // 5)
+    found = await search.found(conn, named, request, count=CANDIDATES // 5)
     pairs = zip(found.documents, found.entries, strict=True)
     return {row: entry_id for row, entry_id in pairs if entry_id is not None}
 

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from archiver.db import counters, jobs, search, search_documents, segment_rows, tags_and_lists
+from archiver.db import counters, jobs, segment_rows, tags_and_lists
 from archiver.db import entries as db_entries
 from archiver.db import snapshots as db_snapshots
 from archiver.db.engine import AsyncConnection, Database
@@ -68,7 +68,7 @@ def tree_of(query: ListingQuery) -> Node:
     return tree
 
 
-async def request_of(conn: AsyncConnection, tree: Node, query: ListingQuery) -> SearchRequest:
+def request_of(tree: Node, query: ListingQuery) -> SearchRequest:
     """Prepare a parsed query for the database.
 
     Raises:
@@ -77,9 +77,7 @@ async def request_of(conn: AsyncConnection, tree: Node, query: ListingQuery) -> 
     filters = _filters(query)
     if filters.tag is not None:
         tree = conjunction([tree, FieldCondition(Condition.TAG, filters.tag)])
-    return SearchRequest(
-        tree, filters, SearchContext(datetime.now(UTC), await search.parts_of(conn))
-    )
+    return SearchRequest(tree, filters, SearchContext(datetime.now(UTC)))
 
 
 def sort_of(query: ListingQuery, tree: Node) -> Sort:
@@ -228,12 +226,12 @@ class Search:
             raise InputError("A page can have 1 to {most} entries.", most=MAX_PER_PAGE)
         tree = tree_of(query)
         async with self._db.read() as conn:
-            request = await request_of(conn, tree, query)
+            request = request_of(tree, query)
             found = await self._found(conn, request, query, summary_size)
             page, answered = found.page, found.tree
             shown = await self._shown(conn, page.entries, answered)
             is_poor = not query.after and len(page.entries) - page.partial < FEW
-            suggestion = await correction(conn, request.context.parts, tree) if is_poor else None
+            suggestion = await correction(conn, tree) if is_poor else None
         listing = Listing(
             items=tuple(shown[each] for each in page.entries if each in shown),
             after=write_cursor(page.next_position) if page.next_position else None,
@@ -260,7 +258,7 @@ class Search:
         """
         tree = tree_of(query)
         async with self._db.read() as conn:
-            request = await request_of(conn, tree, query)
+            request = request_of(tree, query)
             rows = await all_of(conn, request, sort_of(query, tree), most)
             rows = rows if most is None else rows[:most]
         for start in range(0, len(rows), MAX_PER_PAGE):
@@ -360,7 +358,7 @@ class Search:
             InputError: the cursor, sort or status is invalid.
         """
         async with self._db.read() as conn:
-            request = await request_of(conn, tree_of(query), query)
+            request = request_of(tree_of(query), query)
             page = (await self._found(conn, request, query)).page
             entries_by_id = await db_entries.by_ids(conn, page.entries)
             shown = [
@@ -389,13 +387,8 @@ class Search:
             InputError: the status is invalid.
         """
         async with self._db.read() as conn:
-            request = await request_of(conn, tree_of(query), query)
+            request = request_of(tree_of(query), query)
             return await summary_of(conn, request, None, request.tree)
-
-    async def pending_share(self) -> float:
-        """Return the share of entries still to be indexed after an update, 0 to 1."""
-        async with self._db.read() as conn:
-            return await search_documents.pending_share(conn)
 
     async def tags(self, limit: int = 100) -> list[tuple[str, int]]:
         """Return the most frequent tags with their number of entries."""
@@ -462,6 +455,6 @@ async def matching_entries(
         InvalidQuery: the query can't be parsed.
         InputError: the status is invalid.
     """
-    request = await request_of(conn, tree_of(query), query)
+    request = request_of(tree_of(query), query)
     async for some in ResultIteration(conn, request).all(limit=limit):
         yield some

@@ -92,7 +92,7 @@ MAX_CORRECTED = 4
 _NAME_CONDITIONS = (Condition.TAG, Condition.LIST, Condition.SITE)
 
 
-async def correction(conn: AsyncConnection, parts: Sequence[int], tree: Node) -> Node | None:
+async def correction(conn: AsyncConnection, tree: Node) -> Node | None:
     """Return a query with corrected words, tags, lists and sites; None if nothing is corrected.
 
     Only names and words that do not exist in the archive are corrected.
@@ -104,13 +104,13 @@ async def correction(conn: AsyncConnection, parts: Sequence[int], tree: Node) ->
         if isinstance(node, Term)
         and not node.prefix
         and len(words := phrase_of(node.text)) == 1
-        and not await spelling_candidates.is_known(conn, parts, words[0])
+        and not await spelling_candidates.is_known(conn, words[0])
     ]
     is_better = False
     for n in unknown[:MAX_CORRECTED]:
         node = nodes[n]
         if isinstance(node, Term):
-            nearest = await spelling_candidates.nearest_words(conn, parts, phrase_of(node.text)[0])
+            nearest = await spelling_candidates.nearest_words(conn, phrase_of(node.text)[0])
             if nearest:
                 nodes[n], is_better = replace(node, text=nearest), True
     named = [

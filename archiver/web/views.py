@@ -390,7 +390,6 @@ class ListingView:
         summary: number of entries and facets of the whole list.
         is_narrowed: whether a search or a filter is set.
         refusal: why the search is invalid; None if it is valid.
-        pending_percent: percentage of entries whose search document is not up to date.
         sorts: sort orders to choose from.
         archives: hosts of the public archives in use; empty unless the list shows failed entries.
         address: the search text if it looks like the URL of a page; else empty.
@@ -407,7 +406,6 @@ class ListingView:
     summary: Summary = field(default_factory=lambda: Summary(0, has_more=False))
     is_narrowed: bool = True
     refusal: SearchError | None = None
-    pending_percent: int = 0
     sorts: tuple[Sort, ...] = tuple(Sort)
     current_url: str = "/snapshots"
     notice: EditNotice | None = None

@@ -1,6 +1,5 @@
 """Phrases in PostgreSQL, whose full-text index has no positions of words."""
 
-import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -8,24 +7,14 @@ import pytest
 from sqlalchemy import event, update
 
 from archiver.db.engine import Database
-from archiver.db.full_text import PostgresWords
 from archiver.db.schema import entry
 from archiver.model.listing import ListingQuery, Sort
 from archiver.services.search import Search, matching_entries
 from benchmarks.synthetic import Page, fill
 from tests.postgres import administer
 
-_PART = re.compile(r"search_\d{5}(?=\b)")
 START = datetime(2019, 12, 30, tzinfo=UTC)
 PAGES = 60
-PARTED = (
-    "db.schema",
-    "db.search_documents",
-    "db.ranking",
-    "db.query_sql",
-    "services.result_iteration",
-)
-"""Modules that use the size of a full-text table."""
 
 
 def text_of(number):
@@ -37,12 +26,9 @@ def text_of(number):
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch):
-    """Divide the index into parts of seven documents, and read few documents for a page."""
-    for module in PARTED:
-        monkeypatch.setattr(f"archiver.{module}.PART_SIZE", 7)
+    """Read few documents for a page."""
     for name, value in {"MIN_DOCUMENTS": 5, "MAX_EXAMINED": 12, "ENOUGH_READ": 3}.items():
         monkeypatch.setattr(f"archiver.services.result_iteration.{name}", value)
-    monkeypatch.setattr(PostgresWords, "first_parts", 2)
 
 
 async def filled(place):
@@ -152,7 +138,7 @@ class Plans:
         self.steps: list[str] = []
 
     def note(self, conn, _cursor, statement, parameters, *_) -> None:
-        if "search_0" in statement and not statement.startswith("EXPLAIN"):
+        if "full_text" in statement and not statement.startswith("EXPLAIN"):
             rows = conn.exec_driver_sql(f"EXPLAIN (VERBOSE, COSTS OFF) {statement}", parameters)
             self.steps += [row[0].strip() for row in rows]
 
@@ -172,20 +158,3 @@ async def test_the_order_of_words_is_tested_in_documents_and_not_in_the_index(se
     assert index_conditions
     assert not any("<->" in each for each in index_conditions)
     assert any("rowid = ANY" in each for each in plans.steps)
-
-
-async def test_a_page_full_of_newest_matches_is_read_from_the_newest_parts(
-    search, plans, monkeypatch
-):
-    monkeypatch.setattr("archiver.services.result_iteration.MIN_ROWS", 1)
-    monkeypatch.setattr("archiver.services.result_pages.SORTED", 10)
-
-    full = await search.listing(ListingQuery(q="paper", sort=Sort.NEWEST, limit=10))
-    parts = {each for step in plans.steps for each in _PART.findall(step)}
-    plans.steps.clear()
-    none = await search.listing(ListingQuery(q="tiger", sort=Sort.NEWEST, limit=10))
-
-    assert len(full.items) == 10
-    assert parts == {"search_00008", "search_00007"}
-    assert not none.items
-    assert len({each for step in plans.steps for each in _PART.findall(step)}) == 9

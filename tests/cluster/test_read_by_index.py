@@ -1,18 +1,14 @@
 """Writing transactions in PostgreSQL use indexes, also if the tables are small."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
-from sqlalchemy import text
 
 from archiver.db import entries, queue
 from archiver.db.engine import Database
 from archiver.db.entries import entry_states
 from archiver.db.host_queue import HostGroups
-from archiver.db.schema import search_table
 from archiver.model.capture import Timestamp
-from archiver.services.derived_data import Documents
-from benchmarks.synthetic import Page, fill
 
 MANY, SOME = 4_000, 100
 ENTRIES = f"""INSERT INTO entry (id, hash_url, url, url_given, host, added_at, state, sort_at)
@@ -60,31 +56,3 @@ async def test_reading_some_entries_reads_only_their_rows(db):
 
         assert await tables_scanned(conn) == set()
     assert len(found) == SOME
-
-
-START = datetime(2019, 12, 30, tzinfo=UTC)
-WORDS = " ".join(f"word{n}" for n in range(400))
-
-
-async def waiting(database, part):
-    """Return how many pages of a part's index are pending; merge them."""
-    query = f"SELECT gin_clean_pending_list('{search_table(part)}_words')"
-    async with database.write() as conn:
-        return (await conn.execute(text(query))).scalar_one()
-
-
-async def test_pending_lists_of_full_parts_are_merged(address, monkeypatch):
-    for name in ("archiver.db.schema.PART_SIZE", "archiver.db.search_documents.PART_SIZE"):
-        monkeypatch.setattr(name, 7)
-    database = await Database.open(address)
-    pages = [Page(f"p{n}", "x", WORDS) for n in range(17)]
-    await fill(database, pages, START, timedelta(days=1))
-    keeping = Documents(database, store=None)
-
-    while await keeping.merge_parts():
-        pass
-
-    left = [await waiting(database, part) for part in range(3)]
-    await database.close()
-    assert left[:2] == [0, 0]
-    assert left[2] > 0

@@ -30,8 +30,6 @@ from archiver.db import (
     host_queue,
     new_entries,
     screenshots,
-    search,
-    search_documents,
     snapshots,
     tags_and_lists,
     tombstones,
@@ -623,13 +621,11 @@ async def _captures(conn):
 
 
 async def _found(conn, word):
-    if not await search_documents.parts(conn, below=search.TOP):
-        return []
-    has_word = word_index_of(conn).matches.format("search_00000")
+    has_word = word_index_of(conn).matches
     rows = await conn.execute(
         with_expressions(
-            "SELECT entry.hash_url FROM search_00000 JOIN live_entry AS entry"
-            f" ON entry.document_id = search_00000.rowid WHERE {has_word}"
+            "SELECT entry.hash_url FROM full_text JOIN live_entry AS entry"
+            f" ON entry.document_id = full_text.rowid WHERE {has_word}"
         ),
         {"match": f'"{word}"'},
     )

@@ -175,11 +175,8 @@ def find(db: Database) -> Callable[..., object]:
     ) -> list[tuple[int, int]]:
         query = parse_query(q)
         async with db.read() as conn:
-            parts = await search.parts_of(conn)
-            request = SearchRequest(query, filters or Filters(), SearchContext(NOW, parts))
-            found = await search.found(
-                conn, split(query), request, parts=parts, beyond=beyond, count=count
-            )
+            request = SearchRequest(query, filters or Filters(), SearchContext(NOW))
+            found = await search.found(conn, split(query), request, beyond=beyond, count=count)
         pairs = zip(found.documents, found.entries, strict=True)
         return [(row, entry_id) for row, entry_id in pairs if entry_id is not None]
 

@@ -7,8 +7,6 @@ import pytest
 from archiver.db import list_order
 from archiver.db.entries import Filters
 from archiver.db.facets import facets_of_all
-from archiver.db.query_sql import SearchContext
-from archiver.db.schema import PART_SIZE
 from archiver.model.listing import ListingQuery
 from archiver.search.query_parser import parse_query
 from archiver.services.search import Search
@@ -41,16 +39,6 @@ async def test_rare_states_have_a_separate_index(db):
         "is:starred OR is:read": Filters(),
     }.items():
         assert await index_used(db, q) == filters, q
-
-
-def test_each_part_is_searched_within_a_range_of_documents():
-    context = SearchContext(datetime(2026, 1, 1, tzinfo=UTC), [3, 2, 1, 0])
-
-    own = context.of_documents([2 * PART_SIZE + 9, 7, 5, 2 * PART_SIZE + 3])
-
-    assert own.ranges == {0: (5, 7), 2: (2 * PART_SIZE + 3, 2 * PART_SIZE + 9)}
-    assert sorted(own.parts) == [0, 2]
-    assert context.of_documents([]).parts == ()
 
 
 YEAR = timedelta(days=365.25)

@@ -44,14 +44,12 @@ BELOW = Place(1_700_000_000, 7)
 URL = "http://a.example/"
 MOMENT = "20260301120000"
 DIGESTS = ["sha256:" + "0" * 64, "sha256:" + "1" * 64]
-SMALL = (
-    r"found|json_each|ready|wanted|taken|\(subquery|segment|counter|import|search_part|(day|year)_"
-)
+SMALL = r"found|json_each|ready|wanted|taken|\(subquery|segment|counter|import|(day|year)_"
 """Virtual tables of this query, and tables of a few rows."""
 
 
 def filters_of(q):
-    return SearchRequest(parse_query(q), Filters(), SearchContext(NOW, [0]))
+    return SearchRequest(parse_query(q), Filters(), SearchContext(NOW))
 
 
 READS = {
@@ -93,13 +91,13 @@ READS = {
             conn, Split('"a"', EVERYTHING), filters_of("a"), count=50, **m
         )
         for where, more in {
-            "newest": {"parts": [1, 0]},
-            "oldest": {"parts": [0], "oldest_first": True},
+            "newest": {},
+            "oldest": {"oldest_first": True},
         }.items()
     },
     "by day": lambda conn: list_order.by_day(conn, [Place(3, 1), BELOW], Sort.NEWEST),
     "search, narrowed": lambda conn: search.found(
-        conn, Split('"a"', parse_query("is:read")), filters_of("a"), parts=[0], count=50
+        conn, Split('"a"', parse_query("is:read")), filters_of("a"), count=50
     ),
     "entries of documents": lambda conn: search.entries_of(conn, [1], EVERYTHING, filters_of("a")),
     "names of documents": lambda conn: ranking.title_matches(
@@ -124,7 +122,6 @@ READS = {
     "left for later": lambda conn: snapshots.pending_articles(conn, 5, limit=50),
     "read by others": lambda conn: snapshots.outdated_articles(conn, 5, than="9", limit=50),
     "read by others of": lambda conn: snapshots.outdated_articles_of(conn, [1, 2], than="9"),
-    "owed documents": lambda conn: search_documents.pending(conn, 7, limit=50),
     "other addresses of a page": lambda conn: entries.aliases_of(conn, URL),
     "nearest": lambda conn: captures.nearest(conn, URL, MOMENT),
     "captures of url": lambda conn: captures.of_url(conn, URL, limit=9),
@@ -227,9 +224,6 @@ class Plans:
 @pytest.fixture
 async def watched(db):
     """Record the plan of every statement; the archive must have rows for realistic plans."""
-    async with db.write() as conn:
-        for part in range(2):
-            await search_documents.ensure_part(conn, part)
     plans = Plans()
     for connections in (db._readers, db._writer):
         event.listen(connections.sync_engine, "before_cursor_execute", plans.note)

@@ -4,7 +4,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from archiver.db import schema, search_documents
 from archiver.db.engine import Database
 from archiver.model.listing import ListingQuery
 from archiver.services.search import Search
@@ -70,30 +69,7 @@ async def test_entries_without_one_of_the_words_come_last(save_and_search):
     assert (await search.summary(ListingQuery(q="grey heron fishing"))).count == 1
 
 
-async def test_scores_of_several_parts_are_comparable(save_and_search, database, monkeypatch):
-    """A word in each document of a new part has no weight in bm25 there."""
-    for module in (schema, search_documents):
-        monkeypatch.setattr(module, "PART_SIZE", 10)
-    monkeypatch.setattr("archiver.db.ranking.PART_SIZE", 10)
-    search = await save_and_search(
-        *(Page(f"p{n}", "x", FILLER + "heron" * (n == 3)) for n in range(18))
-    )
-    await save_and_search(Page("new", "herons", FILLER + "heron heron heron heron"), first=18)
-
-    async with database.read() as conn:
-        assert await search_documents.parts(conn, below=1 << 40) == [1, 0]
-    assert await names(search, "heron") == ["new", "p3"]
-    assert await names(search, "heron", sort="newest") == ["p3", "new"]
-
-
-async def test_words_combined_with_conditions_are_sought_in_all_parts(save_and_search, monkeypatch):
-    for name in (
-        "archiver.db.schema.PART_SIZE",
-        "archiver.db.search_documents.PART_SIZE",
-        "archiver.db.ranking.PART_SIZE",
-        "archiver.db.query_sql.PART_SIZE",
-    ):
-        monkeypatch.setattr(name, 10)
+async def test_words_can_be_combined_with_conditions(save_and_search):
     search = await save_and_search(
         *(Page(f"p{n}", "x", "kite" if n % 4 else "heron heron") for n in range(35))
     )

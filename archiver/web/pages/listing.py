@@ -110,7 +110,7 @@ async def _view(request: web.Request, query: ListingQuery) -> ListingView:
     runtime = request.app[RUNTIME]
     search, is_of_failed = runtime.search, query.status == State.FAILED
     # Read the list and the data around it concurrently.
-    (found, summary), (side, tags, pending_share, notice) = await both(
+    (found, summary), (side, tags, notice) = await both(
         search.listing_with_summary(query), _data_around_list(request, query)
     )
     is_narrowed = replace(query, sort="", after="") != ListingQuery()
@@ -132,7 +132,6 @@ async def _view(request: web.Request, query: ListingQuery) -> ListingView:
         list_query=list_query(query),
         summary=_counted(summary, query, side),
         is_narrowed=is_narrowed,
-        pending_percent=round(100 * pending_share),
         current_url=f"/snapshots?{urlencode(shown_page)}" if shown_page else "/snapshots",
         sorts=tuple(each for each in Sort if each is not Sort.LIST or found.sort is Sort.LIST),
         notice=notice,
@@ -183,13 +182,12 @@ def _back_url(kept: dict[str, str], query: ListingQuery, trail: Trail | None) ->
 
 async def _data_around_list(
     request: web.Request, query: ListingQuery
-) -> tuple[SideBar, tuple[tuple[str, int], ...], float, EditNotice | None]:
-    """Return the data around a list: lists, tags, pending search documents, and a notice."""
+) -> tuple[SideBar, tuple[tuple[str, int], ...], EditNotice | None]:
+    """Return the data around a list: lists, tags and a notice."""
     search = request.app[RUNTIME].search
     return (
         await side_bar(request, query.q),
         tuple(await search.tags(SHOWN_TAGS)),
-        await search.pending_share(),
         await notice_of(request),
     )
 
