@@ -77,6 +77,9 @@ async def build(data: Path, size: int, base: str, index: str) -> None:
         for start in range(0, size - REAL, BATCH):
             count = min(BATCH, size - REAL - start)
             await fill(db, range(start, start + count), held, size // PAGEFUL)
+        if index:  # as PostgreSQL does in the background
+            async with db.write() as conn:
+                await conn.exec_driver_sql("ANALYZE")
     finally:
         await db.close()
 

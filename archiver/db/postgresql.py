@@ -243,6 +243,8 @@ class PostgresIndex:
             (
                 f"SET search_path = {self._schema}",
                 "SET jit = off",  # web pages use short statements, which JIT slows down
+                # A rare and a frequent word need different plans.
+                "SET plan_cache_mode = force_custom_plan",
                 f"SET idle_in_transaction_session_timeout = {IDLE_SECONDS * 1000}",
                 *statements,
             )

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import event, update
+from sqlalchemy import update
 
 from archiver.db.engine import Database
 from archiver.db.schema import entry
@@ -129,32 +129,3 @@ async def test_all_matches_of_a_phrase_can_be_read(search):
         rows = [row async for some in matching_entries(conn, query, limit=4) for row in some]
 
     assert len(rows) == len({*rows}) == PAGES // 3
-
-
-class Plans:
-    """Recorder for the query plans of statements on the full-text index."""
-
-    def __init__(self) -> None:
-        self.steps: list[str] = []
-
-    def note(self, conn, _cursor, statement, parameters, *_) -> None:
-        if "full_text" in statement and not statement.startswith("EXPLAIN"):
-            rows = conn.exec_driver_sql(f"EXPLAIN (VERBOSE, COSTS OFF) {statement}", parameters)
-            self.steps += [row[0].strip() for row in rows]
-
-
-@pytest.fixture
-async def plans(search):
-    noted = Plans()
-    event.listen(search._db._readers.engine, "before_cursor_execute", noted.note)
-    return noted
-
-
-async def test_the_order_of_words_is_tested_in_documents_and_not_in_the_index(search, plans):
-    for q in ('"paper kite"', '"paper kite" is:unread'):
-        await search.listing_with_summary(ListingQuery(q=q))
-
-    index_conditions = [each for each in plans.steps if "Cond: " in each and "words @@" in each]
-    assert index_conditions
-    assert not any("<->" in each for each in index_conditions)
-    assert any("rowid = ANY" in each for each in plans.steps)
