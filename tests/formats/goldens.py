@@ -1,8 +1,8 @@
 """Small file of each kind of reader with every field that its producer writes, and its bookmarks.
 
-Text formats are in ``files/``, a folder each: the file, and ``expected.json``. Archives, databases
-and our own formats are created here. ``GOLDENS`` maps the name of a format to the file's name, its
-bytes and its bookmarks. ``exports.py`` has further formats that are only tables or JSON lists.
+Text formats and archives are in ``files/``, a folder each: the file or the folder to pack, and
+``expected.json``. Databases and our own formats are created here. ``GOLDENS`` maps the name of a
+format to the file's name, its bytes and its bookmarks.
 """
 
 import io
@@ -45,9 +45,9 @@ def tarred(members):
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w:gz") as archive:
         for name, text in members.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(text.encode())
-            archive.addfile(info, io.BytesIO(text.encode()))
+            info = tarfile.TarInfo(f"./{name}")
+            info.size = len(text)
+            archive.addfile(info, io.BytesIO(text))
     return packed.getvalue()
 
 
@@ -87,7 +87,17 @@ def _golden_of(folder):
         at = datetime.fromisoformat(texts.pop("added_at")) if "added_at" in row else None
         rest = texts.pop("source_record", None)
         found.append(bookmark(texts.pop("url"), at, rest, **texts))
-    golden(about["format"], about.get("name", path.name), path.read_bytes(), *found)
+    name = about.get("name", path.name)
+    golden(
+        about["format"], name, _packed(path, name) if path.is_dir() else path.read_bytes(), *found
+    )
+
+
+def _packed(folder, name):
+    """Return the archive of the files in a folder."""
+    files = sorted(each for each in folder.rglob("*") if each.is_file())
+    members = {str(each.relative_to(folder)): each.read_bytes() for each in files}
+    return zipped(members) if name.endswith(".zip") else tarred(members)
 
 
 for _folder in sorted((Path(__file__).parent / "files").iterdir()):
@@ -180,75 +190,6 @@ golden(
     *SAFARI_BOOKMARKS,
 )
 golden(
-    "Readeck zip",
-    "readeck.zip",
-    zipped(
-        {
-            "bookmarks/uid1/info.json": json.dumps(
-                {
-                    "ID": 7,
-                    "UID": "uid1",
-                    "Created": ISO,
-                    "URL": A,
-                    "InitialURL": B,
-                    "Title": "A",
-                    "Labels": ["one", "two words"],
-                    "Text": "An article",
-                    "Files": {"article": {"name": "index.html"}},
-                    "IsArchived": True,
-                    "IsMarked": True,
-                    "ReadProgress": 40,
-                }
-            ),
-            "bookmarks/uid1/container/index.html": "<html><body><p>An article</p>"
-            '<img src="./_resources/a.png"></body></html>',
-            "bookmarks/uid1/container/_resources/a.png": "a picture",
-            "bookmarks/uid1/container/_resources/unused.png": "another",
-            "data.json": "{}",
-        }
-    ),
-    bookmark(
-        A,
-        AT,
-        {"InitialURL": B, "ReadProgress": 40},
-        title="A",
-        tags=("one", "two words"),
-        is_read=True,
-        is_starred=True,
-    ),
-)
-golden(
-    "Linkwarden zip",
-    "linkwarden.zip",
-    zipped(
-        {
-            "backup.json": json.dumps(
-                {
-                    "collections": [
-                        {
-                            "id": 3,
-                            "name": "Food",
-                            "links": [
-                                {"id": 5, "name": "A", "url": A, "createdAt": ISO},
-                                {"id": 6, "name": "B", "url": B, "createdAt": ISO},
-                                {"id": 8, "name": "C", "url": C, "createdAt": ISO},
-                            ],
-                        }
-                    ],
-                    "pinnedLinks": [],
-                }
-            ),
-            "archives/3/5.html": "<html><p>A whole page</p></html>",
-            "archives/3/5_readability.json": json.dumps({"content": "<p>not this</p>"}),
-            "archives/3/6_readability.json": json.dumps({"content": "<p>An article</p>"}),
-            "archives/3/8.pdf": "%PDF-1.4",
-        }
-    ),
-    bookmark(A, AT, {"id": 5}, title="A", folders=("Food",)),
-    bookmark(B, AT, {"id": 6}, title="B", folders=("Food",)),
-    bookmark(C, AT, {"id": 8}, title="C", folders=("Food",)),
-)
-golden(
     "Karakeep data directory",
     "karakeep.zip",
     zipped(
@@ -307,183 +248,6 @@ golden(
     bookmark(C, AT, title="C", note=f"see {C} too"),
     bookmark(f"{C}?4", AT, title="D", note="of it"),
     bookmark("https://karakeep.invalid/note/3c5661974942379614b943d0593e4a5e", AT, title="E"),
-)
-golden(
-    "Karakeep dump",
-    "karakeep-dump.tar.gz",
-    tarred(
-        {
-            "./manifest.json": json.dumps({"format": "karakeep.dump", "version": 1}),
-            "./lists/index.json": json.dumps([{"id": "l1", "name": "Food", "type": "manual"}]),
-            "./lists/membership.json": json.dumps({"l1": ["b1"]}),
-            "./bookmarks/index.jsonl": rows(
-                json.dumps(
-                    {
-                        "id": "b1",
-                        "createdAt": ISO,
-                        "title": "A",
-                        "archived": True,
-                        "favourited": True,
-                        "note": "a note",
-                        "tags": [{"id": "t", "name": "one"}],
-                        "content": {
-                            "type": "link",
-                            "url": A,
-                            "htmlContent": "<p>not this</p>",
-                            "precrawledArchiveAssetId": "a1",
-                        },
-                        "assets": [{"id": "a1", "assetType": "precrawledArchive"}],
-                    }
-                ),
-                json.dumps(
-                    {
-                        "id": "b2",
-                        "createdAt": ISO,
-                        "title": "B",
-                        "tags": [],
-                        "content": {"type": "link", "url": B, "htmlContent": "<p>An article</p>"},
-                    }
-                ),
-            ),
-            "./assets/index.json": json.dumps(
-                [{"id": "a1", "contentType": "text/html", "filePath": "assets/files/a1"}]
-            ),
-            "./assets/files/a1": "<html><p>A whole page</p></html>",
-        }
-    ),
-    bookmark(
-        A,
-        AT,
-        {"id": "b1"},
-        title="A",
-        note="a note",
-        tags=("one",),
-        folders=("Food",),
-        is_read=True,
-        is_starred=True,
-    ),
-    bookmark(B, AT, {"id": "b2"}, title="B"),
-)
-golden(
-    "Omnivore zip",
-    "export.zip",
-    zipped(
-        {
-            "metadata_0_to_20.json": json.dumps(
-                [
-                    {
-                        "id": "i",
-                        "slug": "a-slug",
-                        "title": "A",
-                        "description": "about",
-                        "author": "Ann",
-                        "url": A,
-                        "state": "Archived",
-                        "readingProgress": 40,
-                        "thumbnail": None,
-                        "labels": ["one", "two words"],
-                        "savedAt": "2020-09-13T12:26:40.000Z",
-                        "publishedAt": None,
-                    }
-                ]
-            ),
-            "content/a-slug.html": "<p>An article</p>",
-            "highlights/a-slug.md": "> a quote\n\n#label\n\nmine\n",
-        }
-    ),
-    bookmark(
-        A,
-        AT,
-        {
-            "id": "i",
-            "slug": "a-slug",
-            "author": "Ann",
-            "readingProgress": 40,
-            "highlights": "> a quote\n\n#label\n\nmine",
-        },
-        title="A",
-        note="about",
-        tags=("one", "two words"),
-        is_read=True,
-    ),
-)
-golden(
-    "archiver Markdown",
-    "all.zip",
-    zipped(
-        {
-            "0123456789abcdef0123456789abcdef/pictures/001.png": "",
-            "0123456789abcdef0123456789abcdef/pictures/002.png": "",
-            "0123456789abcdef0123456789abcdef/index.md": rows(
-                "---",
-                "title: A title",
-                f"url: {A}",
-                "hash_url: 0123456789abcdef0123456789abcdef",
-                "tags:",
-                "- one",
-                "- two words",
-                "note: 'Mine: #1'",
-                f"added: {ISO}",
-                "folders:",
-                "- Food/Soups",
-                "read: true",
-                "starred: true",
-                "captured: 2024-02-03 04:05:06+00:00",
-                "site: A site",
-                "mood: good",
-                "---",
-                f"# Kites\n\nSee [the b]({B}).",
-            ),
-        }
-    ),
-    bookmark(
-        A,
-        AT,
-        {"mood": "good"},
-        title="A title",
-        tags=("one", "two words"),
-        note="Mine: #1",
-        folders=("Food/Soups",),
-        is_read=True,
-        is_starred=True,
-    ),
-)
-golden(
-    "zip file of notes",
-    "vault.zip",
-    zipped(
-        {
-            "Vault/.obsidian/app.json": "{}",
-            "Vault/Food/Soup.md": rows(
-                "---",
-                f"source: {A}",
-                "title: A soup",
-                f"created: {ISO}",
-                "tags: [one, two words]",
-                "mood: good",
-                "---",
-                f"See [the b]({B}).",
-            ),
-            "Vault/plain.md": f"{C}\n",
-        }
-    ),
-    bookmark(
-        A,
-        AT,
-        {"mood": "good"},
-        title="A soup",
-        tags=("one", "two words"),
-        folders=("Vault/Food",),
-    ),
-    bookmark(
-        B,
-        AT,
-        {"note": "Vault/Food/Soup.md"},
-        title="the b",
-        tags=("one", "two words"),
-        folders=("Vault/Food",),
-    ),
-    bookmark(C, None, {"note": "Vault/plain.md"}, folders=("Vault",)),
 )
 golden(
     "zip file of link lists",

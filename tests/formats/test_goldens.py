@@ -8,11 +8,18 @@ import pytest
 from archiver.errors import UnreadableFile
 from archiver.formats import unread_addresses
 from archiver.model.imports import UNREAD, format_problem
-from tests.formats.exports import EXPORTS, NAMES, exported
 from tests.formats.goldens import GOLDENS, A, B, C, bookmark, database
 from tests.formats.reading import annotations, opened
 
-NEED_A_NAME = {"shortcut", "CSV", "JSON", "XML", "plain text", "Safari property list"}
+NEED_A_NAME = {
+    "Google Saved CSV",
+    "shortcut",
+    "CSV",
+    "JSON",
+    "XML",
+    "plain text",
+    "Safari property list",
+}
 
 
 @pytest.mark.parametrize("form", GOLDENS)
@@ -22,13 +29,6 @@ def test_every_field_of_a_file_is_kept(form):
     assert annotations(data, name, form=form) == expected
     if form not in NEED_A_NAME:
         assert annotations(data, "standard input", form=form) == expected
-
-
-@pytest.mark.parametrize("form", EXPORTS)
-def test_every_field_of_an_export_is_kept(form):
-    text, expected = exported(form)
-
-    assert annotations(text, NAMES.get(form, "standard input"), form=form) == expected
 
 
 def test_every_field_of_buku_is_kept():
@@ -70,8 +70,7 @@ def test_password_files_are_refused_and_skipped_in_a_zip():
 
 def test_saved_articles_are_imported_with_their_links():
     def page(form):
-        data = GOLDENS[form][1] if form in GOLDENS else exported(form)[0]
-        return next(each.page.content.decode() for each in opened(data)[1] if each.page)
+        return next(e.page.content.decode() for e in opened(GOLDENS[form][1])[1] if e.page)
 
     assert page("wallabag JSON") == "<p>An article</p>"
     assert page("wallabag CSV") == '<p>An "article"</p>'

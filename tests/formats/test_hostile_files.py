@@ -17,7 +17,6 @@ from archiver.formats.archive_members import BASE_ALLOWANCE, Members, member_nam
 from archiver.formats.source_file import SourceFile
 from archiver.formats.xml_events import elements
 from archiver.warc.wacz import Package
-from tests.formats.exports import EXPORTS
 from tests.formats.goldens import GOLDENS, A, B, database, zipped
 from tests.formats.reading import opened
 
@@ -146,12 +145,9 @@ def test_external_entities_are_not_read(tmp_path):
 
 
 DOCUMENTS = {
-    **{
-        form: json.loads(data)
-        for form, (_, data, _) in GOLDENS.items()
-        if "json" in form.lower() and not data.startswith(b"moz")
-    },
-    **{form: content for form, (content, *_) in EXPORTS.items() if not isinstance(content, str)},
+    form: json.loads(data)
+    for form, (_, data, _) in GOLDENS.items()
+    if "json" in form.lower() and not data.startswith(b"moz")
 }
 
 
