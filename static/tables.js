@@ -1,6 +1,7 @@
-// Tables of tags and lists: filtering, and sorting by name or count.
+// Tables of tags and lists: filtering, sorting by name or count, and renaming in place.
 const table = document.querySelector("[data-manage]");
 const filter = document.querySelector("[data-filter]");
+const order = document.querySelector("[data-order]");
 
 if (table && filter) {
   filter.parentElement.hidden = false;
@@ -28,8 +29,24 @@ for (const head of table?.querySelectorAll("th[data-sort]") ?? []) {
   });
 }
 
+// Renaming: Escape leaves the old name; keys.js sends the new one with Enter.
+for (const form of document.querySelectorAll(".rename form")) {
+  const [box, name] = [form.parentElement, form.elements.new];
+  const row = box.closest("tr");
+  box.addEventListener("toggle", () => {
+    if (order) row.draggable = !box.open; // text in a draggable row can't be selected
+    if (!box.open) { form.reset(); return; }
+    name.focus();
+    name.select();
+  });
+  name.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || event.isComposing) return;
+    box.open = false;
+    box.querySelector("summary").focus();
+  });
+}
+
 // Lists: drag a row between others to move it there, or onto the middle of another to nest it.
-const order = document.querySelector("[data-order]");
 const place = document.querySelector("#place");
 
 if (order && place) {

@@ -107,6 +107,22 @@ async def tag_many_and_undo(keyboard: Keyboard) -> None:
     await keyboard.sees("text=Undone.")
 
 
+async def rename_a_tag_in_place(keyboard: Keyboard) -> None:
+    await keyboard.page.goto("/tags")
+    await keyboard.press("[data-name=birds] .rename summary")
+    await keyboard.sees("[data-name=birds] textarea:focus")
+    await keyboard.page.keyboard.type("not this")
+    await keyboard.page.keyboard.press("Escape")
+    await keyboard.sees("[data-name=birds] summary:focus")
+    await keyboard.page.keyboard.press("Enter")
+    await keyboard.sees("[data-name=birds] textarea:focus")
+    await keyboard.page.keyboard.type("night birds")
+    await keyboard.page.keyboard.press("Enter")
+    await keyboard.sees("[data-name='night birds']")
+    await keyboard.press(".toast button")
+    await keyboard.sees("[data-name=birds]")
+
+
 async def delete_and_restore(keyboard: Keyboard, key: str) -> None:
     await keyboard.page.goto(f"/{key}/")
     await keyboard.press(".bar-reading .menu:last-of-type > summary")
@@ -126,6 +142,7 @@ async def every_journey_can_be_made_with_the_keyboard_alone(browser, client, liv
     await save_with_tags(keyboard, client, live.url("/owls"))
     await find_read_and_highlight(keyboard)
     await tag_many_and_undo(keyboard)
+    await rename_a_tag_in_place(keyboard)
     await delete_and_restore(keyboard, hash_url(saved_archive.url("/foxes")))
     await page.context.close()
 
