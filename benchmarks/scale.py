@@ -99,7 +99,7 @@ SEARCHES: dict[str, tuple[str, str]] = {
     "best, four words": ("common title things word{n}", ""),
     "phrase": ('"word{n} word{m}"', ""),
     "phrase by chance": ('"word{k} word{l}"', ""),
-    "prefix": ("word{n}*", ""),
+    "prefix": ("word{k}*", ""),
     "without a prefix": ("common -w*", ""),
     "rare word, prefix": ("unicorn w*", ""),
     "rare word, half typed": ("unicorn w", ""),

@@ -613,7 +613,7 @@ document = Table(
     partial_index("document_of_snapshot", "snapshot_id", where="snapshot_id IS NOT NULL"),
 )
 
-_OPTIONS = "content='', tokenize='ascii', prefix='1 2'"
+_OPTIONS = "content='', tokenize='ascii', prefix='1 2 3'"
 _FULL_TEXT_DDL = {
     "sqlite": (
         f"CREATE VIRTUAL TABLE {FULL_TEXT} USING fts5({', '.join(SEARCH_COLUMNS)}, {_OPTIONS})",
