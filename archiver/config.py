@@ -4,8 +4,8 @@ Each setting is a field of ``Settings``. Its flag is ``--name-with-dashes``, and
 variable is ``ARCHIVER_NAME_WITH_UNDERSCORES``.
 
 A ``Settings`` object is passed as an argument; the environment is read only while it is built.
-``Kind.read`` raises ``ValueError`` with a message that says which values are valid, such as
-``must be a number``.
+``Kind.read`` raises ``ValueError`` with a ``Message`` that says which values are valid, such as
+``must be a number``. It follows the name of the setting.
 """
 
 import dataclasses
@@ -28,6 +28,7 @@ from urllib.parse import urlsplit
 from archiver import __version__
 from archiver.logs import get_log
 from archiver.model.language import TAGS
+from archiver.model.message import Message
 
 TIMEGATES = {
     "wayback": "https://web.archive.org/web/",
@@ -72,7 +73,7 @@ def text(*, may_be_empty: bool = True) -> Kind:
 
     def read(value: str | None) -> str | None:
         if value == "" and not may_be_empty:
-            raise ValueError("must not be empty")
+            raise ValueError(Message("must not be empty"))
         return value
 
     return Kind("TEXT", read)
@@ -83,7 +84,7 @@ def words_in_line() -> Kind:
 
     def read(value: str) -> str:
         if not (isinstance(value, str) and 0 < len(value) <= 500 and value.isprintable()):
-            raise ValueError("should be one line of 1 to 500 characters")
+            raise ValueError(Message("must be one line of 1 to 500 characters"))
         return value
 
     return Kind("TEXT", read)
@@ -100,7 +101,7 @@ def boolean() -> Kind:
     def read(value: bool | str) -> bool:
         known = str(value).lower()
         if known not in _TRUE_WORDS | _FALSE_WORDS:
-            raise ValueError("must be true or false")
+            raise ValueError(Message("must be true or false"))
         return known in _TRUE_WORDS
 
     return Kind("", read)
@@ -111,7 +112,7 @@ def choice(*values: str) -> Kind:
 
     def read(value: str) -> str:
         if value not in values:
-            raise ValueError(f"must be one of {', '.join(values)}")
+            raise ValueError(Message("must be one of {values}", values=", ".join(values)))
         return value
 
     return Kind("CHOICE", read, values=values)
@@ -124,7 +125,7 @@ def integer(*, least: int = 0, most: int | None = None) -> Kind:
         try:
             number = int(value)
         except ValueError:
-            raise ValueError("must be a whole number") from None
+            raise ValueError(Message("must be a whole number")) from None
         _check(number, least=least, most=most)
         return number
 
@@ -140,11 +141,11 @@ def decimal(
         try:
             number = float(value)
         except ValueError:
-            raise ValueError("must be a number") from None
+            raise ValueError(Message("must be a number")) from None
         if not isfinite(number):
-            raise ValueError("must be a number")
+            raise ValueError(Message("must be a number"))
         if above is not None and number <= above:
-            raise ValueError(f"must be more than {above:g}")
+            raise ValueError(Message("must be more than {number}", number=f"{above:g}"))
         _check(number, least=least, most=most)
         return number
 
@@ -168,7 +169,7 @@ def bucket() -> Kind:
         if not value:
             return None
         if not _BUCKET.fullmatch(value):
-            raise ValueError("must be s3://bucket or s3://bucket/prefix")
+            raise ValueError(Message("must be s3://bucket or s3://bucket/prefix"))
         return value.rstrip("/")
 
     return Kind("TEXT", read)
@@ -182,12 +183,14 @@ def server_address() -> Kind:
             return None
         parts = urlsplit(value)
         if parts.password is not None:
-            raise ValueError("must not contain a password. Put it into PGPASSWORD or ~/.pgpass")
+            raise ValueError(
+                Message("must not contain a password. Put it into PGPASSWORD or ~/.pgpass")
+            )
         named = parts.username and parts.path.strip("/") and "/" not in parts.path[1:]
         if parts.scheme not in ("postgresql", "postgres") or not named or parts.fragment:
-            raise ValueError("must be postgresql://user@host/database")
+            raise ValueError(Message("must be postgresql://user@host/database"))
         if "," not in parts.netloc and parts.port == 0:  # ``port`` raises ValueError above 65535
-            raise ValueError("must have a port from 1 to 65535")
+            raise ValueError(Message("must have a port from 1 to 65535"))
         return value.replace("postgres:", "postgresql:", 1)
 
     return Kind("TEXT", read)
@@ -197,7 +200,10 @@ def networks() -> Kind:
     """Return a kind for IP networks; ``192.168.1.5/24`` means ``192.168.1.0/24``."""
 
     def read(value: Any) -> tuple[Any, ...]:
-        return tuple(ip_network(each, strict=False) for each in _words(value))
+        try:
+            return tuple(ip_network(each, strict=False) for each in _words(value))
+        except ValueError:
+            raise ValueError(Message("must be networks, such as 192.168.1.0/24")) from None
 
     return Kind("LIST", read, lambda value: [str(each) for each in value])
 
@@ -210,9 +216,11 @@ def origin() -> Kind:
             return None
         parts = urlsplit(value.rstrip("/").lower())
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError("must be an origin, such as https://replay.example.org")
+            raise ValueError(Message("must be an origin, such as https://replay.example.org"))
         if parts.path or parts.query or parts.username:
-            raise ValueError("must end with its host or port")
+            raise ValueError(
+                Message("must not have a path or anything else after the host and port")
+            )
         return f"{parts.scheme}://{parts.netloc}"
 
     return Kind("TEXT", read)
@@ -226,7 +234,7 @@ def web_address() -> Kind:
             return None
         parts = urlsplit(value)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError("must be a URL, such as https://ntfy.sh/my-archive")
+            raise ValueError(Message("must be a URL, such as https://ntfy.sh/my-archive"))
         return value
 
     return Kind("TEXT", read)
@@ -236,7 +244,9 @@ def _timegate(word: str) -> str:
     address = TIMEGATES.get(word.lower(), word)
     parts = urlsplit(address)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError(f"must consist of {', '.join(TIMEGATES)}, or addresses of TimeGates")
+        raise ValueError(
+            Message("must list {names} or URLs of TimeGates", names=", ".join(TIMEGATES))
+        )
     return address
 
 
@@ -251,9 +261,9 @@ def _words(value: Any) -> tuple[Any, ...]:
 
 def _check(number: float, *, least: float | None, most: float | None) -> None:
     if least is not None and number < least:
-        raise ValueError(f"must be at least {least}")
+        raise ValueError(Message("must be at least {number}", number=str(least)))
     if most is not None and number > most:
-        raise ValueError(f"must be at most {most}")
+        raise ValueError(Message("must be at most {number}", number=str(most)))
 
 
 Network = IPv4Network | IPv6Network
@@ -268,7 +278,9 @@ def path_prefix() -> Kind:
     def read(value: str) -> str:
         path = value.rstrip("/")
         if path and not _PATH_PREFIX.fullmatch(path):
-            raise ValueError("must be a path such as /archive, of letters, digits, - . _ ~ and /")
+            raise ValueError(
+                Message("must be a path such as /archive, of letters, digits, - . _ ~ and /")
+            )
         return path
 
     return Kind("PATH", read)
@@ -290,9 +302,15 @@ class InvalidSettings(ValueError):
         reasons: why each value is invalid, by the name of the setting.
     """
 
-    def __init__(self, reasons: Mapping[str, str]) -> None:
+    def __init__(self, reasons: Mapping[str, Message | str]) -> None:
         super().__init__(" ".join(f"{name}: {reason}." for name, reason in reasons.items()))
         self.reasons = reasons
+
+
+def invalid_reason(error: ValueError) -> Message | str:
+    """Return why a value is invalid, as a message if it can be translated."""
+    reason = error.args[0] if error.args else ""
+    return reason if isinstance(reason, Message) else str(error)
 
 
 def _setting(default: object, kind: Kind, description: str, *, is_secret: bool = False) -> Any:
@@ -539,12 +557,12 @@ class Settings:
 
     def __post_init__(self) -> None:
         """Parse and validate each field."""
-        reasons = {}
+        reasons: dict[str, Message | str] = {}
         for each in _fields():
             try:
                 value = each.metadata["kind"].read(getattr(self, each.name))
             except ValueError as error:
-                reasons[each.name] = str(error)
+                reasons[each.name] = invalid_reason(error)
             else:
                 object.__setattr__(self, each.name, value)
         if reasons:
@@ -642,16 +660,16 @@ def parse_site_rule(given: Mapping[str, Any]) -> SiteRule:
     Raises:
         InvalidSettings: a value is invalid, or has an unknown name.
     """
-    reasons: dict[str, str] = {}
+    reasons: dict[str, Message | str] = {}
     values: dict[str, Any] = {}
     for name, value in given.items():
         if name not in _RULE_KINDS:
-            reasons[name] = "is not a setting of a site"
+            reasons[name] = Message("is not a setting of a site")
             continue
         try:
             values[name] = _RULE_KINDS[name].read(value)
         except ValueError as error:
-            reasons[name] = str(error)
+            reasons[name] = invalid_reason(error)
     if reasons:
         raise InvalidSettings(reasons)
     return SiteRule(**values)
@@ -666,7 +684,7 @@ def parse_site_rules(table: object) -> dict[str, SiteRule]:
     if not isinstance(table, dict) or len(table) > MAX_SITES:
         raise InvalidSettings({SITES: f"should be a table of up to {MAX_SITES} hosts"})
     rules: dict[str, SiteRule] = {}
-    reasons: dict[str, str] = {}
+    reasons: dict[str, Message | str] = {}
     for host, rule in table.items():
         try:
             rules[str(host)] = parse_site_rule(rule if isinstance(rule, dict) else {"": rule})
@@ -743,10 +761,13 @@ def read_settings(given: Mapping[str, object], environment: Mapping[str, str]) -
             }
         ) from error
     if settings.host_delay * settings.crawl_processes > MAX_HOST_DELAY:
-        reason = f"times crawl_processes must be at most {MAX_HOST_DELAY}"
+        reason = Message(
+            "must be at most {number} for this number of crawl processes",
+            number=f"{MAX_HOST_DELAY / settings.crawl_processes:g}",
+        )
         raise InvalidSettings({"host_delay": reason})
     if settings.store and settings.backlog_bytes < settings.seal_bytes:
-        raise InvalidSettings({"backlog_bytes": "must be at least seal_bytes"})
+        raise InvalidSettings({"backlog_bytes": Message("must be at least as large as seal_bytes")})
     return settings
 
 

@@ -258,7 +258,7 @@ def _shown_default(setting: Setting) -> str:
     return f"; default: {'false' if default is False else default}"
 
 
-def _explain(reasons: Mapping[str, str], given: Mapping[str, object]) -> str:
+def _explain(reasons: Mapping[str, object], given: Mapping[str, object]) -> str:
     """Return a sentence for each invalid setting."""
 
     def spelled(name: str) -> str:

@@ -121,7 +121,9 @@ def read_subscriptions(content: bytes, name: str) -> list[Subscription]:
         found.setdefault(each.url, each)
         if len(found) > MAX_FEEDS:
             raise UnreadableFile(
-                ("{name} contains more than {most} feeds."), name=name, most=MAX_FEEDS
+                "{name} contains more than {most} feeds. Split it into several files.",
+                name=name,
+                most=MAX_FEEDS,
             )
     return [*found.values()]
 

@@ -84,14 +84,19 @@ def to_datetime(timestamp: Timestamp) -> datetime:
         InputError: the digits are not a valid date and time.
     """
     if len(timestamp) != len("YYYYMMDDhhmmss") or not _DIGITS.fullmatch(timestamp):
-        raise InputError(f"{timestamp!r} is not a timestamp. Use 14 digits: YYYYMMDDhhmmss.")
+        raise InputError(
+            "“{timestamp}” is not a timestamp. Use 14 digits: YYYYMMDDhhmmss.",
+            timestamp=timestamp[:40],
+        )
     try:
         year, month, day, hour, minute, second = (
             int(timestamp[start:end]) for start, end in _FIELDS
         )
         return datetime(year, month, day, hour, minute, second, tzinfo=UTC)
     except ValueError:
-        raise InputError(f"{timestamp} is not a valid date and time. Use YYYYMMDDhhmmss.") from None
+        raise InputError(
+            "“{timestamp}” is not a valid date and time. Use YYYYMMDDhhmmss.", timestamp=timestamp
+        ) from None
 
 
 def middle_of(prefix: str) -> Timestamp:
@@ -109,7 +114,8 @@ def middle_of(prefix: str) -> Timestamp:
     """
     if not _DIGITS.fullmatch(prefix):
         raise InputError(
-            f"{prefix!r} is not a timestamp. Use the first 4 to 14 digits of YYYYMMDDhhmmss."
+            "“{timestamp}” is not a timestamp. Use the first 4 to 14 digits of YYYYMMDDhhmmss.",
+            timestamp=prefix[:40],
         )
     first, last = _end(prefix, "00000101000000"), _end(prefix, "99991231235959")
     return to_timestamp(first + (last - first + timedelta(seconds=1)) // 2)
@@ -148,8 +154,8 @@ def parse_accept_datetime(value: str) -> datetime:
         return in_utc(_http_date(value[:_MAX_DATE].strip()))
     except (ValueError, OverflowError, TypeError, IndexError):
         raise InputError(
-            f"{value[:_MAX_DATE]!r} is not an HTTP date. Use a form such as 'Thu, 29 Feb 2024 "
-            "12:00:01 GMT'."
+            "“{date}” is not an HTTP date. Use a form such as “Thu, 29 Feb 2024 12:00:01 GMT”.",
+            date=value[:_MAX_DATE],
         ) from None
 
 

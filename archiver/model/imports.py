@@ -509,6 +509,10 @@ NO_LINK = marked(
     "From here on, the file contains HTML tags but no links, so the rest was not read."
 )
 
+UNEXPECTED = marked(
+    "The rest of {name} cannot be read ({kind}). Everything before it was imported. See the log "
+    "for details."
+)
 NO_JSON = marked("This is not valid JSON: {detail}.")
 DATABASE_ENDS = marked("The rest of the database cannot be read: {detail}.")
 TABLE_ENDS = marked("The rest of the table cannot be read: {detail}.")
@@ -518,6 +522,7 @@ OTHER_SCHEME = marked("Only http and https URLs can be saved, not â€œ{scheme}:â€
 NO_SCHEME = marked("The URL must start with https:// or http://. Did you mean {meant}?")
 _WITH_DETAIL = (
     UNREAD,
+    UNEXPECTED,
     NO_JSON,
     DATABASE_ENDS,
     TABLE_ENDS,

@@ -49,8 +49,8 @@ _COSTS: Final = {
     RequisiteKind.OTHER: (
         0.03,
         forms(
-            "{missing} of {count} other resource missing.",
-            ("{missing} of {count} other resources missing."),
+            "{missing} of {count} other file missing.",
+            "{missing} of {count} other files missing.",
         ),
     ),
     RequisiteKind.ICON: (

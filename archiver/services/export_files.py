@@ -32,8 +32,11 @@ NAME = re.compile(r"[0-9]{8}-[0-9]{6}-[a-z0-9-]{1,40}\.[a-z.]{2,20}")
 _JOB = ".wanted"
 _MAX_BYTES = 64 << 10
 _OTHERS = re.compile("[^a-z0-9]+")
-_UNEXPECTED = "It failed unexpectedly; the log has the details. Delete it and try another format."
-_INTERRUPTED = "It was interrupted three times, perhaps because it is too large for this machine."
+_UNEXPECTED = marked("An internal error occurred. See the log for details, or try another format.")
+_INTERRUPTED = marked(
+    "It was interrupted three times, perhaps because this computer has too little memory. Export "
+    "fewer entries at a time."
+)
 
 _DAMAGED = marked("Damaged records were skipped. Run `archiver verify` to list them.")
 DAMAGED_DOWNLOAD = marked(

@@ -25,6 +25,7 @@ from archiver.helpers import scratch_file
 from archiver.logs import get_log
 from archiver.model.entry_list import EntryList, ListsInFile, folder_names, folder_path
 from archiver.model.imports import (
+    UNEXPECTED,
     CaptureWhen,
     Choices,
     ColumnRole,
@@ -87,7 +88,7 @@ def _choice_of(kind: type[_Kind], word: str | None, otherwise: _Kind, about: str
         return kind(word) if word else otherwise
     except ValueError:
         raise InputError(
-            ("{name} must be one of {known}."), name=about, known=", ".join(kind)
+            "{name} must be one of {known}.", name=about, known=", ".join(kind)
         ) from None
 
 
@@ -197,10 +198,6 @@ class ImportStatuses:
 
 
 PROGRESS_SECONDS = 0.2
-UNEXPECTED = (
-    "The rest of {name} cannot be read: {kind}. Everything before it was imported; the log has "
-    "details."
-)
 
 OnProgress = Callable[[ImportStatus], None]
 OpenArchives = Callable[[], "Archives"]

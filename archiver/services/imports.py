@@ -24,13 +24,12 @@ from archiver.db.statements import MAX_BATCH, in_batches
 from archiver.errors import ArchiverError, InputError, NotFound, StoreError, UnreadableFile
 from archiver.helpers import run_to_completion
 from archiver.logs import get_log
-from archiver.model.imports import NO_CHOICES, Choices, ImportStatus, ImportUndone
+from archiver.model.imports import NO_CHOICES, UNEXPECTED, Choices, ImportStatus, ImportUndone
 from archiver.model.message import marked
 from archiver.search.query_tree import Condition, FieldCondition, write
 from archiver.services.crawling import pause_import
 from archiver.services.import_previews import PreviewedFiles
 from archiver.services.import_reading import (
-    UNEXPECTED,
     ImportReader,
     ImportStatuses,
     OnProgress,
@@ -42,9 +41,9 @@ from archiver.warc.durable_files import sync_file
 from archiver.warc.segments import SegmentStore
 
 REST_SECONDS = 15.0
-GONE = (
-    "The import stopped because its uploaded file is missing. Import the file again; known links "
-    "are skipped."
+GONE = marked(
+    "The import stopped because its uploaded file is missing. Import the file again; links that "
+    "you already have are skipped."
 )
 
 log = get_log(__name__)
@@ -125,7 +124,7 @@ class StoredImports:
 
 CLAIM_SECONDS = 10.0
 CANCELLED = marked("You cancelled this import. Import the file again to add the rest.")
-STOPPED = "It was stopped. Import the file again to read the rest."
+STOPPED = marked("The import was stopped. Import the file again to add the rest.")
 
 
 class Imports:
@@ -451,7 +450,7 @@ def _why(error: BaseException) -> str:
         return STOPPED
     if isinstance(error, ArchiverError):
         return str(error)
-    return UNEXPECTED.format(name="The file", kind=type(error).__name__)
+    return UNEXPECTED.format(name="the file", kind=type(error).__name__)
 
 
 BATCH = 250

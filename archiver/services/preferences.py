@@ -17,6 +17,7 @@ from archiver.config import (
     Settings,
     SiteRule,
     Source,
+    invalid_reason,
     parse_site_rule,
     parse_site_rules,
     read_settings,
@@ -25,7 +26,7 @@ from archiver.config import (
 from archiver.errors import InputError
 from archiver.helpers import AtomicFile
 from archiver.http.urls import parse_url
-from archiver.model.message import marked
+from archiver.model.message import Message, marked
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
@@ -67,7 +68,9 @@ class Preference:
 class InvalidValues(InputError):
     """Values that are invalid; ``reasons`` has the reason for each, by the name of the setting."""
 
-    def __init__(self, reasons: Mapping[str, str], text: str, /, **values: object) -> None:
+    def __init__(
+        self, reasons: Mapping[str, Message | str], text: str, /, **values: object
+    ) -> None:
         super().__init__(text, **values)
         self.reasons = reasons
 
@@ -204,8 +207,8 @@ class Preferences:
         try:
             read_settings({**values, "data": "/nonexistent"}, {})
         except InvalidSettings as error:
-            raise InputError(
-                "These settings are not valid together: {why}", why=str(error)
+            raise InvalidValues(
+                error.reasons, "These settings cannot be combined: {why}", why=str(error)
             ) from error
 
     def _parse(self, name: str, value: str | None) -> Any:
@@ -229,8 +232,8 @@ class Preferences:
         try:
             parsed = kind.dump(kind.read(value))
         except ValueError as error:
-            reasons = {name: str(error)}
-            raise InvalidValues(reasons, "{name} {why}.", name=name, why=str(error)) from error
+            why = invalid_reason(error)
+            raise InvalidValues({name: why}, "{name} {why}.", name=name, why=why) from error
         return parsed if parsed != _dumped(name, SETTINGS[name].default) else None
 
 

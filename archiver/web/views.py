@@ -194,7 +194,7 @@ class SitesView:
     edited: Site
     is_known: bool
     problem: Message | str = ""
-    reasons: Mapping[str, str] = field(default_factory=dict)
+    reasons: Mapping[str, Message | str] = field(default_factory=dict)
     is_saved: bool = False
     named_port: bool = False
     title: str | Message = Message("Sites")
@@ -220,7 +220,7 @@ class SettingsView:
     preferences: Mapping[str, Preference]
     groups: Mapping[str, tuple[str, ...]]
     problem: Message | str = ""
-    reasons: Mapping[str, str] = field(default_factory=dict)
+    reasons: Mapping[str, Message | str] = field(default_factory=dict)
     is_saved: bool = False
     typed: Mapping[str, str] = field(default_factory=dict)
     title: str | Message = Message("Settings")

@@ -273,7 +273,9 @@ SENTENCES: Final = {
     FailureKind.INVALID_URL: marked("The URL is not valid."),
     FailureKind.NOT_A_PAGE: marked("The server sent no page to save."),
     FailureKind.NOT_IN_FILE: marked("The imported file does not contain this page."),
-    FailureKind.WRONG_TYPE: marked("The server sent another type of file than the page needs."),
+    FailureKind.WRONG_TYPE: marked(
+        "The server sent a different type of file than the page expected."
+    ),
     FailureKind.WALLED: marked(
         "The site showed a CAPTCHA or bot check. Open the page in your browser, save it, and "
         "upload the file."
@@ -301,7 +303,7 @@ SHORT: Final = {
     FailureKind.INVALID_URL: marked("invalid URL"),
     FailureKind.NOT_A_PAGE: marked("no page"),
     FailureKind.NOT_IN_FILE: marked("not in the file"),
-    FailureKind.WRONG_TYPE: marked("wrong type of file"),
+    FailureKind.WRONG_TYPE: marked("wrong file type"),
     FailureKind.WALLED: marked("CAPTCHA or bot check"),
     FailureKind.PARKED: marked("domain for sale"),
     FailureKind.NOT_ARCHIVED: marked("in no public archive"),

@@ -119,7 +119,7 @@ async def test_selected_entries_are_exported_in_every_form_or_prepared(client, r
     everything = await posted(client, "/export/selected", entry=one, scope="all", q="tag:one")
 
     assert place == prepared.headers["Location"].partition("#")[0] == f"/export?entry={two}"
-    assert "1 selected entry of" in page
+    assert "1 selected entry. <a" in page
     assert f'href="/export/archive.wacz?entry={two}"' in page
     assert "of 1 selected entry" in listed
     assert [each.entries for each in await runtime.export_jobs.all()] == [1]

@@ -211,8 +211,8 @@ def _selected(fields: MultiMapping[Any]) -> tuple[HashUrl, ...]:
     selected = tuple(HashUrl(str(each)) for each in fields.getall("entry", []))
     if len(selected) > MAX_SELECTED:
         raise InputError(
-            "At most {most} selected entries can be exported together. Export the results of a "
-            "search instead.",
+            "You can export at most {most} selected entries at a time. Export the results of "
+            "a search instead.",
             most=MAX_SELECTED,
         )
     return selected
