@@ -3,11 +3,16 @@
 import asyncio
 import shutil
 import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from aiohttp import web
 
+from archiver.app import open_app
+from archiver.config import Settings
 from archiver.warc.locks import machine_of
 from tests.cluster.commands import archiver, run, run_expecting_error
 from tests.cluster.owner_access import as_owner
@@ -43,14 +48,29 @@ def held(live):
     return page
 
 
+def settings_of(settings: Settings, address: str, machine: dict[str, str]) -> Settings:
+    data = Path(machine["ARCHIVER_DATA"])
+    return replace(settings, index=address, data=data, crawl_processes=1)
+
+
+@asynccontextmanager
+async def working(settings: Settings) -> AsyncIterator[None]:
+    """Open an archive and crawl while the block runs, and until everything is captured."""
+    async with open_app(settings) as archive, asyncio.TaskGroup() as group:
+        group.create_task(archive.crawling.work())
+        yield
+
+
 def machines(output: str) -> list[str]:
     return [line.split("\t")[1] for line in output.splitlines()]
 
 
-async def test_a_working_machine_is_listed_and_prevents_a_rebuild(live, machine_a, machine_b, held):
+async def test_a_working_machine_is_listed_and_prevents_a_rebuild(
+    live, settings, address, machine_a, machine_b, held
+):
     await run("import", "-", "--no-crawl", input_data=held.url, **machine_a)
     assert await run("machines", **machine_a) == (0, "")
-    async with archiver("crawl", **machine_a) as running:
+    async with working(settings_of(settings, address, machine_a)):
         await live.wait_for_request("/held")
 
         assert machines((await run("machines", **machine_a))[1]) == ["here"]
@@ -59,7 +79,6 @@ async def test_a_working_machine_is_listed_and_prevents_a_rebuild(live, machine_
         assert (code, "Another machine uses the archive" in message) == (1, True), message
 
         held.set()
-        await running.communicate()
     assert await run("machines", **machine_a) == (0, "")
     assert (await run("reindex", **machine_b))[0] == 0
     assert held.url in (await run("list", "--status", "saved", **machine_a))[1]
@@ -83,24 +102,22 @@ async def test_a_job_of_a_worker_that_lost_its_lock_is_done_once(
     live, address, machine_a, machine_b, held, how
 ):
     await run("import", "-", "--no-crawl", input_data=held.url, **machine_a)
-    async with archiver("crawl", **machine_a) as first, archiver("crawl", **machine_b) as second:
+    async with archiver("crawl", **machine_a) as owner:
         await live.wait_for_request("/held")
         ((leased_by,),) = as_owner(address, "SELECT owner FROM job")
-        owner = first if _name_of(machine_a, address) == leased_by else second
-        other = second if owner is first else first
+        other = asyncio.create_task(run("crawl", **machine_b))
         if how == "killed":
             owner.kill()
         else:
             owner.send_signal(signal.SIGSTOP)
             as_owner(address, LOCKS.format(leased_by))
         held.set()
-        await other.communicate()
+        assert (await other)[0] == 0
         assert as_owner(address, ENDED) == [("saved", 1, 1)]
         if how != "killed":
             owner.send_signal(signal.SIGCONT)
         await owner.communicate()
 
-    assert other.returncode == 0
     assert owner.returncode == (-signal.SIGKILL if how == "killed" else 0)
     assert as_owner(address, ENDED) == [("saved", 1, 1)]
     assert (await run("crawl", **machine_b))[0] == 0
@@ -108,14 +125,7 @@ async def test_a_job_of_a_worker_that_lost_its_lock_is_done_once(
     assert "problems\t0" in (await run("verify", **machine_a))[1]
 
 
-def _name_of(variables, address):
-    machine = (Path(variables["ARCHIVER_DATA"]) / "machine").read_text().split()[0]
-    sessions = as_owner(address, "SELECT application_name FROM pg_stat_activity")
-    names = [name.split()[1] for (name,) in sessions if name.endswith(machine)]
-    return names[0] if names else None
-
-
-async def test_two_workers_never_have_one_host(live, address, machine_a, machine_b):
+async def test_two_workers_never_have_one_host(live, settings, address, machine_a, machine_b):
     at_once = most = 0
 
     async def answer(request):
@@ -128,32 +138,28 @@ async def test_two_workers_never_have_one_host(live, address, machine_a, machine
 
     urls = [live.add_handler(f"/{number}", answer) for number in range(12)]
     await run("import", "-", "--no-crawl", input_data="\n".join(urls), **machine_a)
-    one = {"ARCHIVER_HOST_CONCURRENCY": "1"}
 
-    async with (
-        archiver("crawl", **machine_a, **one) as first,
-        archiver("crawl", **machine_b, **one) as other,
-    ):
-        for each in (first, other):
-            _, said = await each.communicate()
-            assert each.returncode == 0, said.decode()
+    both = [settings_of(settings, address, each) for each in (machine_a, machine_b)]
+    first, other = [working(replace(each, host_concurrency=1)) for each in both]
+    async with first, other:
+        pass
 
     assert most == 1
     assert {each for (each,) in as_owner(address, "SELECT attempts FROM job")} == {1}
     assert {live.requests[f"/{number}"] for number in range(12)} == {1}
 
 
-async def test_a_job_that_another_worker_ended_is_not_stored_twice(live, address, machine_a, held):
+async def test_a_job_that_another_worker_ended_is_not_stored_twice(
+    live, settings, address, machine_a, held
+):
     await run("import", "-", "--no-crawl", input_data=held.url, **machine_a)
-    async with archiver("crawl", **machine_a) as running:
+    async with working(settings_of(settings, address, machine_a)):
         await live.wait_for_request("/held")
         as_owner(
             address, "UPDATE job SET state = 'saved', owner = NULL, timestamp = 20260301000000"
         )
         held.set()
-        await running.communicate()
 
-    assert running.returncode == 0
     assert as_owner(address, "SELECT url FROM live_capture") == []
     assert as_owner(address, "SELECT id FROM live_snapshot") == []
     assert (held.url,) in as_owner(address, "SELECT url FROM capture WHERE deleted_at IS NOT NULL")
