@@ -23,7 +23,6 @@ from tests.durability.order import first_sync, first_write, index_log
 from tests.processes import batch_size_variables
 from tests.system_calls import Disk, Trace, traced_process
 
-
 MANY = 8
 BATCH = 4
 """Number of links per transaction."""
