@@ -152,19 +152,27 @@ def _read(file: SourceFile) -> Iterator[Bookmark]:
         yield unreadable(file.name, _NO_HEAD)
         return
     row = Row({**head})
-    url = first_of(row.text(name.lower().replace("-", "")) for name in _NAMES)
+    parts = _parts(file)
+    stated = (row.text(name.lower().replace("-", "")) for name in _NAMES)
+    url = first_of((*stated, _place_of_page(parts)))
     if not url:
         yield unreadable(file.name, _NO_PLACE)
         return
     row.drop("from", "contenttype", "mimeversion", "contenttransferencoding")
     title, date = row.text("subject"), row.text("date")
-    page = _page(file, url) or ""
+    page = page_of(parts, url) or ""
     yield row.bookmark(url, title=" ".join(title.split()), added_at=parse_date(date), page=page)
 
 
-def _page(file: SourceFile, url: str) -> ArchivedPage | None:
+def _parts(file: SourceFile) -> list[MimePart]:
     data = file.stream().read(MAX_BYTES + 1)
-    return page_of(mime_parts(data), url) if len(data) <= MAX_BYTES else None
+    return mime_parts(data) if len(data) <= MAX_BYTES else []
+
+
+def _place_of_page(parts: list[MimePart]) -> str:
+    """Return the URL of the first HTML part; files of Internet Explorer state no other."""
+    pages = (each.location for each in parts if each.essence in _HTML)
+    return next((each for each in pages if each.startswith(("http://", "https://"))), "")
 
 
 MHTML = Importer(

@@ -87,6 +87,13 @@ def test_an_mhtml_page_is_imported_with_its_resources():
     ]
 
 
+def test_the_url_of_a_page_can_be_that_of_its_html_part_alone():
+    (found,) = opened(MHTML.replace(b"Snapshot-Content-Location", b"X-Other"), "file.mht")[1]
+
+    assert found.annotation.url_given == A.partition("#")[0]
+    assert len(found.page.parts) == 3
+
+
 def self_extracting(files):
     head = (
         "<!DOCTYPE html><html data-sfz><!--\n Page saved with SingleFile \n url: https://a.example/x"
