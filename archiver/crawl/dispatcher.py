@@ -37,18 +37,18 @@ class Dispatcher:
     Args:
         context: services of the crawl.
         frontier: the frontier to fill.
-        left: leases that an earlier crawl of this process could not return.
+        unreturned: leases that an earlier crawl of this process could not return.
 
     Attributes:
-        left: leases of an earlier crawl that have still to be returned.
+        unreturned: leases of an earlier crawl that have still to be returned.
     """
 
     def __init__(
-        self, context: CrawlContext, frontier: Frontier, left: Sequence[Lease] = ()
+        self, context: CrawlContext, frontier: Frontier, unreturned: Sequence[Lease] = ()
     ) -> None:
         self._context = context
         self._frontier = frontier
-        self.left = left
+        self.unreturned = unreturned
         self._to_give_back: list[Lease] = []
         self._to_put_last: set[str] = set()
         self._to_defer: set[str] = set()
@@ -141,7 +141,7 @@ class Dispatcher:
             self._paused_until = loop.time() + FAILURE_SECONDS
         if loop.time() < self._paused_until:
             return self._paused_until - loop.time()
-        await self._return_left()
+        await self._return_earlier()
         await self._postpone_dead()
         await self._move_waiting()
         if not until_empty and await self._is_paused():
@@ -188,12 +188,12 @@ class Dispatcher:
                 raise
         return has_failed
 
-    async def _return_left(self) -> None:
+    async def _return_earlier(self) -> None:
         """Requeue leases of an earlier crawl of this process, once their records are indexed."""
-        if self.left:
+        if self.unreturned:
             await self._context.recorder.wait_until_indexed()
-            await self._frontier.return_leases(self.left)
-            self.left = ()
+            await self._frontier.return_leases(self.unreturned)
+            self.unreturned = ()
 
     async def _postpone_dead(self) -> None:
         """Move the jobs of newly dead hosts to the end of the queue.

@@ -78,7 +78,7 @@ async def next_document(conn: AsyncConnection) -> int:
 
 async def insert_all(
     conn: AsyncConnection,
-    made: Sequence[NewDocument],
+    documents: Sequence[NewDocument],
     first: int | None = None,
     unchanged: Collection[int] = (),
 ) -> dict[int, int]:
@@ -89,11 +89,11 @@ async def insert_all(
 
     Args:
         conn: a writing connection.
-        made: documents to insert.
+        documents: documents to insert.
         first: result of ``next_document``, if this transaction has called it.
         unchanged: ids of entries whose annotation is known to be unchanged.
     """
-    if not made:
+    if not documents:
         return {}
     first = first or await next_document(conn)
     await insert_rows(
@@ -102,16 +102,16 @@ async def insert_all(
         ("id", "entry_id", "snapshot_id", *_DESCRIBED),
         [
             (first + n, each.entry_id, each.snapshot_id, *_properties(each.search_document))
-            for n, each in enumerate(made)
+            for n, each in enumerate(documents)
         ],
     )
     words_of = word_index_of(conn).row
-    rows = [each.words or words_of(each.search_document) for each in made]
+    rows = [each.words or words_of(each.search_document) for each in documents]
     full_text = _table(word_index_of(conn))
     numbered = [(first + n, *words) for n, words in enumerate(rows)]
     await insert_rows(conn, full_text, full_text.columns.keys(), numbered)
-    await _mark_outdated(conn, [each for each in made if each.entry_id not in unchanged])
-    return {each.entry_id: first + n for n, each in enumerate(made)}
+    await _mark_outdated(conn, [each for each in documents if each.entry_id not in unchanged])
+    return {each.entry_id: first + n for n, each in enumerate(documents)}
 
 
 _WORD_COUNTS = (
@@ -162,9 +162,9 @@ def _table(words: WordIndex) -> Table:
     return Table(FULL_TEXT, MetaData(), rowid, *columns)
 
 
-async def _mark_outdated(conn: AsyncConnection, made: Sequence[NewDocument]) -> None:
+async def _mark_outdated(conn: AsyncConnection, documents: Sequence[NewDocument]) -> None:
     """Mark documents as outdated if the annotation of their entry now has another revision."""
-    rows = [(each.entry_id, each.search_document.revision) for each in made]
+    rows = [(each.entry_id, each.search_document.revision) for each in documents]
     await execute_rows(conn, _MARK, ("entry_id", "of_revision"), rows)
 
 

@@ -120,74 +120,74 @@ def read_entry(front: Mapping[str, Any], folder: str) -> Annotation | None:
         The user-supplied fields, with unknown fields in the source record; None if
             ``entry_markdown`` did not write this front matter for this folder.
     """
-    left = {name: each for name, each in front.items() if name not in _PAGE_FIELDS}
-    url = left.pop("url", None)
-    is_ours = left.pop("hash_url", None) == folder and isinstance(url, str)
+    fields = {name: each for name, each in front.items() if name not in _PAGE_FIELDS}
+    url = fields.pop("url", None)
+    is_ours = fields.pop("hash_url", None) == folder and isinstance(url, str)
     if not is_ours or not url.startswith(_HTTP):
         return None
-    record = "\n".join(_texts(left, "source_record"))
-    title, is_from_page = _text(left, "title"), _text(left, "title_from") == _PAGE
+    record = "\n".join(_texts(fields, "source_record"))
+    title, is_from_page = _text(fields, "title"), _text(fields, "title_from") == _PAGE
     page_title = title if is_from_page else ""
     is_link = front.get("state") == State.LINK.value
     title_record = captured_title_record(page_title) if page_title else ""
     return Annotation(
         url[:MAX_URL],
-        _moment(left, "added"),
+        _moment(fields, "added"),
         title="" if is_from_page else title,
-        tags=_texts(left, "tags"),
-        note=_text(left, "note"),
-        is_read=_boolean(left, "read"),
-        is_starred=_boolean(left, "starred"),
-        folders=_texts(left, "folders"),
-        highlights=_highlights(left),
+        tags=_texts(fields, "tags"),
+        note=_text(fields, "note"),
+        is_read=_boolean(fields, "read"),
+        is_starred=_boolean(fields, "starred"),
+        folders=_texts(fields, "folders"),
+        highlights=_highlights(fields),
         source_record=merged_source_records(
             merged_source_records(record, link_record(page_title) if is_link else title_record),
-            write_source_record(left),
+            write_source_record(fields),
         ),
     )
 
 
-def _highlights(left: dict[str, Any]) -> tuple[Highlight, ...]:
+def _highlights(fields: dict[str, Any]) -> tuple[Highlight, ...]:
     """Remove the highlights and return them; an invalid field stays."""
-    lines = _texts(left, "highlights")
+    lines = _texts(fields, "highlights")
     try:
         return read_highlights([json.loads(each) for each in lines])
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
-        left["highlights"] = [*lines]
+        fields["highlights"] = [*lines]
         return ()
 
 
-def _text(left: dict[str, Any], name: str) -> str:
+def _text(fields: dict[str, Any], name: str) -> str:
     """Remove a text field and return its value.
 
     A field of another type stays, and the result is empty.
     """
-    return str(left.pop(name)) if isinstance(left.get(name), str) else ""
+    return str(fields.pop(name)) if isinstance(fields.get(name), str) else ""
 
 
-def _texts(left: dict[str, Any], name: str) -> tuple[str, ...]:
+def _texts(fields: dict[str, Any], name: str) -> tuple[str, ...]:
     """Remove a list of texts and return it; a single text counts as a list of one."""
-    value = left.get(name)
+    value = fields.get(name)
     some = [value] if isinstance(value, str) else value
     if not isinstance(some, list) or not all(isinstance(each, str) for each in some):
         return ()
-    del left[name]
+    del fields[name]
     return tuple(filter(None, some))
 
 
-def _boolean(left: dict[str, Any], name: str) -> bool:
-    return text_of(left.pop(name, "")).lower() == "true"
+def _boolean(fields: dict[str, Any], name: str) -> bool:
+    return text_of(fields.pop(name, "")).lower() == "true"
 
 
-def _moment(left: dict[str, Any], name: str) -> datetime | None:
+def _moment(fields: dict[str, Any], name: str) -> datetime | None:
     """Remove a field with a time and return the time; a field without a valid time stays."""
-    text = text_of(left.get(name))
+    text = text_of(fields.get(name))
     try:
         moment: datetime | None = read_iso(text)
     except ValueError:
         moment = parse_date(text)
     if moment:
-        del left[name]
+        del fields[name]
     return moment
 
 
