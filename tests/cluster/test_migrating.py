@@ -5,6 +5,7 @@ import signal
 import sys
 from asyncio.subprocess import DEVNULL
 from dataclasses import replace
+from io import BytesIO
 
 import pytest
 
@@ -13,7 +14,7 @@ from archiver.db.postgresql import PostgresIndex
 from archiver.errors import ConfigurationError
 from archiver.model.listing import ListingQuery
 from archiver.services.migration import Places, migrate
-from tests.cluster.archives import save, site
+from tests.cluster.archives import other_machine, save, site
 
 KILLED = """
 import asyncio, os, signal, sys
@@ -90,6 +91,28 @@ async def test_an_archive_is_migrated_out_and_back_with_its_queue(machine_a, sto
     assert store.names() == []
     assert {each.name: each.stat().st_size for each in (machine_a.data / "warc").iterdir()} == sizes
     assert await entries_and_matches(machine_a) == before
+
+
+async def test_imports_are_migrated_on_a_machine_that_has_no_receipts(
+    machine_a, store, address, tmp_path
+):
+    async with open_app(machine_a) as archive:
+        done = await archive.imports.read_file(
+            BytesIO(b"https://a.example/ x://b"), name="links.txt"
+        )
+        rows = [each async for each in archive.receipts.csv(done.id)]
+    servers = replace(machine_a, index=address, store=store.address)
+    await migrate(machine_a, Places(address, store.address))
+    machine_b = other_machine(servers, tmp_path / "b")
+    before = await listed(machine_b)
+
+    moved = await migrate(machine_b, Places(), expected=Places(address, store.address))
+
+    assert moved.index.problems == ()
+    assert await listed(replace(machine_b, index=None, store=None)) == before
+    async with open_app(replace(machine_b, index=None, store=None)) as archive:
+        assert [each async for each in archive.receipts.csv(done.id)] == rows
+        assert [each.id for each in await archive.imports.recent()] == [done.id]
 
 
 async def test_a_rebuilt_index_is_claimed_before_it_is_in_place(
