@@ -116,6 +116,9 @@ class JsonText:
                 return
             if end == len(self._buffer) and self._fill_buffer():
                 continue  # a number may continue
+            if self._is_lines and isinstance(value, str) and "\n" in self._buffer[self._at : end]:
+                yield self._skip_value(format_problem(NO_JSON, "a string is not closed"))
+                return
             self._at = end
             yield value
             return
@@ -137,10 +140,11 @@ class JsonText:
     def _skip_value(self, problem: str) -> Bookmark:
         """Skip an invalid value up to its closing bracket.
 
-        A value without brackets is skipped up to the end of its line. In JSON lines, any value is
-        skipped up to the next line that starts with an object.
+        A value without brackets is skipped up to the end of its line. In JSON lines, any other
+        value is skipped up to the next line that starts with an object.
         """
-        following = self._buffer.find("\n{", self._at, self._at + _MAX_LINE)
+        next_line = "\n" if self._buffer.startswith('"', self._at) else "\n{"
+        following = self._buffer.find(next_line, self._at, self._at + _MAX_LINE)
         if self._is_lines and following > 0:
             given = self._buffer[self._at : min(following, self._at + _MAX_GIVEN)]
             self._at = following

@@ -179,6 +179,26 @@ def test_only_the_first_megabytes_of_a_zip_bomb_are_read():
         assert len(member.read()) <= max(BASE_ALLOWANCE, len(packed) * 200)
 
 
+def test_a_broken_line_of_json_costs_only_itself():
+    whole = [json.dumps({"url": f"{A}{n}"}) for n in range(4)]
+    broken = [
+        '"https://c.example/',  # a string that is not closed
+        f'{{"url": "{B}',
+        '{"url": [1, "x"',
+        "not JSON at all",
+        '"\\u12"',
+    ]
+    for each in broken:
+        for lines in (
+            [*whole[:2], each, *whole[2:]],
+            [*whole, each],
+            [*whole[:2], each, each, whole[3]],
+        ):
+            _, found = outcome("\n".join(lines).encode(), "links.jsonl")
+            urls = [one.annotation.url_given for one in found if not one.problem]
+            assert urls == [json.loads(line)["url"] for line in lines if line in whole], lines
+
+
 def test_the_total_size_of_a_zip_is_limited_and_the_rest_reported(monkeypatch):
     monkeypatch.setattr(archive_members, "ALLOWED_OF_ALL", 300_000)
     long = f"{A}\n" + "no address here\n" * 6000
