@@ -11,10 +11,11 @@ from archiver.cli.event_loop import run_until_signal
 from archiver.cli.terminal import progress_bar, write_row, write_table
 from archiver.config import SETTINGS, InvalidSettings, Settings, read_settings
 from archiver.errors import ConfigurationError, InputError
+from archiver.http.site_rules import names_port, site_name
 from archiver.services.fixity import Progress, store_check
 from archiver.services.machines import Machines
 from archiver.services.migration import Places, migrate
-from archiver.services.preferences import Preferences, names_port, site_name
+from archiver.services.preferences import Preferences
 from archiver.services.reindex import ReindexProgress, ReindexReport, reindex
 
 

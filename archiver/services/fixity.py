@@ -737,11 +737,12 @@ class ProblemNotifier:
 
     async def _post(self, text: str) -> bool:
         timeout = aiohttp.ClientTimeout(total=POST_SECONDS)
+        body = text.encode("utf-8", "replace")  # names of files can have surrogates
         headers = {"Title": TITLE, "Content-Type": "text/plain; charset=utf-8"}
         try:
             async with (
                 aiohttp.ClientSession(timeout=timeout) as session,
-                session.post(self._url, data=text.encode(), headers=headers) as response,
+                session.post(self._url, data=body, headers=headers) as response,
             ):
                 response.raise_for_status()
         except (aiohttp.ClientError, TimeoutError, ValueError) as error:

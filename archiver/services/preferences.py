@@ -5,7 +5,6 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from archiver.config import (
     MAX_SITES,
@@ -25,7 +24,6 @@ from archiver.config import (
 )
 from archiver.errors import InputError
 from archiver.helpers import AtomicFile
-from archiver.http.urls import parse_url
 from archiver.model.message import Message, marked
 
 if TYPE_CHECKING:
@@ -235,28 +233,6 @@ class Preferences:
             why = invalid_reason(error)
             raise InvalidValues({name: why}, "{name} {why}.", name=name, why=why) from error
         return parsed if parsed != _dumped(name, SETTINGS[name].default) else None
-
-
-def names_port(address: str) -> bool:
-    """Return whether an address that ``site_name`` accepts has a port, which rules ignore."""
-    return urlsplit(_site_url(address)).port is not None
-
-
-def site_name(address: str) -> str:
-    """Return the host of an address or host name that a user typed.
-
-    Raises:
-        InputError: the address or host name is invalid.
-
-    >>> site_name("https://www.Example.org:8080/x"), site_name("bücher.example")
-    ('www.example.org', 'xn--bcher-kva.example')
-    """
-    return urlsplit(_site_url(address)).hostname or ""
-
-
-def _site_url(address: str) -> str:
-    text = address.strip()
-    return parse_url(text if "://" in text else f"https://{text}")
 
 
 def _preference(settings: Settings, running: Settings, name: str) -> Preference:

@@ -4,8 +4,9 @@ import pytest
 
 from archiver import helpers
 from archiver.config import Settings, SiteRule
+from archiver.errors import InputError
 from archiver.http.politeness import Throttle
-from archiver.http.site_rules import SiteRules
+from archiver.http.site_rules import SiteRules, site_name
 
 FILE = """
 render = "never"
@@ -13,6 +14,12 @@ render = "never"
 delay = 3
 render = "always"
 [sites."quiet.example.org"]
+never_save = true
+[sites."Bücher.Example."]
+never_save = true
+[sites."*"]
+never_save = true
+[sites."two words"]
 never_save = true
 """
 
@@ -23,6 +30,8 @@ never_save = true
         ("example.org", SiteRule(render="always", delay=3.0)),
         ("www.example.org:8080", SiteRule(render="always", delay=3.0)),
         ("a.quiet.example.org", SiteRule(never_save=True)),
+        ("quiet.example.org.:443", SiteRule(never_save=True)),
+        ("www.xn--bcher-kva.example", SiteRule(never_save=True)),
         ("notexample.org", SiteRule()),
         ("org", SiteRule()),
         ("[::1]:80", SiteRule()),
@@ -47,3 +56,17 @@ def test_a_changed_file_applies_without_restart_and_an_invalid_one_is_ignored(
         delays.append(polite.delay_of("example.org"))
 
     assert delays == [1, 6, 6, 6, 1]
+
+
+def test_a_rule_is_for_a_host_without_wildcards_ports_or_a_final_dot():
+    for given, name in {
+        "https://WWW.example.org:8080/x": "www.example.org",
+        " example.org. ": "example.org",
+        "bücher.example": "xn--bcher-kva.example",
+        "[::1]:80": "::1",
+        "0x7f.1": "127.0.0.1",
+    }.items():
+        assert site_name(given) == name
+    for given in ("*", "*.example.org", ".", "%2e", "a b", "a\r\nX: y", "a.example@b.example", ""):
+        with pytest.raises(InputError):
+            site_name(given)

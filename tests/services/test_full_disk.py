@@ -104,6 +104,8 @@ async def test_a_problem_is_posted_when_it_begins_and_when_it_ends(live):
     assert await texts([damage]) == []
     assert await texts([full]) == ["The disk is full.\nSolved: 2 problems found."]
     assert received[0][1] == "archiver"
+    unencodable = Message("A file is damaged: {name}", name="\udcff.warc.gz")
+    assert (await texts([unencodable]))[0].startswith("A file is damaged: ?.warc.gz\n")
     assert not await ProblemNotifier(
         "http://127.0.0.1:1/", lambda: asyncio.sleep(0, [full])
     ).check()

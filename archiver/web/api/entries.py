@@ -6,12 +6,12 @@ from aiohttp import web
 
 from archiver.config import SiteRule
 from archiver.errors import InputError, NotFound
+from archiver.http.site_rules import site_name
 from archiver.model.annotation import AnnotationChange
 from archiver.model.entry_list import EntryList
 from archiver.model.feed import FollowedFeed
 from archiver.model.job import Job
 from archiver.services.editing import TagInUse
-from archiver.services.preferences import site_name
 from archiver.web.api.json_http import (
     FeedRequest,
     HighlightChange,

@@ -9,8 +9,9 @@ from aiohttp import web
 
 from archiver.config import NO_RULE, SiteRule
 from archiver.errors import InputError, NotFound
+from archiver.http.site_rules import names_port, site_name
 from archiver.services.fixity import last_check
-from archiver.services.preferences import InvalidValues, names_port, site_name
+from archiver.services.preferences import InvalidValues
 from archiver.web import auth
 from archiver.web.app_keys import RELOAD, RUNTIME
 from archiver.web.middleware import FORM_BYTES
