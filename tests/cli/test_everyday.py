@@ -112,6 +112,18 @@ def test_cookies_are_imported_listed_without_values_and_removed(tmp_path, capsys
     assert SECRET not in (data / "cookies.txt").read_text()
 
 
+def test_rules_of_sites_are_set_listed_and_removed(tmp_path, capsys):
+    def do(*words):
+        return run(["sites", *words, "--data", str(tmp_path / "data")])
+
+    assert do("set", "https://a.example/", "--delay", "3", "--never-save") == 0
+    assert do("set", "a.example", "--user-agent", "Mine/1", "--save") == 0
+    assert do("list") == 0
+    assert [do("remove", "a.example") for _ in range(2)] == [0, 1]
+
+    assert capsys.readouterr().out.splitlines() == ["a.example\t\t3\tMine/1\t"]
+
+
 def test_config_takes_a_setting_by_its_name_flag_or_variable_and_says_when_it_applies(
     tmp_path, capsys
 ):

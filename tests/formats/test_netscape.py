@@ -14,8 +14,7 @@ from archiver.formats.netscape import MAX_NOTE, MAX_TITLE, read_netscape
 from archiver.formats.rows import MAX_URL
 from archiver.formats.source_file import SourceFile
 from archiver.model.annotation import Annotation
-from archiver.model.imports import NO_LINK, UNREAD, format_problem
-from tests.formats.reading import opened
+from archiver.model.imports import NO_LINK
 
 CHROME = """<!DOCTYPE NETSCAPE-Bookmark-file-1>
 <!-- This is an automatically generated file.
@@ -205,20 +204,6 @@ def test_unescaped_markup_hides_no_other_bookmark(place: str) -> None:
         assert (found["c"].title, found["c"].note, found["c"].tags) == ("C", "A note", ("t",))
         texts = " ".join((found["b"].title, found["b"].note, *found["b"].folders))
         assert re.search("(?s)About .*there", texts), markup
-
-
-def test_links_in_comments_are_counted() -> None:
-    text = (
-        "<DT><A HREF=a>A</A>\n<!-- <DT><A HREF=http://b.example/>B</A>\n"
-        "<DT><A HREF='https://c.example/'>C</A> -->\n<DT><A HREF=d>D</A>"
-    )
-    _, found = opened(text, "x.html")
-
-    assert [(each.annotation.url_given, each.problem) for each in found] == [
-        ("a", ""),
-        ("d", ""),
-        ("", format_problem(UNREAD, 2)),
-    ]
 
 
 def test_every_field_is_limited_in_length() -> None:

@@ -8,11 +8,11 @@ import pytest
 from sqlalchemy import update
 
 from archiver.db.schema import capture_table, entry_table, snapshot_table
-from archiver.errors import InputError, NotFound
+from archiver.errors import InputError
 from archiver.services.reindex import reindex
 from tests.conftest import filled_by, saved_url
 from tests.services.test_compaction import everything, on_disk, payload
-from tests.services.test_deletion import listed, problems, save
+from tests.services.test_deletion import problems, save
 
 
 async def make_older(archive, number, days):
@@ -134,29 +134,3 @@ async def test_of_two_simultaneous_deletions_one_finds_nothing(pages, archive):
     both = [archive.deleting.entries(pages[:1]) for _ in range(2)]
     found = await asyncio.gather(*both, return_exceptions=True)
     assert sorted(type(each).__name__ for each in found) == ["Deleted", "NotFound"]
-
-
-async def test_one_entry_of_a_deletion_is_restored_and_the_other_later(
-    open_archive, pages, settings
-):
-    foxes, bears, owls = pages
-    async with open_archive() as archive:
-        before = await everything(archive)
-        await archive.deleting.entries([foxes, bears])
-
-        restored = await archive.deleting.restore_from_bin([foxes])
-
-        assert (restored.entries, restored.not_restored) == (1, 0)
-        assert await listed(archive) == {foxes, owls}
-        assert [each.url for each in await archive.deleting.bin()] == [bears]
-        with pytest.raises(NotFound):
-            await archive.deleting.restore_from_bin([foxes])
-        await archive.deleting.restore_from_bin([bears])
-        assert await everything(archive) == before
-        assert await archive.deleting.bin() == []
-        await archive.crawling.write_pending_records()
-
-    await reindex(settings)
-
-    async with open_archive() as archive:
-        assert await everything(archive) == before

@@ -74,26 +74,6 @@ async def test_all_that_a_search_finds_is_changed_in_stretches(archive, live, mo
         )
 
 
-async def test_reindex_gives_every_change_back(open_archive, settings, live):
-    foxes, bears = live.article("foxes"), live.article("bears")
-    async with open_archive() as archive:
-        await save(archive, foxes, bears, tags=("one", "two"))
-        await archive.editing.change(
-            [foxes],
-            AnnotationChange(title="T", note="N", without_tags=("one",), is_read=True),
-        )
-        await archive.editing.change([foxes, bears], AnnotationChange(is_starred=True))
-        await archive.crawling.write_pending_records()
-        before = [await annotation(archive, each) for each in (foxes, bears)]
-    remove_index(settings.data)
-
-    await reindex(settings)
-
-    async with open_archive() as archive:
-        assert [await annotation(archive, each) for each in (foxes, bears)] == before
-        assert before[0].tags == ("two",)
-
-
 async def test_an_undo_keeps_later_changes(archive, live):
     foxes, bears = live.article("foxes"), live.article("bears")
     await add(archive, foxes, bears, tags=("one",))

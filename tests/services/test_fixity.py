@@ -91,27 +91,14 @@ async def test_a_segment_that_was_cut_is_found(filled, findings):
     assert any("shorter than" in finding.problem for finding in await findings())
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        [
-            "status = 404",
-            "payload_digest = x'00'",
-            "url = 'http://b.example/'",
-            "timestamp = 20200101000000",
-            "media_type = 'text/plain'",
-        ],
-        [
-            "length = length + 1",
-            "record_id = 'urn:uuid:0'",
-            "is_revisit = 1 - is_revisit",
-            "payload_length = 1",
-        ],
-    ],
-)
-async def test_rows_that_differ_from_their_records_are_found(
-    filled, findings, change_index, changes
-):
+async def test_rows_that_differ_from_their_records_are_found(filled, findings, change_index):
+    changes = (
+        "status = 404",
+        "payload_digest = x'00'",
+        "timestamp = 20200101000000",
+        "length = length + 1",
+        "is_revisit = 1 - is_revisit",
+    )
     await change_index(
         *(f"UPDATE capture SET {each} WHERE id = {n}" for n, each in enumerate(changes, 1))
     )

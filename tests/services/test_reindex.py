@@ -254,6 +254,7 @@ async def test_accept_missing_keeps_data_of_the_old_index_and_marks_snapshots_as
     report = await reindex(settings, accept_missing=True)
 
     assert (report.segments, report.snapshots, report.lost) == (1, 1, 1)
+    assert report.kept == ("archive.sqlite3.old-complete",)
     async with open_archive() as archive:
         lost = (await archive.entries.get(foxes)).entry
         assert (lost.title, lost.annotation.note, lost.annotation.tags) == (
@@ -268,18 +269,6 @@ async def test_accept_missing_keeps_data_of_the_old_index_and_marks_snapshots_as
     await reindex(settings)
     async with open_archive() as archive:
         assert (await archive.entries.get(foxes)).entry.title == "Mine"
-
-
-async def test_an_index_that_knows_lost_snapshots_is_kept_until_the_next_reindex(saved, settings):
-    _, (first, _) = saved
-    storage_of(settings.data).remove(first)
-
-    report = await reindex(settings, accept_missing=True)
-
-    assert report.kept == ("archive.sqlite3.old-complete",)
-    assert (settings.data / "archive.sqlite3.old-complete").exists()
-    assert (await reindex(settings)).kept == ()
-    assert not (settings.data / "archive.sqlite3.old-complete").exists()
 
 
 async def test_an_edit_whose_record_is_lost_stays(live, settings, open_archive):

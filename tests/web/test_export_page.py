@@ -23,22 +23,6 @@ async def posted(client, path, **fields):
     return await client.post(path, data=fields, allow_redirects=False)
 
 
-async def test_every_export_form_is_offered_for_everything_and_a_search(client):
-    everything = await (await client.get("/export")).text()
-    found = await (await client.get("/export?q=tag:one")).text()
-
-    for kind in EXPORTS:
-        if kind.key in ("epub", "html"):  # with a field for the title
-            assert f'formaction="/export/archive.{kind.suffix}"' in found
-            continue
-        assert f'href="/export/archive.{kind.suffix}"' in everything
-        assert f'href="/export/archive.{kind.suffix}?q=tag%3Aone"' in found
-    assert "2 entries in all" in everything
-    assert "1 entry. <a" in found
-    assert "No results" in await (await client.get("/export?q=tag:none")).text()
-    assert (await client.get("/export?q=(")).status == 400
-
-
 async def test_a_download_that_fails_halfway_is_aborted(client, live, runtime):
     await runtime.entries.save([live.article("foxes")], source="cli")
     await runtime.crawling.work()

@@ -51,26 +51,6 @@ async def test_a_file_is_previewed_and_imported_with_options_and_a_receipt(runti
     assert (await client.get("/import/99/receipt.csv")).status == 404
 
 
-async def test_a_previewed_file_can_be_discarded(runtime, client):
-    path = (await send(client, FILE.encode(), "mine.csv")).headers["Location"]
-
-    gone = await client.post(path, data={"discard": "1"}, allow_redirects=False)
-
-    assert gone.headers["Location"] == "/import"
-    assert list((runtime.settings.data / "tmp").iterdir()) == []
-    assert await runtime.imports.recent() == []
-
-
-async def test_a_file_without_links_is_rejected_and_deleted(runtime, client):
-    path = (await send(client, b"nothing here", "mine.txt")).headers["Location"]
-
-    page = await client.get(path)
-
-    assert page.status == 422
-    assert "contains no" in (body := await page.text())
-    assert 'action="/import" enctype' in body, "another can be chosen"
-
-
 async def test_the_reason_for_an_unreadable_file_is_translated(client):
     german = {"Accept-Language": "de"}
 

@@ -104,18 +104,3 @@ async def test_a_search_is_saved_and_marked_in_the_side_bar(client):
     assert re.search(r'q=is%3Aunread[^"]*" aria-current="page"><bdi>Fresh', page)
     assert "Save search" not in page
     assert "Save search" in await (await client.get("/snapshots?q=foxes")).text()
-
-
-async def test_a_list_links_to_the_view_with_nested_lists(client, foxes):
-    await client.patch(f"/api/v1/entries/{foxes}", json={"folders": ["Cooking/Soups"]})
-
-    side = await (await client.get("/")).text()
-    count = r'href="/snapshots\?q=list%3A%22Cooking/%22"><bdi>Cooking</bdi><span[^>]*>1<'
-    assert re.search(count, side)
-    whole = await (await client.get('/snapshots?q=list:"Cooking/"')).text()
-    assert 'aria-current="page"><bdi>Cooking</bdi>' in whole
-    assert re.search(r'count">1<span class="hidden"> entries, Newest first', whole)
-    own = re.search(r'<a href="([^"]+)">Only this list', whole)[1]
-    alone = await (await client.get(own)).text()
-    assert "This list is empty" in alone
-    assert "Include nested lists (1)" in alone
