@@ -290,8 +290,8 @@ def import_(settings: Settings, file: Path, **wanted: object) -> int:
     FILE is an export of a browser or service, any text with URLs, or an archive (WARC, WACZ); "-"
     reads standard input. The format is detected.
 
-    Prints numbers of links: "added" are new; "known" were saved before; "merged" were saved before
-    and got new tags, notes or other metadata; "unusable" are invalid.
+    Prints numbers of links: "added" are new; "known" were saved before; "merged" also got new
+    metadata; "unusable" are invalid.
     """
     return run_body("import_", settings, file=file, **wanted)
 
