@@ -59,7 +59,7 @@ async def test_the_reason_for_an_unreadable_file_is_translated(client):
         return await (await client.get(sent.headers["Location"], headers=german)).text()
 
     assert "a.gif ist ein Bild." in await said(b"GIF89a\1\0", "a.gif")
-    assert "a.7z ist als 7-Zip gepackt." in await said(b"7z\xbc\xaf\x27\x1c\0", "a.7z")
-    assert "Eine solche Datei wird nicht gelesen" in await said(b"url,password\n", "a.csv")
+    assert "a.7z ist mit 7-Zip komprimiert" in await said(b"7z\xbc\xaf\x27\x1c\0", "a.7z")
+    assert "und wurde deshalb nicht gelesen" in await said(b"url,password\n", "a.csv")
     cut = await said(b'{"url": tru', "a.json")
     assert "a.json enthält keine brauchbaren Links. Die Datei endet hier unerwartet" in cut

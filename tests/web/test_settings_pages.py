@@ -52,7 +52,7 @@ async def test_rules_and_cookies_of_a_site_are_added_changed_and_removed(client,
         assert f'value="{[*wrong.values()][-1]}"' in page, "what was typed stays in the form"
     german = {"Accept-Language": "de"}
     async with client.post("/settings/sites", data=wrong, headers=german) as answer:
-        assert "Pause: muss eine Zahl sein." in await answer.text()
+        assert "Wartezeit: muss eine Zahl sein." in await answer.text()
     changed = {"section": "capture", "retries": "many"}
     async with client.post("/settings", data=changed, headers=german) as answer:
         assert "Wiederholungen: muss eine ganze Zahl sein." in await answer.text()
