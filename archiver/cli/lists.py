@@ -22,7 +22,7 @@ def run(
 ) -> int:
     """Create, rename or delete lists, or print all.
 
-    After a change, only the created and renamed lists are printed, with nested ones.
+    After a change, only the created and renamed lists are printed, each with its nested lists.
     """
     if query and not make:
         raise InputError("--query requires --make with the name of the saved search.")
@@ -55,7 +55,7 @@ async def _lists(
 
 
 async def _print(runtime: App, changed: Sequence[str] | None, *, as_json: bool) -> int:
-    """Print the changed lists with nested ones, or all if ``changed`` is None."""
+    """Print the changed lists and their nested lists; all lists if ``changed`` is None."""
     lists = await runtime.lists.all()
     found = [
         each

@@ -41,7 +41,7 @@ _SERVING = (
 CRAWLING = tuple(name for name in EVERYTHING if name not in _SERVING)
 EXTRACTING = (*COMMON, "extract_processes", "extract_timeout", "extract_memory_bytes")
 _NAMES, _FIRST = "settings", "first_settings"
-"""Names of attributes of a command's function: all its settings, and those shown by ``--help``."""
+"""Attributes of a command's function: names of all its settings, and of those in ``--help``."""
 
 
 class SettingOption(click.Option):
@@ -160,7 +160,8 @@ def with_settings(
 ) -> Callable[[Callable[..., int]], Callable[..., int]]:
     """Add flags of settings to a ``Command``, and pass ``Settings`` as its first argument.
 
-    Other settings are read from their variables only. Those in ``first`` are shown by ``--help``.
+    Settings that are not in ``names`` have no flag; they come from environment variables or
+    ``settings.toml``. ``--help`` shows the settings in ``first``.
     """
 
     def decorate(command: Callable[..., int]) -> Callable[..., int]:
@@ -216,7 +217,9 @@ def list_options(command: Callable[..., int]) -> Callable[..., int]:
 
 
 def build_settings(flags: Mapping[str, object]) -> Settings:
-    """Build the settings: a flag wins over its variable, and both over the default.
+    """Build the settings.
+
+    A flag overrides the environment variable, and the variable overrides ``settings.toml``.
 
     Args:
         flags: values of flags by name of the setting; None or an empty tuple if not given.

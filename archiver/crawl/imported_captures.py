@@ -130,8 +130,9 @@ class RevisitResolver:
     async def _capture(self, revisit: ForeignRevisit, digest: PayloadDigest) -> ForeignCapture:
         """Build the capture of a revisit.
 
-        The capture contains the payload itself if the original is chunked and was captured only at
-        other URLs. Other programs could not find such an original.
+        The payload is copied into the capture if the original is chunked and was captured only at
+        other URLs, because a chunked record has no payload digest by which other programs could
+        find it.
         """
         if digest == EMPTY:
             return _captured(revisit, Payload(EMPTY, 0))
@@ -226,7 +227,7 @@ _Identity = tuple[str, str, PayloadDigest, int, str | None]
 
 
 class CaptureImporter:
-    """Import of captures; the recorder of ``context`` must be running for this import only."""
+    """Import of captures. The recorder of ``context`` must be running and have no other users."""
 
     def __init__(self, context: CrawlContext) -> None:
         self._context = context

@@ -5,8 +5,9 @@ the page list of a package, else HTML responses that were not loaded into a fram
 responses. Pages are sorted by time in temporary files, so that an entry's snapshots are made oldest
 first. They are imported in batches, since a transaction costs more than the work within it.
 
-A saved page is recorded as a response with a generated head, dated when the link was saved; the
-record names its origin. Later captures of the URL do not replace it.
+A saved page is recorded as a response with generated HTTP headers. The date of the record is the
+time when the link was saved; the record names the page's origin. Later captures of the URL do not
+replace it.
 """
 
 import asyncio
@@ -275,7 +276,7 @@ class StoredRequisites:
         return [(each, stored.get(each.url)) for each in requisites]
 
     async def _read_of(self, requisite: Requisite, stored: Capture | None) -> "_ReadRequisite":
-        """Return what must be read from a capture: its own requisites, or why it isn't shown."""
+        """Return the nested requisites of a requisite's capture, and why replay can't show it."""
         is_read = requisite.kind in NESTED or (stored is not None and is_html(stored.media_type))
         if stored is None or stored.redirect_to or not is_read:
             return _ReadRequisite()
@@ -544,7 +545,10 @@ _SEARCHED_BYTES = 4096
 
 
 class SavedPageImporter:
-    """Import of saved pages; the recorder of ``context`` must be running for this import only."""
+    """Import of saved pages.
+
+    The recorder of ``context`` must be running and have no other users.
+    """
 
     def __init__(self, context: CrawlContext) -> None:
         self._context = context

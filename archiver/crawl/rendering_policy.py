@@ -110,9 +110,9 @@ REFUSALS = frozenset({403, 405, 406, 429, 503})
 _GONE = frozenset({404, 410})
 """Statuses of missing pages; single-page applications also send them for existing pages."""
 MAX_REFUSALS = 3
-"""Maximum number of refused pages of a host that are tried in a browser in vain.
+"""Maximum number of refused pages of a host that a browser tries without success.
 
-After these, a refusal by the host is accepted without a try in a browser.
+After these, other refused pages of the host are not tried in a browser.
 """
 MAX_REMEMBERED = 4096
 

@@ -42,9 +42,10 @@ _DERIVED = ("_detail", "_parsed")
 _RSS_NAMESPACE = re.compile(
     r"""["'](?:http://purl\.org/rss/1\.0/|http://my\.netscape\.com/rdf/simple/0\.9/)\s*["']"""
 )
-"""Namespace of RSS up to the final quote.
+"""Namespace of RSS with its quotes.
 
-Zotero's RDF uses the namespace of an RSS module, which begins with the same characters.
+The final quote excludes namespaces of RSS modules, which begin with the same characters. Zotero's
+RDF uses such a namespace.
 """
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]{0,20}:", re.IGNORECASE)
 _JSON_CONTENTS = frozenset({"items[].content_html", "items[].content_text"})

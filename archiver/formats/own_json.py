@@ -34,9 +34,9 @@ from archiver.model.message import marked
 from archiver.model.seed import Bookmark, unreadable
 
 # User-supplied fields are at the top level of a document, named as in the API. The member
-# ``archive`` describes the captures, which JSON does not contain. Of this description, an import
-# stores only the title of the page, and whether the entry was saved as a link, in the source
-# record. An export writes them again until the entry has a capture of its own.
+# ``archive`` describes the captures, which JSON does not contain. An import stores two values of
+# this description in the source record: the title of the page, and whether the entry was saved as
+# a link. An export writes both again until the entry has a capture of its own.
 
 VERSION = 1
 MARK = "archiver"
@@ -182,7 +182,7 @@ def _snapshot(snapshot: Snapshot) -> dict[str, Any]:
 
 
 def _archive_record(archive: Any) -> str:
-    """Return what an import stores of the description of captures, as a source record."""
+    """Return a source record with the values of ``archive`` that an import stores."""
     title = archive.get("title") if isinstance(archive, dict) else ""
     title = title if isinstance(title, str) else ""
     if isinstance(archive, dict) and archive.get("state") == State.LINK:

@@ -87,7 +87,7 @@ class AddressCheck:
             key = _key(found[1])
             if (
                 key not in self._read
-                and len(self._read) < MAX_REMEMBERED  # else it may be an address that was read
+                and len(self._read) < MAX_REMEMBERED  # a full set lacks addresses that were read
                 and len(self._unread) < MAX_REMEMBERED
                 and not _is_no_link(text, found.start())
             ):

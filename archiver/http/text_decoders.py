@@ -102,7 +102,7 @@ class _Codec:
         python: the name of Python's codec.
         erroneous: pattern of the bytes that one error consumes.
         extension: returns the character for bytes that Python cannot decode, or an empty string.
-        different: the standard's characters for those that Python decodes differently.
+        different: maps characters of Python's codec to the standard's, where these differ.
     """
 
     python: str
@@ -138,7 +138,7 @@ def double_byte_decoder(encoding: Encoding) -> _Decoder:
 
 
 def kanji(lead: int, trail: int) -> str:
-    """Return the character of two JIS X 0208 bytes (0x21 to 0x7E), with the web's additions."""
+    """Return the character of two JIS X 0208 bytes (0x21 to 0x7E), including vendor characters."""
     row, cell = divmod((lead - 0x21) * _JIS_ROW + trail - 0x21, _SHIFT_JIS_ROW)
     first = row + (0x81 if row < 0x1F else 0xC1)
     second = cell + (0x40 if cell < 0x3F else 0x41)

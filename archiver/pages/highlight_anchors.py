@@ -104,9 +104,9 @@ def _most_similar(text: str, quote: str) -> tuple[int, int] | None:
 
 
 def _differs_in_numbers(text: str, quote: str, start: int, end: int) -> bool:
-    """Return whether a passage has other numbers than a quotation, so that it may be a wrong match.
+    """Return whether a passage is probably a wrong match, because its numbers differ.
 
-    This requires that another part of the text is about as similar to the quotation. Examples are
+    The result is True only if another part of the text is about as similar to the quotation, as in
     rows of a table, numbered notes and versions.
     """
     ours, theirs = ({*_NUMBER.findall(each)} for each in (quote, text[start:end]))

@@ -53,7 +53,7 @@ class StartTag:
     Args:
         source: from ``<`` to ``>``.
         name: element name, lower case.
-        raw: converts text from and to characters of ``source``, which may represent bytes.
+        raw: converter between text and ``source``, whose characters may be undecoded bytes.
         xml: whether ``<`` must be escaped in values.
     """
 
@@ -218,7 +218,7 @@ class Tags:
 
     Args:
         links: rewriter of URLs in the document.
-        raw: converts text from and to characters of the source, which may represent bytes.
+        raw: converter between text and the source, whose characters may be undecoded bytes.
         nested: rewriter of the HTML in a ``srcdoc``; None at the maximum depth.
         xml: whether the document is XML.
     """

@@ -24,7 +24,7 @@ SORTED_AT_ONCE = 1000
 """Entries read per batch to sort them by folder or host."""
 
 MAX_SNAPSHOTS = 1_000
-"""Maximum number of snapshots of one entry, the newest first."""
+"""Maximum number of exported snapshots of one entry; older ones are left out."""
 
 _BETWEEN = "\0"
 """Separator of folder names. It sorts before all characters: a folder precedes its subfolders."""
@@ -85,9 +85,9 @@ def _next_page(placed: Iterator[_Placed]) -> list[_Placed]:
 
 
 def _lines(order: Order, row: int, entry: Entry) -> Iterator[bytes]:
-    """Yield the lines to sort, one for each place of an entry.
+    """Yield a line for each place of an entry.
 
-    Sorting them puts the places in order, and the positions within each place.
+    Sorted lines of all entries are in order of place, then of position within the place.
     """
     if order is Order.HOSTS:
         yield _line(entry.host, row)

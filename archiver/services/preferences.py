@@ -118,10 +118,10 @@ class Preferences:
         return dict(sorted(found.items()))
 
     async def set_site_rule(self, host: str, values: Mapping[str, Any]) -> None:
-        """Change values of the rule of a host, given as values or texts.
+        """Change values of the rule of a host.
 
-        A value that is empty or false is removed from the rule, and a rule without values is
-        deleted. The change takes effect within a second.
+        Values may be typed or text. A value that is empty or false is removed from the rule, and a
+        rule without values is deleted. The change takes effect within a second.
 
         Raises:
             InputError: a value is invalid, or there are too many rules.

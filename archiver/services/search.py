@@ -449,7 +449,7 @@ async def matching_entries(
 ) -> AsyncIterator[list[int]]:
     """Yield the row ids of all results of a query, newest first; ignore its cursor and sort order.
 
-    ``limit`` is the number of rows that are read for each list.
+    Each yielded list has at most ``limit`` row ids.
 
     Raises:
         InvalidQuery: the query can't be parsed.
