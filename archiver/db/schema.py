@@ -482,9 +482,9 @@ rendition = Table(
 )
 
 
-FIRST = "0104"
+FIRST = "0105"
 """Initial revision in migrations/. Older indexes are rebuilt from the WARC files."""
-HEAD = "0104"
+HEAD = "0105"
 """Current revision in migrations/."""
 
 

@@ -379,7 +379,7 @@ class Activity:
 
     Attributes:
         open, saved, failed: number of jobs in each state; those of paused imports are not open.
-        is_paused: whether fetching is paused.
+        is_paused: whether fetching is paused, or all jobs are of paused imports.
         seconds_left: estimated seconds until all jobs are finished; None if unknown.
     """
 
@@ -429,8 +429,9 @@ class NavigationData:
         """Return the progress of the crawl since its queue was last empty."""
         async with self._db.read() as conn:
             counts = await jobs.queue_counts(conn)
-            is_paused = await jobs.is_paused(conn)
-            open_ = max(counts.open - await imports.paused_captures(conn), counts.fetching)
+            paused = await imports.paused_captures(conn)
+            open_ = max(counts.open - paused, counts.fetching)
+            is_paused = await jobs.is_paused(conn) or (paused > 0 and not open_)
             pace = await jobs.seconds_per_job(conn, datetime.now(UTC)) if open_ else None
         left = None if pace is None or is_paused else round(open_ * pace)
         if not open_ or not self._has_counted:

@@ -113,7 +113,7 @@ async def test_one_import_is_paused_and_resumed_on_its_page_and_over_the_api(
         activity = await restarted.navigation.activity()
 
     assert (kept.phase, kept.captures_paused, kept.counts.queued) == ("paused", True, 2)
-    assert (activity.open, activity.is_paused) == (0, False)
+    assert (activity.open, activity.is_paused) == (0, True)
     for path in (page, "/activity"):
         shown = await (await client.get(path)).text()
         assert "Paused" in shown

@@ -4,14 +4,14 @@ No earlier revision was ever released: the program rebuilds an index that has on
 files. Until the first release this revision creates the tables of ``archiver.db.schema`` as they
 are; with the first schema change after it, spell its operations out.
 
-Revision: 0104.
+Revision: 0105.
 """
 
 from alembic import op
 
 from archiver.db.schema import metadata
 
-revision = "0104"
+revision = "0105"
 down_revision = None
 branch_labels = None
 depends_on = None
