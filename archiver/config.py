@@ -361,7 +361,7 @@ class Settings:
     password: str | None = _setting(
         None,
         text(),
-        "Password of the web service; required unless it listens on 127.0.0.1.",
+        "Password of the web service; required unless the service listens on 127.0.0.1.",
         is_secret=True,
     )
     allow_hosts: tuple[str, ...] = _setting(
@@ -421,7 +421,9 @@ class Settings:
     max_decoded_bytes: int = _setting(
         200 << 20, integer(least=1), "Maximum size of a decompressed response, in bytes."
     )
-    max_redirects: int = _setting(20, integer(least=0, most=100), "Redirects followed for one URL.")
+    max_redirects: int = _setting(
+        20, integer(least=0, most=100), "Maximum number of redirects followed for one URL."
+    )
     max_requisites: int = _setting(
         500, integer(least=0), "Requisites (images, styles, fonts and others) fetched for one page."
     )
@@ -471,24 +473,26 @@ class Settings:
     trackers: tuple[str, ...] = _setting(
         TRACKERS,
         words(),
-        "Tracking parameters removed from URLs saved on the web page; * matches anything.",
+        "Tracking parameters removed from URLs saved in the web interface; * matches anything.",
     )
 
     segment_bytes: int = _setting(
-        512 << 20, integer(least=1), "A WARC segment is closed once it is this large, in bytes."
+        512 << 20, integer(least=1), "Size at which a WARC segment is closed, in bytes."
     )
     seal_bytes: int = _setting(
         64 << 20,
         integer(least=1, most=1 << 30),
-        "With a store: a segment is closed, to be uploaded, once it is this large, in bytes.",
+        "With a store: size at which a segment is closed and uploaded, in bytes.",
     )
     seal_seconds: float = _setting(
-        60, decimal(least=1), "With a store: a segment is closed once it is this old, in seconds."
+        60,
+        decimal(least=1),
+        "With a store: age at which a segment is closed and uploaded, in seconds.",
     )
     backlog_bytes: int = _setting(
         4 << 30,
         integer(least=1),
-        "With a store: fetching pauses while more than this waits for upload, in bytes.",
+        "With a store: fetching pauses while more data than this waits to be uploaded, in bytes.",
     )
     uploaded_bytes: int = _setting(
         1 << 30,

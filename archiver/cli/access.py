@@ -20,7 +20,7 @@ def run_password(settings: Settings, *, remove: bool) -> int:
     run_until_signal(
         _set_in_database(settings, new) if settings.index else _set_in_folder(settings, new)
     )
-    click.echo("The archive has no password now." if remove else "The password is set.")
+    click.echo("Password removed." if remove else "Password set.")
     return 0
 
 
@@ -72,7 +72,9 @@ async def _change(cookies: CookieSettings, content: bytes | None, remove: str) -
         write_row("imported", str(result.kept))
         if result.refused:
             lines = ", ".join(map(str, result.refused[:10]))
-            click.echo(f"Lines {lines} are not cookies, or over the limit.", err=True)
+            click.echo(
+                f"Skipped lines {lines}: they are not cookies, or exceed the limit.", err=True
+            )
     elif remove:
         write_row("removed", str(await cookies.remove(remove)))
     else:

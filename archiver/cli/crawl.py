@@ -78,7 +78,7 @@ async def _showing_progress(
 
 
 def run_crawl(settings: Settings) -> int:
-    """Capture until the queue is empty."""
+    """Capture queued pages until the queue is empty."""
     return run_crawling(_crawl(settings))
 
 
@@ -98,7 +98,7 @@ def run_recapture(settings: Settings, *, refs: Sequence[str], below: float | Non
         InputError: both entries and a score are given.
     """
     if refs and below is not None:
-        raise InputError("Name the entries, or use --below; not both.")
+        raise InputError("Use either entries or --below, not both.")
     return run_crawling(_recapture(settings, refs, below))
 
 
@@ -147,7 +147,7 @@ def run_rescue(settings: Settings, *, refs: Sequence[str], query: str | None) ->
         InputError: both entries and a search are given.
     """
     if refs and query:
-        raise InputError("Name the entries, or use --query; not both.")
+        raise InputError("Use either entries or --query, not both.")
     return run_crawling(_rescue(settings, refs, query))
 
 

@@ -218,7 +218,7 @@ def run_edit(
     ``wanted`` holds the fields of an AnnotationChange.
     """
     if sum((bool(refs), bool(query), undo is not None)) != 1:
-        raise InputError("Name the entries, or use --query.")
+        raise InputError("Give the URL or hash_url of entries, or use --query.")
     if not yes:
         confirm_search(settings, query, "Change")
     return run_until_signal(_edit(settings, refs, query, undo, AnnotationChange(**wanted)))
@@ -258,7 +258,7 @@ def run_delete(
 ) -> int:
     """Delete or restore entries or a snapshot, and write that to WARC."""
     if sum((bool(refs), bool(query), undo is not None)) != 1:
-        raise InputError("Name the entries, or use --query.")
+        raise InputError("Give the URL or hash_url of entries, or use --query.")
     if snapshot and len(refs) != 1:
         raise InputError("--snapshot requires exactly one entry.")
     if not yes:

@@ -225,7 +225,7 @@ def run_imports(
     if action is None:
         return run_until_signal(_list(settings, as_json=as_json))
     if number is None:
-        raise InputError("Which import? `archiver imports` lists their numbers.")
+        raise InputError("Give the number of an import. `archiver imports` lists them.")
     if action == "undo":
         return run_until_signal(_undo(settings, number, as_json=as_json))
     if action == "failed":

@@ -82,7 +82,7 @@ def verify(settings: Settings) -> int:
 def compact(settings: Settings, *, dry_run: bool, empty_bin: bool) -> int:
     """Erase entries from disk once their time in the bin is over.
 
-    Erases what was deleted more than 30 days ago (--bin-days). It can't be restored afterwards.
+    Erases entries that were deleted more than 30 days ago (--bin-days). This cannot be undone.
     `archiver serve` does this every day.
 
     Prints how many segment files were rewritten, how many records were erased and how many bytes
@@ -147,7 +147,7 @@ def import_cookies(settings: Settings, file: Path) -> int:
 @cookies.command("list", cls=Command)
 @with_settings(COMMON)
 def list_cookies(settings: Settings) -> int:
-    """List cookies: host, path, name, expiry date; never the value."""
+    """List cookies with host, path, name and expiry date, but without their values."""
     return run_body("cookies", settings)
 
 
@@ -184,7 +184,11 @@ def list_sites(settings: Settings) -> int:
 @click.option("--render", metavar="MODE", help="Use a browser: auto, always or never.")
 @click.option("--delay", metavar="SECONDS", help="Minimum seconds between two requests.")
 @click.option("--user-agent", metavar="TEXT", help="User-Agent sent with every request.")
-@click.option("--never-save/--save", default=None, help="Request nothing from the site.")
+@click.option(
+    "--never-save/--save",
+    default=None,
+    help="Never request anything from the site, or allow it again.",
+)
 @with_settings(COMMON)
 def set_site(settings: Settings, host: str, **given: object) -> int:
     """Change the rule of a host.
@@ -258,14 +262,18 @@ def cli() -> None:
 @cli.command(cls=Command)
 @with_settings(EVERYTHING, first=("host", "port"))
 def serve(settings: Settings) -> int:
-    """Serve the archive and capture what is queued."""
+    """Run the web service and capture queued pages."""
     return run_body("serve", settings)
 
 
 @cli.command(cls=AddCommand)
 @click.argument("urls", nargs=-1, required=True, metavar="URL...")
 @click.option(
-    "--tag", "tags", multiple=True, metavar="TAG", help="Tag for these entries; can be repeated."
+    "--tag",
+    "tags",
+    multiple=True,
+    metavar="TAG",
+    help="Add this tag to the entries; can be repeated.",
 )
 @with_settings(CRAWLING, first=("render",))
 def add(settings: Settings, urls: tuple[str, ...], tags: tuple[str, ...]) -> int:
@@ -273,8 +281,8 @@ def add(settings: Settings, urls: tuple[str, ...], tags: tuple[str, ...]) -> int
 
     Captures each URL, and prints its hash_url, result and title.
 
-    "-" reads URLs from standard input, one per line. With --render pages are rendered in a browser
-    even if they do not need JavaScript.
+    "-" reads URLs from standard input, one per line. With `--render always`, every page is rendered
+    in a browser, even if it does not need JavaScript.
 
     Exits with 1 if any URL failed.
     """
@@ -290,8 +298,8 @@ def import_(settings: Settings, file: Path, **wanted: object) -> int:
     FILE is an export of a browser or service, any text with URLs, or an archive (WARC, WACZ); "-"
     reads standard input. The format is detected.
 
-    Prints numbers of links: "added" are new; "known" were saved before; "merged" also got new
-    metadata; "unusable" are invalid.
+    Prints the number of links by result: "added" (new), "known" (already saved), "merged" (already
+    saved, and metadata was added), "unusable" (invalid).
     """
     return run_body("import_", settings, file=file, **wanted)
 
@@ -299,7 +307,7 @@ def import_(settings: Settings, file: Path, **wanted: object) -> int:
 @cli.command(cls=Command)
 @with_settings(CRAWLING, first=("articles", "render"))
 def crawl(settings: Settings) -> int:
-    """Capture until the queue is empty.
+    """Capture queued pages until the queue is empty.
 
     With `--articles later`, articles are not extracted until `archiver extract` runs.
     """
@@ -318,9 +326,10 @@ def crawl(settings: Settings) -> int:
 def recapture(settings: Settings, refs: tuple[str, ...], below: float | None) -> int:
     """Capture incomplete entries again, to fill gaps.
 
-    Takes the given entries, or all that lack files. Files fetched within the last day are not
-    fetched again. An entry is skipped, and counted as "gone", if the server answered 404 or 410 for
-    all its missing files in the last two snapshots. Give the URL of such an entry to retry it.
+    Captures the given entries, or all entries with missing files. Files fetched within the last day
+    are not fetched again. An entry is skipped, and counted as "gone", if the server answered 404 or
+    410 for all its missing files in the last two snapshots. Give the URL of such an entry to retry
+    it.
 
     Exits with 1 if any given entry failed, and prints why.
     """
@@ -334,17 +343,17 @@ def recapture(settings: Settings, refs: tuple[str, ...], below: float | None) ->
 def rescue(settings: Settings, refs: tuple[str, ...], query: str | None) -> int:
     """Recover missing pages from public archives.
 
-    Takes the given entries, or all without a snapshot. Set the archives with --rescue (wayback,
-    archive.today, arquivo.pt, aggregator, or TimeGate URLs). For each page, the copy closest to the
-    date when you saved the link is stored.
+    Looks for the given entries, or for all entries without a snapshot. Set the archives with
+    --rescue (wayback, archive.today, arquivo.pt, aggregator, or TimeGate URLs). For each page, the
+    copy closest to the date when you saved the link is stored.
     """
     return run_body("rescue", settings, refs=refs, query=query)
 
 
 @cli.command(cls=Command)
 @click.argument("refs", nargs=-1, metavar="[URL|HASH_URL]...")
-@click.option("--query", metavar="WORDS", help="Also all results of this search.")
-@click.option("--title", metavar="TITLE", help='Your title; "" restores the page\'s.')
+@click.option("--query", metavar="WORDS", help="Also change all results of this search.")
+@click.option("--title", metavar="TITLE", help='Your title; "" restores the title of the page.')
 @click.option("--note", metavar="NOTE", help="Your note; replaces the old one.")
 @click.option("--tag", "with_tags", multiple=True, metavar="TAG", help="Add a tag.")
 @click.option("--untag", "without_tags", multiple=True, metavar="TAG", help="Remove a tag.")
@@ -388,8 +397,10 @@ def lists(settings: Settings, **given: object) -> int:
 
 @cli.command(cls=Command)
 @click.argument("refs", nargs=-1, metavar="[URL|HASH_URL]...")
-@click.option("--query", metavar="WORDS", help="All results of this search.")
-@click.option("--snapshot", metavar="TIMESTAMP", help="Only the snapshot of this time (14 digits).")
+@click.option("--query", metavar="WORDS", help="Delete all results of this search.")
+@click.option(
+    "--snapshot", metavar="TIMESTAMP", help="Delete only the snapshot of this time (14 digits)."
+)
 @click.option("--undo", type=int, metavar="NUMBER", help="Undo the deletion with this number.")
 @click.option("--yes", is_flag=True, help="Skip the confirmation.")
 @with_settings(COMMON)
@@ -427,7 +438,7 @@ def config(settings: Settings, **given: object) -> int:
 def bin_(settings: Settings, **given: object) -> int:
     """List, restore or erase deleted entries.
 
-    `list` prints the date of deletion, title and URL of each, latest deletion first.
+    `list` prints the date of deletion, title and URL of each entry, most recently deleted first.
 
     `restore URL...` restores these entries with all their snapshots; without a URL it restores
     everything in the bin.
@@ -442,12 +453,14 @@ def bin_(settings: Settings, **given: object) -> int:
     "--again", is_flag=True, help="Re-extract articles that were extracted by an older version."
 )
 @click.option("--query", default="", metavar="WORDS", help="Only results of this search.")
-@click.option("--diff", is_flag=True, help="Print changed paragraphs, with marked words.")
+@click.option(
+    "--diff", is_flag=True, help="Print changed paragraphs, with the changed words marked."
+)
 @with_settings(EXTRACTING, first=("extract_processes",))
 def extract(settings: Settings, *, again: bool, query: str, diff: bool) -> int:
     """Extract postponed articles (--articles later).
 
-    `archiver serve` does so automatically when the queue is empty.
+    `archiver serve` does this automatically when the queue is empty.
 
     With --again, articles that an older version extracted are extracted again from the stored
     bytes. Prints timestamp, words added, words removed and URL of each snapshot whose text changed.
@@ -484,7 +497,7 @@ def imports(settings: Settings, **given: object) -> int:
 def list_(settings: Settings, **wanted: object) -> int:
     """List entries, newest first.
 
-    Prints a table on a terminal, elsewhere tab-separated: hash_url, date, state, title, URL.
+    Prints a table on a terminal, otherwise tab-separated values: hash_url, date, state, title, URL.
     Commands accept the short id shown in the table instead of a URL.
     """
     return run_body("listing", settings, q="", **wanted)

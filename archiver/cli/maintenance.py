@@ -71,7 +71,8 @@ def run_sites(
         asyncio.run(preferences.set_site_rule(site_name(host), changes))
         if names_port(host):
             click.echo(
-                f"Rules are by host: this one applies to all ports of {site_name(host)}.", err=True
+                f"Rules apply to whole hosts: this one covers all ports of {site_name(host)}.",
+                err=True,
             )
         return 0
     if host:
@@ -93,7 +94,7 @@ def run_sites(
 def run_bin(settings: Settings, *, action: str, refs: Sequence[str], yes: bool) -> int:
     """List, restore or erase deleted entries; return 1 if none could be restored."""
     if action == "empty" and not yes:
-        click.confirm("Erase everything in the bin? It can't be restored afterwards.", abort=True)
+        click.confirm("Permanently erase everything in the bin? This cannot be undone.", abort=True)
     if action == "empty":
         return run_until_signal(_compact(settings, dry_run=False, empty_bin=True))
     return run_until_signal(_bin(settings, restores=action == "restore", refs=refs))

@@ -325,10 +325,14 @@ _IMPORT = (
         type=click.Choice(["lists", "tags", "paths", "ignored"]),
         default="lists",
         show_default=True,
-        help="Folders become lists, or lists and tags (each name or path).",
+        help="Turn folders into lists, into lists and tags (each name or path), or ignore them.",
     ),
     click.option(
-        "--tag", "tags", multiple=True, metavar="TAG", help="Tag for every link; can be repeated."
+        "--tag",
+        "tags",
+        multiple=True,
+        metavar="TAG",
+        help="Add this tag to every link; can be repeated.",
     ),
     click.option("--json", "as_json", is_flag=True, help="With --dry-run: print JSON."),
     click.option("--dry-run", is_flag=True, help="Print a preview without importing."),

@@ -155,7 +155,7 @@ def test_a_password_is_read_from_input_and_removed(tmp_path):
         return run_command("password", *arguments, "--data", str(tmp_path / "new"), input_data=text)
 
     assert ask(text="short\n").returncode == 1
-    assert ask(text="a good pass phrase\n").stdout == "The password is set.\n"
+    assert ask(text="a good pass phrase\n").stdout == "Password set.\n"
     assert has_password(tmp_path / "new")
-    assert ask("--remove").stdout == "The archive has no password now.\n"
+    assert ask("--remove").stdout == "Password removed.\n"
     assert not has_password(tmp_path / "new")
