@@ -1,7 +1,5 @@
 """Media types as WHATWG MIME Sniffing and Fetch parse them."""
 
-import pytest
-
 from archiver.http.headers import parse_head
 from archiver.http.media_types import (
     as_image,
@@ -11,9 +9,10 @@ from archiver.http.media_types import (
     parse_media_type,
     sniff,
 )
+from tests.for_each import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "written"),
     [
         ("TEXT/HTML;CHARSET=GBK", "text/html;charset=GBK"),
@@ -40,7 +39,7 @@ def test_media_types_are_parsed_and_serialised(given, written):
     assert (parsed and str(parsed)) == written
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "meant"),
     [
         (None, None),
@@ -65,7 +64,7 @@ def test_the_last_valid_type_of_several_is_used(given, meant):
 PNG, SHEET, PAGE = b"\x89PNG\r\n\x1a\n", b"a { b: c }", b" <!DOCTYPE html>"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("read", "given", "start", "meant"),
     [
         (as_image, "text/html;charset=utf-8", PNG, "image/png"),
@@ -89,7 +88,7 @@ EPUB = b"mimetypeapplication/epub+zip"
 RSS = "application/rss+xml"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("declared", "start", "kind"),
     [
         ("text/html; charset=x", b"", "text/html"),

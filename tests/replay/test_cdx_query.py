@@ -6,6 +6,7 @@ from archiver.errors import InputError
 from archiver.http.surt import surt
 from archiver.http.urls import parse_url
 from archiver.replay.cdx_query import FIELDS, Output, parse_cdx_query
+from tests.for_each import for_each
 
 
 def ask(**given):
@@ -21,7 +22,7 @@ def covers(query, url):
     return query.first_key <= surt(parse_url(url)) < query.last_key
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "inside", "outside"),
     [
         ({"url": "example.com/a"}, ["http://www.example.com/a/", "https://example.com/a"],
@@ -53,7 +54,7 @@ def test_partial_timestamps_cover_their_period():
     assert (query.first, query.last) == (20240000000000, 20240299999999)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "field", "passing", "failing"),
     [
         ("statuscode:200", "statuscode", "200", "2000"),
@@ -73,7 +74,7 @@ def test_filters_follow_the_wayback_machine(text, field, passing, failing):
     assert not found.passes(failing)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "field", "passing", "failing"),
     [
         ("mime:html", "mimetype", "text/html", "image/png"),
@@ -107,7 +108,7 @@ def test_other_parameters_are_parsed():
     assert ask(url="a.example").fields == FIELDS
 
 
-@pytest.mark.parametrize(
+@for_each(
     "given",
     [
         {}, {"url": ""}, {"url": "ftp://a.example/"}, {"url": "a.example", "limit": "0"},

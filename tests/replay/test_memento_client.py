@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,6 +15,7 @@ from archiver.replay.memento_client import (
     original_head,
     read_address,
 )
+from tests.for_each import for_each
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 WAYBACK = "https://web.archive.org/web/20130508055413"
@@ -44,12 +44,12 @@ _fields = st.lists(
 )
 
 
-@pytest.mark.parametrize("address", ADDRESSES)
+@for_each("address", ADDRESSES)
 def test_a_memento_url_is_changed_to_its_raw_form(address):
     assert read_address(address).raw == ADDRESSES[address]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "address",
     [
         "",
@@ -64,7 +64,7 @@ def test_urls_without_a_raw_form_are_none(address):
     assert read_address(address) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "expected"),
     [
         ("Wed, 08 May 2013 05:54:13 GMT", datetime(2013, 5, 8, 5, 54, 13, tzinfo=UTC)),

@@ -1,8 +1,7 @@
 """Lines around the text of an article, such as dates and buttons, are removed."""
 
-import pytest
-
 from archiver.pages.article.extraction import extract_article
+from tests.for_each import for_each
 
 URL = "https://mill.example/news/1"
 TEXT = "".join(
@@ -17,7 +16,7 @@ def read(above: str, below: str = "") -> str:
     return extract_article(f"{head}<body>{body}", URL).text
 
 
-@pytest.mark.parametrize(
+@for_each(
     "line",
     [
         *(
@@ -43,7 +42,7 @@ def test_lines_named_as_byline_are_removed():
     assert read("<div class=byline>Ann Miller, Upper Valley</div>") == read("")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "line",
     [
         "<p>Share</p>",
@@ -57,7 +56,7 @@ def test_lines_below_the_text_are_removed(line):
     assert read("", line) == read("")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "line",
     [
         "<p>It was May 4, 2024, and raining.</p>",

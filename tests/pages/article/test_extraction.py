@@ -14,6 +14,7 @@ from archiver.pages.article_text import (
     write_article_document,
 )
 from archiver.pages.sanitizer import sanitise
+from tests.for_each import for_each
 
 URL = "https://example.com/deep/page.html"
 WORDS = "The mill stood by the river, and ground what the valley grew, for two hundred years. " * 4
@@ -70,7 +71,7 @@ def test_hostile_pages_raise_no_exception(page):
     assert isinstance(extract_article(page, URL), Article)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "harm",
     [
         "<script>x</script>",

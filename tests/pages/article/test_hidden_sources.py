@@ -3,9 +3,8 @@
 import json
 from html import escape
 
-import pytest
-
 from archiver.pages.article.extraction import extract_article
+from tests.for_each import for_each
 
 PARTS = [f"Part {n}: the mill grinds corn as long as the brook has water. " * 4 for n in (1, 2, 3)]
 ARTICLE = "".join(f"<p>{part}</p>" for part in PARTS)
@@ -17,7 +16,7 @@ def linked(**data: object) -> str:
     return f"<script type=application/ld+json>{stated}</script>".replace("</p>", "<\\/p>")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "page",
     [
         *(
@@ -45,7 +44,7 @@ def test_an_article_that_scripts_would_show_is_read(page):
     assert "{{" not in text
 
 
-@pytest.mark.parametrize(
+@for_each(
     "beside",
     [
         f"<template><p>{'Subscribe to the letter of the mill. ' * 10}</p></template>",

@@ -2,9 +2,8 @@
 
 import re
 
-import pytest
-
 from archiver.pages.article.extraction import extract_article
+from tests.for_each import for_each
 
 PROSE = (
     "<p>" + "The mill stood by the river, and ground what the valley grew, each year. " * 4 + "</p>"
@@ -26,7 +25,7 @@ def read(middle):
     return extract_article(page, "https://example.com/").html.replace(PROSE, "")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "tabs",
     [
         f"{TABS}<div><div role=tabpanel>{PIP}</div><div role=tabpanel hidden>{CONDA}</div></div>",
@@ -46,7 +45,7 @@ def test_code_panels_are_listed_with_their_tab_names(tabs):
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "tabs",
     [
         f"{TABS}<div><div role=tabpanel>Rye</div><div role=tabpanel hidden>Related</div></div>",
@@ -61,7 +60,7 @@ ANSWER = "<p>The answer is of some length, so that a person can read it.</p>"
 MENU = "<ul><li><a href=/a>First page</a></li><li><a href=/b>Second page</a></li></ul>"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "asked",
     [
         f"<h3><button aria-controls=p>Why?</button></h3><div id=p hidden>{ANSWER}</div>",
@@ -93,7 +92,7 @@ def test_prose_panels_are_listed_with_their_tab_names():
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "beside",
     [
         f"<button aria-controls=m>Menu</button><div id=m hidden>Related {MENU}</div>",
@@ -110,7 +109,7 @@ def test_hidden_menus_dialogs_and_screen_reader_texts_stay_hidden(beside):
     assert "Related" not in read(beside)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "shown",
     [
         f"<div hidden=until-found>{ANSWER}</div>",

@@ -3,6 +3,7 @@
 import pytest
 
 from archiver.pages.article.extraction import extract_article
+from tests.for_each import for_each
 
 URL = "https://mill.example/news/1"
 TEXT = "".join(
@@ -56,7 +57,7 @@ def test_lists_of_other_pages_are_removed_with_their_label(label, around):
     assert read(TEXT, around.format(label, links()), TEXT) == read(TEXT, TEXT)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "beside",
     [
         "<p><strong>Read also:</strong> <a href=/s/1>A bridge before the election</a></p>",
@@ -90,7 +91,7 @@ def test_a_pull_quote_is_there_once():
     assert "Nobody else" in read(TEXT, other, TEXT)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "part",
     [
         f"<h2>Further reading</h2><ul>{links(inner='<a href=https://e.example/{n}>{title}</a>')}</ul>",
