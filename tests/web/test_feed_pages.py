@@ -33,7 +33,7 @@ async def test_a_feed_is_followed_checked_and_unfollowed_on_the_page(client, fee
     assert "1 link so far" in page
     assert "<bdi>http://a.example/1</bdi>" in page, "the newest entries"
     assert "1 feed added" in page
-    assert "Checked." in await send(client, do="check", url=feed)
+    assert "Feed checked." in await send(client, do="check", url=feed)
     assert "No feeds yet" in await send(client, do="unfollow", url=feed)
 
 
