@@ -126,7 +126,7 @@ async def test_a_killed_service_continues_an_upload_after_its_restart(open_archi
 @pytest.fixture
 def upload(tmp_path, monkeypatch):
     """Return a file that is read in many short batches."""
-    monkeypatch.setattr(import_process, "BATCH", 40)
+    monkeypatch.setattr(import_process, "BATCH", 12)
     path = tmp_path / "upload"
     path.write_bytes(links(0, UPLOADED))
     return path
