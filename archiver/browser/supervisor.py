@@ -157,7 +157,7 @@ def _answer(control: socket.socket) -> bool:
 
 
 def _watch_memory(plan: dict[str, Any]) -> None:
-    """Kill the largest process if its memory, or that of all processes, exceeds the limit."""
+    """Kill the largest process if it exceeds its limit, or all processes together exceed theirs."""
     taken = {pid: memory_of(pid) for pid in descendants()}
     if not taken:
         return

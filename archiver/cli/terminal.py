@@ -77,7 +77,7 @@ def ago(moment: datetime, now: datetime) -> str:
 
 
 def write_text(text: str) -> None:
-    """Print text of any length."""
+    """Print a text without its control characters."""
     sys.stdout.write(clean(text) + "\n")
 
 

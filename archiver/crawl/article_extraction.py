@@ -1,7 +1,7 @@
 """Article extraction from stored pages, without fetching anything.
 
 The recorder writes two records for each article: a conversion record with the article, and a new
-record of the snapshot that replaces its earlier record.
+snapshot record, which replaces the earlier record of the snapshot.
 """
 
 import asyncio

@@ -33,7 +33,7 @@ SCROLL_SECONDS = 10.0
 REST_SECONDS = 4.0
 QUIET_SECONDS = 1.0
 LEAST_SECONDS = 2.6
-"""Minimum time on a page in seconds. Scripts often wait until a page was idle for two seconds."""
+"""Minimum time on a page in seconds. Many scripts run two seconds after the page became idle."""
 STILL_SECONDS = 0.5
 CHECK_SECONDS = 8.0
 """Maximum time in seconds for a server's bot check, which precedes the page."""
@@ -215,7 +215,8 @@ async def _show_and_read(
         traffic.limits.add(Limit.SCROLLING)
     left = LEAST_SECONDS - QUIET_SECONDS - (time.monotonic() - begun)
     late = await tab.wait_by_page_timer(left)
-    await asyncio.sleep(late)  # If the timers of the page are late, its requests are late too.
+    # If the machine is busy, the page's timers fire late, and so do the requests that they start.
+    await asyncio.sleep(late)
     if not await _settle(tab, traffic, REST_SECONDS):
         traffic.limits.add(Limit.RESTLESS if tab.is_loaded else Limit.LOADING)
     await tab.hide_banners()

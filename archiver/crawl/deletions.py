@@ -191,7 +191,7 @@ async def move_earlier_to_bin(conn: AsyncConnection, generations: Mapping[HashUr
 async def restore(
     conn: AsyncConnection, store: SegmentStore, number: int, only: Collection[str] | None = None
 ) -> tuple[int, int, int]:
-    """Undo a deletion, and add the pending records.
+    """Undo a deletion, and add pending records of the restoration.
 
     Entries that were saved or deleted again since then stay deleted.
 
@@ -282,9 +282,9 @@ async def _existing_excluded_responses(
 ) -> Iterable[RecordId]:
     """Return the records in ``named`` that are stored responses unusable for replay.
 
-    Such responses are partial, or answer a request other than GET. Each belongs to one snapshot, so
-    it can be deleted with it. The ids are checked, because an imported snapshot may name any
-    record.
+    Such responses are partial, or answer a request other than GET. Each response belongs to one
+    snapshot and can be deleted with the snapshot. The ids are checked, because an imported snapshot
+    may name any record.
 
     Args:
         conn: a connection.
@@ -415,7 +415,7 @@ def _own_articles(
     living: Sequence[SnapshotSources],
     records: Mapping[int, SnapshotRecord | None],
 ) -> tuple[RemainingArticle, ...]:
-    """Return the articles of remaining snapshots that share the article of another snapshot."""
+    """Return the articles of remaining snapshots whose records refer to another's article."""
     found = []
     for each in living:
         snapshot = records[each.id]

@@ -120,7 +120,7 @@ class Dispatcher:
         self._to_give_back += self._frontier.take_waiting()
 
     def _end_pause(self, begun: float) -> None:
-        """Log that the crawl continues after a pause by a failure."""
+        """End a pause that a failure caused, if it is over; log that the crawl continues."""
         if self._is_paused_by_failure and begun >= self._paused_until:
             self._is_paused_by_failure = False
             log.info("the index is available again; continuing")

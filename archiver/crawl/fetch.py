@@ -44,7 +44,7 @@ PARSED_BYTES = 16 << 20
 """Maximum number of bytes that are parsed of a page or style sheet. All its bytes are stored."""
 PDF_BYTES = 48 << 20
 MAX_RATIO = 50
-"""Maximum plausible compression ratio. Pages usually reach a ratio of 5, tables of 30."""
+"""Maximum plausible compression ratio. Typical ratios are 5 for pages and 30 for tables."""
 BOMB_BYTES = 1 << 20
 """Number of bytes that are parsed of a response above ``MAX_RATIO``. All its bytes are stored."""
 MAX_PAUSE = 2.0
@@ -85,7 +85,7 @@ async def send(
         context: the crawl.
         request: the request.
         is_delayed: whether the delay between requests applies.
-        max_pause: the request fails if the host's pause is longer, in seconds. If a longer pause
+        max_pause: seconds; the request fails if the host's pause is longer. If a longer pause
             begins while the request waits for its slot, a request with ``is_delayed`` waits until
             it ends, because otherwise the page would lose an attempt.
 

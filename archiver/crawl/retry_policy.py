@@ -43,7 +43,7 @@ def retry_after_seconds(status: int, value: str | None, now: datetime) -> float 
 
 
 def status_failure(status: int, retry_after: float | None) -> Failure | None:
-    """Return the failure for a final status, or None for a success with content."""
+    """Return the failure for the status of a response, or None for a success with content."""
     if status in (204, 205):
         return Failure(
             FailureKind.NOT_A_PAGE,

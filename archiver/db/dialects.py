@@ -115,7 +115,7 @@ class ListType(UserDefinedType[Any]):
     """Parameter type of a list.
 
     Args:
-        of_keys: the values are keys (``schema.Key``), which are shortened like those in columns.
+        of_keys: whether the values are keys, which are shortened as in ``schema.Key`` columns.
     """
 
     cache_ok = True

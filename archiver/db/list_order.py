@@ -108,7 +108,7 @@ _T = TypeVar("_T")
 
 
 async def iteration_filters(conn: AsyncConnection, tree: Node, filters: Filters) -> Filters:
-    """Return the filters with added conditions of a query: those that a database index can test.
+    """Return the filters, with those conditions of a query added that a database index can test.
 
     Every entry that the query matches passes the returned filters.
     """
@@ -202,7 +202,10 @@ _ORDERS: dict[Sort, ColumnElement[object]] = {
 
 
 def _ranking(sort: Sort) -> Select[*tuple[Any, ...]]:
-    """Return the query for ids and ranks of the entries ``these``, as two lists in one row."""
+    """Return the query for ids and ranks of the entries in the parameter ``these``.
+
+    They are selected as two lists in one row (see ``ArrayAggregate``).
+    """
     rank = func.dense_rank().over(order_by=_ORDERS[sort])
     query = select(entry.c.id, rank.label("rank")).select_from(entry)
     if sort is Sort.LENGTH:

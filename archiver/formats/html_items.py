@@ -19,7 +19,7 @@ MAX_PIECE = 1 << 21
 _BATCH_PIECES = 200
 _BATCH_CHARACTERS = 1 << 19
 _MAX_HIDDEN = 8 << 20
-"""Maximum characters of a comment or script after the first link or list tag in it."""
+"""Maximum characters of a comment or script, counted from the first link or list tag in it."""
 _MAX_PIECES = 20_000
 
 _CUT = re.compile(r"<(/?dl|/?dd|dt|h[1-3]|hr|a)(?=[\s/>])", re.IGNORECASE | re.ASCII)

@@ -239,7 +239,7 @@ async def open_links(
 
 
 def _refusal_of(text: str, values: dict[str, str]) -> UnreadableFile:
-    """Return the child's error, with the problem of a row as a translatable message."""
+    """Return the error that the child reported; the problem of a row in it is made translatable."""
     if "problem" in values:
         return UnreadableFile(text, **{**values, "problem": as_message(values["problem"])})
     return UnreadableFile(text, **values)

@@ -113,8 +113,8 @@ def _find_note(target: Tag, link: Tag, links: list[tuple[Tag, Tag]]) -> Tag | No
 def _is_position_of(place: Tag, link: Tag) -> bool:
     """Return whether ``place``, the target of a link back, is at ``link``.
 
-    It is if it is the link itself, an element around the link, or the element directly before one
-    of these.
+    That is the case if ``place`` is the link, an inline element around the link, or the element
+    directly before one of these, or if ``place`` contains the link.
     """
     around = (link, *islice(link.parents, _LEVELS))
     signs = [each for each in around if each.name not in _BLOCKS]

@@ -287,7 +287,7 @@ def as_image(media_type: MediaType, start: bytes) -> MediaType:
     """Return the media type of a response that is loaded as an image, video, sound or font.
 
     Browsers detect such formats from the first bytes and ignore the declared type. So the detected
-    type replaces the declared one, unless that already is one of an image, video, sound or font.
+    type replaces the declared type, unless this is also the type of an image, video, sound or font.
     """
     known = _type_by_signature(start[:SNIFFED_BYTES])
     is_known = known.startswith(_DISPLAYED) and not media_type.essence.startswith(_DISPLAYED)

@@ -234,8 +234,9 @@ TO_READ = "toread"
 class FoldersAs(StrEnum):
     """Treatment of the folders in a file.
 
-    ``LISTS``: a folder becomes a list. ``TAGS``, ``PATHS``: it also becomes a tag for each folder
-    name in its path, or one tag for the whole path. ``IGNORED``: folders are not imported.
+    ``LISTS``: a folder becomes a list. ``TAGS``: in addition, each folder name in its path becomes
+    a tag. ``PATHS``: in addition, its whole path becomes one tag. ``IGNORED``: folders are not
+    imported.
     """
 
     TAGS = "tags"

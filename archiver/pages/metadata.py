@@ -299,8 +299,8 @@ def read_metadata(
 def _decoded(text: str) -> str:
     """Decode the character references and remove the tags in a text that a site has escaped twice.
 
-    ``read_metadata`` does not decode a title that the heading also contains: the page displays
-    ``&amp;`` there as text, so it can be the subject of the article.
+    ``read_metadata`` does not decode a title that the heading also contains: a page that displays
+    ``&amp;`` in its heading may be an article about character references.
     """
     decoded = _clean(unescape(text)) if _REFERENCE.search(text) else text
     return _clean(_MARKUP_TAG.sub("", decoded)) if _MARKUP.search(decoded) else decoded

@@ -254,7 +254,7 @@ async def best(
 async def _ranked(conn: AsyncConnection, request: SearchRequest, newest: Found) -> list[int]:
     """Return the entries of the best matches, best first.
 
-    Ranked are the newest matches, and some older ones that match in title or tags.
+    The newest matches are ranked, and some older ones that match in title or tags.
     """
     passing = dict(zip(newest.rows, newest.entries, strict=True))
     if newest.beyond is not None:

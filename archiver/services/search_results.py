@@ -183,7 +183,10 @@ async def _stored_tag_count(conn: AsyncConnection, request: SearchRequest) -> in
 
 
 def _narrowing_all(facet: Facet, tree: Node) -> Facet:
-    """Add to each facet value the query with the value's condition, or without it if active."""
+    """Add a query to each facet value: the present query with the value's condition added.
+
+    If the present query has the condition already, the condition is removed instead.
+    """
     return replace(
         facet, values=tuple(_narrowing(facet.field, each, tree) for each in facet.values)
     )

@@ -97,9 +97,9 @@ def _length_before(heading: Element, root: Element) -> int:
 def _is_title(words: str, title: str, *, is_first: bool) -> bool:
     """Return whether the text of a heading is the title of the page.
 
-    The title may contain the text. Unless the heading ``is_first``, the text must then be longer
-    than half of the title. Without punctuation, either one may also be slightly longer than the
-    other.
+    That is the case if the title contains the text, and either the heading ``is_first`` or the text
+    is longer than half of the title. It is also the case if, without punctuation, one of the two
+    contains the other and their lengths are similar (``_MIN_LENGTH_RATIO``).
     """
     if not words or not title:
         return False
@@ -110,7 +110,7 @@ def _is_title(words: str, title: str, *, is_first: bool) -> bool:
 
 
 def _has_adjacent_article(root: Element, heading: Element) -> bool:
-    """Return whether an article has content in addition to a heading."""
+    """Return whether an article contains anything other than a heading."""
     words = first_text(heading, _MAX_HEADING)
     has_text = len(first_text(root, 2 * _MAX_HEADING)) > len(words)
     return has_text or any(True for _ in root.iter(*KEPT_EMPTY))
@@ -121,7 +121,7 @@ def _bare(text: str) -> str:
 
 
 PROSE = 200
-"""Length at which a line is body text, unless its class names mark it as part of the lead."""
+"""Characters above which a line is body text, unless class names mark it as part of the lead."""
 
 SMALLEST = 200
 """Minimum width and height of a lead picture in pixels; portraits and logos are smaller."""
