@@ -6,6 +6,7 @@ would load lazily and resources in ``<noscript>`` are. The attributes with refer
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
@@ -104,14 +105,21 @@ def discover_requisites(
 def discover_parsed(
     tree: LexborHTMLParser, html: str, base_url: str, limit: int, encoding: Encoding = UTF_8
 ) -> Discovery:
-    """Return the same as ``discover_requisites`` for a parsed page, without modifying the tree."""
+    """Return the same as ``discover_requisites`` for a parsed page, without modifying the tree.
+
+    Frames of a frameset are in the result twice: as parts of the article, and as frames for a page
+    that has the frameset inside an ``iframe``.
+    """
     stated, base = read_head_metadata(tree), base_of(tree, base_url)
     text, metadata = readable_start(tree), read_metadata(tree, base_url, stated)
     following = find_next_part(tree, base_url) if limit else None
-    part = [Requisite(following, RequisiteKind.PART)] if following else []
+    parts = [Requisite(following, RequisiteKind.PART)] if following else []
     needs = [each for each in _find(tree, base_url, limit, encoding) if each.url != following]
+    if tree.css_first("frameset frame"):
+        frames = [each for each in needs if each.kind is RequisiteKind.FRAME]
+        parts += [replace(each, kind=RequisiteKind.PART) for each in frames]
     return Discovery(
-        (*part, *needs)[:limit],
+        (*parts, *needs)[:limit],
         metadata=metadata,
         needs_browser=needs_browser(tree, len(html), len(text)),
         wall=wall_in_page(tree, html, text),

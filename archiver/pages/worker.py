@@ -145,7 +145,9 @@ def _with_canonical(metadata: PageMetadata, document: Document) -> PageMetadata:
 
 
 def _each_once(requisites: tuple[Requisite, ...]) -> tuple[Requisite, ...]:
-    return tuple({each.url: each for each in reversed(requisites)}.values())[::-1]
+    """Remove requisites with the same URL as an earlier one, except frames that are parts, too."""
+    found = {(each.url, each.kind is RequisiteKind.PART): each for each in reversed(requisites)}
+    return tuple(found.values())[::-1]
 
 
 def _inspect(document: Document, limit: int) -> Discovery:

@@ -57,6 +57,19 @@ async def test_pages_of_several_parts_are_one_article(crawl, in_parts):
     assert (await newest(crawl, url)).snapshot.title == "essay"
 
 
+async def test_the_frames_of_a_frameset_are_its_article(crawl, live):
+    live.article("main")
+    live.put("/inner", "<frameset><frame src=/main><frame src=/></frameset>")
+    menu = "<title>Mills</title><frameset><frame src=/menu><frame src=/inner></frameset>"
+    url = live.put("/", menu)
+    await crawl.queue(url)
+    await crawl.run()
+
+    assert "called main has" in await text_of(crawl, url)
+    assert (await newest(crawl, url)).snapshot.title == "Mills"
+    assert [each.is_missing for each in await outcomes_of(crawl, url)] == [True, False, False]
+
+
 async def test_a_missing_page_is_a_gap_and_the_rest_is_extracted(crawl, in_parts):
     url = in_parts(3, missing={2})
     await crawl.queue(url)

@@ -37,9 +37,11 @@ class RecordingRewriter(UrlRewriter):
 
 @pytest.fixture(scope="session")
 def discover() -> Callable[[str], References]:
-    """Return a function for the references that discovery finds."""
+    """Return a function for the references that discovery finds for a browser."""
     return lambda markup: {
-        (each.url, each.kind) for each in discover_requisites(markup, PAGE, 1000).requisites
+        (each.url, each.kind)
+        for each in discover_requisites(markup, PAGE, 1000).requisites
+        if each.kind is not RequisiteKind.PART
     }
 
 
