@@ -298,8 +298,8 @@ def import_(settings: Settings, file: Path, **wanted: object) -> int:
     FILE is an export of a browser or service, any text with URLs, or an archive (WARC, WACZ); "-"
     reads standard input. The format is detected.
 
-    Prints the number of links by result: "added" (new), "known" (already saved), "merged" (already
-    saved, and metadata was added), "unusable" (invalid).
+    Prints the number of links: "added", "known" (already saved), "merged" (already saved, with new
+    metadata), "unusable".
     """
     return run_body("import_", settings, file=file, **wanted)
 

@@ -59,7 +59,7 @@ def test_an_unclosed_reference_is_a_problem_and_later_ones_are_read(endless, oth
     _, found = opened(endless + others)
 
     assert ["incomplete" in each.problem for each in found] == [True, False, False]
-    assert "not read" in found[2].problem
+    assert "not imported" in found[2].problem
     assert "ndless" in found[0].annotation.url_given
     assert found[1].annotation.url_given == B
 
