@@ -113,7 +113,6 @@ document.addEventListener("click", ({ target }) => {
   if (!field || selected()) return;
   changing = field.form.cloneNode(true);
   changing.className = "marker";
-  changing.setAttribute("role", "dialog");
   changing.setAttribute("aria-label", field.form.closest("details").querySelector("summary").textContent);
   document.querySelector("main").append(changing);
   offer(changing, mark.getBoundingClientRect());

@@ -22,8 +22,9 @@ MOST_TABS = 120
 
 @asynccontextmanager
 async def service(saved_archive, live) -> AsyncIterator[TestClient]:
-    """Serve an archive of two entries; ``/owls`` can be saved."""
-    live.article("owls")
+    """Serve an archive of two entries; ``/owls`` and ``/wrens`` can be saved."""
+    for name in ("owls", "wrens"):
+        live.article(name)
     settings = replace(saved_archive.settings, allow_networks=("127.0.0.0/8",), host_delay=0)
     async with open_app(settings) as runtime:
         server = TestServer(build_app(runtime), skip_url_asserts=True)
@@ -55,6 +56,10 @@ class Keyboard:
         await self.tab_to(selector)
         await self.page.keyboard.type(text)
 
+    async def is_on_a_phone(self) -> bool:
+        """Return whether the bar of small screens is shown."""
+        return await self.page.locator(".dock").is_visible()
+
     async def sees(self, selector: str) -> None:
         """Wait until an element is visible."""
         await self.page.locator(selector).first.wait_for()
@@ -62,13 +67,18 @@ class Keyboard:
 
 async def save_with_tags(keyboard: Keyboard, client: TestClient, url: str) -> None:
     await keyboard.page.goto("/")
-    await keyboard.page.keyboard.type(url)
-    await keyboard.type("#tags", "ol")
+    if await keyboard.is_on_a_phone():
+        await keyboard.press(".dock [popovertarget=add]")
+        await keyboard.type("#add-url", url)
+        await keyboard.type("#add-tags", "ol")
+    else:
+        await keyboard.page.keyboard.type(url)
+        await keyboard.type("#tags", "ol")
     await keyboard.sees("[role=option]")
     for key in ("ArrowDown", "Enter"):
         await keyboard.page.keyboard.press(key)
     await keyboard.page.keyboard.type("birds")
-    await keyboard.press("form.save button.primary")
+    await keyboard.press("[action$='/add'] button.primary")
     await keyboard.sees("[data-job]")
     await client.app[RUNTIME].crawling.work()
     entry = await client.app[RUNTIME].entries.get(url)
@@ -76,11 +86,11 @@ async def save_with_tags(keyboard: Keyboard, client: TestClient, url: str) -> No
     assert entry.entry.annotation.tags == ("Old", "birds")
 
 
-async def find_read_and_highlight(keyboard: Keyboard) -> None:
+async def find_read_and_highlight(keyboard: Keyboard, name: str) -> None:
     await keyboard.page.goto("/snapshots")
-    await keyboard.type("#find", "owls")
+    await keyboard.type("#find", name)
     await keyboard.page.keyboard.press("Enter")
-    await keyboard.page.wait_for_url("**q=owls")
+    await keyboard.page.wait_for_url(f"**q={name}")
     await keyboard.press(".item h3 a")
     await keyboard.sees("article.reading .text")
     await keyboard.press(".bar-reading .reading-style summary")
@@ -128,6 +138,8 @@ async def delete_and_restore(keyboard: Keyboard, key: str) -> None:
     await keyboard.press(".bar-reading .menu:last-of-type > summary")
     await keyboard.press("[formaction$='/delete']")
     await keyboard.sees(".toast >> text=Deleted 1 entry.")
+    if await keyboard.is_on_a_phone():
+        await keyboard.press(".dock [popovertarget=rail]")
     await keyboard.press(".rail [href='/bin']")
     await keyboard.sees("h1 >> text=Bin")
     await keyboard.press(".bin input", "Space")
@@ -136,15 +148,17 @@ async def delete_and_restore(keyboard: Keyboard, key: str) -> None:
 
 
 async def every_journey_can_be_made_with_the_keyboard_alone(browser, client, live, saved_archive):
-    page = await new_page(browser, base_url=str(client.make_url("/")))
-    page.set_default_timeout(60_000)
-    keyboard = Keyboard(page)
-    await save_with_tags(keyboard, client, live.url("/owls"))
-    await find_read_and_highlight(keyboard)
-    await tag_many_and_undo(keyboard)
-    await rename_a_tag_in_place(keyboard)
-    await delete_and_restore(keyboard, hash_url(saved_archive.url("/foxes")))
-    await page.context.close()
+    for width, scheme, name in ((1440, "light", "owls"), (360, "dark", "wrens")):
+        options = {"viewport": {"width": width, "height": 740}, "color_scheme": scheme}
+        page = await new_page(browser, base_url=str(client.make_url("/")), **options)
+        page.set_default_timeout(60_000)
+        keyboard = Keyboard(page)
+        await save_with_tags(keyboard, client, live.url(f"/{name}"))
+        await find_read_and_highlight(keyboard, name)
+        await tag_many_and_undo(keyboard)
+        await rename_a_tag_in_place(keyboard)
+        await delete_and_restore(keyboard, hash_url(saved_archive.url("/foxes")))
+        await page.context.close()
 
 
 class Plain:

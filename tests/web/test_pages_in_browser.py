@@ -3,9 +3,12 @@
 One browser serves all checks, because starting one takes longer than most of them.
 """
 
+import io
 from datetime import datetime, timedelta, timezone
 
 from aiohttp.test_utils import TestServer
+from axe_playwright_python.async_playwright import Axe
+from PIL import Image, ImageStat
 
 from archiver.app import open_app
 from archiver.config import Settings
@@ -80,7 +83,7 @@ async def test_pages_work_in_a_browser(prepared, tmp_path, live, saved_archive):
         for check in (
             every_page_fits_its_screen_and_logs_no_errors,
             every_menu_opens_on_the_screen_of_a_phone,
-            components_are_readable_in_each_theme,
+            components_are_accessible_and_follow_each_theme,
             selected_text_is_highlighted_in_whole_words,
             a_highlight_is_changed_in_its_place,
             an_article_is_read_sentence_by_sentence,
@@ -136,42 +139,25 @@ async def every_menu_opens_on_the_screen_of_a_phone(site):
     await page.close()
 
 
-LOW_CONTRAST = """() => {
-  const drawing = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-  const rgba = (colour) => {
-    drawing.clearRect(0, 0, 1, 1);
-    drawing.fillStyle = colour;
-    drawing.fillRect(0, 0, 1, 1);
-    return [...drawing.getImageData(0, 0, 1, 1).data];
-  };
-  const light = (colour) => rgba(colour).slice(0, 3).map((each) => each / 255)
-    .map((each) => each <= 0.04045 ? each / 12.92 : ((each + 0.055) / 1.055) ** 2.4)
-    .reduce((sum, each, n) => sum + each * [0.2126, 0.7152, 0.0722][n], 0);
-  const behind = (element) => {
-    const colour = getComputedStyle(element).backgroundColor;
-    const isSolid = rgba(colour)[3] === 255 || element === document.documentElement;
-    return isSolid ? colour : behind(element.parentElement);
-  };
-  const found = [];
-  const walker = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
-  while (walker.nextNode()) {
-    const element = walker.currentNode.parentElement;
-    const isShown = walker.currentNode.data.trim() && element.checkVisibility();
-    if (!isShown || element.closest(":disabled")) continue;
-    const colours = [getComputedStyle(element).color, behind(element)].map(light);
-    const [low, high] = colours.sort((a, b) => a - b);
-    if ((high + 0.05) / (low + 0.05) < 4.5) found.push(element.outerHTML);
-  }
-  return found;
-}"""
-"""Texts with less contrast than WCAG 2.2 AA asks for (1.4.3)."""
+async def violations(page, *rules):
+    """Return what axe finds: WCAG 2.2 AA and best practices, or only these rules."""
+    found = await Axe().run(page, options={"runOnly": rules} if rules else {})
+    return [(each["id"], n["html"]) for each in found.response["violations"] for n in each["nodes"]]
 
 
-async def components_are_readable_in_each_theme(site):
+async def components_are_accessible_and_follow_each_theme(site):
     page = await site.open("/components")
-    for theme in ("light", "sepia", "dark", "black"):
+    await page.click(".menu > summary")
+    for theme, rules, is_dark in (
+        ("light", (), False),
+        ("sepia", ("color-contrast",), False),
+        ("dark", (), True),
+        ("black", ("color-contrast",), True),
+    ):
         await page.evaluate("theme => { document.documentElement.dataset.theme = theme; }", theme)
-        assert await page.evaluate(LOW_CONTRAST) == [], theme
+        assert await violations(page, *rules) == [], theme
+        image = Image.open(io.BytesIO(await page.screenshot())).convert("L")
+        assert (ImageStat.Stat(image).median[0] < 128) == is_dark, theme
     await page.close()
 
 
