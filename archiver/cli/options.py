@@ -325,7 +325,7 @@ _IMPORT = (
         type=click.Choice(["lists", "tags", "paths", "ignored"]),
         default="lists",
         show_default=True,
-        help="Turn folders into lists, into lists and tags (each name or path), or ignore them.",
+        help="Folders become lists, or lists and tags (each name or path).",
     ),
     click.option(
         "--tag",
