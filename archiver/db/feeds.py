@@ -11,7 +11,7 @@ from archiver.db.dialects import text_values
 from archiver.db.schema import entry, feed, feed_item, gone_entry
 from archiver.db.statements import OnConflict, insert_rows
 from archiver.model.capture import HashUrl
-from archiver.model.feed import FeedState
+from archiver.model.feed import FeedState, source_of
 
 FORGOTTEN_SECONDS = 90 * 86400
 """Seconds after which an item that is no longer in its feed is deleted.
@@ -108,6 +108,14 @@ async def known_or_deleted(conn: AsyncConnection, keys: Collection[HashUrl]) -> 
         select(gone_entry.c.hash_url).where(gone_entry.c.hash_url.in_(text_values(keys)))
     )
     return {*existing.scalars(), *deleted.scalars()}
+
+
+async def count_saved(conn: AsyncConnection, url: str, keys: Collection[HashUrl]) -> int:
+    """Return how many of the entries with these hash_urls were saved from a feed."""
+    query = select(func.count()).where(
+        entry.c.hash_url.in_(text_values(keys)), entry.c.source == source_of(url)
+    )
+    return (await conn.execute(query)).scalar_one()
 
 
 async def items_of(

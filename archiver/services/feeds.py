@@ -218,6 +218,10 @@ class FeedChecks:
             if is_first and began_at:
                 new_items = [each for each in new_items if _is_since(each, subscription, began_at)]
             annotated = [_annotated(each, subscription, now) for each in new_items]
+            if followed.state is None:  # the feed may have been followed before
+                state = replace(
+                    state, saved_count=await feeds.count_saved(conn, subscription.url, keys)
+                )
             if annotated:
                 await new_entries.receive(conn, annotated, now=now, recapture=False)
             state = replace(state, saved_count=state.saved_count + len(annotated))
