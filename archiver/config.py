@@ -5,7 +5,7 @@ variable is ``ARCHIVER_NAME_WITH_UNDERSCORES``.
 
 A ``Settings`` object is passed as an argument; the environment is read only while it is built.
 ``Kind.read`` raises ``ValueError`` with a ``Message`` that says which values are valid, such as
-``must be a number``. It follows the name of the setting.
+``must be a number``. In error messages, this text follows the name of the setting.
 """
 
 import dataclasses

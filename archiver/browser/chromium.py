@@ -126,7 +126,7 @@ async def prove_sandbox(settings: Settings) -> None:
         async with asyncio.timeout(_PATIENCE_SECONDS):
             status = await process.wait()
     except TimeoutError:
-        return  # the machine is too busy to decide; the first rendering will show it
+        return  # the machine is too busy for the check; the first rendering reports a problem
     finally:
         await end_child(process)
     if status:

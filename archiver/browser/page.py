@@ -126,7 +126,7 @@ class Page:
         await self._evaluate(f"globalThis.archiver && ({_script('uncover')})()")
 
     async def wait_by_page_timer(self, seconds: float) -> float:
-        """Wait by a timer of the page, so that earlier timers of the page have fired.
+        """Wait for a new timer of the page; timers that were due earlier have fired before it.
 
         Returns: the seconds by which the timer was late, as on a busy machine.
         """

@@ -234,7 +234,7 @@ class Traffic:
     async def _recorded(
         self, request: OutgoingRequest, answer: OpenResponse, counted: _CountedResponse
     ) -> AsyncIterator[None]:
-        """Record the response after the block; if the block fails, record only a stream."""
+        """Record the response after the block; if the block fails, only a stream is recorded."""
         try:
             yield
         except BaseException:

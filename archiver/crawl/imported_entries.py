@@ -1,7 +1,7 @@
 """Import of entries without a snapshot from other archives.
 
-A failure is stored as a failed attempt, of which the recorder also writes a record. A failure that
-is older than the entry's last attempt is ignored. Entries with a pending attempt are queued. If an
+A failure is stored as a failed attempt, and the recorder writes a record of it. A failure that is
+older than the entry's last attempt is ignored. Entries with a pending attempt are queued. If an
 entry exists already, the user metadata is merged into it.
 """
 

@@ -26,8 +26,6 @@ from archiver.pages.page_problems import LEAST_CHARACTERS, MAX_COUNTED
 from archiver.pages.requisites import refresh_of
 from archiver.pages.worker_pool import unread_article
 
-"""Status codes of redirects; browsers show the content of a redirect without a target."""
-
 
 @dataclass(frozen=True, slots=True)
 class Inspection:

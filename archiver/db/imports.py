@@ -417,7 +417,7 @@ async def set_undone(conn: AsyncConnection, import_id: int, undone: ImportUndone
 
 
 async def count_links_as_pending(conn: AsyncConnection, import_id: int, count: int) -> None:
-    """Move links to the pending captures in the counts of an import, because they are queued."""
+    """Count ``count`` links of an import as pending captures, because they are queued now."""
     await conn.execute(
         update(imports)
         .where(imports.c.id == import_id)
@@ -426,7 +426,7 @@ async def count_links_as_pending(conn: AsyncConnection, import_id: int, count: i
 
 
 async def count_failed_as_pending(conn: AsyncConnection, import_id: int, count: int) -> None:
-    """Move failed captures to the pending ones in the counts of an import: they are retried."""
+    """Count ``count`` failed captures of an import as pending, because they are retried."""
     await conn.execute(
         update(imports)
         .where(imports.c.id == import_id)

@@ -287,10 +287,11 @@ def _as_one(seeds: Sequence[Seed]) -> Seed:
 def _without_own_export(
     seeds: Mapping[str, Seed], existing: Mapping[str, KnownRow]
 ) -> dict[str, Seed]:
-    """Remove from seeds of known entries the list of captures that exports of this program contain.
+    """Remove the list of captures from the source records of seeds of known entries.
 
-    Otherwise each import of such an export would add the list to the entry's source record. A seed
-    keeps its list if the entry is queued, has no snapshots, and its source record has no list yet.
+    Exports of this program contain such lists. Without the removal, each import of an export would
+    add its list to the entry's source record. A seed keeps its list if the entry is queued, has no
+    snapshots, and its source record has no list yet.
     """
     return {
         key: _without_captures(seed)

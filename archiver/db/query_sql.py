@@ -1,9 +1,6 @@
 """FTS5 expressions and SQL conditions of search queries.
 
 Conditions refer to columns of ``entry`` and of ``document``, which ``with_document`` joins.
-
-The full-text index is divided into parts, each for a range of document ids. A prefix query reads
-all words of a part that start with the prefix. ``prefix_pages`` estimates its cost.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence

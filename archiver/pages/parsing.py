@@ -109,7 +109,7 @@ _RAW_TEXT_END = re.compile(
 )
 """End of a raw text element or of a comment; the removed part of a tag ends before it.
 
-It is kept, because a parser ends the element or comment there, or, in another state, the tag.
+The end mark is kept, because a parser may be inside such an element or comment, and ends it there.
 """
 
 _MERGED_START = re.compile("<[hHbB][tToO][mMdD][lLyY]")

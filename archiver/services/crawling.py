@@ -154,7 +154,7 @@ class CrawlState:
         """Number of failed entries.
 
         ``failed`` counts only the newest ``MAX_FAILED`` entries. If that limit is reached, the
-        number of failed jobs is returned if it is higher.
+        result is the sum of ``failed`` or the number of failed jobs, whichever is higher.
         """
         counted_failures = sum(each.entries for each in self.failed)
         return (

@@ -6,8 +6,8 @@ memory, and the list ends after them. For best match, the newest candidates are 
 (``result_iteration.CANDIDATES``); if fewer were found before reading stopped, further results
 follow in batches that are ranked separately.
 
-Queries with words are sorted in memory even by newest and oldest, because the word index is ordered
-by document id. Further results follow in batches that are sorted separately.
+The results of a query with words are sorted in memory even in newest or oldest order, because the
+word index is ordered by document id. Further results follow in batches that are sorted separately.
 
 The cursor of a page that was sorted in memory contains the last shown entry, and the entry that was
 the newest when the first page was shown: entries saved later are excluded, so they do not shift the

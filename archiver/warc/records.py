@@ -64,7 +64,7 @@ _random = Random()  # noqa: S311 - ids are not secret
 def new_record_id() -> RecordId:
     """Return a new WARC-Record-ID: a random UUID (RFC 9562 §5.4).
 
-    It must be unique, but not unguessable: a request to the system for random bytes takes longer.
+    It need not be unguessable, so the system is not asked for random bytes, which takes longer.
     """
     return RecordId(UUID(int=_random.getrandbits(128), version=4).urn)
 

@@ -187,9 +187,10 @@ def _is_boilerplate(element: Element, measure: Measure, rules: Rules) -> bool:
 def _is_wrapped_text(element: Element, measure: Measure) -> bool:
     """Return whether a block is only the wrapper of a paragraph of the text.
 
-    The paragraph is a sentence, or a line next to lines without a link, such as a step of
-    instructions. Without the wrapper, it would be kept even if all of it is a link, so it is kept
-    with the wrapper too. Titles of related pages do not end with a full stop, so they do not count.
+    The paragraph is a sentence, or a line with few links next to lines of the same class, such as a
+    step of instructions. Paragraphs without a wrapper are kept even if they consist of a link, so
+    wrapped paragraphs are kept too. A title of a related page is not taken for a sentence, because
+    it does not end with a full stop.
     """
     if len(element) != 1 or element[0].tag != "p" or (element.text or "").strip():
         return False
