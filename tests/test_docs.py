@@ -1,6 +1,8 @@
 """Settings, commands, routes, formats and files in the docs match the program."""
 
+import doctest
 import re
+from importlib import import_module
 from pathlib import Path
 
 from aiohttp.test_utils import TestServer
@@ -31,6 +33,13 @@ def test_generated_reference_pages_are_current():
     stale = [name for name, make in GENERATED.items() if (DOCS / name).read_text() != make()]
 
     assert stale == []
+
+
+def test_examples_in_docstrings_give_what_they_say():
+    for path in (ROOT / "archiver").rglob("*.py"):
+        if ">>> " in path.read_text():
+            name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+            assert doctest.testmod(import_module(name)).failed == 0, name
 
 
 def test_formats_md_has_a_row_for_every_format():

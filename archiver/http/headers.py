@@ -148,8 +148,8 @@ def link_values(value: str) -> Iterator[tuple[str, dict[str, str]]]:
 def attachment(name: str) -> str:
     r"""Return a Content-Disposition value; ``name`` must already be safe as a file name.
 
-    >>> attachment("Füchse.md")
-    "attachment; filename=\"F_chse.md\"; filename*=UTF-8''F%C3%BCchse.md"
+    >>> print(attachment("Füchse.md"))
+    attachment; filename="F_chse.md"; filename*=UTF-8''F%C3%BCchse.md
     """
     plain = name.encode("ascii", "replace").decode().replace("?", "_")
     return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"

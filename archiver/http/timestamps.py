@@ -106,7 +106,7 @@ def middle_of(prefix: str) -> Timestamp:
     capture nearest to the start or the end of the period can be outside of it. Impossible values,
     such as month 13, become the nearest possible value.
 
-    >>> pad("2024"), pad("202402"), pad("20240229"), pad("20240229120001")
+    >>> tuple(map(middle_of, ("2024", "202402", "20240229", "20240229120001")))
     ('20240702000000', '20240215120000', '20240229120000', '20240229120001')
 
     Raises:
