@@ -33,7 +33,9 @@ def run(
     needs = action in {"follow", "unfollow", "import"}
     may = needs or action == "export"
     if (needs and not what) or (what and not may):
-        raise InputError(f"`archiver feeds {action}` takes {_TAKES.get(action, 'no argument')}.")
+        raise InputError(
+            f"`archiver feeds {action}` takes {_ARGUMENTS.get(action, 'no argument')}."
+        )
     wanted = _Arguments(what, tags, everything)
     return run_crawling(_run_action(settings, action, wanted), stopped="Stopped.")
 
@@ -95,7 +97,7 @@ def _show(followed: Sequence[FollowedFeed]) -> int:
     return 0
 
 
-_TAKES: Final = {"follow": "an address", "unfollow": "an address", "import": "an OPML file"}
+_ARGUMENTS: Final = {"follow": "an address", "unfollow": "an address", "import": "an OPML file"}
 _ACTIONS: Final[dict[str, Callable[[Subscriptions, _Arguments], Awaitable[int]]]] = {
     "list": _list,
     "follow": _follow,

@@ -233,11 +233,11 @@ async def _still_deleted(
     recorded, named = await tombstones.recorded(conn, batch.record)
     sources = await snapshot_resources.of_entries(conn, batch.entry_ids)
     records = await asyncio.to_thread(_read_all, store, sources)
-    seen = await snapshot_resources.seen(conn, batch.captures)
+    seen = await snapshot_resources.by_ids(conn, batch.captures)
     revised = await entries.with_revisions(conn, batch.entry_ids)
     entry_urls = {each.entry.url for each in revised.values()}
     needed = await _needed(
-        conn, await snapshot_resources.around(conn, {each.url for each in seen}), set()
+        conn, await snapshot_resources.connected(conn, {each.url for each in seen}), set()
     )
     back = {each.record_id for each in seen if each.id in needed or each.url in entry_urls}
     back |= set(
@@ -313,7 +313,9 @@ async def _captures_to_delete(
         dead: rows of the deleted snapshots.
     """
     await _store_missing_resources(conn, store)
-    by_url = await snapshot_resources.around(conn, {*entry_urls, *(each.url for each in replayed)})
+    by_url = await snapshot_resources.connected(
+        conn, {*entry_urls, *(each.url for each in replayed)}
+    )
     failed = [ReplayedUrl(url, each.timestamp) for url in entry_urls for each in by_url[url]]
     candidates = replayed_captures([*replayed, *failed], by_url)
     candidates |= {each.id: each for url in entry_urls for each in by_url[url]}

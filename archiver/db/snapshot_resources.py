@@ -193,7 +193,7 @@ async def _sources(conn: AsyncConnection, ids: Select[int]) -> list[SnapshotSour
     ]
 
 
-async def around(conn: AsyncConnection, urls: Collection[str]) -> dict[str, list[KnownCapture]]:
+async def connected(conn: AsyncConnection, urls: Collection[str]) -> dict[str, list[KnownCapture]]:
     """Return the captures of URLs, and of all URLs connected to them by redirects, by URL.
 
     The captures of a URL are in order of time. Chains of redirects are followed up to a length of
@@ -217,7 +217,7 @@ async def around(conn: AsyncConnection, urls: Collection[str]) -> dict[str, list
     return found
 
 
-async def seen(conn: AsyncConnection, row_ids: Collection[int]) -> list[KnownCapture]:
+async def by_ids(conn: AsyncConnection, row_ids: Collection[int]) -> list[KnownCapture]:
     """Return the captures with these row ids, without deleted ones."""
     own = capture.c
     rows = await conn.execute(

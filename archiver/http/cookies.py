@@ -185,7 +185,7 @@ def cookies_for(
     sent = [
         each
         for each in matching
-        if not each.is_private or (leading and all(_may_lead_to(each, other) for other in leading))
+        if not each.is_private or (leading and all(_matches_www(each, other) for other in leading))
     ]
     is_private = any(each.is_private for each in matching)
     return CookieField(_write_field(sent), is_private)
@@ -201,7 +201,7 @@ def _write_field(cookies: Iterable[Cookie]) -> str:
     return field
 
 
-def _may_lead_to(cookie: Cookie, host: str) -> bool:
+def _matches_www(cookie: Cookie, host: str) -> bool:
     """Return whether a host matches a cookie's host, with or without ``www.``."""
     other = host.removeprefix("www.") if host.startswith("www.") else f"www.{host}"
     return cookie.matches_host(host) or cookie.matches_host(other)

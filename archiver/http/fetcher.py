@@ -32,7 +32,7 @@ from archiver.http.urls import host
 from archiver.model.capture import Exchange
 
 ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
-CONNECTIONS_A_PAGE = 4
+CONNECTIONS_PER_PAGE = 4
 MAX_CONNECTIONS = 8192
 KEEP_ALIVE_SECONDS = 20
 _IDEMPOTENT = frozenset({"GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"})
@@ -151,7 +151,7 @@ class Fetcher:
         settings = self._settings
         connector = TCPConnector(
             resolver=self.resolver,
-            limit=min(settings.concurrency * CONNECTIONS_A_PAGE, MAX_CONNECTIONS),
+            limit=min(settings.concurrency * CONNECTIONS_PER_PAGE, MAX_CONNECTIONS),
             keepalive_timeout=KEEP_ALIVE_SECONDS,
         )
         use_http_connections(connector)

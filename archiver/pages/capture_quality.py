@@ -66,7 +66,7 @@ _USUAL_AREA: Final = 60_000
 _LEAST_SIZE, _MAX_SIZE = 0.02, 6.0
 """Minimum and maximum weight of one requisite; ``_USUAL_AREA`` has the weight 1."""
 
-_LEAVES: Final = {
+_FACTORS: Final = {
     Limit.RESTLESS: 0.98,
     Limit.HEIGHT: 0.98,
     Limit.PICTURES: 0.98,
@@ -118,7 +118,7 @@ def _of_limits(rendering: Rendering, seen: QualitySignals) -> Iterator[tuple[flo
     """Yield (factor, message) for each limit that the rendering reached."""
     is_unshown = rendering is Rendering.NEEDED
     for limit in seen.limits:
-        yield _UNSHOWN if is_unshown else _LEAVES.get(limit, _LIMITED), limit.sentence
+        yield _UNSHOWN if is_unshown else _FACTORS.get(limit, _LIMITED), limit.sentence
 
 
 def _of_page(rendering: Rendering, seen: QualitySignals) -> Iterator[tuple[float, Message]]:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 TMP = "tmp"
 STALE_SECONDS = 86400
-WHOLE, PREVIEWED = ".upload", ".look"
+WHOLE, PREVIEW_SUFFIX = ".upload", ".look"
 """Suffixes of complete uploads: to be imported, and only previewed so far."""
 UPLOAD_EXPIRED = marked("This upload has expired. Upload the file again.")
 _NAME = ".name"
@@ -51,7 +51,7 @@ class PreviewedFiles:
 
     async def store(self, path: Path, name: str) -> PreviewedFile:
         """Store a complete upload, which is in ``data/tmp`` already, until the user decides."""
-        kept = path.with_suffix(PREVIEWED)
+        kept = path.with_suffix(PREVIEW_SUFFIX)
         name_file = kept.with_suffix(_NAME)
         await asyncio.to_thread(name_file.write_text, json.dumps(name), encoding="utf-8")
         await asyncio.to_thread(path.rename, kept)
@@ -65,7 +65,7 @@ class PreviewedFiles:
         """
         if not _TOKEN.fullmatch(token):
             raise NotFound(UPLOAD_EXPIRED)
-        path = self._directory / f"{token}{PREVIEWED}"
+        path = self._directory / f"{token}{PREVIEW_SUFFIX}"
         try:
             name = json.loads(await asyncio.to_thread(path.with_suffix(_NAME).read_bytes))
         except (FileNotFoundError, ValueError):
@@ -97,7 +97,7 @@ class PreviewedFiles:
 
 def remove_stale(directory: Path) -> None:
     """Delete previewed files that are older than a day. Blocking."""
-    for path in (*directory.glob(f"*{PREVIEWED}"), *directory.glob(f"*{_NAME}")):
+    for path in (*directory.glob(f"*{PREVIEW_SUFFIX}"), *directory.glob(f"*{_NAME}")):
         if _is_stale(path):
             path.unlink(missing_ok=True)
 

@@ -111,7 +111,7 @@ def _begin_paragraph(first: Element) -> None:
         parent.tag = "div"
 
 
-_UNREPORTED = frozenset({"span", "rt", "ruby", "time", "q", "bdo"})
+_PLAIN_PHRASING = frozenset({"span", "rt", "ruby", "time", "q", "bdo"})
 """Phrasing elements that need not be applied to the blocks inside them."""
 
 _FILLED = frozenset({"p", "div", "li", "dd", "td"})
@@ -122,11 +122,11 @@ _MAX_NAMES = 4
 def unwrap_blocks(phrases: list[Element]) -> dict[Element, str]:
     """Turn phrasing elements that contain blocks into blocks, innermost first.
 
-    Return the former names of the elements, without those in ``_UNREPORTED``.
+    Return the former names of the elements, without those in ``_PLAIN_PHRASING``.
     """
     opened = {}
     for phrase in reversed(phrases):
-        if phrase.tag not in _UNREPORTED:
+        if phrase.tag not in _PLAIN_PHRASING:
             opened[phrase] = phrase.tag
         _make_block(phrase)
         if phrase in opened:

@@ -217,9 +217,7 @@ def normalise_media(body: Element) -> None:
     for picture in body.iter("picture"):
         if next(picture.getparent().iter("img"), None) is None:
             _add_image(picture)
-    pictured = [
-        each for each in body.iter("figure", "div", "span", "a") if _is_called_picture(each)
-    ]
+    pictured = [each for each in body.iter("figure", "div", "span", "a") if _has_picture_name(each)]
     holding = around(body.iter("img", "svg", "video")) if pictured else set()
     for element in pictured:
         if element not in holding:
@@ -354,7 +352,7 @@ def _add_image(picture: Element) -> None:
         etree.SubElement(picture, "img", src=best, alt="")
 
 
-def _is_called_picture(element: Element) -> bool:
+def _has_picture_name(element: Element) -> bool:
     if element.tag == "figure" or element.get("role") == "img":
         return True
     if any(each in element.attrib for each in (*BACKGROUNDS, "data-bgset")):

@@ -34,7 +34,7 @@ from archiver.pages.sanitizer import TAGS
 
 _FOREIGN = frozenset({"svg", "math"})
 _KNOWN = TAGS | _FOREIGN
-_PARTICULAR = (
+_CHECKED = (
     *PARENTS,
     *UNHEADED,
     *"main ruby time bdo video audio dfn details header footer".split(),
@@ -62,11 +62,11 @@ def make_valid(root: Element) -> None:
     for element in _html(root):
         if element is not root and element.tag not in _KNOWN:
             unwrap(element)
-    worded = with_words(root)
-    _normalise_links(root, worded)
-    _normalise_pictures(root, worded)
-    for element in list(root.iter(*_PARTICULAR)):
-        _normalise_part(element, worded)
+    with_text = with_words(root)
+    _normalise_links(root, with_text)
+    _normalise_pictures(root, with_text)
+    for element in list(root.iter(*_CHECKED)):
+        _normalise_part(element, with_text)
     normalise_captions(root)
     normalise_lists(root)
     _normalise_blocks(root)
@@ -82,14 +82,14 @@ def _html(root: Element) -> list[Element]:
     return [each for each in root.iter() if each not in foreign] if foreign else list(root.iter())
 
 
-def _normalise_links(root: Element, worded: set[Element]) -> None:
+def _normalise_links(root: Element, with_text: set[Element]) -> None:
     """Give links a target and content, and remove nested links."""
     playing = around(root.iter(*_PLAYED))
     linked: set[Element] = set()
     for link in list(root.iter("a")):
         inside = link in linked
         linked.update(link.iterdescendants("a"))
-        shows = link in worded or next(link.iterdescendants(*_SHOWN), None) is not None
+        shows = link in with_text or next(link.iterdescendants(*_SHOWN), None) is not None
         if inside or link in playing or not link.get("href") or not shows:
             _make_plain(link)
 
@@ -104,7 +104,7 @@ def _make_plain(element: Element) -> None:
         unwrap(element)
 
 
-def _normalise_pictures(root: Element, worded: set[Element]) -> None:
+def _normalise_pictures(root: Element, with_text: set[Element]) -> None:
     for image in list(root.iter("img")):
         if not (image.get("src") or image.get("srcset")):
             remove(image)
@@ -112,7 +112,7 @@ def _normalise_pictures(root: Element, worded: set[Element]) -> None:
         _normalise_sources(picture)
     for image in root.iter("img"):
         if image.get("alt") is None:
-            image.set("alt", image.get("title") or _name_of_link(image, worded))
+            image.set("alt", image.get("title") or _name_of_link(image, with_text))
     for drawing in root.iter("svg"):
         if drawing.get("role") and not drawing.get("aria-label"):
             del drawing.attrib["role"]
@@ -141,16 +141,16 @@ def _normalise_sources(picture: Element) -> None:
     picture.tail = "".join(filter(None, [*words, picture.tail]))
 
 
-def _name_of_link(image: Element, worded: set[Element]) -> str:
+def _name_of_link(image: Element, with_text: set[Element]) -> str:
     """Return the file name of an image that is the only content of a link; else an empty string."""
     link = next(image.iterancestors("a"), None)
-    if link is None or link in worded:
+    if link is None or link in with_text:
         return ""
     source = (image.get("src") or "").partition("?")[0]
     return "" if source.startswith("data:") else unquote(source.rpartition("/")[2])[:_MAX_NAME]
 
 
-def _normalise_part(element: Element, worded: set[Element]) -> None:
+def _normalise_part(element: Element, with_text: set[Element]) -> None:
     """Replace an invalid element by a valid one."""
     tag, above = element.tag, element.getparent()
     if above is None:
@@ -163,7 +163,7 @@ def _normalise_part(element: Element, worded: set[Element]) -> None:
     elif tag == "details":
         _lead_with_summary(element)
     elif tag in {"video", "audio"}:
-        _normalise_played(element, worded)
+        _normalise_played(element, with_text)
     elif tag == "dfn" and next(element.iterancestors("dfn"), None) is not None:
         element.tag = "span"
     elif tag in UNHEADED and next(element.iterdescendants(*OUTLINED), None) is not None:
@@ -185,10 +185,10 @@ def _is_whole(element: Element) -> bool:
     return element.tag == "time" and _is_valid_time(element)
 
 
-def _normalise_played(element: Element, worded: set[Element]) -> None:
+def _normalise_played(element: Element, with_text: set[Element]) -> None:
     """Reduce a media element to its URL or its sources, and move other content after it."""
     others = [each for each in element if each.tag != "source"]
-    if not _is_notice(element, any(each in worded for each in others)):
+    if not _is_notice(element, any(each in with_text for each in others)):
         behind = etree.Element("span")
         behind.text = element.text
         behind.extend(others)
