@@ -352,7 +352,7 @@ async def a_file_is_previewed_imported_followed_and_undone(site):
     await page.click("summary:has-text('folders')")
     await page.check("input[name=only][value=Food]")
     await page.click("summary:has-text('column')")
-    await page.select_option("label:has-text('name') select", value="note")
+    await page.select_option("label:has-text('name') select", label="note")
     assert await page.evaluate(STICKS_OUT) is None
     await page.click("button:has-text('Check again')")
 
