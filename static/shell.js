@@ -27,7 +27,8 @@ document.querySelector("[data-focus=find]")?.addEventListener("click", (event) =
 });
 
 // A row of chips may be wider than a phone: show the current one.
-document.querySelector(".chips > [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+const chosen = document.querySelector(".chips > [aria-current]");
+chosen?.parentElement.scrollBy(chosen.getBoundingClientRect().x + (chosen.offsetWidth - innerWidth) / 2, 0);
 
 // The side bar can be narrowed to icons; groups of it stay as the user left them.
 document.querySelector("[data-fold]")?.addEventListener("click", () => {
