@@ -92,7 +92,7 @@ async def test_removed_cookies_are_not_sent(start_crawl, live, keeping, members)
         await crawl.run()
 
     assert members == {"/members": ""}
-    with pytest.raises(InputError, match="There is no cookie"):
+    with pytest.raises(InputError, match="No cookies are stored for"):
         await keeping.remove("127.0.0.1")
 
 
