@@ -11,7 +11,6 @@ from click.testing import CliRunner
 
 from archiver.cli.main import cli
 from archiver.web.metrics import Metrics
-from tests.for_each import for_each
 
 DEPLOY = Path(__file__).parents[1] / "deploy"
 _METRIC = re.compile(r"\b(?:archiver|process)_\w+")
@@ -26,7 +25,7 @@ def expressions(name: str) -> list[str]:
     return [target["expr"] for panel in panels for target in panel["targets"]]
 
 
-@for_each("name", ["alerts", "dashboard"])
+@pytest.mark.parametrize("name", ["alerts", "dashboard"])
 def test_every_metric_in_use_exists(name):
     metrics = Metrics()
     metrics.answered("GET", "page", 200, 0.1)

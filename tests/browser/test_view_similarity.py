@@ -7,7 +7,6 @@ from PIL import Image
 
 from archiver.browser.view_similarity import read_png, similarity_of, words_contained
 from archiver.errors import BrowserError
-from tests.for_each import for_each
 
 COLOURS = {" ": (255, 255, 255), "#": (0, 0, 0), ".": (245, 245, 245)}
 
@@ -22,7 +21,7 @@ def png(*rows: str, form: str = "PNG") -> bytes:
     return out.getvalue()
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("before", "after", "percent"),
     [
         (["# #", "   "], ["# #", "   "], 100),
@@ -48,7 +47,7 @@ def test_an_image_that_is_no_small_png_is_refused(data):
         read_png(data)
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("before", "after", "percent"),
     [("a b b c", "c b a b more", 100), ("a b b c", "a b", 50), ("", "a", 100), ("a", "", 0)],
 )

@@ -1,12 +1,13 @@
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
 
+import pytest
+
 from archiver.config import Settings
 from archiver.crawl.retry_policy import retry_after_seconds, retry_at, status_failure
 from archiver.model.capture import Exchange
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import EntryRef, Lease
-from tests.for_each import for_each
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 SETTINGS = Settings(retries=2, retry_delay=5, max_retry_after=3600)
@@ -28,7 +29,7 @@ def status(code, retry_after=None):
     return Failure(FailureKind.HTTP_STATUS, "No.", code, retry_after)
 
 
-@for_each(("attempts", "seconds"), [(0, 5), (1, 30), (2, None), (9, None)])
+@pytest.mark.parametrize(("attempts", "seconds"), [(0, 5), (1, 30), (2, None), (9, None)])
 def test_each_attempt_waits_six_times_longer_up_to_the_last(attempts, seconds):
     failure = Failure(FailureKind.TIMEOUT, "Too slow.")
 
@@ -37,7 +38,7 @@ def test_each_attempt_waits_six_times_longer_up_to_the_last(attempts, seconds):
     assert again == (None if seconds is None else NOW + timedelta(seconds=seconds))
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("failure", "is_tried_again"),
     [
         (Failure(FailureKind.DNS, ""), True),
@@ -57,14 +58,16 @@ def test_only_temporary_failures_are_retried(failure, is_tried_again):
     assert (retry_at(failure, lease(0), SETTINGS, NOW) is not None) is is_tried_again
 
 
-@for_each(("asked", "seconds"), [(1, 5), (60, 60), (3600, 3600), (3601, None), (86400, None)])
+@pytest.mark.parametrize(
+    ("asked", "seconds"), [(1, 5), (60, 60), (3600, 3600), (3601, None), (86400, None)]
+)
 def test_retry_after_is_respected_unless_too_long(asked, seconds):
     again = retry_at(status(429, float(asked)), lease(0), SETTINGS, NOW)
 
     assert again == (None if seconds is None else NOW + timedelta(seconds=seconds))
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("code", "value", "seconds"),
     [
         (429, "120", 120),
@@ -88,7 +91,7 @@ def test_a_response_without_retry_after_sets_no_delay():
     assert retry_after_seconds(503, None, NOW) is None
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("code", "kind"),
     [
         (200, None),

@@ -9,7 +9,6 @@ import pytest
 from aiohttp.abc import AbstractResolver
 
 from archiver.http.address_guard import AddressGuard, BlockedAddressError, GuardedResolver
-from tests.for_each import for_each
 
 PRIVATE = """127.0.0.1 10.0.0.1 172.16.5.5 192.168.1.1 169.254.169.254 100.64.1.1 0.0.0.0 224.0.0.1
 255.255.255.255 198.18.0.1 192.0.2.1 ::1 :: fe80::1 fe80::1%eth0 fd00::1 ff02::1 ::ffff:127.0.0.1
@@ -35,12 +34,12 @@ class Names(AbstractResolver):
         pass
 
 
-@for_each("address", PRIVATE)
+@pytest.mark.parametrize("address", PRIVATE)
 def test_private_addresses_are_refused(address):
     assert not AddressGuard(()).permits(address)
 
 
-@for_each("address", PUBLIC)
+@pytest.mark.parametrize("address", PUBLIC)
 def test_public_addresses_are_allowed(address):
     assert AddressGuard(()).permits(address)
 
@@ -81,7 +80,7 @@ async def test_a_name_lookup_does_not_delay_shutdown():
     await resolver.close()
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("address", "network"),
     [("10.1.2.3", "10.1.2.0/24"), ("fe80::1%eth0", "fe80::/64"), ("odd", "192.168.1.0/24")],
 )

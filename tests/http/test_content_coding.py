@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from archiver.errors import TooLarge
 from archiver.http.content_coding import GzipStream, accepts_gzip, decode, gzipped, zstd
 from archiver.http.response_parser import dechunk
-from tests.for_each import for_each
 
 
 def raw_deflate(data):
@@ -47,7 +46,7 @@ def test_content_is_decoded_for_any_chunk_size(name, data, size):
     assert found == data
 
 
-@for_each("name", ["gzip", "zlib", "raw deflate", "br", "zstd"])
+@pytest.mark.parametrize("name", ["gzip", "zlib", "raw deflate", "br", "zstd"])
 def test_a_decompression_bomb_is_detected_before_it_is_decompressed(name):
     label, pack = CODERS[name]
     out = []
@@ -57,7 +56,7 @@ def test_a_decompression_bomb_is_detected_before_it_is_decompressed(name):
     assert sum(out) <= 1 << 20
 
 
-@for_each("label", ["gzip", "deflate", "br", "zstd"])
+@pytest.mark.parametrize("label", ["gzip", "deflate", "br", "zstd"])
 def test_content_with_a_wrong_coding_is_returned_unchanged(label):
     page = b"<!DOCTYPE html><p>plain all along</p>"
 

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from archiver.http.encoding_detection import SAMPLE_BYTES, detect, is_enough_text
 from archiver.http.text_decoders import ENCODINGS, decode
-from tests.for_each import for_each
 
 NOWHERE = "http://127.0.0.1/"
 SENTENCES = {
@@ -26,7 +26,7 @@ def written(encoding: str) -> bytes:
     return SENTENCES[encoding][1].encode(name)
 
 
-@for_each("encoding", SENTENCES)
+@pytest.mark.parametrize("encoding", SENTENCES)
 def test_a_sentence_suffices_with_a_country_domain(encoding):
     domain, sentence = SENTENCES[encoding]
 
@@ -35,14 +35,14 @@ def test_a_sentence_suffices_with_a_country_domain(encoding):
     assert decode(written(encoding), found) == sentence
 
 
-@for_each("encoding", SENTENCES)
+@pytest.mark.parametrize("encoding", SENTENCES)
 def test_a_page_suffices_without_a_country_domain(encoding):
     found = detect(b"<p>".join([written(encoding)] * 10), NOWHERE)
 
     assert decode(written(encoding), found) == SENTENCES[encoding][1]
 
 
-@for_each(
+@pytest.mark.parametrize(
     "text",
     [
         "It\u2019s",
@@ -64,14 +64,14 @@ def test_the_domain_decides_between_equally_likely_encodings():
     assert detect(hungarian, NOWHERE) == "windows-1252"
 
 
-@for_each("bad", [b"\xff", b"\xe9 ", b"\xc3("])
+@pytest.mark.parametrize("bad", [b"\xff", b"\xe9 ", b"\xc3("])
 def test_utf_8_with_a_damaged_character_is_detected(bad):
     text = "Où était l'été, où était le bœuf ?".encode()
 
     assert detect(text + bad + text, NOWHERE) == "utf-8"
 
 
-@for_each("encoding", SENTENCES)
+@pytest.mark.parametrize("encoding", SENTENCES)
 def test_other_encodings_are_not_mistaken_for_damaged_utf_8(encoding):
     for length in range(4, 40):
         assert detect(written(encoding)[:length], NOWHERE) != "utf-8"

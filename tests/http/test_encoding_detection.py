@@ -1,5 +1,6 @@
 """Documents are decoded with the encoding that browsers choose."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,7 +13,6 @@ from archiver.http.encoding_detection import (
 from archiver.http.media_types import extract_media_type, sniff
 from archiver.http.text_decoders import lookup
 from tests.chromium import chromium, new_page
-from tests.for_each import for_each
 from tests.http.test_odd_responses import chromium_shows_and_refuses_the_same_responses
 from tests.http.test_text_decoders import every_byte_and_pair_is_decoded_like_in_chromium
 from tests.raw_server import raw_web
@@ -245,7 +245,7 @@ async def test_documents_bytes_and_responses_are_read_as_in_chromium(subtests):
                 await check(browser)
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("content_type", "body", "declared", "source"),
     [
         ("text/html", b"<p>", "", Source.BYTES),

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from archiver.http.encoding_detection import choose_encoding
 from archiver.http.encoding_prescan import declared_in_markup, xml_declaration
 from archiver.http.text_decoders import ENCODINGS, lookup
-from tests.for_each import for_each
 
 URL = "http://127.0.0.1/"
 
@@ -18,10 +17,10 @@ def html5lib_cases():
     data = (Path(__file__).parent / "html5lib.dat").read_bytes()
     for block in data.split(b"#data\n")[1:]:
         page, _, encoding = block.partition(b"\n#encoding\n")
-        yield page, encoding.strip().decode()
+        yield pytest.param(page, encoding.strip().decode(), id=repr(page)[:80])
 
 
-@for_each(("page", "encoding"), [*html5lib_cases()])
+@pytest.mark.parametrize(("page", "encoding"), [*html5lib_cases()])
 def test_results_match_the_tests_of_html5lib(page, encoding):
     assert choose_encoding(page, "text/html", "", URL).encoding == lookup(encoding)
 
@@ -42,7 +41,7 @@ def test_a_late_declaration_outside_the_head_is_ignored(page):
     assert declared_in_markup(page) is None
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("start", "found"),
     [
         (b"<?xml version='1.0' encoding='koi8-r'?>", ("koi8-r", "koi8-r")),

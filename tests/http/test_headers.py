@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from archiver.errors import InvalidRecord
 from archiver.http.headers import link_values, parse_head, without_fields
-from tests.for_each import for_each
 
 LATIN_1 = st.characters(max_codepoint=0xFF, exclude_characters="\r\n\0")
 VALUES = st.text(LATIN_1).map(lambda text: text.strip(" \t"))
@@ -53,7 +52,7 @@ def test_removing_fields_keeps_the_others_unchanged(fields, end):
     assert kept == tuple(each for each in parse_head(head).headers if each[0] != "set-cookie")
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("value", "references"),
     [
         ('<a>; rel="x, <y>", <b>', ["a", "b"]),
@@ -67,7 +66,7 @@ def test_links_are_found_and_invalid_parts_are_skipped(value, references):
     assert [reference for reference, _ in link_values(value)] == references
 
 
-@for_each("piece", ["<", ",", " ,", "<a>;", '<a>"', "<a>;b=", "<a", "\\"])
+@pytest.mark.parametrize("piece", ["<", ",", " ,", "<a>;", '<a>"', "<a>;b=", "<a", "\\"])
 def test_a_megabyte_of_repeated_text_is_parsed_in_linear_time(piece):
     """A parser that looks ahead from every position would take minutes."""
     value = piece * ((1 << 20) // len(piece))

@@ -1,5 +1,7 @@
 """Media types as WHATWG MIME Sniffing and Fetch parse them."""
 
+import pytest
+
 from archiver.http.headers import parse_head
 from archiver.http.media_types import (
     as_image,
@@ -9,10 +11,9 @@ from archiver.http.media_types import (
     parse_media_type,
     sniff,
 )
-from tests.for_each import for_each
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("given", "written"),
     [
         ("TEXT/HTML;CHARSET=GBK", "text/html;charset=GBK"),
@@ -39,7 +40,7 @@ def test_media_types_are_parsed_and_serialised(given, written):
     assert (parsed and str(parsed)) == written
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("given", "meant"),
     [
         (None, None),
@@ -64,7 +65,7 @@ def test_the_last_valid_type_of_several_is_used(given, meant):
 PNG, SHEET, PAGE = b"\x89PNG\r\n\x1a\n", b"a { b: c }", b" <!DOCTYPE html>"
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("read", "given", "start", "meant"),
     [
         (as_image, "text/html;charset=utf-8", PNG, "image/png"),
@@ -88,7 +89,7 @@ EPUB = b"mimetypeapplication/epub+zip"
 RSS = "application/rss+xml"
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("declared", "start", "kind"),
     [
         ("text/html; charset=x", b"", "text/html"),

@@ -1,10 +1,10 @@
 from datetime import UTC, datetime, timedelta, timezone
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from archiver.http.timestamps import FIRST, LAST, in_utc, read_iso, write_iso
-from tests.for_each import for_each
 
 ZONES = st.integers(-24 * 60 + 1, 24 * 60 - 1).map(lambda n: timezone(timedelta(minutes=n)))
 MOMENTS = st.datetimes(timezones=ZONES) | st.datetimes()
@@ -18,7 +18,7 @@ def test_times_are_written_with_four_digit_years_and_read_back(moment):
     assert read_iso(text) == in_utc(moment)
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("text", "moment"),
     [
         ("0001-01-01T00:00:00+05:00", FIRST),

@@ -1,9 +1,10 @@
+import pytest
+
 from archiver.config import TRACKERS
 from archiver.http.urls import address_in, unwrapped, with_scheme, without_trackers, words_of
-from tests.for_each import for_each
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("given", "meant"),
     [
         ("example.org/x", "https://example.org/x"),
@@ -29,7 +30,7 @@ def test_a_missing_scheme_is_added_to_addresses(given, meant):
     assert with_scheme(given) == meant
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("url", "bare"),
     [
         ("https://a.example/?utm_source=x&UTM_Medium=y", "https://a.example/"),
@@ -45,7 +46,7 @@ def test_only_tracking_parameters_are_removed(url, bare):
     assert without_trackers(url, TRACKERS) == bare
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("given", "words"),
     [
         (" red kite ", "red kite"),
@@ -75,7 +76,7 @@ def test_search_words_are_distinguished_from_addresses(given, words):
     assert words_of(given) == words
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("words", "address"),
     [
         ("node.js", "https://node.js"),
@@ -92,7 +93,7 @@ def test_words_that_may_be_an_address_are_reported(words, address):
     assert address_in(words) == address
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("given", "meant"),
     [
         ("view-source:https://a.example/?b=1", "https://a.example/?b=1"),

@@ -4,6 +4,7 @@ import base64
 import json
 from itertools import pairwise, product
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,7 +20,6 @@ from archiver.http.text_decoders import (
     lookup,
 )
 from tests.chromium import new_page
-from tests.for_each import for_each
 
 NAMES = st.sampled_from(sorted(ENCODINGS))
 LEADS, TRAILS = range(0x7F, 0x100), range(0x20, 0x100)
@@ -88,7 +88,7 @@ def test_characters_missing_in_an_encoding_are_written_as_references(name, text)
     assert decode_part(encode_part("é€一<", name), name).endswith("<")
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("name", "text", "written"),
     [
         ("windows-1252", "é€\u4e00\x81", b"\xe9\x80&#19968;\x81"),
@@ -101,7 +101,7 @@ def test_text_in_markup_uses_the_encoding_of_the_markup(name, text, written):
     assert encode_part(text, name) == written
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("name", "query", "encoded"),
     [
         ("windows-1252", "†&é", "%86&%E9"),
@@ -134,7 +134,7 @@ def test_every_encoding_has_its_name_as_a_label():
     assert lookup("replacement") == "replacement"
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("label", "encoding"),
     [
         (" \t\n\f\rUTF8\r", "utf-8"),
@@ -156,7 +156,7 @@ def test_labels_map_to_the_encodings_of_the_web_standard(label, encoding):
     assert lookup(label) == encoding
 
 
-@for_each(
+@pytest.mark.parametrize(
     "label",
     [
         *("idna", "rot13", "zip", "utf-7", "utf-32", "utf-8-sig", "cp775", "utf_8", "mbcs"),

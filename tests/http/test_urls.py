@@ -19,7 +19,6 @@ from archiver.http.urls import (
     parse_url,
     redirect_target,
 )
-from tests.for_each import for_each
 
 ORIGINAL = "http://pawelmhm.github.io/asyncio/python/aiohttp/2016/04/22/asyncio-aiohttp.html"
 
@@ -41,7 +40,7 @@ def test_the_hash_of_an_entry_is_the_md5_of_its_url():
     assert not is_hash_url("44ABC2FD416F673B9C6AE0F5147726A9")
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("given", "parsed"),
     [
         ("  HTTP://EXAMPLE.com:80/a b#part ", "http://example.com/a%20b"),
@@ -55,7 +54,7 @@ def test_urls_are_serialised_like_in_browsers_without_the_fragment(given, parsed
     assert parse_url(given) == parsed
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("given", "says"),
     [
         ("", "empty"),
@@ -89,7 +88,7 @@ def test_references_are_resolved_or_none():
         assert join(base, reference) is None
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("status", "locations", "target"),
     [
         (302, ["/b"], "https://a.example/b"),
@@ -107,12 +106,12 @@ def test_a_redirect_leads_to_its_first_location_that_is_not_empty(status, locati
     assert redirect_target("https://a.example/", status, fields) == target
 
 
-@for_each("reference", ["//ann:secret@b.example/", "http://ann@b.example/"])
+@pytest.mark.parametrize("reference", ["//ann:secret@b.example/", "http://ann@b.example/"])
 def test_a_user_name_in_a_reference_is_left_out(reference):
     assert join("http://a.example/", reference) == "http://b.example/"
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("given", "parsed"),
     [
         ("https://a.example/#/b", "https://a.example/#/b"),

@@ -1,14 +1,15 @@
 """Canonical URLs that are plausible."""
 
+import pytest
+
 from archiver.pages.metadata import canonical_in_header, canonical_of
 from archiver.pages.parsing import parse
-from tests.for_each import for_each
 
 PAGE = "https://a.example/articles/1?from=feed"
 OWN = "https://a.example/articles/1"
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("html", "named"),
     [
         ("<link rel=canonical href=/articles/1>", OWN),
@@ -44,7 +45,7 @@ def test_a_front_page_may_have_another_canonical_url():
     assert canonical_of(page, "https://www.a.example/") == "https://a.example/"
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("header", "named"),
     [
         ('</articles/1>; rel="canonical"', OWN),

@@ -1,5 +1,6 @@
 """Capture quality: the score and its reasons."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -8,7 +9,6 @@ from archiver.model.rendering import WHOLE, Limit, QualitySignals, Rendering
 from archiver.model.requisite import RequisiteKind, RequisiteOutcome
 from archiver.pages.capture_quality import score_of
 from archiver.pages.page_problems import is_error
-from tests.for_each import for_each
 
 LOST = Failure(FailureKind.TIMEOUT, "It took too long.")
 READ = QualitySignals(readable=600, source=40_000)
@@ -53,7 +53,7 @@ def test_resources_missing_on_the_web_cost_less():
     assert hundredths(image(None)) < hundredths(image(404)) < WHOLE
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("seen", "rendering", "says"),
     [
         (QualitySignals(0, 900), "needed", "saved without it"),
@@ -119,7 +119,7 @@ def test_any_score_is_from_0_to_1_and_fully_explained(rendering, found, seen):
     assert all(each.cost > 0 for each in score.reasons)
 
 
-@for_each(
+@pytest.mark.parametrize(
     "title",
     [
         "404 Not Found",
@@ -137,7 +137,7 @@ def test_titles_of_error_pages_are_recognised(title):
     assert not is_error(title, "w" * 600)
 
 
-@for_each(
+@pytest.mark.parametrize(
     "title",
     [
         "HTTP 404 and what to do about it",

@@ -2,13 +2,13 @@
 
 import re
 
+import pytest
 import tinycss2
 from hypothesis import given
 from hypothesis import strategies as st
 
 from archiver.pages.css_references import rewrite_css
 from archiver.pages.references import Use
-from tests.for_each import for_each
 
 SETS = {"image-set", "-webkit-image-set", "image", "src"}
 PARTS = [
@@ -77,7 +77,7 @@ def _walk_into(node, found):
         _walk(node.content, found)
 
 
-@for_each(
+@pytest.mark.parametrize(
     "sheet",
     [
         "@import 'a.css' screen; @import url(b.css); a{b:url( 'x.png' ) url(y) image-set('z' 1x)}",

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from archiver.pages.css_references import MAX_HELD, CssReferences, rewrite_css
 from archiver.pages.requisites import find_sheet_requisites
 from archiver.replay.url_rewriter import UrlRewriter
-from tests.for_each import for_each
 from tests.rewriting import replay_path
 
 PARTS = re.findall(
@@ -141,7 +140,7 @@ def test_every_reference_can_be_replaced(sheet):
     assert rewrite_css(sheet, lead) == sheet
 
 
-@for_each(
+@pytest.mark.parametrize(
     "css",
     [
         r"a { background: u\72l(x.png) }",

@@ -1,13 +1,13 @@
 """Readable dates become ISO 8601; others are dropped."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from archiver.pages.metadata import read_dateline, to_iso
-from tests.for_each import for_each
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("given", "read"),
     [
         ("2019-05-04", "2019-05-04"),
@@ -44,7 +44,7 @@ def test_every_day_is_read_back(moment, form):
     assert to_iso(moment.strftime(form)) == expected or moment.year < 1000
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("line", "day"),
     [
         ("Posted on July 13, 2014", "2014-07-13"),
@@ -59,7 +59,7 @@ def test_a_line_with_only_a_date_is_a_dateline(line, day):
     assert read_dateline(["The mill", line, "1 May 2020"])[:10] == day
 
 
-@for_each(
+@pytest.mark.parametrize(
     "line",
     [
         "On 13 July 2014 the mill burnt down.",

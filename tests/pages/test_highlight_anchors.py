@@ -1,12 +1,12 @@
 """Highlights are found again at the same or a very similar passage only."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from archiver.model.annotation import Highlight
 from archiver.pages import highlight_anchors
 from archiver.pages.highlight_anchors import anchor, look_up, quoted
-from tests.for_each import for_each
 
 TEXT = (
     "The red kite is back. In 1990 there were few; the red kite was gone from most counties. "
@@ -34,7 +34,7 @@ def test_the_same_text_gives_the_same_place():
     assert found(TEXT, second) == ("the red kite", TEXT.index("the red kite circles"))
 
 
-@for_each("nth", [0, 1])
+@pytest.mark.parametrize("nth", [0, 1])
 def test_repeated_words_are_distinguished_by_their_context(nth):
     highlight = marked(TEXT, "the red kite", nth)
     longer = "A preface that was put before it, of some length. " + TEXT
@@ -61,7 +61,7 @@ def test_a_long_quotation_is_found_by_its_ends():
     assert words.endswith("the red kite circles above.")
 
 
-@for_each("text", ["", "Something else is written here about quite another matter."])
+@pytest.mark.parametrize("text", ["", "Something else is written here about quite another matter."])
 def test_removed_words_have_no_position(text):
     assert found(text, marked(TEXT, "the red kite was gone from most counties")) is None
 

@@ -1,9 +1,10 @@
 """Icon and preview image of a page."""
 
+import pytest
+
 from archiver.pages.icon_candidates import MAX_COVERS, MAX_ICONS, find_covers, find_icons
 from archiver.pages.metadata import read_head_metadata
 from archiver.pages.parsing import base_of, parse
-from tests.for_each import for_each
 
 PAGE = "https://a.example/blog/post"
 
@@ -18,7 +19,7 @@ def covers_of(html):
     return find_covers(read_head_metadata(page), base_of(page, PAGE))
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("head", "found"),
     [
         ("", ["/favicon.ico"]),
@@ -60,7 +61,7 @@ def test_the_number_of_icons_is_limited():
     assert len(icons_of(links)) == MAX_ICONS
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("head", "found"),
     [
         ("", []),

@@ -11,7 +11,6 @@ from PIL import Image
 
 from archiver.model.rendering import RenditionKind
 from archiver.pages.image_drawing import COVER_SIDE, ICON_SIDE, MAX_DRAWING, MAX_SCANS, draw
-from tests.for_each import for_each
 
 ICON, COVER = RenditionKind.ICON, RenditionKind.COVER
 
@@ -28,7 +27,7 @@ def opened(drawn):
     return Image.open(BytesIO(drawn.content))
 
 
-@for_each("form", ["PNG", "JPEG", "GIF", "WEBP", "BMP", "AVIF"])
+@pytest.mark.parametrize("form", ["PNG", "JPEG", "GIF", "WEBP", "BMP", "AVIF"])
 def test_a_thumbnail_fits_its_box_from_any_format(form):
     drawn = draw(COVER, picture(1200, 600, form))
 
@@ -36,7 +35,7 @@ def test_a_thumbnail_fits_its_box_from_any_format(form):
     assert opened(drawn).size == (COVER_SIDE, COVER_SIDE // 2)
 
 
-@for_each(("form", "side"), [("ICO", 32), ("PNG", 180), ("GIF", 16)])
+@pytest.mark.parametrize(("form", "side"), [("ICO", 32), ("PNG", 180), ("GIF", 16)])
 def test_an_icon_is_reduced_and_never_enlarged(form, side):
     drawn = draw(ICON, picture(side, side, form))
 
@@ -59,7 +58,9 @@ def test_location_metadata_is_removed():
     assert b"at home" not in drawn.content
 
 
-@for_each(("wide", "high"), [(1, 1), (150, 150), (199, 400), (1200, 100), (1300, 200), (200, 1300)])
+@pytest.mark.parametrize(
+    ("wide", "high"), [(1, 1), (150, 150), (199, 400), (1200, 100), (1300, 200), (200, 1300)]
+)
 def test_badges_lines_and_tracking_pixels_are_not_thumbnails(wide, high):
     assert draw(COVER, picture(wide, high)) is None
 
@@ -83,7 +84,7 @@ def bomb(wide, high):
     )
 
 
-@for_each("kind", [ICON, COVER])
+@pytest.mark.parametrize("kind", [ICON, COVER])
 def test_a_decompression_bomb_is_not_decoded(kind):
     assert draw(kind, bomb(30_000, 30_000)) is None
 
@@ -104,7 +105,7 @@ def drawing(inside, more=""):
     )
 
 
-@for_each(
+@pytest.mark.parametrize(
     "inside",
     [
         "<script>alert(1)</script>",
@@ -134,7 +135,7 @@ def test_an_svg_keeps_its_shapes_without_scripts_and_references(inside):
     assert b"alert" not in drawn.content
 
 
-@for_each(
+@pytest.mark.parametrize(
     "content",
     [
         b'<!DOCTYPE svg [<!ENTITY a "b">]>' + drawing("&a;"),
@@ -154,7 +155,7 @@ def tenfold(levels):
     return "<path id='a0' d='M0 0h9'/>" + "".join(groups)
 
 
-@for_each(
+@pytest.mark.parametrize(
     "inside",
     [
         tenfold(8),
@@ -168,7 +169,7 @@ def test_an_svg_that_expands_too_much_is_none(inside):
     assert draw(ICON, drawing(inside)) is None
 
 
-@for_each(
+@pytest.mark.parametrize(
     "inside",
     [
         tenfold(2),

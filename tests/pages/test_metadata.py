@@ -8,7 +8,6 @@ from archiver.model.page import PageMetadata
 from archiver.pages.metadata import read_metadata
 from archiver.pages.parsing import parse
 from archiver.pages.requisites import discover_requisites
-from tests.for_each import for_each
 
 
 def read(html: str) -> PageMetadata:
@@ -21,7 +20,7 @@ def linked(**data: object) -> str:
     return f"<script type='application/ld+json'>{json.dumps({'@type': 'Article', **data})}</script>"
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("html", "title"),
     [
         (linked(headline="The mill"), "The mill"),
@@ -50,7 +49,7 @@ def test_a_title_is_the_name_of_the_page_and_not_its_url(html, title):
     assert read(html).title == title
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("html", "title"),
     [
         (linked(headline="Ann&#8217;s mill &amp; more"), "Ann\u2019s mill & more"),
@@ -78,7 +77,7 @@ FRAMED = """<script type='application/ld+json'><![CDATA[
 ]]></script>"""
 
 
-@for_each(
+@pytest.mark.parametrize(
     "html",
     [
         linked(headline="x", author={"name": "Ann Author"}),
@@ -94,7 +93,7 @@ def test_an_author_is_only_a_name(html):
     assert read(html).byline == "Ann Author"
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("names", "byline"),
     [
         (["Ann Author", "Ben Writer", "Ann Author"], "Ann Author, Ben Writer"),
@@ -126,7 +125,7 @@ def test_the_first_of_several_headings_does_not_identify_the_site_name():
     assert read(title + "<h1>Knots</h1><h1>Beyond</h1>").title == "Knots"
 
 
-@for_each(
+@pytest.mark.parametrize(
     "html",
     [
         linked(headline="x", datePublished="2019-05-04"),

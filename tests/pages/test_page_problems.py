@@ -1,8 +1,9 @@
 """Pages that are empty without scripts, and bot walls, are recognised from their source."""
 
+import pytest
+
 from archiver.pages.page_problems import wall_in_headers
 from archiver.pages.requisites import discover_requisites
-from tests.for_each import for_each
 
 SCRIPT = '<script src="/app.js"></script>'
 LINKS = "".join(f"<a href=/{n}>Category number {n} of the shop</a> " for n in range(40))
@@ -101,7 +102,7 @@ def look(html):
     return discover_requisites(html, "https://example.org/", 10)
 
 
-@for_each("name", SHELLS)
+@pytest.mark.parametrize("name", SHELLS)
 def test_an_empty_shell_needs_a_browser(name):
     found = look(SHELLS[name])
 
@@ -109,17 +110,17 @@ def test_an_empty_shell_needs_a_browser(name):
     assert not found.wall
 
 
-@for_each("name", WHOLE)
+@pytest.mark.parametrize("name", WHOLE)
 def test_one_sign_is_not_enough(name):
     assert not look(WHOLE[name]).needs_browser
 
 
-@for_each("name", WALLS)
+@pytest.mark.parametrize("name", WALLS)
 def test_walls_are_recognised(name):
     assert look(WALLS[name]).wall == name.partition(",")[0]
 
 
-@for_each("name", WALLS)
+@pytest.mark.parametrize("name", WALLS)
 def test_pages_about_walls_are_not_walls(name):
     assert not look(f"{WALLS[name]}<article>{'They keep programs out. ' * 60}</article>").wall
 
@@ -134,7 +135,7 @@ def test_scripts_of_bot_protection_on_complete_pages_are_not_walls():
     assert not look(added).wall
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("field", "value", "guard"),
     [
         ("cf-mitigated", "challenge", "Cloudflare"),
@@ -150,12 +151,12 @@ def test_a_response_header_may_declare_a_challenge(field, value, guard):
     assert wall_in_headers([("server", "cloudflare"), (field, value)]) == guard
 
 
-@for_each("name", PARKED)
+@pytest.mark.parametrize("name", PARKED)
 def test_a_parked_domain_has_the_name_of_its_seller(name):
     assert look(PARKED[name]).parked == name
 
 
-@for_each("name", PARKED)
+@pytest.mark.parametrize("name", PARKED)
 def test_pages_about_parked_domains_are_not_parked(name):
     whole = f"{PARKED[name]}<article>{'word ' * 200}</article>"
 

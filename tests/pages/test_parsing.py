@@ -16,7 +16,6 @@ from archiver.pages.parsing import (
 )
 from archiver.pages.requisites import discover_requisites, find_sheet_requisites
 from archiver.pages.sanitizer import sanitise
-from tests.for_each import for_each
 
 MANY = 20_000
 FLOODS = {
@@ -89,7 +88,7 @@ def test_markup_that_multiplies_in_a_tree_is_rejected(html):
     assert discover_requisites(f"{html}<img src=x>", "http://example.com/", 10).requisites == ()
 
 
-@for_each(
+@pytest.mark.parametrize(
     "html",
     ["<div><b>x</b></div>", "<ul><li><p>x</ul>", "<font size=2>x</font><br>", "<br></p>"],
 )
@@ -97,7 +96,7 @@ def test_a_long_page_is_not_too_deep(html):
     assert not is_too_deep(html * MAX_DEPTH)
 
 
-@for_each(
+@pytest.mark.parametrize(
     "unit", ["url(", "url('", "'\\", "\\", "image-set(", "@import '", "/*", "url(  ", "@font-face{"]
 )
 def test_css_is_parsed_in_linear_time(unit):
@@ -112,13 +111,13 @@ def test_srcset_is_parsed_in_linear_time(value):
     assert len(discover_requisites(html, "http://example.com/", 10).requisites) < 3
 
 
-@for_each("unit", ["<!--", "<a ", "<a '", '<a "', "<"])
+@pytest.mark.parametrize("unit", ["<!--", "<a ", "<a '", '<a "', "<"])
 def test_text_is_extracted_in_linear_time(unit):
     assert isinstance(to_text(unit * 30_000), str)
     assert isinstance(sanitise(unit * 30_000), str)
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("hosted", "shown"),
     [
         ("<template shadowrootmode=open><p>A<slot>none</slot></p></template>B", "<p>AB</p>"),

@@ -1,5 +1,6 @@
 """PDF text: paragraphs, metadata, and no harm from hostile files."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -7,7 +8,6 @@ from archiver.pages import pdf
 from archiver.pages.article_text import to_text
 from archiver.pages.pdf import pdf_article
 from archiver.pages.sanitizer import sanitise
-from tests.for_each import for_each
 from tests.pdfs import pdf_of
 
 
@@ -34,7 +34,7 @@ def test_non_empty_metadata_is_kept():
     assert (untitled.metadata.title, untitled.metadata.byline) == ("f.pdf", "")
 
 
-@for_each("payload", [b"", b"%PDF-1.4", b"%PDF-1.7\n" + b"\0\xff" * 999])
+@pytest.mark.parametrize("payload", [b"", b"%PDF-1.4", b"%PDF-1.7\n" + b"\0\xff" * 999])
 def test_other_files_have_no_text(payload):
     article = pdf_article(payload, "f.pdf")
 

@@ -2,11 +2,11 @@
 
 import re
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from archiver.pages.sanitizer import sanitise
-from tests.for_each import for_each
 
 _TAGS = (
     "p div a b i table tr td caption math mi mtext mglyph annotation annotation-xml semantics svg "
@@ -52,7 +52,7 @@ def test_sanitising_is_idempotent(html):
     assert all(each.startswith("a-") for each in re.findall(r'<[^<>]* id="([^"]*)"', clean))
 
 
-@for_each(
+@pytest.mark.parametrize(
     "drawn",
     [
         "<image href='https://e.org/a.png' />",

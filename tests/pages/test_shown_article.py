@@ -1,6 +1,7 @@
+import pytest
+
 from archiver.pages.sanitizer import sanitise
 from archiver.pages.shown_article import MAX_HEADINGS, ArticleTree, links_of, without_title
-from tests.for_each import for_each
 
 KEY = "0" * 32
 GONE = '<p><span class="lost" role="img" aria-label="No One"></span></p>'
@@ -92,7 +93,7 @@ def test_missing_images_are_reported_and_not_requested():
     assert without_lost(html, ()) == html
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("given", "told"),
     [
         ('<img src="{l}1" srcset="{l}1 1x, {l}2 2x" alt="One">', GONE),
@@ -133,7 +134,7 @@ def test_an_image_without_text_is_named_by_its_file():
     )
 
 
-@for_each("alt", ["", "a fox"])
+@pytest.mark.parametrize("alt", ["", "a fox"])
 def test_an_image_with_a_text_or_an_empty_text_keeps_it(alt):
     image = f'<img src="https://example.org/fox.jpg" alt="{alt}">'
     assert named(image) == image
@@ -150,7 +151,7 @@ def test_long_formulas_can_be_reached_by_keyboard_and_short_ones_cannot():
     )
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("html", "expected"),
     [
         ("<h2>Kites</h2><h3>Red</h3><h4>x</h4><h3>y</h3>", "<h2>Red</h2><h3>x</h3><h2>y</h2>"),
@@ -169,7 +170,7 @@ def test_headings_below_the_title_are_levelled(html, expected):
     assert without_title(html, "Kites") == expected
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("words", "title", "stays"),
     [
         ("I", "In the wood", True),

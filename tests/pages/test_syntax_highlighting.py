@@ -9,7 +9,6 @@ from archiver.pages import syntax_highlighting
 from archiver.pages.article_text import to_text
 from archiver.pages.sanitizer import sanitise
 from archiver.pages.syntax_highlighting import coloured, plain
-from tests.for_each import for_each
 
 
 def code(text, language):
@@ -29,7 +28,7 @@ def test_highlighting_adds_only_allowed_spans(text, language):
     assert to_text(found) == to_text(html)
 
 
-@for_each(
+@pytest.mark.parametrize(
     "html",
     [
         code("x = 1", "made-up"),

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from archiver.errors import InvalidUrl
 from archiver.http.urls import parse_url
 from archiver.replay.addresses import Modifier, ReplayAddress, parse_replay_path, replay_path
-from tests.for_each import for_each
 
 URLS = st.builds(
     "{}://{}/{}{}".format,
@@ -25,7 +24,7 @@ def test_a_replay_url_is_parsed_as_written(timestamp, modifier, url):
     assert parse_replay_path(path) == ReplayAddress(timestamp, modifier, url)
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("path", "timestamp", "modifier", "url"),
     [
         ("/web/2024/https://example.com", "2024", "", "https://example.com/"),
@@ -47,7 +46,7 @@ def test_replay_urls_typed_by_users_and_changed_by_proxies_are_parsed(
     assert found.url == (url or "http://example.com/")
 
 
-@for_each("path", ["/web/", "/web/2024/", "/web/2024/ftp://x/", "/web/http://["])
+@pytest.mark.parametrize("path", ["/web/", "/web/2024/", "/web/2024/ftp://x/", "/web/http://["])
 def test_unsupported_urls_are_refused(path):
     with pytest.raises(InvalidUrl):
         parse_replay_path(path)

@@ -6,7 +6,6 @@ from archiver.errors import InputError
 from archiver.http.surt import surt
 from archiver.http.urls import parse_url
 from archiver.replay.cdx_query import FIELDS, Output, parse_cdx_query
-from tests.for_each import for_each
 
 
 def ask(**given):
@@ -22,7 +21,7 @@ def covers(query, url):
     return query.first_key <= surt(parse_url(url)) < query.last_key
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("given", "inside", "outside"),
     [
         ({"url": "example.com/a"}, ["http://www.example.com/a/", "https://example.com/a"],
@@ -54,7 +53,7 @@ def test_partial_timestamps_cover_their_period():
     assert (query.first, query.last) == (20240000000000, 20240299999999)
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("text", "field", "passing", "failing"),
     [
         ("statuscode:200", "statuscode", "200", "2000"),
@@ -74,7 +73,7 @@ def test_filters_follow_the_wayback_machine(text, field, passing, failing):
     assert not found.passes(failing)
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("text", "field", "passing", "failing"),
     [
         ("mime:html", "mimetype", "text/html", "image/png"),
@@ -108,7 +107,7 @@ def test_other_parameters_are_parsed():
     assert ask(url="a.example").fields == FIELDS
 
 
-@for_each(
+@pytest.mark.parametrize(
     "given",
     [
         {}, {"url": ""}, {"url": "ftp://a.example/"}, {"url": "a.example", "limit": "0"},

@@ -1,10 +1,10 @@
 """Conditional and range requests as defined in RFC 9110 §13 and §14."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from archiver.replay.conditional_requests import Conditions, Selection, select
-from tests.for_each import for_each
 
 TAG = '"abc"'
 WHOLE = (200, 0, 100, "")
@@ -15,7 +15,7 @@ def generator(*, in_parts=True, length=100, **fields):
     return (found.status, found.first, found.end, found.content_range)
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("field", "first", "end"),
     [
         ("bytes=0-", 0, 100),
@@ -33,12 +33,12 @@ def test_one_range_is_answered_with_that_part(field, first, end):
     assert generator(range=field) == (206, first, end, f"bytes {first}-{end - 1}/100")
 
 
-@for_each("field", ["bytes=100-", "bytes=999999-", "bytes=100-200", "bytes=-0"])
+@pytest.mark.parametrize("field", ["bytes=100-", "bytes=999999-", "bytes=100-200", "bytes=-0"])
 def test_a_range_after_the_end_is_not_satisfiable(field):
     assert generator(range=field) == (416, 0, 0, "bytes */100")
 
 
-@for_each(
+@pytest.mark.parametrize(
     "field",
     ["", "bytes", "bytes=", "bytes=-", "bytes=5-4", "bytes=a-b", "lines=1-2", "bytes=0-1,5-6",
      "bytes=--1", "bytes=1-2-3", "bytes=" + "9" * 30 + "-", "bytes=0-1\n"],
@@ -48,22 +48,22 @@ def test_anything_but_a_single_range_is_ignored(field):
     assert generator(range=field)[0] == 200 or field.strip() == "bytes=0-1"
 
 
-@for_each("held", [TAG, f" {TAG} "])
+@pytest.mark.parametrize("held", [TAG, f" {TAG} "])
 def test_a_range_is_sent_if_the_client_has_the_same_version(held):
     assert generator(range="bytes=0-1", if_range=held)[0] == 206
 
 
-@for_each("held", ['"other"', f"W/{TAG}", "Thu, 29 Feb 2024 12:00:01 GMT", "*"])
+@pytest.mark.parametrize("held", ['"other"', f"W/{TAG}", "Thu, 29 Feb 2024 12:00:01 GMT", "*"])
 def test_otherwise_the_whole_body_is_sent(held):
     assert generator(range="bytes=0-1", if_range=held) == WHOLE
 
 
-@for_each("field", [TAG, "*", f'"x", {TAG}', f"W/{TAG}", f'"a,b",{TAG}'])
+@pytest.mark.parametrize("field", [TAG, "*", f'"x", {TAG}', f"W/{TAG}", f'"a,b",{TAG}'])
 def test_a_cached_version_is_not_sent_again(field):
     assert generator(if_none_match=field, range="bytes=0-1") == (304, 0, 0, "")
 
 
-@for_each("field", ["", '"x"', "abc", 'W/"x"', '"ab', "ABC"])
+@pytest.mark.parametrize("field", ["", '"x"', "abc", 'W/"x"', '"ab', "ABC"])
 def test_another_version_is_sent(field):
     assert generator(if_none_match=field) == WHOLE
 

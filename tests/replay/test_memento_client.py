@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,7 +16,6 @@ from archiver.replay.memento_client import (
     original_head,
     read_address,
 )
-from tests.for_each import for_each
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 WAYBACK = "https://web.archive.org/web/20130508055413"
@@ -44,12 +44,12 @@ _fields = st.lists(
 )
 
 
-@for_each("address", ADDRESSES)
+@pytest.mark.parametrize("address", ADDRESSES)
 def test_a_memento_url_is_changed_to_its_raw_form(address):
     assert read_address(address).raw == ADDRESSES[address]
 
 
-@for_each(
+@pytest.mark.parametrize(
     "address",
     [
         "",
@@ -64,7 +64,7 @@ def test_urls_without_a_raw_form_are_none(address):
     assert read_address(address) is None
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("said", "expected"),
     [
         ("Wed, 08 May 2013 05:54:13 GMT", datetime(2013, 5, 8, 5, 54, 13, tzinfo=UTC)),

@@ -1,5 +1,6 @@
 """Policy for replayed responses, as a table."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -8,7 +9,6 @@ from archiver.model.capture import Capture, Location, PayloadDigest, RecordId, T
 from archiver.replay.addresses import Modifier
 from archiver.replay.response import ReplayRequest, Rewriting, build_presentation, head_of_revisit
 from archiver.replay.response_headers import Viewer
-from tests.for_each import for_each
 
 URL = "http://a.example/dir/report.bin"
 VIEWER = Viewer("http://127.0.0.1:8080")
@@ -49,7 +49,7 @@ def headers(presented):
     return {name: value for name, value in presented.headers if not name.startswith("X-Archive")}
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("values", "start", "stated", "rewriting", "sandboxed", "saved"),
     [
         (["text/html"], b"<p>", HTML, "html", True, False),
@@ -99,7 +99,7 @@ def test_type_rewriting_sandbox_and_saving(values, start, stated, rewriting, san
     assert ("Content-Disposition" in fields) is saved
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("values", "start", "stated", "sandboxed"),
     [
         (["text/html;charset=koi8-r"], PAGE, "text/html;charset=koi8-r", True),
@@ -116,7 +116,7 @@ def test_raw_responses_have_the_same_restrictions(values, start, stated, sandbox
     assert found.is_sandboxed is sandboxed
 
 
-@for_each("modifier", Modifier)
+@pytest.mark.parametrize("modifier", Modifier)
 def test_every_response_is_isolated_whatever_its_headers(modifier):
     headers_of_page = typed("text/html")
     hostile = (
@@ -146,7 +146,7 @@ def test_every_response_is_isolated_whatever_its_headers(modifier):
     assert "referrerpolicy" not in " ".join(v for n, v in found.headers if n == "Link")
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("status", "sent", "has_content"),
     [
         (0, 502, True),
@@ -171,7 +171,7 @@ def test_statuses_without_a_body_have_none(status, sent, has_content):
     assert (found.status, found.length != 0) == (sent, has_content)
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("content_range", "status"),
     [
         ("bytes 5-14/100", 206),

@@ -1,12 +1,12 @@
 """Response headers of replay, and file names of downloads."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from archiver.replay.addresses import Modifier
 from archiver.replay.response_headers import content_disposition, rewrite_headers
 from archiver.replay.url_rewriter import UrlRewriter
-from tests.for_each import for_each
 
 PAGE = "https://example.com/dir/page.html"
 TIMESTAMP = "20240229120001"
@@ -46,7 +46,7 @@ def test_of_several_locations_the_first_that_is_not_empty_is_sent():
     assert found == [("Location", f"/web/{TIMESTAMP}/https://example.com/a")]
 
 
-@for_each(("sent", "expected"), [("/\xc3\xa5", "/%C3%A5"), ("/\xe5", "/%E5")])
+@pytest.mark.parametrize(("sent", "expected"), [("/\xc3\xa5", "/%C3%A5"), ("/\xe5", "/%E5")])
 def test_non_ascii_bytes_of_a_redirect_are_kept(sent, expected):
     assert acting([("location", sent)])[0][1].endswith(f"https://example.com{expected}")
 
@@ -92,7 +92,7 @@ def test_other_types_are_downloads_named_after_the_url():
     )
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("header", "name"),
     [
         ('attachment; filename="../../etc/passwd"', "etc_passwd"),

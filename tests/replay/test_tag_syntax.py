@@ -1,13 +1,13 @@
 """Character references, bytes and ends of scripts."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from archiver.replay.tag_syntax import BytesText, ScriptEnd, decode_references
-from tests.for_each import for_each
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("source", "meaning"),
     [
         ("a&amp;b", "a&b"),
@@ -42,7 +42,7 @@ def test_invalid_bytes_become_replacement_characters():
     assert BytesText("utf-8").to_text("\xff") == "\ufffd"
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("script", "length"),
     [
         ("x</script>", 1),

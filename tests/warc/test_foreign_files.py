@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from archiver.errors import ArchiverError, UnreadableFile
 from archiver.warc import decompression
 from archiver.warc.foreign_files import ForeignArc, ForeignRecord, ForeignWarc
-from tests.for_each import for_each
 from tests.warcs import Warc
 
 if sys.version_info >= (3, 14):
@@ -69,7 +68,7 @@ def read(data):
     return found, reasons
 
 
-@for_each("form", FORMS)
+@pytest.mark.parametrize("form", FORMS)
 def test_every_record_is_read_with_each_compression(form):
     assert read(FORMS[form]) == (BODIES, [])
 
@@ -173,7 +172,7 @@ def test_a_damaged_member_loses_only_its_own_record(pack, at):
     assert len(reasons) == 1
 
 
-@for_each("pack", [gzip.compress, zstd.compress])
+@pytest.mark.parametrize("pack", [gzip.compress, zstd.compress])
 def test_damage_costs_no_record_after_it_in_the_bytes_read_ahead(pack):
     """A decompressor that continues after an error must not consume later records."""
     source = Random(1)
@@ -207,7 +206,7 @@ def test_empty_lines_between_records_are_skipped():
     assert read(between + between.join(records()) + between) == (BODIES, [])
 
 
-@for_each("version", ["0.17", "0.18", "1.0", "1.1"])
+@pytest.mark.parametrize("version", ["0.17", "0.18", "1.0", "1.1"])
 def test_every_version_line_end_and_letter_case_is_read(version):
     made = b"".join(records([b"one"], version=version))
     bare = made.replace(b"\r\n", b"\n").replace(b"WARC-", b"warc-").replace(b"Length", b"length")
@@ -242,7 +241,7 @@ def test_a_frame_that_needs_too_much_memory_is_refused():
     assert "Zstandard" in reasons[0]
 
 
-@for_each(("raw", "url"), [(b"\xc3\xa4", "\u00e4"), (b"\xe4", "%E4")])
+@pytest.mark.parametrize(("raw", "url"), [(b"\xc3\xa4", "\u00e4"), (b"\xe4", "%E4")])
 def test_bytes_beyond_ascii_in_an_address_are_kept(raw, url):
     warc = PLAIN.replace(b"http://a.example/0", b"http://a.example/" + raw)
     arc = b"http://a.example/%b 1.2.3.4 20200101000000 text/plain 1\nx\n" % raw

@@ -7,7 +7,6 @@ import pytest
 from archiver.errors import StoreError
 from archiver.warc.segment_inventory import is_written_by_us, survey
 from archiver.warc.segment_versions import is_segment_name, next_version, serial_of, superseded
-from tests.for_each import for_each
 from tests.stored_records import records
 from tests.warcs import Warc
 
@@ -94,7 +93,7 @@ def segment(serials: str, writer: str = "0123456789ab") -> str:
     return f"archiver-20260301120000-{writer}-{serials}.warc.gz"
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("names", "expected"),
     [
         (["00001", "00002"], {}),

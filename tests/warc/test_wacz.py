@@ -4,13 +4,13 @@ import gzip
 import hashlib
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from archiver.warc.request_queries import query_of_request
 from archiver.warc.temporary_lines import SortedLines
 from archiver.warc.wacz import LINES_PER_BLOCK, index_blocks, package_digest
-from tests.for_each import for_each
 
 
 def test_every_pointer_refers_to_a_block_that_begins_with_its_key():
@@ -36,7 +36,7 @@ def test_the_package_digest_matches_its_bytes():
     assert digest["hash"] == f"sha256:{hashlib.sha256(b'{}').hexdigest()}"
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("kind", "body", "query"),
     [
         ("application/x-www-form-urlencoded; charset=UTF-8", "q=a+b&n=%20", "q=a b&n= "),

@@ -1,7 +1,8 @@
 """Lists of links above the title are removed; other content there stays."""
 
+import pytest
+
 from archiver.pages.article.extraction import extract_article
-from tests.for_each import for_each
 
 URL = "https://example.com/mills.html"
 TITLE = "Mills of the valley"
@@ -24,7 +25,7 @@ def test_a_list_of_links_above_the_title_is_removed():
     assert SENTENCE.strip() in found
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("above", "said"),
     [
         ("<p><b>Read first:</b> nothing that was ground here was sold.</p>", "Read first"),

@@ -7,7 +7,6 @@ import pytest
 
 from archiver.pages.article.extraction import extract_article
 from archiver.pages.article.formulas import MAX_FORMULA
-from tests.for_each import for_each
 
 URL = "https://example.com/deep/page.html"
 PROSE = (
@@ -22,7 +21,7 @@ def read(middle: str, head: str = "", around: str = "{}") -> str:
     return html.replace(PROSE, "")
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("written", "source"),
     [
         ('<img src="a.png">', "https://example.com/deep/a.png"),
@@ -98,7 +97,7 @@ def test_blurred_placeholders_are_removed():
     assert re.findall(r'src="[^"]*/(\w+)\.png"', found) == ["large", "own", "next"]
 
 
-@for_each(
+@pytest.mark.parametrize(
     "part",
     [
         "<h2>A</h2>",
@@ -168,7 +167,7 @@ def test_footnotes_link_in_both_directions():
         assert f'href="#a-{name}"' in found
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("frame", "page", "title"),
     [
         (
@@ -197,7 +196,7 @@ def test_an_embed_becomes_a_card_with_its_host_and_a_link(frame, page, title):
     assert title in link[2]
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("widget", "page", "title"),
     [
         (
@@ -271,12 +270,12 @@ def test_an_embedded_document_becomes_a_card(document, page, around):
     assert f'<a class="embed" href="{page}' in found
 
 
-@for_each("address", ["javascript:x.pdf", "data:text/html,x.pdf", "blob:x/a.pdf"])
+@pytest.mark.parametrize("address", ["javascript:x.pdf", "data:text/html,x.pdf", "blob:x/a.pdf"])
 def test_no_card_links_to_an_invalid_url(address):
     assert "embed" not in read(f"<iframe src='{address}'></iframe>")
 
 
-@for_each("around", ["{}", "<p>Look{}there</p>", "Look<span>{}</span>there"])
+@pytest.mark.parametrize("around", ["{}", "<p>Look{}there</p>", "Look<span>{}</span>there"])
 def test_card_text_is_separated_from_surrounding_text(around):
     cards = "<iframe src=https://youtube.com/embed/abcdefg></iframe><embed src=//b.example/a.pdf>"
 
@@ -288,7 +287,7 @@ def test_card_text_is_separated_from_surrounding_text(around):
     assert ("there" in words) == ("Look" in words) == ("Look" in around)
 
 
-@for_each(
+@pytest.mark.parametrize(
     "widget",
     [
         "<script src=https://gist.github.com/ann/0123abcd.evil></script>",
@@ -349,7 +348,7 @@ NUMBERED = (
 )
 
 
-@for_each(
+@pytest.mark.parametrize(
     "written",
     [
         MATH,
@@ -375,7 +374,7 @@ def test_formulas_in_every_notation_become_mathml_with_their_source(written):
     assert '<annotation encoding="application/x-tex">x</annotation></semantics></math> is' in found
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("variant", "letters", "expected"),
     [
         ("bold", "xA1", "BOLD SMALL X|BOLD CAPITAL A|BOLD DIGIT ONE"),
@@ -393,7 +392,9 @@ def test_formula_letters_use_mathematical_alphabets(variant, letters, expected):
     assert "|".join(named) == expected
 
 
-@for_each("written", [r"\newenvironment{a}{x}{y}\begin{a}\end{a}", r"\newcommand{\R}{\R\R}\R"])
+@pytest.mark.parametrize(
+    "written", [r"\newenvironment{a}{x}{y}\begin{a}\end{a}", r"\newcommand{\R}{\R\R}\R"]
+)
 def test_a_formula_with_definitions_becomes_code(written):
     found = read(rf"<p>so \({written}\) is</p>", "<script src=mathjax.js></script>")
 
@@ -425,7 +426,7 @@ def test_unsupported_latex_is_shown_as_written():
     assert r'<code class="language-tex">\frac{</code>' in found
 
 
-@for_each(
+@pytest.mark.parametrize(
     "written",
     [
         "<div class='highlight-python'><pre>def f():\n    return 1</pre></div>",
@@ -458,7 +459,7 @@ def test_right_to_left_text_keeps_its_direction():
     assert 'lang="ar"' in extract_article(page, URL).html
 
 
-@for_each("label", ["<span class=lang>js</span>", "<div>JS</div>"])
+@pytest.mark.parametrize("label", ["<span class=lang>js</span>", "<div>JS</div>"])
 def test_a_language_label_above_code_is_not_part_of_the_code(label):
     found = read(f"<div class=language-js>{label}<pre><code>let a = 1</code></pre></div>")
 

@@ -4,7 +4,6 @@ import pytest
 
 from archiver.pages.article.extraction import extract_article
 from archiver.pages.article_text import whole
-from tests.for_each import for_each
 
 URL = "https://example.com/deep/page.html"
 SENTENCE = "The mill stood by the river and ground what the valley grew each year. "
@@ -115,7 +114,7 @@ def test_content_hidden_until_a_script_runs_is_extracted():
         assert SENTENCE.strip() in found.text
 
 
-@for_each("name", ["header-anchor", "section-header", "header"])
+@pytest.mark.parametrize("name", ["header-anchor", "section-header", "header"])
 def test_a_heading_with_the_class_header_stays(name):
     middle = f"<h2 class={name}>In autumn</h2><ul><li>Rye</li><li>Barley</li></ul>"
 
@@ -124,7 +123,7 @@ def test_a_heading_with_the_class_header_stays(name):
     assert "In autumn</h2>" in found
 
 
-@for_each("name", ["scroll-x", "media", "widget"])
+@pytest.mark.parametrize("name", ["scroll-x", "media", "widget"])
 def test_data_tables_and_pictures_stay_in_elements_of_any_class(name):
     table = f"<div class={name}><table><tr><th>Rye</th></tr><tr><td>12</td></tr></table></div>"
     picture = f"<div class={name}><img src=a.jpg><small>A sack</small></div>"
@@ -256,7 +255,7 @@ def test_text_directly_in_the_body_is_in_the_article(text):
     assert SENTENCE not in text or found.count(SENTENCE.strip()) == text.count(SENTENCE.strip())
 
 
-@for_each(
+@pytest.mark.parametrize(
     "tag",
     "main center form fieldset details blockquote li dd td my-body font span b section".split(),
 )

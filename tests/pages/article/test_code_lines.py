@@ -3,14 +3,15 @@
 import re
 from html import unescape
 
+import pytest
+
 from archiver.pages.article.extraction import extract_article
-from tests.for_each import for_each
 
 TEXT = "<p>" + "The mill grinds corn as long as the brook has water. " * 9 + "</p>"
 LINES = ["def fly(wind):", "    if wind:", '        return "up"']
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("around", "before", "after"),
     [
         ("<pre><code>{}</code></pre>", "<span style='display:block'>", "</span>"),

@@ -1,7 +1,8 @@
 """Lines around the text of an article, such as dates and buttons, are removed."""
 
+import pytest
+
 from archiver.pages.article.extraction import extract_article
-from tests.for_each import for_each
 
 URL = "https://mill.example/news/1"
 TEXT = "".join(
@@ -16,7 +17,7 @@ def read(above: str, below: str = "") -> str:
     return extract_article(f"{head}<body>{body}", URL).text
 
 
-@for_each(
+@pytest.mark.parametrize(
     "line",
     [
         *(
@@ -42,7 +43,7 @@ def test_lines_named_as_byline_are_removed():
     assert read("<div class=byline>Ann Miller, Upper Valley</div>") == read("")
 
 
-@for_each(
+@pytest.mark.parametrize(
     "line",
     [
         "<p>Share</p>",
@@ -56,7 +57,7 @@ def test_lines_below_the_text_are_removed(line):
     assert read("", line) == read("")
 
 
-@for_each(
+@pytest.mark.parametrize(
     "line",
     [
         "<p>It was May 4, 2024, and raining.</p>",

@@ -14,7 +14,6 @@ from archiver.pages.article_text import (
     write_article_document,
 )
 from archiver.pages.sanitizer import sanitise
-from tests.for_each import for_each
 
 URL = "https://example.com/deep/page.html"
 WORDS = "The mill stood by the river, and ground what the valley grew, for two hundred years. " * 4
@@ -71,7 +70,7 @@ def test_hostile_pages_raise_no_exception(page):
     assert isinstance(extract_article(page, URL), Article)
 
 
-@for_each(
+@pytest.mark.parametrize(
     "harm",
     [
         "<script>x</script>",

@@ -1,7 +1,8 @@
 """Permalinks and edit links of headings, and links above the title, are removed."""
 
+import pytest
+
 from archiver.pages.article.extraction import extract_article
-from tests.for_each import for_each
 
 WORDS = "<p>" + "Some words, and more of them, to be read in this article. " * 20
 EDIT = '<a href="/w?title=Mill&amp;action=edit&amp;section=1">edit</a>'
@@ -13,7 +14,7 @@ def read(heading):
     return extract_article(page, "http://example.com/").html
 
 
-@for_each(
+@pytest.mark.parametrize(
     "heading",
     [
         "<h2 id=knots>Knots <a href=#knots>&#8203;</a></h2>",
@@ -31,7 +32,7 @@ def test_a_permalink_is_removed_and_the_heading_keeps_its_id(heading):
     assert "href" not in found
 
 
-@for_each(
+@pytest.mark.parametrize(
     "heading",
     [
         "<h2 id=knots>Knots<sup><a href=#note>\u2020</a></sup></h2>",
@@ -46,7 +47,7 @@ def test_links_to_notes_and_links_with_words_stay(heading):
     assert "<a" in read(heading + "<p id=note>A note.")
 
 
-@for_each(
+@pytest.mark.parametrize(
     "written",
     [
         f"<h2 id=h>History<span>[{EDIT}]</span></h2>",

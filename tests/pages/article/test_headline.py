@@ -1,5 +1,7 @@
 """Title, subtitle and lead picture are in the article's head, apart from the text."""
 
+import pytest
+
 from archiver.pages.article.extraction import extract_article, extract_rendered
 from archiver.pages.article_text import (
     read_article_document,
@@ -8,7 +10,6 @@ from archiver.pages.article_text import (
     write_article_document,
 )
 from archiver.pages.sanitizer import sanitise
-from tests.for_each import for_each
 
 URL = "https://example.com/"
 SENTENCE = "The mill stood by the river and ground what the valley grew each year. "
@@ -38,7 +39,7 @@ def test_a_picture_in_the_article_keeps_its_position():
     assert "hero.jpg" not in found.head
 
 
-@for_each(
+@pytest.mark.parametrize(
     "above",
     [
         f"<h1>{TITLE}</h1>",
@@ -58,7 +59,7 @@ def test_a_heading_equal_to_the_title_is_in_the_head(above):
     assert ">The mill" not in found.html.replace(f">{SENTENCE[:8]} stood", "")
 
 
-@for_each(
+@pytest.mark.parametrize(
     "above",
     [
         "<h1>Rivers</h1>",
@@ -123,7 +124,7 @@ def test_a_subtitle_heading_has_no_heading_level():
     assert "How villages shared a wheel</p>" in found.html
 
 
-@for_each("around", ["", " dir=rtl"])
+@pytest.mark.parametrize("around", ["", " dir=rtl"])
 def test_an_article_document_has_the_head_in_a_header(around):
     found = extract_article(f"<title>{TITLE}</title><body{around}>{OUTSIDE}", URL)
 
@@ -153,7 +154,7 @@ def test_a_complete_page_has_its_title_once():
     assert whole(found).count(TITLE) == 1
 
 
-@for_each(("length", "is_there"), [(20, False), (300, True)])
+@pytest.mark.parametrize(("length", "is_there"), [(20, False), (300, True)])
 def test_a_rendered_page_with_a_small_article_is_read_whole(length, is_there):
     page = f"<body><nav><a href=/a>{'Elsewhere. ' * length}</a></nav><p>{SENTENCE * 8}</p>"
 

@@ -3,8 +3,9 @@
 import json
 from html import escape
 
+import pytest
+
 from archiver.pages.article.extraction import extract_article
-from tests.for_each import for_each
 
 PARTS = [f"Part {n}: the mill grinds corn as long as the brook has water. " * 4 for n in (1, 2, 3)]
 ARTICLE = "".join(f"<p>{part}</p>" for part in PARTS)
@@ -16,7 +17,7 @@ def linked(**data: object) -> str:
     return f"<script type=application/ld+json>{stated}</script>".replace("</p>", "<\\/p>")
 
 
-@for_each(
+@pytest.mark.parametrize(
     "page",
     [
         *(
@@ -44,7 +45,7 @@ def test_an_article_that_scripts_would_show_is_read(page):
     assert "{{" not in text
 
 
-@for_each(
+@pytest.mark.parametrize(
     "beside",
     [
         f"<template><p>{'Subscribe to the letter of the mill. ' * 10}</p></template>",

@@ -2,9 +2,10 @@
 
 import time
 
+import pytest
+
 from archiver.model.page import Article
 from archiver.pages.article.extraction import extract_article
-from tests.for_each import for_each
 
 URL = "https://example.com/"
 DEEP = 200
@@ -96,7 +97,7 @@ def test_nested_elements_do_not_multiply_the_cost_of_their_content(subtests):
             assert nested < 20 * max(flat, 0.01)
 
 
-@for_each("names", [["ins"], ["kbd"], ["em", "del", "ins", "kbd", "var"]])
+@pytest.mark.parametrize("names", [["ins"], ["kbd"], ["em", "del", "ins", "kbd", "var"]])
 def test_emphasis_left_open_does_not_multiply_the_blocks_in_it(names):
     opened = "".join(f"<{names[n % len(names)]}>" for n in range(DEEP // 2))
     blocks = "<p>some words of the article</p>" * 100

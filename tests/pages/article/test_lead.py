@@ -1,8 +1,9 @@
 """The lead between the title and the article is extracted; other content there is not."""
 
+import pytest
+
 from archiver.pages.article.extraction import extract_article
 from archiver.pages.article_text import whole
-from tests.for_each import for_each
 
 SENTENCE = "The mill stood by the river and ground what the valley grew each year. "
 PROSE = f"<p>{SENTENCE * 5}</p>"
@@ -16,7 +17,7 @@ def article_of(body, title="The mill"):
     return whole(extract_article(page, "https://example.com/"))
 
 
-@for_each(
+@pytest.mark.parametrize(
     "subtitle",
     [
         f"<h2 class=subtitle>{SUBTITLE}</h2>",
@@ -33,7 +34,7 @@ def test_a_subtitle_in_the_header_is_part_of_the_article(subtitle):
     assert found.count(SUBTITLE) == 1
 
 
-@for_each(
+@pytest.mark.parametrize(
     "body",
     [
         f"<header class=top><h1>The mill</h1>{PICTURE}</header>{STORY}",
@@ -58,7 +59,7 @@ def test_content_of_the_article_is_not_repeated_in_the_lead():
     assert "hero.jpg" not in found
 
 
-@for_each(
+@pytest.mark.parametrize(
     "beside",
     [
         "<div class=author-avatar><img src=ann.jpg></div>",

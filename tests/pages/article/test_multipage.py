@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -5,13 +6,12 @@ from archiver.pages.article.extraction import extract_article
 from archiver.pages.article.multipage import find_next_part, is_next_page, join_parts
 from archiver.pages.article_text import to_text, whole
 from archiver.pages.parsing import parse
-from tests.for_each import for_each
 
 HOME = "https://paper.example/2024/essay"
 ARTICLE = "<article><p>Words.</p></article>"
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("url", "following"),
     [
         ("/essay", "/essay?page=2"),
@@ -32,7 +32,7 @@ def test_a_url_with_the_next_number_is_the_next_page(url, following):
     assert is_next_page(f"https://paper.example{url}", f"https://paper.example{following}")
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("url", "following"),
     [
         ("/essay", "/essay"),

@@ -1,7 +1,8 @@
 """Linked notes are part of the article; the author's asides stay between paragraphs."""
 
+import pytest
+
 from archiver.pages.article.extraction import extract_article
-from tests.for_each import for_each
 
 SENTENCE = "The mill stood by the river and ground what the valley grew each year. "
 PROSE = f"<p>{SENTENCE * 5}</p>"
@@ -16,7 +17,7 @@ def article_of(body):
     return extract_article(f"<html><body>{body}</body></html>", "https://example.com/").html
 
 
-@for_each(
+@pytest.mark.parametrize(
     "notes",
     [
         f"<div class=bottom><h3>Notes</h3><ol>{NOTE}</ol></div>",
@@ -34,7 +35,7 @@ def test_linked_notes_are_extracted_with_their_heading(notes):
     assert "Elsewhere" not in found
 
 
-@for_each(
+@pytest.mark.parametrize(
     "other",
     [
         '<footer><ol><li id="n1">What does not lead back.</li></ol></footer>',
@@ -46,14 +47,14 @@ def test_other_link_targets_are_not_extracted(other):
     assert article_of(f"<main>{STORY}</main>{other}") == article_of(f"<main>{STORY}</main>")
 
 
-@for_each("behind", ["", "<div><h2>Chimneys</h2></div>"])
+@pytest.mark.parametrize("behind", ["", "<div><h2>Chimneys</h2></div>"])
 def test_a_remark_between_paragraphs_stays(behind):
     aside = "<aside><p>Mills of this kind had no chimney.</p></aside>"
 
     assert "no chimney" in article_of(f"<main>{PROSE * 3}{aside}{behind}{PROSE * 3}</main>")
 
 
-@for_each(
+@pytest.mark.parametrize(
     "aside",
     [
         "<aside class=newsletter><p>Our letters come on Mondays.</p></aside>",

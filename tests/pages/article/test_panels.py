@@ -2,8 +2,9 @@
 
 import re
 
+import pytest
+
 from archiver.pages.article.extraction import extract_article
-from tests.for_each import for_each
 
 PROSE = (
     "<p>" + "The mill stood by the river, and ground what the valley grew, each year. " * 4 + "</p>"
@@ -25,7 +26,7 @@ def read(middle):
     return extract_article(page, "https://example.com/").html.replace(PROSE, "")
 
 
-@for_each(
+@pytest.mark.parametrize(
     "tabs",
     [
         f"{TABS}<div><div role=tabpanel>{PIP}</div><div role=tabpanel hidden>{CONDA}</div></div>",
@@ -45,7 +46,7 @@ def test_code_panels_are_listed_with_their_tab_names(tabs):
     ]
 
 
-@for_each(
+@pytest.mark.parametrize(
     "tabs",
     [
         f"{TABS}<div><div role=tabpanel>Rye</div><div role=tabpanel hidden>Related</div></div>",
@@ -60,7 +61,7 @@ ANSWER = "<p>The answer is of some length, so that a person can read it.</p>"
 MENU = "<ul><li><a href=/a>First page</a></li><li><a href=/b>Second page</a></li></ul>"
 
 
-@for_each(
+@pytest.mark.parametrize(
     "asked",
     [
         f"<h3><button aria-controls=p>Why?</button></h3><div id=p hidden>{ANSWER}</div>",
@@ -92,7 +93,7 @@ def test_prose_panels_are_listed_with_their_tab_names():
     ]
 
 
-@for_each(
+@pytest.mark.parametrize(
     "beside",
     [
         f"<button aria-controls=m>Menu</button><div id=m hidden>Related {MENU}</div>",
@@ -109,7 +110,7 @@ def test_hidden_menus_dialogs_and_screen_reader_texts_stay_hidden(beside):
     assert "Related" not in read(beside)
 
 
-@for_each(
+@pytest.mark.parametrize(
     "shown",
     [
         f"<div hidden=until-found>{ANSWER}</div>",

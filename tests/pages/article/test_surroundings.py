@@ -3,7 +3,6 @@
 import pytest
 
 from archiver.pages.article.extraction import extract_article
-from tests.for_each import for_each
 
 URL = "https://mill.example/news/1"
 TEXT = "".join(
@@ -57,7 +56,7 @@ def test_lists_of_other_pages_are_removed_with_their_label(label, around):
     assert read(TEXT, around.format(label, links()), TEXT) == read(TEXT, TEXT)
 
 
-@for_each(
+@pytest.mark.parametrize(
     "beside",
     [
         "<p><strong>Read also:</strong> <a href=/s/1>A bridge before the election</a></p>",
@@ -91,7 +90,7 @@ def test_a_pull_quote_is_there_once():
     assert "Nobody else" in read(TEXT, other, TEXT)
 
 
-@for_each(
+@pytest.mark.parametrize(
     "part",
     [
         f"<h2>Further reading</h2><ul>{links(inner='<a href=https://e.example/{n}>{title}</a>')}</ul>",

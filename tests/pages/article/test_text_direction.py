@@ -1,7 +1,8 @@
 """The direction of an article is that of its page, or of most of its letters."""
 
+import pytest
+
 from archiver.pages.article.extraction import extract_article
-from tests.for_each import for_each
 
 URL = "https://example.com/page.html"
 TEXT = f"<p>{'The mill stood by the river, and ground. ' * 20}</p>"
@@ -18,7 +19,7 @@ ARABIC = (
 RIGHT = f"<p>Mill: {ARABIC * 12}</p><p>{ARABIC * 12}</p>"
 
 
-@for_each(
+@pytest.mark.parametrize(
     "page",
     [
         f"<html dir=rtl><body><main>{RIGHT}</main>",
@@ -33,7 +34,7 @@ def test_right_to_left_direction_comes_from_the_page_or_the_letters(page):
     assert article_of(page).startswith('<div dir="rtl">')
 
 
-@for_each(
+@pytest.mark.parametrize(
     "page",
     [
         f"<html dir=ltr><body><main>{RIGHT}</main>",

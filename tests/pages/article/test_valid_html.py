@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from lxml import etree
@@ -13,7 +14,6 @@ from archiver.pages.article.preparation import to_tree
 from archiver.pages.article.scoring import make_root
 from archiver.pages.article.valid_html import make_valid
 from archiver.pages.sanitizer import TAGS, sanitise
-from tests.for_each import for_each
 
 _NAMES = (
     sorted(TAGS | {"center", "font", "my-card"} - {"a"})
@@ -61,7 +61,7 @@ def valid(root: Element) -> str:
     return sanitise(etree.tostring(root, encoding="unicode", method="html"))
 
 
-@for_each(
+@pytest.mark.parametrize(
     ("written", "becomes"),
     [
         ("<span>a<div>b</div>c</span>", "<div>a<div>b</div>c</div>"),
