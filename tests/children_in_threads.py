@@ -76,10 +76,12 @@ class ThreadedChild:
             serve(source, sink, *arguments)
 
     def kill(self) -> None:
-        """Close both ends, so that the thread ends at its next read or write."""
-        for each in self._child_ends:
+        """Close all ends, so that the thread ends at its next read or write."""
+        for end in self._child_ends:
             with suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
+                end.shutdown(socket.SHUT_RDWR)
+        for writer in (self.stdin, self._unused):
+            writer.close()
 
     async def wait(self) -> int:
         """Wait for the end of the thread."""
