@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import lru_cache
+from time import monotonic
 
 from archiver.db import counters, edit_history, entries, imports, jobs, tags_and_lists
 from archiver.db.engine import AsyncConnection, Database
@@ -417,13 +418,23 @@ class NavigationData:
         self._lists = lists
         self._idle = QueueCounts()
         self._has_counted = False
+        self._unread = 0
+        self._unread_in: object = None
 
     async def read(self) -> Navigation:
-        """Return the current data."""
+        """Return the current data.
+
+        Unread entries are counted after a change, and every ``RECOUNT_SECONDS``: counting a million
+        takes longer than the rest of a page.
+        """
         lists = await self._lists.all()
         async with self._db.read() as conn:
             tags = await tags_and_lists.most_used(conn, SHOWN_TAGS)
-            return Navigation(lists, tuple(tags), await entries.count_unread(conn))
+            period = monotonic() // RECOUNT_SECONDS
+            state = period, await counters.all_counters(conn), await edit_history.state(conn)
+            if state != self._unread_in:
+                self._unread, self._unread_in = await entries.count_unread(conn), state
+            return Navigation(lists, tuple(tags), self._unread)
 
     async def activity(self) -> Activity:
         """Return the progress of the crawl since its queue was last empty."""
