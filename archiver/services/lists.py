@@ -440,7 +440,7 @@ class NavigationData:
         """Return the progress of the crawl since its queue was last empty."""
         async with self._db.read() as conn:
             counts = await jobs.queue_counts(conn)
-            paused = await imports.paused_captures(conn)
+            paused = await imports.paused_captures(conn) if counts.open else 0
             open_ = max(counts.open - paused, counts.fetching)
             is_paused = await jobs.is_paused(conn) or (paused > 0 and not open_)
             pace = await jobs.seconds_per_job(conn, datetime.now(UTC)) if open_ else None
