@@ -104,3 +104,10 @@ async def test_a_search_is_saved_and_marked_in_the_side_bar(client):
     assert re.search(r'q=is%3Aunread[^"]*" aria-current="page"><bdi>Fresh', page)
     assert "Save search" not in page
     assert "Save search" in await (await client.get("/snapshots?q=foxes")).text()
+
+
+async def test_a_change_has_a_limited_number_of_tags_and_lists(client, foxes):
+    for name in ("tags", "with_tags", "without_tags", "folders", "with_folders", "without_folders"):
+        answer = await client.patch(f"/api/v1/entries/{foxes}", json={name: ["a"] * 101})
+
+        assert (answer.status, "at most 100" in await answer.text()) == (400, True), name
