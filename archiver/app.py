@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from archiver.services.home import HomePage
     from archiver.services.import_previews import ImportSurveys
     from archiver.services.import_reading import ImportStatuses
-    from archiver.services.import_receipts import Receipts
+    from archiver.services.import_reports import ImportReports
     from archiver.services.imports import Imports, ImportUndo
     from archiver.services.list_exports import Feeds
     from archiver.services.lists import EntryLists, NavigationData
@@ -314,10 +314,10 @@ class App:
         return ImportSurveys(self.db, memory_bytes=self.settings.extract_memory_bytes)
 
     @cached_property
-    def receipts(self) -> "Receipts":
-        from archiver.services.import_receipts import Receipts
+    def import_reports(self) -> "ImportReports":
+        from archiver.services.import_reports import ImportReports
 
-        return Receipts(self.db)
+        return ImportReports(self.db)
 
     @cached_property
     def page_uploads(self) -> "PageUploads":

@@ -152,13 +152,13 @@ async def assert_every_row_is_accounted_for(archive: Archive, links: int) -> Non
             if not status.reading:
                 break
         await app.imports.stop()
-        receipt = json.loads(b"".join([piece async for piece in app.receipts.json(1)]))
+        report = json.loads(b"".join([piece async for piece in app.import_reports.json(1)]))
 
     repeated = links // REPEATED - 1
     counts = [status.read, status.added, status.merged, status.known, status.error]
     assert counts == [links, links - repeated, repeated, 0, ""]
-    assert [each["row"] for each in receipt] == [*range(1, links + 1)]
-    outcomes = Counter(each["outcome"] for each in receipt)
+    assert [each["row"] for each in report] == [*range(1, links + 1)]
+    outcomes = Counter(each["outcome"] for each in report)
     assert outcomes == {"added": links - repeated, "merged": repeated}
 
 

@@ -1,6 +1,6 @@
 """Imports: options, progress, previews, and problems of rows.
 
-A receipt contains the reason of each problem as an English sentence. To translate such a sentence,
+A report contains the reason of each problem as an English sentence. To translate such a sentence,
 ``with_detail`` splits it into a message and its details.
 """
 
@@ -67,7 +67,7 @@ class RecordCounts:
 
 
 MAX_GIVEN = 10_000
-"""Maximum characters of a submitted URL in a receipt."""
+"""Maximum characters of a submitted URL in a report."""
 
 
 class Outcome(StrEnum):
@@ -81,7 +81,7 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class ReceiptRow:
+class ReportRow:
     """Result for one row of a file.
 
     Attributes:
@@ -545,7 +545,7 @@ def format_problem(text: str, detail: object) -> str:
 
 
 def with_detail(reason: str) -> Message | str:
-    """Return the reason in a receipt as a message with its details; unchanged if it has none."""
+    """Return the reason in a report as a message with its details; unchanged if it has none."""
     for text, pattern in _PATTERNS:
         if found := pattern.fullmatch(reason):
             return Message(text, **found.groupdict())
@@ -553,6 +553,6 @@ def with_detail(reason: str) -> Message | str:
 
 
 def as_message(reason: str) -> Message:
-    """Return the reason of a receipt as a message, which can be translated."""
+    """Return the reason of a report as a message, which can be translated."""
     found = with_detail(reason)
     return Message(found) if isinstance(found, str) else found

@@ -14,7 +14,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
 from archiver.crawl.crash_recovery import settle_interrupted
-from archiver.db import import_receipts, imports, new_entries, tags_and_lists
+from archiver.db import import_reports, imports, new_entries, tags_and_lists
 from archiver.db.engine import AsyncConnection, Database
 from archiver.errors import ArchiverError, InputError, InvalidQuery, UnreadableFile
 from archiver.formats.detection import IMPORTERS
@@ -330,7 +330,7 @@ async def _add_batch(
     choices: Choices,
     early: dict[str, SaveOutcome],
 ) -> None:
-    """Add the links of a batch, count them, and write the rows of the receipt.
+    """Add the links of a batch, count them, and write the rows of the report.
 
     `early` has the result of each link with a page, which was queued already, by hash_url.
     """
@@ -358,7 +358,7 @@ async def _add_batch(
         )
         for each in batch.seeds
     ]
-    await import_receipts.write(conn, number, taken, batch.rejected)
+    await import_reports.write(conn, number, taken, batch.rejected)
     await imports.advance(
         conn,
         number,

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from archiver.crawl.deletions import delete_entries
-from archiver.db import deletions, import_receipts, imports, queue, tags_and_lists
+from archiver.db import deletions, import_reports, imports, queue, tags_and_lists
 from archiver.db.engine import AsyncConnection, Database
 from archiver.db.statements import MAX_BATCH, in_batches
 from archiver.errors import ArchiverError, InputError, NotFound, StoreError, UnreadableFile
@@ -36,7 +36,7 @@ from archiver.services.import_reading import (
     OpenArchives,
     kind_of_file,
 )
-from archiver.services.import_receipts import receipts_of, write_pending_if_possible
+from archiver.services.import_reports import reports_of, write_pending_if_possible
 from archiver.warc.durable_files import sync_file
 from archiver.warc.segments import SegmentStore
 
@@ -277,7 +277,7 @@ class Imports:
         """
         while True:
             await asyncio.sleep(CLAIM_SECONDS)
-            await self._write_receipts()
+            await self._write_reports()
             if await self._statuses.is_any_left():
                 await self.resume()
 
@@ -303,7 +303,7 @@ class Imports:
         if task:  # the task deletes the file when it ends
             task.cancel()
             await asyncio.wait([task])
-        await self._write_receipts()
+        await self._write_reports()
 
     async def status(self, number: int) -> ImportStatus:
         """Return the status of an import.
@@ -364,10 +364,10 @@ class Imports:
             await self._end(number, _why(error))
             raise
         finally:
-            await self._write_receipts()
+            await self._write_reports()
 
-    async def _write_receipts(self) -> None:
-        await write_pending_if_possible(self._db, receipts_of(self._data))
+    async def _write_reports(self) -> None:
+        await write_pending_if_possible(self._db, reports_of(self._data))
 
     async def _end(self, number: int, reason: str) -> None:
         with suppress(StoreError):
@@ -393,24 +393,24 @@ class Imports:
         with suppress(ArchiverError):
             if not (await self.status(kept.number)).is_unread:
                 await asyncio.to_thread(kept.path.unlink, missing_ok=True)
-                await self._write_receipts()
+                await self._write_reports()
 
 
 async def carry_over_imports(old: Database, new: Database) -> None:
     """Copy import data that is only in the index from an old index to a rebuilt one.
 
-    This data is: the receipts of unfinished imports; for each list, entry and open job, the import
+    This data is: the reports of unfinished imports; for each list, entry and open job, the import
     that created it; and which imports are paused.
     """
     async with old.read() as conn:
         unfinished = [each.id for each in await imports.unfinished(conn)]
-        whole = await import_receipts.with_complete_data(conn)
+        whole = await import_reports.with_complete_data(conn)
         created_lists = await tags_and_lists.creators(conn)
     async with new.write() as conn:
-        await import_receipts.mark_fully_known(conn, whole)
+        await import_reports.mark_fully_known(conn, whole)
         await tags_and_lists.restore_creators(conn, created_lists)
     for number in unfinished:
-        await _carry_over_receipt(old, new, number)
+        await _carry_over_report(old, new, number)
     async for creators in in_batches(old, imports.creators_after):
         async with new.write() as conn:
             await imports.restore_creators(conn, creators)
@@ -423,15 +423,15 @@ async def carry_over_imports(old: Database, new: Database) -> None:
         await pause_import(new, each, paused=True)
 
 
-async def _carry_over_receipt(old: Database, new: Database, number: int) -> None:
+async def _carry_over_report(old: Database, new: Database, number: int) -> None:
     after = 0
     while True:
         async with old.read() as conn:
-            rows = await import_receipts.page(conn, number, after=after, limit=MAX_BATCH)
+            rows = await import_reports.page(conn, number, after=after, limit=MAX_BATCH)
         if not rows:
             return
         async with new.write() as conn:
-            await import_receipts.restore_rows(conn, number, rows)
+            await import_reports.restore_rows(conn, number, rows)
         after = rows[-1].row
 
 
@@ -528,7 +528,7 @@ class ImportUndo:
                 await tags_and_lists.add_pending_record(conn)
             undone = await _completed(conn, undone)
             await imports.set_undone(conn, number, undone)
-        await write_pending_if_possible(self._db, receipts_of(self._store.directory.parent))
+        await write_pending_if_possible(self._db, reports_of(self._store.directory.parent))
         self._on_changed()
         return undone
 
@@ -593,7 +593,7 @@ class ImportUndo:
         async with self._db.read() as conn:
             if await imports.has_created_any(conn, number):
                 return False
-            return await import_receipts.is_known_from_receipt(conn, number)
+            return await import_reports.is_known_from_report(conn, number)
 
     async def _delete_entries(self, number: int, undone: ImportUndone) -> ImportUndone:
         async with self._db.write() as conn:

@@ -45,7 +45,7 @@ from archiver.model.listing import SearchDocument
 from archiver.model.seed import RevisedSeed, Seed
 from archiver.search.search_document import link_document
 from archiver.services.fixity import Finding
-from archiver.services.import_receipts import restore_all
+from archiver.services.import_reports import restore_all
 from archiver.services.imports import carry_over_imports
 from archiver.warc.records import Record
 from archiver.warc.segments import SegmentStore
@@ -76,7 +76,7 @@ class RestoreLosses:
 
 
 async def copy_unrecorded_data(
-    old: Database, new: Database, receipts: Path, bin_after: int | None
+    old: Database, new: Database, reports: Path, bin_after: int | None
 ) -> tuple[int, list[Finding]]:
     """Copy data that is in no segment; return the number of queued seeds, and the problems.
 
@@ -102,7 +102,7 @@ async def copy_unrecorded_data(
         await copied("bin", partial(_take_over_bin, bin_after=bin_after))
     await copied("feeds", _take_over_feeds)
     queued = await copied("queue", _take_over_queue)
-    problems += [Finding(*each) for each in await restore_all(new, receipts)]
+    problems += [Finding(*each) for each in await restore_all(new, reports)]
     await copied("imports", carry_over_imports)
     return queued, problems
 

@@ -40,7 +40,7 @@ from archiver.errors import (
 from archiver.logs import get_log
 from archiver.services.compaction import bin_limit
 from archiver.services.fixity import Finding, missing_segments
-from archiver.services.import_receipts import receipts_of, restore_all, write_pending
+from archiver.services.import_reports import reports_of, restore_all, write_pending
 from archiver.services.previous_index import (
     OLD_INDEX,
     RestoreLosses,
@@ -245,11 +245,11 @@ def _mark_of(report: ReindexReport) -> str:
 
 
 async def _settle(old: Database, store: SegmentStore, data: Path) -> None:
-    """Write pending records and import receipts to files, because only the index has them."""
+    """Write pending records and import reports to files, because only the index has them."""
     try:
         await settle_interrupted(old, store.lock)
         await _write_pending(old, store)
-        await write_pending(old, receipts_of(data), with_missing=True)
+        await write_pending(old, reports_of(data), with_missing=True)
     except IndexUnavailable as error:
         if not error.is_damaged:
             raise
@@ -277,11 +277,11 @@ async def _fill(
     if old:
         losses = await _restore_missing(old, new, store, problems)
         queued, more = await copy_unrecorded_data(
-            old, new, receipts_of(store.directory.parent), bin_after
+            old, new, reports_of(store.directory.parent), bin_after
         )
         problems += more
     else:
-        found = await restore_all(new, receipts_of(store.directory.parent))
+        found = await restore_all(new, reports_of(store.directory.parent))
         problems += [Finding(*each) for each in found]
     if not accept_missing:
         require_same_entries(losses)

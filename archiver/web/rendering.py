@@ -254,7 +254,7 @@ def _icon(base: str, name: str) -> Markup:
 
 
 def _row_reason(wording: Wording, reason_text: str) -> str:
-    """Translate the reason why a row is unusable; receipts store the English sentence."""
+    """Translate the reason why a row is unusable; reports store the English sentence."""
     reason = with_detail(reason_text)
     return wording.translated(reason) if isinstance(reason, str) else wording.text_of(reason)
 

@@ -123,7 +123,7 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.get("/access", access.access, name="access"),
     web.post("/access", access.change, name="change_access"),
     web.get(
-        f"/import/{_ID}/receipt.{{form:csv|json}}", pages_imports.receipt, name="import_receipt"
+        f"/import/{_ID}/receipt.{{form:csv|json}}", pages_imports.report, name="import_receipt"
     ),
     web.get("/import/look/{token:[0-9a-f]{32}}", pages_imports.preview, name="preview_import"),
     web.post("/import/look/{token:[0-9a-f]{32}}", pages_imports.confirm, name="import_confirm"),
@@ -191,7 +191,7 @@ ROUTES: tuple[web.RouteDef, ...] = (
         expect_handler=expect_file,
     ),
     web.get(f"/api/v1/imports/{_ID}", imports.show, name="api_import_status"),
-    web.get(f"/api/v1/imports/{_ID}/receipt", imports.receipt, name="api_import_receipt"),
+    web.get(f"/api/v1/imports/{_ID}/receipt", imports.report, name="api_import_receipt"),
     web.get(f"/api/v1/imports/{_ID}/failures", imports.failures, name="api_import_failures"),
     web.post(f"/api/v1/imports/{_ID}/again", imports.retry, name="api_retry_import"),
     web.post(f"/api/v1/imports/{_ID}/capture", imports.capture, name="api_import_capture"),

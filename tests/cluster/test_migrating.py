@@ -93,14 +93,14 @@ async def test_an_archive_is_migrated_out_and_back_with_its_queue(machine_a, sto
     assert await entries_and_matches(machine_a) == before
 
 
-async def test_imports_are_migrated_on_a_machine_that_has_no_receipts(
+async def test_imports_are_migrated_on_a_machine_that_has_no_reports(
     machine_a, store, address, tmp_path
 ):
     async with open_app(machine_a) as archive:
         done = await archive.imports.read_file(
             BytesIO(b"https://a.example/ x://b"), name="links.txt"
         )
-        rows = [each async for each in archive.receipts.csv(done.id)]
+        rows = [each async for each in archive.import_reports.csv(done.id)]
     servers = replace(machine_a, index=address, store=store.address)
     await migrate(machine_a, Places(address, store.address))
     machine_b = other_machine(servers, tmp_path / "b")
@@ -111,7 +111,7 @@ async def test_imports_are_migrated_on_a_machine_that_has_no_receipts(
     assert moved.index.problems == ()
     assert await listed(replace(machine_b, index=None, store=None)) == before
     async with open_app(replace(machine_b, index=None, store=None)) as archive:
-        assert [each async for each in archive.receipts.csv(done.id)] == rows
+        assert [each async for each in archive.import_reports.csv(done.id)] == rows
         assert [each.id for each in await archive.imports.recent()] == [done.id]
 
 

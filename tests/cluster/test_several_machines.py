@@ -205,8 +205,8 @@ async def test_user_settings_and_imports_survive_rebuilds_also_from_another_vers
     assert (await run("reindex", **machine_b))[0] == 0
 
     assert "a.example" in (await run("cookies", "list", **machine_b))[1]
-    receipts = [[*(tmp_path / folder / "receipts").iterdir()] for folder in ("a", "b")]
-    assert receipts[0][0].name == receipts[1][0].name
+    reports = [[*(tmp_path / folder / "receipts").iterdir()] for folder in ("a", "b")]
+    assert reports[0][0].name == reports[1][0].name
     as_owner(address, "UPDATE alembic_version SET version_num = '0038'")
     code, message = await run_expecting_error("reindex", **machine_a)
     assert (code, "--accept-missing" in message) == (1, True), message

@@ -74,9 +74,9 @@ def uploaded(tmp_path_factory):
 
 
 async def rows_of(archive, number):
-    """Return the result of each row in the receipt of an import."""
-    receipt = b"".join([piece async for piece in archive.receipts.json(number)])
-    return [(each["row"], each["outcome"], each["url"]) for each in json.loads(receipt)]
+    """Return the result of each row in the report of an import."""
+    report = b"".join([piece async for piece in archive.import_reports.json(number)])
+    return [(each["row"], each["outcome"], each["url"]) for each in json.loads(report)]
 
 
 def entries_there(data):
@@ -87,23 +87,23 @@ def entries_there(data):
 ALL = [(row, Outcome.ADDED, f"http://a.example/{row - 1}") for row in range(1, MANY + 1)]
 
 
-def rows_are_on_disk_before_a_receipt_or_an_acknowledgement(recorded):
-    log, receipts = index_log(recorded), str(recorded.data / "receipts")
-    receipt = next(
+def rows_are_on_disk_before_a_report_or_an_acknowledgement(recorded):
+    log, reports = index_log(recorded), str(recorded.data / "receipts")
+    report = next(
         call
         for call in recorded.calls
-        if call.name.startswith("rename") and call.path.startswith(receipts)
+        if call.name.startswith("rename") and call.path.startswith(reports)
     )
     read = next(each for each in recorded.acknowledged if each.is_saved)
     for _, _, url in ALL:
         row = first_write(recorded, log, of=url.encode())
         synced = first_sync(recorded, log, since=row)
-        assert synced.end_line < receipt.start_line
+        assert synced.end_line < report.start_line
         assert synced.end_line < read.call.start_line
 
 
 async def test_an_import_by_command_survives_a_power_cut_or_can_be_repeated(commanded, tmp_path):
-    rows_are_on_disk_before_a_receipt_or_an_acknowledgement(commanded)
+    rows_are_on_disk_before_a_report_or_an_acknowledgement(commanded)
     for lost, lose in (LOST, KILLED):
         seen = await check_import_by_command(commanded, tmp_path / "data", lose)
         assert {(0, 0, 0), (1, MANY, 1)} <= seen, lost
@@ -134,7 +134,7 @@ async def check_import_by_command(commanded, data, lose):
 async def test_an_uploaded_file_is_imported_completely_after_a_power_cut(
     uploaded, tmp_path, monkeypatch
 ):
-    rows_are_on_disk_before_a_receipt_or_an_acknowledgement(uploaded)
+    rows_are_on_disk_before_a_report_or_an_acknowledgement(uploaded)
     monkeypatch.setattr("archiver.services.crawling.POLL_SECONDS", 0.01)
     for lost, lose in (LOST, KILLED):
         seen = await check_import_of_upload(uploaded, tmp_path / "data", lose)

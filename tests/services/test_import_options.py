@@ -1,4 +1,4 @@
-"""Options of an import apply to each link of the file, and are in its receipt."""
+"""Options of an import apply to each link of the file, and are in its report."""
 
 import io
 import json
@@ -44,10 +44,10 @@ async def test_only_links_in_chosen_folders_are_imported(archive):
     numbers = status.read, status.added, status.passed_over, status.rejected
     assert numbers == (4, 1, 2, 1)
     assert (survey.read, survey.new, survey.left_out, survey.unusable) == numbers
-    async with aclosing(archive.receipts.json(status.id)) as pieces:
+    async with aclosing(archive.import_reports.json(status.id)) as pieces:
         rows = json.loads(b"".join([each async for each in pieces]))
     assert [each["outcome"] for each in rows] == ["added", "left out", "left out", "unusable"]
-    assert len(await archive.receipts.reasons(status.id)) == 1
+    assert len(await archive.import_reports.reasons(status.id)) == 1
 
 
 async def test_folders_and_read_marks_follow_the_options(archive):

@@ -70,7 +70,7 @@ async def test_an_undone_import_can_be_restored_and_undone_again(archive):
     assert await urls(archive) == {"http://a.example/1"}
 
 
-async def test_an_import_known_only_from_its_receipt_cannot_be_undone(open_archive, settings):
+async def test_an_import_known_only_from_its_report_cannot_be_undone(open_archive, settings):
     async with open_archive() as archive:
         theirs = await imported(archive, THEIRS)
         await archive.crawling.work()

@@ -46,8 +46,8 @@ async def test_an_import_that_missed_links_does_not_report_success(archive):
     assert "could not be read" in cut.error
     assert (cut.read, cut.known, cut.rejected) == (2, 1, 1)
     assert not cut.has_nothing_new
-    receipt = b"".join([each async for each in archive.receipts.csv(cut.id)]).decode()
-    assert "2,unusable," in receipt
+    report = b"".join([each async for each in archive.import_reports.csv(cut.id)]).decode()
+    assert "2,unusable," in report
 
 
 async def test_a_file_without_links_is_refused_and_leaves_nothing(archive, tmp_path):

@@ -72,8 +72,8 @@ async def test_import_options_in_the_query_are_applied(runtime, client):
     annotation = (await runtime.entries.get("http://127.0.0.1:1/1")).entry.annotation
     assert (annotation.title, annotation.tags) == ("One", ("new", "other"))
     assert annotation.folders == ("SegmentStorage/Food/Soups",)
-    receipt = await json_of(client, f"{path}/receipt")
-    assert [each["outcome"] for each in receipt] == ["added", "left out", "unusable"]
+    report = await json_of(client, f"{path}/receipt")
+    assert [each["outcome"] for each in report] == ["added", "left out", "unusable"]
     assert (await json_of(client, path))["without_capture"] == 1
     wrong = await client.post(
         "/api/v1/imports", params={"capture": "soon"}, data=FILE, headers=BYTES

@@ -20,7 +20,7 @@ async def send(client, data, name, *, preview=True):
     return await client.post("/import", data=form, allow_redirects=False)
 
 
-async def test_a_file_is_previewed_and_imported_with_options_and_a_receipt(runtime, client):
+async def test_a_file_is_previewed_and_imported_with_options_and_a_report(runtime, client):
     sent = await send(client, FILE.encode(), "mine.csv")
     path = sent.headers["Location"]
     page = await (await client.get(path)).text()
@@ -43,8 +43,8 @@ async def test_a_file_is_previewed_and_imported_with_options_and_a_receipt(runti
     assert found.entry.annotation.folders == ("Food/Soups",)
     page = await (await client.get(f"/import/{number}")).text()
     assert f"/import/{number}/receipt.csv" in page
-    receipt = await client.get(f"/import/{number}/receipt.json")
-    rows = json.loads(await receipt.text())
+    report = await client.get(f"/import/{number}/receipt.json")
+    rows = json.loads(await report.text())
     assert [(each["row"], each["outcome"]) for each in rows] == [(1, "added"), (2, "unusable")]
     assert (await client.get(f"/import/{number}/receipt.csv")).content_type == "text/csv"
     assert (await client.get(path)).status == 404

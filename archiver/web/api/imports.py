@@ -16,7 +16,7 @@ from archiver.web.api.json_http import (
     read_json,
 )
 from archiver.web.app_keys import RUNTIME
-from archiver.web.pages.imports import UNDO_TIMEOUT_SECONDS, send_receipt
+from archiver.web.pages.imports import UNDO_TIMEOUT_SECONDS, send_report
 from archiver.web.uploads import import_from_api, preview_from_api
 
 
@@ -28,7 +28,7 @@ class Queued:
 
 
 @dataclass(frozen=True, slots=True)
-class ReceiptLine:
+class ReportLine:
     """Result of one row of a file; ``reason``: why the row is unusable."""
 
     row: int
@@ -62,9 +62,9 @@ async def show(request: web.Request) -> web.StreamResponse:
     return answer(await _found(request))
 
 
-async def receipt(request: web.Request) -> web.StreamResponse:
+async def report(request: web.Request) -> web.StreamResponse:
     """List the result of every row of the file, in order."""
-    return await send_receipt(request, await _found(request), "json")
+    return await send_report(request, await _found(request), "json")
 
 
 async def failures(request: web.Request) -> web.StreamResponse:

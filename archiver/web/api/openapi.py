@@ -39,7 +39,7 @@ from archiver.services.imports import UndoPlan
 from archiver.services.page_uploads import UploadResult
 from archiver.services.search import Listing
 from archiver.web.api.entries import SiteOut
-from archiver.web.api.imports import Queued, ReceiptLine
+from archiver.web.api.imports import Queued, ReportLine
 from archiver.web.api.json_http import (
     FeedRequest,
     HighlightChange,
@@ -225,7 +225,7 @@ INTERFACES: dict[str, Interface] = {
     "api_preview_import": Interface(ImportSurvey, query=_IMPORT_PARAMETERS, files=_IMPORT_TYPES),
     "api_imports": Interface(list[ImportStatus]),
     "api_import_status": Interface(ImportStatus),
-    "api_import_receipt": Interface(list[ReceiptLine]),
+    "api_import_receipt": Interface(list[ReportLine]),
     "api_import_failures": Interface(tuple[Reason, ...]),
     "api_retry_import": Interface(Queued, body=RetryRequest),
     "api_import_capture": Interface(Queued),

@@ -119,7 +119,7 @@ class ImportUndoView:
 UNDO_TIMEOUT_SECONDS = 5.0
 """Time to wait for an undo to finish before the page says that it continues."""
 _STATUS = ((UnreadableFile, 422), (TooLarge, 413))
-_RECEIPTS = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
+_REPORT_TYPES = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
 
 
 async def form(request: web.Request) -> web.StreamResponse:
@@ -176,7 +176,7 @@ async def status(request: web.Request) -> web.StreamResponse:
     queued, deletion = request.query.get("queued"), found.undone.deletion if found.undone else 0
     view = ImportStatusView(
         found,
-        tuple(await runtime.receipts.reasons(found.id)),
+        tuple(await runtime.import_reports.reasons(found.id)),
         failed=await runtime.crawl_status.failures_of(found.id) if found.counts.failed else (),
         queued=number(queued) if queued else None,
         has_saved=await runtime.import_undo.has_created(found),
@@ -237,18 +237,18 @@ async def undo(request: web.Request) -> web.StreamResponse:
     raise web.HTTPSeeOther(f"/import/{found.id}")
 
 
-async def receipt(request: web.Request) -> web.StreamResponse:
+async def report(request: web.Request) -> web.StreamResponse:
     """Download the report of an import as CSV or JSON."""
-    return await send_receipt(request, await _found(request), request.match_info["form"])
+    return await send_report(request, await _found(request), request.match_info["form"])
 
 
-async def send_receipt(request: web.Request, found: ImportStatus, form: str) -> web.StreamResponse:
-    """Stream the receipt of an import, row by row, as ``csv`` or ``json``."""
-    receipts = request.app[RUNTIME].receipts
-    pieces = receipts.csv(found.id) if form == "csv" else receipts.json(found.id)
+async def send_report(request: web.Request, found: ImportStatus, form: str) -> web.StreamResponse:
+    """Stream the report of an import, row by row, as ``csv`` or ``json``."""
+    reports = request.app[RUNTIME].import_reports
+    pieces = reports.csv(found.id) if form == "csv" else reports.json(found.id)
     response = web.StreamResponse(
         headers={
-            hdrs.CONTENT_TYPE: _RECEIPTS[form],
+            hdrs.CONTENT_TYPE: _REPORT_TYPES[form],
             hdrs.CONTENT_DISPOSITION: f'attachment; filename="receipt-{found.id}.{form}"',
             hdrs.CACHE_CONTROL: "private, no-store",
         }

@@ -1,6 +1,6 @@
-"""Import receipts and their files.
+"""Import reports and their files.
 
-A receipt has the result of each row of an import. When the import is complete, the receipt is
+A report has the result of each row of an import. When the import is complete, the report is
 written atomically from the index to a compressed JSON Lines file, whose name contains the start
 time and number of the import. The first line has the totals, the last line the number of rows, and
 each line between them is a row.
@@ -22,22 +22,22 @@ from typing import Any, BinaryIO, cast
 
 from isal import igzip
 
-from archiver.db import import_receipts
+from archiver.db import import_reports
 from archiver.db.engine import Database
 from archiver.errors import IndexUnavailable
 from archiver.formats.own_csv import escape_formula
 from archiver.helpers import open_for_writing
 from archiver.logs import get_log
-from archiver.model.imports import Outcome, ReceiptRow
+from archiver.model.imports import Outcome, ReportRow
 from archiver.warc.metadata_records import FORMAT
 
-RECEIPT_PAGE = 2000
+REPORT_PAGE = 2000
 MAX_REASONS = 100
 _COLUMNS = ("row", "outcome", "url", "hash_url", "reason")
 
 
-class Receipts:
-    """Receipts of imports."""
+class ImportReports:
+    """Reports of imports."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -45,34 +45,34 @@ class Receipts:
     async def reasons(self, number: int) -> list[tuple[str, int]]:
         """Return reasons why rows of an import are unusable, with counts."""
         async with self._db.read() as conn:
-            return await import_receipts.reasons(conn, number, limit=MAX_REASONS)
+            return await import_reports.reasons(conn, number, limit=MAX_REASONS)
 
     async def csv(self, number: int) -> AsyncGenerator[bytes, None]:
-        """Yield a receipt as CSV (RFC 4180); cells that look like formulas are escaped."""
+        """Yield a report as CSV (RFC 4180); cells that look like formulas are escaped."""
         yield _line(_COLUMNS)
         async for rows in self._pages(number):
             yield b"".join(map(_line, map(_cells, rows)))
 
     async def json(self, number: int) -> AsyncGenerator[bytes, None]:
-        """Yield a receipt as a JSON array, a row per line."""
+        """Yield a report as a JSON array, a row per line."""
         between = "[\n"
         async for rows in self._pages(number):
             yield (between + ",\n".join(map(_document, rows))).encode("utf-8", "replace")
             between = ",\n"
         yield b"[]\n" if between == "[\n" else b"\n]\n"
 
-    async def _pages(self, number: int) -> AsyncIterator[list[ReceiptRow]]:
+    async def _pages(self, number: int) -> AsyncIterator[list[ReportRow]]:
         after = 0
         while True:
             async with self._db.read() as conn:
-                rows = await import_receipts.page(conn, number, after=after, limit=RECEIPT_PAGE)
+                rows = await import_reports.page(conn, number, after=after, limit=REPORT_PAGE)
             if not rows:
                 return
             yield rows
             after = rows[-1].row
 
 
-def _cells(row: ReceiptRow) -> tuple[str, ...]:
+def _cells(row: ReportRow) -> tuple[str, ...]:
     return (str(row.row), row.outcome, row.given, row.hash_url or "", row.reason)
 
 
@@ -82,12 +82,12 @@ def _line(cells: tuple[str, ...]) -> bytes:
     return text.getvalue().encode("utf-8", "replace")
 
 
-def _document(row: ReceiptRow) -> str:
+def _document(row: ReportRow) -> str:
     fields = dict(zip(_COLUMNS, (row.row, *_cells(row)[1:]), strict=True))
     return json.dumps(fields | {"hash_url": row.hash_url}, ensure_ascii=False)
 
 
-RECEIPT_FILE_PAGE = 5_000
+REPORT_FILE_PAGE = 5_000
 MAX_LINE = 1 << 20
 _COMPRESSION_LEVEL = 2
 _GzipFile = cast("Callable[..., gzip.GzipFile]", igzip.IGzipFile)
@@ -99,48 +99,48 @@ _BROKEN = (OSError, EOFError, ValueError, KeyError, TypeError)
 log = get_log(__name__)
 
 
-def receipts_of(data: Path) -> Path:
-    """Return the directory of receipts in a data directory."""
+def reports_of(data: Path) -> Path:
+    """Return the directory of reports in a data directory."""
     return data / "receipts"
 
 
 async def write_pending(db: Database, directory: Path, *, with_missing: bool = False) -> int:
-    """Write the pending receipts of complete imports; return their number.
+    """Write the pending reports of complete imports; return their number.
 
     Args:
         db: the index.
-        directory: directory of the receipts.
-        with_missing: whether to also write receipts whose files were removed.
+        directory: directory of the reports.
+        with_missing: whether to also write reports whose files were removed.
 
     Raises:
-        OSError, IndexUnavailable: a receipt can't be written or read; it stays pending.
+        OSError, IndexUnavailable: a report can't be written or read; it stays pending.
     """
     async with db.read() as conn:
-        pending = await import_receipts.pending(conn)
-        done = await import_receipts.written(conn) if with_missing else []
+        pending = await import_reports.pending(conn)
+        done = await import_reports.written(conn) if with_missing else []
     existing = {each.name for each in await asyncio.to_thread(_files, directory)} if done else set()
     pending += [each for each in done if _name(each[1]["started_at"], each[0]) not in existing]
     for number, head in pending:
         await _write(db, directory, number, head)
         async with db.write() as conn:
-            await import_receipts.mark_receipt_stored(conn, number)
+            await import_reports.mark_report_stored(conn, number)
     return len(pending)
 
 
 async def write_pending_if_possible(db: Database, directory: Path) -> None:
-    """Write pending receipts; log errors, after which the receipts stay pending."""
+    """Write pending reports; log errors, after which the reports stay pending."""
     try:
         await write_pending(db, directory)
     except (OSError, IndexUnavailable):
-        log.exception("writing a receipt failed; retrying")
+        log.exception("writing a report failed; retrying")
 
 
 async def restore_all(db: Database, directory: Path) -> list[tuple[str, str]]:
-    """Restore imports from receipts into a new index; return (file, problem) of damaged ones."""
+    """Restore imports from reports into a new index; return (file, problem) of damaged ones."""
     files = await asyncio.to_thread(_files, directory)
     problems = [(path.name, await _restore(db, path)) for path in files]
     async with db.write() as conn:
-        await import_receipts.recount(conn)
+        await import_reports.recount(conn)
     return [(name, problem) for name, problem in problems if problem]
 
 
@@ -162,8 +162,8 @@ async def _write_rows(db: Database, number: int, packed: gzip.GzipFile) -> int:
     rows = after = 0
     while True:
         async with db.read() as conn:
-            page, size, after = await import_receipts.lines(
-                conn, number, after=after, limit=RECEIPT_FILE_PAGE
+            page, size, after = await import_reports.lines(
+                conn, number, after=after, limit=REPORT_FILE_PAGE
             )
         if not size:
             return rows
@@ -195,14 +195,14 @@ def _put_in_place(part: Path, path: Path) -> None:
 
 
 def _files(directory: Path) -> list[Path]:
-    """Return receipts in the order in which their imports began."""
+    """Return reports in the order in which their imports began."""
     with suppress(FileNotFoundError):
         return sorted(path for path in directory.iterdir() if _NAME.fullmatch(path.name))
     return []
 
 
 async def _restore(db: Database, path: Path) -> str:
-    """Restore the import of a receipt; return the problem with the file, if any."""
+    """Restore the import of a report; return the problem with the file, if any."""
     found = _NAME.fullmatch(path.name)
     old_number = int(found[2]) if found else 0
     number = 0
@@ -210,11 +210,11 @@ async def _restore(db: Database, path: Path) -> str:
         with await asyncio.to_thread(gzip.open, path, "rb") as packed:
             head = json.loads(await asyncio.to_thread(packed.readline, MAX_LINE))["import"]
             async with db.write() as conn:
-                number = await import_receipts.restore_import(conn, old_number, head)
+                number = await import_reports.restore_import(conn, old_number, head)
             rows, last = _rows(packed), 0
-            while some := await asyncio.to_thread(lambda: [*islice(rows, RECEIPT_FILE_PAGE)]):
+            while some := await asyncio.to_thread(lambda: [*islice(rows, REPORT_FILE_PAGE)]):
                 async with db.write() as conn:
-                    await import_receipts.restore_rows(conn, number, some)
+                    await import_reports.restore_rows(conn, number, some)
                 last = some[-1].row
     except _BROKEN as error:
         return f"Its end cannot be read: {error}"
@@ -223,8 +223,8 @@ async def _restore(db: Database, path: Path) -> str:
     return "" if last == head["read"] or not last else "It has missing rows."
 
 
-def _rows(packed: gzip.GzipFile) -> Iterator[ReceiptRow]:
-    """Yield the rows of a receipt after its first line.
+def _rows(packed: gzip.GzipFile) -> Iterator[ReportRow]:
+    """Yield the rows of a report after its first line.
 
     Raises:
         ValueError: the last line is missing or has a wrong number.
@@ -237,6 +237,6 @@ def _rows(packed: gzip.GzipFile) -> Iterator[ReceiptRow]:
                 raise ValueError("its number of rows is wrong")
             return
         row, outcome, submitted, hash_url, reason = fields
-        yield ReceiptRow(int(row), Outcome(outcome), submitted, hash_url, reason)
+        yield ReportRow(int(row), Outcome(outcome), submitted, hash_url, reason)
         count += 1
     raise ValueError("its end is missing")

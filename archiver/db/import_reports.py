@@ -1,4 +1,4 @@
-"""Import receipts: the result of each row of an imported file."""
+"""Import reports: the result of each row of an imported file."""
 
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from archiver.db.dialects import JsonRow, among
 from archiver.db.schema import entry, import_row, imports
 from archiver.db.statements import insert_rows
-from archiver.model.imports import ARCHIVE_FORMS, MAX_GIVEN, Outcome, ReceiptRow, Rejected
+from archiver.model.imports import ARCHIVE_FORMS, MAX_GIVEN, Outcome, Rejected, ReportRow
 from archiver.model.job import State
 from archiver.model.seed import SaveOutcome
 
@@ -20,9 +20,9 @@ _HEAD = (
     *("rejected_samples", "error", "saved", "failed", "passed_over", "choices", "undone"),
     "lists_left_out",
 )
-"""Columns of an import that its receipt has."""
-_ONLY_RECEIPT = -1
-"""Value of ``receipt_owed`` for an import that was restored from its receipt."""
+"""Columns of an import that its report has."""
+_ONLY_REPORT = -1
+"""Value of ``receipt_owed`` for an import that was restored from its report."""
 
 
 async def write(
@@ -53,10 +53,8 @@ async def write(
     await insert_rows(conn, import_row, _COLUMNS, rows)
 
 
-async def page(
-    conn: AsyncConnection, import_id: int, *, after: int, limit: int
-) -> list[ReceiptRow]:
-    """Return the rows of a receipt after a row number, in order."""
+async def page(conn: AsyncConnection, import_id: int, *, after: int, limit: int) -> list[ReportRow]:
+    """Return the rows of a report after a row number, in order."""
     found = await conn.execute(
         select(import_row)
         .where(import_row.c.import_id == import_id, import_row.c.row > after)
@@ -64,7 +62,7 @@ async def page(
         .limit(limit)
     )
     return [
-        ReceiptRow(row.row, Outcome(row.outcome), row.given, row.hash_url, row.reason)
+        ReportRow(row.row, Outcome(row.outcome), row.given, row.hash_url, row.reason)
         for row in found
     ]
 
@@ -72,7 +70,7 @@ async def page(
 async def lines(
     conn: AsyncConnection, import_id: int, *, after: int, limit: int
 ) -> tuple[str, int, int]:
-    """Return the rows of a receipt after a row number, as lines of JSON arrays.
+    """Return the rows of a report after a row number, as lines of JSON arrays.
 
     The database builds the text, because fetching one text is ten times as fast as fetching
     thousands of values.
@@ -114,12 +112,12 @@ async def reasons(conn: AsyncConnection, import_id: int, *, limit: int) -> list[
 
 
 async def pending(conn: AsyncConnection) -> list[tuple[int, dict[str, Any]]]:
-    """Return the id and the receipt columns of each import whose receipt is pending."""
+    """Return the id and the report columns of each import whose report is pending."""
     return await _heads(conn, imports.c.receipt_owed == 1)
 
 
 async def written(conn: AsyncConnection) -> list[tuple[int, dict[str, Any]]]:
-    """Return the id and the receipt columns of each finished import whose receipt is stored."""
+    """Return the id and the report columns of each finished import whose report is stored."""
     return await _heads(conn, imports.c.receipt_owed != 1, imports.c.reading == 0)
 
 
@@ -130,13 +128,13 @@ async def _heads(
     return [(row["id"], {name: row[name] for name in _HEAD}) for row in rows.mappings()]
 
 
-async def mark_receipt_stored(conn: AsyncConnection, import_id: int) -> None:
-    """Record that the receipt of an import is in its file."""
+async def mark_report_stored(conn: AsyncConnection, import_id: int) -> None:
+    """Record that the report of an import is in its file."""
     await conn.execute(update(imports).where(imports.c.id == import_id).values(receipt_owed=0))
 
 
 async def restore_import(conn: AsyncConnection, import_id: int, head: Mapping[str, Any]) -> int:
-    """Create an import from its receipt; return its id.
+    """Create an import from its report; return its id.
 
     If another import already has the id ``import_id``, the import gets a new id.
     """
@@ -145,7 +143,7 @@ async def restore_import(conn: AsyncConnection, import_id: int, head: Mapping[st
         highest = await conn.execute(select(func.max(imports.c.id)))
         import_id = highest.scalar_one() + 1
     row = {name: head[name] for name in _HEAD if name in head}
-    row |= {"id": import_id, "reading": 0, "receipt_owed": _ONLY_RECEIPT}
+    row |= {"id": import_id, "reading": 0, "receipt_owed": _ONLY_REPORT}
     await conn.execute(insert(imports).values(row))
     return import_id
 
@@ -153,30 +151,30 @@ async def restore_import(conn: AsyncConnection, import_id: int, head: Mapping[st
 async def with_complete_data(conn: AsyncConnection) -> list[int]:
     """Return the ids of imports with complete data.
 
-    Imports that were restored from a receipt are left out.
+    Imports that were restored from a report are left out.
     """
-    rows = await conn.execute(select(imports.c.id).where(imports.c.receipt_owed != _ONLY_RECEIPT))
+    rows = await conn.execute(select(imports.c.id).where(imports.c.receipt_owed != _ONLY_REPORT))
     return [*rows.scalars()]
 
 
 async def mark_fully_known(conn: AsyncConnection, import_ids: Sequence[int]) -> None:
-    """Mark imports that were restored from receipts as imports with complete data."""
+    """Mark imports that were restored from reports as imports with complete data."""
     are_those = imports.c.id.in_(among(import_ids))
     await conn.execute(
         update(imports)
-        .where(are_those, imports.c.receipt_owed == _ONLY_RECEIPT)
+        .where(are_those, imports.c.receipt_owed == _ONLY_REPORT)
         .values(receipt_owed=0)
     )
 
 
-async def is_known_from_receipt(conn: AsyncConnection, import_id: int) -> bool:
-    """Return whether an import was restored from its receipt, so that its data is incomplete."""
+async def is_known_from_report(conn: AsyncConnection, import_id: int) -> bool:
+    """Return whether an import was restored from its report, so that its data is incomplete."""
     rows = await conn.execute(select(imports.c.receipt_owed).where(imports.c.id == import_id))
-    return rows.scalar() == _ONLY_RECEIPT
+    return rows.scalar() == _ONLY_REPORT
 
 
-async def restore_rows(conn: AsyncConnection, import_id: int, rows: Sequence[ReceiptRow]) -> None:
-    """Restore rows of a receipt."""
+async def restore_rows(conn: AsyncConnection, import_id: int, rows: Sequence[ReportRow]) -> None:
+    """Restore rows of a report."""
     kept = [
         (import_id, each.row, each.outcome.value, each.given, each.hash_url, each.reason)
         for each in rows

@@ -1,4 +1,4 @@
-"""Every row of a file has one result, which a dry run predicts; receipts are stored."""
+"""Every row of a file has one result, which a dry run predicts; reports are stored."""
 
 import csv
 import gzip
@@ -30,10 +30,10 @@ async def imported(archive, text=TABLE, **options):
     return await archive.imports.read_file(io.BytesIO(text.encode()), name="x.csv", **options)
 
 
-async def test_a_receipt_has_the_result_of_every_row(archive):
+async def test_a_report_has_the_result_of_every_row(archive):
     status = await imported(archive)
 
-    rows = json.loads(await whole(archive.receipts.json(status.id)))
+    rows = json.loads(await whole(archive.import_reports.json(status.id)))
 
     assert [(each["row"], each["outcome"], each["url"]) for each in rows] == [
         (1, "added", "http://a.example/1"),
@@ -44,14 +44,14 @@ async def test_a_receipt_has_the_result_of_every_row(archive):
     ]
     assert rows[0]["hash_url"] == rows[1]["hash_url"] != rows[4]["hash_url"]
     assert [bool(each["reason"]) for each in rows] == [False, False, True, True, False]
-    assert len(await archive.receipts.reasons(status.id)) == 2
+    assert len(await archive.import_reports.reasons(status.id)) == 2
     assert [each.row for each in status.rejected_samples] == [3, 4]
 
 
-async def test_a_receipt_as_csv_has_no_formula(archive):
+async def test_a_report_as_csv_has_no_formula(archive):
     status = await imported(archive, "url,title\n=1+1,x\n")
 
-    table = list(csv.reader(io.StringIO(await whole(archive.receipts.csv(status.id)))))
+    table = list(csv.reader(io.StringIO(await whole(archive.import_reports.csv(status.id)))))
 
     assert table[0] == ["row", "outcome", "url", "hash_url", "reason"]
     assert table[1][:3] == ["1", "unusable", "'=1+1"]
@@ -67,8 +67,8 @@ async def test_a_row_with_new_metadata_is_merged_and_another_is_known(
 
     status = await imported(archive, "url,title,tags,note\n" + rows)
 
-    receipt = json.loads(await whole(archive.receipts.json(status.id)))
-    assert [each["outcome"] for each in receipt] == ["merged"] * 3 + ["known"] * 2
+    report = json.loads(await whole(archive.import_reports.json(status.id)))
+    assert [each["outcome"] for each in report] == ["merged"] * 3 + ["known"] * 2
     assert (status.added, status.merged, status.known) == (0, 3, 2)
 
 
@@ -126,18 +126,18 @@ async def test_an_article_that_came_with_a_link_is_a_snapshot_of_the_day_it_was_
     assert b"WARC-Archiver-Head: synthesised" in records
 
 
-async def test_receipts_and_undos_survive_a_reindex(open_archive, settings):
+async def test_reports_and_undos_survive_a_reindex(open_archive, settings):
     async with open_archive() as archive:
         status = await imported(archive)
         await imported(archive)
         await archive.crawling.work()
-        before = await whole(archive.receipts.csv(status.id))
+        before = await whole(archive.import_reports.csv(status.id))
         status_before = await archive.imports.status(status.id)
 
     await reindex(settings)
 
     async with open_archive() as archive:
-        assert await whole(archive.receipts.csv(status.id)) == before
+        assert await whole(archive.import_reports.csv(status.id)) == before
         after = await archive.imports.status(status.id)
         assert (after.read, after.added, after.counts) == (
             status_before.read,
@@ -153,12 +153,12 @@ async def test_receipts_and_undos_survive_a_reindex(open_archive, settings):
     await reindex(settings)
 
     async with open_archive() as archive:
-        assert await whole(archive.receipts.csv(status.id)) == before
+        assert await whole(archive.import_reports.csv(status.id)) == before
         assert (await archive.imports.status(2)).undone.removed == 2
         assert (await archive.search.overview()).entries == 0
 
 
-async def test_the_intact_part_of_a_truncated_receipt_is_restored(open_archive, settings):
+async def test_the_intact_part_of_a_truncated_report_is_restored(open_archive, settings):
     async with open_archive() as archive:
         await imported(archive)
     (path,) = (settings.data / "receipts").iterdir()
