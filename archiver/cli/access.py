@@ -1,6 +1,7 @@
 """Commands for passwords and cookies."""
 
 import sys
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,14 +15,10 @@ from archiver.services.access import AccessControl
 from archiver.services.cookies import CookieSettings
 
 
-def run_password(settings: Settings, *, remove: bool) -> int:
+def password(settings: Settings, *, remove: bool) -> int:
     """Set or remove the password."""
     new = None if remove else _ask()
-    run_until_signal(
-        _set_in_database(settings, new) if settings.index else _set_in_folder(settings, new)
-    )
-    click.echo("Password removed." if remove else "Password set.")
-    return 0
+    return run_until_signal(_set(settings, new))
 
 
 def _ask() -> str:
@@ -30,22 +27,19 @@ def _ask() -> str:
     return sys.stdin.readline().removesuffix("\n").removesuffix("\r")
 
 
-async def _set_in_folder(settings: Settings, new: str | None) -> int:
-    return await _set(AccessControl(settings.data, settings.password), new)
-
-
-async def _set_in_database(settings: Settings, new: str | None) -> int:
-    """Store the password in the database, for all machines."""
-    async with open_app(settings, reads_only=True) as app:
-        access = app.access
-        return await _set(access, new)
-
-
-async def _set(access: AccessControl, new: str | None) -> int:
-    if new is None:
-        await access.remove_password()
-    else:
-        await access.set_password(new)
+async def _set(settings: Settings, new: str | None) -> int:
+    """Store the password in the database if there is one, for all machines, else in the folder."""
+    async with AsyncExitStack() as stack:
+        if settings.index:
+            app = await stack.enter_async_context(open_app(settings, reads_only=True))
+            access = app.access
+        else:
+            access = AccessControl(settings.data, settings.password)
+        if new is None:
+            await access.remove_password()
+        else:
+            await access.set_password(new)
+    click.echo("Password removed." if new is None else "Password set.")
     return 0
 
 
@@ -53,20 +47,23 @@ _MAX_BYTES = (16 << 20) + 1
 _NEVER = "-"
 
 
-def run_cookies(settings: Settings, *, file: Path | None = None, remove: str = "") -> int:
+def cookies(settings: Settings, *, file: Path | None = None, remove: str = "") -> int:
     """Import cookies from a file, remove those of a host, or list all."""
     content = None if file is None else _content(file)
-    return run_until_signal(_run(settings, content, remove))
+    return run_until_signal(_change(settings, content, remove))
 
 
-async def _run(settings: Settings, content: bytes | None, remove: str) -> int:
-    if not settings.index:
-        return await _change(CookieSettings(settings.data), content, remove)
-    async with open_app(settings, reads_only=True) as app:
-        return await _change(CookieSettings(settings.data, app.db), content, remove)
+async def _change(settings: Settings, content: bytes | None, remove: str) -> int:
+    async with AsyncExitStack() as stack:
+        if settings.index:
+            app = await stack.enter_async_context(open_app(settings, reads_only=True))
+            stored = app.cookie_settings
+        else:
+            stored = CookieSettings(settings.data)
+        return await _change_stored(stored, content, remove)
 
 
-async def _change(cookies: CookieSettings, content: bytes | None, remove: str) -> int:
+async def _change_stored(cookies: CookieSettings, content: bytes | None, remove: str) -> int:
     if content is not None:
         result = await cookies.take(content)
         write_row("imported", str(result.kept))

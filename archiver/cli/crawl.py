@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, suppress
 import click
 
 from archiver.app import App, open_app
-from archiver.cli.event_loop import run_crawling
+from archiver.cli.event_loop import run_until_signal
 from archiver.cli.terminal import Bar, progress_bar, write_row, write_text
 from archiver.config import Settings
 from archiver.errors import InputError
@@ -77,12 +77,8 @@ async def _showing_progress(
             await polling
 
 
-def run_crawl(settings: Settings) -> int:
+async def crawl(settings: Settings) -> int:
     """Capture queued pages until the queue is empty."""
-    return run_crawling(_crawl(settings))
-
-
-async def _crawl(settings: Settings) -> int:
     async with open_app(settings) as crawler:
         await work_queue(crawler.settings, crawler.crawling, crawler.articles)
     return 0
@@ -91,7 +87,7 @@ async def _crawl(settings: Settings) -> int:
 SOURCE = "cli"
 
 
-def run_recapture(settings: Settings, *, refs: Sequence[str], below: float | None = None) -> int:
+async def recapture(settings: Settings, *, refs: Sequence[str], below: float | None) -> int:
     """Recapture given entries, those with a score lower than ``below``, or all incomplete ones.
 
     Raises:
@@ -99,10 +95,6 @@ def run_recapture(settings: Settings, *, refs: Sequence[str], below: float | Non
     """
     if refs and below is not None:
         raise InputError("Use either entries or --below, not both.")
-    return run_crawling(_recapture(settings, refs, below))
-
-
-async def _recapture(settings: Settings, refs: Sequence[str], below: float | None) -> int:
     async with open_app(settings) as runtime:
         urls = [(await runtime.entries.get(ref)).entry.url for ref in refs]
         queued, gone = await _queue(runtime, urls, below)
@@ -140,7 +132,7 @@ async def _queue(runtime: App, urls: Sequence[str], below: float | None) -> tupl
     return queued, gone
 
 
-def run_rescue(settings: Settings, *, refs: Sequence[str], query: str | None) -> int:
+async def rescue(settings: Settings, *, refs: Sequence[str], query: str | None) -> int:
     """Recover given entries, search results or all missing pages from public archives.
 
     Raises:
@@ -148,10 +140,6 @@ def run_rescue(settings: Settings, *, refs: Sequence[str], query: str | None) ->
     """
     if refs and query:
         raise InputError("Use either entries or --query, not both.")
-    return run_crawling(_rescue(settings, refs, query))
-
-
-async def _rescue(settings: Settings, refs: Sequence[str], query: str | None) -> int:
     async with open_app(settings) as runtime:
         queued_count = await _queue_recovery(runtime, refs, query)
         write_row("asked", str(queued_count))
@@ -175,7 +163,7 @@ STOPPED = "Stopped. `archiver extract` continues with the remaining articles."
 STOPPED_AGAIN = "Stopped. Run the same command again to continue."
 
 
-def run_extract(settings: Settings, *, again: bool, query: str, diff: bool) -> int:
+def extract(settings: Settings, *, again: bool, query: str, diff: bool) -> int:
     """Extract pending articles, or with ``again`` those of another extractor version.
 
     With ``again``, ``query`` selects the entries, and ``diff`` prints changed paragraphs.
@@ -186,8 +174,8 @@ def run_extract(settings: Settings, *, again: bool, query: str, diff: bool) -> i
     if (query or diff) and not again:
         raise InputError("--query and --diff require --again.")
     if again:
-        return run_crawling(_extract_again(settings, query, diff=diff), stopped=STOPPED_AGAIN)
-    return run_crawling(_extract(settings), stopped=STOPPED)
+        return run_until_signal(_extract_again(settings, query, diff=diff), stopped=STOPPED_AGAIN)
+    return run_until_signal(_extract(settings), stopped=STOPPED)
 
 
 async def _extract(settings: Settings) -> int:

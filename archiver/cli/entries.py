@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from archiver.app import App, open_app
-from archiver.cli.event_loop import run_crawling, run_until_signal
+from archiver.cli.event_loop import run_until_signal
+from archiver.cli.options import CRAWL_STOPPED
 from archiver.cli.terminal import (
     Bar,
     clean,
@@ -37,9 +38,9 @@ MAX_REPORTED = 200
 """Maximum URLs of one command for which duplicates are reported."""
 
 
-def run_add(settings: Settings, *, urls: Sequence[str], tags: Sequence[str]) -> int:
+def add(settings: Settings, *, urls: Sequence[str], tags: Sequence[str]) -> int:
     """Capture URLs now; return 1 if any failed."""
-    return run_crawling(_add(settings, _expand_stdin(urls), tags))
+    return run_until_signal(_add(settings, _expand_stdin(urls), tags), stopped=CRAWL_STOPPED)
 
 
 def _expand_stdin(urls: Sequence[str]) -> list[str]:
@@ -124,12 +125,8 @@ class _Report:
         self._bar.show(done=self._total - len(self.waiting), total=self._total, now=now)
 
 
-def run_show(settings: Settings, *, ref: str, timestamp: str | None, as_json: bool) -> int:
+async def show(settings: Settings, *, ref: str, timestamp: str | None, as_json: bool) -> int:
     """Print an entry and its article."""
-    return run_until_signal(_show(settings, ref, timestamp, as_json=as_json))
-
-
-async def _show(settings: Settings, ref: str, timestamp: str | None, *, as_json: bool) -> int:
     async with open_app(settings, reads_only=True) as app:
         entries = app.entries
         detail = await entries.get(ref)
@@ -204,7 +201,7 @@ def _rows(detail: EntryDetail, shown: SnapshotDetail | None) -> Iterator[tuple[s
             yield "problem", reason.sentence
 
 
-def run_edit(
+def edit(
     settings: Settings,
     *,
     refs: Sequence[str],
@@ -247,7 +244,7 @@ async def _edit(
     return 0
 
 
-def run_delete(
+def delete(
     settings: Settings,
     *,
     refs: Sequence[str],

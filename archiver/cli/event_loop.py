@@ -5,31 +5,26 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 
 import click
+import uvloop
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _SIGNALLED = 128
 
 
-def run_until_signal(
-    work: Coroutine[None, None, int],
-    *,
-    stopped: str = "Stopped.",
-    loop_factory: Callable[[], asyncio.AbstractEventLoop] | None = None,
-) -> int:
+def run_until_signal(work: Coroutine[None, None, int], *, stopped: str = "Stopped.") -> int:
     """Run a coroutine. The first SIGINT or SIGTERM stops it cleanly, the second ends the process.
 
     Args:
         work: returns the exit status.
         stopped: message to print when it was stopped.
-        loop_factory: creates the event loop; the default is asyncio's, which imports fastest.
 
     Returns:
         The exit status; 128 plus the signal's number if a signal stopped the coroutine.
     """
-    with asyncio.Runner(loop_factory=loop_factory) as runner:
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         status = runner.run(_stoppable(work, stopped))
         if status > _SIGNALLED:
             # Everything is closed, but a thread that reads from a pipe can't be interrupted, and
@@ -62,13 +57,3 @@ async def _stoppable(work: Coroutine[None, None, int], stopped: str) -> int:
             raise
         click.echo(stopped, err=True)
         return _SIGNALLED + received[0]
-
-
-CRAWL_STOPPED = "Stopped. `archiver crawl` continues with the queue."
-
-
-def run_crawling(work: Coroutine[None, None, int], *, stopped: str = CRAWL_STOPPED) -> int:
-    """Run a coroutine on uvloop, as ``run_until_signal`` does."""
-    import uvloop  # noqa: PLC0415 - only crawling needs it
-
-    return run_until_signal(work, stopped=stopped, loop_factory=uvloop.new_event_loop)

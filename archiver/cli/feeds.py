@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Final
 
 from archiver.app import open_app
-from archiver.cli.event_loop import run_crawling
 from archiver.cli.terminal import write_row, write_table
 from archiver.config import Settings
 from archiver.errors import InputError
@@ -26,7 +25,7 @@ class _Arguments:
     everything: bool
 
 
-def run(
+async def feeds(
     settings: Settings, *, action: str, what: str, tags: Sequence[str], everything: bool
 ) -> int:
     """Run one action on the followed feeds."""
@@ -37,12 +36,8 @@ def run(
             f"`archiver feeds {action}` takes {_ARGUMENTS.get(action, 'no argument')}."
         )
     wanted = _Arguments(what, tags, everything)
-    return run_crawling(_run_action(settings, action, wanted), stopped="Stopped.")
-
-
-async def _run_action(settings: Settings, action: str, arguments: _Arguments) -> int:
     async with open_app(settings) as runtime:
-        return await _ACTIONS[action](runtime.subscriptions, arguments)
+        return await _ACTIONS[action](runtime.subscriptions, wanted)
 
 
 async def _list(feeds: Subscriptions, _: _Arguments) -> int:

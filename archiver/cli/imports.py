@@ -2,14 +2,14 @@
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from archiver.app import App, open_app
+from archiver.app import open_app
 from archiver.cli.crawl import work_queue
-from archiver.cli.event_loop import run_crawling, run_until_signal
+from archiver.cli.event_loop import run_until_signal
 from archiver.cli.terminal import print_undo, progress_bar, write_json, write_row, write_table
 from archiver.config import Settings
 from archiver.errors import ArchiverError, InputError
@@ -145,7 +145,7 @@ _STOPPED = (
 )
 
 
-def run_import(
+def import_file(
     settings: Settings,
     *,
     file: Path,
@@ -155,16 +155,12 @@ def run_import(
     **chosen: Any,
 ) -> int:
     """Queue the links of a file, and capture them unless ``no_crawl`` is set."""
-    choices = _choices(**chosen)
+    names = ("tags", "only_folders", "columns")
+    words = {name: value for name, value in chosen.items() if name not in names}
+    choices = typed_choices(words=words, **{name: chosen[name] for name in names})
     if dry_run:
         return run_until_signal(preview(settings, file, choices, as_json=as_json))
-    return run_crawling(_import(settings, file, choices, crawl=not no_crawl), stopped=_STOPPED)
-
-
-def _choices(
-    *, tags: Sequence[str], only_folders: Sequence[str], columns: Sequence[str], **words: str
-) -> Choices:
-    return typed_choices(tags=tags, words=words, only_folders=only_folders, columns=columns)
+    return run_until_signal(_import(settings, file, choices, crawl=not no_crawl), stopped=_STOPPED)
 
 
 async def _import(settings: Settings, file: Path, choices: Choices, *, crawl: bool) -> int:
@@ -178,15 +174,10 @@ async def _import(settings: Settings, file: Path, choices: Choices, *, crawl: bo
                 await app.crawling.write_pending_records()
             is_crawl = crawl and choices.capture is not CaptureWhen.NEVER
             if is_crawl and (status.counts.open or not status.is_archive):
-                await _work_queue(app)
+                await work_queue(app.settings, app.crawling, app.articles)
     if status.error:
         raise ArchiverError(status.error)
     return 0
-
-
-async def _work_queue(app: App) -> None:
-    """Capture what is queued."""
-    await work_queue(app.settings, app.crawling, app.articles)
 
 
 async def _read(imports: Imports, source: BinaryIO, name: str, choices: Choices) -> ImportStatus:
@@ -218,23 +209,23 @@ def _summarise(status: ImportStatus) -> None:
         write_row("-", "unusable", f"{sample.given}: {sample.reason}")
 
 
-def run_imports(
+async def imports(
     settings: Settings, *, action: str | None, number: int | None, as_json: bool, reason: str | None
 ) -> int:
     """Print the newest imports, or run an action on one."""
     if action is None:
-        return run_until_signal(_list(settings, as_json=as_json))
+        return await _list(settings, as_json=as_json)
     if number is None:
         raise InputError("Give the number of an import. `archiver imports` lists them.")
     if action == "undo":
-        return run_until_signal(_undo(settings, number, as_json=as_json))
+        return await _undo(settings, number, as_json=as_json)
     if action == "failed":
-        return run_until_signal(_failed(settings, number, as_json=as_json))
+        return await _failed(settings, number, as_json=as_json)
     if action in ("pause", "resume"):
-        return run_until_signal(_pause(settings, number, paused=action == "pause"))
+        return await _pause(settings, number, paused=action == "pause")
     if action == "capture":
-        return run_until_signal(_capture(settings, number))
-    return run_until_signal(_capture_again(settings, number, reason))
+        return await _capture(settings, number)
+    return await _capture_again(settings, number, reason)
 
 
 async def _list(settings: Settings, *, as_json: bool) -> int:

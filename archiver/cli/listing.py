@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
 from archiver.app import open_app
-from archiver.cli.event_loop import run_until_signal
 from archiver.cli.terminal import Field, JsonArray, ago, note, write_row, write_table
 from archiver.config import Settings
 from archiver.formats.json_output import to_document
@@ -17,17 +16,21 @@ from archiver.model.listing import ListingQuery, Sort
 from archiver.services.search import MAX_PER_PAGE, Search
 from archiver.services.search_results import ListedEntry
 
+TERMINAL_LIMIT = 50
+"""Default maximum number of entries that are printed to a terminal."""
 
-def run(
+
+async def listing(
     settings: Settings,
     *,
+    words: Sequence[str] = (),
     limit: int | None,
     everything: bool,
     as_json: bool,
     exit_status: bool = False,
     **options: str,
 ) -> int:
-    """Print entries with the filters and the order in ``options``; return the exit status.
+    """Print the results of a search, with the filters and the order in ``options``.
 
     Without a limit, the default order is the order of the user's list, if the query is for one
     list, or else newest first. Sorting by relevance would need all results in memory. With
@@ -37,24 +40,7 @@ def run(
         limit = TERMINAL_LIMIT
     max_entries = None if everything else limit
     sort = options["sort"] or ("list" if max_entries is None else "")
-    query = ListingQuery(options["q"], options["tag"], options["host"], options["status"], sort)
-    status_if_empty = int(exit_status)
-    return run_until_signal(_list(settings, query, max_entries, status_if_empty, as_json=as_json))
-
-
-TERMINAL_LIMIT = 50
-"""Default maximum number of entries that are printed to a terminal."""
-
-
-async def _list(
-    settings: Settings,
-    query: ListingQuery,
-    max_entries: int | None,
-    status_if_empty: int,
-    *,
-    as_json: bool,
-) -> int:
-    """Print results; return ``status_if_empty`` if there are none."""
+    query = ListingQuery(" ".join(words), options["tag"], options["host"], options["status"], sort)
     is_screen = sys.stdout.isatty() and not as_json
     async with open_app(settings, reads_only=True) as app:
         search = app.search
@@ -78,7 +64,7 @@ async def _list(
         note("no results." if query.q else "no entries.")
     if found == max_entries == TERMINAL_LIMIT and is_screen:
         note(f"these are the first {found}; --limit or --all prints more.")
-    return 0 if found else status_if_empty
+    return int(exit_status and not found)
 
 
 async def _pages(

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from archiver.app import App, open_app
-from archiver.cli.event_loop import run_until_signal
 from archiver.cli.terminal import write_json, write_table
 from archiver.config import Settings
 from archiver.errors import InputError
@@ -11,7 +10,7 @@ from archiver.formats.json_output import to_document
 from archiver.model.entry_list import is_within, tidy_path
 
 
-def run(
+async def lists(
     settings: Settings,
     *,
     make: str | None,
@@ -26,18 +25,6 @@ def run(
     """
     if query and not make:
         raise InputError("--query requires --make with the name of the saved search.")
-    return run_until_signal(_lists(settings, make, query, rename, delete, as_json=as_json))
-
-
-async def _lists(
-    settings: Settings,
-    make: str | None,
-    query: str,
-    rename: Sequence[str] | None,
-    delete: str | None,
-    *,
-    as_json: bool,
-) -> int:
     async with open_app(settings) as runtime:
         if make is not None:
             await runtime.lists.make(make, query)

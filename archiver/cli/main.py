@@ -12,9 +12,10 @@ from pathlib import Path
 import click
 
 from archiver import __version__
-from archiver.cli.command_runner import run_body
+from archiver.cli.command_runner import UNCHANGED
 from archiver.cli.options import (
     COMMON,
+    CRAWL_STOPPED,
     CRAWLING,
     EVERYTHING,
     EXTRACTING,
@@ -27,9 +28,9 @@ from archiver.cli.options import (
     import_options,
     imports_options,
     list_options,
-    with_settings,
+    runs,
 )
-from archiver.config import GC_THRESHOLDS, Settings
+from archiver.config import GC_THRESHOLDS
 from archiver.errors import ArchiverError
 
 
@@ -55,31 +56,29 @@ class SearchCommand(Command):
 @click.option(
     "--remove", is_flag=True, help="Remove the password, so that anyone who can connect has access."
 )
-@with_settings(COMMON)
-def password(settings: Settings, *, remove: bool) -> int:
+@runs("cli.access.password", creates_archive=True, needs_index=False)
+def password() -> None:
     """Set, change or remove the password of the web service.
 
     Asks for it on a terminal, otherwise reads it from standard input. All browsers are signed out;
     a running service applies the change within seconds.
     """
-    return run_body("password", settings, remove=remove)
 
 
 @click.command(cls=Command)
-@with_settings(COMMON)
-def verify(settings: Settings) -> int:
+@runs("cli.maintenance.verify")
+def verify() -> None:
     """Check every stored record against its digest.
 
     Prints the problems, and exits with 1 if there are any.
     """
-    return run_body("verify", settings)
 
 
 @click.command(cls=Command)
 @click.option("--dry-run", is_flag=True, help="Only print what would be freed.")
 @click.option("--empty-bin", is_flag=True, help="Erase all deleted entries, not only old ones.")
-@with_settings((*COMMON, "bin_days"), first=("bin_days",))
-def compact(settings: Settings, *, dry_run: bool, empty_bin: bool) -> int:
+@runs("cli.maintenance.compact", (*COMMON, "bin_days"), first=("bin_days",))
+def compact() -> None:
     """Erase entries from disk once their time in the bin is over.
 
     Erases entries that were deleted more than 30 days ago (--bin-days). This cannot be undone.
@@ -88,7 +87,6 @@ def compact(settings: Settings, *, dry_run: bool, empty_bin: bool) -> int:
     Prints how many segment files were rewritten, how many records were erased and how many bytes
     were freed, and a line for each segment that could not be rewritten now.
     """
-    return run_body("compact", settings, dry_run=dry_run, empty_bin=empty_bin)
 
 
 @click.command(cls=Command)
@@ -97,22 +95,21 @@ def compact(settings: Settings, *, dry_run: bool, empty_bin: bool) -> int:
     is_flag=True,
     help="Continue without missing or damaged segments; their snapshots are marked as lost.",
 )
-@with_settings(COMMON)
-def reindex(settings: Settings, *, accept_missing: bool) -> int:
+@runs("cli.maintenance.run_reindex", needs_index=False, stopped=UNCHANGED)
+def reindex() -> None:
     """Rebuild the index from the WARC files.
 
     Data that only the current index has is kept: the queue, imports, feeds, edits that are not in a
     WARC file yet, and entries whose records are damaged. If WARC files that it uses are missing,
     the command names them, leaves the index unchanged and exits with 1.
     """
-    return run_body("reindex", settings, accept_missing=accept_missing)
 
 
 @click.command(cls=Command)
 @click.option("--unsealed", is_flag=True, help="List the segments that are not uploaded.")
 @click.option("--forget", metavar="NAME", help="Remove a machine that is permanently lost.")
-@with_settings(COMMON)
-def machines(settings: Settings, *, unsealed: bool, forget: str | None) -> int:
+@runs("cli.maintenance.machines")
+def machines() -> None:
     """List the running workers of an archive on a database server.
 
     Prints machine, whether it is this one, worker, address and start time.
@@ -120,7 +117,6 @@ def machines(settings: Settings, *, unsealed: bool, forget: str | None) -> int:
     --unsealed prints the segments that are not uploaded yet: machine, whether it is this one,
     segment, bytes. --forget prints the lost segments, and how many snapshots they contained.
     """
-    return run_body("machines", settings, unsealed=unsealed, forget=forget)
 
 
 @click.group(cls=Program)
@@ -138,25 +134,22 @@ def cookies() -> None:
     "file",
     type=click.Path(exists=True, dir_okay=False, readable=True, allow_dash=True, path_type=Path),
 )
-@with_settings(COMMON)
-def import_cookies(settings: Settings, file: Path) -> int:
+@runs("cli.access.cookies", creates_archive=True, needs_index=False)
+def import_cookies() -> None:
     """Import a cookies.txt in Netscape format; "-" reads standard input."""
-    return run_body("cookies", settings, file=file)
 
 
 @cookies.command("list", cls=Command)
-@with_settings(COMMON)
-def list_cookies(settings: Settings) -> int:
+@runs("cli.access.cookies", creates_archive=True, needs_index=False)
+def list_cookies() -> None:
     """List cookies with host, path, name and expiry date, but without their values."""
-    return run_body("cookies", settings)
 
 
 @cookies.command("remove", cls=Command)
-@click.argument("host", metavar="HOST")
-@with_settings(COMMON)
-def remove_cookies(settings: Settings, host: str) -> int:
+@click.argument("remove", metavar="HOST")
+@runs("cli.access.cookies", creates_archive=True, needs_index=False)
+def remove_cookies() -> None:
     """Remove the cookies of a host and its subdomains."""
-    return run_body("cookies", settings, remove=host)
 
 
 @click.group(cls=Program)
@@ -170,13 +163,12 @@ def sites() -> None:
 
 
 @sites.command("list", cls=Command)
-@with_settings(COMMON)
-def list_sites(settings: Settings) -> int:
+@runs("cli.maintenance.sites", creates_archive=True, needs_index=False)
+def list_sites() -> None:
     """List the rules.
 
     Prints host, browser, delay, user agent, and whether nothing is saved.
     """
-    return run_body("sites", settings)
 
 
 @sites.command("set", cls=Command)
@@ -189,25 +181,19 @@ def list_sites(settings: Settings) -> int:
     default=None,
     help="Never request anything from the site, or allow it again.",
 )
-@with_settings(COMMON)
-def set_site(settings: Settings, host: str, **given: object) -> int:
+@runs("cli.maintenance.set_site", creates_archive=True, needs_index=False)
+def set_site() -> None:
     """Change the rule of a host.
 
     An option with an empty value is removed from the rule.
     """
-    values = {
-        name: str(value).lower() if isinstance(value, bool) else value
-        for name, value in given.items()
-    }
-    return run_body("sites", settings, host=host, values=values)
 
 
 @sites.command("remove", cls=Command)
 @click.argument("host", metavar="HOST")
-@with_settings(COMMON)
-def remove_site(settings: Settings, host: str) -> int:
+@runs("cli.maintenance.remove_site", creates_archive=True, needs_index=False)
+def remove_site() -> None:
     """Remove the rule of a host; exits with 1 if it has none."""
-    return run_body("sites", settings, host=host)
 
 
 @click.command(cls=Command)
@@ -229,10 +215,8 @@ def remove_site(settings: Settings, host: str) -> int:
 @click.option(
     "--remove", is_flag=True, help="Remove the segments from the old location afterwards."
 )
-@with_settings(COMMON)
-def migrate(
-    settings: Settings, *, to: tuple[str, ...], from_: tuple[str, ...], remove: bool
-) -> int:
+@runs("cli.maintenance.run_migrate", stopped="Stopped. Run the same command again to continue.")
+def migrate() -> None:
     """Move the WARC files or the index to a server, or back.
 
     WARC files can be moved to an object store, the index to a PostgreSQL database. `--to folder`
@@ -240,7 +224,6 @@ def migrate(
     and keeps the queue. If interrupted, run the same command again to continue. At the end, all
     records are verified (see `archiver verify`); exits with 1 if there are problems.
     """
-    return run_body("migrate", settings, to=to, from_=from_, remove=remove)
 
 
 MAINTENANCE_COMMANDS = (cookies, sites, machines, password, verify, compact, reindex, migrate)
@@ -260,10 +243,9 @@ def cli() -> None:
 
 
 @cli.command(cls=Command)
-@with_settings(EVERYTHING, first=("host", "port"))
-def serve(settings: Settings) -> int:
+@runs("web.serve.run", EVERYTHING, first=("host", "port"), creates_archive=True)
+def serve() -> None:
     """Run the web service and capture queued pages."""
-    return run_body("serve", settings)
 
 
 @cli.command(cls=AddCommand)
@@ -275,8 +257,8 @@ def serve(settings: Settings) -> int:
     metavar="TAG",
     help="Add this tag to the entries; can be repeated.",
 )
-@with_settings(CRAWLING, first=("render",))
-def add(settings: Settings, urls: tuple[str, ...], tags: tuple[str, ...]) -> int:
+@runs("cli.entries.add", CRAWLING, first=("render",), creates_archive=True)
+def add() -> None:
     """Save URLs.
 
     Captures each URL, and prints its hash_url, result and title.
@@ -286,13 +268,12 @@ def add(settings: Settings, urls: tuple[str, ...], tags: tuple[str, ...]) -> int
 
     Exits with 1 if any URL failed.
     """
-    return run_body("add", settings, urls=urls, tags=tags)
 
 
 @cli.command("import", cls=ImportCommand)
 @import_options
-@with_settings(CRAWLING)
-def import_(settings: Settings, file: Path, **wanted: object) -> int:
+@runs("cli.imports.import_file", CRAWLING, creates_archive=True)
+def import_() -> None:
     """Import bookmarks or archives, and capture the links.
 
     FILE is an export of a browser or service, any text with URLs, or an archive (WARC, WACZ); "-"
@@ -301,17 +282,21 @@ def import_(settings: Settings, file: Path, **wanted: object) -> int:
     Prints the number of links: "added", "known" (already saved), "merged" (already saved, with new
     metadata), "unusable".
     """
-    return run_body("import_", settings, file=file, **wanted)
 
 
 @cli.command(cls=Command)
-@with_settings(CRAWLING, first=("articles", "render"))
-def crawl(settings: Settings) -> int:
+@runs(
+    "cli.crawl.crawl",
+    CRAWLING,
+    first=("articles", "render"),
+    creates_archive=True,
+    stopped=CRAWL_STOPPED,
+)
+def crawl() -> None:
     """Capture queued pages until the queue is empty.
 
     With `--articles later`, articles are not extracted until `archiver extract` runs.
     """
-    return run_body("crawl", settings)
 
 
 @cli.command(cls=Command)
@@ -322,8 +307,8 @@ def crawl(settings: Settings) -> int:
     metavar="PERCENT",
     help="All entries with a lower capture quality; 0.5 and 50 mean 50%.",
 )
-@with_settings(CRAWLING, first=("render",))
-def recapture(settings: Settings, refs: tuple[str, ...], below: float | None) -> int:
+@runs("cli.crawl.recapture", CRAWLING, first=("render",), stopped=CRAWL_STOPPED)
+def recapture() -> None:
     """Capture incomplete entries again, to fill gaps.
 
     Captures the given entries, or all entries with missing files. Files fetched within the last day
@@ -333,21 +318,19 @@ def recapture(settings: Settings, refs: tuple[str, ...], below: float | None) ->
 
     Exits with 1 if any given entry failed, and prints why.
     """
-    return run_body("recapture", settings, refs=refs, below=below)
 
 
 @cli.command(cls=Command)
 @click.argument("refs", nargs=-1, metavar="[URL|HASH_URL]...")
 @click.option("--query", metavar="WORDS", help="Only results of this search.")
-@with_settings(CRAWLING)
-def rescue(settings: Settings, refs: tuple[str, ...], query: str | None) -> int:
+@runs("cli.crawl.rescue", CRAWLING, stopped=CRAWL_STOPPED)
+def rescue() -> None:
     """Recover missing pages from public archives.
 
     Looks for the given entries, or for all entries without a snapshot. Set the archives with
     --rescue (wayback, archive.today, arquivo.pt, aggregator, or TimeGate URLs). For each page, the
     copy closest to the date when you saved the link is stored.
     """
-    return run_body("rescue", settings, refs=refs, query=query)
 
 
 @cli.command(cls=Command)
@@ -365,15 +348,14 @@ def rescue(settings: Settings, refs: tuple[str, ...], query: str | None) -> int:
 @click.option("--star/--unstar", "is_starred", default=None, help="Star, or remove the star.")
 @click.option("--undo", type=int, metavar="NUMBER", help="Undo the edit with this number.")
 @click.option("--yes", is_flag=True, help="Skip the confirmation.")
-@with_settings(COMMON)
-def edit(settings: Settings, **given: object) -> int:
+@runs("cli.entries.edit")
+def edit() -> None:
     """Edit titles, notes, tags and lists, and mark entries as read or starred.
 
     Changes the given entries, or the results of a search. The options for tags and lists can be
     repeated. Prints how many entries were found, how many changed, and a number to undo the edit
     with; the last 20 edits can be undone.
     """
-    return run_body("edit", settings, **given)
 
 
 @cli.command(cls=Command)
@@ -384,15 +366,14 @@ def edit(settings: Settings, **given: object) -> int:
     "--delete", metavar="PATH", help="Delete a list and its nested lists; entries are kept."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON array.")
-@with_settings(COMMON)
-def lists(settings: Settings, **given: object) -> int:
+@runs("cli.lists.lists")
+def lists() -> None:
     """Show, create, rename or delete lists.
 
     Prints the path of each list, the number of its entries including nested lists, and the query of
     a saved search. After a change, only the changed lists are printed. To add entries, use
     `archiver edit --list`. `archiver search list:PATH` prints them in list order.
     """
-    return run_body("lists", settings, **given)
 
 
 @cli.command(cls=Command)
@@ -403,23 +384,22 @@ def lists(settings: Settings, **given: object) -> int:
 )
 @click.option("--undo", type=int, metavar="NUMBER", help="Undo the deletion with this number.")
 @click.option("--yes", is_flag=True, help="Skip the confirmation.")
-@with_settings(COMMON)
-def delete(settings: Settings, **given: object) -> int:
+@runs("cli.entries.delete")
+def delete() -> None:
     """Delete entries.
 
     Deletes the given entries, or the results of a search. They go to the bin, with all their
     snapshots. Prints how many entries and snapshots were deleted, and a number to undo it with.
     `archiver bin` lists and restores what was deleted in the last 30 days.
     """
-    return run_body("delete", settings, **given)
 
 
 @cli.command(cls=Command, context_settings={"ignore_unknown_options": True})
 @click.argument("name", required=False)
 @click.argument("value", required=False)
 @click.option("--unset", is_flag=True, help="Return to the default.")
-@with_settings(("data",))
-def config(settings: Settings, **given: object) -> int:
+@runs("cli.maintenance.config", ("data",))
+def config() -> None:
     """Show or change settings.
 
     `config` prints name, value and source of each setting: default, settings.toml, environment or
@@ -427,15 +407,14 @@ def config(settings: Settings, **given: object) -> int:
     data directory; NAME may also be the flag or variable, such as --retries or ARCHIVER_RETRIES.
     A running `archiver serve` uses a new value after a restart, or after Save on its Settings page.
     """
-    return run_body("config", settings, **given)
 
 
 @cli.command("bin", cls=Command)
 @click.argument("action", type=click.Choice(["list", "restore", "empty"]), default="list")
 @click.argument("refs", nargs=-1, metavar="[URL|HASH_URL]...")
 @click.option("--yes", is_flag=True, help="Skip the confirmation.")
-@with_settings((*COMMON, "bin_days"), first=("bin_days",))
-def bin_(settings: Settings, **given: object) -> int:
+@runs("cli.maintenance.bin_", (*COMMON, "bin_days"), first=("bin_days",))
+def bin_() -> None:
     """List, restore or erase deleted entries.
 
     `list` prints the date of deletion, title and URL of each entry, most recently deleted first.
@@ -445,7 +424,6 @@ def bin_(settings: Settings, **given: object) -> int:
 
     `empty` erases everything in the bin from disk. This cannot be undone.
     """
-    return run_body("bin", settings, **given)
 
 
 @cli.command(cls=Command)
@@ -456,8 +434,8 @@ def bin_(settings: Settings, **given: object) -> int:
 @click.option(
     "--diff", is_flag=True, help="Print changed paragraphs, with the changed words marked."
 )
-@with_settings(EXTRACTING, first=("extract_processes",))
-def extract(settings: Settings, *, again: bool, query: str, diff: bool) -> int:
+@runs("cli.crawl.extract", EXTRACTING, first=("extract_processes",))
+def extract() -> None:
     """Extract postponed articles (--articles later).
 
     `archiver serve` does this automatically when the queue is empty.
@@ -465,13 +443,12 @@ def extract(settings: Settings, *, again: bool, query: str, diff: bool) -> int:
     With --again, articles that an older version extracted are extracted again from the stored
     bytes. Prints timestamp, words added, words removed and URL of each snapshot whose text changed.
     """
-    return run_body("extract", settings, again=again, query=query, diff=diff)
 
 
 @cli.command(cls=Command)
 @imports_options
-@with_settings(COMMON)
-def imports(settings: Settings, **given: object) -> int:
+@runs("cli.imports.imports")
+def imports() -> None:
     """List imports; undo, pause or resume one, or retry its failures.
 
     Without an action, prints number, date, phase, file and progress of the newest imports. Phases:
@@ -488,19 +465,17 @@ def imports(settings: Settings, **given: object) -> int:
     `pause NUMBER` keeps the waiting links of this import from being captured until
     `resume NUMBER`; other jobs continue.
     """
-    return run_body("imports", settings, **given)
 
 
 @cli.command("list", cls=Command)
 @list_options
-@with_settings(COMMON)
-def list_(settings: Settings, **wanted: object) -> int:
+@runs("cli.listing.listing")
+def list_() -> None:
     """List entries, newest first.
 
     Prints a table on a terminal, otherwise tab-separated values: hash_url, date, state, title, URL.
     Commands accept the short id shown in the table instead of a URL.
     """
-    return run_body("listing", settings, q="", **wanted)
 
 
 @cli.command(cls=Command)
@@ -518,8 +493,8 @@ def list_(settings: Settings, **wanted: object) -> int:
     help="With follow: tag for its entries; can be repeated.",
 )
 @click.option("--everything", is_flag=True, help="With follow and import: also save current items.")
-@with_settings(CRAWLING)
-def feeds(settings: Settings, **wanted: object) -> int:
+@runs("cli.feeds.feeds", CRAWLING)
+def feeds() -> None:
     """Follow feeds; `archiver serve` saves their new items.
 
     `list` prints URL, last check (UTC), number of saved links, title and problem of each feed.
@@ -530,37 +505,34 @@ def feeds(settings: Settings, **wanted: object) -> int:
 
     `check` checks all feeds now, and exits with 1 if one could not be read.
     """
-    return run_body("feeds", settings, **wanted)
 
 
 @cli.command(cls=SearchCommand)
 @click.argument("words", nargs=-1, required=True)
 @click.option("--exit-status", is_flag=True, help="Exit with 1 if nothing is found, as grep does.")
 @list_options
-@with_settings(COMMON)
-def search(settings: Settings, words: tuple[str, ...], **wanted: object) -> int:
+@runs("cli.listing.listing")
+def search() -> None:
     """Search entries.
 
     All words must occur in the title, text, note, tags, author or URL. Prints the same columns as
     `list`: on a terminal the best matches, elsewhere all, newest first. Put words that begin with
     "-" after "--".
     """
-    return run_body("listing", settings, q=" ".join(words), **wanted)
 
 
 @cli.command(cls=Command)
 @click.argument("ref", metavar="URL|HASH_URL")
 @click.option("--at", "timestamp", metavar="TIMESTAMP", help="The snapshot closest to this time.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
-@with_settings(COMMON)
-def show(settings: Settings, ref: str, timestamp: str | None, as_json: bool) -> int:
+@runs("cli.entries.show")
+def show() -> None:
     """Show an entry: its details, its snapshots, its article as text.
 
     The first four or more characters of the hash_url are enough.
 
     TIMESTAMP is UTC, 4 to 14 digits: YYYYMMDDhhmmss, or the beginning of that.
     """
-    return run_body("show", settings, ref=ref, timestamp=timestamp, as_json=as_json)
 
 
 for each in (export, *MAINTENANCE_COMMANDS):
@@ -625,6 +597,6 @@ def run(arguments: Sequence[str]) -> int:
     return status if isinstance(status, int) else 0
 
 
-def _fail(message: str, status: int = 1) -> int:
+def _fail(message: str) -> int:
     click.echo(f"archiver: {message}", err=True)
-    return status
+    return 1

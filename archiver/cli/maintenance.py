@@ -1,7 +1,7 @@
 """Maintenance commands: compact, config, sites, bin, reindex, verify, migrate and machines."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import click
@@ -19,12 +19,8 @@ from archiver.services.preferences import Preferences
 from archiver.services.reindex import ReindexProgress, ReindexReport, reindex
 
 
-def run_compact(settings: Settings, *, dry_run: bool, empty_bin: bool) -> int:
+async def compact(settings: Settings, *, dry_run: bool, empty_bin: bool) -> int:
     """Erase deleted data, or with ``dry_run`` only print how much that would free."""
-    return run_until_signal(_compact(settings, dry_run=dry_run, empty_bin=empty_bin))
-
-
-async def _compact(settings: Settings, *, dry_run: bool, empty_bin: bool) -> int:
     async with open_app(settings) as runtime:
         if not dry_run:
             await runtime.crawling.write_pending_records()
@@ -37,7 +33,7 @@ async def _compact(settings: Settings, *, dry_run: bool, empty_bin: bool) -> int
     return 0
 
 
-def run_config(settings: Settings, *, name: str | None, value: str | None, unset: bool) -> int:
+def config(settings: Settings, *, name: str | None, value: str | None, unset: bool) -> int:
     """Print all settings or one setting, or change a setting."""
     preferences = Preferences(settings)
     preferences_by_name = asyncio.run(preferences.all())
@@ -61,22 +57,25 @@ def run_config(settings: Settings, *, name: str | None, value: str | None, unset
     return 0
 
 
-def run_sites(
-    settings: Settings, *, host: str = "", values: Mapping[str, str | None] | None = None
-) -> int:
-    """List the rules of sites, or change or remove the rule of a host."""
-    preferences = Preferences(settings)
-    if values is not None:
-        changes = {name: value for name, value in values.items() if value is not None}
-        asyncio.run(preferences.set_site_rule(site_name(host), changes))
-        if names_port(host):
-            click.echo(
-                f"Rules apply to whole hosts: this one covers all ports of {site_name(host)}.",
-                err=True,
-            )
-        return 0
-    if host:
-        return int(not asyncio.run(preferences.remove_site_rule(site_name(host))))
+async def set_site(settings: Settings, *, host: str, never_save: bool | None, **rule: str) -> int:
+    """Change the rule of a host; values that are None stay."""
+    values: dict[str, str | bool | None] = {**rule, "never_save": never_save}
+    changes = {name: value for name, value in values.items() if value is not None}
+    await Preferences(settings).set_site_rule(site_name(host), changes)
+    if names_port(host):
+        click.echo(
+            f"Rules apply to whole hosts: this one covers all ports of {site_name(host)}.", err=True
+        )
+    return 0
+
+
+async def remove_site(settings: Settings, *, host: str) -> int:
+    """Remove the rule of a host; return 1 if it has none."""
+    return int(not await Preferences(settings).remove_site_rule(site_name(host)))
+
+
+async def sites(settings: Settings) -> int:
+    """List the rules of sites."""
     rows = [
         (
             name,
@@ -85,18 +84,18 @@ def run_sites(
             rule.user_agent or "",
             "never" if rule.never_save else "",
         )
-        for name, rule in asyncio.run(preferences.site_rules()).items()
+        for name, rule in (await Preferences(settings).site_rules()).items()
     ]
     write_table(("host", "browser", "delay", "user agent", "save"), rows, "no rules.")
     return 0
 
 
-def run_bin(settings: Settings, *, action: str, refs: Sequence[str], yes: bool) -> int:
+def bin_(settings: Settings, *, action: str, refs: Sequence[str], yes: bool) -> int:
     """List, restore or erase deleted entries; return 1 if none could be restored."""
     if action == "empty" and not yes:
         click.confirm("Permanently erase everything in the bin? This cannot be undone.", abort=True)
     if action == "empty":
-        return run_until_signal(_compact(settings, dry_run=False, empty_bin=True))
+        return run_until_signal(compact(settings, dry_run=False, empty_bin=True))
     return run_until_signal(_bin(settings, restores=action == "restore", refs=refs))
 
 
@@ -116,21 +115,8 @@ async def _bin(settings: Settings, *, restores: bool, refs: Sequence[str]) -> in
     return 0
 
 
-_STOPPED = "Stopped. The database is unchanged."
-
-
-def run_reindex(settings: Settings, *, accept_missing: bool) -> int:
+async def run_reindex(settings: Settings, *, accept_missing: bool) -> int:
     """Rebuild the index; return 1 if there were unusable records."""
-    work = _reindex(settings, accept_missing=accept_missing)
-    return run_until_signal(work, stopped=_STOPPED)
-
-
-def rebuild(settings: Settings) -> int:
-    """Rebuild the index before another command; print only problems, on standard error."""
-    return run_until_signal(_rebuild(settings), stopped=_STOPPED)
-
-
-async def _reindex(settings: Settings, *, accept_missing: bool) -> int:
     report = await _with_progress(settings, accept_missing=accept_missing)
     for what in ("segments", "records", "captures", "snapshots", "queued"):
         write_row(what, str(getattr(report, what)))
@@ -143,7 +129,8 @@ async def _reindex(settings: Settings, *, accept_missing: bool) -> int:
     return int(any(finding.is_wrong for finding in report.problems))
 
 
-async def _rebuild(settings: Settings) -> int:
+async def rebuild(settings: Settings) -> int:
+    """Rebuild the index before another command; print only problems, on standard error."""
     report = await _with_progress(settings, accept_missing=False)
     for finding in report.problems:
         click.echo(f"{finding.where}: {finding.problem}", err=True)
@@ -159,12 +146,8 @@ async def _with_progress(settings: Settings, *, accept_missing: bool) -> Reindex
         return await reindex(settings, on_progress, accept_missing=accept_missing)
 
 
-def run_verify(settings: Settings) -> int:
+async def verify(settings: Settings) -> int:
     """Verify all stored records; return 1 if there are problems."""
-    return run_until_signal(_verify(settings))
-
-
-async def _verify(settings: Settings) -> int:
     records = wrong = 0
     async with open_app(settings, reads_only=True) as app:
         with progress_bar("Reading back") as bar:
@@ -184,7 +167,6 @@ async def _verify(settings: Settings) -> int:
 
 
 FOLDER = "folder"
-_STOPPED_MIGRATE = "Stopped. Run the same command again to continue."
 _UNKNOWN = (
     "“{}” is not a location. Use postgresql://user@host/database, s3://bucket/prefix or both, or "
     "the word “folder” alone, which means the data directory. To use another data directory, stop "
@@ -194,16 +176,10 @@ _UNKNOWN = (
 _INVALID = "“{}” is not a location: {}"
 
 
-def run_migrate(
+async def run_migrate(
     settings: Settings, *, to: Sequence[str], from_: Sequence[str], remove: bool
 ) -> int:
     """Move the archive, then verify it; return 1 if there are problems."""
-    return run_until_signal(_migrate(settings, to, from_, remove=remove), stopped=_STOPPED_MIGRATE)
-
-
-async def _migrate(
-    settings: Settings, to: Sequence[str], from_: Sequence[str], *, remove: bool
-) -> int:
     places = _places(to)
     with progress_bar("Moving") as bar:
         moved = await migrate(
@@ -220,7 +196,7 @@ async def _migrate(
         write_row("queued", str(moved.index.queued))
         for finding in moved.index.problems:
             write_row(finding.where, finding.problem)
-    return await _verify(replace(settings, index=places.index, store=places.store))
+    return await verify(replace(settings, index=places.index, store=places.store))
 
 
 def _places(locations: Sequence[str]) -> Places:
@@ -248,48 +224,43 @@ def _places(locations: Sequence[str]) -> Places:
 _LOCAL_INDEX = "archiver: the index is a local file. To use several machines, see docs/scaling.md."
 
 
-def run_machines(settings: Settings, *, unsealed: bool, forget: str | None) -> int:
+async def machines(settings: Settings, *, unsealed: bool, forget: str | None) -> int:
     """List workers or segments that wait to be uploaded, or remove a machine."""
-    if forget is not None:
-        return run_until_signal(_forget(settings, forget))
-    return run_until_signal(_list(settings, unsealed=unsealed))
-
-
-async def _list(settings: Settings, *, unsealed: bool) -> int:
     async with open_app(settings, reads_only=True) as app:
-        machines = app.machines
-        found = await (_unsealed(machines) if unsealed else _processes(machines))
-        rows = [
-            (machine, "here" if machine == machines.own else "elsewhere", *rest)
-            for machine, *rest in found
-        ]
-        if not machines.own:
+        if forget is not None:
+            return await _forget(app.machines, forget)
+        own = app.machines.own
+        if not own:
             click.echo(_LOCAL_INDEX, err=True)
         elif unsealed:
-            write_table(("machine", "where", "segment", "bytes"), rows, "no segments are waiting.")
+            waiting = [
+                (each.machine, _place(each.machine, own), each.name, str(each.bytes))
+                for each in await app.machines.not_uploaded()
+            ]
+            write_table(
+                ("machine", "where", "segment", "bytes"), waiting, "no segments are waiting."
+            )
         else:
+            workers = [
+                (
+                    *(each.machine, _place(each.machine, own), each.name, each.address or "-"),
+                    f"{each.since:%Y-%m-%dT%H:%M:%SZ}",
+                )
+                for each in await app.machines.workers()
+            ]
             titles = ("machine", "where", "worker", "address", "since")
-            write_table(titles, rows, "no workers are running.")
-        return 0
+            write_table(titles, workers, "no workers are running.")
+    return 0
 
 
-async def _processes(machines: Machines) -> list[tuple[str, ...]]:
-    return [
-        (each.machine, each.name, each.address or "-", f"{each.since:%Y-%m-%dT%H:%M:%SZ}")
-        for each in await machines.workers()
-    ]
+def _place(machine: str, own: str) -> str:
+    return "here" if machine == own else "elsewhere"
 
 
-async def _unsealed(machines: Machines) -> list[tuple[str, ...]]:
-    return [(each.machine, each.name, str(each.bytes)) for each in await machines.not_uploaded()]
-
-
-async def _forget(settings: Settings, name: str) -> int:
-    async with open_app(settings, reads_only=True) as app:
-        machines = app.machines
-        forgotten = await machines.forget(name)
-        for each in forgotten.segments:
-            write_row("lost", each)
-        write_row("snapshots", str(forgotten.snapshots))
-        write_row("entries without another", str(forgotten.entries))
-        return 0
+async def _forget(machines: Machines, name: str) -> int:
+    forgotten = await machines.forget(name)
+    for each in forgotten.segments:
+        write_row("lost", each)
+    write_row("snapshots", str(forgotten.snapshots))
+    write_row("entries without another", str(forgotten.entries))
+    return 0

@@ -24,6 +24,7 @@ from archiver.model.export_kinds import BY_KEY
 from archiver.model.listing import Sort
 
 EVERYTHING = tuple(SETTINGS)
+CRAWL_STOPPED = "Stopped. `archiver crawl` continues with the queue."
 COMMON = ("data", "index", "store", "log_level", "log_json")
 _SERVING = (
     "host",
@@ -173,6 +174,28 @@ def with_settings(
         setattr(called, _NAMES, names)
         setattr(called, _FIRST, first)
         return called
+
+    return decorate
+
+
+def runs(
+    place: str, names: tuple[str, ...] = COMMON, *, first: tuple[str, ...] = (), **options: Any
+) -> Callable[[Callable[[], None]], Callable[..., int]]:
+    """Run the function at ``place`` when a command is called; the command is only its help text.
+
+    Args:
+        place: module and function, imported when the command runs.
+        names: settings that have flags.
+        first: settings that ``--help`` shows.
+        options: other arguments of ``run_body``.
+    """
+
+    def decorate(command: Callable[[], None]) -> Callable[..., int]:
+        @wraps(command)
+        def called(settings: Settings, **given: Any) -> int:
+            return run_body(place, settings, **options, **given)
+
+        return with_settings(names, first=first)(called)
 
     return decorate
 
@@ -422,12 +445,9 @@ class _ExportGroup(Program):
 
 def _command(name: str, holds: str) -> click.Command:
     """Create the command that writes one format."""
-
-    def called(settings: Settings, **given: object) -> int:
-        return run_body("export", settings, form=name, **given)
-
     is_tree = name == "markdown"
-    body = with_settings(COMMON)(called)
+    stopped = "Stopped. Nothing was written."
+    body = runs("cli.export.export", form=name, stopped=stopped)(lambda: None)
     if name in ("epub", "html"):
         body = click.option("--title", default="", help="Title of the file.")(body)
     for option, text in _FILTERS:

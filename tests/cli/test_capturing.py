@@ -7,7 +7,7 @@ import click
 import pytest
 
 from archiver.app import App, open_app
-from archiver.cli.crawl import _recapture, _showing_progress
+from archiver.cli.crawl import _showing_progress, recapture
 from archiver.cli.main import cli, run
 from archiver.cli.terminal import Bar
 from archiver.config import Settings
@@ -28,7 +28,7 @@ async def test_only_missing_resources_are_fetched(tmp_path, live):
         before = await runtime.entries.snapshot(incomplete)
     live.put("/late.css", "p { color: red }", kind="text/css")
 
-    assert await _recapture(settings, (), None) == 0
+    assert await recapture(settings, refs=(), below=None) == 0
 
     async with open_app(settings) as runtime:
         after = await runtime.entries.snapshot(incomplete)
@@ -47,7 +47,7 @@ async def test_a_resource_missing_twice_is_requested_again_only_explicitly(tmp_p
 
     output = []
     for refs in ((), (), (incomplete,)):
-        await _recapture(settings, refs, None)
+        await recapture(settings, refs=refs, below=None)
         output.append(capsys.readouterr().out.split()[:4])
 
     assert output[0][:2] == ["queued", "1"]
@@ -83,7 +83,7 @@ async def test_failures_of_named_entries_are_printed_with_their_reason(tmp_path,
         await runtime.crawling.work()
     live.put("/gone", "no more", status=410)
 
-    status = await _recapture(settings, (gone,), None)
+    status = await recapture(settings, refs=(gone,), below=None)
 
     last_line = capsys.readouterr().out.splitlines()[-1]
     assert (status, "failed" in last_line, f"{gone}: " in last_line, "410" in last_line) == (

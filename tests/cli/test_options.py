@@ -1,5 +1,6 @@
 """Flags, variables and defaults of settings, in this order of priority."""
 
+import asyncio
 import re
 from ipaddress import ip_network
 
@@ -148,4 +149,4 @@ def test_a_mistyped_location_of_migrate_is_refused_with_its_name(tmp_path):
             with pytest.raises(
                 ConfigurationError, match=f"“.*{re.escape(places[0])}.*” is not a loc"
             ):
-                run_migrate(settings, to=to, from_=from_, remove=False)
+                asyncio.run(run_migrate(settings, to=to, from_=from_, remove=False))
